@@ -1,0 +1,69 @@
+//! The command line: what every verb has in common, and the list of verbs.
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::output::Answer;
+use crate::verbs;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// Don't trust the code: constrain what it can do, and record what it tried.
+///
+/// Agent skills declare what they need in skillsandbox.yaml. These verbs check and show such declarations.
+#[derive(Debug, Parser)]
+#[command(name = "skillsandbox", version, styles = STYLES, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 fine, 1 the answer is no, 2 wrong usage or an internal error.\n\
+Results go to standard output, everything else to standard error.")]
+pub(crate) struct Cli {
+    /// When to use colours; NO_COLOR is honoured too
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub(crate) color: Color,
+
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    pub(crate) fn apply(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Validate(verbs::validate::Validate),
+    Inspect(verbs::inspect::Inspect),
+    Schema(verbs::schema::Schema),
+    Completions(verbs::completions::Completions),
+    Man(verbs::man::Man),
+}
+
+impl Verb {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        match self {
+            Self::Validate(verb) => verb.run(),
+            Self::Inspect(verb) => verb.run(),
+            Self::Schema(verb) => verb.run(),
+            Self::Completions(verb) => verb.run(),
+            Self::Man(verb) => verb.run(),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The `skillsandbox` command: arguments in, rendering and exit codes out. What it does lives in the libraries.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod output;
+mod render;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Cli;
+use crate::output::Answer;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    cli.color.apply();
+    match cli.verb.run() {
+        Ok(Answer::Yes) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::error(&error);
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! `skillsandbox inspect`: what would this skill get?
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use skillsandbox_manifest::{GrantPath, LoadError, Manifest, Narrowed, Places, Policy, Spanned};
+
+use crate::output::{self, Answer, visible};
+use crate::render;
+
+/// Show what a skill would get: its permissions with every default and path resolved
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  skillsandbox inspect examples/skills/weather
+  skillsandbox inspect --format json examples/skills/weather | jq .permissions.network
+  skillsandbox inspect --policy ~/.config/skillsandbox/policy.yaml skills/weather")]
+pub(crate) struct Inspect {
+    /// A folder that holds a skillsandbox.yaml
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+
+    /// How to show the result
+    #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "show_capabilities")]
+    format: Format,
+
+    /// The same as --format text
+    #[arg(long)]
+    show_capabilities: bool,
+
+    /// Narrow by a policy file, as a run would
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+impl Inspect {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let loaded = Manifest::load(&self.dir)
+            .and_then(|manifest| Ok((manifest, self.policy.as_ref().map(Policy::load).transpose()?)));
+        let (manifest, policy) = match loaded {
+            Ok(loaded) => loaded,
+            Err(error) => return Ok(refuse(&error)),
+        };
+        let places = places(&self.dir)?;
+        let narrowed = policy.map(|policy| policy.narrow(&manifest, &places));
+        let manifest = narrowed.as_ref().map_or(&manifest, |narrowed| &narrowed.manifest);
+        let text = match self.format {
+            Format::Text => as_text(manifest, narrowed.as_ref(), &places),
+            Format::Json => as_json(manifest, narrowed.as_ref(), &places)?,
+        };
+        output::result(&text)?;
+        Ok(Answer::Yes)
+    }
+}
+
+fn refuse(error: &LoadError) -> Answer {
+    output::message(&render::load_error(error));
+    Answer::No
+}
+
+/// Where the skill's folder and the user's home really are.
+fn places(dir: &Path) -> anyhow::Result<Places> {
+    let skill_dir = dir.canonicalize().with_context(|| format!("cannot resolve {}", dir.display()))?;
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let home = home.context("there is no home directory: HOME is not set to an absolute path")?;
+    Ok(Places::new(skill_dir, home))
+}
+
+fn as_json(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) -> anyhow::Result<String> {
+    let mut value = serde_json::to_value(manifest)?;
+    let files = manifest.filesystem();
+    for (name, grants) in [("read", &files.read), ("write", &files.write), ("forbidden", &files.forbidden)] {
+        if let Some(list) = value.pointer_mut(&format!("/permissions/filesystem/{name}")) {
+            *list = json!(resolved(grants, places));
+        }
+    }
+    if let (Some(narrowed), Some(object)) = (narrowed, value.as_object_mut()) {
+        object.insert("narrowed_by_policy".to_owned(), json!(narrowed.changes));
+    }
+    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+}
+
+fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<String> {
+    grants.iter().map(|grant| grant.resolve(places).display().to_string()).collect()
+}
+
+const BOLD: &str = "\u{1b}[1m";
+const DIM: &str = "\u{1b}[2m";
+const RESET: &str = "\u{1b}[0m";
+
+/// Lines of a name and its values; nothing is said to be allowed by being left out.
+struct Page(String);
+
+impl Page {
+    fn heading(&mut self, text: &str) {
+        let _ = writeln!(self.0, "\n{BOLD}{text}{RESET}");
+    }
+
+    fn line(&mut self, name: &str, value: &str) {
+        let _ = writeln!(self.0, "  {name:<10} {}", visible(value));
+    }
+
+    fn list<T: ToString>(&mut self, name: &str, values: &[T]) {
+        if values.is_empty() {
+            let _ = writeln!(self.0, "  {name:<10} {DIM}nothing{RESET}");
+        }
+        for (i, value) in values.iter().enumerate() {
+            self.line(if i == 0 { name } else { "" }, &value.to_string());
+        }
+    }
+}
+
+fn as_text(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) -> String {
+    let skill = manifest.skill();
+    let mut page = Page(format!("{BOLD}{} {}{RESET}", skill.name, skill.version));
+    let description = skill.description.as_ref().map_or(String::new(), |text| format!(": {}", visible(text)));
+    let _ = writeln!(page.0, "{description}");
+
+    page.heading("starts");
+    let entry = manifest.entrypoint();
+    let words = std::iter::once(entry.command.to_string()).chain(entry.args.iter().map(|arg| quoted_argument(arg)));
+    page.line("command", &words.collect::<Vec<_>>().join(" "));
+    page.line("runtime", manifest.runtime().as_str());
+
+    page.heading("may reach");
+    page.list("network", &manifest.network().egress);
+    if !manifest.network().egress.is_empty() {
+        page.line("resolver", &manifest.network().resolver.to_string());
+    }
+
+    page.heading("may touch, besides its own folder (read-only) and private directories");
+    let files = manifest.filesystem();
+    page.list("read", &resolved(&files.read, places));
+    page.list("write", &resolved(&files.write, places));
+    page.list("never", &resolved(&files.forbidden, places));
+
+    page.heading("sees of the environment");
+    page.list("variables", &manifest.env_vars().allow);
+    page.list("never", &manifest.env_vars().deny);
+
+    page.heading("may execute");
+    match manifest.commands() {
+        None => page.line("programs", "any that the sandbox holds"),
+        Some(commands) => {
+            page.list("programs", &commands.allow);
+            for (program, words) in &commands.allowed_args {
+                page.line("", &format!("{program}: only {}", words.join(", ")));
+            }
+            for (program, words) in &commands.forbidden_args {
+                page.line("", &format!("{program}: never {}", words.join(", ")));
+            }
+        }
+    }
+    page.line("syscalls", manifest.syscall_profile().as_str());
+
+    page.heading("may use");
+    let resources = manifest.resources();
+    page.line("memory", &resources.memory.to_string());
+    page.line("cpu", &format!("{} % of one core", resources.cpu_percent));
+    page.line("processes", &resources.processes.to_string());
+    page.line("open files", &resources.open_files.to_string());
+    page.line("disk", &resources.disk.to_string());
+    page.line("time", &format!("{} s", resources.runtime.as_secs()));
+    page.line("output", &resources.output.to_string());
+
+    if !manifest.parameters().is_empty() {
+        page.heading("takes");
+        for parameter in manifest.parameters() {
+            let required = if parameter.required { ", required" } else { "" };
+            let secret = if parameter.secret { ", secret" } else { "" };
+            page.line(&parameter.name, &format!("{}{required}{secret}", parameter.kind));
+        }
+    }
+    if let Some(narrowed) = narrowed {
+        page.heading("taken away by the policy");
+        page.list("", &narrowed.changes);
+    }
+    page.0
+}
+
+/// An argument so that a reader sees where it begins and ends.
+fn quoted_argument(argument: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | ':' | '@' | '%' | '+' | ',');
+    if !argument.is_empty() && argument.chars().all(plain) {
+        argument.to_owned()
+    } else {
+        format!("'{}'", argument.replace('\'', r"'\''"))
+    }
+}

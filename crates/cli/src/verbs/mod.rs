@@ -1,0 +1,7 @@
+//! One file per verb.
+
+pub(crate) mod completions;
+pub(crate) mod inspect;
+pub(crate) mod man;
+pub(crate) mod schema;
+pub(crate) mod validate;

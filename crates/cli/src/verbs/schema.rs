@@ -1,0 +1,39 @@
+//! `skillsandbox schema`: the JSON Schema of the files people write.
+
+use clap::{Args, ValueEnum};
+use skillsandbox_manifest::schema;
+
+use crate::output::{self, Answer};
+
+/// Print the JSON Schema of skillsandbox.yaml or of a policy file
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  skillsandbox schema > skillsandbox.schema.json
+  skillsandbox schema policy
+
+In an editor with the YAML language server, put this in the first line of the manifest:
+  # yaml-language-server: $schema=./skillsandbox.schema.json")]
+pub(crate) struct Schema {
+    /// Which file's
+    #[arg(value_name = "FILE", default_value = "manifest")]
+    file: Described,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Described {
+    /// skillsandbox.yaml
+    Manifest,
+    /// A user's policy file
+    Policy,
+}
+
+impl Schema {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let schema = match self.file {
+            Described::Manifest => schema::manifest(),
+            Described::Policy => schema::policy(),
+        };
+        output::result(&format!("{}\n", serde_json::to_string_pretty(&schema)?))?;
+        Ok(Answer::Yes)
+    }
+}

@@ -1,0 +1,437 @@
+//! Tree to raw form: types and known keys, nothing about meaning. Everything that is wrong is reported, and
+//! reading goes on behind it.
+//!
+//! [`section!`] declares a map of the manifest once; its struct, its decoder, its list of known keys and its JSON
+//! Schema all come from that one declaration.
+
+use std::fmt::Write as _;
+
+use crate::diagnostic::{Code, Diagnostic, Sink, Span, Spanned, is_forbidden, quoted};
+use crate::yaml::{Kind, Node, Scalar};
+
+/// Longest list or map anywhere; see `yaml::MAX_NODES` for the whole.
+const MAX_ITEMS: usize = 1024;
+/// Longest text value. Bounds every later step that looks at one.
+const MAX_TEXT: usize = 16 * 1024;
+
+/// A type that can be read from a node. `None` means that the sink knows why not.
+pub(crate) trait Decode: Sized {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self>;
+
+    /// What stands for a key that is not there; `None` where the key is required.
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+/// Where in the manifest decoding is, and where its complaints go.
+#[derive(Debug)]
+pub(crate) struct Decoder<'s> {
+    sink: &'s mut Sink,
+    path: String,
+    /// The key that introduced the current value: where "a key is missing" points.
+    owner: Span,
+}
+
+impl<'s> Decoder<'s> {
+    pub(crate) fn new(sink: &'s mut Sink) -> Self {
+        Self { sink, path: String::new(), owner: Span::default() }
+    }
+
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        let path = self.path.clone();
+        self.sink.push(diagnostic.at(path));
+    }
+
+    fn wrong_type(&mut self, node: &Node<'_>, expected: &str) -> Diagnostic {
+        let message = format!("{}expected {expected}, found {}", self.subject(), node.describe());
+        let span = if node.span.start == node.span.end { self.owner } else { node.span };
+        Diagnostic::new(Code::WrongType, span, message)
+    }
+
+    /// "`memory_mb`: " for messages, nothing at the root.
+    fn subject(&self) -> String {
+        let last = self.path.rsplit('.').next().unwrap_or_default();
+        if last.is_empty() { String::new() } else { format!("`{last}`: ") }
+    }
+
+    fn within<T>(&mut self, step: Step<'_>, owner: Span, f: impl FnOnce(&mut Self) -> T) -> T {
+        let (length, outer) = (self.path.len(), self.owner);
+        match step {
+            Step::Key(key) if self.path.is_empty() => self.path.push_str(key),
+            Step::Key(key) => {
+                self.path.push('.');
+                self.path.push_str(key);
+            }
+            Step::Index(index) => {
+                let _ = write!(self.path, "[{index}]");
+            }
+        }
+        self.owner = owner;
+        let result = f(self);
+        self.path.truncate(length);
+        self.owner = outer;
+        result
+    }
+}
+
+enum Step<'k> {
+    Key(&'k str),
+    Index(usize),
+}
+
+/// The entries of one map, taken key by key.
+pub(crate) struct Entries<'n, 'a> {
+    entries: &'n [(crate::yaml::Key<'a>, Node<'a>)],
+}
+
+impl<'n, 'a> Entries<'n, 'a> {
+    /// The entries of `node`, with every key that is not in `known` reported.
+    pub(crate) fn of(node: &'n Node<'a>, known: &[&str], cx: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::Map(entries) = &node.kind else {
+            let diagnostic = cx.wrong_type(node, "a map");
+            cx.report(diagnostic.help(format!("its keys are {}", list(known))));
+            return None;
+        };
+        for (key, _) in entries {
+            if !known.contains(&&*key.text) {
+                let message = format!("unknown key {}", quoted(&key.text));
+                let diagnostic = Diagnostic::new(Code::UnknownKey, key.span, message);
+                cx.report(diagnostic.help(suggestion(&key.text, known)));
+            }
+        }
+        Some(Self { entries })
+    }
+
+    /// The value of a key; `Err` where it is required and missing, or wrong, which is then reported.
+    pub(crate) fn field<T: Decode>(&self, name: &str, cx: &mut Decoder<'_>) -> Option<T> {
+        if let Some((key, value)) = self.entries.iter().find(|(key, _)| key.text == name) {
+            return cx.within(Step::Key(name), key.span, |cx| T::decode(value, cx));
+        }
+        let absent = T::absent();
+        if absent.is_none() {
+            let message = match cx.path.as_str() {
+                "" => format!("`{name}` is missing"),
+                path => format!("`{path}.{name}` is missing"),
+            };
+            let diagnostic = Diagnostic::new(Code::MissingKey, cx.owner, message);
+            cx.report(diagnostic.help(format!("add `{name}:`")));
+        }
+        absent
+    }
+}
+
+/// Declares a map of the manifest: a struct, and how it is read.
+macro_rules! section {
+    (
+        $(#[$meta:meta])*
+        $name:ident { $( $(#[$field_meta:meta])* $field:ident $( = $key:literal )? : $type:ty, )* }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", schemars(deny_unknown_fields))]
+        pub(crate) struct $name {
+            $(
+                $(#[$field_meta])*
+                $( #[cfg_attr(feature = "schema", schemars(rename = $key))] )?
+                pub(crate) $field: $type,
+            )*
+        }
+
+        impl $crate::decode::Decode for $name {
+            fn decode(node: &$crate::yaml::Node<'_>, cx: &mut $crate::decode::Decoder<'_>) -> Option<Self> {
+                const KEYS: &[&str] = &[ $( $crate::decode::key!($field $($key)?), )* ];
+                let entries = $crate::decode::Entries::of(node, KEYS, cx)?;
+                // All fields are read before any is given up, so that all their errors are seen.
+                $( let $field = entries.field::<$type>($crate::decode::key!($field $($key)?), cx); )*
+                Some(Self { $( $field: $field?, )* })
+            }
+        }
+    };
+}
+
+macro_rules! key {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $key:literal) => {
+        $key
+    };
+}
+
+pub(crate) use {key, section};
+
+impl<T: Decode> Decode for Option<T> {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
+        T::decode(node, cx).map(Some)
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+}
+
+impl<T: Decode> Decode for Spanned<T> {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
+        let span = if node.span.start == node.span.end { cx.owner } else { node.span };
+        T::decode(node, cx).map(|value| Spanned::new(value, span))
+    }
+}
+
+impl<T: Decode> Decode for Vec<T> {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::List(items) = &node.kind else {
+            let diagnostic = cx.wrong_type(node, "a list");
+            let wants_brackets = matches!(node.scalar(), Some(Scalar::Text(_) | Scalar::Integer(_)));
+            cx.report(if wants_brackets { diagnostic.help("write `[…]` around it") } else { diagnostic });
+            return None;
+        };
+        if items.len() > MAX_ITEMS {
+            let message = format!("{}{} entries; at most {MAX_ITEMS} are accepted", cx.subject(), items.len());
+            cx.report(Diagnostic::new(Code::TooMany, cx.owner, message));
+            return None;
+        }
+        let mut decoded = Vec::with_capacity(items.len());
+        let mut whole = true;
+        for (index, item) in items.iter().enumerate() {
+            match cx.within(Step::Index(index), item.span, |cx| T::decode(item, cx)) {
+                Some(value) => decoded.push(value),
+                None => whole = false,
+            }
+        }
+        whole.then_some(decoded)
+    }
+}
+
+/// A map with keys of the author's choosing, in the author's order.
+#[derive(Debug)]
+pub(crate) struct Table<T>(pub(crate) Vec<(Spanned<String>, T)>);
+
+impl<T: Decode> Decode for Table<T> {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::Map(entries) = &node.kind else {
+            let diagnostic = cx.wrong_type(node, "a map");
+            cx.report(diagnostic);
+            return None;
+        };
+        let mut decoded = Vec::with_capacity(entries.len().min(MAX_ITEMS));
+        let mut whole = true;
+        for (key, value) in entries {
+            match cx.within(Step::Key(&key.text), key.span, |cx| T::decode(value, cx)) {
+                Some(value) => decoded.push((Spanned::new(key.text.clone().into_owned(), key.span), value)),
+                None => whole = false,
+            }
+        }
+        whole.then_some(Self(decoded))
+    }
+}
+
+impl Decode for String {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
+        let Some(Scalar::Text(text)) = node.scalar() else {
+            let mut diagnostic = cx.wrong_type(node, "text");
+            if let (Kind::Scalar { text, .. }, false) = (&node.kind, node.scalar() == Some(Scalar::Null)) {
+                diagnostic = diagnostic.help(format!("put it in quotes: \"{text}\""));
+            }
+            cx.report(diagnostic);
+            return None;
+        };
+        if text.len() > MAX_TEXT {
+            let message = format!("{}{} bytes; at most {MAX_TEXT} are accepted", cx.subject(), text.len());
+            cx.report(Diagnostic::new(Code::TooMany, node.span, message));
+            return None;
+        }
+        if let Some(c) = text.chars().find(|c| is_forbidden(*c)) {
+            let message = format!("{}holds the character U+{:04X}, which no value may", cx.subject(), u32::from(c));
+            let help = "control characters and ones that hide or reorder text are refused everywhere";
+            cx.report(Diagnostic::new(Code::ForbiddenCharacter, node.span, message).help(help));
+            return None;
+        }
+        Some(text.to_owned())
+    }
+}
+
+impl Decode for bool {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
+        if let Some(Scalar::Bool(value)) = node.scalar() {
+            return Some(value);
+        }
+        let diagnostic = cx.wrong_type(node, "true or false");
+        cx.report(diagnostic.help("only `true` and `false` count, not `yes`, `on` or 1"));
+        None
+    }
+}
+
+impl Decode for u64 {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
+        let Some(Scalar::Integer(value)) = node.scalar() else {
+            let diagnostic = cx.wrong_type(node, "a whole number");
+            cx.report(diagnostic);
+            return None;
+        };
+        u64::try_from(value).map_err(|_| out_of_range(node, cx)).ok()
+    }
+}
+
+fn out_of_range(node: &Node<'_>, cx: &mut Decoder<'_>) {
+    let message = format!("{}the number is out of range", cx.subject());
+    cx.report(Diagnostic::new(Code::OutOfRange, node.span, message));
+}
+
+/// A number, or a number with a unit: `128`, `"128M"`, `30s`, `50%`.
+#[derive(Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(untagged))]
+pub(crate) enum Amount {
+    /// A whole number in the field's own unit.
+    Number(u64),
+    /// A number with a unit.
+    Text(String),
+}
+
+impl Decode for Amount {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
+        match node.scalar() {
+            Some(Scalar::Integer(_)) => u64::decode(node, cx).map(Amount::Number),
+            Some(Scalar::Text(_)) => String::decode(node, cx).map(Amount::Text),
+            Some(Scalar::Float(_)) => {
+                let message = format!("{}expected a whole number or one with a unit", cx.subject());
+                cx.report(Diagnostic::new(Code::WrongType, node.span, message));
+                None
+            }
+            _ => {
+                let diagnostic = cx.wrong_type(node, "a number");
+                cx.report(diagnostic);
+                None
+            }
+        }
+    }
+}
+
+/// A finite number, whole or not.
+impl Decode for f64 {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
+        match node.scalar() {
+            // Exact up to 2^53; larger bounds lose nothing that a JSON number could still tell apart.
+            #[allow(clippy::cast_precision_loss)]
+            Some(Scalar::Integer(value)) => Some(value as f64),
+            Some(Scalar::Float(value)) if value.is_finite() => Some(value),
+            Some(Scalar::Float(_)) => {
+                out_of_range(node, cx);
+                None
+            }
+            _ => {
+                let diagnostic = cx.wrong_type(node, "a number");
+                cx.report(diagnostic);
+                None
+            }
+        }
+    }
+}
+
+impl Decode for serde_json::Value {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
+        match (&node.kind, node.scalar()) {
+            (Kind::List(_), _) => Vec::decode(node, cx).map(Self::Array),
+            (Kind::Map(_), _) => {
+                let Table(entries) = Table::decode(node, cx)?;
+                Some(Self::Object(entries.into_iter().map(|(key, value)| (key.value, value)).collect()))
+            }
+            (_, Some(Scalar::Text(_))) => String::decode(node, cx).map(Self::String),
+            (_, Some(Scalar::Bool(value))) => Some(Self::Bool(value)),
+            (_, Some(Scalar::Integer(value))) => {
+                let number = i64::try_from(value).map(serde_json::Number::from);
+                let number = number.or_else(|_| u64::try_from(value).map(serde_json::Number::from));
+                number.map(Self::Number).map_err(|_| out_of_range(node, cx)).ok()
+            }
+            (_, Some(Scalar::Float(_))) => {
+                let value = f64::decode(node, cx)?;
+                serde_json::Number::from_f64(value).map(Self::Number)
+            }
+            (_, Some(Scalar::Null) | None) => Some(Self::Null),
+        }
+    }
+}
+
+/// `a`, `b` and `c`.
+pub(crate) fn list(words: &[&str]) -> String {
+    let mut out = String::new();
+    for (i, word) in words.iter().enumerate() {
+        let joint = match i {
+            0 => "",
+            _ if i + 1 == words.len() => " and ",
+            _ => ", ",
+        };
+        let _ = write!(out, "{joint}`{word}`");
+    }
+    out
+}
+
+/// Keys people look for in the wrong place.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("network", "permissions.network"),
+    ("filesystem", "permissions.filesystem"),
+    ("env_vars", "permissions.env_vars"),
+    ("env", "permissions.env_vars"),
+    ("environment", "permissions.env_vars"),
+    ("syscalls", "permissions.syscalls"),
+    ("commands", "permissions.commands"),
+    ("egress", "permissions.network.egress"),
+    ("name", "skill.name"),
+    ("version", "skill.version"),
+    ("description", "skill.description"),
+    ("command", "entrypoint.command"),
+    ("args", "entrypoint.args"),
+    ("memory_mb", "resources.memory_mb"),
+    ("max_runtime_seconds", "resources.max_runtime_seconds"),
+];
+
+/// "did you mean …", or the keys there are.
+fn suggestion(key: &str, known: &[&str]) -> String {
+    if let Some(near) = nearest(key, known) {
+        return format!("did you mean `{near}`?");
+    }
+    if let Some((_, place)) = ELSEWHERE.iter().find(|(word, _)| *word == key) {
+        return format!("did you mean `{place}`?");
+    }
+    format!("the keys here are {}", list(known))
+}
+
+/// The known word that `word` is most likely a misspelling of.
+pub(crate) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    // No known word is longer than 24 characters; distance on longer ones is work for nothing.
+    if word.len() > 40 {
+        return None;
+    }
+    let folded = word.to_lowercase().replace(['-', ' '], "_");
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&folded, candidate);
+    let best = known.iter().copied().min_by_key(|candidate| distance(candidate))?;
+    let close = distance(best) <= (best.len() / 3).max(1);
+    close.then_some(best).or_else(|| {
+        // `mem` for `memory_mb`, `runtime_seconds` for `max_runtime_seconds`.
+        known.iter().copied().find(|c| folded.len() >= 3 && (c.starts_with(&folded) || c.ends_with(&folded)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelt_keys_find_their_word() {
+        let known = ["memory_mb", "max_cpu_percent", "max_runtime_seconds", "disk_mb"];
+        for (word, expected) in [
+            ("memory_mib", Some("memory_mb")),
+            ("Memory-MB", Some("memory_mb")),
+            ("memroy_mb", Some("memory_mb")),
+            ("runtime_seconds", Some("max_runtime_seconds")),
+            ("disk", Some("disk_mb")),
+            ("bananas", None),
+            ("x", None),
+        ] {
+            assert_eq!(nearest(word, &known), expected, "{word}");
+        }
+        assert_eq!(nearest(&"m".repeat(10_000), &known), None);
+    }
+}

@@ -1,0 +1,503 @@
+//! What is wrong with a text, where, and what to write instead.
+//!
+//! The library prints nothing: a [`Diagnostic`] is a value, and [`Invalid`] carries all of them with the text
+//! they point into, so that a caller can render snippets, JSON or a language server's squiggles.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::{Deref, Range};
+
+use serde::Serialize;
+
+/// How many diagnostics one text can produce. A hostile file of 256 KiB could otherwise hold tens of thousands;
+/// nobody reads past the first screen. The rest is counted in [`Invalid::more`].
+pub(crate) const MAX_DIAGNOSTICS: usize = 50;
+
+/// A half-open byte range in the source text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Span {
+    /// The first byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        Self { start, end: end.max(start) }
+    }
+
+    /// The same span in a text that has `offset` more bytes in front.
+    #[must_use]
+    pub(crate) fn shifted(self, offset: usize) -> Self {
+        Self { start: self.start + offset, end: self.end + offset }
+    }
+
+    /// The span relative to a part of the text that begins at `offset`.
+    #[must_use]
+    pub(crate) fn unshifted(self, offset: usize) -> Self {
+        Self { start: self.start.saturating_sub(offset), end: self.end.saturating_sub(offset) }
+    }
+
+    /// The span as a range, as most rendering crates want it.
+    #[must_use]
+    pub fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+/// A value together with the place it was written at.
+///
+/// Two are equal when their values are: where something was written does not change what it means.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spanned<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands in the source. Empty at 0 for values that no source holds, such as defaults.
+    pub span: Span,
+}
+
+impl<T> Spanned<T> {
+    /// Pairs a value with its place.
+    pub fn new(value: T, span: Span) -> Self {
+        Self { value, span }
+    }
+}
+
+impl<T> From<T> for Spanned<T> {
+    fn from(value: T) -> Self {
+        Self { value, span: Span::default() }
+    }
+}
+
+impl<T> Deref for Spanned<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: PartialEq> PartialEq for Spanned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Eq> Eq for Spanned<T> {}
+
+impl<T: fmt::Display> fmt::Display for Spanned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<T: Serialize> Serialize for Spanned<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+macro_rules! codes {
+    ($( $(#[doc = $doc:literal])+ $variant:ident = $text:literal, )+) => {
+        /// The kind of a [`Diagnostic`]: stable, for programs that sort or suppress.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code { $( $(#[doc = $doc])+ $variant, )+ }
+
+        impl Code {
+            /// Every code, in the order of the documentation.
+            pub const ALL: &'static [Code] = &[ $( Code::$variant, )+ ];
+
+            /// The code as it is printed and serialised: lower case, with hyphens.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $( Code::$variant => $text, )+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The text is not YAML.
+    Syntax = "syntax",
+    /// The text is larger than [`crate::MAX_BYTES`].
+    TooLarge = "too-large",
+    /// Values are nested deeper than any manifest needs.
+    TooDeep = "too-deep",
+    /// There are more values, or longer lists, than any manifest needs.
+    TooMany = "too-many",
+    /// The text or a value holds NUL, a control character, or one that reorders or hides text.
+    ForbiddenCharacter = "forbidden-character",
+    /// `&anchor`: what is granted must be readable where it is granted.
+    Anchor = "anchor",
+    /// `*alias`.
+    Alias = "alias",
+    /// `!tag`: a manifest is plain data.
+    Tag = "tag",
+    /// `<<`, the merge key.
+    MergeKey = "merge-key",
+    /// `%YAML` or another directive.
+    Directive = "directive",
+    /// A second document after `---` or `...`.
+    SeveralDocuments = "several-documents",
+    /// There is nothing in the text.
+    Empty = "empty",
+    /// A key that is itself a list or a map.
+    ComplexKey = "complex-key",
+    /// The same key twice in one map.
+    DuplicateKey = "duplicate-key",
+    /// A key nobody knows.
+    UnknownKey = "unknown-key",
+    /// A required key is not there.
+    MissingKey = "missing-key",
+    /// A list where a map belongs, a number where text belongs, and so on.
+    WrongType = "wrong-type",
+    /// A word that is not among the accepted ones.
+    UnknownValue = "unknown-value",
+    /// A value that must not be empty is.
+    EmptyValue = "empty-value",
+    /// A number or size outside its bounds, 0 where 0 would mean nothing.
+    OutOfRange = "out-of-range",
+    /// The same thing granted or named twice.
+    Repeated = "repeated",
+    /// A skill's name or version that cannot be one.
+    InvalidName = "invalid-name",
+    /// A host name that is none, or an address where a name belongs.
+    InvalidDomain = "invalid-domain",
+    /// A wildcard that is not the whole first label, or that covers other people's names.
+    InvalidWildcard = "invalid-wildcard",
+    /// Not an address range.
+    InvalidCidr = "invalid-cidr",
+    /// Not an address of a resolver.
+    InvalidResolver = "invalid-resolver",
+    /// Both `domain` and `cidr`, or neither, or a protocol that does not go with them.
+    InvalidRule = "invalid-rule",
+    /// A path that cannot be granted.
+    InvalidPath = "invalid-path",
+    /// A grant that would let the skill change its own declaration, or that covers too much.
+    UnsafeGrant = "unsafe-grant",
+    /// Not a name, or pattern of names, of environment variables.
+    InvalidVariable = "invalid-variable",
+    /// Not a program's name.
+    InvalidCommand = "invalid-command",
+    /// A parameter whose rules contradict each other or its type.
+    InvalidParameter = "invalid-parameter",
+    /// Two parts of the manifest that cannot both be meant.
+    Contradiction = "contradiction",
+    /// `---` at the start of SKILL.md that nothing closes.
+    Unterminated = "unterminated",
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// One thing that is wrong, with its place and, where there is one, the cure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// Its kind.
+    pub code: Code,
+    /// What is wrong, in a sentence without a full stop.
+    pub message: String,
+    /// Where in the manifest: `permissions.network.egress[0].ports[1]`. Empty for the text as a whole.
+    pub path: String,
+    /// Where in the text.
+    pub span: Span,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// A second place that explains the first, such as the other of two equal keys.
+    pub related: Option<Related>,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+/// A second place in the text that a [`Diagnostic`] refers to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Related {
+    /// Where in the text.
+    pub span: Span,
+    /// What stands there.
+    pub label: String,
+}
+
+impl Diagnostic {
+    pub(crate) fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            path: String::new(),
+            span,
+            line: 0,
+            column: 0,
+            related: None,
+            help: None,
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn related(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.related = Some(Related { span, label: label.into() });
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)?;
+        if let Some(help) = &self.help {
+            write!(f, " ({help})")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a single value is refused: a [`Diagnostic`] that does not know its place yet.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct Fault {
+    /// Its kind.
+    pub code: Code,
+    /// What is wrong, in a sentence without a full stop.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+impl Fault {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), help: None }
+    }
+
+    #[must_use]
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Why a text is refused: every diagnostic, and the text they point into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Invalid {
+    /// The text that was read.
+    pub source: String,
+    /// What is wrong with it, in the order of the text; at least one, at most 50.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many further diagnostics were counted but not kept.
+    pub more: usize,
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, diagnostic) in self.diagnostics.iter().enumerate() {
+            if i > 0 {
+                f.write_str("; ")?;
+            }
+            diagnostic.fmt(f)?;
+        }
+        if self.more > 0 {
+            write!(f, "; and {} more", self.more)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+/// Collects diagnostics while a text is read.
+#[derive(Debug, Default)]
+pub(crate) struct Sink {
+    diagnostics: Vec<Diagnostic>,
+    more: usize,
+}
+
+impl Sink {
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < MAX_DIAGNOSTICS {
+            self.diagnostics.push(diagnostic);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Checks one written value; a fault becomes a diagnostic at its place.
+    pub(crate) fn check<T, U>(
+        &mut self,
+        written: &Spanned<T>,
+        path: fmt::Arguments<'_>,
+        check: impl FnOnce(&T) -> Result<U, Fault>,
+    ) -> Option<Spanned<U>> {
+        match check(&written.value) {
+            Ok(value) => Some(Spanned::new(value, written.span)),
+            Err(fault) => {
+                let diagnostic = Diagnostic::new(fault.code, written.span, fault.message).at(path.to_string());
+                self.push(Diagnostic { help: fault.help, ..diagnostic });
+                None
+            }
+        }
+    }
+
+    /// Checks a list of written values one by one, and refuses one that says the same as an earlier one.
+    pub(crate) fn check_all<T, U: Eq + std::hash::Hash + Clone>(
+        &mut self,
+        written: Option<&Vec<Spanned<T>>>,
+        path: &str,
+        check: impl Fn(&T) -> Result<U, Fault>,
+    ) -> Vec<Spanned<U>> {
+        let mut seen: HashMap<U, Span> = HashMap::new();
+        let mut checked = Vec::new();
+        for (i, item) in written.into_iter().flatten().enumerate() {
+            let Some(value) = self.check(item, format_args!("{path}[{i}]"), &check) else { continue };
+            if let Some(first) = seen.get(&value.value) {
+                let diagnostic = Diagnostic::new(Code::Repeated, item.span, "the same as an earlier entry");
+                let diagnostic = diagnostic.related(*first, "first written here").help("keep one of them");
+                self.push(diagnostic.at(format!("{path}[{i}]")));
+                continue;
+            }
+            seen.insert(value.value.clone(), value.span);
+            checked.push(value);
+        }
+        checked
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.diagnostics.is_empty()
+    }
+
+    /// Sorts what was found into the text's order and gives each its line and column.
+    pub(crate) fn finish(mut self, source: &str) -> (Vec<Diagnostic>, usize) {
+        self.diagnostics.sort_by_key(|d| d.span.start);
+        let mut place = Place { source, offset: 0, line: 1, line_start: 0 };
+        for diagnostic in &mut self.diagnostics {
+            (diagnostic.line, diagnostic.column) = place.advance_to(diagnostic.span.start);
+        }
+        (self.diagnostics, self.more)
+    }
+
+    pub(crate) fn into_invalid(self, source: &str) -> Invalid {
+        let (diagnostics, more) = self.finish(source);
+        Invalid { source: source.to_owned(), diagnostics, more }
+    }
+}
+
+/// Walks a text once, forwards, to turn rising byte offsets into lines and columns.
+struct Place<'a> {
+    source: &'a str,
+    offset: usize,
+    line: usize,
+    line_start: usize,
+}
+
+impl Place<'_> {
+    fn advance_to(&mut self, target: usize) -> (usize, usize) {
+        let target = self.source.floor_char_boundary(target);
+        let passed = self.source.get(self.offset..target).unwrap_or_default();
+        for (i, _) in passed.match_indices('\n') {
+            self.line += 1;
+            self.line_start = self.offset + i + 1;
+        }
+        self.offset = self.offset.max(target);
+        let before = self.source.get(self.line_start..target).unwrap_or_default();
+        // A byte order mark has no width and no column.
+        let column = before.trim_start_matches('\u{feff}').chars().count() + 1;
+        (self.line, column)
+    }
+}
+
+/// A short, printable form of untrusted text for a message.
+pub(crate) fn quoted(text: &str) -> String {
+    const MOST: usize = 60;
+    let mut out = String::with_capacity(text.len().min(MOST) + 2);
+    out.push('`');
+    for (i, c) in text.chars().enumerate() {
+        if i == MOST {
+            out.push('…');
+            break;
+        }
+        if is_forbidden(c) || matches!(c, '\n' | '\t') {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out.push('`');
+    out
+}
+
+/// Characters no value may hold: they are invisible, move the cursor, or reorder what a reader sees
+/// (Trojan Source, CVE-2021-42574). Line feed and tab are left to the field.
+pub(crate) fn is_forbidden(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' => true,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
+        c => c.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_lines_and_characters() {
+        let source = "\u{feff}aé\nb\u{1f600}c\n";
+        let mut sink = Sink::default();
+        for start in [source.find('c').unwrap(), 3, source.len()] {
+            sink.push(Diagnostic::new(Code::Syntax, Span::new(start, start), "x"));
+        }
+        let (found, _) = sink.finish(source);
+        let places: Vec<_> = found.iter().map(|d| (d.line, d.column)).collect();
+        assert_eq!(places, [(1, 1), (2, 3), (3, 1)]);
+    }
+
+    #[test]
+    fn keeps_a_bounded_number_and_counts_the_rest() {
+        let mut sink = Sink::default();
+        for _ in 0..MAX_DIAGNOSTICS + 7 {
+            sink.push(Diagnostic::new(Code::Syntax, Span::default(), "x"));
+        }
+        let invalid = sink.into_invalid("x");
+        assert_eq!((invalid.diagnostics.len(), invalid.more), (MAX_DIAGNOSTICS, 7));
+    }
+
+    #[test]
+    fn quoting_escapes_what_would_move_the_cursor() {
+        assert_eq!(quoted("a\u{1b}[2J\u{202e}b"), r"`a\u{1b}[2J\u{202e}b`");
+        assert!(quoted(&"x".repeat(500)).chars().count() < 70);
+    }
+
+    #[test]
+    fn codes_are_unique() {
+        let mut texts: Vec<_> = Code::ALL.iter().map(|c| c.as_str()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        assert_eq!(texts.len(), Code::ALL.len());
+    }
+}

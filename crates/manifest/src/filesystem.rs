@@ -1,0 +1,296 @@
+//! Which files a skill may read and write.
+
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Spanned, quoted};
+use crate::{Manifest, raw};
+
+/// Longest path the kernel takes (`PATH_MAX` without its NUL).
+const MAX_PATH: usize = 4095;
+
+/// The files a skill may touch besides its own folder (read-only) and its private HOME and temporary directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Filesystem {
+    /// May be read.
+    pub read: Vec<Spanned<GrantPath>>,
+    /// May be read and written.
+    pub write: Vec<Spanned<GrantPath>>,
+    /// May not be touched, whatever is granted above it.
+    pub forbidden: Vec<Spanned<GrantPath>>,
+}
+
+/// What a grant gives. The greater includes the lesser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    /// Reading.
+    Read,
+    /// Reading and writing.
+    Write,
+}
+
+/// A file or directory as a manifest names it: below the root, the user's home, or the skill's folder.
+///
+/// Always normal: no `..`, no `.`, no empty component. It names a place, it does not look: symbolic links are the
+/// runtime's to resolve.
+///
+/// ```
+/// use skillsandbox_manifest::{GrantPath, Places};
+///
+/// let places = Places::new("/opt/skills/weather", "/home/ada");
+/// let cache: GrantPath = "~/.cache//weather/".parse()?;
+/// assert_eq!(cache.resolve(&places).to_str(), Some("/home/ada/.cache/weather"));
+/// let data: GrantPath = "data".parse()?;
+/// assert_eq!(data.to_string(), "${SKILL_DIR}/data");
+/// # Ok::<(), skillsandbox_manifest::Fault>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GrantPath {
+    base: Base,
+    /// Normal components only; empty means the base itself.
+    rest: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Base {
+    Root,
+    Home,
+    SkillDir,
+}
+
+/// The two directories that grants are relative to, on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    skill_dir: PathBuf,
+    home: PathBuf,
+}
+
+impl Places {
+    /// Both as absolute paths; they are taken as they are.
+    pub fn new(skill_dir: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Self {
+        Self { skill_dir: skill_dir.into(), home: home.into() }
+    }
+}
+
+impl GrantPath {
+    /// The path on this machine.
+    #[must_use]
+    pub fn resolve(&self, places: &Places) -> PathBuf {
+        let base = match self.base {
+            Base::Root => Path::new("/"),
+            Base::Home => &places.home,
+            Base::SkillDir => &places.skill_dir,
+        };
+        if self.rest.as_os_str().is_empty() { base.to_owned() } else { base.join(&self.rest) }
+    }
+
+    /// The same place named from the root.
+    pub(crate) fn absolute(&self, places: &Places) -> Self {
+        let path = self.resolve(places);
+        Self { base: Base::Root, rest: path.strip_prefix("/").unwrap_or(&path).to_owned() }
+    }
+
+    /// Whether `other` is this place or lies below it, as far as names tell.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        self.base == other.base && other.rest.starts_with(&self.rest)
+    }
+
+    fn is_base(&self) -> bool {
+        self.rest.as_os_str().is_empty()
+    }
+}
+
+impl FromStr for GrantPath {
+    type Err = Fault;
+
+    fn from_str(text: &str) -> Result<Self, Fault> {
+        let fault = |message: &str| Fault::new(Code::InvalidPath, format!("{}: {message}", quoted(text)));
+        if text.is_empty() {
+            return Err(Fault::new(Code::EmptyValue, "the path is empty"));
+        }
+        if text.len() > MAX_PATH {
+            return Err(fault("longer than 4095 bytes"));
+        }
+        if text.contains(['\n', '\t', '\0']) {
+            return Err(Fault::new(Code::ForbiddenCharacter, format!("{} holds a control character", quoted(text))));
+        }
+        if text.trim() != text {
+            return Err(fault("begins or ends with a space").help("remove it"));
+        }
+        if let Some((scheme, rest)) = text.split_once("://") {
+            return Err(fault(&format!("a `{scheme}:` URL is not a path")).help(format!("write {}", quoted(rest))));
+        }
+        if text.contains('\\') {
+            return Err(fault("a backslash is not a separator here").help("write `/`"));
+        }
+        if text.contains(['*', '?']) {
+            return Err(fault("patterns are not understood in paths").help("grant the directory"));
+        }
+        let (base, rest) = split_base(text)?;
+        if rest.contains('$') {
+            return Err(fault("only `${SKILL_DIR}` is understood, at the beginning"));
+        }
+        let mut path = PathBuf::new();
+        for component in Path::new(rest).components() {
+            match component {
+                Component::Normal(name) => path.push(name),
+                Component::CurDir | Component::RootDir => {}
+                Component::ParentDir | Component::Prefix(_) => {
+                    return Err(fault("`..` is not accepted in a path").help("name the place it leads to"));
+                }
+            }
+        }
+        Ok(Self { base, rest: path })
+    }
+}
+
+/// Which base a written path starts from, and what is left.
+fn split_base(text: &str) -> Result<(Base, &str), Fault> {
+    let fault = |message: &str| Fault::new(Code::InvalidPath, format!("{}: {message}", quoted(text)));
+    for (prefix, base) in [("~", Base::Home), ("${SKILL_DIR}", Base::SkillDir)] {
+        match text.strip_prefix(prefix) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => return Ok((base, rest)),
+            Some(_) if base == Base::Home => {
+                return Err(fault("another user's home is not understood").help("write the path out"));
+            }
+            Some(_) => return Err(fault("`/` is missing after `${SKILL_DIR}`")),
+            None => {}
+        }
+    }
+    if text.starts_with('$') {
+        return Err(fault("only `${SKILL_DIR}` and `~` are understood").help("write the path out"));
+    }
+    Ok(if text.starts_with('/') { (Base::Root, text) } else { (Base::SkillDir, text) })
+}
+
+impl fmt::Display for GrantPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base = match self.base {
+            Base::Root => "",
+            Base::Home => "~",
+            Base::SkillDir => "${SKILL_DIR}",
+        };
+        f.write_str(base)?;
+        if self.base == Base::Root || !self.is_base() {
+            write!(f, "/{}", self.rest.display())?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for GrantPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Places that are no files to grant: the sandbox has its own.
+const OWN: &[(&str, &str)] = &[
+    ("/proc", "the sandbox has a /proc of its own, with the skill's processes alone"),
+    ("/dev", "the sandbox has a /dev of its own, with null, zero, full, random and urandom"),
+];
+
+impl Filesystem {
+    pub(crate) const PATH: &'static str = "permissions.filesystem";
+
+    pub(crate) fn lower(raw: &raw::Filesystem, sink: &mut Sink) -> Self {
+        let list = |name: &str| format!("{}.{name}", Self::PATH);
+        Self {
+            read: sink.check_all(raw.read.as_ref(), &list("read"), |text| grantable(text)),
+            write: sink.check_all(raw.write.as_ref(), &list("write"), |text| grantable(text)),
+            forbidden: sink.check_all(raw.forbidden.as_ref(), &list("forbidden"), |text| text.parse()),
+        }
+    }
+
+    /// Refuses write grants that reach the skill's own declaration.
+    pub(crate) fn check_own_declaration(&self, sink: &mut Sink) {
+        let own = GrantPath { base: Base::SkillDir, rest: Manifest::FILE_NAME.into() };
+        for (i, grant) in self.write.iter().enumerate().filter(|(_, grant)| grant.covers(&own)) {
+            let message = format!("{} would let the skill rewrite its own manifest", quoted(&grant.to_string()));
+            let diagnostic = Diagnostic::new(Code::UnsafeGrant, grant.span, message);
+            let help = "grant a directory of its own, such as `${SKILL_DIR}/data`";
+            sink.push(diagnostic.help(help).at(format!("{}.write[{i}]", Self::PATH)));
+        }
+    }
+
+    /// What the skill may do with a path, as far as names tell. `forbidden` wins over every grant.
+    #[must_use]
+    pub fn access(&self, path: &Path, places: &Places) -> Option<Access> {
+        let below = |grants: &[Spanned<GrantPath>]| grants.iter().any(|grant| path.starts_with(grant.resolve(places)));
+        if below(&self.forbidden) {
+            None
+        } else if below(&self.write) {
+            Some(Access::Write)
+        } else {
+            below(&self.read).then_some(Access::Read)
+        }
+    }
+}
+
+fn grantable(text: &str) -> Result<GrantPath, Fault> {
+    let grant: GrantPath = text.parse()?;
+    if grant.base == Base::Root {
+        if grant.is_base() {
+            let message = "`/` is the whole file system";
+            return Err(Fault::new(Code::UnsafeGrant, message).help("grant the directories that are needed"));
+        }
+        if let Some((place, why)) = OWN.iter().find(|(place, _)| Path::new("/").join(&grant.rest).starts_with(place)) {
+            return Err(Fault::new(Code::UnsafeGrant, format!("{place} cannot be granted")).help(*why));
+        }
+    }
+    Ok(grant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_have_one_spelling() {
+        for (text, expected) in [
+            ("/tmp//cache/./x/", "/tmp/cache/x"),
+            ("~", "~"),
+            ("~/", "~"),
+            ("~/.ssh/", "~/.ssh"),
+            ("data", "${SKILL_DIR}/data"),
+            ("./data", "${SKILL_DIR}/data"),
+            (".", "${SKILL_DIR}"),
+            ("${SKILL_DIR}", "${SKILL_DIR}"),
+            ("${SKILL_DIR}//a", "${SKILL_DIR}/a"),
+            ("/tmp/with space", "/tmp/with space"),
+            ("/tmp/…", "/tmp/…"),
+            ("/tmp/..x", "/tmp/..x"),
+        ] {
+            assert_eq!(text.parse::<GrantPath>().unwrap().to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_that_cannot_be_meant() {
+        for text in [
+            "", "..", "../x", "/a/../b", "/..", "~/..", "${SKILL_DIR}/..", "a/../../b", "~root", "~root/x",
+            "$HOME", "${HOME}/x", "$SKILL_DIR", "${SKILL_DIR}x", "/a/${SKILL_DIR}", "/a/$b", "/tmp/*", "/a?", "a\\b",
+            "C:\\x", "file:///etc", " /tmp", "/tmp ", "/a\nb", "/a\0b",
+        ] {
+            assert!(text.parse::<GrantPath>().is_err(), "{text:?}");
+        }
+        assert!("/x".repeat(3000).parse::<GrantPath>().is_err());
+        for text in ["/", "//", "/.", "/proc", "/proc/self/environ", "/dev", "/dev/sda", "/dev/"] {
+            assert_eq!(grantable(text).unwrap_err().code, Code::UnsafeGrant, "{text}");
+        }
+        assert!(grantable("/development").is_ok() && grantable("/processing").is_ok());
+    }
+
+    #[test]
+    fn covering_goes_by_whole_components() {
+        let [data, database, below] = ["/data", "/database", "/data/x"].map(|t| t.parse::<GrantPath>().unwrap());
+        assert!(data.covers(&below) && data.covers(&data));
+        assert!(!data.covers(&database) && !below.covers(&data));
+    }
+}

@@ -1,0 +1,81 @@
+//! What an agent skill declares about itself, read into types that cannot hold an invalid declaration.
+//!
+//! A skill is a folder with a `SKILL.md` and scripts, often from somebody nobody knows. Beside it lies a
+//! `skillsandbox.yaml` that says which hosts, files, variables and programs it needs. This crate reads both files
+//! and nothing else: it does no network, starts nothing, prints nothing.
+//!
+//! ```
+//! use skillsandbox_manifest::Manifest;
+//!
+//! let text = r#"
+//! skill: { name: weather-lookup, version: "0.1.0" }
+//! permissions:
+//!   network:
+//!     egress: [{ domain: "*.com" }]
+//!   filesytem: { read: [/tmp/cache] }
+//! entrypoint: { command: python3, args: [main.py] }
+//! "#;
+//! let invalid = Manifest::parse(text).unwrap_err();
+//! let found: Vec<_> = invalid.diagnostics.iter().map(|d| (d.line, d.code.as_str())).collect();
+//! assert_eq!(found, [(5, "invalid-wildcard"), (6, "unknown-key")]);
+//! assert_eq!(invalid.diagnostics[1].help.as_deref(), Some("did you mean `filesystem`?"));
+//! ```
+//!
+//! # What it guarantees
+//!
+//! - A [`Manifest`] that exists is valid: every name, path, port, pattern and limit was checked, defaults are filled
+//!   in, and an omitted section grants nothing.
+//! - Errors come all at once, each with its place in the text ([`Diagnostic`]); unknown and misspelt keys are errors.
+//! - A text means what a reader sees: anchors, aliases, merge keys, tags, directives, several documents, duplicate
+//!   keys, control characters and characters that reorder text are refused.
+//! - Hostile input costs little: at most [`MAX_BYTES`] of text, bounded nesting, number of values and size of
+//!   regular expressions; no recursion that input controls, no panic.
+//! - A user's [`Policy`] narrows a manifest and can widen nothing.
+//!
+//! # What it does not protect
+//!
+//! It reads declarations; it does not look at what the skill does, and enforces nothing. Paths are compared by
+//! name: whoever opens them has to resolve symbolic links and ask again. `SKILL.md` is read as it is
+//! ([`SkillDoc`]); judging it is a scanner's work.
+//!
+//! # Features
+//!
+//! - `schema`: JSON Schema of both files, from the types.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod commands;
+mod decode;
+mod diagnostic;
+mod domain;
+mod env_vars;
+mod filesystem;
+mod load;
+mod manifest;
+mod network;
+mod parameters;
+mod policy;
+mod raw;
+mod resources;
+#[cfg(feature = "schema")]
+pub mod schema;
+mod skill_doc;
+mod words;
+mod yaml;
+
+pub use crate::commands::{Commands, Entrypoint, Program};
+pub use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Related, Span, Spanned};
+pub use crate::domain::DomainPattern;
+pub use crate::env_vars::{EnvDecision, EnvPattern, EnvVars, is_sensitive};
+pub use crate::filesystem::{Access, Filesystem, GrantPath, Places};
+pub use crate::load::LoadError;
+pub use crate::manifest::{Manifest, Runtime, Skill, SyscallProfile};
+pub use crate::network::{Cidr, Destination, EgressRule, Network, Protocol, Resolver};
+pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation, Pattern};
+pub use crate::policy::{Change, Narrowed, Policy};
+pub use crate::resources::{ByteSize, Resources};
+pub use crate::skill_doc::{FrontMatter, SkillDoc, ToolSpec};
+
+/// Largest text that is read as a manifest, a policy or front matter: 256 KiB, a hundred times the largest one seen.
+pub const MAX_BYTES: usize = 256 * 1024;

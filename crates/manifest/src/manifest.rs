@@ -1,0 +1,319 @@
+//! The checked manifest: one that exists is valid.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::commands::{Commands, Entrypoint};
+use crate::decode::{Decode, Decoder};
+use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Sink, Span, Spanned, quoted};
+use crate::env_vars::EnvVars;
+use crate::filesystem::Filesystem;
+use crate::network::Network;
+use crate::parameters::{InvalidParameters, Parameter, validate};
+use crate::resources::{Limits, Resources};
+use crate::words::words;
+use crate::{MAX_BYTES, raw, yaml};
+
+/// What a skill is, what it may touch, and how it is started.
+///
+/// It can only be had from a text that passed every check, so code that holds one need not check again. It
+/// serialises to the form it is written in, with every default filled in.
+///
+/// ```
+/// use skillsandbox_manifest::{Manifest, Protocol};
+///
+/// let manifest = Manifest::parse(r#"
+/// skill: { name: weather-lookup, version: "0.1.0" }
+/// permissions:
+///   network:
+///     egress: [{ domain: api.weather.test }]
+/// entrypoint: { command: python3, args: [main.py] }
+/// "#)?;
+/// let rule = &manifest.network().egress[0];
+/// assert_eq!(rule.ports.iter().collect::<Vec<_>>(), [&443]);
+/// assert_eq!(rule.protocol, Protocol::Tcp);
+/// assert!(manifest.filesystem().write.is_empty());
+/// # Ok::<(), skillsandbox_manifest::Invalid>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Manifest {
+    skill: Skill,
+    runtime: Runtime,
+    pub(crate) permissions: Permissions,
+    pub(crate) resources: Resources,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parameters: Vec<Parameter>,
+    entrypoint: Entrypoint,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Permissions {
+    pub(crate) network: Network,
+    pub(crate) filesystem: Filesystem,
+    pub(crate) env_vars: EnvVars,
+    pub(crate) syscalls: Syscalls,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) commands: Option<Commands>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Syscalls {
+    pub(crate) profile: SyscallProfile,
+}
+
+/// Who the skill is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Skill {
+    /// Lower-case letters, digits, `-`, `_` and `.`; safe as a file's name.
+    pub name: Spanned<String>,
+    /// Its version.
+    pub version: Spanned<String>,
+    /// What it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<Spanned<String>>,
+}
+
+words! {
+    /// What runs the skill.
+    #[derive(Default)]
+    Runtime("runtime") {
+        /// A process of the host, confined by its kernel.
+        #[default]
+        Native = "native",
+        /// A WebAssembly component.
+        Wasm = "wasm",
+        /// A container image.
+        Oci = "oci",
+    }
+}
+
+words! {
+    /// Which system calls the skill may make.
+    #[derive(Default)]
+    SyscallProfile("syscall profile") {
+        /// What ordinary programs need.
+        #[default]
+        Default = "default",
+        /// Also no sockets, no new processes and no signals to others.
+        Strict = "strict",
+        /// Refuses nothing, reports.
+        Permissive = "permissive",
+    }
+}
+
+impl SyscallProfile {
+    /// The one of the two that refuses more.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        let rank = |profile| match profile {
+            Self::Permissive => 0,
+            Self::Default => 1,
+            Self::Strict => 2,
+        };
+        if rank(self) >= rank(other) { self } else { other }
+    }
+}
+
+impl Manifest {
+    /// The name of the file beside the skill.
+    pub const FILE_NAME: &'static str = "skillsandbox.yaml";
+
+    /// Reads a manifest from its text; every error that can be found is in the result.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        parse_with(text, Self::lower)
+    }
+
+    /// Who the skill is.
+    #[must_use]
+    pub fn skill(&self) -> &Skill {
+        &self.skill
+    }
+
+    /// What runs the skill.
+    #[must_use]
+    pub fn runtime(&self) -> Runtime {
+        self.runtime
+    }
+
+    /// Which hosts it may reach.
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.permissions.network
+    }
+
+    /// Which files it may read and write.
+    #[must_use]
+    pub fn filesystem(&self) -> &Filesystem {
+        &self.permissions.filesystem
+    }
+
+    /// Which environment variables it sees.
+    #[must_use]
+    pub fn env_vars(&self) -> &EnvVars {
+        &self.permissions.env_vars
+    }
+
+    /// Which system calls it may make.
+    #[must_use]
+    pub fn syscall_profile(&self) -> SyscallProfile {
+        self.permissions.syscalls.profile
+    }
+
+    /// Which programs it may execute; `None` for any that the sandbox holds.
+    #[must_use]
+    pub fn commands(&self) -> Option<&Commands> {
+        self.permissions.commands.as_ref()
+    }
+
+    /// How much it may use.
+    #[must_use]
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// The values it takes.
+    #[must_use]
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// How it is started.
+    #[must_use]
+    pub fn entrypoint(&self) -> &Entrypoint {
+        &self.entrypoint
+    }
+
+    /// Checks the values of a call against the manifest's rules, before anything runs. The result has the
+    /// defaults filled in.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use skillsandbox_manifest::Manifest;
+    ///
+    /// let manifest = Manifest::parse(r#"
+    /// skill: { name: weather, version: "1" }
+    /// parameters: [{ name: city, type: string, required: true, max_length: 8 }]
+    /// entrypoint: { command: python3 }
+    /// "#)?;
+    /// assert!(manifest.validate_parameters(&json!({ "city": "Oslo" })).is_ok());
+    /// let error = manifest.validate_parameters(&json!({ "city": "Llanfairpwll" })).unwrap_err();
+    /// assert_eq!(error.to_json()["error"]["code"], "INVALID_PARAMETERS");
+    /// assert_eq!(error.to_json()["error"]["details"]["rule"], "max_length");
+    /// # Ok::<(), skillsandbox_manifest::Invalid>(())
+    /// ```
+    pub fn validate_parameters(&self, values: &Value) -> Result<Map<String, Value>, InvalidParameters> {
+        validate(&self.parameters, values)
+    }
+
+    /// The manifest as YAML, with every default filled in. Reading it again gives an equal manifest.
+    #[must_use]
+    pub fn to_yaml(&self) -> String {
+        // The types hold text, numbers, lists and maps alone, all of which YAML can say.
+        serde_yaml::to_string(self).unwrap_or_default()
+    }
+
+    fn lower(raw: &raw::Manifest, sink: &mut Sink) -> Option<Self> {
+        let skill = Skill::lower(&raw.skill, sink);
+        let runtime = raw.runtime.as_ref();
+        let runtime = runtime.and_then(|r| sink.check(r, format_args!("runtime"), |text| text.parse()));
+        let permissions = Permissions::lower(raw.permissions.as_ref(), sink);
+        permissions.filesystem.check_own_declaration(sink);
+        let resources = raw.resources.as_ref().map(|r| Limits::lower(r, sink)).unwrap_or_default().or_default();
+        let parameters = Parameter::lower_all(raw.parameters.as_deref().unwrap_or_default(), sink);
+        let entrypoint = Entrypoint::lower(&raw.entrypoint, sink);
+        if let (Some(entrypoint), Some(commands)) = (&entrypoint, &permissions.commands)
+            && !commands.allows(&entrypoint.command)
+        {
+            let message = format!("{} is not in `permissions.commands.allow`", quoted(&entrypoint.command.to_string()));
+            let diagnostic = Diagnostic::new(Code::Contradiction, entrypoint.command.span, message);
+            sink.push(diagnostic.help("add it there: the skill could not start").at("entrypoint.command"));
+        }
+        Some(Self {
+            skill: skill?,
+            runtime: runtime.map(|r| r.value).unwrap_or_default(),
+            permissions,
+            resources,
+            parameters,
+            entrypoint: entrypoint?,
+        })
+    }
+}
+
+/// Text to raw form to checked form; every complaint on the way ends in the result.
+pub(crate) fn parse_with<R: Decode, T>(
+    text: &str,
+    lower: impl FnOnce(&R, &mut Sink) -> Option<T>,
+) -> Result<T, Invalid> {
+    let mut sink = Sink::default();
+    if text.len() > MAX_BYTES {
+        let message = format!("the text has {} bytes; at most {MAX_BYTES} are read", text.len());
+        sink.push(Diagnostic::new(Code::TooLarge, Span::default(), message));
+        return Err(Invalid { source: String::new(), ..sink.into_invalid("") });
+    }
+    let tree = yaml::read(text, &mut sink);
+    let raw = tree.and_then(|tree| R::decode(&tree, &mut Decoder::new(&mut sink)));
+    let checked = raw.and_then(|raw| lower(&raw, &mut sink));
+    match checked {
+        Some(checked) if sink.is_empty() => Ok(checked),
+        _ => Err(sink.into_invalid(text)),
+    }
+}
+
+impl Permissions {
+    pub(crate) fn lower(raw: Option<&raw::Permissions>, sink: &mut Sink) -> Self {
+        let network = raw.and_then(|raw| raw.network.as_ref());
+        let filesystem = raw.and_then(|raw| raw.filesystem.as_ref());
+        let env_vars = raw.and_then(|raw| raw.env_vars.as_ref());
+        let commands = raw.and_then(|raw| raw.commands.as_ref());
+        let profile = raw.and_then(|raw| raw.syscalls.as_ref()?.profile.as_ref());
+        let path = format_args!("permissions.syscalls.profile");
+        Self {
+            network: network.map(|raw| Network::lower(raw, sink)).unwrap_or_default(),
+            filesystem: filesystem.map(|raw| Filesystem::lower(raw, sink)).unwrap_or_default(),
+            env_vars: env_vars.map(|raw| EnvVars::lower(raw, sink)).unwrap_or_default(),
+            syscalls: Syscalls {
+                profile: profile.and_then(|p| sink.check(p, path, |text| text.parse())).map(|p| p.value).unwrap_or_default(),
+            },
+            commands: commands.map(|raw| Commands::lower(raw, sink)),
+        }
+    }
+}
+
+impl Skill {
+    fn lower(raw: &raw::Skill, sink: &mut Sink) -> Option<Self> {
+        let name = sink.check(&raw.name, format_args!("skill.name"), |text| check_name(text));
+        let version = sink.check(&raw.version, format_args!("skill.version"), |text| check_version(text));
+        Some(Self { name: name?, version: version?, description: raw.description.clone() })
+    }
+}
+
+fn check_name(text: &str) -> Result<String, Fault> {
+    if text.trim().is_empty() {
+        return Err(Fault::new(Code::EmptyValue, "the skill's name is empty"));
+    }
+    let sane = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+    let first = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+    if text.len() > 64 || !first || !text.chars().all(sane) || text.ends_with('.') || text.contains("..") {
+        let fault = Fault::new(Code::InvalidName, format!("{} cannot be a skill's name", quoted(text)));
+        let better: String = text.to_lowercase().split(|c| !sane(c)).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+        let help = "lower-case letters, digits, `-`, `_` and `.`, at most 64";
+        return Err(match check_name(&better) {
+            Ok(better) if better != text => fault.help(format!("{help}; for example `{better}`")),
+            _ => fault.help(help),
+        });
+    }
+    Ok(text.to_owned())
+}
+
+fn check_version(text: &str) -> Result<String, Fault> {
+    if text.trim().is_empty() {
+        return Err(Fault::new(Code::EmptyValue, "the skill's version is empty"));
+    }
+    let sane = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_');
+    if text.len() > 64 || !text.chars().all(sane) {
+        let message = format!("{} cannot be a version", quoted(text));
+        return Err(Fault::new(Code::InvalidName, message).help("letters, digits, `.`, `-`, `+` and `_`, at most 64"));
+    }
+    Ok(text.to_owned())
+}

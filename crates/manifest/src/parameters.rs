@@ -1,0 +1,392 @@
+//! The values a skill takes: their rules, and the check of a call against them.
+
+use std::collections::HashSet;
+
+use regex::{Regex, RegexBuilder};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Span, Spanned, quoted};
+use crate::env_vars::is_sensitive;
+use crate::raw;
+use crate::words::words;
+
+/// Longest regular expression; with [`PATTERN_SIZE`] this bounds the time to compile one.
+const MAX_PATTERN: usize = 512;
+/// Largest compiled expression, in bytes.
+const PATTERN_SIZE: usize = 256 * 1024;
+/// Most parameters of one skill.
+const MAX_PARAMETERS: usize = 64;
+/// Most characters of a value that an error repeats.
+const MAX_SHOWN: usize = 200;
+
+words! {
+    /// The type of a parameter's value: JSON's.
+    ParameterType("parameter type") {
+        /// Text.
+        String = "string",
+        /// A number, whole or not.
+        Number = "number",
+        /// `true` or `false`.
+        Boolean = "boolean",
+        /// A list.
+        Array = "array",
+        /// A map.
+        Object = "object",
+    }
+}
+
+impl ParameterType {
+    fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::String => value.is_string(),
+            Self::Number => value.is_number(),
+            Self::Boolean => value.is_boolean(),
+            Self::Array => value.is_array(),
+            Self::Object => value.is_object(),
+        }
+    }
+}
+
+/// One value a skill takes, with the rules it must keep.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Parameter {
+    /// Its name.
+    pub name: Spanned<String>,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: ParameterType,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether it must be given.
+    pub required: bool,
+    /// Whether its value may never appear in output, errors or traces.
+    pub secret: bool,
+    /// What it is when it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+    /// What text must match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
+    /// Fewest characters or items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_length: Option<u64>,
+    /// Most characters or items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_length: Option<u64>,
+    /// Least number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// Greatest number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// The values there are; empty for any.
+    #[serde(rename = "enum", skip_serializing_if = "Vec::is_empty")]
+    pub one_of: Vec<Value>,
+}
+
+/// A regular expression that takes time linear in the text, whatever the text.
+#[derive(Clone, Debug)]
+pub struct Pattern(Regex);
+
+impl Pattern {
+    /// The expression as it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    fn parse(text: &str) -> Result<Self, Fault> {
+        if text.len() > MAX_PATTERN {
+            let message = format!("the pattern is longer than {MAX_PATTERN} bytes");
+            return Err(Fault::new(Code::InvalidParameter, message));
+        }
+        let regex = RegexBuilder::new(text).size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE).nest_limit(32).build();
+        regex.map(Self).map_err(|error| {
+            let message = match error {
+                regex::Error::CompiledTooBig(_) => "the pattern is too large when compiled".to_owned(),
+                // The last line of a syntax error says what; the ones before draw the pattern.
+                error => {
+                    let text = error.to_string();
+                    let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                    format!("not a regular expression: {last}")
+                }
+            };
+            Fault::new(Code::InvalidParameter, message)
+        })
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Serialize for Pattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// One rule that one value breaks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ParameterViolation {
+    /// The parameter's name.
+    pub parameter: String,
+    /// The value, shortened; `[REDACTED]` for a secret, for a name that sounds like one, and for a name the
+    /// manifest does not know (it may be a secret's, misspelt).
+    pub value: Value,
+    /// The rule: `required`, `unknown`, `type`, `pattern`, `min_length`, `max_length`, `min`, `max` or `enum`.
+    pub rule: &'static str,
+    /// What the rule asks for.
+    pub expected: Value,
+}
+
+/// Why a call's values are refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("parameter validation failed: {}", summary(.violations))]
+#[non_exhaustive]
+pub struct InvalidParameters {
+    /// Every broken rule, at least one.
+    pub violations: Vec<ParameterViolation>,
+}
+
+impl InvalidParameters {
+    /// The code of [`Self::to_json`].
+    pub const CODE: &'static str = "INVALID_PARAMETERS";
+
+    /// The error as an agent receives it. `details` is the first violation; further ones are under `more`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let mut error = json!({
+            "code": Self::CODE,
+            "message": "Parameter validation failed",
+            "details": self.violations.first(),
+        });
+        if let (Some(rest), Some(error)) = (self.violations.get(1..).filter(|r| !r.is_empty()), error.as_object_mut()) {
+            error.insert("more".to_owned(), json!(rest));
+        }
+        json!({ "error": error })
+    }
+}
+
+fn summary(violations: &[ParameterViolation]) -> String {
+    let each = violations.iter().map(|v| format!("{} breaks {} (expected {})", quoted(&v.parameter), v.rule, v.expected));
+    each.collect::<Vec<_>>().join("; ")
+}
+
+/// Checks a call's values; the result has the defaults filled in.
+pub(crate) fn validate(parameters: &[Parameter], values: &Value) -> Result<Map<String, Value>, InvalidParameters> {
+    let Some(given) = values.as_object() else {
+        let violation = ParameterViolation {
+            parameter: String::new(),
+            value: redacted(),
+            rule: "type",
+            expected: json!("object"),
+        };
+        return Err(InvalidParameters { violations: vec![violation] });
+    };
+    let mut violations = Vec::new();
+    let mut accepted = Map::new();
+    for parameter in parameters {
+        match given.get(&parameter.name.value).or(parameter.default.as_ref()) {
+            Some(value) => {
+                violations.extend(parameter.broken_rules(value));
+                accepted.insert(parameter.name.value.clone(), value.clone());
+            }
+            None if parameter.required => {
+                let expected = json!(parameter.kind);
+                violations.push(ParameterViolation {
+                    parameter: parameter.name.value.clone(),
+                    value: Value::Null,
+                    rule: "required",
+                    expected,
+                });
+            }
+            None => {}
+        }
+    }
+    let known: Vec<_> = parameters.iter().map(|p| p.name.as_str()).collect();
+    for name in given.keys().filter(|name| !known.contains(&name.as_str())) {
+        violations.push(ParameterViolation {
+            parameter: shortened(name),
+            value: redacted(),
+            rule: "unknown",
+            expected: json!(known),
+        });
+    }
+    if violations.is_empty() { Ok(accepted) } else { Err(InvalidParameters { violations }) }
+}
+
+fn redacted() -> Value {
+    json!("[REDACTED]")
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+impl Parameter {
+    /// The rules a value breaks; only the first if its type is wrong.
+    fn broken_rules(&self, value: &Value) -> Vec<ParameterViolation> {
+        let mut broken: Vec<(&'static str, Value)> = Vec::new();
+        if !self.kind.fits(value) {
+            broken.push(("type", json!(self.kind)));
+            return self.violations(value, broken);
+        }
+        if let (Some(text), Some(pattern)) = (value.as_str(), &self.pattern)
+            && !pattern.0.is_match(text)
+        {
+            broken.push(("pattern", json!(pattern)));
+        }
+        let length = value.as_str().map(|text| text.chars().count()).or_else(|| value.as_array().map(Vec::len));
+        if let Some(length) = length.map(|length| length as u64) {
+            broken.extend(self.min_length.filter(|least| length < *least).map(|least| ("min_length", json!(least))));
+            broken.extend(self.max_length.filter(|most| length > *most).map(|most| ("max_length", json!(most))));
+        }
+        if let Some(number) = value.as_f64() {
+            broken.extend(self.min.filter(|least| number < *least).map(|least| ("min", json!(least))));
+            broken.extend(self.max.filter(|most| number > *most).map(|most| ("max", json!(most))));
+        }
+        if !self.one_of.is_empty() && !self.one_of.iter().any(|one| same(one, value)) {
+            broken.push(("enum", json!(self.one_of)));
+        }
+        self.violations(value, broken)
+    }
+
+    fn violations(&self, value: &Value, broken: Vec<(&'static str, Value)>) -> Vec<ParameterViolation> {
+        let shown = if self.secret || is_sensitive(&self.name) {
+            redacted()
+        } else {
+            match value {
+                Value::String(text) => Value::String(shortened(text)),
+                Value::Array(_) | Value::Object(_) => Value::String(shortened(&value.to_string())),
+                other => other.clone(),
+            }
+        };
+        let violation = |(rule, expected)| ParameterViolation {
+            parameter: self.name.value.clone(),
+            value: shown.clone(),
+            rule,
+            expected,
+        };
+        broken.into_iter().map(violation).collect()
+    }
+
+    pub(crate) fn lower_all(raw: &[raw::Parameter], sink: &mut Sink) -> Vec<Self> {
+        if let Some(extra) = raw.get(MAX_PARAMETERS) {
+            let message = format!("more than {MAX_PARAMETERS} parameters");
+            sink.push(Diagnostic::new(Code::TooMany, extra.name.span, message).at("parameters"));
+            return Vec::new();
+        }
+        let mut names = HashSet::new();
+        let mut checked = Vec::with_capacity(raw.len());
+        for (i, parameter) in raw.iter().enumerate() {
+            let path = format!("parameters[{i}]");
+            if !names.insert(parameter.name.value.as_str()) {
+                let message = format!("a second parameter {}", quoted(&parameter.name.value));
+                sink.push(Diagnostic::new(Code::Repeated, parameter.name.span, message).at(format!("{path}.name")));
+            }
+            checked.extend(Self::lower(parameter, &path, sink));
+        }
+        checked
+    }
+
+    fn lower(raw: &raw::Parameter, path: &str, sink: &mut Sink) -> Option<Self> {
+        let name = sink.check(&raw.name, format_args!("{path}.name"), |text| check_name(text));
+        let kind = sink.check(&raw.kind, format_args!("{path}.type"), |text| text.parse::<ParameterType>());
+        let pattern = match &raw.pattern {
+            Some(written) => Some(sink.check(written, format_args!("{path}.pattern"), |text| Pattern::parse(text))?.value),
+            None => None,
+        };
+        let parameter = Self {
+            name: name?,
+            kind: kind?.value,
+            description: raw.description.as_ref().map(|text| text.value.clone()),
+            required: raw.required.is_some_and(|flag| flag.value),
+            secret: raw.secret.is_some_and(|flag| flag.value),
+            default: raw.default.as_ref().map(|value| value.value.clone()),
+            pattern,
+            min_length: raw.min_length.map(|number| number.value),
+            max_length: raw.max_length.map(|number| number.value),
+            min: raw.min.map(|number| number.value),
+            max: raw.max.map(|number| number.value),
+            one_of: raw.one_of.iter().flat_map(|list| &list.value).map(|value| value.value.clone()).collect(),
+        };
+        let mut complain = |span: Span, field: &str, message: String| {
+            let diagnostic = Diagnostic::new(Code::InvalidParameter, span, message);
+            sink.push(diagnostic.at(format!("{path}.{field}")));
+        };
+        parameter.check_rules_fit_type(raw, &mut complain);
+        parameter.check_rules_agree(raw, &mut complain);
+        Some(parameter)
+    }
+
+    fn check_rules_fit_type(&self, raw: &raw::Parameter, complain: &mut dyn FnMut(Span, &str, String)) {
+        use ParameterType::{Array, Number, String};
+        let rules = [
+            ("pattern", raw.pattern.as_ref().map(|rule| rule.span), &[String][..]),
+            ("min_length", raw.min_length.map(|rule| rule.span), &[String, Array]),
+            ("max_length", raw.max_length.map(|rule| rule.span), &[String, Array]),
+            ("min", raw.min.map(|rule| rule.span), &[Number]),
+            ("max", raw.max.map(|rule| rule.span), &[Number]),
+        ];
+        for (rule, span, types) in rules {
+            if let Some(span) = span.filter(|_| !types.contains(&self.kind)) {
+                complain(span, rule, format!("`{rule}` does not apply to the type `{}`", self.kind));
+            }
+        }
+        for (i, value) in raw.one_of.iter().flat_map(|list| &list.value).enumerate() {
+            if !self.kind.fits(value) {
+                complain(value.span, &format!("enum[{i}]"), format!("this value is not of the type `{}`", self.kind));
+            }
+        }
+    }
+
+    fn check_rules_agree(&self, raw: &raw::Parameter, complain: &mut dyn FnMut(Span, &str, String)) {
+        if let (Some(least), Some(most)) = (raw.min_length, raw.max_length)
+            && least.value > most.value
+        {
+            complain(most.span, "max_length", "`max_length` is less than `min_length`".to_owned());
+        }
+        if let (Some(least), Some(most)) = (raw.min, raw.max)
+            && least.value > most.value
+        {
+            complain(most.span, "max", "`max` is less than `min`".to_owned());
+        }
+        if let Some(list) = raw.one_of.as_ref().filter(|list| list.is_empty()) {
+            complain(list.span, "enum", "an empty `enum` accepts nothing".to_owned());
+        }
+        let Some(default) = &raw.default else { return };
+        if self.required {
+            complain(default.span, "default", "a required parameter needs no default".to_owned());
+        }
+        if self.secret {
+            complain(default.span, "default", "a secret with a default is no secret".to_owned());
+        }
+        for broken in self.broken_rules(default) {
+            complain(default.span, "default", format!("the default breaks the rule `{}`", broken.rule));
+        }
+    }
+}
+
+/// JSON's equality, with 1 and 1.0 the same number.
+fn same(a: &Value, b: &Value) -> bool {
+    a == b || (a.is_number() && a.as_f64() == b.as_f64())
+}
+
+fn check_name(text: &str) -> Result<String, Fault> {
+    let sane = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if text.len() > 64 || !text.starts_with(|c: char| c.is_ascii_alphabetic()) || !text.chars().all(sane) {
+        let message = format!("{} is not a parameter's name", quoted(text));
+        return Err(Fault::new(Code::InvalidName, message).help("a letter, then letters, digits, `-` and `_`"));
+    }
+    Ok(text.to_owned())
+}

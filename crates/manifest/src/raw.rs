@@ -1,0 +1,191 @@
+//! The raw form: the manifest and the policy file as they are written, with their places. Shapes only; what the
+//! values must be is decided where they are lowered to the checked form.
+//!
+//! The doc comments here are what editors show, by way of the JSON Schema.
+
+use serde_json::Value;
+
+use crate::decode::{Amount, Table, section};
+use crate::diagnostic::Spanned;
+
+section! {
+    /// What an agent skill is, what it may touch, and how it is started.
+    Manifest {
+        /// Who the skill is.
+        skill: Skill,
+        /// What runs the skill: `native` (default), `wasm` or `oci`.
+        runtime: Option<Spanned<String>>,
+        /// What the skill may touch. A section that is left out grants nothing.
+        permissions: Option<Permissions>,
+        /// How much the skill may use.
+        resources: Option<Resources>,
+        /// The values the skill takes, checked before anything runs.
+        parameters: Option<Vec<Parameter>>,
+        /// How the skill is started.
+        entrypoint: Entrypoint,
+    }
+}
+
+section! {
+    /// The most that any skill gets on this machine. A section that is left out does not narrow anything.
+    Policy {
+        /// Ceilings for what skills may touch.
+        permissions: Option<Permissions>,
+        /// Ceilings for how much skills may use.
+        resources: Option<Resources>,
+    }
+}
+
+section! {
+    /// Who the skill is.
+    Skill {
+        /// Lower-case letters, digits, `-`, `_` and `.`; at most 64 characters.
+        name: Spanned<String>,
+        /// The skill's version, as text: "0.1.0".
+        version: Spanned<String>,
+        /// What the skill does, in a sentence.
+        description: Option<Spanned<String>>,
+    }
+}
+
+section! {
+    /// What the skill may touch.
+    Permissions {
+        /// Which hosts it may reach. Left out: no network at all.
+        network: Option<Network>,
+        /// Which files it may read and write besides its own folder and its private directories.
+        filesystem: Option<Filesystem>,
+        /// Which environment variables it sees.
+        env_vars: Option<EnvVars>,
+        /// Which system calls it may make.
+        syscalls: Option<Syscalls>,
+        /// Which programs it may execute. Left out: any that the sandbox holds.
+        commands: Option<Commands>,
+    }
+}
+
+section! {
+    /// Which hosts the skill may reach.
+    Network {
+        /// The destinations; none means no network at all.
+        egress: Option<Vec<Spanned<Egress>>>,
+        /// Who resolves names: `system` (default) or the address of a resolver.
+        resolver: Option<Spanned<String>>,
+    }
+}
+
+section! {
+    /// One destination: a `domain` or a `cidr`.
+    Egress {
+        /// A host name, or `*.` and a name for everything below it (never the name itself).
+        domain: Option<Spanned<String>>,
+        /// A range of addresses, such as 10.1.0.0/16.
+        cidr: Option<Spanned<String>>,
+        /// The ports; [443] when left out.
+        ports: Option<Spanned<Vec<Spanned<u64>>>>,
+        /// `tcp` (default), `https` (TLS with a matching server name), `http` (a matching Host) or `udp`.
+        protocol: Option<Spanned<String>>,
+    }
+}
+
+section! {
+    /// Files and directories: absolute, below `~`, below `${SKILL_DIR}`, or relative to the skill's folder.
+    Filesystem {
+        /// May be read.
+        read: Option<Vec<Spanned<String>>>,
+        /// May be read and written.
+        write: Option<Vec<Spanned<String>>>,
+        /// May not be touched, whatever is granted above it.
+        forbidden: Option<Vec<Spanned<String>>>,
+    }
+}
+
+section! {
+    /// Names of environment variables, each with at most one `*`.
+    EnvVars {
+        /// Passed on to the skill. `!NAME` is the same as `NAME` under `deny`.
+        allow: Option<Vec<Spanned<String>>>,
+        /// Never passed on; wins over `allow`.
+        deny: Option<Vec<Spanned<String>>>,
+    }
+}
+
+section! {
+    /// Which system calls the skill may make.
+    Syscalls {
+        /// `default`, `strict` (no sockets, no new processes, no signals to others) or `permissive` (only reports).
+        profile: Option<Spanned<String>>,
+    }
+}
+
+section! {
+    /// Which programs the skill may execute.
+    Commands {
+        /// The programs: a name found through PATH, or a path.
+        allow: Vec<Spanned<String>>,
+        /// For a program, the first arguments (sub-commands) it may be given.
+        allowed_args: Option<Table<Vec<Spanned<String>>>>,
+        /// For a program, arguments that refuse the call, also as `--flag=value`.
+        forbidden_args: Option<Table<Vec<Spanned<String>>>>,
+    }
+}
+
+section! {
+    /// How much the skill may use.
+    Resources {
+        /// Memory of all its processes together: MiB, or a size such as "512M". Default 256.
+        memory_mb: Option<Spanned<Amount>>,
+        /// Processor time in percent of one core. Default 100.
+        max_cpu_percent: Option<Spanned<Amount>>,
+        /// Processes and threads at one time. Default 64.
+        max_processes: Option<Spanned<u64>>,
+        /// Open files of one process. Default 256.
+        max_open_files: Option<Spanned<u64>>,
+        /// Its private directories, and the largest file: MiB, or a size such as "1G". Default 64.
+        disk_mb: Option<Spanned<Amount>>,
+        /// Seconds, or a time such as "5m". Default 30.
+        max_runtime_seconds: Option<Spanned<Amount>>,
+        /// What it may print: bytes, or a size such as "1M". Default 1 MiB.
+        max_output_bytes: Option<Spanned<Amount>>,
+    }
+}
+
+section! {
+    /// One value the skill takes.
+    Parameter {
+        /// Its name: a letter, then letters, digits, `-` and `_`.
+        name: Spanned<String>,
+        /// `string`, `number`, `boolean`, `array` or `object`.
+        kind = "type": Spanned<String>,
+        /// What it is for.
+        description: Option<Spanned<String>>,
+        /// Whether it must be given. Default false.
+        required: Option<Spanned<bool>>,
+        /// Whether its value may never appear in output, errors or traces. Default false.
+        secret: Option<Spanned<bool>>,
+        /// What it is when it is not given.
+        default: Option<Spanned<Value>>,
+        /// A regular expression the text must match (anywhere, unless it is anchored).
+        pattern: Option<Spanned<String>>,
+        /// Fewest characters (string) or items (array).
+        min_length: Option<Spanned<u64>>,
+        /// Most characters (string) or items (array).
+        max_length: Option<Spanned<u64>>,
+        /// Least number.
+        min: Option<Spanned<f64>>,
+        /// Greatest number.
+        max: Option<Spanned<f64>>,
+        /// The values there are.
+        one_of = "enum": Option<Spanned<Vec<Spanned<Value>>>>,
+    }
+}
+
+section! {
+    /// How the skill is started.
+    Entrypoint {
+        /// The program: a name found through PATH, a path in the skill's folder (`./run.sh`), or an absolute path.
+        command: Spanned<String>,
+        /// Its arguments, passed as they are. No shell sees them.
+        args: Option<Vec<Spanned<String>>>,
+    }
+}
