@@ -32,16 +32,23 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Text of unknown origin for a terminal: control characters and ones that reorder text become visible escapes.
+/// Whether a character moves the cursor, hides, or reorders the text around it.
+pub(crate) fn is_treacherous(c: char) -> bool {
+    match c {
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => true,
+        '\u{ad}' | '\u{61c}' | '\u{e0000}'..='\u{e007f}' => true,
+        c => c.is_control(),
+    }
+}
+
+/// Text of unknown origin for a terminal: what could deceive the reader becomes a visible escape.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        match c {
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
-                out.extend(c.escape_unicode());
-            }
-            c if c.is_control() => out.extend(c.escape_default()),
-            c => out.push(c),
+        if is_treacherous(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
         }
     }
     out

@@ -1,11 +1,12 @@
 //! Diagnostics as labelled snippets, the way compilers show them.
 
+use std::ops::Range;
 use std::path::Path;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use skillsandbox_manifest::{Diagnostic, Invalid, LoadError};
 
-use crate::output::visible;
+use crate::output::{is_treacherous, visible};
 
 /// A refusal as a person reads it: each diagnostic with its lines of the file and what to do.
 pub(crate) fn load_error(error: &LoadError) -> String {
@@ -20,10 +21,9 @@ pub(crate) fn load_error(error: &LoadError) -> String {
 
 fn invalid_text(path: &Path, invalid: &Invalid) -> String {
     let path = visible(&path.display().to_string());
-    let source = shown_source(&invalid.source);
     let mut out = String::new();
     for diagnostic in &invalid.diagnostics {
-        out.push_str(&snippet(&path, &source, diagnostic));
+        out.push_str(&snippet(&path, &invalid.source, diagnostic));
         out.push_str("\n\n");
     }
     let count = invalid.diagnostics.len() + invalid.more;
@@ -34,40 +34,94 @@ fn invalid_text(path: &Path, invalid: &Invalid) -> String {
 }
 
 fn snippet(path: &str, source: &str, diagnostic: &Diagnostic) -> String {
-    let span = clamp(source, diagnostic.span.range());
-    let mut annotated = Snippet::source(source).path(path);
-    annotated = annotated.annotation(AnnotationKind::Primary.span(span).label(diagnostic.path.as_str()));
-    if let Some(related) = &diagnostic.related {
-        let span = clamp(source, related.span.range());
-        annotated = annotated.annotation(AnnotationKind::Context.span(span).label(related.label.as_str()));
+    let excerpt = Excerpt::around(source, diagnostic);
+    let mut annotated = Snippet::source(excerpt.text.as_str()).line_start(excerpt.first_line);
+    let primary = AnnotationKind::Primary.span(excerpt.primary.clone());
+    annotated = annotated.annotation(primary.label(diagnostic.path.as_str()));
+    if let (Some(span), Some(related)) = (&excerpt.related, &diagnostic.related) {
+        annotated = annotated.annotation(AnnotationKind::Context.span(span.clone()).label(related.label.as_str()));
     }
     let title = Level::ERROR.primary_title(diagnostic.message.as_str()).id(diagnostic.code.as_str());
-    let mut group = title.element(annotated);
+    let mut group = if excerpt.cut {
+        // The renderer would count columns from the cut.
+        let origin = Origin::path(path).line(diagnostic.line).char_column(diagnostic.column);
+        title.element(origin).element(annotated)
+    } else {
+        title.element(annotated.path(path))
+    };
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(help.as_str()));
     }
     Renderer::styled().render(&[group])
 }
 
-/// The source with every character that could move the cursor or reorder the line replaced by one of the same
-/// length in bytes, so that places stay true.
-fn shown_source(source: &str) -> String {
-    let mut out = String::with_capacity(source.len());
-    for c in source.chars() {
-        let harmless = matches!(c, '\n' | '\t') || visible(c.encode_utf8(&mut [0; 4])).chars().eq([c]);
-        if harmless {
+/// Longest line that is shown whole; of a longer one, this much around the place.
+const MAX_LINE: usize = 240;
+/// Farthest a second place is shown in the same snippet.
+const MAX_LINES: usize = 40;
+
+/// The few lines of the source that a diagnostic is about, safe to print.
+struct Excerpt {
+    text: String,
+    first_line: usize,
+    primary: Range<usize>,
+    related: Option<Range<usize>>,
+    /// Whether the text begins in the middle of a line.
+    cut: bool,
+}
+
+impl Excerpt {
+    fn around(source: &str, diagnostic: &Diagnostic) -> Self {
+        let primary = within_line(source, diagnostic.span.range());
+        let lines = line_of(source, primary.start);
+        if lines.len() > MAX_LINE {
+            let start = source.floor_char_boundary(primary.start.saturating_sub(MAX_LINE / 3)).max(lines.start);
+            let end = source.floor_char_boundary(start + MAX_LINE).min(lines.end);
+            let primary = primary.start - start..primary.end.min(end) - start;
+            let text = source.get(start..end).map(shown).unwrap_or_default();
+            return Self { text, first_line: diagnostic.line, primary, related: None, cut: true };
+        }
+        let related = diagnostic.related.as_ref().map(|related| within_line(source, related.span.range()));
+        let between = related.as_ref().and_then(|related| source.get(related.start..primary.start));
+        let lines_between = between.map_or(0, |text| text.matches('\n').count());
+        let near = between.is_some_and(|text| lines_between <= MAX_LINES && text.len() <= MAX_LINES * MAX_LINE);
+        let related = related.filter(|_| near);
+        let start = related.as_ref().map_or(lines.start, |related| line_of(source, related.start).start);
+        let shift = |range: Range<usize>| range.start - start..range.end - start;
+        Self {
+            text: source.get(start..lines.end).map(shown).unwrap_or_default(),
+            first_line: diagnostic.line - if related.is_some() { lines_between } else { 0 },
+            primary: shift(primary),
+            related: related.map(shift),
+            cut: false,
+        }
+    }
+}
+
+/// The line that holds a byte, without its end.
+fn line_of(source: &str, at: usize) -> Range<usize> {
+    let start = source.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+    let end = source.get(at..).and_then(|rest| rest.find('\n')).map_or(source.len(), |end| at + end);
+    start..end
+}
+
+/// A span that lies in the source, cut at the end of its first line.
+fn within_line(source: &str, range: Range<usize>) -> Range<usize> {
+    let start = source.floor_char_boundary(range.start.min(source.len()));
+    let end = source.floor_char_boundary(range.end.min(line_of(source, start).end));
+    start..end.max(start)
+}
+
+/// Text with every character that could move the cursor or reorder the line replaced by others of the same length in
+/// bytes, so that places stay true.
+fn shown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\n' | '\t') || !is_treacherous(c) {
             out.push(c);
         } else {
             out.extend(std::iter::repeat_n('?', c.len_utf8()));
         }
     }
     out
-}
-
-/// A span that lies in the source; a very long one is cut so that a snippet stays a screen.
-fn clamp(source: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
-    let start = source.floor_char_boundary(range.start.min(source.len()));
-    let first_line = source.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
-    let end = source.floor_char_boundary(range.end.min(start + first_line));
-    start..end.max(start)
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::decode::Table;
+use crate::decode::{Table, plain};
 use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Spanned, quoted};
 use crate::filesystem::GrantPath;
 use crate::raw;
@@ -132,7 +132,7 @@ impl Commands {
     ) -> BTreeMap<Program, Vec<String>> {
         let mut lists = BTreeMap::new();
         for (key, words) in raw.iter().flat_map(|table| &table.0) {
-            let path = format!("{}.{name}.{}", Self::PATH, key.value);
+            let path = format!("{}.{name}.{}", Self::PATH, plain(&key.value));
             let Some(program) = sink.check(key, format_args!("{path}"), |text| text.parse::<Program>()) else { continue };
             if !self.allows(&program) {
                 let message = format!("{} is not in `allow`", quoted(&program.to_string()));

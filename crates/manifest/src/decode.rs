@@ -4,6 +4,7 @@
 //! [`section!`] declares a map of the manifest once; its struct, its decoder, its list of known keys and its JSON
 //! Schema all come from that one declaration.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::diagnostic::{Code, Diagnostic, Sink, Span, Spanned, is_forbidden, quoted};
@@ -21,6 +22,25 @@ pub(crate) trait Decode: Sized {
     /// What stands for a key that is not there; `None` where the key is required.
     fn absent() -> Option<Self> {
         None
+    }
+
+    /// What stands for a value that was refused, so that the rest can still be read; the text is refused anyway.
+    fn refused() -> Option<Self> {
+        None
+    }
+}
+
+/// A value that must be there. Empty only in a text that was refused.
+#[derive(Debug)]
+pub(crate) struct Required<T>(pub(crate) Option<T>);
+
+impl<T: Decode> Decode for Required<T> {
+    fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
+        Some(Self(T::decode(node, cx)))
+    }
+
+    fn refused() -> Option<Self> {
+        Some(Self(None))
     }
 }
 
@@ -45,8 +65,12 @@ impl<'s> Decoder<'s> {
 
     fn wrong_type(&mut self, node: &Node<'_>, expected: &str) -> Diagnostic {
         let message = format!("{}expected {expected}, found {}", self.subject(), node.describe());
-        let span = if node.span.start == node.span.end { self.owner } else { node.span };
-        Diagnostic::new(Code::WrongType, span, message)
+        Diagnostic::new(Code::WrongType, self.place(node), message)
+    }
+
+    /// A node's place; for one without any width, such as a map in block style, that of its key.
+    fn place(&self, node: &Node<'_>) -> Span {
+        if node.span.start == node.span.end { self.owner } else { node.span }
     }
 
     /// "`memory_mb`: " for messages, nothing at the root.
@@ -58,10 +82,11 @@ impl<'s> Decoder<'s> {
     fn within<T>(&mut self, step: Step<'_>, owner: Span, f: impl FnOnce(&mut Self) -> T) -> T {
         let (length, outer) = (self.path.len(), self.owner);
         match step {
-            Step::Key(key) if self.path.is_empty() => self.path.push_str(key),
             Step::Key(key) => {
-                self.path.push('.');
-                self.path.push_str(key);
+                if !self.path.is_empty() {
+                    self.path.push('.');
+                }
+                self.path.push_str(&plain(key));
             }
             Step::Index(index) => {
                 let _ = write!(self.path, "[{index}]");
@@ -73,6 +98,12 @@ impl<'s> Decoder<'s> {
         self.owner = outer;
         result
     }
+}
+
+/// A key as a path shows it: as it is, or shortened and escaped where it is no plain word.
+pub(crate) fn plain(key: &str) -> Cow<'_, str> {
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if key.len() <= 64 && key.chars().all(word) { Cow::Borrowed(key) } else { Cow::Owned(quoted(key)) }
 }
 
 enum Step<'k> {
@@ -97,27 +128,26 @@ impl<'n, 'a> Entries<'n, 'a> {
             if !known.contains(&&*key.text) {
                 let message = format!("unknown key {}", quoted(&key.text));
                 let diagnostic = Diagnostic::new(Code::UnknownKey, key.span, message);
-                cx.report(diagnostic.help(suggestion(&key.text, known)));
+                let diagnostic = diagnostic.help(suggestion(&key.text, known));
+                cx.within(Step::Key(&key.text), key.span, |cx| cx.report(diagnostic));
             }
         }
         Some(Self { entries })
     }
 
-    /// The value of a key; `Err` where it is required and missing, or wrong, which is then reported.
+    /// The value of a key. One that is required and missing, or wrong, is reported.
     pub(crate) fn field<T: Decode>(&self, name: &str, cx: &mut Decoder<'_>) -> Option<T> {
         if let Some((key, value)) = self.entries.iter().find(|(key, _)| key.text == name) {
-            return cx.within(Step::Key(name), key.span, |cx| T::decode(value, cx));
+            return cx.within(Step::Key(name), key.span, |cx| T::decode(value, cx)).or_else(T::refused);
         }
-        let absent = T::absent();
-        if absent.is_none() {
-            let message = match cx.path.as_str() {
-                "" => format!("`{name}` is missing"),
-                path => format!("`{path}.{name}` is missing"),
-            };
-            let diagnostic = Diagnostic::new(Code::MissingKey, cx.owner, message);
-            cx.report(diagnostic.help(format!("add `{name}:`")));
-        }
-        absent
+        T::absent().or_else(|| {
+            let owner = cx.owner;
+            cx.within(Step::Key(name), owner, |cx| {
+                let message = format!("`{}` is missing", cx.path);
+                cx.report(Diagnostic::new(Code::MissingKey, owner, message).help(format!("add `{name}:`")));
+            });
+            T::refused()
+        })
     }
 }
 
@@ -170,11 +200,15 @@ impl<T: Decode> Decode for Option<T> {
     fn absent() -> Option<Self> {
         Some(None)
     }
+
+    fn refused() -> Option<Self> {
+        Some(None)
+    }
 }
 
 impl<T: Decode> Decode for Spanned<T> {
     fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
-        let span = if node.span.start == node.span.end { cx.owner } else { node.span };
+        let span = cx.place(node);
         T::decode(node, cx).map(|value| Spanned::new(value, span))
     }
 }
@@ -192,15 +226,10 @@ impl<T: Decode> Decode for Vec<T> {
             cx.report(Diagnostic::new(Code::TooMany, cx.owner, message));
             return None;
         }
-        let mut decoded = Vec::with_capacity(items.len());
-        let mut whole = true;
-        for (index, item) in items.iter().enumerate() {
-            match cx.within(Step::Index(index), item.span, |cx| T::decode(item, cx)) {
-                Some(value) => decoded.push(value),
-                None => whole = false,
-            }
-        }
-        whole.then_some(decoded)
+        let decode = |(index, item): (usize, &Node<'_>)| {
+            cx.within(Step::Index(index), item.span, |cx| T::decode(item, cx))
+        };
+        Some(items.iter().enumerate().filter_map(decode).collect())
     }
 }
 
@@ -215,15 +244,13 @@ impl<T: Decode> Decode for Table<T> {
             cx.report(diagnostic);
             return None;
         };
-        let mut decoded = Vec::with_capacity(entries.len().min(MAX_ITEMS));
-        let mut whole = true;
+        let mut decoded = Vec::with_capacity(entries.len());
         for (key, value) in entries {
-            match cx.within(Step::Key(&key.text), key.span, |cx| T::decode(value, cx)) {
-                Some(value) => decoded.push((Spanned::new(key.text.clone().into_owned(), key.span), value)),
-                None => whole = false,
-            }
+            let value = cx.within(Step::Key(&key.text), key.span, |cx| T::decode(value, cx));
+            let key = Spanned::new(key.text.clone().into_owned(), key.span);
+            decoded.extend(value.map(|value| (key, value)));
         }
-        whole.then_some(Self(decoded))
+        Some(Self(decoded))
     }
 }
 
@@ -231,8 +258,12 @@ impl Decode for String {
     fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
         let Some(Scalar::Text(text)) = node.scalar() else {
             let mut diagnostic = cx.wrong_type(node, "text");
-            if let (Kind::Scalar { text, .. }, false) = (&node.kind, node.scalar() == Some(Scalar::Null)) {
-                diagnostic = diagnostic.help(format!("put it in quotes: \"{text}\""));
+            // `~` alone is YAML's word for nothing, and people mean their home by it.
+            if let Kind::Scalar { text, .. } = &node.kind
+                && !text.is_empty()
+            {
+                let example = if text.len() <= 40 { format!(": \"{text}\"") } else { String::new() };
+                diagnostic = diagnostic.help(format!("put it in quotes{example}"));
             }
             cx.report(diagnostic);
             return None;

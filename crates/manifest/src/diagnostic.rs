@@ -337,7 +337,19 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
+    /// Keeps a diagnostic, unless it is about a whole of which a part was refused already: an entry without a
+    /// destination is no news where the destination is misspelt.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        let whole = diagnostic.path.as_str();
+        let inside = |part: &str| part.strip_prefix(whole).is_some_and(|rest| rest.starts_with(['.', '[']));
+        if !whole.is_empty() && self.diagnostics.iter().any(|earlier| inside(&earlier.path)) {
+            return;
+        }
+        // What an alias would have stood for is not known, so nothing more can be said about it.
+        let alias = |earlier: &Diagnostic| earlier.code == Code::Alias && earlier.span == diagnostic.span;
+        if self.diagnostics.iter().any(alias) {
+            return;
+        }
         if self.diagnostics.len() < MAX_DIAGNOSTICS {
             self.diagnostics.push(diagnostic);
         } else {
@@ -429,13 +441,20 @@ impl Place<'_> {
     }
 }
 
-/// A short, printable form of untrusted text for a message.
+/// A short, printable form of untrusted text for a message, in backquotes.
 pub(crate) fn quoted(text: &str) -> String {
-    const MOST: usize = 60;
-    let mut out = String::with_capacity(text.len().min(MOST) + 2);
-    out.push('`');
+    format!("`{}`", shortened(text, 60))
+}
+
+/// A message that another library made of untrusted text.
+pub(crate) fn printable(text: &str) -> String {
+    shortened(text, 200)
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(most));
     for (i, c) in text.chars().enumerate() {
-        if i == MOST {
+        if i == most {
             out.push('…');
             break;
         }
@@ -445,7 +464,6 @@ pub(crate) fn quoted(text: &str) -> String {
             out.push(c);
         }
     }
-    out.push('`');
     out
 }
 

@@ -214,14 +214,14 @@ impl Manifest {
     }
 
     fn lower(raw: &raw::Manifest, sink: &mut Sink) -> Option<Self> {
-        let skill = Skill::lower(&raw.skill, sink);
+        let skill = raw.skill.0.as_ref().and_then(|raw| Skill::lower(raw, sink));
         let runtime = raw.runtime.as_ref();
         let runtime = runtime.and_then(|r| sink.check(r, format_args!("runtime"), |text| text.parse()));
         let permissions = Permissions::lower(raw.permissions.as_ref(), sink);
         permissions.filesystem.check_own_declaration(sink);
         let resources = raw.resources.as_ref().map(|r| Limits::lower(r, sink)).unwrap_or_default().or_default();
         let parameters = Parameter::lower_all(raw.parameters.as_deref().unwrap_or_default(), sink);
-        let entrypoint = Entrypoint::lower(&raw.entrypoint, sink);
+        let entrypoint = raw.entrypoint.0.as_ref().and_then(|raw| Entrypoint::lower(raw, sink));
         if let (Some(entrypoint), Some(commands)) = (&entrypoint, &permissions.commands)
             && !commands.allows(&entrypoint.command)
         {
@@ -282,8 +282,10 @@ impl Permissions {
 
 impl Skill {
     fn lower(raw: &raw::Skill, sink: &mut Sink) -> Option<Self> {
-        let name = sink.check(&raw.name, format_args!("skill.name"), |text| check_name(text));
-        let version = sink.check(&raw.version, format_args!("skill.version"), |text| check_version(text));
+        let name = raw.name.0.as_ref();
+        let name = name.and_then(|name| sink.check(name, format_args!("skill.name"), |text| check_name(text)));
+        let version = raw.version.0.as_ref();
+        let version = version.and_then(|v| sink.check(v, format_args!("skill.version"), |text| check_version(text)));
         Some(Self { name: name?, version: version?, description: raw.description.clone() })
     }
 }
@@ -292,18 +294,22 @@ fn check_name(text: &str) -> Result<String, Fault> {
     if text.trim().is_empty() {
         return Err(Fault::new(Code::EmptyValue, "the skill's name is empty"));
     }
-    let sane = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
-    let first = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
-    if text.len() > 64 || !first || !text.chars().all(sane) || text.ends_with('.') || text.contains("..") {
-        let fault = Fault::new(Code::InvalidName, format!("{} cannot be a skill's name", quoted(text)));
-        let better: String = text.to_lowercase().split(|c| !sane(c)).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
-        let help = "lower-case letters, digits, `-`, `_` and `.`, at most 64";
-        return Err(match check_name(&better) {
-            Ok(better) if better != text => fault.help(format!("{help}; for example `{better}`")),
-            _ => fault.help(help),
-        });
+    if is_name(text) {
+        return Ok(text.to_owned());
     }
-    Ok(text.to_owned())
+    let fault = Fault::new(Code::InvalidName, format!("{} cannot be a skill's name", quoted(text)));
+    let lower = text.to_lowercase();
+    let words: Vec<_> = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let better = words.join("-");
+    let help = "lower-case letters, digits, `-`, `_` and `.`, at most 64";
+    Err(if is_name(&better) { fault.help(format!("{help}; for example `{better}`")) } else { fault.help(help) })
+}
+
+/// Names become names of files, so they keep to what every system takes, and never begin like an option.
+fn is_name(text: &str) -> bool {
+    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let sane = |c: char| word(c) || matches!(c, '-' | '_' | '.');
+    text.len() <= 64 && text.starts_with(word) && text.chars().all(sane) && !text.ends_with('.') && !text.contains("..")
 }
 
 fn check_version(text: &str) -> Result<String, Fault> {

@@ -2,19 +2,22 @@
 
 use std::collections::HashSet;
 
-use regex::{Regex, RegexBuilder};
+use regex_automata::meta::{BuildError, Config, Regex};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Span, Spanned, quoted};
+use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Span, Spanned, printable, quoted};
 use crate::env_vars::is_sensitive;
 use crate::raw;
 use crate::words::words;
 
-/// Longest regular expression; with [`PATTERN_SIZE`] this bounds the time to compile one.
+/// Longest regular expression.
 const MAX_PATTERN: usize = 512;
-/// Largest compiled expression, in bytes.
-const PATTERN_SIZE: usize = 256 * 1024;
+/// Largest compiled expression, in bytes. `^\p{L}{1,20}$` takes just under this.
+const PATTERN_SIZE: usize = 1024 * 1024;
+/// All compiled expressions of one manifest together. Compiling takes about 6 ms for each MiB, so this bounds the time
+/// that hostile expressions cost.
+const PATTERNS_SIZE: usize = 3 * 1024 * 1024;
 /// Most parameters of one skill.
 const MAX_PARAMETERS: usize = 64;
 /// Most characters of a value that an error repeats.
@@ -89,34 +92,56 @@ pub struct Parameter {
 
 /// A regular expression that takes time linear in the text, whatever the text.
 #[derive(Clone, Debug)]
-pub struct Pattern(Regex);
+pub struct Pattern {
+    written: String,
+    compiled: Regex,
+}
 
 impl Pattern {
     /// The expression as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.0.as_str()
+        &self.written
     }
 
-    fn parse(text: &str) -> Result<Self, Fault> {
+    /// Whether a text holds a match.
+    #[must_use]
+    pub fn is_match(&self, text: &str) -> bool {
+        self.compiled.is_match(text)
+    }
+
+    /// Compiles an expression, at the expense of `budget`.
+    fn parse(text: &str, budget: &mut usize) -> Result<Self, Fault> {
         if text.len() > MAX_PATTERN {
             let message = format!("the pattern is longer than {MAX_PATTERN} bytes");
             return Err(Fault::new(Code::InvalidParameter, message));
         }
-        let regex = RegexBuilder::new(text).size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE).nest_limit(32).build();
-        regex.map(Self).map_err(|error| {
-            let message = match error {
-                regex::Error::CompiledTooBig(_) => "the pattern is too large when compiled".to_owned(),
-                // The last line of a syntax error says what; the ones before draw the pattern.
-                error => {
-                    let text = error.to_string();
-                    let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-                    format!("not a regular expression: {last}")
+        let limit = PATTERN_SIZE.min(*budget);
+        let config = Config::new().nfa_size_limit(Some(limit));
+        match Regex::builder().configure(config).build(text) {
+            Ok(compiled) => {
+                *budget = budget.saturating_sub(compiled.memory_usage());
+                Ok(Self { written: text.to_owned(), compiled })
+            }
+            Err(error) => {
+                if error.size_limit().is_some() {
+                    *budget -= limit;
                 }
-            };
-            Fault::new(Code::InvalidParameter, message)
-        })
+                Err(refused_pattern(&error))
+            }
+        }
     }
+}
+
+fn refused_pattern(error: &BuildError) -> Fault {
+    if error.size_limit().is_some() {
+        let fault = Fault::new(Code::InvalidParameter, "the pattern is too large when compiled");
+        return fault.help("use `max_length` for the length, and `[A-Za-z]` where `\\w` or `\\p{L}` is more than is meant");
+    }
+    // The last line of a syntax error says what; the ones before draw the pattern.
+    let text = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
+    let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+    Fault::new(Code::InvalidParameter, format!("not a regular expression: {}", printable(last)))
 }
 
 impl PartialEq for Pattern {
@@ -242,7 +267,7 @@ impl Parameter {
             return self.violations(value, broken);
         }
         if let (Some(text), Some(pattern)) = (value.as_str(), &self.pattern)
-            && !pattern.0.is_match(text)
+            && !pattern.is_match(text)
         {
             broken.push(("pattern", json!(pattern)));
         }
@@ -287,6 +312,7 @@ impl Parameter {
             return Vec::new();
         }
         let mut names = HashSet::new();
+        let mut budget = PATTERNS_SIZE;
         let mut checked = Vec::with_capacity(raw.len());
         for (i, parameter) in raw.iter().enumerate() {
             let path = format!("parameters[{i}]");
@@ -294,16 +320,16 @@ impl Parameter {
                 let message = format!("a second parameter {}", quoted(&parameter.name.value));
                 sink.push(Diagnostic::new(Code::Repeated, parameter.name.span, message).at(format!("{path}.name")));
             }
-            checked.extend(Self::lower(parameter, &path, sink));
+            checked.extend(Self::lower(parameter, &path, &mut budget, sink));
         }
         checked
     }
 
-    fn lower(raw: &raw::Parameter, path: &str, sink: &mut Sink) -> Option<Self> {
+    fn lower(raw: &raw::Parameter, path: &str, budget: &mut usize, sink: &mut Sink) -> Option<Self> {
         let name = sink.check(&raw.name, format_args!("{path}.name"), |text| check_name(text));
         let kind = sink.check(&raw.kind, format_args!("{path}.type"), |text| text.parse::<ParameterType>());
         let pattern = match &raw.pattern {
-            Some(written) => Some(sink.check(written, format_args!("{path}.pattern"), |text| Pattern::parse(text))?.value),
+            Some(written) => Some(sink.check(written, format_args!("{path}.pattern"), |text| Pattern::parse(text, budget))?.value),
             None => None,
         };
         let parameter = Self {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::commands::Commands;
 use crate::diagnostic::{Invalid, Sink, Spanned};
-use crate::env_vars::EnvPattern;
+use crate::env_vars::{EnvPattern, is_sensitive};
 use crate::filesystem::{GrantPath, Places};
 use crate::manifest::{Manifest, Permissions, SyscallProfile, parse_with};
 use crate::network::{Destination, EgressRule, Resolver};
@@ -189,7 +189,7 @@ impl Policy {
         if let Some(ceiling) = &self.env_allow {
             let declared = std::mem::take(&mut env.allow);
             for pattern in declared {
-                let mut left: Vec<EnvPattern> = ceiling.iter().flat_map(|limit| pattern.both(limit)).collect();
+                let mut left: Vec<EnvPattern> = ceiling.iter().flat_map(|limit| variables_meet(&pattern, limit)).collect();
                 left.dedup();
                 changes.note("permissions.env_vars.allow", &pattern, listed(&left));
                 env.allow.extend(left.into_iter().map(|left| Spanned::new(left, pattern.span)));
@@ -276,6 +276,13 @@ fn paths_meet(paths: &[Spanned<GrantPath>], ceiling: Option<&[Spanned<GrantPath>
         }
     }
     met
+}
+
+/// What both patterns allow. Where only one of them names a secret outright, neither passes it on: the other is a
+/// wildcard, which does not reach secrets, and must not come to reach one by being narrowed to its name.
+fn variables_meet<'a>(mine: &'a EnvPattern, limit: &'a EnvPattern) -> impl Iterator<Item = EnvPattern> + 'a {
+    let outright = !mine.is_glob() && !limit.is_glob();
+    mine.both(limit).into_iter().filter(move |met| outright || met.is_glob() || !is_sensitive(&met.to_string()))
 }
 
 fn commands_meet(declared: &Commands, ceiling: &Commands) -> Commands {

@@ -5,15 +5,16 @@
 
 use serde_json::Value;
 
-use crate::decode::{Amount, Table, section};
+use crate::decode::{Amount, Required, Table, section};
 use crate::diagnostic::Spanned;
 
 section! {
     /// What an agent skill is, what it may touch, and how it is started.
     Manifest {
         /// Who the skill is.
-        skill: Skill,
+        skill: Required<Skill>,
         /// What runs the skill: `native` (default), `wasm` or `oci`.
+        #[cfg_attr(feature = "schema", schemars(extend("enum" = ["native", "wasm", "oci"])))]
         runtime: Option<Spanned<String>>,
         /// What the skill may touch. A section that is left out grants nothing.
         permissions: Option<Permissions>,
@@ -22,7 +23,7 @@ section! {
         /// The values the skill takes, checked before anything runs.
         parameters: Option<Vec<Parameter>>,
         /// How the skill is started.
-        entrypoint: Entrypoint,
+        entrypoint: Required<Entrypoint>,
     }
 }
 
@@ -40,9 +41,9 @@ section! {
     /// Who the skill is.
     Skill {
         /// Lower-case letters, digits, `-`, `_` and `.`; at most 64 characters.
-        name: Spanned<String>,
+        name: Required<Spanned<String>>,
         /// The skill's version, as text: "0.1.0".
-        version: Spanned<String>,
+        version: Required<Spanned<String>>,
         /// What the skill does, in a sentence.
         description: Option<Spanned<String>>,
     }
@@ -82,8 +83,10 @@ section! {
         /// A range of addresses, such as 10.1.0.0/16.
         cidr: Option<Spanned<String>>,
         /// The ports; [443] when left out.
+        #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(range(min = 1, max = 65535))))]
         ports: Option<Spanned<Vec<Spanned<u64>>>>,
         /// `tcp` (default), `https` (TLS with a matching server name), `http` (a matching Host) or `udp`.
+        #[cfg_attr(feature = "schema", schemars(extend("enum" = ["tcp", "https", "http", "udp"])))]
         protocol: Option<Spanned<String>>,
     }
 }
@@ -114,6 +117,7 @@ section! {
     /// Which system calls the skill may make.
     Syscalls {
         /// `default`, `strict` (no sockets, no new processes, no signals to others) or `permissive` (only reports).
+        #[cfg_attr(feature = "schema", schemars(extend("enum" = ["default", "strict", "permissive"])))]
         profile: Option<Spanned<String>>,
     }
 }
@@ -138,8 +142,10 @@ section! {
         /// Processor time in percent of one core. Default 100.
         max_cpu_percent: Option<Spanned<Amount>>,
         /// Processes and threads at one time. Default 64.
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         max_processes: Option<Spanned<u64>>,
         /// Open files of one process. Default 256.
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         max_open_files: Option<Spanned<u64>>,
         /// Its private directories, and the largest file: MiB, or a size such as "1G". Default 64.
         disk_mb: Option<Spanned<Amount>>,
@@ -156,6 +162,7 @@ section! {
         /// Its name: a letter, then letters, digits, `-` and `_`.
         name: Spanned<String>,
         /// `string`, `number`, `boolean`, `array` or `object`.
+        #[cfg_attr(feature = "schema", schemars(extend("enum" = ["string", "number", "boolean", "array", "object"])))]
         kind = "type": Spanned<String>,
         /// What it is for.
         description: Option<Spanned<String>>,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-use crate::decode::Table;
+use crate::decode::{Required, Table};
 use crate::diagnostic::Spanned;
 use crate::raw;
 
@@ -27,26 +27,61 @@ pub fn policy() -> Value {
 fn titled<T: JsonSchema>(title: &str) -> Value {
     let mut schema = schemars::schema_for!(T);
     schema.insert("title".to_owned(), json!(title));
-    schema.to_value()
+    let mut schema = schema.to_value();
+    without_null(&mut schema);
+    schema
 }
 
-impl<T: JsonSchema> JsonSchema for Spanned<T> {
-    fn inline_schema() -> bool {
-        T::inline_schema()
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        T::schema_name()
-    }
-
-    fn schema_id() -> Cow<'static, str> {
-        T::schema_id()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
+/// An optional key may be left out, but never be null.
+fn without_null(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|word| word != "null");
+                if let [one] = types.as_slice() {
+                    let one = one.clone();
+                    object.insert("type".to_owned(), one);
+                }
+            }
+            if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+                choices.retain(|choice| choice.get("type").is_none_or(|word| word != "null"));
+                if let [Value::Object(one)] = choices.as_slice() {
+                    let one = one.clone();
+                    object.remove("anyOf");
+                    object.extend(one);
+                }
+            }
+            object.values_mut().for_each(without_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_null),
+        _ => {}
     }
 }
+
+macro_rules! transparent {
+    ($wrapper:ident) => {
+        impl<T: JsonSchema> JsonSchema for $wrapper<T> {
+            fn inline_schema() -> bool {
+                T::inline_schema()
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                T::schema_name()
+            }
+
+            fn schema_id() -> Cow<'static, str> {
+                T::schema_id()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                T::json_schema(generator)
+            }
+        }
+    };
+}
+
+transparent!(Required);
+transparent!(Spanned);
 
 impl<T: JsonSchema> JsonSchema for Table<T> {
     fn inline_schema() -> bool {

@@ -23,7 +23,7 @@ use crate::yaml::{self, Kind, Node};
 /// assert_eq!(front.name.as_ref().unwrap().value, "git-stats");
 /// assert_eq!(front.allowed_tools.as_ref().unwrap()[0].name, "Bash");
 /// assert_eq!(front.allowed_tools.as_ref().unwrap()[0].argument.as_deref(), Some("git:*"));
-/// assert_eq!((doc.body_start, doc.body_line), (58, 5));
+/// assert_eq!((doc.body_start, doc.body_line), (56, 5));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use serde_yaml::granit_parser::{Event, Parser, ScalarStyle, ScanError, Span as ParserSpan, StrInput, options};
 
-use crate::diagnostic::{Code, Diagnostic, Sink, Span, quoted};
+use crate::diagnostic::{Code, Diagnostic, Sink, Span, printable, quoted};
 
 /// Values may nest this deep. The deepest valid manifest has 6 levels.
 const MAX_DEPTH: usize = 24;
@@ -261,7 +261,7 @@ impl<'a> Builder<'a, '_> {
         } else if info.contains("directive") {
             (Code::Directive, "a YAML directive (`%…`) is not accepted".to_owned())
         } else {
-            (Code::Syntax, format!("not valid YAML: {}", info.replace('\u{1b}', "")))
+            (Code::Syntax, format!("not valid YAML: {}", printable(&info)))
         };
         let diagnostic = Diagnostic::new(code, Span::new(start, start + width), message);
         if info.contains("mapping values are not allowed") {
