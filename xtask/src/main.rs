@@ -1,1 +1,63 @@
-fn main() {}
+//! The project's own commands. `cargo xtask` lists them.
+//!
+//! This program is the first thing a fresh machine builds, so it needs no C library and little else.
+
+#![forbid(unsafe_code)]
+// It prints, and trusts what cargo says of its own workspace.
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::indexing_slicing)]
+
+mod behaviours;
+mod bench;
+mod demo;
+mod generate;
+mod setup;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+const HELP: &str = "\
+Usage: cargo xtask COMMAND
+
+For everybody:
+  demo                  set up this machine, build, and show the product at work
+  test                  set up this machine and run every check there is
+
+For parts of the work:
+  setup                 only the set-up: find or install libseccomp
+  behaviours [--check]  how many of the promised behaviours a named test proves
+  generate [--check]    write the generated files, or fail where one is stale
+  bench manifest        time and memory of `skillsandbox validate` on hostile manifests
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nxtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[&str]) -> anyhow::Result<()> {
+    match args {
+        ["demo"] => demo::run(),
+        ["test"] => test::run(),
+        ["setup"] => setup::run().map(|_| ()),
+        ["behaviours"] => behaviours::run(),
+        ["behaviours", "--check"] => behaviours::check(),
+        ["generate"] => generate::write(),
+        ["generate", "--check"] => generate::check(),
+        ["bench", "manifest"] => bench::manifest(),
+        ["measure", command @ ..] => bench::measure(command),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        other => bail!("unknown command `{}`\n\n{HELP}", other.join(" ")),
+    }
+}

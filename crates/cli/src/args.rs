@@ -20,7 +20,7 @@ const STYLES: Styles = Styles::styled()
 #[command(after_help = "Exit codes: 0 fine, 1 the answer is no, 2 wrong usage or an internal error.\n\
 Results go to standard output, everything else to standard error.")]
 pub(crate) struct Cli {
-    /// When to use colours; NO_COLOR is honoured too
+    /// When to use colours; `NO_COLOR` is honoured too
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     pub(crate) color: Color,
 

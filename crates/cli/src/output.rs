@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use skillsandbox_manifest::is_deceptive;
+
 /// What the exit code says: 0 or 1. An error that is no answer is 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -32,20 +34,11 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Whether a character moves the cursor, hides, or reorders the text around it.
-pub(crate) fn is_treacherous(c: char) -> bool {
-    match c {
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => true,
-        '\u{ad}' | '\u{61c}' | '\u{e0000}'..='\u{e007f}' => true,
-        c => c.is_control(),
-    }
-}
-
 /// Text of unknown origin for a terminal: what could deceive the reader becomes a visible escape.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_treacherous(c) {
+        if is_deceptive(c) || matches!(c, '\n' | '\t') {
             out.extend(c.escape_default());
         } else {
             out.push(c);

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use skillsandbox_manifest::{Diagnostic, Invalid, LoadError};
+use skillsandbox_manifest::{Diagnostic, Invalid, LoadError, is_deceptive};
 
-use crate::output::{is_treacherous, visible};
+use crate::output::visible;
 
 /// A refusal as a person reads it: each diagnostic with its lines of the file and what to do.
 pub(crate) fn load_error(error: &LoadError) -> String {
@@ -27,10 +27,13 @@ fn invalid_text(path: &Path, invalid: &Invalid) -> String {
         out.push_str("\n\n");
     }
     let count = invalid.diagnostics.len() + invalid.more;
-    let more = if invalid.more > 0 { format!(", the first {} shown", invalid.diagnostics.len()) } else { String::new() };
+    let more = if invalid.more > 0 {
+        format!(", the first {} shown", invalid.diagnostics.len())
+    } else {
+        String::new()
+    };
     let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
-    out.push_str(&format!("{path}: {errors}{more}"));
-    out
+    out + &format!("{path}: {errors}{more}")
 }
 
 fn snippet(path: &str, source: &str, diagnostic: &Diagnostic) -> String {
@@ -39,7 +42,8 @@ fn snippet(path: &str, source: &str, diagnostic: &Diagnostic) -> String {
     let primary = AnnotationKind::Primary.span(excerpt.primary.clone());
     annotated = annotated.annotation(primary.label(diagnostic.path.as_str()));
     if let (Some(span), Some(related)) = (&excerpt.related, &diagnostic.related) {
-        annotated = annotated.annotation(AnnotationKind::Context.span(span.clone()).label(related.label.as_str()));
+        annotated =
+            annotated.annotation(AnnotationKind::Context.span(span.clone()).label(related.label.as_str()));
     }
     let title = Level::ERROR.primary_title(diagnostic.message.as_str()).id(diagnostic.code.as_str());
     let mut group = if excerpt.cut {
@@ -75,7 +79,8 @@ impl Excerpt {
         let primary = within_line(source, diagnostic.span.range());
         let lines = line_of(source, primary.start);
         if lines.len() > MAX_LINE {
-            let start = source.floor_char_boundary(primary.start.saturating_sub(MAX_LINE / 3)).max(lines.start);
+            let start =
+                source.floor_char_boundary(primary.start.saturating_sub(MAX_LINE / 3)).max(lines.start);
             let end = source.floor_char_boundary(start + MAX_LINE).min(lines.end);
             let primary = primary.start - start..primary.end.min(end) - start;
             let text = source.get(start..end).map(shown).unwrap_or_default();
@@ -84,7 +89,8 @@ impl Excerpt {
         let related = diagnostic.related.as_ref().map(|related| within_line(source, related.span.range()));
         let between = related.as_ref().and_then(|related| source.get(related.start..primary.start));
         let lines_between = between.map_or(0, |text| text.matches('\n').count());
-        let near = between.is_some_and(|text| lines_between <= MAX_LINES && text.len() <= MAX_LINES * MAX_LINE);
+        let near =
+            between.is_some_and(|text| lines_between <= MAX_LINES && text.len() <= MAX_LINES * MAX_LINE);
         let related = related.filter(|_| near);
         let start = related.as_ref().map_or(lines.start, |related| line_of(source, related.start).start);
         let shift = |range: Range<usize>| range.start - start..range.end - start;
@@ -117,7 +123,7 @@ fn within_line(source: &str, range: Range<usize>) -> Range<usize> {
 fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if matches!(c, '\n' | '\t') || !is_treacherous(c) {
+        if !is_deceptive(c) {
             out.push(c);
         } else {
             out.extend(std::iter::repeat_n('?', c.len_utf8()));

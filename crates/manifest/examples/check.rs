@@ -5,6 +5,8 @@
 //! cargo run -p skillsandbox-manifest --example check -- examples/skills/weather '{"city": "Oslo"}'
 //! ```
 
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a program for a terminal
+
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -16,13 +18,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let values = serde_json::from_str(&args.next().unwrap_or_else(|| "{}".to_owned()))?;
 
     let manifest = Manifest::load(&dir)?;
-    let policy = Policy::parse("permissions: { filesystem: { write: [/tmp] } }\nresources: { memory_mb: 64 }")?;
+    let policy =
+        Policy::parse("permissions: { filesystem: { write: [/tmp] } }\nresources: { memory_mb: 64 }")?;
     let narrowed = policy.narrow(&manifest, &Places::new(&dir, "/home/nobody"));
     for change in &narrowed.changes {
         eprintln!("the policy narrows {change}");
     }
     match narrowed.manifest.validate_parameters(&values) {
-        Ok(values) => println!("would run {} with {}", manifest.skill().name, serde_json::Value::Object(values)),
+        Ok(values) => println!("would run {} with {}", manifest.skill().name, serde_json::json!(values)),
         Err(error) => println!("{:#}", error.to_json()),
     }
     Ok(())

@@ -7,7 +7,10 @@ mod hostile_texts;
 use std::{env, fs, io, path::PathBuf};
 
 fn main() -> io::Result<()> {
-    let dir = env::args_os().nth(1).map(PathBuf::from).ok_or_else(|| io::Error::other("name a folder to write to"))?;
+    let dir = env::args_os()
+        .nth(1)
+        .map(PathBuf::from)
+        .ok_or_else(|| io::Error::other("name a folder to write to"))?;
     for (name, text, _) in hostile_texts::all() {
         let skill = dir.join(name.replace(' ', "-"));
         fs::create_dir_all(&skill)?;

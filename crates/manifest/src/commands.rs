@@ -32,7 +32,8 @@ impl FromStr for Program {
             return text.parse().map(Self::Path);
         }
         let sane = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '+' | '-' | '[');
-        if text.len() > 255 || text.starts_with('-') || matches!(text, "." | "..") || !text.chars().all(sane) {
+        if text.len() > 255 || text.starts_with('-') || matches!(text, "." | "..") || !text.chars().all(sane)
+        {
             let fault = Fault::new(Code::InvalidCommand, format!("{} is not a program's name", quoted(text)));
             return Err(if text.contains(char::is_whitespace) {
                 fault.help("no shell splits it: put the arguments into `args`")
@@ -83,7 +84,10 @@ impl Entrypoint {
     /// assert_eq!(args, ["main.py", "--json", "--city", "Oslo; rm -rf /"]);
     /// # Ok::<(), skillsandbox_manifest::Invalid>(())
     /// ```
-    pub fn arguments<'a>(&'a self, extra: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+    pub fn arguments<'a>(
+        &'a self,
+        extra: impl IntoIterator<Item = &'a str>,
+    ) -> impl Iterator<Item = &'a str> {
         self.args.iter().map(|arg| arg.value.as_str()).chain(extra)
     }
 
@@ -133,7 +137,10 @@ impl Commands {
         let mut lists = BTreeMap::new();
         for (key, words) in raw.iter().flat_map(|table| &table.0) {
             let path = format!("{}.{name}.{}", Self::PATH, plain(&key.value));
-            let Some(program) = sink.check(key, format_args!("{path}"), |text| text.parse::<Program>()) else { continue };
+            let Some(program) = sink.check(key, format_args!("{path}"), |text| text.parse::<Program>())
+            else {
+                continue;
+            };
             if !self.allows(&program) {
                 let message = format!("{} is not in `allow`", quoted(&program.to_string()));
                 let diagnostic = Diagnostic::new(Code::Contradiction, key.span, message);
@@ -169,7 +176,9 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Program>().unwrap().to_string(), expected, "{text}");
         }
-        for text in ["", "python3 main.py", "a;b", "-x", "../x", "a/../b", ".", "..", "$(id)", "a|b", "`id`", "a\nb"] {
+        for text in
+            ["", "python3 main.py", "a;b", "-x", "../x", "a/../b", ".", "..", "$(id)", "a|b", "`id`", "a\nb"]
+        {
             assert!(text.parse::<Program>().is_err(), "{text:?}");
         }
     }

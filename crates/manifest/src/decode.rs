@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::diagnostic::{Code, Diagnostic, Sink, Span, Spanned, is_forbidden, quoted};
+use crate::diagnostic::{Code, Diagnostic, Sink, Span, Spanned, is_deceptive, quoted};
 use crate::yaml::{Kind, Node, Scalar};
 
 /// Longest list or map anywhere; see `yaml::MAX_NODES` for the whole.
@@ -106,6 +106,7 @@ pub(crate) fn plain(key: &str) -> Cow<'_, str> {
     if key.len() <= 64 && key.chars().all(word) { Cow::Borrowed(key) } else { Cow::Owned(quoted(key)) }
 }
 
+#[derive(Clone, Copy)]
 enum Step<'k> {
     Key(&'k str),
     Index(usize),
@@ -222,7 +223,8 @@ impl<T: Decode> Decode for Vec<T> {
             return None;
         };
         if items.len() > MAX_ITEMS {
-            let message = format!("{}{} entries; at most {MAX_ITEMS} are accepted", cx.subject(), items.len());
+            let message =
+                format!("{}{} entries; at most {MAX_ITEMS} are accepted", cx.subject(), items.len());
             cx.report(Diagnostic::new(Code::TooMany, cx.owner, message));
             return None;
         }
@@ -273,8 +275,9 @@ impl Decode for String {
             cx.report(Diagnostic::new(Code::TooMany, node.span, message));
             return None;
         }
-        if let Some(c) = text.chars().find(|c| is_forbidden(*c)) {
-            let message = format!("{}holds the character U+{:04X}, which no value may", cx.subject(), u32::from(c));
+        if let Some(c) = text.chars().find(|c| is_deceptive(*c)) {
+            let message =
+                format!("{}holds the character U+{:04X}, which no value may", cx.subject(), u32::from(c));
             let help = "control characters and ones that hide or reorder text are refused everywhere";
             cx.report(Diagnostic::new(Code::ForbiddenCharacter, node.span, message).help(help));
             return None;

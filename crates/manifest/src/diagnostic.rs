@@ -367,7 +367,8 @@ impl Sink {
         match check(&written.value) {
             Ok(value) => Some(Spanned::new(value, written.span)),
             Err(fault) => {
-                let diagnostic = Diagnostic::new(fault.code, written.span, fault.message).at(path.to_string());
+                let diagnostic =
+                    Diagnostic::new(fault.code, written.span, fault.message).at(path.to_string());
                 self.push(Diagnostic { help: fault.help, ..diagnostic });
                 None
             }
@@ -384,7 +385,9 @@ impl Sink {
         let mut seen: HashMap<U, Span> = HashMap::new();
         let mut checked = Vec::new();
         for (i, item) in written.into_iter().flatten().enumerate() {
-            let Some(value) = self.check(item, format_args!("{path}[{i}]"), &check) else { continue };
+            let Some(value) = self.check(item, format_args!("{path}[{i}]"), &check) else {
+                continue;
+            };
             if let Some(first) = seen.get(&value.value) {
                 let diagnostic = Diagnostic::new(Code::Repeated, item.span, "the same as an earlier entry");
                 let diagnostic = diagnostic.related(*first, "first written here").help("keep one of them");
@@ -399,6 +402,10 @@ impl Sink {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.diagnostics.is_empty()
+    }
+
+    pub(crate) fn holds(&self, code: Code) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.code == code)
     }
 
     /// Sorts what was found into the text's order and gives each its line and column.
@@ -458,7 +465,7 @@ fn shortened(text: &str, most: usize) -> String {
             out.push('…');
             break;
         }
-        if is_forbidden(c) || matches!(c, '\n' | '\t') {
+        if is_deceptive(c) || matches!(c, '\n' | '\t') {
             out.extend(c.escape_default());
         } else {
             out.push(c);
@@ -467,14 +474,23 @@ fn shortened(text: &str, most: usize) -> String {
     out
 }
 
-/// Characters no value may hold: they are invisible, move the cursor, or reorder what a reader sees
-/// (Trojan Source, CVE-2021-42574). Line feed and tab are left to the field.
-pub(crate) fn is_forbidden(c: char) -> bool {
+/// Whether a character is invisible, moves the cursor, or reorders what a reader sees (Trojan Source, CVE-2021-42574).
+///
+/// No value of a manifest may hold one, and nobody should print one that a stranger wrote. Line feed and tab are not among
+/// them: they are left to the field, or to whoever prints.
+#[must_use]
+pub fn is_deceptive(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' => true,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
-        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => true,
         c => c.is_control(),
     }
 }

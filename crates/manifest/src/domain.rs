@@ -82,7 +82,8 @@ impl FromStr for DomainPattern {
         };
         if name.contains('*') {
             let message = format!("{} has a `*` that is not the whole first label", quoted(text));
-            return Err(Fault::new(Code::InvalidWildcard, message).help("only the form `*.example.com` is understood"));
+            return Err(Fault::new(Code::InvalidWildcard, message)
+                .help("only the form `*.example.com` is understood"));
         }
         let name = normalise(name)?;
         if name == "localhost" || name.ends_with(".localhost") {
@@ -91,7 +92,8 @@ impl FromStr for DomainPattern {
             return Err(Fault::new(Code::InvalidDomain, message).help(help));
         }
         if wildcard && is_public_suffix(&name) {
-            let message = format!("{} covers names of many owners: {} is a public suffix", quoted(text), quoted(&name));
+            let message =
+                format!("{} covers names of many owners: {} is a public suffix", quoted(text), quoted(&name));
             return Err(Fault::new(Code::InvalidWildcard, message).help("name the domains that are needed"));
         }
         Ok(Self { wildcard, name })

@@ -10,8 +10,18 @@ use crate::raw;
 
 /// Words in a variable's name that mark it as a secret. A wildcard never reaches such a variable: it has to be
 /// declared by its own name.
-const SENSITIVE: &[&str] =
-    &["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"];
+const SENSITIVE: &[&str] = &[
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "TOKEN",
+    "API_KEY",
+    "APIKEY",
+    "PRIVATE_KEY",
+    "ACCESS_KEY",
+    "CREDENTIAL",
+];
 
 /// The environment variables a skill sees. Whatever is not allowed is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -84,22 +94,22 @@ impl EnvVars {
 
     pub(crate) fn lower(raw: &raw::EnvVars, sink: &mut Sink) -> Self {
         let allow = format!("{}.allow", Self::PATH);
-        let negated = |text: &String| text.starts_with('!');
-        let (mut denials, mut grants) = (Vec::new(), Vec::new());
-        for written in raw.allow.iter().flatten() {
-            if negated(&written.value) { denials.push(written) } else { grants.push(written) }
-        }
-        let grants: Vec<_> = grants.into_iter().cloned().collect();
+        let written = raw.allow.clone().unwrap_or_default();
+        let (denials, grants): (Vec<_>, Vec<_>) = written.into_iter().partition(|text| text.starts_with('!'));
         let checked = sink.check_all(Some(&grants), &allow, |text| {
             if text == "*" {
                 let message = "`*` would pass on the whole environment";
-                return Err(Fault::new(Code::InvalidVariable, message).help("name the variables that are needed"));
+                return Err(
+                    Fault::new(Code::InvalidVariable, message).help("name the variables that are needed")
+                );
             }
             text.parse()
         });
-        let mut deny = sink.check_all(raw.deny.as_ref(), &format!("{}.deny", Self::PATH), |text| text.parse());
+        let mut deny =
+            sink.check_all(raw.deny.as_ref(), &format!("{}.deny", Self::PATH), |text| text.parse());
         for written in denials {
-            let pattern = sink.check(written, format_args!("{allow}"), |text| text.trim_start_matches('!').parse());
+            let pattern =
+                sink.check(&written, format_args!("{allow}"), |text| text.trim_start_matches('!').parse());
             deny.extend(pattern.filter(|pattern| !deny.contains(pattern)));
         }
         Self { allow: checked, deny }
@@ -131,7 +141,9 @@ impl EnvPattern {
     /// Whether a name is meant. Case counts, as it does in the environment.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        let Some(suffix) = &self.suffix else { return name == self.prefix };
+        let Some(suffix) = &self.suffix else {
+            return name == self.prefix;
+        };
         name.strip_prefix(self.prefix.as_str()).is_some_and(|rest| rest.ends_with(suffix.as_str()))
     }
 
@@ -180,7 +192,9 @@ impl FromStr for EnvPattern {
                 .help(format!("write {}", quoted(name))));
         }
         if let Some(name) = text.strip_prefix('$') {
-            return Err(fault(format!("{} is not a name", quoted(text))).help(format!("write {}", quoted(name))));
+            return Err(
+                fault(format!("{} is not a name", quoted(text))).help(format!("write {}", quoted(name)))
+            );
         }
         let plain = |part: &str| part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         let (prefix, suffix) = match text.split_once('*') {

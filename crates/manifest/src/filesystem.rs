@@ -118,13 +118,18 @@ impl FromStr for GrantPath {
             return Err(fault("longer than 4095 bytes"));
         }
         if text.contains(['\n', '\t', '\0']) {
-            return Err(Fault::new(Code::ForbiddenCharacter, format!("{} holds a control character", quoted(text))));
+            return Err(Fault::new(
+                Code::ForbiddenCharacter,
+                format!("{} holds a control character", quoted(text)),
+            ));
         }
         if text.trim() != text {
             return Err(fault("begins or ends with a space").help("remove it"));
         }
         if let Some((scheme, rest)) = text.split_once("://") {
-            return Err(fault(&format!("a `{scheme}:` URL is not a path")).help(format!("write {}", quoted(rest))));
+            return Err(
+                fault(&format!("a `{scheme}:` URL is not a path")).help(format!("write {}", quoted(rest)))
+            );
         }
         if text.contains('\\') {
             return Err(fault("a backslash is not a separator here").help("write `/`"));
@@ -212,7 +217,8 @@ impl Filesystem {
     pub(crate) fn check_own_declaration(&self, sink: &mut Sink) {
         let own = GrantPath { base: Base::SkillDir, rest: Manifest::FILE_NAME.into() };
         for (i, grant) in self.write.iter().enumerate().filter(|(_, grant)| grant.covers(&own)) {
-            let message = format!("{} would let the skill rewrite its own manifest", quoted(&grant.to_string()));
+            let message =
+                format!("{} would let the skill rewrite its own manifest", quoted(&grant.to_string()));
             let diagnostic = Diagnostic::new(Code::UnsafeGrant, grant.span, message);
             let help = "grant a directory of its own, such as `${SKILL_DIR}/data`";
             sink.push(diagnostic.help(help).at(format!("{}.write[{i}]", Self::PATH)));
@@ -222,7 +228,9 @@ impl Filesystem {
     /// What the skill may do with a path, as far as names tell. `forbidden` wins over every grant.
     #[must_use]
     pub fn access(&self, path: &Path, places: &Places) -> Option<Access> {
-        let below = |grants: &[Spanned<GrantPath>]| grants.iter().any(|grant| path.starts_with(grant.resolve(places)));
+        let below = |grants: &[Spanned<GrantPath>]| {
+            grants.iter().any(|grant| path.starts_with(grant.resolve(places)))
+        };
         if below(&self.forbidden) {
             None
         } else if below(&self.write) {
@@ -240,7 +248,9 @@ fn grantable(text: &str) -> Result<GrantPath, Fault> {
             let message = "`/` is the whole file system";
             return Err(Fault::new(Code::UnsafeGrant, message).help("grant the directories that are needed"));
         }
-        if let Some((place, why)) = OWN.iter().find(|(place, _)| Path::new("/").join(&grant.rest).starts_with(place)) {
+        if let Some((place, why)) =
+            OWN.iter().find(|(place, _)| Path::new("/").join(&grant.rest).starts_with(place))
+        {
             return Err(Fault::new(Code::UnsafeGrant, format!("{place} cannot be granted")).help(*why));
         }
     }
@@ -274,9 +284,31 @@ mod tests {
     #[test]
     fn paths_that_cannot_be_meant() {
         for text in [
-            "", "..", "../x", "/a/../b", "/..", "~/..", "${SKILL_DIR}/..", "a/../../b", "~root", "~root/x",
-            "$HOME", "${HOME}/x", "$SKILL_DIR", "${SKILL_DIR}x", "/a/${SKILL_DIR}", "/a/$b", "/tmp/*", "/a?", "a\\b",
-            "C:\\x", "file:///etc", " /tmp", "/tmp ", "/a\nb", "/a\0b",
+            "",
+            "..",
+            "../x",
+            "/a/../b",
+            "/..",
+            "~/..",
+            "${SKILL_DIR}/..",
+            "a/../../b",
+            "~root",
+            "~root/x",
+            "$HOME",
+            "${HOME}/x",
+            "$SKILL_DIR",
+            "${SKILL_DIR}x",
+            "/a/${SKILL_DIR}",
+            "/a/$b",
+            "/tmp/*",
+            "/a?",
+            "a\\b",
+            "C:\\x",
+            "file:///etc",
+            " /tmp",
+            "/tmp ",
+            "/a\nb",
+            "/a\0b",
         ] {
             assert!(text.parse::<GrantPath>().is_err(), "{text:?}");
         }
@@ -289,7 +321,8 @@ mod tests {
 
     #[test]
     fn covering_goes_by_whole_components() {
-        let [data, database, below] = ["/data", "/database", "/data/x"].map(|t| t.parse::<GrantPath>().unwrap());
+        let [data, database, below] =
+            ["/data", "/database", "/data/x"].map(|t| t.parse::<GrantPath>().unwrap());
         assert!(data.covers(&below) && data.covers(&data));
         assert!(!data.covers(&database) && !below.covers(&data));
     }

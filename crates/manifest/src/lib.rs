@@ -64,8 +64,13 @@ mod skill_doc;
 mod words;
 mod yaml;
 
+/// The code of the README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 pub use crate::commands::{Commands, Entrypoint, Program};
-pub use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Related, Span, Spanned};
+pub use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Related, Span, Spanned, is_deceptive};
 pub use crate::domain::DomainPattern;
 pub use crate::env_vars::{EnvDecision, EnvPattern, EnvVars, is_sensitive};
 pub use crate::filesystem::{Access, Filesystem, GrantPath, Places};

@@ -127,7 +127,7 @@ fn read(file: File, path: &Path) -> Result<String, LoadError> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-        let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = valid.split(|byte| *byte == b'\n').count();
         LoadError::NotUtf8 { path: path.to_owned(), line }
     })
 }
@@ -151,7 +151,8 @@ fn open_beneath(dir: &Path, name: &str, path: &Path) -> Result<File, LoadError> 
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
     use rustix::io::Errno;
     let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = rustix::fs::openat(CWD, dir, folder, Mode::empty()).map_err(|e| LoadError::io(dir, e.into()))?;
+    let folder =
+        rustix::fs::openat(CWD, dir, folder, Mode::empty()).map_err(|e| LoadError::io(dir, e.into()))?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     match rustix::fs::openat2(&folder, name, flags, Mode::empty(), beneath) {

@@ -219,13 +219,15 @@ impl Manifest {
         let runtime = runtime.and_then(|r| sink.check(r, format_args!("runtime"), |text| text.parse()));
         let permissions = Permissions::lower(raw.permissions.as_ref(), sink);
         permissions.filesystem.check_own_declaration(sink);
-        let resources = raw.resources.as_ref().map(|r| Limits::lower(r, sink)).unwrap_or_default().or_default();
+        let resources =
+            raw.resources.as_ref().map(|r| Limits::lower(r, sink)).unwrap_or_default().or_default();
         let parameters = Parameter::lower_all(raw.parameters.as_deref().unwrap_or_default(), sink);
         let entrypoint = raw.entrypoint.0.as_ref().and_then(|raw| Entrypoint::lower(raw, sink));
         if let (Some(entrypoint), Some(commands)) = (&entrypoint, &permissions.commands)
             && !commands.allows(&entrypoint.command)
         {
-            let message = format!("{} is not in `permissions.commands.allow`", quoted(&entrypoint.command.to_string()));
+            let message =
+                format!("{} is not in `permissions.commands.allow`", quoted(&entrypoint.command.to_string()));
             let diagnostic = Diagnostic::new(Code::Contradiction, entrypoint.command.span, message);
             sink.push(diagnostic.help("add it there: the skill could not start").at("entrypoint.command"));
         }
@@ -273,7 +275,10 @@ impl Permissions {
             filesystem: filesystem.map(|raw| Filesystem::lower(raw, sink)).unwrap_or_default(),
             env_vars: env_vars.map(|raw| EnvVars::lower(raw, sink)).unwrap_or_default(),
             syscalls: Syscalls {
-                profile: profile.and_then(|p| sink.check(p, path, |text| text.parse())).map(|p| p.value).unwrap_or_default(),
+                profile: profile
+                    .and_then(|p| sink.check(p, path, |text| text.parse()))
+                    .map(|p| p.value)
+                    .unwrap_or_default(),
             },
             commands: commands.map(|raw| Commands::lower(raw, sink)),
         }
@@ -283,9 +288,11 @@ impl Permissions {
 impl Skill {
     fn lower(raw: &raw::Skill, sink: &mut Sink) -> Option<Self> {
         let name = raw.name.0.as_ref();
-        let name = name.and_then(|name| sink.check(name, format_args!("skill.name"), |text| check_name(text)));
+        let name =
+            name.and_then(|name| sink.check(name, format_args!("skill.name"), |text| check_name(text)));
         let version = raw.version.0.as_ref();
-        let version = version.and_then(|v| sink.check(v, format_args!("skill.version"), |text| check_version(text)));
+        let version =
+            version.and_then(|v| sink.check(v, format_args!("skill.version"), |text| check_version(text)));
         Some(Self { name: name?, version: version?, description: raw.description.clone() })
     }
 }
@@ -299,17 +306,26 @@ fn check_name(text: &str) -> Result<String, Fault> {
     }
     let fault = Fault::new(Code::InvalidName, format!("{} cannot be a skill's name", quoted(text)));
     let lower = text.to_lowercase();
-    let words: Vec<_> = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<_> =
+        lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let better = words.join("-");
     let help = "lower-case letters, digits, `-`, `_` and `.`, at most 64";
-    Err(if is_name(&better) { fault.help(format!("{help}; for example `{better}`")) } else { fault.help(help) })
+    Err(if is_name(&better) {
+        fault.help(format!("{help}; for example `{better}`"))
+    } else {
+        fault.help(help)
+    })
 }
 
 /// Names become names of files, so they keep to what every system takes, and never begin like an option.
 fn is_name(text: &str) -> bool {
     let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let sane = |c: char| word(c) || matches!(c, '-' | '_' | '.');
-    text.len() <= 64 && text.starts_with(word) && text.chars().all(sane) && !text.ends_with('.') && !text.contains("..")
+    text.len() <= 64
+        && text.starts_with(word)
+        && text.chars().all(sane)
+        && !text.ends_with('.')
+        && !text.contains("..")
 }
 
 fn check_version(text: &str) -> Result<String, Fault> {
@@ -319,7 +335,9 @@ fn check_version(text: &str) -> Result<String, Fault> {
     let sane = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_');
     if text.len() > 64 || !text.chars().all(sane) {
         let message = format!("{} cannot be a version", quoted(text));
-        return Err(Fault::new(Code::InvalidName, message).help("letters, digits, `.`, `-`, `+` and `_`, at most 64"));
+        return Err(
+            Fault::new(Code::InvalidName, message).help("letters, digits, `.`, `-`, `+` and `_`, at most 64")
+        );
     }
     Ok(text.to_owned())
 }

@@ -102,7 +102,8 @@ impl FromStr for Cidr {
     fn from_str(text: &str) -> Result<Self, Fault> {
         let range = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)).map_err(|_| {
             let message = format!("{} is not a range of addresses", quoted(text));
-            Fault::new(Code::InvalidCidr, message).help("write one as `10.1.0.0/16`, `2001:db8::/32` or `192.0.2.7`")
+            Fault::new(Code::InvalidCidr, message)
+                .help("write one as `10.1.0.0/16`, `2001:db8::/32` or `192.0.2.7`")
         })?;
         let range = unmapped(range.trunc());
         if range.prefix_len() == 0 {
@@ -159,9 +160,8 @@ impl Protocol {
     pub fn both(self, other: Self) -> Option<Self> {
         match (self, other) {
             (a, b) if a == b => Some(a),
-            (Self::Tcp, narrow @ (Self::Https | Self::Http)) | (narrow @ (Self::Https | Self::Http), Self::Tcp) => {
-                Some(narrow)
-            }
+            (Self::Tcp, narrow @ (Self::Https | Self::Http))
+            | (narrow @ (Self::Https | Self::Http), Self::Tcp) => Some(narrow),
             _ => None,
         }
     }
@@ -217,9 +217,12 @@ const PATH: &str = "permissions.network";
 impl Network {
     pub(crate) fn lower(raw: &raw::Network, sink: &mut Sink) -> Self {
         let rules = raw.egress.iter().flatten().enumerate();
-        let egress = rules.filter_map(|(i, rule)| EgressRule::lower(rule, &format!("{PATH}.egress[{i}]"), sink)).collect();
+        let egress = rules
+            .filter_map(|(i, rule)| EgressRule::lower(rule, &format!("{PATH}.egress[{i}]"), sink))
+            .collect();
         let resolver = raw.resolver.as_ref();
-        let resolver = resolver.and_then(|r| sink.check(r, format_args!("{PATH}.resolver"), |text| text.parse()));
+        let resolver =
+            resolver.and_then(|r| sink.check(r, format_args!("{PATH}.resolver"), |text| text.parse()));
         Self { egress, resolver: resolver.map(|r| r.value).unwrap_or_default() }
     }
 }
@@ -239,9 +242,12 @@ impl EgressRule {
                 let range = sink.check(cidr, format_args!("{path}.cidr"), |text| text.parse());
                 let named = protocol.as_ref().and_then(Option::as_ref);
                 if let Some(p) = named.filter(|p| matches!(p.value, Protocol::Https | Protocol::Http)) {
-                    let message = format!("protocol `{}` needs a `domain`: an address has no name to match", p.value);
+                    let message =
+                        format!("protocol `{}` needs a `domain`: an address has no name to match", p.value);
                     let diagnostic = Diagnostic::new(Code::InvalidRule, p.span, message);
-                    sink.push(diagnostic.help("use `tcp` here, or grant the domain").at(format!("{path}.protocol")));
+                    sink.push(
+                        diagnostic.help("use `tcp` here, or grant the domain").at(format!("{path}.protocol")),
+                    );
                 }
                 range.map(|r| Destination::Cidr(r.value))
             }
@@ -265,17 +271,21 @@ impl EgressRule {
     }
 
     fn lower_ports(rule: &raw::Egress, path: &str, sink: &mut Sink) -> Option<BTreeSet<u16>> {
-        let Some(ports) = &rule.ports else { return Some(BTreeSet::from([443])) };
+        let Some(ports) = &rule.ports else {
+            return Some(BTreeSet::from([443]));
+        };
         if ports.is_empty() {
             let message = "an empty list of ports grants nothing";
             let diagnostic = Diagnostic::new(Code::EmptyValue, ports.span, message);
             sink.push(diagnostic.help("name the ports, or remove the rule").at(format!("{path}.ports")));
             return None;
         }
-        let checked = sink.check_all(Some(&ports.value), &format!("{path}.ports"), |port| match u16::try_from(*port) {
-            Ok(port) if port > 0 => Ok(port),
-            _ => Err(Fault::new(Code::OutOfRange, format!("{port} is not a port")).help("a port is 1 to 65535")),
-        });
+        let checked =
+            sink.check_all(Some(&ports.value), &format!("{path}.ports"), |port| match u16::try_from(*port) {
+                Ok(port) if port > 0 => Ok(port),
+                _ => Err(Fault::new(Code::OutOfRange, format!("{port} is not a port"))
+                    .help("a port is 1 to 65535")),
+            });
         Some(checked.into_iter().map(|port| port.value).collect())
     }
 }
@@ -296,7 +306,17 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Cidr>().unwrap().to_string(), expected, "{text}");
         }
-        for text in ["0.0.0.0/0", "::/0", "::ffff:0.0.0.0/96", "10.0.0.0/33", "10.0.0/8", "a", "", "10.0.0.0/-1", "1.2.3.4/"] {
+        for text in [
+            "0.0.0.0/0",
+            "::/0",
+            "::ffff:0.0.0.0/96",
+            "10.0.0.0/33",
+            "10.0.0/8",
+            "a",
+            "",
+            "10.0.0.0/-1",
+            "1.2.3.4/",
+        ] {
             assert!(text.parse::<Cidr>().is_err(), "{text}");
         }
     }

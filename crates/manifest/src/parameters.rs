@@ -136,7 +136,9 @@ impl Pattern {
 fn refused_pattern(error: &BuildError) -> Fault {
     if error.size_limit().is_some() {
         let fault = Fault::new(Code::InvalidParameter, "the pattern is too large when compiled");
-        return fault.help("use `max_length` for the length, and `[A-Za-z]` where `\\w` or `\\p{L}` is more than is meant");
+        return fault.help(
+            "use `max_length` for the length, and `[A-Za-z]` where `\\w` or `\\p{L}` is more than is meant",
+        );
     }
     // The last line of a syntax error says what; the ones before draw the pattern.
     let text = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
@@ -192,7 +194,9 @@ impl InvalidParameters {
             "message": "Parameter validation failed",
             "details": self.violations.first(),
         });
-        if let (Some(rest), Some(error)) = (self.violations.get(1..).filter(|r| !r.is_empty()), error.as_object_mut()) {
+        if let (Some(rest), Some(error)) =
+            (self.violations.get(1..).filter(|r| !r.is_empty()), error.as_object_mut())
+        {
             error.insert("more".to_owned(), json!(rest));
         }
         json!({ "error": error })
@@ -200,12 +204,17 @@ impl InvalidParameters {
 }
 
 fn summary(violations: &[ParameterViolation]) -> String {
-    let each = violations.iter().map(|v| format!("{} breaks {} (expected {})", quoted(&v.parameter), v.rule, v.expected));
+    let each = violations
+        .iter()
+        .map(|v| format!("{} breaks {} (expected {})", quoted(&v.parameter), v.rule, v.expected));
     each.collect::<Vec<_>>().join("; ")
 }
 
 /// Checks a call's values; the result has the defaults filled in.
-pub(crate) fn validate(parameters: &[Parameter], values: &Value) -> Result<Map<String, Value>, InvalidParameters> {
+pub(crate) fn validate(
+    parameters: &[Parameter],
+    values: &Value,
+) -> Result<Map<String, Value>, InvalidParameters> {
     let Some(given) = values.as_object() else {
         let violation = ParameterViolation {
             parameter: String::new(),
@@ -271,10 +280,15 @@ impl Parameter {
         {
             broken.push(("pattern", json!(pattern)));
         }
-        let length = value.as_str().map(|text| text.chars().count()).or_else(|| value.as_array().map(Vec::len));
+        let length =
+            value.as_str().map(|text| text.chars().count()).or_else(|| value.as_array().map(Vec::len));
         if let Some(length) = length.map(|length| length as u64) {
-            broken.extend(self.min_length.filter(|least| length < *least).map(|least| ("min_length", json!(least))));
-            broken.extend(self.max_length.filter(|most| length > *most).map(|most| ("max_length", json!(most))));
+            broken.extend(
+                self.min_length.filter(|least| length < *least).map(|least| ("min_length", json!(least))),
+            );
+            broken.extend(
+                self.max_length.filter(|most| length > *most).map(|most| ("max_length", json!(most))),
+            );
         }
         if let Some(number) = value.as_f64() {
             broken.extend(self.min.filter(|least| number < *least).map(|least| ("min", json!(least))));
@@ -318,7 +332,9 @@ impl Parameter {
             let path = format!("parameters[{i}]");
             if !names.insert(parameter.name.value.as_str()) {
                 let message = format!("a second parameter {}", quoted(&parameter.name.value));
-                sink.push(Diagnostic::new(Code::Repeated, parameter.name.span, message).at(format!("{path}.name")));
+                sink.push(
+                    Diagnostic::new(Code::Repeated, parameter.name.span, message).at(format!("{path}.name")),
+                );
             }
             checked.extend(Self::lower(parameter, &path, &mut budget, sink));
         }
@@ -329,7 +345,10 @@ impl Parameter {
         let name = sink.check(&raw.name, format_args!("{path}.name"), |text| check_name(text));
         let kind = sink.check(&raw.kind, format_args!("{path}.type"), |text| text.parse::<ParameterType>());
         let pattern = match &raw.pattern {
-            Some(written) => Some(sink.check(written, format_args!("{path}.pattern"), |text| Pattern::parse(text, budget))?.value),
+            Some(written) => Some(
+                sink.check(written, format_args!("{path}.pattern"), |text| Pattern::parse(text, budget))?
+                    .value,
+            ),
             None => None,
         };
         let parameter = Self {
@@ -371,7 +390,11 @@ impl Parameter {
         }
         for (i, value) in raw.one_of.iter().flat_map(|list| &list.value).enumerate() {
             if !self.kind.fits(value) {
-                complain(value.span, &format!("enum[{i}]"), format!("this value is not of the type `{}`", self.kind));
+                complain(
+                    value.span,
+                    &format!("enum[{i}]"),
+                    format!("this value is not of the type `{}`", self.kind),
+                );
             }
         }
     }
@@ -412,7 +435,9 @@ fn check_name(text: &str) -> Result<String, Fault> {
     let sane = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if text.len() > 64 || !text.starts_with(|c: char| c.is_ascii_alphabetic()) || !text.chars().all(sane) {
         let message = format!("{} is not a parameter's name", quoted(text));
-        return Err(Fault::new(Code::InvalidName, message).help("a letter, then letters, digits, `-` and `_`"));
+        return Err(
+            Fault::new(Code::InvalidName, message).help("a letter, then letters, digits, `-` and `_`")
+        );
     }
     Ok(text.to_owned())
 }

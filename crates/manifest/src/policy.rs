@@ -176,7 +176,8 @@ impl Policy {
         let added = absolute(&self.forbidden).into_iter().filter(|path| !files.forbidden.contains(path));
         let added: Vec<_> = added.collect();
         for path in &added {
-            let granted = files.read.iter().chain(&files.write).any(|grant| grant.covers(path) || path.covers(grant));
+            let granted =
+                files.read.iter().chain(&files.write).any(|grant| grant.covers(path) || path.covers(grant));
             if granted {
                 changes.note("permissions.filesystem", path, "");
             }
@@ -189,7 +190,8 @@ impl Policy {
         if let Some(ceiling) = &self.env_allow {
             let declared = std::mem::take(&mut env.allow);
             for pattern in declared {
-                let mut left: Vec<EnvPattern> = ceiling.iter().flat_map(|limit| variables_meet(&pattern, limit)).collect();
+                let mut left: Vec<EnvPattern> =
+                    ceiling.iter().flat_map(|limit| variables_meet(&pattern, limit)).collect();
                 left.dedup();
                 changes.note("permissions.env_vars.allow", &pattern, listed(&left));
                 env.allow.extend(left.into_iter().map(|left| Spanned::new(left, pattern.span)));
@@ -214,8 +216,12 @@ impl Policy {
         }
         if let Some(ceiling) = &self.commands {
             let declared = manifest.permissions.commands.take();
-            let left = declared.as_ref().map_or_else(|| ceiling.clone(), |declared| commands_meet(declared, ceiling));
-            let before = declared.as_ref().map_or_else(|| "any program".to_owned(), |declared| listed(&declared.allow));
+            let left = declared
+                .as_ref()
+                .map_or_else(|| ceiling.clone(), |declared| commands_meet(declared, ceiling));
+            let before = declared
+                .as_ref()
+                .map_or_else(|| "any program".to_owned(), |declared| listed(&declared.allow));
             changes.note("permissions.commands.allow", before, listed(&left.allow));
             manifest.permissions.commands = Some(left);
         }
@@ -257,8 +263,13 @@ fn rules_meet(a: &EgressRule, b: &EgressRule) -> Option<EgressRule> {
 }
 
 /// The places that lie in both lists; `None` stands for everywhere.
-fn paths_meet(paths: &[Spanned<GrantPath>], ceiling: Option<&[Spanned<GrantPath>]>) -> Vec<Spanned<GrantPath>> {
-    let Some(ceiling) = ceiling else { return paths.to_vec() };
+fn paths_meet(
+    paths: &[Spanned<GrantPath>],
+    ceiling: Option<&[Spanned<GrantPath>]>,
+) -> Vec<Spanned<GrantPath>> {
+    let Some(ceiling) = ceiling else {
+        return paths.to_vec();
+    };
     let mut met: Vec<Spanned<GrantPath>> = Vec::new();
     for path in paths {
         for limit in ceiling {
@@ -282,7 +293,9 @@ fn paths_meet(paths: &[Spanned<GrantPath>], ceiling: Option<&[Spanned<GrantPath>
 /// wildcard, which does not reach secrets, and must not come to reach one by being narrowed to its name.
 fn variables_meet<'a>(mine: &'a EnvPattern, limit: &'a EnvPattern) -> impl Iterator<Item = EnvPattern> + 'a {
     let outright = !mine.is_glob() && !limit.is_glob();
-    mine.both(limit).into_iter().filter(move |met| outright || met.is_glob() || !is_sensitive(&met.to_string()))
+    mine.both(limit)
+        .into_iter()
+        .filter(move |met| outright || met.is_glob() || !is_sensitive(&met.to_string()))
 }
 
 fn commands_meet(declared: &Commands, ceiling: &Commands) -> Commands {
@@ -292,7 +305,9 @@ fn commands_meet(declared: &Commands, ceiling: &Commands) -> Commands {
     for program in &allow {
         let key = &program.value;
         let allowed = match (declared.allowed_args.get(key), ceiling.allowed_args.get(key)) {
-            (Some(mine), Some(theirs)) => Some(mine.iter().filter(|word| theirs.contains(word)).cloned().collect()),
+            (Some(mine), Some(theirs)) => {
+                Some(mine.iter().filter(|word| theirs.contains(word)).cloned().collect())
+            }
             (one, other) => one.or(other).cloned(),
         };
         allowed_args.extend(allowed.map(|words: Vec<_>| (key.clone(), words)));

@@ -119,7 +119,9 @@ impl Limits {
         ) -> Option<ByteSize> {
             let checked = sink.check(raw?, format_args!("resources.{name}"), |amount| {
                 let bytes = match amount {
-                    Amount::Number(number) => number.checked_mul(unit).ok_or_else(|| range(1, most / unit))?,
+                    Amount::Number(number) => {
+                        number.checked_mul(unit).ok_or_else(|| range(1, most / unit))?
+                    }
                     Amount::Text(text) => parse_size(text)?,
                 };
                 // Less than the field's own unit is as good as nothing.
@@ -196,7 +198,8 @@ fn number_and_unit(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let digits = |part: &str| !part.is_empty() && part.len() <= 15 && part.bytes().all(|b| b.is_ascii_digit());
+    let digits =
+        |part: &str| !part.is_empty() && part.len() <= 15 && part.bytes().all(|b| b.is_ascii_digit());
     if !digits(whole) || !digits(fraction) || fraction.len() > 3 {
         return None;
     }
@@ -208,7 +211,8 @@ fn number_and_unit(text: &str) -> Option<(u64, &str)> {
 fn parse_size(text: &str) -> Result<u64, Fault> {
     let refused = || {
         let message = format!("{} is not a size", quoted(text));
-        Fault::new(Code::WrongType, message).help("write a whole number, or one with a unit: \"512M\", \"1.5G\"")
+        Fault::new(Code::WrongType, message)
+            .help("write a whole number, or one with a unit: \"512M\", \"1.5G\"")
     };
     let (thousandths, unit) = number_and_unit(text).ok_or_else(refused)?;
     let factor = match unit.to_ascii_lowercase().as_str() {
@@ -227,7 +231,8 @@ fn parse_size(text: &str) -> Result<u64, Fault> {
 fn parse_seconds(text: &str) -> Result<u64, Fault> {
     let refused = || {
         let message = format!("{} is not a time", quoted(text));
-        Fault::new(Code::WrongType, message).help("write seconds, or a number with a unit: \"30s\", \"5m\", \"1h\"")
+        Fault::new(Code::WrongType, message)
+            .help("write seconds, or a number with a unit: \"30s\", \"5m\", \"1h\"")
     };
     let (thousandths, unit) = number_and_unit(text).ok_or_else(refused)?;
     let factor = match unit {
@@ -272,10 +277,14 @@ mod tests {
         ] {
             assert_eq!(parse_size(text).ok(), expected, "{text}");
         }
-        for (text, expected) in [("30s", Some(30)), ("5m", Some(300)), ("1.5h", Some(5400)), ("1d", None), ("s", None)] {
+        for (text, expected) in
+            [("30s", Some(30)), ("5m", Some(300)), ("1.5h", Some(5400)), ("1d", None), ("s", None)]
+        {
             assert_eq!(parse_seconds(text).ok(), expected, "{text}");
         }
-        for (text, expected) in [("50%", Some(50)), ("250 %", Some(250)), ("0%", None), ("50", None), ("%", None)] {
+        for (text, expected) in
+            [("50%", Some(50)), ("250 %", Some(250)), ("0%", None), ("50", None), ("%", None)]
+        {
             assert_eq!(parse_percent(text).ok(), expected, "{text}");
         }
     }

@@ -53,9 +53,9 @@ pub struct FrontMatter {
     /// The tools it may use, as written: a list, or text with spaces or commas.
     #[serde(rename = "allowed-tools")]
     pub allowed_tools: Option<Vec<Spanned<ToolSpec>>>,
-    /// The tools it declares (SkillOS).
+    /// The tools it declares (`SkillOS`).
     pub tools: Option<Vec<Spanned<ToolSpec>>>,
-    /// What it is: a skill, an agent (SkillOS).
+    /// What it is: a skill, an agent (`SkillOS`).
     #[serde(rename = "type")]
     pub kind: Option<Spanned<String>>,
     /// Its version.
@@ -113,7 +113,9 @@ impl SkillDoc {
             Block::None => whole,
             Block::Open(fence) => {
                 let message = "the front matter opened here is not closed by a `---` line";
-                sink.push(Diagnostic::new(Code::Unterminated, fence, message).help("close it with a line `---`"));
+                sink.push(
+                    Diagnostic::new(Code::Unterminated, fence, message).help("close it with a line `---`"),
+                );
                 whole
             }
             Block::Closed { inner, body_start } => Self {
@@ -147,7 +149,9 @@ enum Block {
 fn block(text: &str) -> Block {
     let start = bom(text);
     let mut lines = lines(text, start);
-    let Some(first) = lines.next().filter(|line| line.text.trim_end() == "---") else { return Block::None };
+    let Some(first) = lines.next().filter(|line| line.text.trim_end() == "---") else {
+        return Block::None;
+    };
     for line in lines {
         if line.text.trim_end() == "---" {
             return Block::Closed { inner: Span::new(first.next, line.start), body_start: line.next };
@@ -204,7 +208,7 @@ impl FrontMatter {
                 inner_sink.push(Diagnostic::new(Code::WrongType, Span::default(), message));
                 front.recover(source, inner.start);
             }
-            None if source.trim().is_empty() => {}
+            None if inner_sink.holds(Code::Empty) => {}
             None => front.recover(source, inner.start),
         }
         let (found, _) = inner_sink.finish(source);
@@ -218,7 +222,14 @@ impl FrontMatter {
         Some(front)
     }
 
-    fn take(&mut self, key: Spanned<String>, value: &Node<'_>, source: &str, offset: usize, cx: &mut Decoder<'_>) {
+    fn take(
+        &mut self,
+        key: Spanned<String>,
+        value: &Node<'_>,
+        source: &str,
+        offset: usize,
+        cx: &mut Decoder<'_>,
+    ) {
         let span = value.span.shifted(offset);
         if let Some(slot) = self.slot(&key.value) {
             if let Kind::Scalar { text, .. } = &value.kind {
@@ -235,14 +246,18 @@ impl FrontMatter {
                         let written = source.get(value.span.range()).unwrap_or_default();
                         split_tools(written, span.start)
                     }
-                    Kind::List(items) => items.iter().flat_map(|item| tool_item(item, offset)).collect(),
+                    Kind::List(items) => items.iter().filter_map(|item| tool_item(item, offset)).collect(),
                     Kind::Map(_) => {
                         let message = format!("`{}`: expected a list or text, found a map", key.value);
                         cx.report(Diagnostic::new(Code::WrongType, key.span.unshifted(offset), message));
                         Vec::new()
                     }
                 };
-                if key.value == "tools" { self.tools = Some(tools) } else { self.allowed_tools = Some(tools) }
+                if key.value == "tools" {
+                    self.tools = Some(tools);
+                } else {
+                    self.allowed_tools = Some(tools);
+                }
             }
             ("metadata", Kind::Map(entries)) => {
                 for (name, value) in entries {
@@ -272,7 +287,9 @@ impl FrontMatter {
     fn recover(&mut self, source: &str, offset: usize) {
         self.recovered = true;
         for line in lines(source, 0) {
-            let Some((key, value)) = line.text.split_once(':') else { continue };
+            let Some((key, value)) = line.text.split_once(':') else {
+                continue;
+            };
             let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
             if key.is_empty() || !key.chars().all(word) {
                 continue;
@@ -307,7 +324,9 @@ fn tool_item(item: &Node<'_>, offset: usize) -> Option<Spanned<ToolSpec>> {
 
 fn tool(text: &str) -> ToolSpec {
     match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
-        Some((name, argument)) => ToolSpec { name: name.trim().to_owned(), argument: Some(argument.to_owned()) },
+        Some((name, argument)) => {
+            ToolSpec { name: name.trim().to_owned(), argument: Some(argument.to_owned()) }
+        }
         None => ToolSpec { name: text.to_owned(), argument: None },
     }
 }
@@ -326,7 +345,9 @@ fn split_tools(written: &str, offset: usize) -> Vec<Spanned<ToolSpec>> {
         }
         let separates = c.is_whitespace() || matches!(c, ',' | '"' | '\'' | '[' | ']' | '|' | '>');
         if (depth == 0 && separates) || i == written.len() {
-            if let Some(text) = start.take().and_then(|start: usize| written.get(start..i).map(|text| (start, text))) {
+            if let Some(text) =
+                start.take().and_then(|start: usize| written.get(start..i).map(|text| (start, text)))
+            {
                 tools.push(Spanned::new(tool(text.1), Span::new(text.0, i).shifted(offset)));
             }
         } else if start.is_none() {
@@ -348,7 +369,10 @@ mod tests {
     fn tools_come_as_text_or_list() {
         for (written, expected) in [
             ("Bash(git:*) Bash(jq:*)", &["Bash(git:*)", "Bash(jq:*)"][..]),
-            ("Read, Write,Bash(git add:*, git commit:*)", &["Read", "Write", "Bash(git add:*, git commit:*)"]),
+            (
+                "Read, Write,Bash(git add:*, git commit:*)",
+                &["Read", "Write", "Bash(git add:*, git commit:*)"],
+            ),
             ("\"Read Write\"", &["Read", "Write"]),
             ("[Read, 'Bash(ls:*)']", &["Read", "Bash(ls:*)"]),
             ("\n  - Read\n  - Bash(ls -l:*)", &["Read", "Bash(ls -l:*)"]),
@@ -366,7 +390,8 @@ mod tests {
     fn spans_and_body_are_places_in_the_whole_text() {
         for end in ["\n", "\r\n", "\r"] {
             for bom in ["", "\u{feff}"] {
-                let text = format!("{bom}---\nname: é-skill\ntools: [Read]\n---  \nbody\n---\nmore\n").replace('\n', end);
+                let text = format!("{bom}---\nname: é-skill\ntools: [Read]\n---  \nbody\n---\nmore\n")
+                    .replace('\n', end);
                 let doc = SkillDoc::parse(&text);
                 assert_eq!(doc.problems, [], "{text:?}");
                 let front = doc.front_matter.as_ref().unwrap();
@@ -403,8 +428,19 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_block_is_a_block() {
+        for inner in ["", "\n", "# only a comment\n"] {
+            let doc = SkillDoc::parse(&format!("---\n{inner}---\nbody"));
+            assert_eq!((doc.problems.len(), doc.problems[0].code), (1, Code::Empty), "{inner:?}");
+            assert!(!doc.front_matter.unwrap().recovered);
+        }
+    }
+
+    #[test]
     fn unknown_keys_and_odd_values_are_kept() {
-        let doc = SkillDoc::parse("---\nname: [a]\nversion: 1.10\nhooks: {pre: ./x.sh}\nmetadata: {a: 1}\nextends: ~\n---\n");
+        let doc = SkillDoc::parse(
+            "---\nname: [a]\nversion: 1.10\nhooks: {pre: ./x.sh}\nmetadata: {a: 1}\nextends: ~\n---\n",
+        );
         let front = doc.front_matter.unwrap();
         assert_eq!(front.version.unwrap().value, "1.10");
         assert_eq!(front.name, None);

@@ -7,7 +7,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use serde_yaml::granit_parser::{Event, Parser, ScalarStyle, ScanError, Span as ParserSpan, StrInput, options};
+use serde_yaml::granit_parser::{
+    Event, Parser, ScalarStyle, ScanError, Span as ParserSpan, StrInput, options,
+};
 
 use crate::diagnostic::{Code, Diagnostic, Sink, Span, printable, quoted};
 
@@ -47,7 +49,7 @@ pub(crate) enum Scalar<'a> {
     Text(&'a str),
 }
 
-impl<'a> Node<'a> {
+impl Node<'_> {
     pub(crate) fn scalar(&self) -> Option<Scalar<'_>> {
         match &self.kind {
             Kind::Scalar { text, plain: true } => Some(resolve(text)),
@@ -160,7 +162,8 @@ impl<'a> Builder<'a, '_> {
         }
         if let Some(tag) = event.tag() {
             let at = span.tag_span().map_or(place, |tag| self.place(&tag));
-            let message = format!("the tag {} is not accepted: a manifest is plain data", quoted(&tag.original()));
+            let message =
+                format!("the tag {} is not accepted: a manifest is plain data", quoted(&tag.original()));
             self.sink.push(Diagnostic::new(Code::Tag, at, message).help("remove the tag"));
         }
         let kind = match event {
@@ -293,7 +296,9 @@ fn resolve(text: &str) -> Scalar<'_> {
         _ => {}
     }
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') || !digits.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
+    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        || !digits.ends_with(|c: char| c.is_ascii_digit() || c == '.')
+    {
         return Scalar::Text(text);
     }
     if digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -303,7 +308,8 @@ fn resolve(text: &str) -> Scalar<'_> {
             Err(_) => Scalar::Float(text.parse().unwrap_or(f64::INFINITY)),
         };
     }
-    let float_like = digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'-' | b'+'));
+    let float_like =
+        digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'-' | b'+'));
     match text.parse::<f64>() {
         Ok(float) if float_like => Scalar::Float(float),
         _ => Scalar::Text(text),
@@ -343,29 +349,27 @@ mod tests {
         }
     }
 
+    fn walk<'t>(node: &Node<'_>, text: &'t str, seen: &mut Vec<&'t str>) {
+        match &node.kind {
+            Kind::Scalar { .. } => seen.push(&text[node.span.range()]),
+            Kind::List(items) => items.iter().for_each(|item| walk(item, text, seen)),
+            Kind::Map(entries) => {
+                for (key, value) in entries {
+                    seen.push(&text[key.span.range()]);
+                    walk(value, text, seen);
+                }
+            }
+        }
+    }
+
     #[test]
     fn spans_cover_exactly_what_is_written() {
         let text = "a: 1\nb: [x, 'y é', \"z\"]\nc:\n  d: plain text # comment\n  e: |\n    block\n";
         let mut sink = Sink::default();
         let node = read(text, &mut sink).unwrap();
         let mut seen = Vec::new();
-        fn walk<'t>(node: &Node<'_>, text: &'t str, seen: &mut Vec<&'t str>) {
-            match &node.kind {
-                Kind::Scalar { .. } => seen.push(&text[node.span.range()]),
-                Kind::List(items) => items.iter().for_each(|item| walk(item, text, seen)),
-                Kind::Map(entries) => {
-                    for (key, value) in entries {
-                        seen.push(&text[key.span.range()]);
-                        walk(value, text, seen);
-                    }
-                }
-            }
-        }
         walk(&node, text, &mut seen);
-        assert_eq!(
-            seen,
-            ["a", "1", "b", "x", "'y é'", "\"z\"", "c", "d", "plain text", "e", "block"]
-        );
+        assert_eq!(seen, ["a", "1", "b", "x", "'y é'", "\"z\"", "c", "d", "plain text", "e", "block"]);
     }
 
     #[test]

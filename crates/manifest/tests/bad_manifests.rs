@@ -1,4 +1,6 @@
 //! `bad_manifests.toml`: texts that must be refused, each with its own error at its own line.
+// A test may fail by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::HashSet;
 
@@ -56,7 +58,10 @@ fn each_bad_manifest_gives_its_own_error_with_the_right_line() {
                 format!("line {} {}: {said}", only.line, only.code)
             }
         };
-        failures.push(format!("{}\n  expected line {} {}: {}\n  found {found}", case.yaml, case.line, case.code, case.says));
+        failures.push(format!(
+            "{}\n  expected line {} {}: {}\n  found {found}",
+            case.yaml, case.line, case.code, case.says
+        ));
     }
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases.len(), failures.join("\n\n"));
 }
@@ -70,6 +75,9 @@ fn no_case_is_there_twice_and_every_code_is_reached() {
     // Size is tested in load.rs and hostile.rs; the last belongs to SKILL.md.
     let elsewhere = [Code::TooLarge, Code::Unterminated].map(Code::as_str);
     for code in Code::ALL {
-        assert!(reached.contains(code.as_str()) || elsewhere.contains(&code.as_str()), "no case reaches {code}");
+        assert!(
+            reached.contains(code.as_str()) || elsewhere.contains(&code.as_str()),
+            "no case reaches {code}"
+        );
     }
 }

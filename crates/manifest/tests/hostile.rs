@@ -1,5 +1,7 @@
 //! Texts made to cost time or memory. What they cost is measured by `cargo xtask bench manifest`; here they only have
 //! to be answered, with the right reason.
+// A test may fail by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skillsandbox_manifest::{Code, MAX_BYTES, Manifest, SkillDoc};
 
@@ -21,7 +23,9 @@ fn every_hostile_text_is_answered() {
         }
         assert!(invalid.diagnostics.len() <= 50, "{name}");
         for diagnostic in &invalid.diagnostics {
-            let size = diagnostic.message.len() + diagnostic.path.len() + diagnostic.help.as_ref().map_or(0, String::len);
+            let size = diagnostic.message.len()
+                + diagnostic.path.len()
+                + diagnostic.help.as_ref().map_or(0, String::len);
             assert!(size < 4096, "{name}: a diagnostic of {size} bytes");
         }
         let doc = SkillDoc::parse(&format!("---\n{text}\n---\n"));

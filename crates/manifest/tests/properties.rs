@@ -1,4 +1,6 @@
 //! Properties over generated texts and manifests.
+// A test may fail by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeSet;
 
@@ -16,14 +18,35 @@ const HOSTS: &[&str] = &["example.com", "a.example.com", "b.a.example.com", "oth
 const PATTERNS: &[&str] =
     &["example.com", "*.example.com", "a.example.com", "*.a.example.com", "other.test", "bücher.example"];
 const RANGES: &[&str] = &["10.0.0.0/8", "10.1.0.0/16", "10.1.2.3", "2001:db8::/32", "2001:db8:1::/48"];
-const ADDRESSES: &[&str] = &["10.0.0.1", "10.1.0.1", "10.1.2.3", "2001:db8:1::1", "2001:db8:2::1", "192.0.2.1"];
+const ADDRESSES: &[&str] =
+    &["10.0.0.1", "10.1.0.1", "10.1.2.3", "2001:db8:1::1", "2001:db8:2::1", "192.0.2.1"];
 const PATHS: &[&str] = &[
-    "/data", "/data/in", "/data/in/deep", "/database", "/out", "~/notes", "/home/ada/notes", "/home/ada/notes/x", "cache",
-    "/skills/demo/cache", "/home",
+    "/data",
+    "/data/in",
+    "/data/in/deep",
+    "/database",
+    "/out",
+    "~/notes",
+    "/home/ada/notes",
+    "/home/ada/notes/x",
+    "cache",
+    "/skills/demo/cache",
+    "/home",
 ];
 const VARIABLES: &[&str] = &["APP_*", "APP_MODE", "*_DIR", "APP_*_DIR", "LANG", "A*R", "APP_TOKEN"];
-const NAMES: &[&str] =
-    &["APP_MODE", "APP_DIR", "APP_X_DIR", "TMP_DIR", "LANG", "AR", "APP_TOKEN", "APP_", "_DIR", "ADIR", "HOME"];
+const NAMES: &[&str] = &[
+    "APP_MODE",
+    "APP_DIR",
+    "APP_X_DIR",
+    "TMP_DIR",
+    "LANG",
+    "AR",
+    "APP_TOKEN",
+    "APP_",
+    "_DIR",
+    "ADIR",
+    "HOME",
+];
 const PORTS: &[u16] = &[80, 443, 5432];
 const PROTOCOLS: &[&str] = &["tcp", "https", "http", "udp"];
 
@@ -33,12 +56,11 @@ fn some(of: &'static [&'static str]) -> impl Strategy<Value = Vec<&'static str>>
 
 fn egress() -> impl Strategy<Value = Value> {
     let ports = || subsequence(PORTS.to_vec(), 1..=PORTS.len());
-    let by_name = (select(PATTERNS), ports(), select(PROTOCOLS))
-        .prop_map(|(domain, ports, protocol)| json!({ "domain": domain, "ports": ports, "protocol": protocol }));
-    let by_address =
-        (select(RANGES), ports(), select(&["tcp", "udp"][..])).prop_map(|(cidr, ports, protocol)| {
-            json!({ "cidr": cidr, "ports": ports, "protocol": protocol })
-        });
+    let by_name = (select(PATTERNS), ports(), select(PROTOCOLS)).prop_map(
+        |(domain, ports, protocol)| json!({ "domain": domain, "ports": ports, "protocol": protocol }),
+    );
+    let by_address = (select(RANGES), ports(), select(&["tcp", "udp"][..]))
+        .prop_map(|(cidr, ports, protocol)| json!({ "cidr": cidr, "ports": ports, "protocol": protocol }));
     prop_oneof![by_name, by_address]
 }
 
@@ -67,7 +89,10 @@ fn resources() -> impl Strategy<Value = Value> {
 }
 
 fn manifest() -> impl Strategy<Value = Manifest> {
-    let args = vec("[^\u{0}-\u{8}\u{b}-\u{1f}\u{7f}-\u{9f}\u{ad}\u{61c}\u{180e}\u{200b}-\u{206f}\u{feff}\u{fff9}-\u{fffb}\u{e0000}-\u{e007f}]{0,20}", 0..4);
+    let args = vec(
+        "[^\u{0}-\u{8}\u{b}-\u{1f}\u{7f}-\u{9f}\u{ad}\u{61c}\u{180e}\u{200b}-\u{206f}\u{feff}\u{fff9}-\u{fffb}\u{e0000}-\u{e007f}]{0,20}",
+        0..4,
+    );
     let name = "[a-z][a-z0-9_-]{0,20}";
     (name, permissions(), resources(), args, any::<bool>()).prop_map(|(name, permissions, resources, args, parameters)| {
         let parameters = if parameters {
@@ -94,7 +119,9 @@ fn policy() -> impl Strategy<Value = Policy> {
                 parts.remove(*name);
             }
         }
-        if keep[4] && let Some(files) = parts.get_mut("filesystem") {
+        if keep[4]
+            && let Some(files) = parts.get_mut("filesystem")
+        {
             files.as_object_mut().unwrap().remove("write");
         }
         Policy::parse(&json!({ "permissions": permissions, "resources": resources }).to_string()).unwrap()
@@ -113,7 +140,9 @@ fn reached(manifest: &Manifest) -> BTreeSet<(String, u16, &'static str)> {
             _ => &["udp"],
         };
         let hosts: Vec<&str> = match &rule.to {
-            Destination::Domain(pattern) => HOSTS.iter().filter(|host| pattern.matches(host)).copied().collect(),
+            Destination::Domain(pattern) => {
+                HOSTS.iter().filter(|host| pattern.matches(host)).copied().collect()
+            }
             Destination::Cidr(range) => {
                 ADDRESSES.iter().filter(|address| range.contains(address.parse().unwrap())).copied().collect()
             }
@@ -129,8 +158,20 @@ fn reached(manifest: &Manifest) -> BTreeSet<(String, u16, &'static str)> {
 }
 
 fn probes() -> Vec<String> {
-    let bases = ["/data", "/data/in", "/data/in/deep", "/database", "/out", "/home", "/home/ada", "/home/ada/notes",
-        "/home/ada/notes/x", "/skills/demo", "/skills/demo/cache", "/etc"];
+    let bases = [
+        "/data",
+        "/data/in",
+        "/data/in/deep",
+        "/database",
+        "/out",
+        "/home",
+        "/home/ada",
+        "/home/ada/notes",
+        "/home/ada/notes/x",
+        "/skills/demo",
+        "/skills/demo/cache",
+        "/etc",
+    ];
     bases.iter().flat_map(|base| [(*base).to_owned(), format!("{base}/file")]).collect()
 }
 

@@ -1,4 +1,6 @@
 //! The checklist's rows about the manifest, one test each; docs/behaviours.md names them.
+// A test may fail by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use serde_json::json;
 use skillsandbox_manifest::{
@@ -33,13 +35,15 @@ entrypoint: { command: python3, args: [main.py] }
     let manifest = Manifest::parse(text).unwrap();
     assert_eq!(manifest.skill().name.value, "weather-lookup");
     for (section, field) in [("skill:", "skill"), ("entrypoint:", "entrypoint")] {
-        let without: String = text.lines().filter(|line| !line.starts_with(section)).map(|l| format!("{l}\n")).collect();
+        let without: String =
+            text.lines().filter(|line| !line.starts_with(section)).map(|l| format!("{l}\n")).collect();
         let invalid = Manifest::parse(&without).unwrap_err();
         let [only] = invalid.diagnostics.as_slice() else { panic!("{invalid}") };
         assert_eq!((only.code, only.path.as_str()), (Code::MissingKey, field));
         assert!(only.message.contains(&format!("`{field}`")), "{only}");
     }
-    for (part, field) in [("name: weather-lookup, ", "skill.name"), ("version: \"0.1.0\", ", "skill.version")] {
+    for (part, field) in [("name: weather-lookup, ", "skill.name"), ("version: \"0.1.0\", ", "skill.version")]
+    {
         let invalid = Manifest::parse(&text.replace(part, "")).unwrap_err();
         assert!(invalid.to_string().contains(&format!("`{field}` is missing")), "{invalid}");
     }
@@ -70,7 +74,9 @@ fn row_003_read_and_write_are_separate_grants() {
 #[test]
 fn row_004_env_allow_is_an_exact_allow_list() {
     let manifest = parse("permissions: { env_vars: { allow: [API, LANG] } }").unwrap();
-    for (name, expected) in [("API", true), ("LANG", true), ("API2", false), ("api", false), ("PATH", false), ("", false)] {
+    for (name, expected) in
+        [("API", true), ("LANG", true), ("API2", false), ("api", false), ("PATH", false), ("", false)]
+    {
         assert_eq!(manifest.env_vars().decide(name).is_allowed(), expected, "{name}");
     }
 }
@@ -96,7 +102,12 @@ fn row_006_zero_limits_are_refused_and_defaults_exist() {
     assert_eq!(resources.memory.bytes(), 256 << 20);
     assert_eq!(resources.runtime.as_secs(), 30);
     for limit in [
-        "memory_mb", "max_runtime_seconds", "max_cpu_percent", "max_processes", "max_open_files", "disk_mb",
+        "memory_mb",
+        "max_runtime_seconds",
+        "max_cpu_percent",
+        "max_processes",
+        "max_open_files",
+        "disk_mb",
         "max_output_bytes",
     ] {
         refused(&format!("resources: {{ {limit}: 0 }}"), Code::OutOfRange);
@@ -153,8 +164,10 @@ fn row_012_three_runtimes_are_accepted() {
 
 #[test]
 fn row_014_forbidden_wins_over_any_grant() {
-    let manifest =
-        parse("permissions: { filesystem: { read: ['~'], write: [~/work], forbidden: [~/.ssh, ~/work/secret] } }").unwrap();
+    let manifest = parse(
+        "permissions: { filesystem: { read: ['~'], write: [~/work], forbidden: [~/.ssh, ~/work/secret] } }",
+    )
+    .unwrap();
     let access = |path: &str| manifest.filesystem().access(path.as_ref(), &places());
     assert_eq!(access("/home/ada/notes"), Some(Access::Read));
     assert_eq!(access("/home/ada/work/x"), Some(Access::Write));
@@ -193,7 +206,8 @@ permissions:
 #[test]
 fn row_016_env_globs_and_deny_wins() {
     let manifest =
-        parse("permissions: { env_vars: { allow: [APP_*, LANG, '!APP_DEBUG*'], deny: ['*_SECRET', LANG] } }").unwrap();
+        parse("permissions: { env_vars: { allow: [APP_*, LANG, '!APP_DEBUG*'], deny: ['*_SECRET', LANG] } }")
+            .unwrap();
     for (name, expected) in [
         ("APP_MODE", true),
         ("APP_", true),
@@ -268,7 +282,9 @@ resources: { memory_mb: 128, max_runtime_seconds: 60 }
     assert_eq!(access("/tmp/x/keep/y"), None);
     assert_eq!(access("/out/y"), None);
     assert_eq!(access("/home/ada/notes"), None);
-    for (name, expected) in [("APP_MODE", true), ("APP_DEBUG", false), ("HOME_DIR", true), ("LANG", false), ("TMP_DIR", false)] {
+    for (name, expected) in
+        [("APP_MODE", true), ("APP_DEBUG", false), ("HOME_DIR", true), ("LANG", false), ("TMP_DIR", false)]
+    {
         assert_eq!(manifest.env_vars().decide(name).is_allowed(), expected, "{name}");
     }
     assert_eq!(manifest.syscall_profile(), SyscallProfile::Strict);
@@ -324,9 +340,14 @@ fn row_018_a_policy_does_not_open_a_secret_that_only_a_wildcard_covered() {
         ("APP_TOKEN", "APP_TOKEN", true),
     ] {
         let manifest = parse(&format!("permissions: {{ env_vars: {{ allow: ['{declared}'] }} }}")).unwrap();
-        let policy = Policy::parse(&format!("permissions: {{ env_vars: {{ allow: ['{ceiling}'] }} }}")).unwrap();
+        let policy =
+            Policy::parse(&format!("permissions: {{ env_vars: {{ allow: ['{ceiling}'] }} }}")).unwrap();
         let narrowed = policy.narrow(&manifest, &places()).manifest;
-        assert_eq!(narrowed.env_vars().decide("APP_TOKEN").is_allowed(), reaches, "{declared} under {ceiling}");
+        assert_eq!(
+            narrowed.env_vars().decide("APP_TOKEN").is_allowed(),
+            reaches,
+            "{declared} under {ceiling}"
+        );
     }
 }
 
@@ -362,7 +383,11 @@ fn row_131_every_type_and_rule_is_checked() {
     let manifest = parse(PARAMETERS).unwrap();
     let accepted = manifest.validate_parameters(&json!({ "city": "Łódź", "days": 3.5 })).unwrap();
     assert_eq!(json!(accepted), json!({ "city": "Łódź", "days": 3.5, "unit": "c" }));
-    assert!(manifest.validate_parameters(&json!({ "city": "Oslo", "verbose": true, "tags": ["a"], "extra": {} })).is_ok());
+    assert!(
+        manifest
+            .validate_parameters(&json!({ "city": "Oslo", "verbose": true, "tags": ["a"], "extra": {} }))
+            .is_ok()
+    );
     for (values, rule, expected) in [
         (json!({}), "required", json!("string")),
         (json!({ "city": 1 }), "type", json!("string")),
@@ -412,11 +437,11 @@ fn row_132_a_secret_never_appears_in_a_failure() {
     let manifest = parse(PARAMETERS).unwrap();
     let secret = "hunter2-hunter2";
     for values in [
-        json!({ "city": "Oslo", "key": secret }),                        // breaks its pattern
-        json!({ "city": "Oslo", "key": { "nested": secret } }),          // breaks its type
-        json!({ "city": "Oslo", "kye": secret }),                        // its name is misspelt
-        json!({ "city": "Oslo", "api_token": [secret] }),                // a name that sounds like one
-        json!(secret),                                                   // not even an object
+        json!({ "city": "Oslo", "key": secret }), // breaks its pattern
+        json!({ "city": "Oslo", "key": { "nested": secret } }), // breaks its type
+        json!({ "city": "Oslo", "kye": secret }), // its name is misspelt
+        json!({ "city": "Oslo", "api_token": [secret] }), // a name that sounds like one
+        json!(secret),                            // not even an object
     ] {
         let error = manifest.validate_parameters(&values).unwrap_err();
         for shown in [error.to_string(), error.to_json().to_string(), format!("{error:?}")] {

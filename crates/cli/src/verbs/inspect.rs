@@ -128,7 +128,8 @@ fn as_text(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) ->
 
     page.heading("starts");
     let entry = manifest.entrypoint();
-    let words = std::iter::once(entry.command.to_string()).chain(entry.args.iter().map(|arg| quoted_argument(arg)));
+    let words =
+        std::iter::once(entry.command.to_string()).chain(entry.args.iter().map(|arg| quoted_argument(arg)));
     page.line("command", &words.collect::<Vec<_>>().join(" "));
     page.line("runtime", manifest.runtime().as_str());
 
@@ -190,7 +191,9 @@ fn as_text(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) ->
 
 /// An argument so that a reader sees where it begins and ends.
 fn quoted_argument(argument: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | ':' | '@' | '%' | '+' | ',');
+    let plain = |c: char| {
+        c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | ':' | '@' | '%' | '+' | ',')
+    };
     if !argument.is_empty() && argument.chars().all(plain) {
         argument.to_owned()
     } else {

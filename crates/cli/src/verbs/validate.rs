@@ -49,7 +49,8 @@ impl Validate {
                 }
             }
             Format::Json => {
-                let all: Vec<_> = results.iter().map(|(dir, result)| report(&dir.display().to_string(), result)).collect();
+                let all: Vec<_> =
+                    results.iter().map(|(dir, result)| report(&dir.display().to_string(), result)).collect();
                 output::result(&format!("{}\n", serde_json::to_string_pretty(&all)?))?;
             }
         }

@@ -18,16 +18,27 @@ fn filled(open: &str, part: impl Fn(usize) -> String, close: &str) -> String {
     text + close
 }
 
+#[allow(clippy::too_many_lines)] // a table
 /// Name, text, and a code that must be among its diagnostics.
 pub(crate) fn all() -> Vec<(&'static str, String, Code)> {
-    let pattern = |i: usize| format!("  - {{ name: p{i}, type: string, pattern: '(\\w{{40}}|\\p{{L}}{{9}}){{{}}}' }}\n", i % 9 + 1);
+    let pattern = |i: usize| {
+        format!("  - {{ name: p{i}, type: string, pattern: '(\\w{{40}}|\\p{{L}}{{9}}){{{}}}' }}\n", i % 9 + 1)
+    };
     vec![
         ("brackets", filled("a: ", |_| "[".into(), ""), Code::TooDeep),
         ("braces", filled("a: ", |_| "{a: ".into(), ""), Code::TooDeep),
         ("block sequences", filled("a:\n", |i| format!("{}-\n", " ".repeat(i % 500)), ""), Code::TooDeep),
         ("dashes", filled("a:\n ", |_| "- ".into(), ""), Code::TooDeep),
-        ("list of empties", filled("permissions: { env_vars: { allow: [", |_| "[],".into(), "] } }"), Code::TooMany),
-        ("list of names", filled("permissions: { env_vars: { allow: [", |i| format!("A{i},"), "] } }"), Code::TooMany),
+        (
+            "list of empties",
+            filled("permissions: { env_vars: { allow: [", |_| "[],".into(), "] } }"),
+            Code::TooMany,
+        ),
+        (
+            "list of names",
+            filled("permissions: { env_vars: { allow: [", |i| format!("A{i},"), "] } }"),
+            Code::TooMany,
+        ),
         ("unknown keys", filled("", |i| format!("k{i}: 1\n"), ""), Code::TooMany),
         ("one key again and again", filled("", |_| "k: 1\n".into(), ""), Code::DuplicateKey),
         ("a long key", filled("", |_| "k".into(), ": 1"), Code::Syntax),
@@ -35,14 +46,47 @@ pub(crate) fn all() -> Vec<(&'static str, String, Code)> {
         ("a long explicit key", filled("? \"", |_| "k".into(), "\"\n: 1"), Code::UnknownKey),
         ("a long word", filled("runtime: ", |_| "a".into(), ""), Code::TooMany),
         ("a long number", filled("resources: { memory_mb: ", |_| "9".into(), " }"), Code::WrongType),
-        ("a long domain", filled("permissions: { network: { egress: [{ domain: ", |_| "a.".into(), "test }] } }"), Code::TooMany),
-        ("a unicode domain", filled("permissions: { network: { egress: [", |i| format!("{{ domain: '{}{i}.test' }},", "ü".repeat(50)), "] } }"), Code::TooMany),
-        ("deep paths", filled("permissions: { filesystem: { read: [", |i| format!("/{}{i},", "a/".repeat(400)), "/] } }"), Code::UnsafeGrant),
+        (
+            "a long domain",
+            filled("permissions: { network: { egress: [{ domain: ", |_| "a.".into(), "test }] } }"),
+            Code::TooMany,
+        ),
+        (
+            "a unicode domain",
+            filled(
+                "permissions: { network: { egress: [",
+                |i| format!("{{ domain: '{}{i}.test' }},", "ü".repeat(50)),
+                "] } }",
+            ),
+            Code::TooMany,
+        ),
+        (
+            "deep paths",
+            filled(
+                "permissions: { filesystem: { read: [",
+                |i| format!("/{}{i},", "a/".repeat(400)),
+                "/] } }",
+            ),
+            Code::UnsafeGrant,
+        ),
         ("patterns", filled("parameters:\n", pattern, ""), Code::TooMany),
-        ("64 patterns", format!("{HEAD}parameters:\n{}runtime: x\n", (0..64).map(pattern).collect::<String>()), Code::UnknownValue),
+        (
+            "64 patterns",
+            format!("{HEAD}parameters:\n{}runtime: x\n", (0..64).map(pattern).collect::<String>()),
+            Code::UnknownValue,
+        ),
         ("anchors", filled("a: [", |i| format!("&a{i} x,"), "]"), Code::Anchor),
         ("aliases", filled("a: &a [x]\nb: [", |_| "*a,".into(), "]"), Code::Alias),
-        ("billion laughs", format!("{HEAD}a0: &a0 [x]\n{}", (1..900).map(|i| format!("a{i}: &a{i} [{}]\n", vec![format!("*a{}", i - 1); 9].join(","))).collect::<String>()), Code::Alias),
+        (
+            "billion laughs",
+            format!(
+                "{HEAD}a0: &a0 [x]\n{}",
+                (1..900)
+                    .map(|i| format!("a{i}: &a{i} [{}]\n", vec![format!("*a{}", i - 1); 9].join(",")))
+                    .collect::<String>()
+            ),
+            Code::Alias,
+        ),
         ("tags", filled("a: [", |i| format!("!t{i} x,"), "]"), Code::Tag),
         ("comments", filled("", |_| "# comment\n".into(), "runtime: x\n"), Code::UnknownValue),
         ("blank lines", filled("", |_| "\n".into(), "runtime: x\n"), Code::UnknownValue),

@@ -1,0 +1,124 @@
+//! Benchmarks of whole commands: time and peak memory, beside an alternative in the same run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+
+use crate::workspace::{cargo, output, root, succeed, target_dir};
+
+/// Runs of each command; the median is reported.
+const RUNS: usize = 15;
+
+#[derive(Clone, Copy)]
+struct Cost {
+    milliseconds: f64,
+    mebibytes: f64,
+}
+
+/// `skillsandbox validate` on manifests made against it, beside the empty program and, where it is installed, a general
+/// validator of YAML against the same schema.
+pub(crate) fn manifest() -> anyhow::Result<()> {
+    succeed(&mut cargo(["build", "--release", "--package", "skillsandbox"]))?;
+    let target = target_dir()?;
+    let binary = target.join("release/skillsandbox");
+    let texts = target.join("bench/hostile");
+    let write = [
+        "run",
+        "--release",
+        "--quiet",
+        "--package",
+        "skillsandbox-manifest",
+        "--example",
+        "hostile_texts",
+        "--",
+    ];
+    succeed(cargo(write).arg(&texts))?;
+
+    let floor = median(&["true".into()])?;
+    print_row("start of an empty program (true)", floor, floor);
+    let weather = root().join("examples/skills/weather");
+    let valid = median(&[binary.clone(), "validate".into(), weather.clone()])?;
+    print_row("validate the weather example", valid, floor);
+    other_validator(&weather, floor)?;
+
+    println!();
+    let mut dirs: Vec<PathBuf> = fs::read_dir(&texts)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    dirs.sort();
+    let mut worst = Cost { milliseconds: 0.0, mebibytes: 0.0 };
+    for dir in &dirs {
+        let cost = median(&[binary.clone(), "validate".into(), dir.clone()])?;
+        worst.milliseconds = worst.milliseconds.max(cost.milliseconds);
+        worst.mebibytes = worst.mebibytes.max(cost.mebibytes);
+        print_row(&dir.file_name().unwrap_or_default().to_string_lossy(), cost, floor);
+    }
+    println!(
+        "\nworst of {} hostile manifests: {:.1} ms, {:.1} MiB",
+        dirs.len(),
+        worst.milliseconds,
+        worst.mebibytes
+    );
+    Ok(())
+}
+
+fn other_validator(skill: &Path, floor: Cost) -> anyhow::Result<()> {
+    let installed = Command::new("check-jsonschema")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !installed.is_ok_and(|status| status.success()) {
+        println!("check-jsonschema is not installed (pip install check-jsonschema): no row for it");
+        return Ok(());
+    }
+    let schema = root().join("docs/schema/skillsandbox.schema.json");
+    let manifest = skill.join("skillsandbox.yaml");
+    let cost = median(&["check-jsonschema".into(), "--schemafile".into(), schema, manifest])?;
+    print_row("check-jsonschema on the same file", cost, floor);
+    Ok(())
+}
+
+fn print_row(name: &str, cost: Cost, floor: Cost) {
+    let ratio = cost.milliseconds / floor.milliseconds;
+    println!("{name:<40} {:>8.1} ms  {ratio:>6.1} x  {:>6.1} MiB", cost.milliseconds, cost.mebibytes);
+}
+
+fn median(command: &[PathBuf]) -> anyhow::Result<Cost> {
+    let mut runs = Vec::with_capacity(RUNS);
+    for _ in 0..RUNS {
+        // Its own process, so that the peak of its children is that of this one command.
+        let own = std::env::current_exe()?;
+        let line = output(Command::new(own).arg("measure").args(command))?;
+        let (milliseconds, mebibytes) = line.trim().split_once(' ').context("no measurement")?;
+        runs.push(Cost { milliseconds: milliseconds.parse()?, mebibytes: mebibytes.parse()? });
+    }
+    let middle = |key: fn(&Cost) -> f64| {
+        let mut values: Vec<f64> = runs.iter().map(key).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(RUNS / 2).copied().unwrap_or_default()
+    };
+    Ok(Cost { milliseconds: middle(|cost| cost.milliseconds), mebibytes: middle(|cost| cost.mebibytes) })
+}
+
+/// Runs one command and prints its wall time in milliseconds and its peak memory in MiB.
+#[cfg(unix)]
+pub(crate) fn measure(command: &[&str]) -> anyhow::Result<()> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let [program, args @ ..] = command else { bail!("nothing to measure") };
+    let start = Instant::now();
+    let mut child = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    child.wait()?;
+    let time = start.elapsed();
+    let kibibytes = getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss();
+    #[allow(clippy::cast_precision_loss)] // far below 2^53
+    let mebibytes = kibibytes as f64 / 1024.0;
+    println!("{} {mebibytes}", time.as_secs_f64() * 1000.0);
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn measure(_command: &[&str]) -> anyhow::Result<()> {
+    bail!("memory is measured on Unix only")
+}

@@ -1,0 +1,65 @@
+//! `cargo xtask demo`: from a fresh machine to the product at work, in one command.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+
+use crate::setup;
+use crate::workspace::{cargo, root, shown, succeed, target_dir};
+
+/// A manifest with the mistakes people make, to show what they are told.
+const MISTAKES: &str = "\
+skill: { name: Weather Lookup, version: 0.1 }
+permissions:
+  network:
+    egress:
+      - domain: \"*.co.uk\"
+        ports: [0]
+  filesytem:
+    read: [../secrets]
+entrypoint: { command: python3 main.py }
+";
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    let environment = setup::run()?;
+    println!("building; the first time takes a minute or two");
+    succeed(cargo(["build", "--package", "skillsandbox"]).envs(environment))?;
+    let target = target_dir()?;
+    let binary = target.join("debug").join(format!("skillsandbox{}", std::env::consts::EXE_SUFFIX));
+
+    step(
+        "1. Two skills declare what they need. Both declarations are valid: that says nothing about the code yet.",
+    );
+    run_shown(&binary, &["validate", "examples/skills/weather", "examples/skills/malicious-weather"], true)?;
+
+    step("2. This is all the weather skill would get. What is not listed does not exist for it.");
+    run_shown(&binary, &["inspect", "examples/skills/weather"], true)?;
+
+    step("3. A manifest with mistakes is refused, with all of them at once and what to write instead.");
+    let bad = target.join("demo/mistakes");
+    fs::create_dir_all(&bad).with_context(|| format!("cannot make {}", bad.display()))?;
+    fs::write(bad.join("skillsandbox.yaml"), MISTAKES)?;
+    run_shown(&binary, &["validate", &bad.to_string_lossy()], false)?;
+
+    println!("\nThe demo did what it should. More: `skillsandbox --help`, docs/ARCHITECTURE.md");
+    Ok(())
+}
+
+fn step(text: &str) {
+    println!("\n{text}\n");
+}
+
+/// Shows a command and runs it; an answer other than the expected one ends the demo.
+fn run_shown(binary: &Path, args: &[&str], expected: bool) -> anyhow::Result<()> {
+    let mut command = Command::new(binary);
+    command.args(args).current_dir(root());
+    println!("$ {}", shown(&command));
+    let status = command.status().with_context(|| format!("cannot start {}", binary.display()))?;
+    let wanted = i32::from(!expected);
+    if status.code() != Some(wanted) {
+        bail!("expected exit code {wanted}, got {status}");
+    }
+    Ok(())
+}

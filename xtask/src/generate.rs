@@ -1,0 +1,45 @@
+//! Files that are made from code: written by `cargo xtask generate`, compared by `--check`.
+
+use std::fs;
+
+use anyhow::{Context as _, bail};
+
+use crate::workspace::{cargo, output, root};
+
+/// A file, and the arguments of the `skillsandbox` command that prints it.
+const GENERATED: &[(&str, &[&str])] = &[
+    ("docs/schema/skillsandbox.schema.json", &["schema", "manifest"]),
+    ("docs/schema/policy.schema.json", &["schema", "policy"]),
+];
+
+pub(crate) fn write() -> anyhow::Result<()> {
+    for (file, args) in GENERATED {
+        let path = root().join(file);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(&path, made(args)?).with_context(|| format!("cannot write {file}"))?;
+        println!("wrote {file}");
+    }
+    Ok(())
+}
+
+pub(crate) fn check() -> anyhow::Result<()> {
+    let mut stale = Vec::new();
+    for (file, args) in GENERATED {
+        let there = fs::read_to_string(root().join(file)).unwrap_or_default();
+        if there == made(args)? {
+            println!("{file} is fresh");
+        } else {
+            stale.push(*file);
+        }
+    }
+    if !stale.is_empty() {
+        bail!("stale: {}; run `cargo xtask generate` and commit the result", stale.join(", "));
+    }
+    Ok(())
+}
+
+fn made(args: &[&str]) -> anyhow::Result<String> {
+    output(cargo(["run", "--quiet", "--package", "skillsandbox", "--"]).args(args))
+}
