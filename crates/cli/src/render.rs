@@ -123,10 +123,10 @@ fn within_line(source: &str, range: Range<usize>) -> Range<usize> {
 fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if !is_deceptive(c) {
-            out.push(c);
-        } else {
+        if is_deceptive(c) {
             out.extend(std::iter::repeat_n('?', c.len_utf8()));
+        } else {
+            out.push(c);
         }
     }
     out

@@ -265,6 +265,21 @@ impl Diagnostic {
     }
 }
 
+impl Diagnostic {
+    /// Whether nothing is added by `other`: what an alias would have stood for is not known, and a character that was
+    /// refused once need not be refused again by the parser or by the value that holds it.
+    fn says_enough_for(&self, other: &Self) -> bool {
+        let inside = other.span.start <= self.span.start && self.span.end <= other.span.end;
+        match self.code {
+            Code::Alias => self.span == other.span,
+            Code::ForbiddenCharacter => {
+                self.span.start == other.span.start || (inside && other.code == self.code)
+            }
+            _ => false,
+        }
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}: {}", self.line, self.column, self.message)?;
@@ -345,9 +360,7 @@ impl Sink {
         if !whole.is_empty() && self.diagnostics.iter().any(|earlier| inside(&earlier.path)) {
             return;
         }
-        // What an alias would have stood for is not known, so nothing more can be said about it.
-        let alias = |earlier: &Diagnostic| earlier.code == Code::Alias && earlier.span == diagnostic.span;
-        if self.diagnostics.iter().any(alias) {
+        if self.diagnostics.iter().any(|earlier| earlier.says_enough_for(&diagnostic)) {
             return;
         }
         if self.diagnostics.len() < MAX_DIAGNOSTICS {
@@ -436,9 +449,13 @@ impl Place<'_> {
     fn advance_to(&mut self, target: usize) -> (usize, usize) {
         let target = self.source.floor_char_boundary(target);
         let passed = self.source.get(self.offset..target).unwrap_or_default();
-        for (i, _) in passed.match_indices('\n') {
-            self.line += 1;
-            self.line_start = self.offset + i + 1;
+        for (i, _) in passed.match_indices(['\n', '\r']) {
+            // Of CRLF, the LF ends the line.
+            let at = self.offset + i;
+            if self.source.get(at..at + 2) != Some("\r\n") {
+                self.line += 1;
+                self.line_start = at + 1;
+            }
         }
         self.offset = self.offset.max(target);
         let before = self.source.get(self.line_start..target).unwrap_or_default();
@@ -501,7 +518,7 @@ mod tests {
 
     #[test]
     fn places_count_lines_and_characters() {
-        let source = "\u{feff}aé\nb\u{1f600}c\n";
+        let source = "\u{feff}aé\r\nb\u{1f600}c\r";
         let mut sink = Sink::default();
         for start in [source.find('c').unwrap(), 3, source.len()] {
             sink.push(Diagnostic::new(Code::Syntax, Span::new(start, start), "x"));

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::commands::{Commands, Entrypoint};
 use crate::decode::{Decode, Decoder};
-use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Sink, Span, Spanned, quoted};
+use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Sink, Span, Spanned, is_deceptive, quoted};
 use crate::env_vars::EnvVars;
 use crate::filesystem::Filesystem;
 use crate::network::Network;
@@ -209,8 +209,8 @@ impl Manifest {
     /// The manifest as YAML, with every default filled in. Reading it again gives an equal manifest.
     #[must_use]
     pub fn to_yaml(&self) -> String {
-        // The types hold text, numbers, lists and maps alone, all of which YAML can say.
-        serde_yaml::to_string(self).unwrap_or_default()
+        #[allow(clippy::expect_used)] // an empty text in its place could overwrite somebody's file
+        serde_yaml::to_string(self).expect("text, numbers, lists and maps can be written")
     }
 
     fn lower(raw: &raw::Manifest, sink: &mut Sink) -> Option<Self> {
@@ -253,6 +253,7 @@ pub(crate) fn parse_with<R: Decode, T>(
         sink.push(Diagnostic::new(Code::TooLarge, Span::default(), message));
         return Err(Invalid { source: String::new(), ..sink.into_invalid("") });
     }
+    refuse_deceptive(text, &mut sink);
     let tree = yaml::read(text, &mut sink);
     let raw = tree.and_then(|tree| R::decode(&tree, &mut Decoder::new(&mut sink)));
     let checked = raw.and_then(|raw| lower(&raw, &mut sink));
@@ -261,6 +262,25 @@ pub(crate) fn parse_with<R: Decode, T>(
         _ => Err(sink.into_invalid(text)),
     }
 }
+
+/// A comment, too, can make a grant look like something else.
+fn refuse_deceptive(text: &str, sink: &mut Sink) {
+    // A byte order mark may open the text; CR is a line end, as YAML has it; NUL is told apart by the reader.
+    let fine = |at: usize, c: char| matches!(c, '\r' | '\0') || (c == '\u{feff}' && at == 0);
+    for (at, c) in
+        text.char_indices().filter(|(at, c)| is_deceptive(*c) && !fine(*at, *c)).take(MAX_DECEPTIVE)
+    {
+        let message =
+            format!("the character U+{:04X} hides or reorders text, or moves the cursor", u32::from(c));
+        let span = Span::new(at, at + c.len_utf8());
+        sink.push(
+            Diagnostic::new(Code::ForbiddenCharacter, span, message).help("remove it; in comments too"),
+        );
+    }
+}
+
+/// How many such characters are shown: they come in swarms.
+const MAX_DECEPTIVE: usize = 5;
 
 impl Permissions {
     pub(crate) fn lower(raw: Option<&raw::Permissions>, sink: &mut Sink) -> Self {

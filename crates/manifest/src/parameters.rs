@@ -13,11 +13,14 @@ use crate::words::words;
 
 /// Longest regular expression.
 const MAX_PATTERN: usize = 512;
-/// Largest compiled expression, in bytes. `^\p{L}{1,20}$` takes just under this.
-const PATTERN_SIZE: usize = 1024 * 1024;
-/// All compiled expressions of one manifest together. Compiling takes about 6 ms for each MiB, so this bounds the time
+/// Largest compiled expression, in bytes: `^\p{L}{1,20}$` takes 310 KiB.
+const PATTERN_SIZE: usize = 384 * 1024;
+/// All compiled expressions of one manifest together. Compiling takes about 12 ms for each MiB, so this bounds the time
 /// that hostile expressions cost.
-const PATTERNS_SIZE: usize = 3 * 1024 * 1024;
+const PATTERNS_SIZE: usize = 1536 * 1024;
+/// Most characters of a value that is matched. Matching takes time in proportion to the text and to the compiled
+/// expression; with [`PATTERN_SIZE`] the worst is about a second.
+const MAX_MATCHED: u64 = 4096;
 /// Most parameters of one skill.
 const MAX_PARAMETERS: usize = 64;
 /// Most characters of a value that an error repeats.
@@ -275,20 +278,21 @@ impl Parameter {
             broken.push(("type", json!(self.kind)));
             return self.violations(value, broken);
         }
-        if let (Some(text), Some(pattern)) = (value.as_str(), &self.pattern)
-            && !pattern.is_match(text)
-        {
-            broken.push(("pattern", json!(pattern)));
-        }
         let length =
             value.as_str().map(|text| text.chars().count()).or_else(|| value.as_array().map(Vec::len));
         if let Some(length) = length.map(|length| length as u64) {
+            let most =
+                if self.pattern.is_some() { self.max_length.or(Some(MAX_MATCHED)) } else { self.max_length };
             broken.extend(
                 self.min_length.filter(|least| length < *least).map(|least| ("min_length", json!(least))),
             );
-            broken.extend(
-                self.max_length.filter(|most| length > *most).map(|most| ("max_length", json!(most))),
-            );
+            broken.extend(most.filter(|most| length > *most).map(|most| ("max_length", json!(most))));
+        }
+        // A text of the wrong length is not matched: that is what bounds the time.
+        if let (true, Some(text), Some(pattern)) = (broken.is_empty(), value.as_str(), &self.pattern)
+            && !pattern.is_match(text)
+        {
+            broken.push(("pattern", json!(pattern)));
         }
         if let Some(number) = value.as_f64() {
             broken.extend(self.min.filter(|least| number < *least).map(|least| ("min", json!(least))));
@@ -404,6 +408,11 @@ impl Parameter {
             && least.value > most.value
         {
             complain(most.span, "max_length", "`max_length` is less than `min_length`".to_owned());
+        }
+        if let (Some(_), Some(most)) = (&raw.pattern, raw.max_length.filter(|most| most.value > MAX_MATCHED))
+        {
+            let message = format!("with a `pattern`, `max_length` is at most {MAX_MATCHED}");
+            complain(most.span, "max_length", message);
         }
         if let (Some(least), Some(most)) = (raw.min, raw.max)
             && least.value > most.value

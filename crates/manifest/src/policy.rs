@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use crate::commands::Commands;
+use crate::commands::{Commands, Program};
 use crate::diagnostic::{Invalid, Sink, Spanned};
 use crate::env_vars::{EnvPattern, is_sensitive};
 use crate::filesystem::{GrantPath, Places};
@@ -223,6 +223,12 @@ impl Policy {
                 .as_ref()
                 .map_or_else(|| "any program".to_owned(), |declared| listed(&declared.allow));
             changes.note("permissions.commands.allow", before, listed(&left.allow));
+            for program in
+                declared.iter().flat_map(|declared| &declared.allow).filter(|program| left.allows(program))
+            {
+                let words = |of: Option<&Commands>| args_of(of, program);
+                changes.note("permissions.commands", words(declared.as_ref()), words(Some(&left)));
+            }
             manifest.permissions.commands = Some(left);
         }
         let resources = &mut manifest.resources;
@@ -332,6 +338,16 @@ impl Changes {
             self.0.push(Change { path, declared, left });
         }
     }
+}
+
+/// What a program may be given, for people.
+fn args_of(commands: Option<&Commands>, program: &Program) -> String {
+    let allowed = commands.and_then(|commands| commands.allowed_args.get(program));
+    let forbidden = commands.and_then(|commands| commands.forbidden_args.get(program));
+    let allowed =
+        allowed.map_or_else(|| "any arguments".to_owned(), |words| format!("only {}", listed(words)));
+    let forbidden = forbidden.map_or_else(String::new, |words| format!(", never {}", listed(words)));
+    format!("{program} with {allowed}{forbidden}")
 }
 
 fn listed<T: fmt::Display>(items: &[T]) -> String {

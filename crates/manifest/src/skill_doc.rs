@@ -197,7 +197,7 @@ impl FrontMatter {
         let tree = yaml::read(source, &mut inner_sink);
         match tree.as_ref().map(|tree| &tree.kind) {
             Some(Kind::Map(entries)) => {
-                let mut cx = Decoder::new(&mut inner_sink);
+                let mut cx = Decoder::lenient(&mut inner_sink);
                 for (key, value) in entries {
                     let key = Spanned::new(key.text.clone().into_owned(), key.span.shifted(inner.start));
                     front.take(key, value, source, inner.start, &mut cx);

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_yaml::granit_parser::{
-    Event, Parser, ScalarStyle, ScanError, Span as ParserSpan, StrInput, options,
+    ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as ParserSpan, StrInput, options,
 };
 
 use crate::diagnostic::{Code, Diagnostic, Sink, Span, printable, quoted};
@@ -82,6 +82,7 @@ pub(crate) fn read<'a>(text: &'a str, sink: &mut Sink) -> Option<Node<'a>> {
         emit_unresolved_aliases: true,
         emit_anchor_events: true,
         emit_comments: false,
+        disallow_directives: true,
         flow_nesting_limit: MAX_DEPTH + 8,
         block_nesting_limit: MAX_DEPTH + 8,
     };
@@ -120,13 +121,7 @@ impl<'a> Builder<'a, '_> {
             match event {
                 Event::StreamStart | Event::DocumentEnd => {}
                 Event::StreamEnd => break,
-                Event::DocumentStart(_, version) => {
-                    if version.is_some() || self.text.trim_start_matches('\u{feff}').starts_with('%') {
-                        let message = "a YAML directive (`%…`) is not accepted";
-                        return Err(Diagnostic::new(Code::Directive, Span::new(0, 1), message)
-                            .help("remove the line")
-                            .into());
-                    }
+                Event::DocumentStart(..) => {
                     if root.is_some() {
                         let message = "a second document begins here; a file holds one";
                         return Err(Diagnostic::new(Code::SeveralDocuments, self.place(&span), message)
@@ -259,15 +254,17 @@ impl<'a> Builder<'a, '_> {
         let start = self.text.floor_char_boundary(start);
         let width = self.text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         let info = error.info();
-        let (code, message) = if info.contains("recursion limit") || info.contains("nesting") {
-            (Code::TooDeep, format!("values are nested more than {MAX_DEPTH} deep"))
-        } else if info.contains("directive") {
-            (Code::Directive, "a YAML directive (`%…`) is not accepted".to_owned())
-        } else {
-            (Code::Syntax, format!("not valid YAML: {}", printable(&info)))
+        let (code, message) = match error.kind() {
+            ErrorKind::RecursionLimitExceeded => {
+                (Code::TooDeep, format!("values are nested more than {MAX_DEPTH} deep"))
+            }
+            ErrorKind::DirectiveDisallowed => {
+                (Code::Directive, "a YAML directive (`%…`) is not accepted".to_owned())
+            }
+            _ => (Code::Syntax, format!("not valid YAML: {}", printable(&info))),
         };
         let diagnostic = Diagnostic::new(code, Span::new(start, start + width), message);
-        if info.contains("mapping values are not allowed") {
+        if *error.kind() == ErrorKind::InvalidSimpleKey || info.contains("mapping values") {
             return diagnostic.help("a value that contains `: ` needs quotes; or the indentation is off");
         }
         diagnostic

@@ -245,7 +245,7 @@ proptest! {
             prop_assert!(!invalid.diagnostics.is_empty());
             for diagnostic in &invalid.diagnostics {
                 prop_assert!(text.get(diagnostic.span.range()).is_some(), "{:?} in {:?}", diagnostic, text);
-                let lines = text.matches('\n').count() + 1;
+                let lines = text.replace("\r\n", "\n").matches(['\n', '\r']).count() + 1;
                 prop_assert!(diagnostic.line >= 1 && diagnostic.line <= lines, "{:?} in {:?}", diagnostic, text);
             }
         }

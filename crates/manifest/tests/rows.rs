@@ -411,6 +411,11 @@ fn row_131_every_type_and_rule_is_checked() {
         let first = &error.violations[0];
         assert_eq!((first.rule, &first.expected), (rule, &expected), "{values}");
     }
+    // A value that is matched has a bound, also where the manifest names none.
+    let patterned = parse("parameters: [{ name: a, type: string, pattern: a }]").unwrap();
+    assert!(patterned.validate_parameters(&json!({ "a": "a".repeat(4096) })).is_ok());
+    let error = patterned.validate_parameters(&json!({ "a": "a".repeat(4097) })).unwrap_err();
+    assert_eq!((error.violations.len(), error.violations[0].rule), (1, "max_length"));
     let error = manifest.validate_parameters(&json!({ "city": "Oslo", "planet": "x" })).unwrap_err();
     assert_eq!(error.violations[0].rule, "unknown");
 }
