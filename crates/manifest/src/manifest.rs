@@ -208,8 +208,9 @@ impl Manifest {
 
     /// The manifest as YAML, with every default filled in. Reading it again gives an equal manifest.
     #[must_use]
+    // It cannot fail, and an empty text in its place could overwrite somebody's file.
+    #[allow(clippy::expect_used, clippy::missing_panics_doc)]
     pub fn to_yaml(&self) -> String {
-        #[allow(clippy::expect_used)] // an empty text in its place could overwrite somebody's file
         serde_yaml::to_string(self).expect("text, numbers, lists and maps can be written")
     }
 
