@@ -26,7 +26,24 @@ pub(crate) fn message(text: &str) {
 }
 
 pub(crate) fn error(error: &anyhow::Error) {
-    message(&format!("\u{1b}[1;31merror\u{1b}[0m: {error:#}"));
+    message(&format!("\u{1b}[1;31merror\u{1b}[0m: {}", visible(&format!("{error:#}"))));
+}
+
+/// Writes a result for a program. What could deceive a person who looks at it all the same is escaped, as JSON can.
+pub(crate) fn json(value: &serde_json::Value) -> anyhow::Result<()> {
+    let mut text = String::new();
+    for c in serde_json::to_string_pretty(value)?.chars() {
+        if is_deceptive(c) {
+            // Such characters stand in strings only.
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            text.push(c);
+        }
+    }
+    text.push('\n');
+    result(&text)
 }
 
 /// Whether the reader went away, as `head` does: nothing to complain about.

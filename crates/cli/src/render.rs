@@ -106,8 +106,12 @@ impl Excerpt {
 
 /// The line that holds a byte, without its end.
 fn line_of(source: &str, at: usize) -> Range<usize> {
-    let start = source.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
-    let end = source.get(at..).and_then(|rest| rest.find('\n')).map_or(source.len(), |end| at + end);
+    const ENDS: [char; 2] = ['\n', '\r'];
+    let start = source.get(..at).and_then(|before| before.rfind(ENDS)).map_or(0, |end| end + 1);
+    // A byte order mark has no width.
+    let start =
+        if start == 0 && source.starts_with('\u{feff}') { '\u{feff}'.len_utf8().min(at) } else { start };
+    let end = source.get(at..).and_then(|rest| rest.find(ENDS)).map_or(source.len(), |end| at + end);
     start..end
 }
 
@@ -123,7 +127,10 @@ fn within_line(source: &str, range: Range<usize>) -> Range<usize> {
 fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_deceptive(c) {
+        if c == '\r' {
+            // Of CRLF; a space at the end of a line is not seen.
+            out.push(' ');
+        } else if is_deceptive(c) {
             out.extend(std::iter::repeat_n('?', c.len_utf8()));
         } else {
             out.push(c);

@@ -203,6 +203,33 @@ fn hostile_text_cannot_reach_the_terminal() {
 }
 
 #[test]
+fn json_is_printed_without_what_deceives_a_reader() {
+    let dir = tempfile::tempdir().unwrap();
+    let named = dir.path().join("ev\u{9b}31mil\u{202e}");
+    fs::create_dir(&named).unwrap();
+    fs::write(named.join("skillsandbox.yaml"), "skill: {}\n").unwrap();
+    let run = run(&["validate", "--format", "json", named.to_str().unwrap()]);
+    assert!(run.out.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'), "{:?}", run.out);
+    let value: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(value[0]["path"], named.to_str().unwrap());
+}
+
+#[test]
+fn line_ends_and_byte_order_marks_do_not_show() {
+    for (name, text) in [
+        ("crlf", "skill: {}\r\nruntime: x\r\nentrypoint: { command: a }\r\n"),
+        ("cr", "skill: {}\rruntime: x\rentrypoint: { command: a }\r"),
+        ("bom", "\u{feff}runtime: x\nskill: {}\nentrypoint: { command: a }\n"),
+    ] {
+        let (_dir, path) = skill(text);
+        let run = run(&["validate", &path]);
+        assert!(!run.err.contains('?'), "{name}: {}", run.err);
+        let line = if name == "bom" { 1 } else { 2 };
+        assert!(run.err.contains(&format!("skillsandbox.yaml:{line}:10")), "{name}: {}", run.err);
+    }
+}
+
+#[test]
 fn wrong_usage_is_two() {
     for args in [
         &["validate"][..],

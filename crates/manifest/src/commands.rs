@@ -29,9 +29,11 @@ impl FromStr for Program {
             return Err(Fault::new(Code::EmptyValue, "the program's name is empty"));
         }
         if text.contains('/') || text.starts_with('~') {
-            return text.parse().map(Self::Path);
+            let path: GrantPath = text.parse()?;
+            path.check_grantable()?;
+            return Ok(Self::Path(path));
         }
-        let sane = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '+' | '-' | '[');
+        let sane = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+' | '-' | '[');
         if text.len() > 255 || text.starts_with('-') || matches!(text, "." | "..") || !text.chars().all(sane)
         {
             let fault = Fault::new(Code::InvalidCommand, format!("{} is not a program's name", quoted(text)));
@@ -93,7 +95,8 @@ impl Entrypoint {
 
     pub(crate) fn lower(raw: &raw::Entrypoint, sink: &mut Sink) -> Option<Self> {
         let command = sink.check(&raw.command, format_args!("entrypoint.command"), |text| text.parse());
-        Some(Self { command: command?, args: raw.args.clone().unwrap_or_default() })
+        let args = raw::entries(raw.args.as_ref()).map(|(_, arg)| arg.clone()).collect();
+        Some(Self { command: command?, args })
     }
 }
 
@@ -121,7 +124,8 @@ impl Commands {
     }
 
     pub(crate) fn lower(raw: &raw::Commands, sink: &mut Sink) -> Self {
-        let allow = sink.check_all(Some(&raw.allow), &format!("{}.allow", Self::PATH), |text| text.parse());
+        let allow =
+            sink.check_all(raw::filled(&raw.allow), &format!("{}.allow", Self::PATH), |text| text.parse());
         let mut commands = Self { allow, allowed_args: BTreeMap::new(), forbidden_args: BTreeMap::new() };
         commands.allowed_args = commands.lower_args(raw.allowed_args.as_ref(), "allowed_args", sink);
         commands.forbidden_args = commands.lower_args(raw.forbidden_args.as_ref(), "forbidden_args", sink);
@@ -130,11 +134,12 @@ impl Commands {
 
     fn lower_args(
         &self,
-        raw: Option<&Table<Vec<Spanned<String>>>>,
+        raw: Option<&Table<Vec<Option<Spanned<String>>>>>,
         name: &str,
         sink: &mut Sink,
     ) -> BTreeMap<Program, Vec<String>> {
         let mut lists = BTreeMap::new();
+        let mut spelt = BTreeMap::new();
         for (key, words) in raw.iter().flat_map(|table| &table.0) {
             let path = format!("{}.{name}.{}", Self::PATH, plain(&key.value));
             let Some(program) = sink.check(key, format_args!("{path}"), |text| text.parse::<Program>())
@@ -147,12 +152,20 @@ impl Commands {
                 sink.push(diagnostic.help("add it there, or remove it here").at(path.clone()));
                 continue;
             }
-            let words = sink.check_all(Some(words), &path, |text: &String| {
+            let words = sink.check_all(raw::filled(words), &path, |text: &String| {
                 if text.is_empty() {
                     return Err(Fault::new(Code::EmptyValue, "the argument is empty"));
                 }
                 Ok(text.clone())
             });
+            if let Some(first) = spelt.insert(program.value.clone(), key.span) {
+                let message = format!("a second list for {}", quoted(&program.to_string()));
+                let diagnostic = Diagnostic::new(Code::Repeated, key.span, message);
+                sink.push(
+                    diagnostic.related(first, "the first is here").help("make one list of them").at(path),
+                );
+                continue;
+            }
             lists.insert(program.value, words.into_iter().map(|word| word.value).collect());
         }
         lists
@@ -176,9 +189,24 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Program>().unwrap().to_string(), expected, "{text}");
         }
-        for text in
-            ["", "python3 main.py", "a;b", "-x", "../x", "a/../b", ".", "..", "$(id)", "a|b", "`id`", "a\nb"]
-        {
+        for text in [
+            "",
+            "python3 main.py",
+            "a;b",
+            "-x",
+            "../x",
+            "a/../b",
+            ".",
+            "..",
+            "$(id)",
+            "a|b",
+            "`id`",
+            "a\nb",
+            "curl\u{3164}",
+            "/",
+            "/proc/self/exe",
+            "/dev/x",
+        ] {
             assert!(text.parse::<Program>().is_err(), "{text:?}");
         }
     }

@@ -12,6 +12,8 @@ use crate::yaml::{Kind, Node, Scalar};
 
 /// Longest list or map anywhere; see `yaml::MAX_NODES` for the whole.
 const MAX_ITEMS: usize = 1024;
+/// Unknown keys that are looked at as misspellings of a missing one.
+const MAX_SUGGESTED: usize = 8;
 /// Longest text value. Bounds every later step that looks at one.
 const MAX_TEXT: usize = 16 * 1024;
 
@@ -82,8 +84,37 @@ impl<'s> Decoder<'s> {
 
     /// "`memory_mb`: " for messages, nothing at the root.
     fn subject(&self) -> String {
-        let last = self.path.rsplit('.').next().unwrap_or_default();
+        // A key in backquotes may hold dots of its own.
+        let last = match self.path.strip_suffix('`') {
+            Some(path) => path.rsplit_once('`').map_or("", |(_, key)| key),
+            None => self.path.rsplit('.').next().unwrap_or_default(),
+        };
         if last.is_empty() { String::new() } else { format!("`{last}`: ") }
+    }
+
+    fn too_many(&mut self, number: usize) {
+        let message = format!("{}{number} entries; at most {MAX_ITEMS} are accepted", self.subject());
+        self.report(Diagnostic::new(Code::TooMany, self.owner, message));
+    }
+
+    /// Whether a text, a value or a key, is one that may be: not too long, nothing in it that deceives.
+    fn takes(&mut self, text: &str, span: Span) -> bool {
+        if self.lenient {
+            return true;
+        }
+        if text.len() > MAX_TEXT {
+            let message = format!("{}{} bytes; at most {MAX_TEXT} are accepted", self.subject(), text.len());
+            self.report(Diagnostic::new(Code::TooMany, span, message));
+            return false;
+        }
+        if let Some(c) = text.chars().find(|c| is_deceptive(*c)) {
+            let message =
+                format!("{}holds the character U+{:04X}, which no value may", self.subject(), u32::from(c));
+            let help = "control characters and ones that hide or reorder text are refused everywhere";
+            self.report(Diagnostic::new(Code::ForbiddenCharacter, span, message).help(help));
+            return false;
+        }
+        true
     }
 
     fn within<T>(&mut self, step: Step<'_>, owner: Span, f: impl FnOnce(&mut Self) -> T) -> T {
@@ -122,25 +153,46 @@ enum Step<'k> {
 /// The entries of one map, taken key by key.
 pub(crate) struct Entries<'n, 'a> {
     entries: &'n [(crate::yaml::Key<'a>, Node<'a>)],
+    known: &'static [&'static str],
 }
 
 impl<'n, 'a> Entries<'n, 'a> {
     /// The entries of `node`, with every key that is not in `known` reported.
-    pub(crate) fn of(node: &'n Node<'a>, known: &[&str], cx: &mut Decoder<'_>) -> Option<Self> {
+    pub(crate) fn of(
+        node: &'n Node<'a>,
+        known: &'static [&'static str],
+        cx: &mut Decoder<'_>,
+    ) -> Option<Self> {
         let Kind::Map(entries) = &node.kind else {
             let diagnostic = cx.wrong_type(node, "a map");
             cx.report(diagnostic.help(format!("its keys are {}", list(known))));
             return None;
         };
+        if entries.len() > MAX_ITEMS && !cx.lenient {
+            cx.too_many(entries.len());
+            return None;
+        }
         for (key, _) in entries {
             if !known.contains(&&*key.text) {
                 let message = format!("unknown key {}", quoted(&key.text));
                 let diagnostic = Diagnostic::new(Code::UnknownKey, key.span, message);
-                let diagnostic = diagnostic.help(suggestion(&key.text, known));
+                // Past the bound only the count matters; a suggestion would be work for nothing.
+                let diagnostic = if cx.sink.is_full() {
+                    diagnostic
+                } else {
+                    diagnostic.help(suggestion(&key.text, known))
+                };
                 cx.within(Step::Key(&key.text), key.span, |cx| cx.report(diagnostic));
             }
         }
-        Some(Self { entries })
+        Some(Self { entries, known })
+    }
+
+    /// Whether a key that nobody knows is most likely this one, misspelt.
+    fn is_misspelt(&self, name: &str) -> bool {
+        let mut unknown =
+            self.entries.iter().filter(|(key, _)| !self.known.contains(&&*key.text)).take(MAX_SUGGESTED);
+        unknown.any(|(key, _)| nearest(&key.text, self.known) == Some(name))
     }
 
     /// The value of a key. One that is required and missing, or wrong, is reported.
@@ -149,6 +201,9 @@ impl<'n, 'a> Entries<'n, 'a> {
             return cx.within(Step::Key(name), key.span, |cx| T::decode(value, cx)).or_else(T::refused);
         }
         T::absent().or_else(|| {
+            if self.is_misspelt(name) {
+                return T::refused();
+            }
             let owner = cx.owner;
             cx.within(Step::Key(name), owner, |cx| {
                 let message = format!("`{}` is missing", cx.path);
@@ -230,13 +285,11 @@ impl<T: Decode> Decode for Vec<T> {
             return None;
         };
         if items.len() > MAX_ITEMS && !cx.lenient {
-            let message =
-                format!("{}{} entries; at most {MAX_ITEMS} are accepted", cx.subject(), items.len());
-            cx.report(Diagnostic::new(Code::TooMany, cx.owner, message));
+            cx.too_many(items.len());
             return None;
         }
         let decode = |(index, item): (usize, &Node<'_>)| {
-            cx.within(Step::Index(index), item.span, |cx| T::decode(item, cx))
+            cx.within(Step::Index(index), item.span, |cx| T::decode(item, cx)).or_else(T::refused)
         };
         Some(items.iter().enumerate().filter_map(decode).collect())
     }
@@ -253,8 +306,15 @@ impl<T: Decode> Decode for Table<T> {
             cx.report(diagnostic);
             return None;
         };
+        if entries.len() > MAX_ITEMS && !cx.lenient {
+            cx.too_many(entries.len());
+            return None;
+        }
         let mut decoded = Vec::with_capacity(entries.len());
         for (key, value) in entries {
+            if !cx.takes(&key.text, key.span) {
+                continue;
+            }
             let value = cx.within(Step::Key(&key.text), key.span, |cx| T::decode(value, cx));
             let key = Spanned::new(key.text.clone().into_owned(), key.span);
             decoded.extend(value.map(|value| (key, value)));
@@ -277,22 +337,7 @@ impl Decode for String {
             cx.report(diagnostic);
             return None;
         };
-        if cx.lenient {
-            return Some(text.to_owned());
-        }
-        if text.len() > MAX_TEXT {
-            let message = format!("{}{} bytes; at most {MAX_TEXT} are accepted", cx.subject(), text.len());
-            cx.report(Diagnostic::new(Code::TooMany, node.span, message));
-            return None;
-        }
-        if let Some(c) = text.chars().find(|c| is_deceptive(*c)) {
-            let message =
-                format!("{}holds the character U+{:04X}, which no value may", cx.subject(), u32::from(c));
-            let help = "control characters and ones that hide or reorder text are refused everywhere";
-            cx.report(Diagnostic::new(Code::ForbiddenCharacter, node.span, message).help(help));
-            return None;
-        }
-        Some(text.to_owned())
+        cx.takes(text, node.span).then(|| text.to_owned())
     }
 }
 

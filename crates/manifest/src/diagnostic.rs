@@ -33,12 +33,6 @@ impl Span {
         Self { start: self.start + offset, end: self.end + offset }
     }
 
-    /// The span relative to a part of the text that begins at `offset`.
-    #[must_use]
-    pub(crate) fn unshifted(self, offset: usize) -> Self {
-        Self { start: self.start.saturating_sub(offset), end: self.end.saturating_sub(offset) }
-    }
-
     /// The span as a range, as most rendering crates want it.
     #[must_use]
     pub fn range(self) -> Range<usize> {
@@ -84,6 +78,12 @@ impl<T: PartialEq> PartialEq for Spanned<T> {
 }
 
 impl<T: Eq> Eq for Spanned<T> {}
+
+impl<T: std::hash::Hash> std::hash::Hash for Spanned<T> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.value.hash(state);
+    }
+}
 
 impl<T: fmt::Display> fmt::Display for Spanned<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -184,6 +184,8 @@ codes! {
     InvalidParameter = "invalid-parameter",
     /// Two parts of the manifest that cannot both be meant.
     Contradiction = "contradiction",
+    /// A line in or before front matter that some readers take for its end or its beginning.
+    AmbiguousFence = "ambiguous-fence",
     /// `---` at the start of SKILL.md that nothing closes.
     Unterminated = "unterminated",
 }
@@ -266,12 +268,23 @@ impl Diagnostic {
 }
 
 impl Diagnostic {
+    /// The same in a text that has `offset` more bytes in front.
+    #[must_use]
+    pub(crate) fn shifted(mut self, offset: usize) -> Self {
+        self.span = self.span.shifted(offset);
+        if let Some(related) = &mut self.related {
+            related.span = related.span.shifted(offset);
+        }
+        self
+    }
+
     /// Whether nothing is added by `other`: what an alias would have stood for is not known, and a character that was
     /// refused once need not be refused again by the parser or by the value that holds it.
     fn says_enough_for(&self, other: &Self) -> bool {
         let inside = other.span.start <= self.span.start && self.span.end <= other.span.end;
         match self.code {
             Code::Alias => self.span == other.span,
+            Code::Tag => self.span.start <= other.span.start && other.span.start <= self.span.end + 1,
             Code::ForbiddenCharacter => {
                 self.span.start == other.span.start || (inside && other.code == self.code)
             }
@@ -388,19 +401,18 @@ impl Sink {
         }
     }
 
-    /// Checks a list of written values one by one, and refuses one that says the same as an earlier one.
-    pub(crate) fn check_all<T, U: Eq + std::hash::Hash + Clone>(
+    /// Checks a list of written values one by one, and refuses one that says the same as an earlier one. Empty slots are
+    /// values that were refused already; they keep the others' numbers true.
+    pub(crate) fn check_all<'w, T: 'w, U: Eq + std::hash::Hash + Clone>(
         &mut self,
-        written: Option<&Vec<Spanned<T>>>,
+        written: impl IntoIterator<Item = (usize, &'w Spanned<T>)>,
         path: &str,
         check: impl Fn(&T) -> Result<U, Fault>,
     ) -> Vec<Spanned<U>> {
         let mut seen: HashMap<U, Span> = HashMap::new();
         let mut checked = Vec::new();
-        for (i, item) in written.into_iter().flatten().enumerate() {
-            let Some(value) = self.check(item, format_args!("{path}[{i}]"), &check) else {
-                continue;
-            };
+        for (i, item) in written {
+            let Some(value) = self.check(item, format_args!("{path}[{i}]"), &check) else { continue };
             if let Some(first) = seen.get(&value.value) {
                 let diagnostic = Diagnostic::new(Code::Repeated, item.span, "the same as an earlier entry");
                 let diagnostic = diagnostic.related(*first, "first written here").help("keep one of them");
@@ -413,8 +425,18 @@ impl Sink {
         checked
     }
 
+    /// Whether further diagnostics are only counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.diagnostics.len() >= MAX_DIAGNOSTICS
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.diagnostics.is_empty()
+    }
+
+    /// Counts diagnostics that another sink could not keep.
+    pub(crate) fn count(&mut self, more: usize) {
+        self.more += more;
     }
 
     pub(crate) fn holds(&self, code: Code) -> bool {
@@ -496,18 +518,16 @@ fn shortened(text: &str, most: usize) -> String {
 /// No value of a manifest may hold one, and nobody should print one that a stranger wrote. Line feed and tab are not among
 /// them: they are left to the field, or to whoever prints.
 #[must_use]
+#[allow(clippy::match_same_arms)] // one line a block of Unicode
 pub fn is_deceptive(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        '\u{ad}'
-        | '\u{61c}'
-        | '\u{180e}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}' => true,
+        // Unicode's default ignorables and blanks, but for the two selectors that every emoji in a sentence may carry.
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' => true,
+        '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => true,
+        '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' => true,
+        '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' => true,
+        '\u{e0000}'..='\u{e0fff}' => true,
         c => c.is_control(),
     }
 }

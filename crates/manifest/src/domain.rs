@@ -5,11 +5,14 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::diagnostic::{Code, Fault, quoted};
+use crate::diagnostic::{Code, Fault, is_deceptive, printable, quoted};
 
-/// Longest text that is looked at as a name. 253 characters is the longest name in ASCII; a Unicode form of it
-/// takes at most 4 bytes a character.
-const MAX_WRITTEN: usize = 1024;
+/// Longest text that is looked at as a name, in bytes. 253 characters is the longest name in ASCII, and a Unicode form is
+/// shorter than its ASCII form by more than its bytes are longer.
+const MAX_WRITTEN: usize = 512;
+
+/// Names that mean the machine itself, on one system or another.
+const LOOPBACK: &[&str] = &["localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"];
 
 /// A host name, or `*.` and a name for all names one or more labels below it, never for the name itself.
 ///
@@ -86,7 +89,7 @@ impl FromStr for DomainPattern {
                 .help("only the form `*.example.com` is understood"));
         }
         let name = normalise(name)?;
-        if name == "localhost" || name.ends_with(".localhost") {
+        if LOOPBACK.contains(&name.as_str()) || name.ends_with(".localhost") {
             let message = format!("{} is the sandbox itself, not a destination", quoted(text));
             let help = "a service on the host's loopback is granted as `cidr: 127.0.0.1/32` with its port";
             return Err(Fault::new(Code::InvalidDomain, message).help(help));
@@ -121,6 +124,12 @@ fn normalise(written: &str) -> Result<String, Fault> {
     if written.is_empty() {
         return Err(fault("the name is empty".to_owned()));
     }
+    if written.contains(|c: char| c.is_whitespace() || is_deceptive(c)) {
+        return Err(fault(format!(
+            "{} is not a host name: it holds a space or an invisible character",
+            quoted(written)
+        )));
+    }
     if written.len() > MAX_WRITTEN {
         return Err(fault(format!("{} is longer than a name can be", quoted(written))));
     }
@@ -135,8 +144,11 @@ fn normalise(written: &str) -> Result<String, Fault> {
     if let Some((host, port)) = written.rsplit_once(':')
         && port.bytes().all(|b| b.is_ascii_digit())
     {
-        return Err(fault(format!("{} has a port in it", quoted(written)))
-            .help(format!("write `domain: {host}` and `ports: [{port}]`")));
+        return Err(fault(format!("{} has a port in it", quoted(written))).help(format!(
+            "write the host alone, {}, and `ports: [{}]`",
+            quoted(host),
+            printable(port)
+        )));
     }
     if written.contains(['/', '@']) {
         return Err(fault(format!("{} is not a host name", quoted(written))).help("write the host alone"));
@@ -184,7 +196,10 @@ fn check_label(label: &str) -> Result<(), &'static str> {
 
 /// Whether anybody can register a name directly below it: `com`, `co.uk`, `github.io`, and any single label.
 fn is_public_suffix(name: &str) -> bool {
+    // The list has rules such as `*.kawasaki.jp`, by which every name directly below is a suffix of its own.
+    let below = format!("x.{name}");
     psl::suffix_str(name).is_none_or(|suffix| suffix == name)
+        || psl::suffix_str(&below).is_some_and(|s| s == below)
 }
 
 #[cfg(test)]
@@ -247,6 +262,11 @@ mod tests {
             ("*.CO.UK.", Code::InvalidWildcard),
             ("*.github.io", Code::InvalidWildcard),
             ("*.test", Code::InvalidWildcard),
+            ("*.kawasaki.jp", Code::InvalidWildcard),
+            ("*.compute.amazonaws.com", Code::InvalidWildcard),
+            ("localhost.localdomain", Code::InvalidDomain),
+            ("ip6-localhost", Code::InvalidDomain),
+            ("x\nother: valid\nfoo:443", Code::InvalidDomain),
             ("*.公司.cn", Code::InvalidWildcard),
         ] {
             assert_eq!(parse(text).unwrap_err().code, code, "{text}");

@@ -8,19 +8,20 @@ use serde::{Serialize, Serializer};
 use crate::diagnostic::{Code, Fault, Sink, Spanned, quoted};
 use crate::raw;
 
-/// Words in a variable's name that mark it as a secret. A wildcard never reaches such a variable: it has to be
-/// declared by its own name.
+/// Words in a name, without separators, that mark it as a secret's. A wildcard never reaches such a variable: it has to
+/// be declared by its own name.
 const SENSITIVE: &[&str] = &[
     "SECRET",
     "PASSWORD",
     "PASSWD",
     "PASSPHRASE",
+    "PASSCODE",
     "TOKEN",
-    "API_KEY",
     "APIKEY",
-    "PRIVATE_KEY",
-    "ACCESS_KEY",
+    "PRIVATEKEY",
+    "ACCESSKEY",
     "CREDENTIAL",
+    "BEARER",
 ];
 
 /// The environment variables a skill sees. Whatever is not allowed is absent.
@@ -94,9 +95,9 @@ impl EnvVars {
 
     pub(crate) fn lower(raw: &raw::EnvVars, sink: &mut Sink) -> Self {
         let allow = format!("{}.allow", Self::PATH);
-        let written = raw.allow.clone().unwrap_or_default();
-        let (denials, grants): (Vec<_>, Vec<_>) = written.into_iter().partition(|text| text.starts_with('!'));
-        let checked = sink.check_all(Some(&grants), &allow, |text| {
+        let negated = |text: &String| text.starts_with('!');
+        let written = || raw::entries(raw.allow.as_ref());
+        let checked = sink.check_all(written().filter(|(_, text)| !negated(text)), &allow, |text| {
             if text == "*" {
                 let message = "`*` would pass on the whole environment";
                 return Err(
@@ -105,11 +106,11 @@ impl EnvVars {
             }
             text.parse()
         });
-        let mut deny =
-            sink.check_all(raw.deny.as_ref(), &format!("{}.deny", Self::PATH), |text| text.parse());
-        for written in denials {
-            let pattern =
-                sink.check(&written, format_args!("{allow}"), |text| text.trim_start_matches('!').parse());
+        let path = format!("{}.deny", Self::PATH);
+        let mut deny = sink.check_all(raw::entries(raw.deny.as_ref()), &path, |text| text.parse());
+        for (i, text) in written().filter(|(_, text)| negated(text)) {
+            let strip = |text: &String| text.strip_prefix('!').unwrap_or(text).parse();
+            let pattern = sink.check(text, format_args!("{allow}[{i}]"), strip);
             deny.extend(pattern.filter(|pattern| !deny.contains(pattern)));
         }
         Self { allow: checked, deny }
@@ -119,8 +120,11 @@ impl EnvVars {
 /// Whether a name of a variable or parameter says that its value is a secret.
 #[must_use]
 pub fn is_sensitive(name: &str) -> bool {
-    let upper = name.to_uppercase().replace('-', "_");
-    SENSITIVE.iter().any(|word| upper.contains(word))
+    let upper = name.to_uppercase().replace(['-', '_', '.'], "");
+    // Not an author, and not the working directory.
+    let auth = upper.contains("AUTH") && !upper.contains("AUTHOR");
+    let pwd = upper.contains("PWD") && upper != "PWD" && upper != "OLDPWD";
+    auth || pwd || SENSITIVE.iter().any(|word| upper.contains(word))
 }
 
 /// A name of an environment variable, or a pattern with one `*` for any characters.
@@ -164,7 +168,8 @@ impl EnvPattern {
         for (cut, _) in suffix.char_indices().skip(1).chain([(suffix.len(), ' ')]) {
             let (head, tail) = suffix.split_at(cut);
             let name = format!("{prefix}{tail}");
-            if prefix.ends_with(head) && self.matches(&name) && other.matches(&name) {
+            let new = !met.iter().any(|known| known.matches(&name));
+            if new && prefix.ends_with(head) && self.matches(&name) && other.matches(&name) {
                 met.push(Self { prefix: name, suffix: None });
             }
         }
@@ -255,6 +260,18 @@ mod tests {
         }
         for text in ["", "A B", "A=B", "$HOME", "A**", "A*B*C", "1A", "A-B", "Ä", "A;B", "*!"] {
             assert!(text.parse::<EnvPattern>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_secrets_are_known_in_every_spelling() {
+        for name in
+            ["API_KEY", "apiKey", "privateKey", "access-key", "DB_PWD", "x.token", "SSH_AUTH_SOCK", "Bearer"]
+        {
+            assert!(is_sensitive(name), "{name}");
+        }
+        for name in ["PWD", "OLDPWD", "GIT_AUTHOR_NAME", "LANG", "KEYBOARD", "PASS_THROUGH"] {
+            assert!(!is_sensitive(name), "{name}");
         }
     }
 

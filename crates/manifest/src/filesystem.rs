@@ -11,6 +11,8 @@ use crate::{Manifest, raw};
 
 /// Longest path the kernel takes (`PATH_MAX` without its NUL).
 const MAX_PATH: usize = 4095;
+/// Deepest path. Bounds the work of comparing two.
+const MAX_COMPONENTS: usize = 64;
 
 /// The files a skill may touch besides its own folder (read-only) and its private HOME and temporary directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -127,29 +129,38 @@ impl FromStr for GrantPath {
             return Err(fault("begins or ends with a space").help("remove it"));
         }
         if let Some((scheme, rest)) = text.split_once("://") {
-            return Err(
-                fault(&format!("a `{scheme}:` URL is not a path")).help(format!("write {}", quoted(rest)))
-            );
+            return Err(fault(&format!("a {} URL is not a path", quoted(scheme)))
+                .help(format!("write {}", quoted(rest))));
         }
         if text.contains('\\') {
             return Err(fault("a backslash is not a separator here").help("write `/`"));
         }
-        if text.contains(['*', '?']) {
+        let (base, rest) = split_base(text)?;
+        if rest.contains(['\u{fe0e}', '\u{fe0f}']) {
+            return Err(fault("holds an invisible character"));
+        }
+        if rest.contains(['*', '?', '[', ']', '{', '}']) && !rest.contains('$') {
             return Err(fault("patterns are not understood in paths").help("grant the directory"));
         }
-        let (base, rest) = split_base(text)?;
         if rest.contains('$') {
             return Err(fault("only `${SKILL_DIR}` is understood, at the beginning"));
         }
         let mut path = PathBuf::new();
+        let mut depth = 0;
         for component in Path::new(rest).components() {
             match component {
-                Component::Normal(name) => path.push(name),
+                Component::Normal(name) => {
+                    depth += 1;
+                    path.push(name);
+                }
                 Component::CurDir | Component::RootDir => {}
                 Component::ParentDir | Component::Prefix(_) => {
                     return Err(fault("`..` is not accepted in a path").help("name the place it leads to"));
                 }
             }
+        }
+        if depth > MAX_COMPONENTS {
+            return Err(fault("nested too deep"));
         }
         Ok(Self { base, rest: path })
     }
@@ -207,9 +218,10 @@ impl Filesystem {
     pub(crate) fn lower(raw: &raw::Filesystem, sink: &mut Sink) -> Self {
         let list = |name: &str| format!("{}.{name}", Self::PATH);
         Self {
-            read: sink.check_all(raw.read.as_ref(), &list("read"), |text| grantable(text)),
-            write: sink.check_all(raw.write.as_ref(), &list("write"), |text| grantable(text)),
-            forbidden: sink.check_all(raw.forbidden.as_ref(), &list("forbidden"), |text| text.parse()),
+            read: sink.check_all(raw::entries(raw.read.as_ref()), &list("read"), |text| grantable(text)),
+            write: sink.check_all(raw::entries(raw.write.as_ref()), &list("write"), |text| grantable(text)),
+            forbidden: sink
+                .check_all(raw::entries(raw.forbidden.as_ref()), &list("forbidden"), |text| text.parse()),
         }
     }
 
@@ -225,13 +237,15 @@ impl Filesystem {
         }
     }
 
-    /// What the skill may do with a path, as far as names tell. `forbidden` wins over every grant.
+    /// What the skill may do with a path, as far as names tell. `forbidden` wins over every grant. A path that is relative or
+    /// holds `..` names no place, so nothing is allowed there.
     #[must_use]
     pub fn access(&self, path: &Path, places: &Places) -> Option<Access> {
         let below = |grants: &[Spanned<GrantPath>]| {
             grants.iter().any(|grant| path.starts_with(grant.resolve(places)))
         };
-        if below(&self.forbidden) {
+        let plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
+        if !plain || below(&self.forbidden) {
             None
         } else if below(&self.write) {
             Some(Access::Write)
@@ -243,18 +257,32 @@ impl Filesystem {
 
 fn grantable(text: &str) -> Result<GrantPath, Fault> {
     let grant: GrantPath = text.parse()?;
-    if grant.base == Base::Root {
-        if grant.is_base() {
+    grant.check_grantable().map(|()| grant)
+}
+
+impl GrantPath {
+    /// Refuses places that no skill gets, whatever it declares.
+    pub(crate) fn check_grantable(&self) -> Result<(), Fault> {
+        if self.base != Base::Root {
+            return Ok(());
+        }
+        if self.is_base() {
             let message = "`/` is the whole file system";
             return Err(Fault::new(Code::UnsafeGrant, message).help("grant the directories that are needed"));
         }
-        if let Some((place, why)) =
-            OWN.iter().find(|(place, _)| Path::new("/").join(&grant.rest).starts_with(place))
-        {
-            return Err(Fault::new(Code::UnsafeGrant, format!("{place} cannot be granted")).help(*why));
+        let path = Path::new("/").join(&self.rest);
+        match OWN.iter().find(|(place, _)| path.starts_with(place)) {
+            Some((place, why)) => {
+                Err(Fault::new(Code::UnsafeGrant, format!("{place} cannot be granted")).help(*why))
+            }
+            None => Ok(()),
         }
     }
-    Ok(grant)
+
+    /// The place itself, then every place above it.
+    pub(crate) fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
+        self.rest.ancestors().map(|rest| Self { base: self.base, rest: rest.to_owned() })
+    }
 }
 
 #[cfg(test)]

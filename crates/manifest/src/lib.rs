@@ -51,6 +51,7 @@ mod diagnostic;
 mod domain;
 mod env_vars;
 mod filesystem;
+mod front_matter;
 mod load;
 mod manifest;
 mod network;
@@ -74,13 +75,14 @@ pub use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Related, Span, Spa
 pub use crate::domain::DomainPattern;
 pub use crate::env_vars::{EnvDecision, EnvPattern, EnvVars, is_sensitive};
 pub use crate::filesystem::{Access, Filesystem, GrantPath, Places};
+pub use crate::front_matter::{FrontMatter, ToolSpec};
 pub use crate::load::LoadError;
 pub use crate::manifest::{Manifest, Runtime, Skill, SyscallProfile};
 pub use crate::network::{Cidr, Destination, EgressRule, Network, Protocol, Resolver};
 pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation, Pattern};
 pub use crate::policy::{Change, Narrowed, Policy};
 pub use crate::resources::{ByteSize, Resources};
-pub use crate::skill_doc::{FrontMatter, SkillDoc, ToolSpec};
+pub use crate::skill_doc::SkillDoc;
 
 /// Largest text that is read as a manifest, a policy or front matter: 256 KiB, a hundred times the largest one seen.
 pub const MAX_BYTES: usize = 256 * 1024;

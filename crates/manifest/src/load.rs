@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::Invalid;
-use crate::{MAX_BYTES, Manifest};
+use crate::{MAX_BYTES, Manifest, SkillDoc};
 
 /// Why there is no manifest.
 #[derive(Debug, thiserror::Error)]
@@ -35,9 +35,9 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
-    /// The file is a symbolic link that leads out of the skill's folder.
-    #[error("{}: this is a link that leads out of the skill's folder", .path.display())]
-    OutsideSkill {
+    /// The file is a symbolic link: its content could be changed, or lie elsewhere, without the skill's folder showing it.
+    #[error("{}: this is a symbolic link; the file itself must lie in the skill's folder", .path.display())]
+    Link {
         /// The link.
         path: PathBuf,
     },
@@ -69,8 +69,7 @@ pub enum LoadError {
     Invalid {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
-        #[source]
+        /// What is wrong with it. It is part of the message, and so not a source of its own.
         invalid: Box<Invalid>,
     },
 }
@@ -91,22 +90,35 @@ impl LoadError {
 impl Manifest {
     /// Reads `skillsandbox.yaml` from a skill's folder.
     ///
-    /// The folder's author may be hostile: the file is opened without leaving the folder (a link inside it is
-    /// followed, a link out of it is an error), without waiting on a pipe, and no more than [`MAX_BYTES`] are read.
+    /// The folder's author may be hostile: the file must lie in the folder itself (a link is an error, wherever it leads),
+    /// a pipe or a device in its place does not hold us, and no more than [`MAX_BYTES`] are read.
     pub fn load(dir: impl AsRef<Path>) -> Result<Self, LoadError> {
-        let dir = dir.as_ref();
-        let path = dir.join(Self::FILE_NAME);
-        match std::fs::metadata(dir) {
-            Ok(metadata) if metadata.is_dir() => {}
-            Ok(_) => return Err(LoadError::NotAFolder { path: dir.to_owned() }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(LoadError::NoSuchFolder { path: dir.to_owned() });
-            }
-            Err(error) => return Err(LoadError::io(dir, error)),
-        }
-        let text = read(open_beneath(dir, Self::FILE_NAME, &path)?, &path)?;
+        let (path, text) = read_beneath(dir.as_ref(), Self::FILE_NAME)?;
         Self::parse(&text).map_err(|invalid| LoadError::invalid(&path, invalid))
     }
+}
+
+impl SkillDoc {
+    /// Reads `SKILL.md` from a skill's folder, as carefully as [`Manifest::load`] does; the text comes with it.
+    pub fn load(dir: impl AsRef<Path>) -> Result<(Self, String), LoadError> {
+        let (_, text) = read_beneath(dir.as_ref(), Self::FILE_NAME)?;
+        Ok((Self::parse(&text), text))
+    }
+}
+
+/// The text of a file directly in a folder that nobody trusts.
+fn read_beneath(dir: &Path, name: &str) -> Result<(PathBuf, String), LoadError> {
+    let path = dir.join(name);
+    match std::fs::metadata(dir) {
+        Ok(metadata) if metadata.is_dir() => {}
+        Ok(_) => return Err(LoadError::NotAFolder { path: dir.to_owned() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(LoadError::NoSuchFolder { path: dir.to_owned() });
+        }
+        Err(error) => return Err(LoadError::io(dir, error)),
+    }
+    let text = read(open_beneath(&path)?, &path)?;
+    Ok((path, text))
 }
 
 /// Reads a file the user named; links are the user's own.
@@ -134,10 +146,15 @@ fn read(file: File, path: &Path) -> Result<String, LoadError> {
 
 /// Opens without waiting, so that a pipe in the file's place cannot hold us.
 #[cfg(unix)]
-fn open_plain(path: &Path) -> io::Result<File> {
+fn open(path: &Path, more: rustix::fs::OFlags) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | more;
     Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+}
+
+#[cfg(unix)]
+fn open_plain(path: &Path) -> io::Result<File> {
+    open(path, rustix::fs::OFlags::empty())
 }
 
 #[cfg(not(unix))]
@@ -145,60 +162,24 @@ fn open_plain(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Opens a name in a folder without ever leaving the folder.
-#[cfg(target_os = "linux")]
-fn open_beneath(dir: &Path, name: &str, path: &Path) -> Result<File, LoadError> {
-    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+/// Opens a file directly in a folder: with its last component no link, it cannot lie anywhere else.
+#[cfg(unix)]
+fn open_beneath(path: &Path) -> Result<File, LoadError> {
     use rustix::io::Errno;
-    let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder =
-        rustix::fs::openat(CWD, dir, folder, Mode::empty()).map_err(|e| LoadError::io(dir, e.into()))?;
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    match rustix::fs::openat2(&folder, name, flags, Mode::empty(), beneath) {
-        Ok(file) => Ok(File::from(file)),
-        Err(Errno::XDEV | Errno::LOOP) => Err(LoadError::OutsideSkill { path: path.to_owned() }),
+    open(path, rustix::fs::OFlags::NOFOLLOW).map_err(|error| match Errno::from_io_error(&error) {
+        // BSDs say EMLINK or EFTYPE for what Linux calls ELOOP; those come out as they are.
+        Some(Errno::LOOP) => LoadError::Link { path: path.to_owned() },
         // A socket cannot be opened.
-        Err(Errno::NXIO) => Err(LoadError::NotAFile { path: path.to_owned() }),
-        // Kernels before 5.6, and filters that do not know the call.
-        Err(Errno::NOSYS | Errno::PERM) => open_checked(dir, path),
-        Err(error) => Err(LoadError::io(path, error.into())),
-    }
+        Some(Errno::NXIO) => LoadError::NotAFile { path: path.to_owned() },
+        _ => LoadError::io(path, error),
+    })
 }
 
-#[cfg(not(target_os = "linux"))]
-fn open_beneath(dir: &Path, _name: &str, path: &Path) -> Result<File, LoadError> {
-    open_checked(dir, path)
-}
-
-/// The same by looking first. A folder that changes meanwhile could still lead out, but then only to a text that
-/// has to pass as a manifest.
-fn open_checked(dir: &Path, path: &Path) -> Result<File, LoadError> {
-    let dir = dir.canonicalize().map_err(|error| LoadError::io(dir, error))?;
-    let real = path.canonicalize().map_err(|error| LoadError::io(path, error))?;
-    if !real.starts_with(&dir) {
-        return Err(LoadError::OutsideSkill { path: path.to_owned() });
+#[cfg(not(unix))]
+fn open_beneath(path: &Path) -> Result<File, LoadError> {
+    let metadata = path.symlink_metadata().map_err(|error| LoadError::io(path, error))?;
+    if metadata.is_symlink() {
+        return Err(LoadError::Link { path: path.to_owned() });
     }
-    open_plain(&real).map_err(|error| LoadError::io(path, error))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[cfg(unix)]
-    fn looking_first_refuses_the_same_links() {
-        let dir = tempfile::tempdir().unwrap();
-        let skill = dir.path().join("skill");
-        std::fs::create_dir(&skill).unwrap();
-        std::fs::write(dir.path().join("outside"), "x").unwrap();
-        std::fs::write(skill.join("inside"), "x").unwrap();
-        let path = skill.join(Manifest::FILE_NAME);
-        std::os::unix::fs::symlink("../outside", &path).unwrap();
-        assert!(matches!(open_checked(&skill, &path), Err(LoadError::OutsideSkill { .. })));
-        std::fs::remove_file(&path).unwrap();
-        std::os::unix::fs::symlink("inside", &path).unwrap();
-        assert!(open_checked(&skill, &path).is_ok());
-    }
+    open_plain(path).map_err(|error| LoadError::io(path, error))
 }

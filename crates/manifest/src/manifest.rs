@@ -43,7 +43,7 @@ pub struct Manifest {
     pub(crate) resources: Resources,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parameters: Vec<Parameter>,
-    entrypoint: Entrypoint,
+    pub(crate) entrypoint: Entrypoint,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

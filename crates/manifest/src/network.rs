@@ -24,7 +24,7 @@ pub struct Network {
 }
 
 /// One destination.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub struct EgressRule {
     /// The hosts that are meant.
@@ -100,7 +100,7 @@ impl FromStr for Cidr {
     type Err = Fault;
 
     fn from_str(text: &str) -> Result<Self, Fault> {
-        let range = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)).map_err(|_| {
+        let range = parse_range(text).ok_or_else(|| {
             let message = format!("{} is not a range of addresses", quoted(text));
             Fault::new(Code::InvalidCidr, message)
                 .help("write one as `10.1.0.0/16`, `2001:db8::/32` or `192.0.2.7`")
@@ -112,6 +112,17 @@ impl FromStr for Cidr {
         }
         Ok(Self(range))
     }
+}
+
+/// An address with or without a prefix length. Leading zeros mean octal to some readers, so they mean nothing here; the
+/// standard library's parser refuses them in addresses.
+fn parse_range(text: &str) -> Option<IpNet> {
+    let Some((address, prefix)) = text.split_once('/') else {
+        return text.parse::<IpAddr>().ok().map(IpNet::from);
+    };
+    let plain = prefix.bytes().all(|b| b.is_ascii_digit()) && (prefix == "0" || !prefix.starts_with('0'));
+    let prefix = plain.then(|| prefix.parse().ok()).flatten()?;
+    IpNet::new(address.parse().ok()?, prefix).ok()
 }
 
 /// `::ffff:0:0/96` and narrower, as the IPv4 range it means.
@@ -216,7 +227,7 @@ const PATH: &str = "permissions.network";
 
 impl Network {
     pub(crate) fn lower(raw: &raw::Network, sink: &mut Sink) -> Self {
-        let rules = raw.egress.iter().flatten().enumerate();
+        let rules = raw::entries(raw.egress.as_ref());
         let egress = rules
             .filter_map(|(i, rule)| EgressRule::lower(rule, &format!("{PATH}.egress[{i}]"), sink))
             .collect();
@@ -280,12 +291,13 @@ impl EgressRule {
             sink.push(diagnostic.help("name the ports, or remove the rule").at(format!("{path}.ports")));
             return None;
         }
-        let checked =
-            sink.check_all(Some(&ports.value), &format!("{path}.ports"), |port| match u16::try_from(*port) {
+        let checked = sink.check_all(raw::filled(&ports.value), &format!("{path}.ports"), |port| {
+            match u16::try_from(*port) {
                 Ok(port) if port > 0 => Ok(port),
                 _ => Err(Fault::new(Code::OutOfRange, format!("{port} is not a port"))
                     .help("a port is 1 to 65535")),
-            });
+            }
+        });
         Some(checked.into_iter().map(|port| port.value).collect())
     }
 }
@@ -316,6 +328,10 @@ mod tests {
             "",
             "10.0.0.0/-1",
             "1.2.3.4/",
+            "010.0.0.0/8",
+            "10.0.0.0/08",
+            "10.0.0.0/+8",
+            "::ffff:010.0.0.1/128",
         ] {
             assert!(text.parse::<Cidr>().is_err(), "{text}");
         }

@@ -18,9 +18,17 @@ const PATTERN_SIZE: usize = 384 * 1024;
 /// All compiled expressions of one manifest together. Compiling takes about 12 ms for each MiB, so this bounds the time
 /// that hostile expressions cost.
 const PATTERNS_SIZE: usize = 1536 * 1024;
+/// What a Unicode class costs at the least, whatever becomes of it: its tables are read before any size is known.
+const CLASS_COST: usize = 20 * 1024;
+/// How much more a class costs when case does not count.
+const CASELESS_FACTOR: usize = 4;
+/// Characters times compiled bytes that matching the defaults of one manifest may cost: about 10 ms.
+const DEFAULTS_WORK: usize = 12_000_000;
 /// Most characters of a value that is matched. Matching takes time in proportion to the text and to the compiled
 /// expression; with [`PATTERN_SIZE`] the worst is about a second.
 const MAX_MATCHED: u64 = 4096;
+/// Most violations of one call that are kept.
+const MAX_VIOLATIONS: usize = 50;
 /// Most parameters of one skill.
 const MAX_PARAMETERS: usize = 64;
 /// Most characters of a value that an error repeats.
@@ -119,34 +127,65 @@ impl Pattern {
             let message = format!("the pattern is longer than {MAX_PATTERN} bytes");
             return Err(Fault::new(Code::InvalidParameter, message));
         }
+        let floor = floor_cost(text);
+        if floor > *budget {
+            *budget = 0;
+            return Err(too_large());
+        }
         let limit = PATTERN_SIZE.min(*budget);
         let config = Config::new().nfa_size_limit(Some(limit));
         match Regex::builder().configure(config).build(text) {
             Ok(compiled) => {
-                *budget = budget.saturating_sub(compiled.memory_usage());
+                *budget = budget.saturating_sub(compiled.memory_usage().max(floor));
                 Ok(Self { written: text.to_owned(), compiled })
             }
             Err(error) => {
-                if error.size_limit().is_some() {
-                    *budget -= limit;
-                }
+                let spent = if error.size_limit().is_some() { limit } else { floor };
+                *budget = budget.saturating_sub(spent.max(floor));
                 Err(refused_pattern(&error))
             }
         }
     }
+
+    /// What matching a text costs, in characters times compiled bytes.
+    fn work(&self, text: &str) -> usize {
+        text.chars().count().saturating_mul(self.compiled.memory_usage())
+    }
+}
+
+/// What an expression costs before anything is known about it.
+fn floor_cost(text: &str) -> usize {
+    let classes = text.as_bytes().windows(2).filter(|pair| match *pair {
+        [b'\\', class] => b"pPwWdDsSbB".contains(class),
+        [a, b] => a == b && b"&-~".contains(a),
+        _ => false,
+    });
+    let caseless = text.match_indices("(?").any(|(at, _)| {
+        let flags = text.get(at + 2..).unwrap_or_default();
+        flags.chars().take_while(|c| c.is_ascii_alphabetic()).any(|flag| flag == 'i')
+    });
+    1024 + classes.count() * CLASS_COST * if caseless { CASELESS_FACTOR } else { 1 }
+}
+
+fn too_large() -> Fault {
+    let fault = Fault::new(Code::InvalidParameter, "the pattern is too large when compiled");
+    fault.help(r"use `max_length` for the length, and `[A-Za-z]` where `\w` or `\p{L}` is more than is meant")
 }
 
 fn refused_pattern(error: &BuildError) -> Fault {
     if error.size_limit().is_some() {
-        let fault = Fault::new(Code::InvalidParameter, "the pattern is too large when compiled");
-        return fault.help(
-            "use `max_length` for the length, and `[A-Za-z]` where `\\w` or `\\p{L}` is more than is meant",
-        );
+        return too_large();
     }
     // The last line of a syntax error says what; the ones before draw the pattern.
     let text = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
     let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
     Fault::new(Code::InvalidParameter, format!("not a regular expression: {}", printable(last)))
+}
+
+/// What is left for one manifest's expressions.
+struct Budget {
+    patterns: usize,
+    matching: usize,
 }
 
 impl PartialEq for Pattern {
@@ -181,8 +220,10 @@ pub struct ParameterViolation {
 #[error("parameter validation failed: {}", summary(.violations))]
 #[non_exhaustive]
 pub struct InvalidParameters {
-    /// Every broken rule, at least one.
+    /// The broken rules, at least one, at most 50.
     pub violations: Vec<ParameterViolation>,
+    /// How many further ones were counted but not kept.
+    pub omitted: usize,
 }
 
 impl InvalidParameters {
@@ -225,7 +266,7 @@ pub(crate) fn validate(
             rule: "type",
             expected: json!("object"),
         };
-        return Err(InvalidParameters { violations: vec![violation] });
+        return Err(InvalidParameters { violations: vec![violation], omitted: 0 });
     };
     let mut violations = Vec::new();
     let mut accepted = Map::new();
@@ -248,7 +289,8 @@ pub(crate) fn validate(
         }
     }
     let known: Vec<_> = parameters.iter().map(|p| p.name.as_str()).collect();
-    for name in given.keys().filter(|name| !known.contains(&name.as_str())) {
+    let mut unknown = given.keys().filter(|name| !known.contains(&name.as_str()));
+    for name in unknown.by_ref().take(MAX_VIOLATIONS.saturating_sub(violations.len())) {
         violations.push(ParameterViolation {
             parameter: shortened(name),
             value: redacted(),
@@ -256,7 +298,12 @@ pub(crate) fn validate(
             expected: json!(known),
         });
     }
-    if violations.is_empty() { Ok(accepted) } else { Err(InvalidParameters { violations }) }
+    let omitted = unknown.count();
+    if violations.is_empty() && omitted == 0 {
+        Ok(accepted)
+    } else {
+        Err(InvalidParameters { violations, omitted })
+    }
 }
 
 fn redacted() -> Value {
@@ -310,7 +357,9 @@ impl Parameter {
         } else {
             match value {
                 Value::String(text) => Value::String(shortened(text)),
-                Value::Array(_) | Value::Object(_) => Value::String(shortened(&value.to_string())),
+                // What lies inside has names of its own, some of them of secrets.
+                Value::Array(items) => json!(format!("[array of {}]", items.len())),
+                Value::Object(entries) => json!(format!("[object of {}]", entries.len())),
                 other => other.clone(),
             }
         };
@@ -323,16 +372,16 @@ impl Parameter {
         broken.into_iter().map(violation).collect()
     }
 
-    pub(crate) fn lower_all(raw: &[raw::Parameter], sink: &mut Sink) -> Vec<Self> {
-        if let Some(extra) = raw.get(MAX_PARAMETERS) {
+    pub(crate) fn lower_all(raw: &[Option<raw::Parameter>], sink: &mut Sink) -> Vec<Self> {
+        if let Some(extra) = raw.get(MAX_PARAMETERS..).and_then(|rest| rest.iter().flatten().next()) {
             let message = format!("more than {MAX_PARAMETERS} parameters");
             sink.push(Diagnostic::new(Code::TooMany, extra.name.span, message).at("parameters"));
             return Vec::new();
         }
         let mut names = HashSet::new();
-        let mut budget = PATTERNS_SIZE;
+        let mut budget = Budget { patterns: PATTERNS_SIZE, matching: DEFAULTS_WORK };
         let mut checked = Vec::with_capacity(raw.len());
-        for (i, parameter) in raw.iter().enumerate() {
+        for (i, parameter) in raw::filled(raw) {
             let path = format!("parameters[{i}]");
             if !names.insert(parameter.name.value.as_str()) {
                 let message = format!("a second parameter {}", quoted(&parameter.name.value));
@@ -345,13 +394,15 @@ impl Parameter {
         checked
     }
 
-    fn lower(raw: &raw::Parameter, path: &str, budget: &mut usize, sink: &mut Sink) -> Option<Self> {
+    fn lower(raw: &raw::Parameter, path: &str, budget: &mut Budget, sink: &mut Sink) -> Option<Self> {
         let name = sink.check(&raw.name, format_args!("{path}.name"), |text| check_name(text));
         let kind = sink.check(&raw.kind, format_args!("{path}.type"), |text| text.parse::<ParameterType>());
         let pattern = match &raw.pattern {
             Some(written) => Some(
-                sink.check(written, format_args!("{path}.pattern"), |text| Pattern::parse(text, budget))?
-                    .value,
+                sink.check(written, format_args!("{path}.pattern"), |text| {
+                    Pattern::parse(text, &mut budget.patterns)
+                })?
+                .value,
             ),
             None => None,
         };
@@ -367,14 +418,19 @@ impl Parameter {
             max_length: raw.max_length.map(|number| number.value),
             min: raw.min.map(|number| number.value),
             max: raw.max.map(|number| number.value),
-            one_of: raw.one_of.iter().flat_map(|list| &list.value).map(|value| value.value.clone()).collect(),
+            one_of: raw
+                .one_of
+                .iter()
+                .flat_map(|list| raw::filled(&list.value))
+                .map(|(_, one)| one.value.clone())
+                .collect(),
         };
         let mut complain = |span: Span, field: &str, message: String| {
             let diagnostic = Diagnostic::new(Code::InvalidParameter, span, message);
             sink.push(diagnostic.at(format!("{path}.{field}")));
         };
         parameter.check_rules_fit_type(raw, &mut complain);
-        parameter.check_rules_agree(raw, &mut complain);
+        parameter.check_rules_agree(raw, &mut budget.matching, &mut complain);
         Some(parameter)
     }
 
@@ -392,7 +448,7 @@ impl Parameter {
                 complain(span, rule, format!("`{rule}` does not apply to the type `{}`", self.kind));
             }
         }
-        for (i, value) in raw.one_of.iter().flat_map(|list| &list.value).enumerate() {
+        for (i, value) in raw.one_of.iter().flat_map(|list| raw::filled(&list.value)) {
             if !self.kind.fits(value) {
                 complain(
                     value.span,
@@ -403,7 +459,12 @@ impl Parameter {
         }
     }
 
-    fn check_rules_agree(&self, raw: &raw::Parameter, complain: &mut dyn FnMut(Span, &str, String)) {
+    fn check_rules_agree(
+        &self,
+        raw: &raw::Parameter,
+        matching: &mut usize,
+        complain: &mut dyn FnMut(Span, &str, String),
+    ) {
         if let (Some(least), Some(most)) = (raw.min_length, raw.max_length)
             && least.value > most.value
         {
@@ -422,7 +483,22 @@ impl Parameter {
         if let Some(list) = raw.one_of.as_ref().filter(|list| list.is_empty()) {
             complain(list.span, "enum", "an empty `enum` accepts nothing".to_owned());
         }
+        if let Some(list) = raw.one_of.as_ref().filter(|_| self.secret) {
+            complain(
+                list.span,
+                "enum",
+                "a secret with an `enum` is no secret: the manifest lists it".to_owned(),
+            );
+        }
         let Some(default) = &raw.default else { return };
+        if let (Some(pattern), Some(text)) = (&self.pattern, default.as_str()) {
+            let work = pattern.work(text);
+            if work > *matching {
+                complain(default.span, "default", "the default is too long for its pattern".to_owned());
+                return;
+            }
+            *matching -= work;
+        }
         if self.required {
             complain(default.span, "default", "a required parameter needs no default".to_owned());
         }
@@ -435,9 +511,10 @@ impl Parameter {
     }
 }
 
-/// JSON's equality, with 1 and 1.0 the same number.
+/// JSON's equality, with 1 and 1.0 the same number, and whole numbers compared exactly.
 fn same(a: &Value, b: &Value) -> bool {
-    a == b || (a.is_number() && a.as_f64() == b.as_f64())
+    let whole = |value: &Value| value.is_i64() || value.is_u64();
+    a == b || (a.is_number() && b.is_number() && !(whole(a) && whole(b)) && a.as_f64() == b.as_f64())
 }
 
 fn check_name(text: &str) -> Result<String, Fault> {

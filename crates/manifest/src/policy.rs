@@ -1,7 +1,8 @@
 //! A user's own ceiling over every skill: it narrows what a manifest declares and can widen nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::hash::Hash;
 use std::path::Path;
 
 use crate::commands::{Commands, Program};
@@ -22,7 +23,8 @@ use crate::{LoadError, load, raw};
 /// - `read` bounds everything a skill may read, and so its write grants too; `write` bounds what it may write. A
 ///   write grant that only `read` covers becomes a read grant.
 /// - `forbidden` and `deny` are added; the stricter syscall profile and the smaller limit hold.
-/// - `resolver`, where it is given, replaces the skill's.
+/// - `resolver`, where it is given, replaces the skill's; where only `egress` is given, it is the system's.
+/// - Inside a rule of `egress` the usual defaults hold: ports left out are 443, a protocol left out is TCP.
 ///
 /// ```
 /// use skillsandbox_manifest::{Manifest, Places, Policy};
@@ -59,7 +61,8 @@ pub struct Policy {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Narrowed {
-    /// The manifest with what both allow. Its paths are absolute.
+    /// The manifest with what both allow. Its grants are absolute paths. It is for running, not for writing out: its
+    /// entrypoint may be one that may no longer be executed, which `changes` then says.
     pub manifest: Manifest,
     /// What was taken away.
     pub changes: Vec<Change>,
@@ -136,12 +139,15 @@ impl Policy {
         if let Some(ceiling) = &self.egress {
             let declared = std::mem::take(&mut network.egress);
             for rule in declared {
-                let left: Vec<_> = ceiling.iter().filter_map(|limit| rules_meet(&rule, limit)).collect();
+                let left = unique(ceiling.iter().filter_map(|limit| rules_meet(&rule, limit)));
                 changes.note("permissions.network.egress", &rule, listed(&left));
                 network.egress.extend(left.into_iter().map(|left| Spanned::new(left, rule.span)));
             }
+            network.egress = unique(std::mem::take(&mut network.egress));
         }
-        if let Some(resolver) = self.resolver {
+        // A resolver of the skill's choice could answer for the policy's names with any address.
+        let resolver = self.resolver.or_else(|| self.egress.as_ref().map(|_| Resolver::System));
+        if let Some(resolver) = resolver {
             changes.note("permissions.network.resolver", network.resolver, resolver);
             network.resolver = resolver;
         }
@@ -149,10 +155,14 @@ impl Policy {
 
     fn narrow_files(&self, manifest: &mut Manifest, places: &Places, changes: &mut Changes) {
         let files = &mut manifest.permissions.filesystem;
-        let absolute = |list: &[Spanned<GrantPath>]| -> Vec<Spanned<GrantPath>> {
-            list.iter().map(|grant| Spanned::new(grant.absolute(places), grant.span)).collect()
+        let here = |grant: &Spanned<GrantPath>| Spanned::new(grant.absolute(places), grant.span);
+        let absolute = |list: &[Spanned<GrantPath>]| list.iter().map(here).collect::<Vec<_>>();
+        // Named from the root, a grant may turn out to be one that nobody gets.
+        let grantable = |list: &[Spanned<GrantPath>]| {
+            list.iter().map(here).filter(|grant| grant.check_grantable().is_ok()).collect::<Vec<_>>()
         };
-        let (read, write) = (absolute(&files.read), absolute(&files.write));
+        let (declared_read, declared_write) = (absolute(&files.read), absolute(&files.write));
+        let (read, write) = (grantable(&files.read), grantable(&files.write));
         let may_write = self.write.as_deref().map(absolute);
         let may_read = self.read.as_deref().map(|list| {
             let mut all = absolute(list);
@@ -161,28 +171,25 @@ impl Policy {
         });
 
         files.write = paths_meet(&paths_meet(&write, may_write.as_deref()), may_read.as_deref());
-        changes.note("permissions.filesystem.write", listed(&write), listed(&files.write));
-        // What may no longer be written may still be read.
-        let demoted = paths_meet(&write, may_read.as_deref());
-        let demoted = demoted.into_iter().filter(|path| !files.write.iter().any(|left| left.covers(path)));
+        changes.note("permissions.filesystem.write", listed(&declared_write), listed(&files.write));
         files.read = paths_meet(&read, may_read.as_deref());
-        changes.note("permissions.filesystem.read", listed(&read), listed(&files.read));
-        for path in demoted {
-            if !files.read.iter().any(|left| left.covers(&path)) {
-                files.read.push(path);
+        changes.note("permissions.filesystem.read", listed(&declared_read), listed(&files.read));
+        // What may no longer be written may still be read.
+        let granted = PathSet::of(files.write.iter().chain(&files.read));
+        let demoted = paths_meet(&write, may_read.as_deref());
+        files.read.extend(demoted.into_iter().filter(|path| !granted.covers(path)));
+
+        let mut forbidden = absolute(&files.forbidden);
+        let known = PathSet::of(&forbidden);
+        let grants = PathSet::of(files.write.iter().chain(&files.read));
+        for path in self.forbidden.iter().map(here).filter(|path| !known.contains(path)) {
+            let set = PathSet::of([&path]);
+            if grants.covers(&path) || files.read.iter().chain(&files.write).any(|grant| set.covers(grant)) {
+                changes.note("permissions.filesystem", &path, "");
             }
+            forbidden.push(Spanned::from(path.value));
         }
-        files.forbidden = absolute(&files.forbidden);
-        let added = absolute(&self.forbidden).into_iter().filter(|path| !files.forbidden.contains(path));
-        let added: Vec<_> = added.collect();
-        for path in &added {
-            let granted =
-                files.read.iter().chain(&files.write).any(|grant| grant.covers(path) || path.covers(grant));
-            if granted {
-                changes.note("permissions.filesystem", path, "");
-            }
-        }
-        files.forbidden.extend(added);
+        files.forbidden = unique(forbidden);
     }
 
     fn narrow_env(&self, manifest: &mut Manifest, changes: &mut Changes) {
@@ -190,19 +197,18 @@ impl Policy {
         if let Some(ceiling) = &self.env_allow {
             let declared = std::mem::take(&mut env.allow);
             for pattern in declared {
-                let mut left: Vec<EnvPattern> =
-                    ceiling.iter().flat_map(|limit| variables_meet(&pattern, limit)).collect();
-                left.dedup();
+                let left = unique(ceiling.iter().flat_map(|limit| variables_meet(&pattern, limit)));
                 changes.note("permissions.env_vars.allow", &pattern, listed(&left));
                 env.allow.extend(left.into_iter().map(|left| Spanned::new(left, pattern.span)));
             }
+            env.allow = unique(std::mem::take(&mut env.allow));
         }
         for pattern in &self.env_deny {
             if !env.deny.contains(pattern) {
                 if env.allow.iter().any(|allowed| !allowed.both(pattern).is_empty()) {
                     changes.note("permissions.env_vars", pattern, "");
                 }
-                env.deny.push(pattern.clone());
+                env.deny.push(Spanned::from(pattern.value.clone()));
             }
         }
     }
@@ -228,6 +234,9 @@ impl Policy {
             {
                 let words = |of: Option<&Commands>| args_of(of, program);
                 changes.note("permissions.commands", words(declared.as_ref()), words(Some(&left)));
+            }
+            if !left.allows(&manifest.entrypoint.command) {
+                changes.note("entrypoint.command", &manifest.entrypoint.command, "");
             }
             manifest.permissions.commands = Some(left);
         }
@@ -268,31 +277,47 @@ fn rules_meet(a: &EgressRule, b: &EgressRule) -> Option<EgressRule> {
     (!ports.is_empty()).then_some(EgressRule { to, ports, protocol: a.protocol.both(b.protocol)? })
 }
 
-/// The places that lie in both lists; `None` stands for everywhere.
+/// The places that lie in both lists; `None` stands for everywhere. Linear in the lists: each place is looked up by the
+/// places above it.
 fn paths_meet(
     paths: &[Spanned<GrantPath>],
     ceiling: Option<&[Spanned<GrantPath>]>,
 ) -> Vec<Spanned<GrantPath>> {
-    let Some(ceiling) = ceiling else {
-        return paths.to_vec();
-    };
-    let mut met: Vec<Spanned<GrantPath>> = Vec::new();
-    for path in paths {
-        for limit in ceiling {
-            let narrower = if limit.covers(path) {
-                path.clone()
-            } else if path.covers(limit) {
-                Spanned::new(limit.value.clone(), path.span)
-            } else {
-                continue;
-            };
-            if !met.iter().any(|known| known.covers(&narrower)) {
-                met.retain(|known| !narrower.covers(known));
-                met.push(narrower);
-            }
-        }
+    let Some(ceiling) = ceiling else { return paths.to_vec() };
+    let (declared, limits) = (PathSet::of(paths), PathSet::of(ceiling));
+    let inside = paths.iter().filter(|path| limits.covers(path)).cloned();
+    let below =
+        ceiling.iter().filter(|limit| declared.covers(limit)).map(|limit| Spanned::from(limit.value.clone()));
+    let met: Vec<_> = unique(inside.chain(below));
+    let all = PathSet::of(&met);
+    met.into_iter().filter(|path| !all.covers_from_above(path)).collect()
+}
+
+/// Places that are asked whether one of them lies above another place.
+struct PathSet(HashSet<GrantPath>);
+
+impl PathSet {
+    fn of<'p>(paths: impl IntoIterator<Item = &'p Spanned<GrantPath>>) -> Self {
+        Self(paths.into_iter().map(|path| path.value.clone()).collect())
     }
-    met
+
+    fn contains(&self, path: &GrantPath) -> bool {
+        self.0.contains(path)
+    }
+
+    fn covers(&self, path: &GrantPath) -> bool {
+        path.ancestors().any(|above| self.0.contains(&above))
+    }
+
+    fn covers_from_above(&self, path: &GrantPath) -> bool {
+        path.ancestors().skip(1).any(|above| self.0.contains(&above))
+    }
+}
+
+/// Each value once, in order.
+fn unique<T: Clone + Eq + Hash>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    items.into_iter().filter(|item| seen.insert(item.clone())).collect()
 }
 
 /// What both patterns allow. Where only one of them names a secret outright, neither passes it on: the other is a

@@ -8,6 +8,19 @@ use serde_json::Value;
 use crate::decode::{Amount, Required, Table, section};
 use crate::diagnostic::Spanned;
 
+/// A list that may be left out. An entry that was refused leaves its slot empty, so that the others keep their numbers.
+pub(crate) type Slots<T> = Option<Vec<Option<T>>>;
+
+/// The entries of a list with their numbers.
+pub(crate) fn filled<T>(slots: &[Option<T>]) -> impl Iterator<Item = (usize, &T)> {
+    slots.iter().enumerate().filter_map(|(i, slot)| Some((i, slot.as_ref()?)))
+}
+
+/// The same for a list that may be left out.
+pub(crate) fn entries<T>(slots: Option<&Vec<Option<T>>>) -> impl Iterator<Item = (usize, &T)> {
+    filled(slots.map(Vec::as_slice).unwrap_or_default())
+}
+
 section! {
     /// What an agent skill is, what it may touch, and how it is started.
     Manifest {
@@ -21,7 +34,7 @@ section! {
         /// How much the skill may use.
         resources: Option<Resources>,
         /// The values the skill takes, checked before anything runs.
-        parameters: Option<Vec<Parameter>>,
+        parameters: Slots<Parameter>,
         /// How the skill is started.
         entrypoint: Required<Entrypoint>,
     }
@@ -69,7 +82,7 @@ section! {
     /// Which hosts the skill may reach.
     Network {
         /// The destinations; none means no network at all.
-        egress: Option<Vec<Spanned<Egress>>>,
+        egress: Slots<Spanned<Egress>>,
         /// Who resolves names: `system` (default) or the address of a resolver.
         resolver: Option<Spanned<String>>,
     }
@@ -84,7 +97,7 @@ section! {
         cidr: Option<Spanned<String>>,
         /// The ports; [443] when left out.
         #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(range(min = 1, max = 65535))))]
-        ports: Option<Spanned<Vec<Spanned<u64>>>>,
+        ports: Option<Spanned<Vec<Option<Spanned<u64>>>>>,
         /// `tcp` (default), `https` (TLS with a matching server name), `http` (a matching Host) or `udp`.
         #[cfg_attr(feature = "schema", schemars(extend("enum" = ["tcp", "https", "http", "udp"])))]
         protocol: Option<Spanned<String>>,
@@ -95,11 +108,11 @@ section! {
     /// Files and directories: absolute, below `~`, below `${SKILL_DIR}`, or relative to the skill's folder.
     Filesystem {
         /// May be read.
-        read: Option<Vec<Spanned<String>>>,
+        read: Slots<Spanned<String>>,
         /// May be read and written.
-        write: Option<Vec<Spanned<String>>>,
+        write: Slots<Spanned<String>>,
         /// May not be touched, whatever is granted above it.
-        forbidden: Option<Vec<Spanned<String>>>,
+        forbidden: Slots<Spanned<String>>,
     }
 }
 
@@ -107,9 +120,9 @@ section! {
     /// Names of environment variables, each with at most one `*`.
     EnvVars {
         /// Passed on to the skill. `!NAME` is the same as `NAME` under `deny`.
-        allow: Option<Vec<Spanned<String>>>,
+        allow: Slots<Spanned<String>>,
         /// Never passed on; wins over `allow`.
-        deny: Option<Vec<Spanned<String>>>,
+        deny: Slots<Spanned<String>>,
     }
 }
 
@@ -126,11 +139,11 @@ section! {
     /// Which programs the skill may execute.
     Commands {
         /// The programs: a name found through PATH, or a path.
-        allow: Vec<Spanned<String>>,
+        allow: Vec<Option<Spanned<String>>>,
         /// For a program, the first arguments (sub-commands) it may be given.
-        allowed_args: Option<Table<Vec<Spanned<String>>>>,
+        allowed_args: Option<Table<Vec<Option<Spanned<String>>>>>,
         /// For a program, arguments that refuse the call, also as `--flag=value`.
-        forbidden_args: Option<Table<Vec<Spanned<String>>>>,
+        forbidden_args: Option<Table<Vec<Option<Spanned<String>>>>>,
     }
 }
 
@@ -183,7 +196,7 @@ section! {
         /// Greatest number.
         max: Option<Spanned<f64>>,
         /// The values there are.
-        one_of = "enum": Option<Spanned<Vec<Spanned<Value>>>>,
+        one_of = "enum": Option<Spanned<Vec<Option<Spanned<Value>>>>>,
     }
 }
 
@@ -193,6 +206,6 @@ section! {
         /// The program: a name found through PATH, a path in the skill's folder (`./run.sh`), or an absolute path.
         command: Spanned<String>,
         /// Its arguments, passed as they are. No shell sees them.
-        args: Option<Vec<Spanned<String>>>,
+        args: Slots<Spanned<String>>,
     }
 }

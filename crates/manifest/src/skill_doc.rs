@@ -1,17 +1,12 @@
 //! `SKILL.md`: its front matter, and where its body begins.
 //!
 //! Unlike a manifest, a `SKILL.md` is read in whatever state it is in, because what is wrong with it is for a
-//! scanner to judge: reading never fails, what cannot be understood is listed, and nothing is dropped.
+//! scanner to judge: reading never fails, and what cannot be understood is listed. Other readers may see the block begin or
+//! end elsewhere; where that is possible it is listed too, and a scanner should look at the whole text.
 
-use std::fmt;
-
-use serde::{Serialize, Serializer};
-use serde_json::Value;
-
-use crate::MAX_BYTES;
-use crate::decode::{Decode, Decoder};
-use crate::diagnostic::{Code, Diagnostic, Sink, Span, Spanned};
-use crate::yaml::{self, Kind, Node};
+use crate::diagnostic::{Code, Diagnostic, Sink, Span};
+use crate::front_matter::FrontMatter;
+use crate::{MAX_BYTES, front_matter};
 
 /// A `SKILL.md` taken apart.
 ///
@@ -28,7 +23,8 @@ use crate::yaml::{self, Kind, Node};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SkillDoc {
-    /// What stands between the two `---` lines; `None` if there is no such block or it is not closed.
+    /// What stands between the two `---` lines; `None` if there is no such block, or it is not closed, or too large. Then
+    /// the body is the whole text.
     pub front_matter: Option<FrontMatter>,
     /// The byte at which the body begins.
     pub body_start: usize,
@@ -36,68 +32,8 @@ pub struct SkillDoc {
     pub body_line: usize,
     /// What could not be understood, in the order of the text.
     pub problems: Vec<Diagnostic>,
-}
-
-/// The front matter of a `SKILL.md`. Spans are places in the whole text.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct FrontMatter {
-    /// The skill's name.
-    pub name: Option<Spanned<String>>,
-    /// What it does and when to use it.
-    pub description: Option<Spanned<String>>,
-    /// Its licence.
-    pub license: Option<Spanned<String>>,
-    /// What it needs to work.
-    pub compatibility: Option<Spanned<String>>,
-    /// The tools it may use, as written: a list, or text with spaces or commas.
-    #[serde(rename = "allowed-tools")]
-    pub allowed_tools: Option<Vec<Spanned<ToolSpec>>>,
-    /// The tools it declares (`SkillOS`).
-    pub tools: Option<Vec<Spanned<ToolSpec>>>,
-    /// What it is: a skill, an agent (`SkillOS`).
-    #[serde(rename = "type")]
-    pub kind: Option<Spanned<String>>,
-    /// Its version.
-    pub version: Option<Spanned<String>>,
-    /// Where it came from.
-    pub source: Option<Spanned<String>>,
-    /// The skill it builds on.
-    pub extends: Option<Spanned<String>>,
-    /// Free-form entries of its author.
-    pub metadata: Vec<(Spanned<String>, Value)>,
-    /// Keys that none of the above is for, in their order.
-    pub other: Vec<(Spanned<String>, Value)>,
-    /// The block between the two `---` lines.
-    pub span: Span,
-    /// Whether it is not valid YAML and was read line by line instead, as `key: value`.
-    pub recovered: bool,
-}
-
-/// One entry of a list of tools: `Read`, or with an argument `Bash(git:*)`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub struct ToolSpec {
-    /// The tool's name.
-    pub name: String,
-    /// What stands in its parentheses.
-    pub argument: Option<String>,
-}
-
-impl fmt::Display for ToolSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)?;
-        match &self.argument {
-            Some(argument) => write!(f, "({argument})"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Serialize for ToolSpec {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
+    /// How many further problems were counted but not kept.
+    pub more: usize,
 }
 
 impl SkillDoc {
@@ -110,22 +46,33 @@ impl SkillDoc {
         let mut sink = Sink::default();
         let whole = Self { body_line: 1, body_start: bom(text), ..Self::default() };
         let doc = match block(text) {
-            Block::None => whole,
-            Block::Open(fence) => {
-                let message = "the front matter opened here is not closed by a `---` line";
-                sink.push(
-                    Diagnostic::new(Code::Unterminated, fence, message).help("close it with a line `---`"),
-                );
+            Block::None => {
+                report_near_fence(text, &mut sink);
                 whole
             }
-            Block::Closed { inner, body_start } => Self {
-                body_start,
-                body_line: 1 + line_breaks(text.get(..body_start).unwrap_or_default()),
-                front_matter: FrontMatter::read(text, inner, &mut sink),
-                problems: Vec::new(),
-            },
+            Block::Open(fence) => {
+                let message = "the front matter opened here is not closed by a `---` line";
+                let diagnostic = Diagnostic::new(Code::Unterminated, fence, message);
+                sink.push(diagnostic.help("close it with a line `---`"));
+                whole
+            }
+            Block::Closed { inner, .. } if inner.end - inner.start > MAX_BYTES => {
+                let message = format!("the front matter is larger than {MAX_BYTES} bytes");
+                sink.push(Diagnostic::new(Code::TooLarge, inner, message));
+                whole
+            }
+            Block::Closed { inner, body_start } => {
+                report_inner_fence(text, inner, &mut sink);
+                Self {
+                    body_start,
+                    body_line: 1 + line_breaks(text.get(..body_start).unwrap_or_default()),
+                    front_matter: Some(front_matter::read(text, inner, &mut sink)),
+                    ..Self::default()
+                }
+            }
         };
-        Self { problems: sink.finish(text).0, ..doc }
+        let (problems, more) = sink.finish(text);
+        Self { problems, more, ..doc }
     }
 
     /// The body of the text this was read from.
@@ -160,14 +107,34 @@ fn block(text: &str) -> Block {
     Block::Open(Span::new(first.start, first.start + 3))
 }
 
-struct Line<'t> {
-    text: &'t str,
-    start: usize,
-    next: usize,
+/// A text that begins almost like front matter: blank lines or more dashes first, or a language behind the dashes.
+fn report_near_fence(text: &str, sink: &mut Sink) {
+    let Some(line) = lines(text, bom(text)).find(|line| !line.text.trim().is_empty()) else { return };
+    if line.text.trim_start().starts_with("---") {
+        let message = "some readers take this line for the beginning of front matter";
+        let span = Span::new(line.start, line.start + line.text.len());
+        sink.push(
+            Diagnostic::new(Code::AmbiguousFence, span, message).help("begin the text with a line `---`"),
+        );
+    }
+}
+
+/// `---` inside the block: some readers close it there, so that what follows is body to them.
+fn report_inner_fence(text: &str, inner: Span, sink: &mut Sink) {
+    let Some(at) = text.get(inner.range()).and_then(|source| source.find("---")) else { return };
+    let span = Span::new(inner.start + at, inner.start + at + 3);
+    let message = "some readers take this for the end of the front matter";
+    sink.push(Diagnostic::new(Code::AmbiguousFence, span, message).help("write it without three dashes"));
+}
+
+pub(crate) struct Line<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) start: usize,
+    pub(crate) next: usize,
 }
 
 /// The lines from a byte on, whatever ends them.
-fn lines(text: &str, mut at: usize) -> impl Iterator<Item = Line<'_>> {
+pub(crate) fn lines(text: &str, mut at: usize) -> impl Iterator<Item = Line<'_>> {
     std::iter::from_fn(move || {
         let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
         let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
@@ -184,182 +151,11 @@ fn line_breaks(text: &str) -> usize {
     text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count() - text.matches("\r\n").count()
 }
 
-impl FrontMatter {
-    fn read(text: &str, inner: Span, sink: &mut Sink) -> Option<Self> {
-        let source = text.get(inner.range())?;
-        if source.len() > MAX_BYTES {
-            let message = format!("the front matter is larger than {MAX_BYTES} bytes");
-            sink.push(Diagnostic::new(Code::TooLarge, inner, message));
-            return None;
-        }
-        let mut front = Self { span: inner, ..Self::default() };
-        let mut inner_sink = Sink::default();
-        let tree = yaml::read(source, &mut inner_sink);
-        match tree.as_ref().map(|tree| &tree.kind) {
-            Some(Kind::Map(entries)) => {
-                let mut cx = Decoder::lenient(&mut inner_sink);
-                for (key, value) in entries {
-                    let key = Spanned::new(key.text.clone().into_owned(), key.span.shifted(inner.start));
-                    front.take(key, value, source, inner.start, &mut cx);
-                }
-            }
-            Some(_) => {
-                let message = "the front matter is not a map of keys and values";
-                inner_sink.push(Diagnostic::new(Code::WrongType, Span::default(), message));
-                front.recover(source, inner.start);
-            }
-            None if inner_sink.holds(Code::Empty) => {}
-            None => front.recover(source, inner.start),
-        }
-        let (found, _) = inner_sink.finish(source);
-        for mut diagnostic in found {
-            diagnostic.span = diagnostic.span.shifted(inner.start);
-            if let Some(related) = &mut diagnostic.related {
-                related.span = related.span.shifted(inner.start);
-            }
-            sink.push(diagnostic);
-        }
-        Some(front)
-    }
-
-    fn take(
-        &mut self,
-        key: Spanned<String>,
-        value: &Node<'_>,
-        source: &str,
-        offset: usize,
-        cx: &mut Decoder<'_>,
-    ) {
-        let span = value.span.shifted(offset);
-        if let Some(slot) = self.slot(&key.value) {
-            if let Kind::Scalar { text, .. } = &value.kind {
-                *slot = Some(Spanned::new(text.clone().into_owned(), span));
-                return;
-            }
-            let message = format!("`{}`: expected text, found {}", key.value, value.describe());
-            cx.report(Diagnostic::new(Code::WrongType, key.span.unshifted(offset), message));
-        }
-        match (key.value.as_str(), &value.kind) {
-            ("allowed-tools" | "tools", kind) => {
-                let tools = match kind {
-                    Kind::Scalar { .. } => {
-                        let written = source.get(value.span.range()).unwrap_or_default();
-                        split_tools(written, span.start)
-                    }
-                    Kind::List(items) => items.iter().filter_map(|item| tool_item(item, offset)).collect(),
-                    Kind::Map(_) => {
-                        let message = format!("`{}`: expected a list or text, found a map", key.value);
-                        cx.report(Diagnostic::new(Code::WrongType, key.span.unshifted(offset), message));
-                        Vec::new()
-                    }
-                };
-                if key.value == "tools" {
-                    self.tools = Some(tools);
-                } else {
-                    self.allowed_tools = Some(tools);
-                }
-            }
-            ("metadata", Kind::Map(entries)) => {
-                for (name, value) in entries {
-                    let name = Spanned::new(name.text.clone().into_owned(), name.span.shifted(offset));
-                    self.metadata.extend(Value::decode(value, cx).map(|value| (name, value)));
-                }
-            }
-            _ => self.other.extend(Value::decode(value, cx).map(|value| (key, value))),
-        }
-    }
-
-    fn slot(&mut self, key: &str) -> Option<&mut Option<Spanned<String>>> {
-        Some(match key {
-            "name" => &mut self.name,
-            "description" => &mut self.description,
-            "license" => &mut self.license,
-            "compatibility" => &mut self.compatibility,
-            "type" => &mut self.kind,
-            "version" => &mut self.version,
-            "source" => &mut self.source,
-            "extends" => &mut self.extends,
-            _ => return None,
-        })
-    }
-
-    /// Reads `key: value` line by line, as lenient agents do with text that is not YAML.
-    fn recover(&mut self, source: &str, offset: usize) {
-        self.recovered = true;
-        for line in lines(source, 0) {
-            let Some((key, value)) = line.text.split_once(':') else {
-                continue;
-            };
-            let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-            if key.is_empty() || !key.chars().all(word) {
-                continue;
-            }
-            let start = offset + line.start;
-            let value_start = start + key.len() + 1 + (value.len() - value.trim_start().len());
-            let value = value.trim();
-            let key = Spanned::new(key.to_owned(), Span::new(start, start + key.len()));
-            let span = Span::new(value_start, value_start + value.len());
-            let unquoted = value.trim_matches(['"', '\'']);
-            match key.value.as_str() {
-                "allowed-tools" => self.allowed_tools = Some(split_tools(value, value_start)),
-                "tools" => self.tools = Some(split_tools(value, value_start)),
-                name => match self.slot(name) {
-                    Some(slot) => *slot = Some(Spanned::new(unquoted.to_owned(), span)),
-                    None => self.other.push((key, Value::String(unquoted.to_owned()))),
-                },
-            }
-        }
-    }
-}
-
-fn tool_item(item: &Node<'_>, offset: usize) -> Option<Spanned<ToolSpec>> {
-    let span = item.span.shifted(offset);
-    match &item.kind {
-        Kind::Scalar { text, .. } => Some(Spanned::new(tool(text.trim()), span)),
-        // `- Bash: git` and the like: keep the name rather than lose it.
-        Kind::Map(entries) => entries.first().map(|(key, _)| Spanned::new(tool(key.text.trim()), span)),
-        Kind::List(_) => None,
-    }
-}
-
-fn tool(text: &str) -> ToolSpec {
-    match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
-        Some((name, argument)) => {
-            ToolSpec { name: name.trim().to_owned(), argument: Some(argument.to_owned()) }
-        }
-        None => ToolSpec { name: text.to_owned(), argument: None },
-    }
-}
-
-/// `Bash(git add:*), Read Write` as three tools: spaces and commas separate, but not inside parentheses.
-fn split_tools(written: &str, offset: usize) -> Vec<Spanned<ToolSpec>> {
-    let mut tools = Vec::new();
-    let mut depth = 0_usize;
-    let mut start = None;
-    let trailing = [(written.len(), ' ')];
-    for (i, c) in written.char_indices().chain(trailing) {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        let separates = c.is_whitespace() || matches!(c, ',' | '"' | '\'' | '[' | ']' | '|' | '>');
-        if (depth == 0 && separates) || i == written.len() {
-            if let Some(text) =
-                start.take().and_then(|start: usize| written.get(start..i).map(|text| (start, text)))
-            {
-                tools.push(Spanned::new(tool(text.1), Span::new(text.0, i).shifted(offset)));
-            }
-        } else if start.is_none() {
-            start = Some(i);
-        }
-    }
-    tools
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostic::Spanned;
+    use crate::front_matter::ToolSpec;
 
     fn names(tools: Option<&Vec<Spanned<ToolSpec>>>) -> Vec<String> {
         tools.into_iter().flatten().map(ToString::to_string).collect()
@@ -406,9 +202,26 @@ mod tests {
 
     #[test]
     fn no_or_broken_front_matter_keeps_the_body() {
-        for text in ["# Title\n", "", "\n---\nname: x\n---\n", "----\nname: x\n", "text\n---\n"] {
+        for text in ["# Title\n", "", "text\n---\n"] {
             let doc = SkillDoc::parse(text);
             assert_eq!((doc.front_matter, doc.body_start, doc.problems.len()), (None, 0, 0), "{text:?}");
+        }
+        // Other readers may see front matter here.
+        for text in
+            ["\n---\nname: x\n---\n", "----\nname: x\n----\n", "---json\n{}\n---\n", "  ---\nname: x\n---\n"]
+        {
+            let doc = SkillDoc::parse(text);
+            assert_eq!((doc.front_matter, doc.body_start), (None, 0), "{text:?}");
+            assert_eq!(doc.problems[0].code, Code::AmbiguousFence, "{text:?}");
+        }
+        // Or see it end here.
+        for inner in ["description: nice ---\n# SYSTEM\n", "---foo\nx: 1\n", "a: |\n  ---\n"] {
+            let doc = SkillDoc::parse(&format!("---\nname: x\n{inner}---\nbody"));
+            assert!(
+                doc.problems.iter().any(|p| p.code == Code::AmbiguousFence),
+                "{inner:?}: {:?}",
+                doc.problems
+            );
         }
         let doc = SkillDoc::parse("---\nname: x\nbody\n");
         assert_eq!(doc.problems[0].code, Code::Unterminated);
@@ -416,15 +229,49 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_yaml_is_read_line_by_line_and_reported() {
-        let text = "---\nname: deploy\ndescription: Use when: you deploy\nx-run: \"a: b: c\nallowed-tools: Bash(make:*), Read\n---\nbody";
+    fn text_that_is_not_yaml_is_mended_and_reported() {
+        let text = "---\nname: deploy\ndescription: It's for: you #1\nallowed-tools:\n  - Bash(make:*)\n  - Read\nhooks:\n  pre: [./x.sh]\n---\nbody";
         let doc = SkillDoc::parse(text);
         let front = doc.front_matter.unwrap();
         assert!(front.recovered);
-        assert_eq!(front.description.unwrap().value, "Use when: you deploy");
+        let description = front.description.unwrap();
+        assert_eq!(description.value, "It's for: you #1");
+        assert_eq!(&text[description.span.range()], "It's for: you #1");
         assert_eq!(names(front.allowed_tools.as_ref()), ["Bash(make:*)", "Read"]);
-        assert_eq!(front.other[0].0.value, "x-run");
+        assert_eq!(&text[front.allowed_tools.unwrap()[0].span.range()], "Bash(make:*)");
+        assert_eq!(front.other[0].1, serde_json::json!({ "pre": ["./x.sh"] }));
         assert_eq!((doc.problems[0].code, doc.problems[0].line), (Code::Syntax, 3));
+    }
+
+    #[test]
+    fn text_that_cannot_be_mended_is_read_line_by_line() {
+        let text = "---\nname: deploy\nx-run: \"a: b: c\n\"allowed-tools\" : [Bash(make:*)\n  Read\n- Write\nhooks:\n  PreToolUse:\n    - command: curl\n---\nbody";
+        let front = SkillDoc::parse(text).front_matter.unwrap();
+        assert!(front.recovered);
+        assert_eq!(names(front.allowed_tools.as_ref()), ["Bash(make:*)", "Read", "Write"]);
+        let hooks = front.other.iter().find(|(key, _)| key.value == "hooks").unwrap();
+        assert!(hooks.1.as_str().unwrap().contains("command: curl"), "{hooks:?}");
+    }
+
+    #[test]
+    fn tools_are_read_as_they_are_meant_and_none_is_lost() {
+        for (written, expected) in [
+            ("\"B\\x61sh(*)\"", &["Bash(*)"][..]),
+            ("\"Ba\\\n  sh(*)\"", &["Bash(*)"]),
+            ("[\"Read, Bash(*)\"]", &["Read", "Bash(*)"]),
+            ("[[Bash(*)], Read]", &["Bash(*)", "Read"]),
+            ("[{Read: a, Bash: '*'}]", &["Read(a)", "Bash(*)"]),
+            ("{Bash: [x]}", &["Bash", "x"]),
+            ("Read( Bash(*) Write", &["Read(", "Bash(*)", "Write"]),
+        ] {
+            let front =
+                SkillDoc::parse(&format!("---\nallowed-tools: {written}\n---\n")).front_matter.unwrap();
+            assert_eq!(names(front.allowed_tools.as_ref()), expected, "{written}");
+        }
+        let doc = SkillDoc::parse("---\nname: a\ntools: Read\ntools: Bash\nname: b\n---\n");
+        let front = doc.front_matter.unwrap();
+        assert_eq!(names(front.tools.as_ref()), ["Read", "Bash"]);
+        assert_eq!((front.name.unwrap().value.as_str(), front.other.len()), ("a", 1));
     }
 
     #[test]

@@ -159,7 +159,8 @@ impl<'a> Builder<'a, '_> {
             let at = span.tag_span().map_or(place, |tag| self.place(&tag));
             let message =
                 format!("the tag {} is not accepted: a manifest is plain data", quoted(&tag.original()));
-            self.sink.push(Diagnostic::new(Code::Tag, at, message).help("remove the tag"));
+            self.sink
+                .push(Diagnostic::new(Code::Tag, at, message).help("remove it, or put the value in quotes"));
         }
         let kind = match event {
             Event::Scalar(text, style, ..) => Kind::Scalar { text, plain: style == ScalarStyle::Plain },
@@ -167,7 +168,7 @@ impl<'a> Builder<'a, '_> {
             Event::MappingStart(..) => self.map(depth)?,
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
                 let message = "aliases (`*name`) are not accepted";
-                let help = "write the value out, so that a reader sees what is granted where it is granted";
+                let help = "write the value out; a value that begins with `*` needs quotes";
                 self.sink.push(Diagnostic::new(Code::Alias, place, message).help(help));
                 Kind::Scalar { text: Cow::Borrowed(""), plain: false }
             }
@@ -232,9 +233,9 @@ impl<'a> Builder<'a, '_> {
                         .related(*first, "first written here")
                         .help("keep one of them"),
                 );
-                continue;
+            } else {
+                seen.insert(text.clone(), key.span);
             }
-            seen.insert(text.clone(), key.span);
             entries.push((Key { text, span: key.span }, value));
         }
     }
@@ -298,6 +299,10 @@ fn resolve(text: &str) -> Scalar<'_> {
     {
         return Scalar::Text(text);
     }
+    if digits.len() > 1 && digits.bytes().all(|b| b.is_ascii_digit()) && digits.starts_with('0') {
+        // 443 to one reader, 291 to another: text, so that a field that wants a number refuses it.
+        return Scalar::Text(text);
+    }
     if digits.bytes().all(|b| b.is_ascii_digit()) {
         // Longer than 38 digits does not fit; such a number is in no field's range, and float shows it.
         return match text.parse() {
@@ -331,6 +336,8 @@ mod tests {
             ("0x10", Scalar::Text("0x10")),
             ("0o17", Scalar::Text("0o17")),
             ("1_000", Scalar::Text("1_000")),
+            ("0443", Scalar::Text("0443")),
+            ("0", Scalar::Integer(0)),
             ("0.10", Scalar::Float(0.1)),
             ("1e3", Scalar::Float(1000.0)),
             ("1.2.3", Scalar::Text("1.2.3")),

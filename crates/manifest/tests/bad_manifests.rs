@@ -67,13 +67,44 @@ fn each_bad_manifest_gives_its_own_error_with_the_right_line() {
 }
 
 #[test]
+fn paths_count_entries_as_they_are_written() {
+    let text = format!(
+        "{HEAD}permissions:\n  filesystem: {{ read: [5, /tmp, ../x] }}\n  env_vars: {{ allow: ['!A', 1bad, '!2'] }}\n  network: {{ egress: [5, {{ domain: [x] }}, {{ ports: [443] }}] }}\nparameters: [{{ type: string }}, {{ name: b, type: strin }}]\n"
+    );
+    let invalid = Manifest::parse(&text).unwrap_err();
+    let paths: Vec<_> = invalid.diagnostics.iter().map(|d| d.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "permissions.filesystem.read[0]",
+            "permissions.filesystem.read[2]",
+            "permissions.env_vars.allow[1]",
+            "permissions.env_vars.allow[2]",
+            "permissions.network.egress[0]",
+            "permissions.network.egress[1].domain",
+            "permissions.network.egress[2]",
+            "parameters[0].name",
+            "parameters[1].type",
+        ]
+    );
+}
+
+#[test]
+fn a_misspelt_required_key_is_one_error() {
+    let invalid =
+        Manifest::parse("skil: { name: demo, version: '1' }\nentrypoint: { comand: python3 }\n").unwrap_err();
+    let codes: Vec<_> = invalid.diagnostics.iter().map(|d| (d.line, d.code)).collect();
+    assert_eq!(codes, [(1, Code::UnknownKey), (2, Code::UnknownKey)]);
+}
+
+#[test]
 fn no_case_is_there_twice_and_every_code_is_reached() {
     let cases = cases();
     let texts: HashSet<_> = cases.iter().map(|case| &case.yaml).collect();
     assert_eq!(texts.len(), cases.len());
     let reached: HashSet<_> = cases.iter().map(|case| case.code.as_str()).collect();
-    // Size is tested in load.rs and hostile.rs; the last belongs to SKILL.md.
-    let elsewhere = [Code::TooLarge, Code::Unterminated].map(Code::as_str);
+    // Size is tested in load.rs and hostile.rs; the others belong to SKILL.md.
+    let elsewhere = [Code::TooLarge, Code::AmbiguousFence, Code::Unterminated].map(Code::as_str);
     for code in Code::ALL {
         assert!(
             reached.contains(code.as_str()) || elsewhere.contains(&code.as_str()),

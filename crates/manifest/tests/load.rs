@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use skillsandbox_manifest::{LoadError, MAX_BYTES, Manifest};
+use skillsandbox_manifest::{LoadError, MAX_BYTES, Manifest, SkillDoc};
 
 const VALID: &str = "skill: { name: demo, version: \"1\" }\nentrypoint: { command: python3 }\n";
 
@@ -63,21 +63,24 @@ mod unix {
     use super::*;
 
     #[test]
-    fn links_out_of_the_folder_are_refused_and_links_inside_are_followed() {
+    fn links_are_refused_wherever_they_lead() {
         let secret = tempfile::NamedTempFile::new().unwrap();
         fs::write(secret.path(), VALID).unwrap();
-        refused!(skill(|path| symlink(secret.path(), path).unwrap()), OutsideSkill);
-        refused!(skill(|path| symlink("/etc/passwd", path).unwrap()), OutsideSkill);
-        refused!(skill(|path| symlink("../skillsandbox.yaml", path).unwrap()), OutsideSkill);
-        refused!(skill(|path| symlink("/proc/self/environ", path).unwrap()), OutsideSkill);
-        refused!(skill(|path| symlink("sub/../../x", path).unwrap()), NotFound);
-        refused!(skill(|path| symlink(path, path).unwrap()), OutsideSkill);
-        refused!(skill(|path| symlink("gone.yaml", path).unwrap()), NotFound);
-        let (_dir, result) = skill(|path| {
-            fs::write(path.with_file_name("real.yaml"), VALID).unwrap();
-            symlink("real.yaml", path).unwrap();
-        });
-        assert!(result.is_ok());
+        refused!(skill(|path| symlink(secret.path(), path).unwrap()), Link);
+        refused!(skill(|path| symlink("/etc/passwd", path).unwrap()), Link);
+        refused!(skill(|path| symlink("../skillsandbox.yaml", path).unwrap()), Link);
+        refused!(skill(|path| symlink("/proc/self/environ", path).unwrap()), Link);
+        refused!(skill(|path| symlink("sub/../../x", path).unwrap()), Link);
+        refused!(skill(|path| symlink(path, path).unwrap()), Link);
+        refused!(skill(|path| symlink("gone.yaml", path).unwrap()), Link);
+        // Also inside the folder: behind it could lie a place the skill may write.
+        refused!(
+            skill(|path| {
+                fs::write(path.with_file_name("real.yaml"), VALID).unwrap();
+                symlink("real.yaml", path).unwrap();
+            }),
+            Link
+        );
     }
 
     #[test]
@@ -89,7 +92,7 @@ mod unix {
                 symlink(outside.path(), path.with_file_name("sub")).unwrap();
                 symlink("sub/m.yaml", path).unwrap();
             }),
-            OutsideSkill
+            Link
         );
     }
 
@@ -102,7 +105,18 @@ mod unix {
             NotAFile
         );
         refused!(skill(|path| drop(UnixListener::bind(path).unwrap())), NotAFile);
-        refused!(skill(|path| symlink("/dev/zero", path).unwrap()), OutsideSkill);
+        refused!(skill(|path| symlink("/dev/zero", path).unwrap()), Link);
+    }
+
+    #[test]
+    fn skill_docs_are_read_as_carefully() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(SkillDoc::FILE_NAME), "---\nname: x\n---\nbody\n").unwrap();
+        let (doc, text) = SkillDoc::load(dir.path()).unwrap();
+        assert_eq!(doc.body(&text), "body\n");
+        fs::remove_file(dir.path().join(SkillDoc::FILE_NAME)).unwrap();
+        symlink("/etc/passwd", dir.path().join(SkillDoc::FILE_NAME)).unwrap();
+        assert!(matches!(SkillDoc::load(dir.path()), Err(LoadError::Link { .. })));
     }
 
     #[test]

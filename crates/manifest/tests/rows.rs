@@ -175,6 +175,10 @@ fn row_014_forbidden_wins_over_any_grant() {
     assert_eq!(access("/home/ada/.ssh"), None);
     assert_eq!(access("/home/ada/work/secret/x"), None);
     assert_eq!(access("/home/ada/.sshd"), Some(Access::Read));
+    // A path that names no place is allowed nothing.
+    assert_eq!(access("/home/ada/x/../.ssh/id"), None);
+    assert_eq!(access("/home/ada/work/../../../etc/shadow"), None);
+    assert_eq!(access("notes"), None);
     // Also where the grant names the very place.
     let manifest = parse("permissions: { filesystem: { read: [/a/b], forbidden: [/a] } }").unwrap();
     assert_eq!(manifest.filesystem().access("/a/b".as_ref(), &places()), None);
@@ -352,6 +356,38 @@ fn row_018_a_policy_does_not_open_a_secret_that_only_a_wildcard_covered() {
 }
 
 #[test]
+fn row_018_a_skills_own_resolver_does_not_outlive_a_ceiling_on_names() {
+    let manifest =
+        parse("permissions: { network: { resolver: 9.9.9.9, egress: [{ domain: api.example.com }] } }")
+            .unwrap();
+    let policy =
+        Policy::parse("permissions: { network: { egress: [{ domain: '*.example.com' }] } }").unwrap();
+    let narrowed = policy.narrow(&manifest, &places());
+    assert_eq!(narrowed.manifest.network().resolver, Resolver::System);
+    assert_eq!(narrowed.changes[0].path, "permissions.network.resolver");
+}
+
+#[test]
+fn row_018_what_is_left_has_no_doubles_and_says_when_it_cannot_start() {
+    let manifest =
+        parse("permissions: { env_vars: { allow: [A*, AB*] }, filesystem: { read: ['~', '~/proc'] } }")
+            .unwrap();
+    let policy =
+        Policy::parse("permissions: { env_vars: { allow: [ABC*, 'ABC*x'] }, commands: { allow: [git] } }")
+            .unwrap();
+    let root = Places::new("/skills/demo", "/");
+    let narrowed = policy.narrow(&manifest, &root);
+    let shown: Vec<_> = narrowed.manifest.env_vars().allow.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["ABC*", "ABC*x"]);
+    assert!(
+        narrowed.changes.iter().any(|change| change.path == "entrypoint.command"),
+        "{:?}",
+        narrowed.changes
+    );
+    assert!(narrowed.manifest.filesystem().read.is_empty(), "`~` is `/` here, and `~/proc` is `/proc`");
+}
+
+#[test]
 fn row_018_what_a_policy_leaves_out_it_does_not_narrow() {
     let manifest = parse(DECLARED).unwrap();
     let narrowed = Policy::parse("resources: { memory_mb: 4096 }").unwrap().narrow(&manifest, &places());
@@ -453,6 +489,19 @@ fn row_132_a_secret_never_appears_in_a_failure() {
             assert!(!shown.contains("hunter2"), "{shown}");
         }
     }
+    let manifest = parse(
+        "parameters: [{ name: config, type: string }, { name: privateKey, type: string, max_length: 1 }]",
+    )
+    .unwrap();
+    let error = manifest
+        .validate_parameters(&json!({ "config": { "password": secret } , "privateKey": secret }))
+        .unwrap_err();
+    assert!(!error.to_json().to_string().contains("hunter2"), "{error}");
+    // However many wrong names a call has, the answer stays small.
+    let many: serde_json::Map<_, _> = (0..100_000).map(|i| (format!("k{i}"), json!(1))).collect();
+    let error = manifest.validate_parameters(&json!(many)).unwrap_err();
+    assert_eq!((error.violations.len(), error.omitted), (50, 99_950));
+    let manifest = parse(PARAMETERS).unwrap();
     let long = "x".repeat(100_000);
     let error = manifest.validate_parameters(&json!({ "city": long })).unwrap_err();
     assert!(error.to_json().to_string().len() < 2_000);

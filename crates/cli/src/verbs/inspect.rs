@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use serde_json::json;
-use skillsandbox_manifest::{GrantPath, LoadError, Manifest, Narrowed, Places, Policy, Spanned};
+use serde_json::{Value, json};
+use skillsandbox_manifest::{Access, GrantPath, LoadError, Manifest, Narrowed, Places, Policy, Spanned};
 
 use crate::output::{self, Answer, visible};
 use crate::render;
@@ -54,11 +54,10 @@ impl Inspect {
         let places = places(&self.dir)?;
         let narrowed = policy.map(|policy| policy.narrow(&manifest, &places));
         let manifest = narrowed.as_ref().map_or(&manifest, |narrowed| &narrowed.manifest);
-        let text = match self.format {
-            Format::Text => as_text(manifest, narrowed.as_ref(), &places),
-            Format::Json => as_json(manifest, narrowed.as_ref(), &places)?,
-        };
-        output::result(&text)?;
+        match self.format {
+            Format::Text => output::result(&as_text(manifest, narrowed.as_ref(), &places))?,
+            Format::Json => output::json(&as_json(manifest, narrowed.as_ref(), &places)?)?,
+        }
         Ok(Answer::Yes)
     }
 }
@@ -76,7 +75,7 @@ fn places(dir: &Path) -> anyhow::Result<Places> {
     Ok(Places::new(skill_dir, home))
 }
 
-fn as_json(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) -> anyhow::Result<String> {
+fn as_json(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) -> anyhow::Result<Value> {
     let mut value = serde_json::to_value(manifest)?;
     let files = manifest.filesystem();
     for (name, grants) in [("read", &files.read), ("write", &files.write), ("forbidden", &files.forbidden)] {
@@ -87,7 +86,13 @@ fn as_json(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) ->
     if let (Some(narrowed), Some(object)) = (narrowed, value.as_object_mut()) {
         object.insert("narrowed_by_policy".to_owned(), json!(narrowed.changes));
     }
-    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+    Ok(value)
+}
+
+/// Whether a write grant covers the skill's own manifest, named from the root or from home.
+fn reaches_own_folder(manifest: &Manifest, places: &Places) -> bool {
+    let own: Result<GrantPath, _> = Manifest::FILE_NAME.parse();
+    own.is_ok_and(|own| manifest.filesystem().access(&own.resolve(places), places) == Some(Access::Write))
 }
 
 fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<String> {
@@ -128,8 +133,8 @@ fn as_text(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) ->
 
     page.heading("starts");
     let entry = manifest.entrypoint();
-    let words =
-        std::iter::once(entry.command.to_string()).chain(entry.args.iter().map(|arg| quoted_argument(arg)));
+    let command = quoted_argument(&entry.command.to_string());
+    let words = std::iter::once(command).chain(entry.args.iter().map(|arg| quoted_argument(arg)));
     page.line("command", &words.collect::<Vec<_>>().join(" "));
     page.line("runtime", manifest.runtime().as_str());
 
@@ -144,6 +149,9 @@ fn as_text(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) ->
     page.list("read", &resolved(&files.read, places));
     page.list("write", &resolved(&files.write, places));
     page.list("never", &resolved(&files.forbidden, places));
+    if reaches_own_folder(manifest, places) {
+        page.line("", "(a write grant lies above the skill's own folder, which stays read-only)");
+    }
 
     page.heading("sees of the environment");
     page.list("variables", &manifest.env_vars().allow);
@@ -155,10 +163,10 @@ fn as_text(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) ->
         Some(commands) => {
             page.list("programs", &commands.allow);
             for (program, words) in &commands.allowed_args {
-                page.line("", &format!("{program}: only {}", words.join(", ")));
+                page.line("", &format!("{program}: only {}", quoted_list(words)));
             }
             for (program, words) in &commands.forbidden_args {
-                page.line("", &format!("{program}: never {}", words.join(", ")));
+                page.line("", &format!("{program}: never {}", quoted_list(words)));
             }
         }
     }
@@ -187,6 +195,13 @@ fn as_text(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) ->
         page.list("", &narrowed.changes);
     }
     page.0
+}
+
+fn quoted_list(words: &[String]) -> String {
+    if words.is_empty() {
+        return "without arguments".to_owned();
+    }
+    words.iter().map(|word| quoted_argument(word)).collect::<Vec<_>>().join(", ")
 }
 
 /// An argument so that a reader sees where it begins and ends.

@@ -33,7 +33,7 @@ impl Schema {
             Described::Manifest => schema::manifest(),
             Described::Policy => schema::policy(),
         };
-        output::result(&format!("{}\n", serde_json::to_string_pretty(&schema)?))?;
+        output::json(&schema)?;
         Ok(Answer::Yes)
     }
 }

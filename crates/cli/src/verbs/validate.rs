@@ -51,7 +51,7 @@ impl Validate {
             Format::Json => {
                 let all: Vec<_> =
                     results.iter().map(|(dir, result)| report(&dir.display().to_string(), result)).collect();
-                output::result(&format!("{}\n", serde_json::to_string_pretty(&all)?))?;
+                output::json(&json!(all))?;
             }
         }
         Ok(if refused == 0 { Answer::Yes } else { Answer::No })

@@ -18,6 +18,11 @@ fn filled(open: &str, part: impl Fn(usize) -> String, close: &str) -> String {
     text + close
 }
 
+/// 64 parameters with one pattern.
+fn parameters(pattern: &str, more: &str) -> String {
+    (0..64).map(|i| format!("  - {{ name: p{i}, type: string, pattern: '{pattern}'{more} }}\n")).collect()
+}
+
 #[allow(clippy::too_many_lines)] // a table
 /// Name, text, and a code that must be among its diagnostics.
 pub(crate) fn all() -> Vec<(&'static str, String, Code)> {
@@ -64,7 +69,7 @@ pub(crate) fn all() -> Vec<(&'static str, String, Code)> {
             "deep paths",
             filled(
                 "permissions: { filesystem: { read: [",
-                |i| format!("/{}{i},", "a/".repeat(400)),
+                |i| format!("/{}{i},", "long-name/".repeat(60)),
                 "/] } }",
             ),
             Code::UnsafeGrant,
@@ -74,6 +79,50 @@ pub(crate) fn all() -> Vec<(&'static str, String, Code)> {
             "64 patterns",
             format!("{HEAD}parameters:\n{}runtime: x\n", (0..64).map(pattern).collect::<String>()),
             Code::UnknownValue,
+        ),
+        (
+            "64 caseless classes",
+            format!(
+                "{HEAD}parameters:\n{}",
+                parameters(&r"(?i)\pL".replace(r"\pL", &r"\pL".repeat(160)), "")
+            ),
+            Code::InvalidParameter,
+        ),
+        (
+            "64 classes that compile to nothing",
+            format!("{HEAD}parameters:\n{}", parameters(&format!("(?i)(?:{}){{0}}", r"\pL".repeat(160)), "")),
+            Code::InvalidParameter,
+        ),
+        (
+            "64 classes and a mistake",
+            format!("{HEAD}parameters:\n{}", parameters(&format!(r"(?i){}\p{{zz}}", r"\pL".repeat(160)), "")),
+            Code::InvalidParameter,
+        ),
+        (
+            "defaults that are slow to match",
+            format!(
+                "{HEAD}parameters:\n{}",
+                parameters("(?:a?){1000}(?:a?){1000}$", &format!(", default: {}", "a".repeat(3000)))
+            ),
+            Code::InvalidParameter,
+        ),
+        (
+            "unknown keys of one parameter",
+            filled(
+                "parameters: [{ name: a, type: string",
+                |i| format!(", max_length_of_something_else_{i}: 1"),
+                " }]",
+            ),
+            Code::TooMany,
+        ),
+        (
+            "long names",
+            filled(
+                "permissions: { network: { egress: [",
+                |i| format!("{{ domain: '{}{i}.test' }},", "字".repeat(160)),
+                "] } }",
+            ),
+            Code::InvalidDomain,
         ),
         ("anchors", filled("a: [", |i| format!("&a{i} x,"), "]"), Code::Anchor),
         ("aliases", filled("a: &a [x]\nb: [", |_| "*a,".into(), "]"), Code::Alias),
