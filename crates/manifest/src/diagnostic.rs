@@ -368,6 +368,10 @@ impl Sink {
     /// Keeps a diagnostic, unless it is about a whole of which a part was refused already: an entry without a
     /// destination is no news where the destination is misspelt.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        if self.is_full() {
+            self.more += 1;
+            return;
+        }
         let whole = diagnostic.path.as_str();
         let inside = |part: &str| part.strip_prefix(whole).is_some_and(|rest| rest.starts_with(['.', '[']));
         if !whole.is_empty() && self.diagnostics.iter().any(|earlier| inside(&earlier.path)) {
@@ -376,11 +380,7 @@ impl Sink {
         if self.diagnostics.iter().any(|earlier| earlier.says_enough_for(&diagnostic)) {
             return;
         }
-        if self.diagnostics.len() < MAX_DIAGNOSTICS {
-            self.diagnostics.push(diagnostic);
-        } else {
-            self.more += 1;
-        }
+        self.diagnostics.push(diagnostic);
     }
 
     /// Checks one written value; a fault becomes a diagnostic at its place.

@@ -113,7 +113,7 @@ fn recover(front: &mut FrontMatter, source: &str, own: &mut Sink) {
         return;
     }
     for (key, value) in line_by_line(source) {
-        front.take_text(key, value);
+        front.take_text(key, &value);
     }
 }
 
@@ -228,9 +228,9 @@ impl FrontMatter {
     }
 
     /// Takes a value that is known as text only.
-    fn take_text(&mut self, key: Spanned<String>, value: Spanned<String>) {
+    fn take_text(&mut self, key: Spanned<String>, value: &Spanned<String>) {
         if matches!(key.value.as_str(), "allowed-tools" | "tools") {
-            let tools = split_tools(&value).into_iter().filter(|(tool, _)| tool.name != "-");
+            let tools = split_tools(value).into_iter().filter(|(tool, _)| tool.name != "-");
             let tools = tools.map(|(tool, at)| Spanned::new(tool, at.shifted(value.span.start)));
             self.tools_mut(&key.value).get_or_insert_default().extend(tools);
             return;
@@ -330,7 +330,7 @@ fn line_by_line(source: &str) -> Vec<(Spanned<String>, Spanned<String>)> {
             }
             (None, Some((_, value))) => {
                 value.span.end = end;
-                value.value = source.get(value.span.range()).unwrap_or_default().to_owned();
+                source.get(value.span.range()).unwrap_or_default().clone_into(&mut value.value);
             }
             (None, None) => {
                 let span = Span::new(line.start, end);

@@ -162,7 +162,7 @@ fn floor_cost(text: &str) -> usize {
     });
     let caseless = text.match_indices("(?").any(|(at, _)| {
         let flags = text.get(at + 2..).unwrap_or_default();
-        flags.chars().take_while(|c| c.is_ascii_alphabetic()).any(|flag| flag == 'i')
+        flags.chars().take_while(char::is_ascii_alphabetic).any(|flag| flag == 'i')
     });
     1024 + classes.count() * CLASS_COST * if caseless { CASELESS_FACTOR } else { 1 }
 }
