@@ -1,6 +1,7 @@
 //! The two streams, and the two answers.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 
 use skillsandbox_manifest::is_deceptive;
 
@@ -36,7 +37,7 @@ pub(crate) fn json(value: &serde_json::Value) -> anyhow::Result<()> {
         if is_deceptive(c) {
             // Such characters stand in strings only.
             for unit in c.encode_utf16(&mut [0; 2]) {
-                text.push_str(&format!("\\u{unit:04x}"));
+                let _ = write!(text, "\\u{unit:04x}");
             }
         } else {
             text.push(c);
