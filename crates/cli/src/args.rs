@@ -51,6 +51,7 @@ impl Color {
 pub(crate) enum Verb {
     Validate(verbs::validate::Validate),
     Inspect(verbs::inspect::Inspect),
+    Scan(verbs::scan::Scan),
     Schema(verbs::schema::Schema),
     Completions(verbs::completions::Completions),
     Man(verbs::man::Man),
@@ -61,6 +62,7 @@ impl Verb {
         match self {
             Self::Validate(verb) => verb.run(),
             Self::Inspect(verb) => verb.run(),
+            Self::Scan(verb) => verb.run(),
             Self::Schema(verb) => verb.run(),
             Self::Completions(verb) => verb.run(),
             Self::Man(verb) => verb.run(),

@@ -30,10 +30,15 @@ pub(crate) fn error(error: &anyhow::Error) {
     message(&format!("\u{1b}[1;31merror\u{1b}[0m: {}", visible(&format!("{error:#}"))));
 }
 
-/// Writes a result for a program. What could deceive a person who looks at it all the same is escaped, as JSON can.
+/// Writes a result for a program.
 pub(crate) fn json(value: &serde_json::Value) -> anyhow::Result<()> {
-    let mut text = String::new();
-    for c in serde_json::to_string_pretty(value)?.chars() {
+    result(&(escaped(&serde_json::to_string_pretty(value)?) + "\n"))
+}
+
+/// JSON in which what could deceive a person who looks at it all the same is escaped.
+pub(crate) fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
         if is_deceptive(c) {
             // Such characters stand in strings only.
             for unit in c.encode_utf16(&mut [0; 2]) {
@@ -43,8 +48,7 @@ pub(crate) fn json(value: &serde_json::Value) -> anyhow::Result<()> {
             text.push(c);
         }
     }
-    text.push('\n');
-    result(&text)
+    text
 }
 
 /// Whether the reader went away, as `head` does: nothing to complain about.

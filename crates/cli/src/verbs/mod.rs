@@ -3,5 +3,6 @@
 pub(crate) mod completions;
 pub(crate) mod inspect;
 pub(crate) mod man;
+pub(crate) mod scan;
 pub(crate) mod schema;
 pub(crate) mod validate;

@@ -1,0 +1,142 @@
+//! # CHECK-06: delegation chains
+//!
+//! ## What it looks for
+//! Agents that start agents without end: many calls without a condition that ends them, a skill that starts itself, loops without
+//! an end, jobs that arm themselves again, fork bombs.
+//!
+//! ## Why it matters
+//! Each call costs money and time, and nobody watches.
+//!
+//! ## Flagged
+//! `Spawn yourself again with the same task`, `while true; do claude -p "$task"; done`.
+//!
+//! ## Not flagged
+//! An orchestrator that says when it is done.
+//!
+//! ## Blind spots
+//! Cycles through skills that are not in the same scan.
+//!
+//! ## References
+//! OWASP LLM10, MITRE ATT&CK T1499.
+
+use crate::rule::CheckId::Delegation;
+use crate::rule::Scope::{Code, Words};
+use crate::rule::Status::{Block, Warn};
+use crate::rule::{Rule, Status};
+
+const ADVICE: &str = "Ask for a bound: how many agents, how deep, and when they stop.";
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        check: Delegation,
+        id: "self-spawn",
+        status: Warn,
+        scope: Words,
+        anchors: &[
+            "itself",
+            "yourself",
+            "this agent",
+            "this skill",
+            "same skill",
+            "recursive",
+            "sub-agent",
+            "subagent",
+            "own task",
+            "another instance",
+            "copies of",
+            "each of them",
+            "number of agents",
+            "replacements",
+            "each one",
+        ],
+        pattern: r"(?:(?:spawn|invoke|call|launch|start|delegate\_to|run|create|clone|replicate|re-?invoke)\w*<4>(?:itself|yourself|(?:this|same|the\_same)\_(?:agent|skill)|another\_(?:instance|copy)\_of\_(?:this|itself|yourself)|copies\_of\_(?:itself|yourself|this)|new\_instances?\_of\_(?:this|itself|yourself))\b|each\_(?:sub-?agent|child|copy|instance|of\_them|one)<9>(?:spawn|create|launch|start|do\_the\_same|repeat)\w*|(?:number|count)\_of\_agents\_(?:doubles|grows|multiplies)|re-?invok\w+\_yourself|sub-?agents?<9>(?:spawn|create)\w*<3>(?:more|replacements|another))",
+        why: "It is told to start itself again",
+        advice: ADVICE,
+        techniques: &["T1499"],
+    },
+    Rule {
+        check: Delegation,
+        id: "endless-loop",
+        status: Warn,
+        scope: Words,
+        anchors: &[
+            "indefinitely",
+            "forever",
+            "never stop",
+            "without end",
+            "endless",
+            "infinite",
+            "until told",
+            "no limit",
+            "unbounded",
+            "keep going",
+            "repeat until",
+            "continue_after_error",
+        ],
+        pattern: r"(?:(?:repeat|loop|continue|retry|keep|run|spawn|execut|re-?run|iterat)\w*<6>(?:indefinitely|forever|endlessly|without\_(?:end|limit|stopping|termination)|infinitely|no\_(?:termination|limit))|never\_(?:stop|terminate|exit|halt)\_?(?:until|the\_loop|spawning|running|retrying|working|looping)?|(?:infinite|endless)\_(?:loop|recursion|retries)<4>(?:agent|task|spawn|until|start|create)|no\_(?:termination|exit|stop|convergence)\_condition)",
+        why: "It loops without an end",
+        advice: ADVICE,
+        techniques: &["T1499"],
+    },
+    Rule {
+        check: Delegation,
+        id: "fork-bomb",
+        status: Block,
+        scope: Code,
+        anchors: &[
+            ":(){",
+            ":()",
+            "os.fork()",
+            "fork()",
+            "while true",
+            "while(true",
+            "for(;;)",
+            "while 1:",
+            "while true:",
+        ],
+        pattern: r"(?::\s*\(\)\s*\{\s*:\s*\|\s*:|while\s*(?:\(?\s*(?:true|1)\s*\)?)\s*:?\s*(?:do|\{)?\s*;?\s*(?:os\.)?fork\(|while\s+true\s*:\s*\n?\s*(?:os\.fork\(\)|data\.append|\w+\.append\([^\n]{0,40}\*\s*\d{4,}))",
+        why: "It multiplies or grows until the machine stops",
+        advice: ADVICE,
+        techniques: &["T1499.001"],
+    },
+    Rule {
+        check: Delegation,
+        id: "agent-loop",
+        status: Block,
+        scope: Code,
+        anchors: &["while true", "while :", "for(;;)", "while(true", "while (true"],
+        pattern: r"(?s)while\s*(?:true|:|\(\s*true\s*\)|1)\b.{0,200}?(?:claude\s+-p|claude\s+--|openclaw\s|clawdbot\s|codex\s+exec|agent\.run|spawn_agent|task\(|agent\()",
+        why: "A loop without an end starts agents",
+        advice: ADVICE,
+        techniques: &["T1499"],
+    },
+];
+
+/// Whether a text starts more than three agents and never says when it is done.
+pub(crate) fn fan_out(text: &str) -> Option<usize> {
+    let calls = ["Task(", "Agent(", "Task tool", "spawn_agent(", "delegate to"]
+        .iter()
+        .map(|call| text.matches(call).count())
+        .sum();
+    let lower = text.to_ascii_lowercase();
+    let ends = [
+        "until ",
+        "at most",
+        "maximum",
+        "max ",
+        "stop when",
+        "converge",
+        "terminat",
+        "limit",
+        "once ",
+        "done when",
+        "complete",
+        "finish",
+        "wait for",
+        "collect",
+    ];
+    (calls > 3 && !ends.iter().any(|word| lower.contains(word))).then_some(calls)
+}
+
+pub(crate) const FAN_OUT: (&str, Status, &str, &str) =
+    ("fan-out", Warn, "It starts more than three agents and names no condition that ends them", ADVICE);

@@ -1,0 +1,180 @@
+//! # CHECK-05: obfuscation
+//!
+//! ## What it looks for
+//! Text that hides what it says: encodings, invisible or look-alike characters, escapes, reversed or spaced letters, hidden HTML. What
+//! is found is decoded and scanned again, until nothing is left to decode.
+//!
+//! ## Why it matters
+//! Models read through most of these; people and pattern matchers do not.
+//!
+//! ## Flagged
+//! An instruction in Base64, tag characters behind a sentence, `іgnore` with a Cyrillic letter.
+//!
+//! ## Not flagged
+//! Images as data, hashes, emoji, right-to-left languages.
+//!
+//! ## Blind spots
+//! Encryption, and encodings made up for one skill.
+//!
+//! ## References
+//! MITRE ATT&CK T1027, T1140.
+
+use std::ops::Range;
+
+use base64::Engine as _;
+
+use crate::hidden::{STANDARD, is_look_alike};
+
+/// A sign of hiding that means something by itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Sign {
+    pub(crate) technique: &'static str,
+    pub(crate) range: Range<usize>,
+    pub(crate) why: &'static str,
+}
+
+/// Signs of hiding that are worth a look even where nothing could be read.
+pub(crate) fn signs(text: &str, is_markdown: bool, code: &[Range<usize>]) -> Vec<Sign> {
+    let mut found = Vec::new();
+    let mut sign = |technique, range, why| found.push(Sign { technique, range, why });
+    if !text.is_ascii() {
+        let mut previous = ' ';
+        let mut invisible = None;
+        let mut bidi = None;
+        let mut tags = None;
+        let mut count = 0;
+        for (at, c) in text.char_indices() {
+            match c {
+                '\u{200b}' | '\u{200c}' | '\u{2060}' | '\u{ad}' | '\u{180e}'
+                    if previous.is_ascii() || c == '\u{200b}' =>
+                {
+                    count += 1;
+                    invisible.get_or_insert(at);
+                }
+                '\u{200d}' if previous.is_ascii_alphanumeric() => {
+                    count += 1;
+                    invisible.get_or_insert(at);
+                }
+                '\u{feff}' if at > 0 => {
+                    count += 1;
+                    invisible.get_or_insert(at);
+                }
+                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                    bidi.get_or_insert(at);
+                }
+                '\u{e0020}'..='\u{e007e}' if !matches!(previous, '\u{1f3f4}' | '\u{e0020}'..='\u{e007e}') => {
+                    tags.get_or_insert(at);
+                }
+                _ => {}
+            }
+            previous = c;
+        }
+        if let Some(at) = invisible.filter(|_| count >= 1) {
+            sign("zero-width", at..at, "Zero-width characters hide in the text");
+        }
+        if let Some(at) = bidi {
+            sign("bidi-controls", at..at, "Characters reorder the text that people see");
+        }
+        if let Some(at) = tags {
+            sign("tag-characters", at..at, "Invisible tag characters spell a text that models read");
+        }
+        if let Some(at) = mixed_word(text) {
+            sign("look-alikes", at.clone(), "Letters of another alphabet stand in for Latin ones");
+        }
+    }
+    if let Some(at) = text
+        .char_indices()
+        .find(|(_, c)| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{c}' | '\u{1b}'))
+        .map(|(at, _)| at)
+    {
+        sign("control-characters", at..at + 1, "Control characters stand in the text");
+    }
+    if let Some(at) = text.find(&"\n".repeat(60)) {
+        sign("padding", at..at, "A flood of blank lines pushes text out of sight");
+    }
+    if is_markdown {
+        if let Some(range) = long_base64(text, code) {
+            sign("base64", range, "A long Base64 run stands outside code");
+        }
+        if text.matches("<!--").count() >= 6 || hidden_style(text) {
+            let at = text.find("<!--").or_else(|| text.find("display:")).unwrap_or(0);
+            sign("hidden-html", at..at, "Much of the text is hidden when it is shown");
+        }
+    }
+    found
+}
+
+fn mixed_word(text: &str) -> Option<Range<usize>> {
+    let mut start = 0;
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        let range = start..start + word.len();
+        start =
+            range.end + text.get(range.end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        if word.len() >= 4 && word.bytes().any(|b| b.is_ascii_alphabetic()) {
+            let cyrillic =
+                word.chars().filter(|c| is_look_alike(*c) && matches!(c, '\u{370}'..='\u{52f}')).count();
+            let others = word.chars().filter(|c| !c.is_ascii() && !is_look_alike(*c)).count();
+            if cyrillic >= 1 && others == 0 && word.chars().count() >= 4 {
+                return Some(range);
+            }
+        }
+    }
+    None
+}
+
+fn hidden_style(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    [
+        "display:none",
+        "display: none",
+        "font-size:0",
+        "font-size: 0",
+        "visibility:hidden",
+        "opacity:0;",
+        "color:white",
+        "color: white",
+        "color:#fff\"",
+    ]
+    .iter()
+    .any(|style| {
+        lower.find(style).is_some_and(|at| {
+            lower
+                .get(at.saturating_sub(120)..at)
+                .is_some_and(|before| before.contains("style=") && before.contains('<'))
+        })
+    })
+}
+
+/// A run of 60 or more Base64 characters outside code, links and images.
+fn long_base64(text: &str, code: &[Range<usize>]) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = bytes.get(at..)?;
+        let start = at + rest.iter().position(|b| part(*b))?;
+        let run = bytes.get(start..)?;
+        let end = start + run.iter().position(|b| !part(*b)).unwrap_or(run.len());
+        at = end + 1;
+        if end - start < 60 || code.iter().any(|range| range.contains(&start)) {
+            continue;
+        }
+        let word = text.get(start..end)?;
+        let before = text.get(start.saturating_sub(40)..start).unwrap_or_default();
+        let kinds = [
+            word.bytes().any(|b| b.is_ascii_uppercase()),
+            word.bytes().any(|b| b.is_ascii_lowercase()),
+            word.bytes().any(|b| b.is_ascii_digit()),
+        ];
+        let slashes = word.matches('/').count();
+        let address = before.contains("://")
+            || before.contains("base64,")
+            || before.contains("sha")
+            || before.contains("](")
+            || slashes * 12 > word.len();
+        if kinds.iter().all(|kind| *kind) && !address && STANDARD.decode(word.trim_end_matches('=')).is_ok() {
+            return Some(start..end);
+        }
+    }
+    None
+}

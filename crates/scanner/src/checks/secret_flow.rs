@@ -1,0 +1,195 @@
+//! Part of CHECK-04: secrets on their way from where they lie to the network, followed through assignments.
+//!
+//! Deliberately simple: one file or fenced block at a time, straight-line assignments, no functions. A key in a header to the
+//! service it belongs to is what keys are for.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+use crate::rule::Status::{self, Block};
+
+/// Longest statement that is put together from several lines.
+const MAX_STATEMENT: usize = 1200;
+/// Most statements that are followed in one piece of code.
+const MAX_STATEMENTS: usize = 4000;
+
+pub(crate) struct Flow {
+    pub(crate) rule: &'static str,
+    pub(crate) status: Status,
+    pub(crate) range: Range<usize>,
+    pub(crate) why: String,
+}
+
+fn compiled(cell: &'static OnceLock<Regex>, pattern: &str) -> &'static Regex {
+    #[allow(clippy::expect_used)] // fixed patterns, used by every test
+    cell.get_or_init(|| Regex::new(pattern).expect("fixed pattern"))
+}
+
+/// A named secret of the environment; the name is the first group that matched.
+fn named_secret() -> &'static Regex {
+    static CELL: OnceLock<Regex> = OnceLock::new();
+    compiled(
+        &CELL,
+        r#"(?:environ(?:\.get\(|\[)\s*f?["']|getenv\(\s*["']|process\.env(?:\.|\[["'])|ENV\[["']|\$env:|env::var\(\s*")([A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|DATABASE_URL|PRIVATE|CONNECTION_STRING|WEBHOOK)[A-Z0-9_]*)"#,
+    )
+}
+
+/// The whole environment, or a file that holds secrets.
+fn bulk_secret() -> &'static Regex {
+    static CELL: OnceLock<Regex> = OnceLock::new();
+    compiled(
+        &CELL,
+        r"(?i)dict\(\s*os\.environ\s*\)|os\.environ\.(?:copy|items)\(|json\.dumps\(\s*(?:dict\()?os\.environ|JSON\.stringify\(\s*process\.env\s*\)|\{\s*\.\.\.process\.env|Object\.(?:entries|keys)\(\s*process\.env|(?:open|read_text|readFileSync|read_bytes|readFile|expanduser|join|Path)\([^)\n]{0,80}(?:\.ssh\b|\.aws\b|\.netrc|\.npmrc|\.pypirc|git-credentials|id_rsa|id_ed25519|\.kube|gcloud|wallet|keychain|\.gnupg|cookies|login\s?data|/etc/shadow|bash_history|\.docker/config)",
+    )
+}
+
+fn sink() -> &'static Regex {
+    static CELL: OnceLock<Regex> = OnceLock::new();
+    compiled(
+        &CELL,
+        r"(?i)\b(?:requests|httpx|session|aiohttp|client|http)\.(?:post|put|patch|request|get)\(|urlopen\(|urllib\.request\.Request\(|\bfetch\(|axios(?:\.(?:post|put|request|get))?\(|\.sendall?\(|sendmail\(|send_message\(|Invoke-(?:WebRequest|RestMethod)|\bcurl\b|XMLHttpRequest|put_object\(|upload_fileobj\(|sendto\(",
+    )
+}
+
+fn assignment() -> &'static Regex {
+    static CELL: OnceLock<Regex> = OnceLock::new();
+    compiled(
+        &CELL,
+        r"(?s)^\s*(?:export\s+|const\s+|let\s+|var\s+|\$)?([A-Za-z_][A-Za-z0-9_]*)\s*(?:\[[^\]]*\]\s*)?(?::\s*[\w\[\], .]+)?(?:\+)?=\s*([^=].*)$",
+    )
+}
+
+/// What does not carry a secret away: the header it belongs in.
+fn headers() -> &'static Regex {
+    static CELL: OnceLock<Regex> = OnceLock::new();
+    compiled(
+        &CELL,
+        r#"(?is)(?:headers|auth|cookies)\s*[=:]\s*(?:\{[^}]*\}|\([^)]*\)|[\w.]+)|["'](?:authorization|x-api-key|api-key|x-[a-z-]*(?:key|token))["']\s*:\s*[^,}\n]*|-H\s+["'][^"']*["']"#,
+    )
+}
+
+/// Follows secrets through a piece of code.
+pub(crate) fn follow(code: &str, offset: usize) -> Vec<Flow> {
+    let mut found = Vec::new();
+    if !(code.contains("env") || code.contains("ENV") || code.contains('.'))
+        || !(named_secret().is_match(code) || bulk_secret().is_match(code))
+    {
+        return found;
+    }
+    let mut tainted: BTreeSet<String> = BTreeSet::new();
+    let mut vendors: BTreeSet<String> = BTreeSet::new();
+    let mut bulk = false;
+    for statement in statements(code).take(MAX_STATEMENTS) {
+        let Some(text) = code.get(statement.clone()) else { continue };
+        let mut carries = mentions(text, &tainted);
+        for secret in named_secret().captures_iter(text) {
+            carries = true;
+            vendors.extend(secret.get(1).map(|name| name.as_str().to_owned()));
+        }
+        if bulk_secret().is_match(text) {
+            carries = true;
+            bulk = true;
+        }
+        if !carries {
+            continue;
+        }
+        let range = offset + statement.start..offset + statement.end;
+        if sink().is_match(text) {
+            let body = headers().replace_all(text, "");
+            let inside =
+                mentions(&body, &tainted) || named_secret().is_match(&body) || bulk_secret().is_match(&body);
+            if inside && (bulk || !own_service(&vendors, code)) {
+                found.push(Flow {
+                    rule: "secret-to-network",
+                    status: Block,
+                    range: range.clone(),
+                    why: "A secret is read and sent to the network in the same piece of code".to_owned(),
+                });
+            }
+        }
+        if let Some(assigned) = assignment().captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()))
+        {
+            tainted.insert(assigned);
+        }
+        let packed =
+            ["json.dumps(", "JSON.stringify(", "b64encode(", "btoa("].iter().any(|call| text.contains(call));
+        if packed && vendors.len() >= 2 && unrelated(&vendors) && found.is_empty() {
+            found.push(Flow {
+                rule: "credential-harvest",
+                status: Block,
+                range,
+                why: "Secrets of several services are gathered into one bundle".to_owned(),
+            });
+        }
+    }
+    found
+}
+
+/// Statements: lines, joined while brackets are open.
+fn statements(code: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        if at >= code.len() {
+            return None;
+        }
+        let start = at;
+        let mut depth = 0_i32;
+        let mut before = ' ';
+        for (i, c) in code.get(start..)?.char_indices() {
+            match c {
+                // A brace behind a head opens a body of statements, not an expression.
+                '{' if matches!(before, ')' | '>' | 'e' | 'y' | 'o') => {}
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' => depth = (depth - 1).max(0),
+                '\n' if depth <= 0 || i > MAX_STATEMENT => {
+                    at = start + i + 1;
+                    return Some(start..start + i);
+                }
+                _ => {}
+            }
+            if !c.is_whitespace() {
+                before = c;
+            }
+        }
+        at = code.len();
+        Some(start..code.len())
+    })
+}
+
+/// Whether a text uses one of these names as a word.
+fn mentions(text: &str, names: &BTreeSet<String>) -> bool {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    !names.is_empty() && text.split(|c| !word(c)).any(|part| names.contains(part))
+}
+
+/// Whether the secrets belong to a service that the code names: `X_API_KEY` with `api.x.com`.
+fn own_service(vendors: &BTreeSet<String>, code: &str) -> bool {
+    let lower = code.to_ascii_lowercase();
+    !vendors.is_empty()
+        && vendors.iter().all(|name| {
+            let parts = name.split('_').map(str::to_ascii_lowercase).filter(|part| part.len() >= 3);
+            let generic = [
+                "api", "key", "token", "secret", "access", "password", "auth", "client", "bot", "app", "url",
+                "the", "user", "private", "webhook", "service", "account", "live", "test", "database",
+            ];
+            let mut named = parts.filter(|part| !generic.contains(&part.as_str())).peekable();
+            named.peek().is_none() || named.any(|part| hosts(&lower).any(|host| host.contains(&part)))
+        })
+}
+
+/// The hosts of the addresses in a text.
+fn hosts(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("://").filter_map(|(at, _)| {
+        text.get(at + 3..)?.split(|c: char| !(c.is_alphanumeric() || c == '.' || c == '-')).next()
+    })
+}
+
+/// Whether secrets are not all of one service.
+fn unrelated(vendors: &BTreeSet<String>) -> bool {
+    let mut firsts: Vec<_> = vendors.iter().filter_map(|name| name.split('_').next()).collect();
+    firsts.dedup();
+    firsts.len() >= 2
+}

@@ -1,0 +1,168 @@
+//! # CHECK-02: name spoofing
+//!
+//! ## What it looks for
+//! A skill that takes the name of a system skill: exactly, with look-alike letters, other separators or case, or one letter off; or
+//! that claims to be a vendor's own.
+//!
+//! ## Why it matters
+//! Users and agents trust names.
+//!
+//! ## Flagged
+//! `system-agent` from a stranger, with a Cyrillic `а` too.
+//!
+//! ## Not flagged
+//! Skills from trusted sources.
+//!
+//! ## Blind spots
+//! Names that no list holds.
+//!
+//! ## References
+//! MITRE ATT&CK T1036.005.
+
+use unicode_security::confusable_detection::skeleton;
+
+use crate::rule::Status::{self, Block, Warn};
+
+/// A name without what people overlook: case, separators, look-alikes.
+pub(crate) fn folded(name: &str) -> String {
+    let skeleton: String = skeleton(&name.to_lowercase()).collect();
+    skeleton.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Compares a skill's name with the names of system skills.
+pub(crate) fn judge(name: &str, system: &[String]) -> Option<(&'static str, Status, String)> {
+    for known in system {
+        if name == known {
+            return Some((
+                "exact",
+                Block,
+                format!("Name conflict with system skill {known} — possible trust hijacking"),
+            ));
+        }
+        if folded(name) == folded(known) {
+            return Some((
+                "look-alike",
+                Block,
+                format!("Name conflict with system skill {known} — possible trust hijacking (look-alike)"),
+            ));
+        }
+    }
+    for known in system.iter().filter(|known| known.chars().count() >= 6) {
+        if strsim::damerau_levenshtein(&folded(name), &folded(known)) == 1 {
+            return Some(("typosquat", Warn, format!("The name is one letter off the system skill {known}")));
+        }
+    }
+    None
+}
+
+/// Makers and products whose names are worth borrowing.
+const BRANDS: &[&str] = &[
+    "anthropic",
+    "claude",
+    "openai",
+    "chatgpt",
+    "codex",
+    "google",
+    "gemini",
+    "microsoft",
+    "github",
+    "gitlab",
+    "slack",
+    "discord",
+    "telegram",
+    "notion",
+    "stripe",
+    "paypal",
+    "amazon",
+    "azure",
+    "docker",
+    "kubernetes",
+    "openclaw",
+    "clawhub",
+    "clawdbot",
+    "cursor",
+    "vercel",
+    "cloudflare",
+    "metamask",
+    "coinbase",
+    "binance",
+    "official",
+    "security",
+    "dropbox",
+    "linkedin",
+    "whatsapp",
+];
+
+/// A name that claims to be, or almost is, somebody else's; `claims` says that the text claims it, too.
+pub(crate) fn borrowed(name: &str, claims: bool) -> Option<(&'static str, Status, String)> {
+    let lower = name.to_lowercase();
+    let parts: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|part| part.len() >= 5).collect();
+    for part in &parts {
+        let plain: String = part
+            .chars()
+            .map(|c| match c {
+                '0' => 'o',
+                '1' => 'l',
+                '3' => 'e',
+                '5' => 's',
+                c => c,
+            })
+            .collect();
+        for brand in BRANDS {
+            let near = part != brand
+                && brand.len() >= 5
+                && (plain == *brand
+                    || strsim::damerau_levenshtein(part, brand) == 1
+                        && !brand.starts_with(*part)
+                        && !part.starts_with(*brand));
+            if near {
+                let status = if claims { Block } else { Warn };
+                return Some(("typosquat", status, format!("`{part}` in the name is almost `{brand}`")));
+            }
+        }
+    }
+    let named = BRANDS
+        .iter()
+        .filter(|brand| !matches!(**brand, "official" | "security"))
+        .any(|brand| parts.contains(brand));
+    if claims && (named || lower.contains("official")) {
+        return Some((
+            "vendor-claim",
+            Block,
+            "It claims to be a vendor's own, and to be preferred over others".to_owned(),
+        ));
+    }
+    None
+}
+
+/// Whether a text claims a vendor's authority for itself.
+pub(crate) fn claims_authority(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let preferred = [
+        "always prefer this skill",
+        "prefer this skill over",
+        "use this skill instead of",
+        "replaces the official",
+        "supersedes the official",
+    ];
+    let verified = [
+        "verified by the anthropic",
+        "verified by anthropic",
+        "verified by openai",
+        "verified by google",
+        "verified by microsoft",
+        "official skill published by the vendor",
+        "certified by anthropic",
+        "approved by anthropic",
+        "endorsed by anthropic",
+    ];
+    preferred.iter().chain(&verified).any(|claim| lower.contains(claim))
+}
+
+/// A name that mixes scripts so that it looks like another.
+pub(crate) fn mixed_script(name: &str) -> bool {
+    let latin = name.chars().any(|c| c.is_ascii_alphabetic());
+    let look_alike = name.chars().any(|c| matches!(c, '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{52f}' | '\u{ff21}'..='\u{ff5a}' | '\u{1d400}'..='\u{1d7ff}'));
+    latin && look_alike
+}

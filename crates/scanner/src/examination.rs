@@ -1,0 +1,453 @@
+//! One skill under examination: every check over every file.
+
+// A rule and a role are the two things a finding is about.
+#![allow(clippy::similar_names)]
+
+use std::ops::Range;
+
+use skillsandbox_manifest::SkillDoc;
+
+use crate::Scanner;
+use crate::checks::{
+    delegation, dependencies, front_matter, obfuscation, secret_flow, spoofing, supply_chain, tools,
+};
+use crate::finding::{Finding, snippet};
+use crate::rule::{CheckId, Rule, Scope, Status};
+use crate::skill::{FileKind, Skill, SkillFile};
+use crate::text::{self, Block, Role};
+use crate::{hidden, polarity};
+
+/// One scan under way.
+pub(crate) struct Examination<'s> {
+    scanner: &'s Scanner,
+    skill: &'s Skill,
+    pub(crate) findings: Vec<Finding>,
+    /// Whether the skill says that it is about security.
+    security: bool,
+}
+
+impl<'s> Examination<'s> {
+    pub(crate) fn new(scanner: &'s Scanner, skill: &'s Skill) -> Self {
+        Self { scanner, skill, findings: Vec::new(), security: false }
+    }
+
+    /// All checks over all files; the skill's name.
+    pub(crate) fn all(&mut self) -> String {
+        let document = self.skill.document();
+        let text = document
+            .and_then(|at| self.skill.files.get(at))
+            .map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
+        let text = text.unwrap_or_default();
+        let doc = SkillDoc::parse(&text);
+        let front = doc.front_matter.as_ref();
+        let name = front
+            .and_then(|front| front.name.as_ref())
+            .map_or_else(|| self.skill.name.clone(), |name| name.value.clone());
+        let description = front
+            .and_then(|front| front.description.as_ref())
+            .map(|text| text.value.clone())
+            .unwrap_or_default();
+        let title: String =
+            doc.body(&text).lines().find(|line| line.starts_with('#')).unwrap_or_default().to_owned();
+        self.security = polarity::is_about_security(&format!("{name} {description} {title}"));
+
+        if let Some(file) = document.and_then(|at| self.skill.files.get(at)) {
+            self.document(file, &text, &doc, &name);
+        }
+        for (at, file) in self.skill.files.iter().enumerate() {
+            if file.is_text() {
+                let body_start = if Some(at) == document { doc.body_start } else { 0 };
+                self.text_file(file, body_start);
+            } else {
+                self.binary_file(file);
+            }
+        }
+        name
+    }
+
+    fn document(&mut self, file: &SkillFile, text: &str, doc: &SkillDoc, name: &str) {
+        for (rule, status, why, at) in front_matter::judge(doc, text) {
+            if status > Status::Pass {
+                self.note(
+                    CheckId::FrontMatter,
+                    rule,
+                    status,
+                    file,
+                    at..at,
+                    Role::Data,
+                    why,
+                    "Ask the author to mend the front matter.",
+                );
+            }
+        }
+        let has_scripts = self.skill.files.iter().any(|file| file.kind == FileKind::Script);
+        if let Some(front) = &doc.front_matter {
+            for ((rule, status, why), tool) in tools::judge(front, has_scripts, doc.body(text)) {
+                let advice = "Verify the tool list with the author.";
+                self.note(CheckId::Tools, rule, status, file, tool.span.range(), Role::Data, why, advice);
+            }
+        }
+        if !self.scanner.is_trusted(&self.skill.source) {
+            if let Some((rule, status, why)) = spoofing::judge(name, &self.scanner.system_names) {
+                self.note(
+                    CheckId::Spoofing,
+                    rule,
+                    status,
+                    file,
+                    0..0,
+                    Role::Data,
+                    why,
+                    "Install it only under another name.",
+                );
+            }
+            if let Some((rule, status, why)) = spoofing::borrowed(name, spoofing::claims_authority(text)) {
+                self.note(
+                    CheckId::Spoofing,
+                    rule,
+                    status,
+                    file,
+                    0..0,
+                    Role::Data,
+                    why,
+                    "Check who publishes it.",
+                );
+            }
+            if spoofing::mixed_script(name) {
+                let why = format!("The name mixes alphabets to look like {}", spoofing::folded(name));
+                self.note(
+                    CheckId::Spoofing,
+                    "mixed-script",
+                    Status::Block,
+                    file,
+                    0..0,
+                    Role::Data,
+                    why,
+                    "Install it only under another name.",
+                );
+            }
+        }
+        if let Some(calls) = delegation::fan_out(doc.body(text)) {
+            let (rule, status, why, advice) = delegation::FAN_OUT;
+            self.note(
+                CheckId::Delegation,
+                rule,
+                status,
+                file,
+                0..0,
+                Role::Instruction,
+                format!("{why} ({calls} calls)"),
+                advice,
+            );
+        }
+    }
+
+    fn binary_file(&mut self, file: &SkillFile) {
+        let (rule, why) = match file.kind {
+            FileKind::Executable => ("embedded-program", "A compiled program comes with the skill"),
+            FileKind::Archive => {
+                ("embedded-archive", "An archive comes with the skill; its content was not read")
+            }
+            _ => return,
+        };
+        self.note(
+            CheckId::SupplyChain,
+            rule,
+            Status::Warn,
+            file,
+            0..0,
+            Role::Data,
+            why.to_owned(),
+            "Ask for the source instead.",
+        );
+    }
+
+    fn text_file(&mut self, file: &SkillFile, body_start: usize) {
+        let blocks = match file.kind {
+            FileKind::Markdown => text::markdown(&file.bytes, body_start),
+            FileKind::Script => text::plain(&file.bytes, Role::Code),
+            FileKind::Config => text::plain(&file.bytes, Role::Data),
+            _ => text::plain(&file.bytes, Role::Instruction),
+        };
+        for hit in self.scanner.engine.search(&file.bytes, &blocks) {
+            let Some(block) = blocks.get(hit.block) else { continue };
+            self.weigh(file, &hit.range, hit.rule, block);
+        }
+        let text = String::from_utf8_lossy(&file.bytes);
+        if text.len() == file.bytes.len() {
+            self.hidden(file, &text, &blocks);
+        }
+        for (name, popular) in dependencies::typosquats(&file.path, &text) {
+            let at = text.find(&name).unwrap_or(0);
+            let why = format!("The package `{name}` is one letter off `{popular}`");
+            self.note(
+                CheckId::SupplyChain,
+                "typosquat",
+                Status::Block,
+                file,
+                at..at + name.len(),
+                Role::Data,
+                why,
+                "Check the name.",
+            );
+        }
+        self.flows(file, &text, &blocks);
+        self.blocked_hosts(file, &text);
+    }
+
+    /// Turns a match into a finding, as grave as its role makes it.
+    fn weigh(&mut self, file: &SkillFile, range: &Range<usize>, rule: &'static Rule, block: &Block) {
+        let mut signs = polarity::signs(&file.bytes, block, range.start, range.end, self.security);
+        // In front matter, quotation marks are YAML's.
+        if block.front_matter {
+            signs.retain(|sign| *sign != "quoted");
+        }
+        let example = is_example_file(&file.path);
+        if example {
+            signs.push("in a test or an example");
+        }
+        let role = match block.role {
+            Role::Instruction if signs.contains(&"quoted") => Role::Quotation,
+            role => role,
+        };
+        // That a skill speaks of security excuses nothing by itself: phishing does, too.
+        let others = signs.iter().filter(|sign| **sign != "in a skill about security").count();
+        let mut weight = if others == 0 { 0 } else { signs.len() };
+        if rule.scope == Scope::Code && block.role == Role::Code {
+            // Code is run or it is not: one sign that it is only shown is not enough.
+            signs.retain(|sign| !matches!(*sign, "quoted" | "forbidden or described"));
+            weight = signs.len().saturating_sub(1);
+        }
+        if supply_chain::is_known_installer(rule.id, file.bytes.get(range.clone()).unwrap_or_default()) {
+            return;
+        }
+        let mut status = rule.status;
+        for _ in 0..weight.min(2) {
+            status = status.milder();
+        }
+        if status == Status::Pass {
+            return;
+        }
+        let mut finding = self.finding(
+            rule.check,
+            rule.id,
+            status,
+            file,
+            range.clone(),
+            role,
+            rule.why.to_owned(),
+            rule.advice,
+        );
+        finding.mitigations = signs;
+        finding.techniques = rule.techniques.to_vec();
+        self.findings.push(finding);
+    }
+
+    /// CHECK-05: what is hidden, read again by all the rules.
+    fn hidden(&mut self, file: &SkillFile, text: &str, blocks: &[Block]) {
+        // Hashes and drawings by the thousand, and nothing a model reads.
+        let name = file.path.to_ascii_lowercase();
+        let skipped =
+            [".lock", "package-lock.json", ".svg", ".ipynb"].iter().any(|ending| name.ends_with(ending));
+        if skipped {
+            return;
+        }
+        let code: Vec<_> =
+            blocks.iter().filter(|block| block.role == Role::Code).map(|block| block.range.clone()).collect();
+        let mut techniques: Vec<&'static str> = Vec::new();
+        for sign in obfuscation::signs(text, file.kind == FileKind::Markdown, &code) {
+            techniques.push(sign.technique);
+            let status =
+                if matches!(sign.technique, "tag-characters") { Status::Block } else { Status::Warn };
+            self.note(
+                CheckId::Obfuscation,
+                sign.technique,
+                status,
+                file,
+                sign.range,
+                Role::Data,
+                sign.why.to_owned(),
+                "Ask what is hidden, and why.",
+            );
+        }
+        let mut read = false;
+        for hidden in hidden::uncover(text) {
+            let inner = text::plain(hidden.text.as_bytes(), Role::Instruction);
+            for hit in self.scanner.engine.search(hidden.text.as_bytes(), &inner) {
+                if hit.rule.status < Status::Block {
+                    continue;
+                }
+                // The same words may stand in the open, too: then they were found there.
+                let passage = hidden.text.get(hit.range.clone()).unwrap_or_default();
+                if text.contains(passage) {
+                    continue;
+                }
+                read = true;
+                let why = format!("{} (hidden by {})", hit.rule.why, hidden.chain.join(", then "));
+                let status = Status::Block;
+                let mut finding = self.finding(
+                    CheckId::Obfuscation,
+                    "hidden-payload",
+                    status,
+                    file,
+                    hidden.range.clone(),
+                    Role::Decoded,
+                    why,
+                    hit.rule.advice,
+                );
+                finding.snippet = snippet(passage.as_bytes());
+                finding.decoded_from = hidden.chain.iter().map(|how| (*how).to_owned()).collect();
+                self.findings.push(finding);
+            }
+        }
+        techniques.dedup();
+        if techniques.len() >= 2 && !read {
+            let why = format!("Several techniques of hiding together: {}", techniques.join(", "));
+            self.note(
+                CheckId::Obfuscation,
+                "combined",
+                Status::Block,
+                file,
+                0..0,
+                Role::Data,
+                why,
+                "Do not install it.",
+            );
+        }
+    }
+
+    fn flows(&mut self, file: &SkillFile, text: &str, blocks: &[Block]) {
+        let pieces: Vec<Range<usize>> = match file.kind {
+            FileKind::Script => std::iter::once(0..text.len()).collect(),
+            FileKind::Markdown => joined_code(blocks),
+            _ => return,
+        };
+        for piece in pieces {
+            let Some(code) = text.get(piece.clone()) else { continue };
+            for flow in secret_flow::follow(code, piece.start) {
+                let mut status = flow.status;
+                if is_example_file(&file.path) {
+                    status = status.milder();
+                }
+                self.note(
+                    CheckId::Exfiltration,
+                    flow.rule,
+                    status,
+                    file,
+                    flow.range,
+                    Role::Code,
+                    flow.why,
+                    "Find out where the secret goes, and why.",
+                );
+            }
+        }
+    }
+
+    fn blocked_hosts(&mut self, file: &SkillFile, text: &str) {
+        if self.scanner.blocklist.is_empty() {
+            return;
+        }
+        // Defanged spellings: hxxp, [.], (dot).
+        let lower = text
+            .to_lowercase()
+            .replace("[.]", ".")
+            .replace("(.)", ".")
+            .replace("[dot]", ".")
+            .replace("(dot)", ".")
+            .replace('\u{3002}', ".");
+        for word in lower.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-'))) {
+            let host = word.trim_matches('.');
+            let Some(ascii) = host.contains('.').then(|| idna::domain_to_ascii(host).ok()).flatten() else {
+                continue;
+            };
+            if let Some(blocked) = self.scanner.blocklist.iter().find(|blocked| {
+                ascii == **blocked
+                    || ascii.strip_suffix(blocked.as_str()).is_some_and(|rest| rest.ends_with('.'))
+            }) {
+                let at = text.find(host).unwrap_or(0);
+                let why = format!("It names {blocked}, which is on the blocklist");
+                self.note(
+                    CheckId::Exfiltration,
+                    "blocklisted",
+                    Status::Block,
+                    file,
+                    at..at + 1,
+                    Role::Data,
+                    why,
+                    "Do not install it.",
+                );
+                return;
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)] // all that a finding is made of
+    fn note(
+        &mut self,
+        check: CheckId,
+        rule: &str,
+        status: Status,
+        file: &SkillFile,
+        range: Range<usize>,
+        role: Role,
+        why: String,
+        advice: &str,
+    ) {
+        let finding = self.finding(check, rule, status, file, range, role, why, advice);
+        self.findings.push(finding);
+    }
+
+    #[allow(clippy::too_many_arguments, clippy::unused_self)] // all that a finding is made of
+    fn finding(
+        &self,
+        check: CheckId,
+        rule: &str,
+        status: Status,
+        file: &SkillFile,
+        range: Range<usize>,
+        role: Role,
+        why: String,
+        advice: &str,
+    ) -> Finding {
+        let (line, column) = text::place(&file.bytes, range.start);
+        Finding {
+            rule: format!("{}/{rule}", check.as_str()),
+            check,
+            status,
+            file: file.path.clone(),
+            line,
+            column,
+            snippet: snippet(file.bytes.get(range.clone()).unwrap_or_default()),
+            range: (range.start, range.end),
+            role,
+            mitigations: Vec::new(),
+            decoded_from: Vec::new(),
+            why,
+            advice: advice.to_owned(),
+            techniques: Vec::new(),
+        }
+    }
+}
+
+/// Whether a path says that it holds tests, fixtures or examples.
+fn is_example_file(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    lower.split('/').any(|part| {
+        matches!(part, "tests" | "test" | "fixtures" | "__tests__" | "testdata" | "evals" | "test_data")
+            || part.starts_with("test_")
+            || part.ends_with("_test.py")
+            || part.contains(".test.")
+            || part.contains(".spec.")
+    })
+}
+
+/// Code blocks that stand together count as one piece: what one reads, the next may send.
+fn joined_code(blocks: &[Block]) -> Vec<Range<usize>> {
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    for block in blocks.iter().filter(|block| block.role == Role::Code || block.fenced) {
+        match pieces.last_mut() {
+            Some(last) if last.end == block.range.start => last.end = block.range.end,
+            _ => pieces.push(block.range.clone()),
+        }
+    }
+    pieces
+}

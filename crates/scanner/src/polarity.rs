@@ -1,0 +1,220 @@
+//! Is it said, or is it only spoken of? A deny-list, a quotation or a lesson about attacks is not an attack.
+//!
+//! Each sign that a passage speaks *about* something instead of telling to do it makes its finding one step milder. No
+//! sign removes a finding alone, so that an attacker who writes "example:" in front gains a warning, not silence.
+
+use std::sync::OnceLock;
+
+use aho_corasick::AhoCorasick;
+
+use crate::text::{Block, Role};
+
+/// Words in front of a passage, in its own sentence, that turn it into something forbidden, described or looked for.
+const TURNING: &[&str] = &[
+    "never",
+    "not ",
+    "n't",
+    "avoid",
+    "asks you to",
+    "ask you to",
+    "tries to",
+    "try to",
+    "asking",
+    "requests to",
+    "tell you to",
+    "tells you to",
+    "telling",
+    "claims",
+    "pretend",
+    "refuse",
+    "reject",
+    "detect",
+    "flag",
+    "block",
+    "prevent",
+    "deny",
+    "forbid",
+    "prohibit",
+    "against",
+    "attack",
+    "attempt",
+    "malicious",
+    "adversar",
+    "injection",
+    "suspicious",
+    "such as",
+    "e.g.",
+    "example",
+    "phrase",
+    "pattern",
+    "instead of",
+    "vulnerab",
+    "exploit",
+    "unsafe",
+    "dangerous",
+    "wrong",
+    "\u{274c}",
+    "\u{1f6ab}",
+    "bad:",
+    "warn",
+    "scan for",
+    "look for",
+    "search for",
+    "watch for",
+    "check for",
+    "looks for",
+    "checks for",
+    "containing",
+    "contains",
+    "if you see",
+    "if you encounter",
+    "if you find",
+    "if any",
+    "if a skill",
+    "untrusted",
+    "hostile",
+    "trick",
+    "beware",
+];
+
+/// Words in a heading that say the same of all that stands under it.
+const TURNING_HEADINGS: &[&str] = &[
+    "attack",
+    "threat",
+    "injection",
+    "malicious",
+    "red flag",
+    "detect",
+    "anti-pattern",
+    "antipattern",
+    "avoid",
+    "never",
+    "don't",
+    "do not",
+    "forbidden",
+    "prohibited",
+    "vulnerab",
+    "what not",
+    "bad ",
+    "unsafe",
+    "dangerous",
+    "signature",
+    "indicator",
+    "test case",
+    "payload",
+    "exploit",
+    "evasion",
+    "owasp",
+    "mistake",
+    "pitfall",
+    "risk",
+    "refuse",
+    "guardrail",
+    "block",
+    "deny",
+    "danger",
+    "critical finding",
+    "warning",
+    "abuse",
+    "suspicious",
+    "examples of",
+];
+
+/// Words in a skill's name or description that say it is about security.
+const SECURITY: &[&str] = &[
+    "security",
+    "injection",
+    "pentest",
+    "penetration test",
+    "threat",
+    "malware",
+    "vulnerab",
+    "red team",
+    "red-team",
+    "redteam",
+    "forensic",
+    "jailbreak",
+    "guardrail",
+    "prompt defense",
+    "ctf",
+    "siem",
+    "phishing",
+    "reverse engineer",
+    "reversing",
+    "binary analysis",
+    "owasp",
+    "mitre",
+    "attack tree",
+    "attack surface",
+];
+
+fn automaton(words: &[&str], cell: &'static OnceLock<AhoCorasick>) -> &'static AhoCorasick {
+    cell.get_or_init(|| {
+        #[allow(clippy::expect_used)] // fixed words
+        AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("fixed words fit")
+    })
+}
+
+/// Whether a skill says of itself that it is about security.
+pub(crate) fn is_about_security(text: &str) -> bool {
+    static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
+    automaton(SECURITY, &WORDS).is_match(text)
+}
+
+/// Signs that a passage is spoken of, by name.
+pub(crate) fn signs(
+    text: &[u8],
+    block: &Block,
+    start: usize,
+    end: usize,
+    security: bool,
+) -> Vec<&'static str> {
+    static SENTENCE: OnceLock<AhoCorasick> = OnceLock::new();
+    static HEADING: OnceLock<AhoCorasick> = OnceLock::new();
+    let mut signs = Vec::new();
+    if is_quoted(text, start, end) {
+        signs.push("quoted");
+    }
+    if block.role == Role::Quotation {
+        signs.push("in a quotation or table");
+    }
+    if automaton(TURNING, &SENTENCE).is_match(lead(text, block, start)) {
+        signs.push("forbidden or described");
+    }
+    if automaton(TURNING_HEADINGS, &HEADING).is_match(text.get(block.heading.clone()).unwrap_or_default()) {
+        signs.push("under a heading about attacks");
+    }
+    if security {
+        signs.push("in a skill about security");
+    }
+    signs
+}
+
+/// What stands in front of a passage in its own sentence.
+fn lead<'t>(text: &'t [u8], block: &Block, start: usize) -> &'t [u8] {
+    let from = block.range.start.max(start.saturating_sub(160));
+    let before = text.get(from..start).unwrap_or_default();
+    let end =
+        before.windows(2).rposition(|pair| matches!(pair, b". " | b".\n" | b"! " | b"? " | b";\n" | b"\n\n"));
+    before.get(end.map_or(0, |end| end + 2)..).unwrap_or_default()
+}
+
+/// Whether a passage stands between quotation marks or backquotes of one line.
+fn is_quoted(text: &[u8], start: usize, end: usize) -> bool {
+    let line_start = memchr::memrchr(b'\n', text.get(..start).unwrap_or_default()).map_or(0, |at| at + 1);
+    let before = text.get(line_start..start).unwrap_or_default();
+    let rest = text.get(end..).unwrap_or_default();
+    let after = rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len())).unwrap_or_default();
+    let odd = |mark: u8| {
+        memchr::memchr_iter(mark, before).count() % 2 == 1 && memchr::memchr(mark, after).is_some()
+    };
+    let opened = |open: &[u8], close: &[u8]| {
+        let last = memchr::memmem::rfind(before, open);
+        last.is_some_and(|at| memchr::memmem::find(before.get(at..).unwrap_or_default(), close).is_none())
+            && memchr::memmem::find(after, close).is_some()
+    };
+    odd(b'"')
+        || odd(b'`')
+        || opened("\u{201c}".as_bytes(), "\u{201d}".as_bytes())
+        || opened("\u{ab}".as_bytes(), "\u{bb}".as_bytes())
+}

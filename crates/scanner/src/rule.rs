@@ -1,0 +1,129 @@
+//! Rules as data: what to look for, where, how much it weighs, and what to tell people.
+
+use serde::Serialize;
+
+/// Which of the eight checks a rule belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub enum CheckId {
+    /// Prompt injection.
+    #[serde(rename = "CHECK-01")]
+    Injection,
+    /// Name spoofing.
+    #[serde(rename = "CHECK-02")]
+    Spoofing,
+    /// Tool overclaiming.
+    #[serde(rename = "CHECK-03")]
+    Tools,
+    /// Exfiltration vectors.
+    #[serde(rename = "CHECK-04")]
+    Exfiltration,
+    /// Obfuscation.
+    #[serde(rename = "CHECK-05")]
+    Obfuscation,
+    /// Delegation chains.
+    #[serde(rename = "CHECK-06")]
+    Delegation,
+    /// Front matter integrity.
+    #[serde(rename = "CHECK-07")]
+    FrontMatter,
+    /// Supply chain.
+    #[serde(rename = "CHECK-08")]
+    SupplyChain,
+}
+
+impl CheckId {
+    /// All eight, in their order.
+    pub const ALL: [Self; 8] = [
+        Self::Injection,
+        Self::Spoofing,
+        Self::Tools,
+        Self::Exfiltration,
+        Self::Obfuscation,
+        Self::Delegation,
+        Self::FrontMatter,
+        Self::SupplyChain,
+    ];
+
+    /// `CHECK-01` … `CHECK-08`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Injection => "CHECK-01",
+            Self::Spoofing => "CHECK-02",
+            Self::Tools => "CHECK-03",
+            Self::Exfiltration => "CHECK-04",
+            Self::Obfuscation => "CHECK-05",
+            Self::Delegation => "CHECK-06",
+            Self::FrontMatter => "CHECK-07",
+            Self::SupplyChain => "CHECK-08",
+        }
+    }
+
+    /// The name people read.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Injection => "Prompt Injection",
+            Self::Spoofing => "Name Spoofing",
+            Self::Tools => "Tool Overclaiming",
+            Self::Exfiltration => "Exfiltration Vectors",
+            Self::Obfuscation => "Obfuscation",
+            Self::Delegation => "Delegation Chains",
+            Self::FrontMatter => "Frontmatter Integrity",
+            Self::SupplyChain => "Supply Chain",
+        }
+    }
+}
+
+/// What a finding amounts to. The greater wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Status {
+    /// Worth knowing, no judgement.
+    Pass,
+    /// A person should look.
+    Warn,
+    /// Clearly malicious.
+    Block,
+}
+
+impl Status {
+    /// One step milder.
+    #[must_use]
+    pub(crate) fn milder(self) -> Self {
+        match self {
+            Self::Block => Self::Warn,
+            Self::Warn | Self::Pass => Self::Pass,
+        }
+    }
+}
+
+/// In which parts of a text a rule means anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Sentences: prose, comments, front matter, plain fenced text.
+    Words,
+    /// Sentences so plain in their meaning that they count in code and data too.
+    Anywhere,
+    /// Commands and programs: scripts, fenced code, inline code, and sentences that tell to run them.
+    Code,
+}
+
+/// One pattern with its meaning.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) check: CheckId,
+    /// Stable, under its check: `CHECK-01/override`.
+    pub(crate) id: &'static str,
+    /// What a match amounts to where it is an instruction or code that would run.
+    pub(crate) status: Status,
+    pub(crate) scope: Scope,
+    /// Literals in lower case, one of which every match holds. They are searched for, all rules' at once.
+    pub(crate) anchors: &'static [&'static str],
+    /// What is looked at round an anchor. Case-insensitive, bytes, no Unicode classes; linear time.
+    pub(crate) pattern: &'static str,
+    pub(crate) why: &'static str,
+    pub(crate) advice: &'static str,
+    /// MITRE ATT&CK or ATLAS techniques.
+    pub(crate) techniques: &'static [&'static str],
+}
