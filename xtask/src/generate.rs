@@ -10,6 +10,14 @@ use crate::workspace::{cargo, output, root};
 const GENERATED: &[(&str, &[&str])] = &[
     ("docs/schema/skillsandbox.schema.json", &["schema", "manifest"]),
     ("docs/schema/policy.schema.json", &["schema", "policy"]),
+    ("docs/checks/CHECK-01.md", &["explain", "CHECK-01"]),
+    ("docs/checks/CHECK-02.md", &["explain", "CHECK-02"]),
+    ("docs/checks/CHECK-03.md", &["explain", "CHECK-03"]),
+    ("docs/checks/CHECK-04.md", &["explain", "CHECK-04"]),
+    ("docs/checks/CHECK-05.md", &["explain", "CHECK-05"]),
+    ("docs/checks/CHECK-06.md", &["explain", "CHECK-06"]),
+    ("docs/checks/CHECK-07.md", &["explain", "CHECK-07"]),
+    ("docs/checks/CHECK-08.md", &["explain", "CHECK-08"]),
 ];
 
 pub(crate) fn write() -> anyhow::Result<()> {

@@ -9,6 +9,7 @@
 mod behaviours;
 mod bench;
 mod demo;
+mod eval;
 mod generate;
 mod setup;
 mod test;
@@ -29,6 +30,7 @@ For parts of the work:
   setup                 only the set-up: find or install libseccomp
   behaviours [--check]  how many of the promised behaviours a named test proves
   generate [--check]    write the generated files, or fail where one is stale
+  eval --corpus DIR     the scanner on a labelled corpus: recall, false alarms, time
   bench manifest        time and memory of `skillsandbox validate` on hostile manifests
 ";
 
@@ -53,6 +55,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(),
         ["bench", "manifest"] => bench::manifest(),
+        ["eval", rest @ ..] => eval::run(rest),
         ["measure", command @ ..] => bench::measure(command),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");

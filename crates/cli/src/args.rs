@@ -14,7 +14,8 @@ const STYLES: Styles = Styles::styled()
 
 /// Don't trust the code: constrain what it can do, and record what it tried.
 ///
-/// Agent skills declare what they need in skillsandbox.yaml. These verbs check and show such declarations.
+/// Agent skills declare what they need in skillsandbox.yaml; these verbs check and show such declarations, and judge skills
+/// before they are installed or run.
 #[derive(Debug, Parser)]
 #[command(name = "skillsandbox", version, styles = STYLES, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Exit codes: 0 fine, 1 the answer is no, 2 wrong usage or an internal error.\n\
@@ -52,6 +53,7 @@ pub(crate) enum Verb {
     Validate(verbs::validate::Validate),
     Inspect(verbs::inspect::Inspect),
     Scan(verbs::scan::Scan),
+    Explain(verbs::explain::Explain),
     Schema(verbs::schema::Schema),
     Completions(verbs::completions::Completions),
     Man(verbs::man::Man),
@@ -63,6 +65,7 @@ impl Verb {
             Self::Validate(verb) => verb.run(),
             Self::Inspect(verb) => verb.run(),
             Self::Scan(verb) => verb.run(),
+            Self::Explain(verb) => verb.run(),
             Self::Schema(verb) => verb.run(),
             Self::Completions(verb) => verb.run(),
             Self::Man(verb) => verb.run(),

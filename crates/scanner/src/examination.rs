@@ -9,7 +9,8 @@ use skillsandbox_manifest::SkillDoc;
 
 use crate::Scanner;
 use crate::checks::{
-    delegation, dependencies, front_matter, obfuscation, secret_flow, spoofing, supply_chain, tools,
+    delegation, dependencies, fetched_hosts, front_matter, obfuscation, secret_flow, spoofing, supply_chain,
+    tools,
 };
 use crate::finding::{Finding, snippet};
 use crate::rule::{CheckId, Rule, Scope, Status};
@@ -125,6 +126,28 @@ impl<'s> Examination<'s> {
                     "Install it only under another name.",
                 );
             }
+        }
+        let description = doc
+            .front_matter
+            .as_ref()
+            .and_then(|front| front.description.as_ref())
+            .map_or("", |text| &text.value);
+        let title = doc.body(text).lines().find(|line| line.starts_with('#')).unwrap_or_default();
+        if let Some((range, host)) =
+            fetched_hosts::unrelated(text, &format!("{name} {} {description} {title}", self.skill.name))
+        {
+            let why = format!("It fetches from {host}, which nothing else in the skill speaks of");
+            let advice = "Ask what is fetched there, and why the address is fixed.";
+            self.note(
+                CheckId::Exfiltration,
+                "unknown-host",
+                Status::Warn,
+                file,
+                range,
+                Role::Code,
+                why,
+                advice,
+            );
         }
         if let Some(calls) = delegation::fan_out(doc.body(text)) {
             let (rule, status, why, advice) = delegation::FAN_OUT;
@@ -251,8 +274,11 @@ impl<'s> Examination<'s> {
         if skipped {
             return;
         }
-        let code: Vec<_> =
-            blocks.iter().filter(|block| block.role == Role::Code).map(|block| block.range.clone()).collect();
+        let code: Vec<_> = blocks
+            .iter()
+            .filter(|block| block.role == Role::Code || block.fenced)
+            .map(|block| block.range.clone())
+            .collect();
         let mut techniques: Vec<&'static str> = Vec::new();
         for sign in obfuscation::signs(text, file.kind == FileKind::Markdown, &code) {
             techniques.push(sign.technique);

@@ -27,8 +27,10 @@
 mod checks;
 mod engine;
 mod examination;
+mod explain;
 mod finding;
 mod hidden;
+mod markdown;
 mod polarity;
 mod report;
 mod rule;
@@ -36,7 +38,14 @@ mod scan;
 mod skill;
 mod text;
 
+/// The code of the README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+pub use crate::explain::explain_rule;
 pub use crate::finding::Finding;
+pub use crate::markdown::ScanStamp;
 pub use crate::report::{CheckResult, Report, Scanned, Verdict};
 pub use crate::rule::{CheckId, Status};
 pub use crate::scan::{Scanner, ScannerBuilder};

@@ -52,10 +52,12 @@ impl ScannerBuilder {
     /// The text of a `blocklist.md`: lines `- domain # reason`.
     pub fn blocklist(mut self, text: &str) -> Self {
         let entries = text.lines().filter_map(|line| line.trim().strip_prefix("- "));
-        let domains = entries.map(|entry| {
-            entry.split('#').next().unwrap_or_default().trim().trim_end_matches('.').to_ascii_lowercase()
-        });
-        self.blocklist.extend(domains.filter(|domain| domain.contains('.')));
+        let domains =
+            entries.map(|entry| entry.split('#').next().unwrap_or_default().trim().trim_end_matches('.'));
+        let ascii = domains
+            .filter(|domain| domain.contains('.'))
+            .filter_map(|domain| idna::domain_to_ascii(domain).ok());
+        self.blocklist.extend(ascii);
         self
     }
 

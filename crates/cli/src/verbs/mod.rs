@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub(crate) mod completions;
+pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod scan;

@@ -240,14 +240,14 @@ fn as_text(path: &Path, report: &Report) -> String {
             visible(&finding.why)
         );
         if !finding.snippet.is_empty() {
-            let _ = write!(out, "        > {}\n", visible(&finding.snippet));
+            let _ = writeln!(out, "        > {}", visible(&finding.snippet));
         }
         if !finding.mitigations.is_empty() {
-            let _ = write!(out, "        milder, because it is {}\n", finding.mitigations.join(", "));
+            let _ = writeln!(out, "        milder, because it is {}", finding.mitigations.join(", "));
         }
     }
     for unread in &report.unread {
-        let _ = write!(out, "  not scanned: {} ({})\n", visible(&unread.path), visible(&unread.reason));
+        let _ = writeln!(out, "  not scanned: {} ({})", visible(&unread.path), visible(&unread.reason));
     }
     out
 }

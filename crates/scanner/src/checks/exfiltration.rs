@@ -21,7 +21,7 @@
 
 use crate::rule::CheckId::Exfiltration;
 use crate::rule::Scope::{Anywhere, Code, Words};
-use crate::rule::Status::{Block, Warn};
+use crate::rule::Status::Block;
 use crate::rule::{Rule, Scope, Status};
 
 const ADVICE: &str = "Find out what is sent where, and why the skill needs it. Run it only with those hosts and files not granted.";
@@ -303,14 +303,5 @@ pub(crate) const RULES: &[Rule] = &[
         r"media:(?:file://)?(?:/|~)[^\s\x22']{0,80}(?:secret|token|\.env|\.ssh|id_rsa|passwd|shadow|credential|\.aws|key)",
         "A directive attaches private files to the answer",
         &["T1005"],
-    ),
-    rule(
-        "fetch-unknown-url",
-        Warn,
-        Words,
-        &["webfetch", "web_fetch"],
-        r"web_?fetch\b[^\n]{0,40}?https?://[a-z0-9.-]+",
-        "A fixed address is fetched; skills usually receive addresses as parameters",
-        &["T1071.001"],
     ),
 ];

@@ -3,6 +3,7 @@
 pub(crate) mod delegation;
 pub(crate) mod dependencies;
 pub(crate) mod exfiltration;
+pub(crate) mod fetched_hosts;
 pub(crate) mod front_matter;
 pub(crate) mod injection;
 pub(crate) mod obfuscation;

@@ -1,0 +1,125 @@
+//! Part of CHECK-04: fixed addresses that are fetched, and whether the skill has anything to do with them.
+//!
+//! `X_API_KEY` to api.x.com is what a skill named x is for; a host that nothing else in the skill speaks of is not.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+/// Hosts that everybody fetches from: code, packages, documentation, and places that are no destination.
+const WELL_KNOWN: &[&str] = &[
+    "github.com",
+    "githubusercontent.com",
+    "github.io",
+    "gitlab.com",
+    "npmjs.org",
+    "npmjs.com",
+    "pypi.org",
+    "pythonhosted.org",
+    "crates.io",
+    "docs.rs",
+    "googleapis.com",
+    "google.com",
+    "gstatic.com",
+    "microsoft.com",
+    "azure.com",
+    "windows.net",
+    "amazonaws.com",
+    "cloudflare.com",
+    "openai.com",
+    "anthropic.com",
+    "claude.ai",
+    "claude.com",
+    "huggingface.co",
+    "wikipedia.org",
+    "mozilla.org",
+    "w3.org",
+    "python.org",
+    "nodejs.org",
+    "rust-lang.org",
+    "rustup.rs",
+    "docker.com",
+    "docker.io",
+    "kubernetes.io",
+    "k8s.io",
+    "apache.org",
+    "debian.org",
+    "ubuntu.com",
+    "brew.sh",
+    "bun.sh",
+    "deno.land",
+    "astral.sh",
+    "vercel.app",
+    "netlify.app",
+    "jsdelivr.net",
+    "unpkg.com",
+    "example.com",
+    "example.org",
+    "example.net",
+    "localhost",
+    "httpbin.org",
+    "jsonplaceholder.typicode.com",
+    "slack.com",
+    "discord.com",
+    "telegram.org",
+    "notion.com",
+    "stripe.com",
+    "shopify.com",
+    "wttr.in",
+    "ifconfig.me",
+    "ipify.org",
+    "arxiv.org",
+    "agentskills.io",
+    "clawhub.ai",
+    "clawhub.com",
+    "modelcontextprotocol.io",
+    "openrouter.ai",
+    "twitter.com",
+    "x.com",
+    "youtube.com",
+    "reddit.com",
+    "linkedin.com",
+];
+
+/// A fetched address whose host the skill never speaks of; where, and which host.
+pub(crate) fn unrelated(text: &str, purpose: &str) -> Option<(Range<usize>, String)> {
+    static FETCH: OnceLock<Regex> = OnceLock::new();
+    #[allow(clippy::expect_used)] // a fixed pattern
+    let fetch = FETCH.get_or_init(|| {
+        Regex::new(r"(?i)\b(?:web_?fetch|curl|wget)\b[^\n]{0,160}?https?://([a-z0-9][a-z0-9.-]*\.[a-z]{2,})")
+            .expect("fixed pattern")
+    });
+    let purpose = purpose.to_lowercase();
+    let squeezed: String = purpose.chars().filter(|c| c.is_alphanumeric()).collect();
+    let lower = text.to_lowercase();
+    for found in fetch.captures_iter(text).take(40) {
+        let (Some(whole), Some(host)) = (found.get(0), found.get(1)) else { continue };
+        let host = host.as_str().to_lowercase();
+        if WELL_KNOWN
+            .iter()
+            .any(|known| host == *known || host.strip_suffix(known).is_some_and(|rest| rest.ends_with('.')))
+        {
+            continue;
+        }
+        // Names of the owner: every label but the last, and not the generic ones.
+        let generic =
+            ["www", "api", "app", "docs", "cdn", "dev", "get", "install", "data", "cloud", "com", "co"];
+        let labels: Vec<&str> = host
+            .split('.')
+            .rev()
+            .skip(1)
+            .filter(|label| label.len() >= 3 && !generic.contains(label))
+            .collect();
+        let spoken_of = |label: &&str| {
+            let plain: String = label.chars().filter(|c| c.is_alphanumeric()).collect();
+            squeezed.contains(&plain)
+                || label.split('-').any(|part| part.len() >= 4 && purpose.contains(part))
+                || lower.matches(*label).count() >= 3
+        };
+        if !labels.is_empty() && !labels.iter().any(spoken_of) {
+            return Some((whole.range(), host));
+        }
+    }
+    None
+}

@@ -1,0 +1,99 @@
+//! The report as the markdown page that is kept with an installed skill.
+
+use std::fmt::Write as _;
+
+use crate::report::{Report, Verdict};
+use crate::rule::Status;
+
+/// What only the caller knows: the scan's own name, and when it was. No check looks at a clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScanStamp {
+    /// The scan's id, a UUID as a rule.
+    pub scan_id: String,
+    /// When it was, in RFC 3339.
+    pub scanned_at: String,
+}
+
+impl Report {
+    /// The page: front matter, the eight checks, the findings, and what to do.
+    #[must_use]
+    pub fn to_markdown(&self, stamp: &ScanStamp) -> String {
+        let (name, source) = (line(&self.skill), line(&self.source));
+        let verdict = self.verdict.as_str();
+        let mut page = format!(
+            "---\nscan_id: {}\nskill_name: {name}\nsource: {source}\nscanned_at: {}\nverdict: {verdict}\nscanner_version: {}\n---\n\n\
+             # Security Scan Report: {name}\n\n**Verdict**: {verdict}\n**Source**: {source}\n**Scanned**: {}\n\n## Check Results\n\n\
+             | Check | ID | Status | Detail |\n|-------|----|--------|--------|\n",
+            stamp.scan_id, stamp.scanned_at, self.scanner_version, stamp.scanned_at
+        );
+        for check in &self.checks {
+            let status = status(check.status);
+            let _ = writeln!(
+                page,
+                "| {} | {} | {status} | {} |",
+                check.name,
+                check.id.as_str(),
+                line(&check.detail)
+            );
+        }
+        page.push_str("\n## Findings Detail\n\n");
+        if self.findings.is_empty() {
+            page.push_str("None.\n");
+        }
+        for finding in &self.findings {
+            let place = if finding.line > 0 {
+                format!("{}:{}", line(&finding.file), finding.line)
+            } else {
+                line(&finding.file)
+            };
+            let _ = writeln!(
+                page,
+                "**{}** ({}, {place}): {}. {}",
+                line(&finding.rule),
+                status(finding.status),
+                line(&finding.why),
+                line(&finding.advice)
+            );
+            if !finding.snippet.is_empty() {
+                let _ = writeln!(page, "\n    {}", line(&finding.snippet));
+            }
+            page.push('\n');
+        }
+        for unread in &self.unread {
+            let _ = writeln!(page, "Not scanned: {} ({})\n", line(&unread.path), line(&unread.reason));
+        }
+        page.push_str("## Recommended Action\n\n");
+        let action = match self.verdict {
+            Verdict::Safe => "All checks passed. It may be installed; it still runs only with what it declares.".to_owned(),
+            Verdict::Warning => format!(
+                "Review findings before installing.\nUse `skillsandbox install {name} --force` to override after manual review."
+            ),
+            Verdict::Blocked => "Do not install it. A reviewed suppression in the policy file, with a reason, is the only way.".to_owned(),
+        };
+        let _ = writeln!(page, "{action}");
+        page
+    }
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Pass => "PASS",
+        Status::Warn => "WARN",
+        Status::Block => "BLOCK",
+    }
+}
+
+/// Text of unknown origin on one line, with nothing that would end a table cell, open HTML or move a cursor.
+fn line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => out.push(' '),
+            '|' => out.push_str("\\|"),
+            '<' => out.push_str("&lt;"),
+            c if skillsandbox_manifest::is_deceptive(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
