@@ -81,6 +81,9 @@ fn join(corpus: &Path, ndjson: &str) -> anyhow::Result<Vec<Judged>> {
     Ok(judged)
 }
 
+/// Counts the skills that a question picks.
+type Counter<'c> = &'c dyn Fn(&dyn Fn(&Judged) -> bool) -> Count;
+
 fn report(judged: &[Judged], time: f64) {
     let count = |filter: &dyn Fn(&Judged) -> bool| {
         judged.iter().filter(|one| filter(one)).fold(Count::default(), |mut count, one| {
@@ -113,12 +116,7 @@ fn report(judged: &[Judged], time: f64) {
     println!("\n{} skills in {time:.2} s: {rate:.0} a second", judged.len());
 }
 
-fn by(
-    judged: &[Judged],
-    malicious: bool,
-    key: &dyn Fn(&Judged) -> String,
-    count: &dyn Fn(&dyn Fn(&Judged) -> bool) -> Count,
-) {
+fn by(judged: &[Judged], malicious: bool, key: &dyn Fn(&Judged) -> String, count: Counter<'_>) {
     let mut groups: Vec<String> = judged.iter().filter(|one| one.malicious == malicious).map(key).collect();
     groups.sort();
     groups.dedup();

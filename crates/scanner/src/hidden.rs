@@ -373,7 +373,7 @@ fn turned(text: &str, push: &mut dyn FnMut(String, Range<usize>, &'static str)) 
         if back.find_iter(line).take(2).count() >= 2 {
             push(reverse(line.trim_end()), range.clone(), "reversed");
         }
-        if leet_words(line) >= 4 {
+        if line.bytes().any(|b| b.is_ascii_digit()) && leet_words(line) >= 4 {
             push(unleet(line), range, "leet");
         }
     }
@@ -425,6 +425,11 @@ fn spaced(text: &str, push: &mut dyn FnMut(String, Range<usize>, &'static str)) 
         let range = start..start + line.len();
         start = range.end;
         if line.len() > 4096 || line.len() < 24 {
+            continue;
+        }
+        // Of spaced text, every second character separates.
+        let separators = line.bytes().filter(|b| matches!(b, b' ' | b'.' | b'-' | b'_' | b'*')).count();
+        if separators * 3 < line.len() {
             continue;
         }
         let singles = line

@@ -138,7 +138,8 @@ fn fenced_role(info: &[u8]) -> Role {
         .unwrap_or_default()
         .to_ascii_lowercase();
     match language.as_slice() {
-        b"" | b"text" | b"txt" | b"md" | b"markdown" | b"plain" | b"plaintext" | b"prompt" => Role::Comment,
+        b"" | b"text" | b"txt" | b"md" | b"markdown" | b"plain" | b"plaintext" | b"prompt" | b"yaml"
+        | b"yml" => Role::Comment,
         _ => Role::Code,
     }
 }

@@ -49,7 +49,7 @@ pub(crate) const RULES: &[Rule] = &[
             "replacements",
             "each one",
         ],
-        pattern: r"(?:(?:spawn|invoke|call|launch|start|delegate\_to|run|create|clone|replicate|re-?invoke)\w*<4>(?:itself|yourself|(?:this|same|the\_same)\_(?:agent|skill)|another\_(?:instance|copy)\_of\_(?:this|itself|yourself)|copies\_of\_(?:itself|yourself|this)|new\_instances?\_of\_(?:this|itself|yourself))\b|each\_(?:sub-?agent|child|copy|instance|of\_them|one)<9>(?:spawn|create|launch|start|do\_the\_same|repeat)\w*|(?:number|count)\_of\_agents\_(?:doubles|grows|multiplies)|re-?invok\w+\_yourself|sub-?agents?<9>(?:spawn|create)\w*<3>(?:more|replacements|another))",
+        pattern: r"(?:(?:spawn|re-?invok\w*|launch|clone|replicat\w+|delegat\w*\_to|recursively\_(?:call|invoke|run)|call|invoke)\_(?:itself|yourself)\b|(?:invoke|call|run|spawn|start|launch|load)\w*<3>(?:(?:this|the)\_same\_(?:skill|agent)|another\_(?:instance|copy)\_of\_(?:this|itself|yourself)|copies\_of\_(?:itself|yourself|this)|new\_instances?\_of\_(?:this|itself|yourself))\b|each\_(?:sub-?agent|child|copy|instance|of\_them)<9>(?:spawn|create|launch)\w*<4>(?:more|another|new|sub-?agents?|agents?|of\_its\_own)|(?:number|count)\_of\_agents\_(?:doubles|grows|multiplies)|re-?invok\w+\_yourself|sub-?agents?<9>(?:spawn|create)\w*<3>(?:more|replacements|another))",
         why: "It is told to start itself again",
         advice: ADVICE,
         techniques: &["T1499"],
@@ -109,6 +109,17 @@ pub(crate) const RULES: &[Rule] = &[
         why: "A loop without an end starts agents",
         advice: ADVICE,
         techniques: &["T1499"],
+    },
+    Rule {
+        check: Delegation,
+        id: "borrowed-capability",
+        status: Block,
+        scope: Words,
+        anchors: &["sub-skill", "subskill", "only declares", "effective", "has bash access"],
+        pattern: r"(?s)only\_declares<3>access.{0,160}?(?:sub-?\_?skill|invok|gains?)|by\_invoking<6>gains?<6>(?:capabilit|access|permission)|sub-?\_?skill<6>has\_unrestricted",
+        why: "It gains through another skill what it does not declare itself",
+        advice: ADVICE,
+        techniques: &["T1548"],
     },
 ];
 

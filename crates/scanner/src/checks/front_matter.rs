@@ -30,7 +30,7 @@ pub(crate) fn judge(doc: &SkillDoc, text: &str) -> Vec<(&'static str, Status, St
         if let Some(open) = doc.problems.iter().find(|problem| problem.code == Code::Unterminated) {
             found.push(("unterminated", Warn, "The front matter is not closed".to_owned(), open.span.start));
         } else {
-            found.push(("missing", Pass, "There is no front matter".to_owned(), 0));
+            found.push(("missing", Warn, "There is no front matter".to_owned(), 0));
         }
         return found;
     };
@@ -90,21 +90,45 @@ pub(crate) fn judge(doc: &SkillDoc, text: &str) -> Vec<(&'static str, Status, St
             extends.span.start,
         ));
     }
-    // A second block right behind the first, which some readers take instead.
-    let body = text.get(doc.body_start..).unwrap_or_default().trim_start();
-    if body.starts_with("---\n")
-        && body.get(4..).is_some_and(|rest| {
-            rest.lines().take(12).any(|line| line.starts_with("name:") || line.starts_with("description:"))
-        })
-    {
+    if let Some(at) = second_block(text, doc.body_start) {
         found.push((
             "second-block",
             Warn,
-            "A second front matter follows the first".to_owned(),
-            doc.body_start,
+            "A second front matter stands in the body, which some readers take instead".to_owned(),
+            at,
         ));
     }
     found
+}
+
+/// A block of `key: value` lines between two `---` lines in the body, outside code, that names tools or a skill.
+fn second_block(text: &str, body_start: usize) -> Option<usize> {
+    let mut at = body_start;
+    let mut fenced = false;
+    let mut open: Option<(usize, bool)> = None;
+    for line in text.get(body_start..)?.split_inclusive('\n') {
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") {
+            fenced = !fenced;
+        }
+        match (&mut open, trimmed) {
+            _ if fenced => open = None,
+            (Some((start, true)), "---") => return Some(*start),
+            (_, "---") => open = Some((at, false)),
+            (Some((_, named)), line)
+                if line.starts_with("name:")
+                    || line.starts_with("allowed-tools:")
+                    || line.starts_with("tools:") =>
+            {
+                *named = true;
+            }
+            (Some(_), line) if line.contains(':') || line.is_empty() => {}
+            (Some(_), _) => open = None,
+            (None, _) => {}
+        }
+        at += line.len();
+    }
+    None
 }
 
 fn looks_executable(value: &str) -> bool {

@@ -96,7 +96,10 @@ pub(crate) fn signs(text: &str, is_markdown: bool, code: &[Range<usize>]) -> Vec
         if let Some(range) = long_base64(text, code) {
             sign("base64", range, "A long Base64 run stands outside code");
         }
-        if text.matches("<!--").count() >= 6 || hidden_style(text) {
+        let shown = |at: usize| !code.iter().any(|range| range.contains(&at));
+        if text.match_indices("<!--").filter(|(at, _)| shown(*at)).count() >= 6
+            || hidden_style(text).is_some_and(shown)
+        {
             let at = text.find("<!--").or_else(|| text.find("display:")).unwrap_or(0);
             sign("hidden-html", at..at, "Much of the text is hidden when it is shown");
         }
@@ -122,9 +125,9 @@ fn mixed_word(text: &str) -> Option<Range<usize>> {
     None
 }
 
-fn hidden_style(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    [
+/// A style that makes text invisible, in an element.
+fn hidden_style(text: &str) -> Option<usize> {
+    const STYLES: &[&str] = &[
         "display:none",
         "display: none",
         "font-size:0",
@@ -134,15 +137,14 @@ fn hidden_style(text: &str) -> bool {
         "color:white",
         "color: white",
         "color:#fff\"",
-    ]
-    .iter()
-    .any(|style| {
-        lower.find(style).is_some_and(|at| {
-            lower
-                .get(at.saturating_sub(120)..at)
-                .is_some_and(|before| before.contains("style=") && before.contains('<'))
-        })
-    })
+    ];
+    let lower = text.to_ascii_lowercase();
+    let in_element = |at: &usize| {
+        lower
+            .get(at.saturating_sub(120)..*at)
+            .is_some_and(|before| before.contains("style=") && before.contains('<'))
+    };
+    STYLES.iter().filter_map(|style| lower.find(style)).find(in_element)
 }
 
 /// A run of 60 or more Base64 characters outside code, links and images.
@@ -166,6 +168,10 @@ fn long_base64(text: &str, code: &[Range<usize>]) -> Option<Range<usize>> {
             word.bytes().any(|b| b.is_ascii_lowercase()),
             word.bytes().any(|b| b.is_ascii_digit()),
         ];
+        // A commit in an address.
+        if word.split('/').any(|part| part.len() >= 32 && part.bytes().all(|b| b.is_ascii_hexdigit())) {
+            continue;
+        }
         let slashes = word.matches('/').count();
         let address = before.contains("://")
             || before.contains("base64,")

@@ -33,7 +33,7 @@ fn named_secret() -> &'static Regex {
     static CELL: OnceLock<Regex> = OnceLock::new();
     compiled(
         &CELL,
-        r#"(?:environ(?:\.get\(|\[)\s*f?["']|getenv\(\s*["']|process\.env(?:\.|\[["'])|ENV\[["']|\$env:|env::var\(\s*")([A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|DATABASE_URL|PRIVATE|CONNECTION_STRING|WEBHOOK)[A-Z0-9_]*)"#,
+        r#"(?:environ(?:\.get\(|\[)\s*f?["']|getenv\(\s*["']|process\.env(?:\.|\[["'])|ENV\[["']|\$env:|env::var\(\s*")((?:[A-Z][A-Z0-9_]*)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|DATABASE_URL|PRIVATE|CONNECTION_STRING|WEBHOOK)[A-Z0-9_]*)"#,
     )
 }
 
@@ -176,7 +176,9 @@ fn own_service(vendors: &BTreeSet<String>, code: &str) -> bool {
                 "the", "user", "private", "webhook", "service", "account", "live", "test", "database",
             ];
             let mut named = parts.filter(|part| !generic.contains(&part.as_str())).peekable();
-            named.peek().is_none() || named.any(|part| hosts(&lower).any(|host| host.contains(&part)))
+            let anonymous = name.contains("API_KEY") || name.contains("TOKEN");
+            (named.peek().is_none() && anonymous)
+                || named.any(|part| hosts(&lower).any(|host| host.contains(&part)))
         })
 }
 

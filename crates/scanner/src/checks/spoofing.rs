@@ -110,13 +110,13 @@ pub(crate) fn borrowed(name: &str, claims: bool) -> Option<(&'static str, Status
             })
             .collect();
         for brand in BRANDS {
+            let disguised = part != brand && plain == *brand;
             let near = part != brand
-                && brand.len() >= 5
-                && (plain == *brand
-                    || strsim::damerau_levenshtein(part, brand) == 1
-                        && !brand.starts_with(*part)
-                        && !part.starts_with(*brand));
-            if near {
+                && strsim::damerau_levenshtein(part, brand) == 1
+                && !brand.starts_with(*part)
+                && !part.starts_with(*brand);
+            // One letter off is chance more often than not (`stack`, `slack`), unless the text claims the name.
+            if disguised || (near && claims) {
                 let status = if claims { Block } else { Warn };
                 return Some(("typosquat", status, format!("`{part}` in the name is almost `{brand}`")));
             }
