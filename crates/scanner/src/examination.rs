@@ -88,6 +88,38 @@ impl<'s> Examination<'s> {
                 self.note(CheckId::Tools, rule, status, file, tool.span.range(), Role::Data, why, advice);
             }
         }
+        let external = !self.skill.source.starts_with("local:");
+        if external && self.scanner.system_names.iter().any(|known| known == name) {
+            let why = format!("It would overwrite the system skill {name} from an external source");
+            self.note(
+                CheckId::SupplyChain,
+                "overwrites-system",
+                Status::Block,
+                file,
+                0..0,
+                Role::Data,
+                why,
+                "Install it only under another name.",
+            );
+        }
+        let other = self
+            .scanner
+            .installed
+            .iter()
+            .find(|(known, source)| known == name && *source != self.skill.source);
+        if let Some((_, source)) = other {
+            let why = format!("already installed from {source}");
+            self.note(
+                CheckId::SupplyChain,
+                "other-source",
+                Status::Warn,
+                file,
+                0..0,
+                Role::Data,
+                why,
+                "Decide which of the two is meant.",
+            );
+        }
         if !self.scanner.is_trusted(&self.skill.source) {
             if let Some((rule, status, why)) = spoofing::judge(name, &self.scanner.system_names) {
                 self.note(

@@ -30,10 +30,12 @@ mod examination;
 mod explain;
 mod finding;
 mod hidden;
+mod junit;
 mod markdown;
 mod polarity;
 mod report;
 mod rule;
+mod sarif;
 mod scan;
 mod skill;
 mod text;
@@ -45,9 +47,11 @@ mod readme {}
 
 pub use crate::explain::explain_rule;
 pub use crate::finding::Finding;
+pub use crate::junit::to_junit;
 pub use crate::markdown::ScanStamp;
 pub use crate::report::{CheckResult, Report, Scanned, Verdict};
 pub use crate::rule::{CheckId, Status};
+pub use crate::sarif::to_sarif;
 pub use crate::scan::{Scanner, ScannerBuilder};
 pub use crate::skill::{ReadError, Skill, Unread};
 pub use crate::text::Role;

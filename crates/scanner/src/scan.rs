@@ -19,6 +19,7 @@ pub struct Scanner {
     pub(crate) system_names: Vec<String>,
     trusted_sources: Vec<String>,
     pub(crate) blocklist: Vec<String>,
+    pub(crate) installed: Vec<(String, String)>,
 }
 
 /// Settings of a [`Scanner`].
@@ -28,11 +29,17 @@ pub struct ScannerBuilder {
     system_names: Vec<String>,
     trusted_sources: Vec<String>,
     blocklist: Vec<String>,
+    installed: Vec<(String, String)>,
 }
 
 impl Default for ScannerBuilder {
     fn default() -> Self {
-        Self { system_names: Vec::new(), trusted_sources: vec!["local:".to_owned()], blocklist: Vec::new() }
+        Self {
+            system_names: Vec::new(),
+            trusted_sources: vec!["local:".to_owned()],
+            blocklist: Vec::new(),
+            installed: Vec::new(),
+        }
     }
 }
 
@@ -61,6 +68,15 @@ impl ScannerBuilder {
         self
     }
 
+    /// Skills that are installed already, each by its name and where it came from.
+    pub fn installed<N: Into<String>, S: Into<String>>(
+        mut self,
+        skills: impl IntoIterator<Item = (N, S)>,
+    ) -> Self {
+        self.installed.extend(skills.into_iter().map(|(name, source)| (name.into(), source.into())));
+        self
+    }
+
     /// Compiles the checks.
     #[must_use]
     pub fn build(self) -> Scanner {
@@ -70,6 +86,7 @@ impl ScannerBuilder {
             system_names: self.system_names,
             trusted_sources: self.trusted_sources,
             blocklist: self.blocklist,
+            installed: self.installed,
         }
     }
 }

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use skillsandbox_scanner::{Report, Scanner, Skill, Status, Verdict};
+use skillsandbox_scanner::{Report, ScanStamp, Scanner, Skill, Status, Verdict, to_junit, to_sarif};
 
 use crate::output::{self, Answer, visible};
 
@@ -63,6 +63,12 @@ enum Format {
     Json,
     /// One object a line, one line a skill
     Ndjson,
+    /// A page a skill
+    Markdown,
+    /// SARIF 2.1.0, for code hosts
+    Sarif,
+    /// `JUnit` XML, for pipelines
+    Junit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -139,6 +145,20 @@ impl Scan {
             Format::Json => {
                 output::json(&Value::Array(done().map(|(path, report)| as_json(path, report)).collect()))
             }
+            Format::Markdown => {
+                let pages = done().map(|(_, report)| report.to_markdown(&stamp()));
+                output::result(&pages.collect::<Vec<_>>().join("\n"))
+            }
+            Format::Sarif => {
+                let named: Vec<_> =
+                    done().map(|(path, report)| (path.display().to_string(), report)).collect();
+                output::json(&to_sarif(named.iter().map(|(path, report)| (path.as_str(), *report))))
+            }
+            Format::Junit => {
+                let named: Vec<_> =
+                    done().map(|(path, report)| (path.display().to_string(), report)).collect();
+                output::result(&to_junit(named.iter().map(|(path, report)| (path.as_str(), *report))))
+            }
             Format::Ndjson => {
                 let mut text = String::new();
                 for (path, report) in done() {
@@ -148,6 +168,14 @@ impl Scan {
                 output::result(&text)
             }
         }
+    }
+}
+
+/// A name and a time for a report that is printed.
+fn stamp() -> ScanStamp {
+    ScanStamp {
+        scan_id: uuid::Uuid::new_v4().to_string(),
+        scanned_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     }
 }
 
