@@ -88,6 +88,46 @@ impl<'s> Examination<'s> {
                 self.note(CheckId::Tools, rule, status, file, tool.span.range(), Role::Data, why, advice);
             }
         }
+        self.names(file, text, name);
+        let description = doc
+            .front_matter
+            .as_ref()
+            .and_then(|front| front.description.as_ref())
+            .map_or("", |text| &text.value);
+        let title = doc.body(text).lines().find(|line| line.starts_with('#')).unwrap_or_default();
+        if let Some((range, host)) =
+            fetched_hosts::unrelated(text, &format!("{name} {} {description} {title}", self.skill.name))
+        {
+            let why = format!("It fetches from {host}, which nothing else in the skill speaks of");
+            let advice = "Ask what is fetched there, and why the address is fixed.";
+            self.note(
+                CheckId::Exfiltration,
+                "unknown-host",
+                Status::Warn,
+                file,
+                range,
+                Role::Code,
+                why,
+                advice,
+            );
+        }
+        if let Some(calls) = delegation::fan_out(doc.body(text)) {
+            let (rule, status, why, advice) = delegation::FAN_OUT;
+            self.note(
+                CheckId::Delegation,
+                rule,
+                status,
+                file,
+                0..0,
+                Role::Instruction,
+                format!("{why} ({calls} calls)"),
+                advice,
+            );
+        }
+    }
+
+    /// CHECK-02, and CHECK-08 where a name is taken already.
+    fn names(&mut self, file: &SkillFile, text: &str, name: &str) {
         let external = !self.skill.source.starts_with("local:");
         if external && self.scanner.system_names.iter().any(|known| known == name) {
             let why = format!("It would overwrite the system skill {name} from an external source");
@@ -158,41 +198,6 @@ impl<'s> Examination<'s> {
                     "Install it only under another name.",
                 );
             }
-        }
-        let description = doc
-            .front_matter
-            .as_ref()
-            .and_then(|front| front.description.as_ref())
-            .map_or("", |text| &text.value);
-        let title = doc.body(text).lines().find(|line| line.starts_with('#')).unwrap_or_default();
-        if let Some((range, host)) =
-            fetched_hosts::unrelated(text, &format!("{name} {} {description} {title}", self.skill.name))
-        {
-            let why = format!("It fetches from {host}, which nothing else in the skill speaks of");
-            let advice = "Ask what is fetched there, and why the address is fixed.";
-            self.note(
-                CheckId::Exfiltration,
-                "unknown-host",
-                Status::Warn,
-                file,
-                range,
-                Role::Code,
-                why,
-                advice,
-            );
-        }
-        if let Some(calls) = delegation::fan_out(doc.body(text)) {
-            let (rule, status, why, advice) = delegation::FAN_OUT;
-            self.note(
-                CheckId::Delegation,
-                rule,
-                status,
-                file,
-                0..0,
-                Role::Instruction,
-                format!("{why} ({calls} calls)"),
-                advice,
-            );
         }
     }
 
