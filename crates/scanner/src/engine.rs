@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::rule::{Rule, Scope};
+use crate::rule::{NEAR, Rule, Scope};
 use crate::text::{Block, Role};
 
 /// How often one rule is noted in one text.
@@ -21,7 +21,7 @@ const DFA_SIZE: usize = 8 << 20;
 #[derive(Debug)]
 pub(crate) struct Engine {
     rules: Vec<&'static Rule>,
-    patterns: Vec<OnceLock<Regex>>,
+    patterns: Vec<OnceLock<Pattern>>,
     literals: AhoCorasick,
     /// For each literal, the rules it may begin.
     owners: Vec<Vec<u16>>,
@@ -62,20 +62,9 @@ impl Engine {
         Self { rules, patterns, literals, owners }
     }
 
-    fn pattern(&self, number: usize) -> Option<&Regex> {
+    fn pattern(&self, number: usize) -> Option<&Pattern> {
         let rule = self.rules.get(number)?;
-        let cell = self.patterns.get(number)?;
-        Some(cell.get_or_init(|| {
-            let pattern = expand(rule.pattern);
-            #[allow(clippy::expect_used)] // a test compiles every pattern
-            RegexBuilder::new(&pattern)
-                .case_insensitive(true)
-                .unicode(false)
-                .size_limit(PATTERN_SIZE)
-                .dfa_size_limit(DFA_SIZE)
-                .build()
-                .expect("the rules' patterns compile")
-        }))
+        Some(self.patterns.get(number)?.get_or_init(|| Pattern::compile(rule)))
     }
 
     /// Every rule that matches, once a block and at most [`MAX_HITS`] times.
@@ -107,13 +96,52 @@ impl Engine {
                 let window = text.get(block.range.clone()).unwrap_or_default();
                 if let Some(matched) = self.pattern(number).and_then(|pattern| pattern.find(window)) {
                     *count += 1;
-                    let start = block.range.start + matched.start();
-                    hits.push(Hit { rule, range: start..start + matched.len(), block: current });
+                    let start = block.range.start;
+                    hits.push(Hit {
+                        rule,
+                        range: start + matched.start..start + matched.end,
+                        block: current,
+                    });
                 }
             }
         }
         hits
     }
+}
+
+/// What a rule looks for, compiled.
+#[derive(Debug)]
+struct Pattern {
+    pattern: Regex,
+    near: Option<Regex>,
+}
+
+impl Pattern {
+    fn compile(rule: &Rule) -> Self {
+        let near = (!rule.near.is_empty()).then(|| compile(rule.near));
+        Self { pattern: compile(rule.pattern), near }
+    }
+
+    /// The first match that counts.
+    fn find(&self, window: &[u8]) -> Option<Range<usize>> {
+        let Some(near) = &self.near else { return self.pattern.find(window).map(|found| found.range()) };
+        self.pattern.find_iter(window).map(|found| found.range()).find(|found| {
+            let before = window.get(found.start.saturating_sub(NEAR)..found.start).unwrap_or_default();
+            let after = window.get(found.end..window.len().min(found.end + NEAR)).unwrap_or_default();
+            near.is_match(before) || near.is_match(after)
+        })
+    }
+}
+
+fn compile(pattern: &str) -> Regex {
+    #[allow(clippy::expect_used)] // a test compiles every pattern
+    RegexBuilder::new(&expand(pattern))
+        .case_insensitive(true)
+        .unicode(false)
+        .size_limit(PATTERN_SIZE)
+        .dfa_size_limit(DFA_SIZE)
+        .build()
+        .expect("the rules' patterns compile")
 }
 
 /// `\_` stands for what separates two words, `<3>` for up to three words between two others.

@@ -117,6 +117,7 @@ mod tests {
                 .build();
             let pattern = pattern.unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(!pattern.is_match(b""), "{name} matches nothing at all");
+            assert!(RegexBuilder::new(&expand(rule.near)).unicode(false).build().is_ok(), "{name}");
             assert!(explain_rule(&name).is_some());
         }
     }

@@ -71,6 +71,11 @@ fn layer(text: &str, add: &mut dyn FnMut(Hidden)) {
     if text.contains('\u{8}') {
         push(backspaced(text), whole.clone(), "backspaces");
     }
+    if text.contains("hxxp") || text.contains("[.]") || text.contains("[dot]") {
+        let plain =
+            text.replace("hxxp", "http").replace("[.]", ".").replace("[dot]", ".").replace("[:]", ":");
+        push(plain, whole.clone(), "defanged address");
+    }
     tokens(text, &mut push);
     escapes(text, &mut push);
     if let Some(joined) = joined_strings(text) {

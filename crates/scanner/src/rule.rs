@@ -109,6 +109,9 @@ pub(crate) enum Scope {
     Code,
 }
 
+/// How near is near: three lines of prose.
+pub(crate) const NEAR: usize = 260;
+
 /// One pattern with its meaning.
 #[derive(Debug)]
 pub(crate) struct Rule {
@@ -122,8 +125,17 @@ pub(crate) struct Rule {
     pub(crate) anchors: &'static [&'static str],
     /// What is looked at round an anchor. Case-insensitive, bytes, no Unicode classes; linear time.
     pub(crate) pattern: &'static str,
+    /// What must stand near a match, within [`NEAR`] bytes on either side, for it to count; empty for nothing.
+    pub(crate) near: &'static str,
     pub(crate) why: &'static str,
     pub(crate) advice: &'static str,
     /// MITRE ATT&CK or ATLAS techniques.
     pub(crate) techniques: &'static [&'static str],
+}
+
+impl Rule {
+    /// The same rule, which counts only where this stands near.
+    pub(crate) const fn near(self, near: &'static str) -> Self {
+        Self { near, ..self }
+    }
 }

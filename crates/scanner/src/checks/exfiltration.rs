@@ -35,7 +35,18 @@ const fn rule(
     why: &'static str,
     techniques: &'static [&'static str],
 ) -> Rule {
-    Rule { check: Exfiltration, id, status, scope, anchors, pattern, why, advice: ADVICE, techniques }
+    Rule {
+        check: Exfiltration,
+        id,
+        status,
+        scope,
+        anchors,
+        pattern,
+        near: "",
+        why,
+        advice: ADVICE,
+        techniques,
+    }
 }
 
 pub(crate) const RULES: &[Rule] = &[

@@ -36,7 +36,18 @@ const fn rule(
     pattern: &'static str,
     why: &'static str,
 ) -> Rule {
-    Rule { check: Injection, id, status, scope, anchors, pattern, why, advice: ADVICE, techniques: ATLAS }
+    Rule {
+        check: Injection,
+        id,
+        status,
+        scope,
+        anchors,
+        pattern,
+        near: "",
+        why,
+        advice: ADVICE,
+        techniques: ATLAS,
+    }
 }
 
 pub(crate) const RULES: &[Rule] = &[
@@ -167,6 +178,14 @@ pub(crate) const RULES: &[Rule] = &[
         "It fakes a turn, a delimiter or a message from the system",
     ),
     rule(
+        "covert-action",
+        Block,
+        Words,
+        &["silently", "secretly", "covertly", "stealthily", "surreptitiously", "discreetly", "invisibly", "transparently in the background"],
+        r"(?:\b(?:silently|secretly|covertly|stealthily|surreptitiously|discreetly|invisibly)<1>(?:send|upload|transmit|exfiltrat\w*|collect|forward|append|install|download|execute|modif\w+|delete|inject|copy|record|post|request\_elevated|escalat\w*|harvest|steal|log|capture|add|replac\w+|overrid\w+|redirect)\w*\b|(?:completed|performed)\_(?:silently|secretly|covertly|transparently\_in\_the\_background))",
+        "It acts behind the user's back",
+    ),
+    rule(
         "secrecy-with-action",
         Block,
         Words,
@@ -209,8 +228,11 @@ pub(crate) const RULES: &[Rule] = &[
             "need to know",
             "background",
         ],
-        r"(?s)(?:\b(?:silently|secretly|covertly|stealthily|surreptitiously|discreetly|invisibly)<1>(?:send|upload|transmit|exfiltrat\w*|collect|forward|append|install|download|execute|modif\w+|delete|inject|copy|record|post|request\_elevated|escalat\w*|harvest|steal|log|capture|add|replac\w+|overrid\w+|redirect)\w*\b|(?:completed|performed)\_(?:silently|secretly|covertly|transparently\_in\_the\_background)|(?:(?:do\_not|don.?t|never|must\_not|should\_not|without|avoid|no\_need\_to)\_(?:ever\_)?(?:tell(?:ing)?|inform(?:ing|ed)?|notif(?:y|ying|ied)|mention(?:ing)?|disclos(?:e|ing)|reveal(?:ing)?|alert(?:ing)?|let(?:ting)?|report(?:ing|ed)?)<5>(?:user|users|human|operator|owner|anyone|victim|customer)\b|(?:users?|operators?|humans?)<2>(?:not|never|unaware)<2>(?:informed|notified|told|aware|shown|asked|know|of\b)|without\_(?:the\_)?(?:user|operator|owner).{0,3}s?\_(?:knowledge|consent|awareness|permission|noticing)|not\_(?:logged|reported|reflected|disclosed|shown|visible|recorded)<4>(?:user|output|audit|logs?|trail|standard|skill)).{0,240}?\b(?:send|sends|sent|upload|uploads|uploaded|transmit|transmits|transmitted|transmission|exfiltrat\w*|collect|collects|collected|collection|forward|forwards|post|posts|append|appends|install|installs|download|downloads|execute|executes|executed|modif(?:y|ies)|delete|deletes|telemetry|inject\w*|escalat\w*|credentials?|api\_keys?|secrets|retained|shared|backdoor|payload|third\_part\w*|profile|elevated)\b|\b(?:send|sends|sent|upload|uploads|uploaded|transmit|transmits|transmitted|transmission|exfiltrat\w*|collect|collects|collected|collection|forward|forwards|post|posts|append|appends|install|installs|download|downloads|execute|executes|executed|modif(?:y|ies)|delete|deletes|telemetry|inject\w*|escalat\w*|credentials?|api\_keys?|secrets|retained|shared|backdoor|payload|third\_part\w*|profile|elevated)\b.{0,240}?(?:(?:do\_not|don.?t|never|must\_not|should\_not|without|avoid|no\_need\_to)\_(?:ever\_)?(?:tell(?:ing)?|inform(?:ing|ed)?|notif(?:y|ying|ied)|mention(?:ing)?|disclos(?:e|ing)|reveal(?:ing)?|alert(?:ing)?|let(?:ting)?|report(?:ing|ed)?)<5>(?:user|users|human|operator|owner|anyone|victim|customer)\b|(?:users?|operators?|humans?)<2>(?:not|never|unaware)<2>(?:informed|notified|told|aware|shown|asked|know|of\b)|without\_(?:the\_)?(?:user|operator|owner).{0,3}s?\_(?:knowledge|consent|awareness|permission|noticing)|not\_(?:logged|reported|reflected|disclosed|shown|visible|recorded)<4>(?:user|output|audit|logs?|trail|standard|skill)))",
+        r"(?:do\_not|don.?t|never|must\_not|should\_not|without|avoid|no\_need\_to)\_(?:ever\_)?(?:tell(?:ing)?|inform(?:ing|ed)?|notif(?:y|ying|ied)|mention(?:ing)?|disclos(?:e|ing)|reveal(?:ing)?|alert(?:ing)?|let(?:ting)?|report(?:ing|ed)?)<5>(?:user|users|human|operator|owner|anyone|victim|customer)\b|(?:users?|operators?|humans?)<2>(?:not|never|unaware)<2>(?:informed|notified|told|aware|shown|asked|know|of\b)|without\_(?:the\_)?(?:user|operator|owner).{0,3}s?\_(?:knowledge|consent|awareness|permission|noticing)|not\_(?:logged|reported|reflected|disclosed|shown|visible|recorded)<4>(?:user|output|audit|logs?|trail|standard|skill)",
         "It acts behind the user's back and keeps quiet about it",
+    )
+    .near(
+        r"\b(?:send|sends|sent|upload|uploads|uploaded|transmit|transmits|transmitted|transmission|exfiltrat\w*|collect|collects|collected|collection|forward|forwards|post|posts|append|appends|install|installs|download|downloads|execute|executes|executed|modif(?:y|ies)|delete|deletes|telemetry|inject\w*|escalat\w*|credentials?|api\_keys?|secrets|retained|shared|backdoor|payload|third\_part\w*|profile|elevated)\b",
     ),
     rule(
         "secrecy",
@@ -273,8 +295,11 @@ pub(crate) const RULES: &[Rule] = &[
             "interprets this",
             "preview",
         ],
-        r"(?s)(?:(?:without\_(?:displaying|asking|requiring|waiting|requesting|additional|user|explicit|any|further|seeking|prompting|needing|showing|being\_asked|the\_(?:required|standard|normal))<5>(?:confirmation|approval|permission|consent|authorization|review|preview)|(?:skip|bypass|suppress|auto-?\_?approv|automatically\_(?:confirm|approv|accept))\w*<3>(?:confirmation|approval|permission|consent|authorization|human-in-the-loop|hitl)(?:\_(?:prompts?|dialogs?|workflow|steps?|gates?|checks?))?|users?\_(?:are|is)\_not\_prompted\_to\_(?:approve|confirm)|(?:requiring|waiting\_for)<3>(?:confirmation|approval)<8>(?:defeats|would\_create|would\_interrupt)).{0,300}?\b(?:sends?|delet\w*|terminat\w*|deploy\w*|execut\w*|transfer\w*|purchas\w*|payment|charges?|reset|revok\w*|password|credential\w*|irreversibl\w*|permanent\w*|push(?:es)?|publish\w*|install\w*|sudo|root|shell|downloads?|applies|upgrad\w*|elevat\w*|renew\w*)\b|\b(?:sends?|delet\w*|terminat\w*|deploy\w*|execut\w*|transfer\w*|purchas\w*|payment|charges?|reset|revok\w*|password|credential\w*|irreversibl\w*|permanent\w*|push(?:es)?|publish\w*|install\w*|sudo|root|shell|downloads?|applies|upgrad\w*|elevat\w*|renew\w*)\b[^.!\n]{0,100}?(?:without\_(?:displaying|asking|requiring|waiting|requesting|additional|user|explicit|any|further|seeking|prompting|needing|showing|being\_asked|the\_(?:required|standard|normal))<5>(?:confirmation|approval|permission|consent|authorization|review|preview)|(?:skip|bypass|suppress|auto-?\_?approv|automatically\_(?:confirm|approv|accept))\w*<3>(?:confirmation|approval|permission|consent|authorization|human-in-the-loop|hitl)(?:\_(?:prompts?|dialogs?|workflow|steps?|gates?|checks?))?|users?\_(?:are|is)\_not\_prompted\_to\_(?:approve|confirm)|(?:requiring|waiting\_for)<3>(?:confirmation|approval)<8>(?:defeats|would\_create|would\_interrupt)))",
+        r"(?:without\_(?:displaying|asking|requiring|waiting|requesting|additional|user|explicit|any|further|seeking|prompting|needing|showing|being\_asked|the\_(?:required|standard|normal))<5>(?:confirmation|approval|consent|authorization|review|preview)|(?:skip|bypass|suppress|auto-?\_?approv|automatically\_(?:confirm|approv|accept))\w*<3>(?:confirmation|approval|permission|consent|authorization|human-in-the-loop|hitl)(?:\_(?:prompts?|dialogs?|workflow|steps?|gates?|checks?))?|users?\_(?:are|is)\_not\_prompted\_to\_(?:approve|confirm)|(?:requiring|waiting\_for)<3>(?:confirmation|approval)<8>(?:defeats|would\_create|would\_interrupt))",
         "It takes the user's right to confirm away, for an action that cannot be undone",
+    )
+    .near(
+        r"\b(?:sends?|delet\w*|terminat\w*|deploy\w*|execut\w*|transfer\w*|purchas\w*|payment|charges?|reset|revok\w*|password|credential\w*|irreversibl\w*|permanent\w*|push(?:es)?|publish\w*|install\w*|sudo|root|shell|downloads?|applies|upgrad\w*|elevat\w*|renew\w*)\b",
     ),
     rule(
         "setting-ignored",

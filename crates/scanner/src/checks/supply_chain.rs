@@ -36,7 +36,18 @@ const fn rule(
     why: &'static str,
     techniques: &'static [&'static str],
 ) -> Rule {
-    Rule { check: SupplyChain, id, status, scope, anchors, pattern, why, advice: ADVICE, techniques }
+    Rule {
+        check: SupplyChain,
+        id,
+        status,
+        scope,
+        anchors,
+        pattern,
+        near: "",
+        why,
+        advice: ADVICE,
+        techniques,
+    }
 }
 
 pub(crate) const RULES: &[Rule] = &[
@@ -61,7 +72,7 @@ pub(crate) const RULES: &[Rule] = &[
             "exec(",
             "eval(",
         ],
-        r"(?:base64\s+(?:-d|-D|--decode)\b[^\n]{0,120}?\|\s*(?:sudo\s+)?(?:(?:/bin/)?(?:ba|z|da|k)?sh\b|python\d?|perl|node|ruby|gunzip)|(?:eval|bash\s+-c|sh\s+-c|source)\b[^\n]{0,60}?(?:\$\(|`|<\()[^\n]{0,200}?(?:base64\s+(?:-d|-D|--decode)|xxd\s+-r)|(?:exec|eval|compile|__import__|function|new\s+function)\s*\([^\n]{0,80}?(?:b64decode|atob|buffer\.from|unhexlify|codecs\.decode|zlib\.decompress|fromcharcode|marshal\.loads|bytes\.fromhex)\s*\(|(?:eval|exec)\(\s*(?:compile\(\s*)?(?:open\(|requests\.get|urllib\.request\.urlopen|urlopen\(|httpx\.get|fetch\()|powershell(?:\.exe)?\b[^\n]{0,120}?\s-(?:e|en|enc|encodedcommand)\s+[a-z0-9+/=]{16,}|(?:iex|invoke-expression)\b[^\n]{0,120}?(?:frombase64string|downloadstring|iwr|invoke-webrequest|net\.webclient)|(?:downloadstring|iwr|irm|invoke-webrequest|invoke-restmethod)[^\n]{0,160}?\|\s*(?:iex|invoke-expression))",
+        r"(?:base64\s+(?:-d|-D|--decode)\b[^\n]{0,120}?\|\s*(?:sudo\s+)?(?:(?:/bin/)?(?:ba|z|da|k)?sh\b|python\d?|perl|node|ruby|gunzip)|(?:eval|bash\s+-c|sh\s+-c|source)\b[^\n]{0,60}?(?:\$\(|`|<\()[^\n]{0,200}?(?:base64\s+(?:-d|-D|--decode)|xxd\s+-r)|(?:exec|eval|compile|__import__|function|new\s+function)\s*\([^\n]{0,80}?(?:b64decode|atob|buffer\.from|unhexlify|codecs\.decode|zlib\.decompress|fromcharcode|marshal\.loads|bytes\.fromhex)\s*\(|(?:eval|exec)\(\s*(?:compile\(\s*)?(?:open\(|requests\.get|urllib\.request\.urlopen|urlopen\(|httpx\.get|fetch\()|powershell(?:\.exe)?\b[^\n]{0,120}?\s-(?:e|en|enc|encodedcommand)\s+[a-z0-9+/=]{16,}|(?:iex|invoke-expression)\b[^\n]{0,120}?(?:frombase64string|downloadstring|iwr|invoke-webrequest|net\.webclient)|(?:downloadstring|iwr|irm|invoke-webrequest|invoke-restmethod|nslookup)[^\n]{0,160}?\|\s*(?:iex|invoke-expression)|nslookup[^\n]{0,120}?(?:cmd\s+/c|\|\s*(?:ba)?sh\b))",
         "A command is decoded or fetched and run unseen",
         &["T1027", "T1059"],
     ),
@@ -326,6 +337,24 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:net\s+use\s[^\n]{0,120}?(?:davwwwroot|webdav|@(?:443|ssl|80))[^\n]{0,120}?(?:\.(?:bat|cmd|exe|ps1|vbs)|start\b)|mshta(?:\.exe)?\s+https?://|regsvr32[^\n]{0,60}?/i:https?://|rundll32[^\n]{0,60}?\\\\|certutil[^\n]{0,40}?-urlcache[^\n]{0,120}?https?://)",
         "A program on somebody's share is run",
         &["T1218", "T1021.002"],
+    ),
+    rule(
+        "traffic-redirect",
+        Block,
+        Code,
+        &["iptables", "nft add", "pfctl", "networksetup", "/etc/hosts", "netsh"],
+        r"(?:iptables\s[^\n]{0,80}?-j\s*(?:redirect|dnat)|nft\s+add\s[^\n]{0,120}?(?:redirect|dnat)|netsh\s[^\n]{0,60}?portproxy\s+add|networksetup\s+-setwebproxy\s|(?:echo|tee|>>)[^\n]{0,120}?/etc/hosts)",
+        "It redirects the machine's traffic",
+        &["T1557", "T1565"],
+    ),
+    rule(
+        "shell-disguise",
+        Block,
+        Code,
+        &["@p}", "[w]d", "[o]w", "[s]a", "pass[", "shad[", "id_r["],
+        r"(?:\$\{[a-z_]+@p\}|/etc/(?:pass|shad)[a-z]*\[[a-z]\][a-z]*|id_r\[s\]a|id_rs\[a\])",
+        "A command is spelt so that filters do not know it",
+        &["T1027.010"],
     ),
     rule(
         "remote-module",
