@@ -70,14 +70,16 @@ impl<'s> Examination<'s> {
         for (rule, status, why, at) in front_matter::judge(doc, text) {
             if status > Status::Pass {
                 self.note(
-                    CheckId::FrontMatter,
-                    rule,
-                    status,
                     file,
                     at..at,
                     Role::Data,
-                    why,
-                    "Ask the author to mend the front matter.",
+                    Note {
+                        check: CheckId::FrontMatter,
+                        rule,
+                        status,
+                        why,
+                        advice: "Ask the author to mend the front matter.",
+                    },
                 );
             }
         }
@@ -85,7 +87,12 @@ impl<'s> Examination<'s> {
         if let Some(front) = &doc.front_matter {
             for ((rule, status, why), tool) in tools::judge(front, has_scripts, doc.body(text)) {
                 let advice = "Verify the tool list with the author.";
-                self.note(CheckId::Tools, rule, status, file, tool.span.range(), Role::Data, why, advice);
+                self.note(
+                    file,
+                    tool.span.range(),
+                    Role::Data,
+                    Note { check: CheckId::Tools, rule, status, why, advice },
+                );
             }
         }
         self.names(file, text, name);
@@ -101,27 +108,31 @@ impl<'s> Examination<'s> {
             let why = format!("It fetches from {host}, which nothing else in the skill speaks of");
             let advice = "Ask what is fetched there, and why the address is fixed.";
             self.note(
-                CheckId::Exfiltration,
-                "unknown-host",
-                Status::Warn,
                 file,
                 range,
                 Role::Code,
-                why,
-                advice,
+                Note {
+                    check: CheckId::Exfiltration,
+                    rule: "unknown-host",
+                    status: Status::Warn,
+                    why,
+                    advice,
+                },
             );
         }
         if let Some(calls) = delegation::fan_out(doc.body(text)) {
             let (rule, status, why, advice) = delegation::FAN_OUT;
             self.note(
-                CheckId::Delegation,
-                rule,
-                status,
                 file,
                 0..0,
                 Role::Instruction,
-                format!("{why} ({calls} calls)"),
-                advice,
+                Note {
+                    check: CheckId::Delegation,
+                    rule,
+                    status,
+                    why: format!("{why} ({calls} calls)"),
+                    advice,
+                },
             );
         }
     }
@@ -132,14 +143,16 @@ impl<'s> Examination<'s> {
         if external && self.scanner.system_names.iter().any(|known| known == name) {
             let why = format!("It would overwrite the system skill {name} from an external source");
             self.note(
-                CheckId::SupplyChain,
-                "overwrites-system",
-                Status::Block,
                 file,
                 0..0,
                 Role::Data,
-                why,
-                "Install it only under another name.",
+                Note {
+                    check: CheckId::SupplyChain,
+                    rule: "overwrites-system",
+                    status: Status::Block,
+                    why,
+                    advice: "Install it only under another name.",
+                },
             );
         }
         let other = self
@@ -150,52 +163,54 @@ impl<'s> Examination<'s> {
         if let Some((_, source)) = other {
             let why = format!("already installed from {source}");
             self.note(
-                CheckId::SupplyChain,
-                "other-source",
-                Status::Warn,
                 file,
                 0..0,
                 Role::Data,
-                why,
-                "Decide which of the two is meant.",
+                Note {
+                    check: CheckId::SupplyChain,
+                    rule: "other-source",
+                    status: Status::Warn,
+                    why,
+                    advice: "Decide which of the two is meant.",
+                },
             );
         }
         if !self.scanner.is_trusted(&self.skill.source) {
             if let Some((rule, status, why)) = spoofing::judge(name, &self.scanner.system_names) {
                 self.note(
-                    CheckId::Spoofing,
-                    rule,
-                    status,
                     file,
                     0..0,
                     Role::Data,
-                    why,
-                    "Install it only under another name.",
+                    Note {
+                        check: CheckId::Spoofing,
+                        rule,
+                        status,
+                        why,
+                        advice: "Install it only under another name.",
+                    },
                 );
             }
             if let Some((rule, status, why)) = spoofing::borrowed(name, spoofing::claims_authority(text)) {
                 self.note(
-                    CheckId::Spoofing,
-                    rule,
-                    status,
                     file,
                     0..0,
                     Role::Data,
-                    why,
-                    "Check who publishes it.",
+                    Note { check: CheckId::Spoofing, rule, status, why, advice: "Check who publishes it." },
                 );
             }
             if spoofing::mixed_script(name) {
                 let why = format!("The name mixes alphabets to look like {}", spoofing::folded(name));
                 self.note(
-                    CheckId::Spoofing,
-                    "mixed-script",
-                    Status::Block,
                     file,
                     0..0,
                     Role::Data,
-                    why,
-                    "Install it only under another name.",
+                    Note {
+                        check: CheckId::Spoofing,
+                        rule: "mixed-script",
+                        status: Status::Block,
+                        why,
+                        advice: "Install it only under another name.",
+                    },
                 );
             }
         }
@@ -210,14 +225,16 @@ impl<'s> Examination<'s> {
             _ => return,
         };
         self.note(
-            CheckId::SupplyChain,
-            rule,
-            Status::Warn,
             file,
             0..0,
             Role::Data,
-            why.to_owned(),
-            "Ask for the source instead.",
+            Note {
+                check: CheckId::SupplyChain,
+                rule,
+                status: Status::Warn,
+                why: why.to_owned(),
+                advice: "Ask for the source instead.",
+            },
         );
     }
 
@@ -240,14 +257,16 @@ impl<'s> Examination<'s> {
             let at = text.find(&name).unwrap_or(0);
             let why = format!("The package `{name}` is one letter off `{popular}`");
             self.note(
-                CheckId::SupplyChain,
-                "typosquat",
-                Status::Block,
                 file,
                 at..at + name.len(),
                 Role::Data,
-                why,
-                "Check the name.",
+                Note {
+                    check: CheckId::SupplyChain,
+                    rule: "typosquat",
+                    status: Status::Block,
+                    why,
+                    advice: "Check the name.",
+                },
             );
         }
         self.flows(file, &text, &blocks);
@@ -287,15 +306,11 @@ impl<'s> Examination<'s> {
         if status == Status::Pass {
             return;
         }
-        let mut finding = self.finding(
-            rule.check,
-            rule.id,
-            status,
+        let mut finding = finding(
             file,
             range.clone(),
             role,
-            rule.why.to_owned(),
-            rule.advice,
+            Note { check: rule.check, rule: rule.id, status, why: rule.why.to_owned(), advice: rule.advice },
         );
         finding.mitigations = signs;
         finding.techniques = rule.techniques.to_vec();
@@ -322,14 +337,16 @@ impl<'s> Examination<'s> {
             let status =
                 if matches!(sign.technique, "tag-characters") { Status::Block } else { Status::Warn };
             self.note(
-                CheckId::Obfuscation,
-                sign.technique,
-                status,
                 file,
                 sign.range,
                 Role::Data,
-                sign.why.to_owned(),
-                "Ask what is hidden, and why.",
+                Note {
+                    check: CheckId::Obfuscation,
+                    rule: sign.technique,
+                    status,
+                    why: sign.why.to_owned(),
+                    advice: "Ask what is hidden, and why.",
+                },
             );
         }
         let mut read = false;
@@ -347,15 +364,17 @@ impl<'s> Examination<'s> {
                 read = true;
                 let why = format!("{} (hidden by {})", hit.rule.why, hidden.chain.join(", then "));
                 let status = Status::Block;
-                let mut finding = self.finding(
-                    CheckId::Obfuscation,
-                    "hidden-payload",
-                    status,
+                let mut finding = finding(
                     file,
                     hidden.range.clone(),
                     Role::Decoded,
-                    why,
-                    hit.rule.advice,
+                    Note {
+                        check: CheckId::Obfuscation,
+                        rule: "hidden-payload",
+                        status,
+                        why,
+                        advice: hit.rule.advice,
+                    },
                 );
                 finding.snippet = snippet(passage.as_bytes());
                 finding.decoded_from = hidden.chain.iter().map(|how| (*how).to_owned()).collect();
@@ -366,14 +385,16 @@ impl<'s> Examination<'s> {
         if techniques.len() >= 2 && !read {
             let why = format!("Several techniques of hiding together: {}", techniques.join(", "));
             self.note(
-                CheckId::Obfuscation,
-                "combined",
-                Status::Block,
                 file,
                 0..0,
                 Role::Data,
-                why,
-                "Do not install it.",
+                Note {
+                    check: CheckId::Obfuscation,
+                    rule: "combined",
+                    status: Status::Block,
+                    why,
+                    advice: "Do not install it.",
+                },
             );
         }
     }
@@ -392,14 +413,16 @@ impl<'s> Examination<'s> {
                     status = status.milder();
                 }
                 self.note(
-                    CheckId::Exfiltration,
-                    flow.rule,
-                    status,
                     file,
                     flow.range,
                     Role::Code,
-                    flow.why,
-                    "Find out where the secret goes, and why.",
+                    Note {
+                        check: CheckId::Exfiltration,
+                        rule: flow.rule,
+                        status,
+                        why: flow.why,
+                        advice: "Find out where the secret goes, and why.",
+                    },
                 );
             }
         }
@@ -429,65 +452,54 @@ impl<'s> Examination<'s> {
                 let at = text.find(host).unwrap_or(0);
                 let why = format!("It names {blocked}, which is on the blocklist");
                 self.note(
-                    CheckId::Exfiltration,
-                    "blocklisted",
-                    Status::Block,
                     file,
                     at..at + 1,
                     Role::Data,
-                    why,
-                    "Do not install it.",
+                    Note {
+                        check: CheckId::Exfiltration,
+                        rule: "blocklisted",
+                        status: Status::Block,
+                        why,
+                        advice: "Do not install it.",
+                    },
                 );
                 return;
             }
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // all that a finding is made of
-    fn note(
-        &mut self,
-        check: CheckId,
-        rule: &str,
-        status: Status,
-        file: &SkillFile,
-        range: Range<usize>,
-        role: Role,
-        why: String,
-        advice: &str,
-    ) {
-        let finding = self.finding(check, rule, status, file, range, role, why, advice);
-        self.findings.push(finding);
+    fn note(&mut self, file: &SkillFile, range: Range<usize>, role: Role, note: Note<'_>) {
+        self.findings.push(finding(file, range, role, note));
     }
+}
 
-    #[allow(clippy::too_many_arguments, clippy::unused_self)] // all that a finding is made of
-    fn finding(
-        &self,
-        check: CheckId,
-        rule: &str,
-        status: Status,
-        file: &SkillFile,
-        range: Range<usize>,
-        role: Role,
-        why: String,
-        advice: &str,
-    ) -> Finding {
-        let (line, column) = text::place(&file.bytes, range.start);
-        Finding {
-            rule: format!("{}/{rule}", check.as_str()),
-            check,
-            status,
-            file: file.path.clone(),
-            line,
-            column,
-            snippet: snippet(file.bytes.get(range.clone()).unwrap_or_default()),
-            range: (range.start, range.end),
-            role,
-            mitigations: Vec::new(),
-            decoded_from: Vec::new(),
-            why,
-            advice: advice.to_owned(),
-            techniques: Vec::new(),
-        }
+/// What is said of a passage.
+struct Note<'n> {
+    check: CheckId,
+    rule: &'n str,
+    status: Status,
+    why: String,
+    advice: &'n str,
+}
+
+/// A passage of a file, and what is said of it.
+fn finding(file: &SkillFile, range: Range<usize>, role: Role, note: Note<'_>) -> Finding {
+    let (line, column) = text::place(&file.bytes, range.start);
+    Finding {
+        rule: format!("{}/{}", note.check.as_str(), note.rule),
+        check: note.check,
+        status: note.status,
+        file: file.path.clone(),
+        line,
+        column,
+        snippet: snippet(file.bytes.get(range.clone()).unwrap_or_default()),
+        range: (range.start, range.end),
+        role,
+        mitigations: Vec::new(),
+        decoded_from: Vec::new(),
+        why: note.why,
+        advice: note.advice.to_owned(),
+        techniques: Vec::new(),
     }
 }
 

@@ -133,7 +133,34 @@ pub(crate) struct Rule {
     pub(crate) techniques: &'static [&'static str],
 }
 
+/// What the rules of one check have in common.
+pub(crate) struct Family {
+    pub(crate) check: CheckId,
+    pub(crate) advice: &'static str,
+    pub(crate) techniques: &'static [&'static str],
+}
+
+impl Family {
+    pub(crate) const fn rule(
+        &self,
+        id: &'static str,
+        status: Status,
+        scope: Scope,
+        anchors: &'static [&'static str],
+        pattern: &'static str,
+        why: &'static str,
+    ) -> Rule {
+        let Self { check, advice, techniques } = *self;
+        Rule { check, id, status, scope, anchors, pattern, near: "", why, advice, techniques }
+    }
+}
+
 impl Rule {
+    /// The same rule, which stands for these techniques.
+    pub(crate) const fn techniques(self, techniques: &'static [&'static str]) -> Self {
+        Self { techniques, ..self }
+    }
+
     /// The same rule, which counts only where this stands near.
     pub(crate) const fn near(self, near: &'static str) -> Self {
         Self { near, ..self }

@@ -22,53 +22,32 @@
 use crate::rule::CheckId::Exfiltration;
 use crate::rule::Scope::{Anywhere, Code, Words};
 use crate::rule::Status::Block;
-use crate::rule::{Rule, Scope, Status};
+use crate::rule::{Family, Rule};
 
 const ADVICE: &str = "Find out what is sent where, and why the skill needs it. Run it only with those hosts and files not granted.";
 
-const fn rule(
-    id: &'static str,
-    status: Status,
-    scope: Scope,
-    anchors: &'static [&'static str],
-    pattern: &'static str,
-    why: &'static str,
-    techniques: &'static [&'static str],
-) -> Rule {
-    Rule {
-        check: Exfiltration,
-        id,
-        status,
-        scope,
-        anchors,
-        pattern,
-        near: "",
-        why,
-        advice: ADVICE,
-        techniques,
-    }
-}
+const FAMILY: Family = Family { check: Exfiltration, advice: ADVICE, techniques: &[] };
 
 pub(crate) const RULES: &[Rule] = &[
-    rule(
+    FAMILY.rule(
         "shell-secret-upload",
         Block,
         Code,
         &["curl", "wget", "invoke-webrequest", "invoke-restmethod", "httpie", "nc "],
         r"(?:curl|wget|invoke-webrequest|invoke-restmethod|\bhttp\b|\bnc\b)[^\n]{0,300}?(?:-d\b|--data\S*|-F\b|--form|-T\b|--upload-file|--post-(?:data|file)|-body|\?[a-z]+=|<)[^\n]{0,200}?(?:\$\(\s*(?:env|printenv|set|cat|base64|tar|history|whoami|hostname|gh\s+auth|aws|security|pbpaste|xclip|git\s+config)\b|`(?:env|printenv|cat|base64)|@?[~$/{}a-z]*/?\.(?:ssh|aws|env|netrc|npmrc|pypirc|git-credentials|kube|gnupg|docker|config/gcloud|bash_history|zsh_history|clawdbot|openclaw)\b|/etc/(?:passwd|shadow)|id_(?:rsa|ed25519)|\$[{(]?(?:[a-z0-9_]*(?:secret|password|passwd|private_key|access_key)[a-z0-9_]*)|\$\((?:[a-z0-9_]*(?:token|api_key)[a-z0-9_]*))",
         "A command posts secrets or private files",
-        &["T1041", "T1552.001"],
-    ),
-    rule(
+    )
+    .techniques(&["T1041", "T1552.001"]),
+    FAMILY.rule(
         "env-dump-piped",
         Block,
         Code,
         &["printenv", "env |", "env|", "set |", "history |", "env >", "/proc/self/environ", "environ "],
         r"(?:\b(?:printenv|env|set|history)\s*(?:\||>)[^\n]{0,160}?(?:curl|wget|\bnc\b|ncat|https?://|/dev/tcp)|(?:curl|wget)[^\n]{0,200}?/proc/self/environ)",
         "The whole environment is piped to the network",
-        &["T1041", "T1552"],
-    ),
-    rule(
+    )
+    .techniques(&["T1041", "T1552"]),
+    FAMILY.rule(
         "private-file-piped",
         Block,
         Code,
@@ -89,36 +68,36 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:cat|tar|base64|zip|gzip|cp|find|grep|xxd|openssl)\b[^\n]{0,200}?(?:\.ssh\b|\.aws\b|\.env\b|id_rsa|id_ed25519|\.netrc|\.npmrc|\.git-credentials|wallet\.dat|keychain|login\s?data|cookies(?:\.sqlite)?|\.kube/config|credentials\.json)[^\n]{0,160}?(?:\|[^\n]{0,80}?(?:curl|wget|\bnc\b|ncat|openssl\s+s_client|ssh\s|mail\b)|>\s*/dev/tcp)",
         "Private files are piped to the network",
-        &["T1041", "T1552.001", "T1005"],
-    ),
-    rule(
+    )
+    .techniques(&["T1041", "T1552.001", "T1005"]),
+    FAMILY.rule(
         "secret-piped",
         Block,
         Code,
         &["--data @-", "-d @-", "--data-binary @-", "| curl", "|curl"],
         r"(?:(?:echo|printf)\s[^\n|]{0,120}?(?:credential|secret|password|passwd|token|private|\$\{?env)[^\n|]{0,60}?\|[^\n]{0,80}?curl\b[^\n]{0,160}?(?:-d|--data\S*)\s*@-|base64\b[^\n]{0,60}?\|\s*(?:xargs\s+)?curl\b[^\n]{0,120}?(?:-d|--data\S*|-X\s*POST))",
         "A secret or an encoded text is piped to the network",
-        &["T1041", "T1132"],
-    ),
-    rule(
+    )
+    .techniques(&["T1041", "T1132"]),
+    FAMILY.rule(
         "dns-exfil",
         Block,
         Code,
         &["nslookup", "dig ", "resolve-dnsname", "host ", "gethostbyname", "dns.resolve", "ping "],
         r"(?:(?:nslookup|\bdig|resolve-dnsname|ping\s+-c\s*\d)\s[^\n`]{0,80}?(?:\$\(|\$\{?[a-z_]*(?:data|secret|key|token|pass|chunk|enc|payload|b64|hex)[a-z_]*\}?)[^\n]{0,80}?\.[a-z]{2,}|(?:gethostbyname|dns\.resolve\w*|getaddrinfo)\([^\n)]{0,80}?(?:\{|\+|%|\$\{)[^\n)]{0,60}?(?:chunk|data|enc|secret|key|token|payload|hex|b64))",
         "Names that are looked up carry data out",
-        &["T1048", "T1071.004"],
-    ),
-    rule(
+    )
+    .techniques(&["T1048", "T1071.004"]),
+    FAMILY.rule(
         "image-beacon",
         Block,
         Anywhere,
         &["![", "<img"],
         r"(?:!\[[^\]\n]{0,80}\]\(\s*https?://[^)\s]{0,160}?[?&/=](?:[a-z_]*=)?(?:\{|\$\{?|<|%7b|\[)(?:[^)\n]{0,60}?)(?:data|secret|key|token|conversation|context|history|env|prompt|input|user|summary|content|answer|encoded|b64|base64)|<img[^>]{0,120}?src=[\x22']https?://[^>\x22']{0,160}?[?&][a-z_]*=(?:\{|\$\{?|<|%7b))",
         "An image's address carries data to its host when the answer is shown",
-        &["T1048", "AML.T0057"],
-    ),
-    rule(
+    )
+    .techniques(&["T1048", "AML.T0057"]),
+    FAMILY.rule(
         "told-to-send",
         Block,
         Words,
@@ -144,9 +123,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?s)\b(?:send(?:s|ing)?|upload(?:s|ing)?|post(?:s|ing|ed)?|transmit(?:s|ted|ting)?|forward(?:s|ing)?|exfiltrat\w*|submit(?:s|ting)?|append(?:s|ing)?|sync(?:s|ing)?|email(?:s|ing)?|leak(?:s|ing)?|deliver(?:s)?)\b[^.\n]{0,20}(?:[^.]{0,160}?)(?:conversation(?:\_history)?|chat\_(?:history|log)|credentials?|api\_keys?|secrets?|env(?:ironment)?\_(?:vars?|variables|metadata|context|contents?)|all_env_vars|system\_prompt|access\_tokens?|auth(?:entication)?\_(?:tokens?|headers?)|passwords?|private\_keys?|ssh\_keys?|\.env\b|~/\.ssh|~/\.aws|\.git-credentials|\.netrc|\.gitconfig|cookies|browser\_(?:data|history|passwords)|clipboard\_contents?|seed\_phrase|full\_(?:request|input|output|text|contents?)|files?\_contents?|file\_paths|git\_history|analyzed\_contracts|user.s\_(?:description|data|messages?|files?))[^.]{0,200}?(?:https?://|\bendpoint|remote\_(?:server|host)|external\_(?:server|service|host|endpoint|url)|webhook|attacker|collector|third[- ]part|analytics\_(?:service|partner|server)|skill\_(?:author|provider|developer)|@[a-z0-9-]+\.[a-z]{2,}|our\_servers?|audit\_endpoint|compliance\_archive|telemetry)",
         "It tells the agent to send private data away",
-        &["T1041", "AML.T0057"],
-    ),
-    rule(
+    )
+    .techniques(&["T1041", "AML.T0057"]),
+    FAMILY.rule(
         "gather-and-send",
         Block,
         Words,
@@ -173,18 +152,18 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?s)\b(?:read|gather|collect|extract|package|harvest|dump|archive|grab|copy|cat|list|bundle|retrieve|find|locate|export\_your|export\_all)\w*\b.{0,160}?(?:\.env\b|\.npmrc|git-credentials|\.ssh\b|\.aws\b|\.netrc|credentials?|secrets|private\_?key|auth\.token|hosts\.yml|\.kube|all\_messages|session\_token|all\_environment\_variables|browser\_cookies|private\_keys).{0,200}?\b(?:post|send|upload|transmit|forward|submit|transfer|deliver|email)(?:s|ing|ed)?\b.{0,100}?(?:https?://|smtp://|endpoint|remote|webhook|collaborator|external|to:\s|channel|server|service)",
         "It tells to gather secrets and send them away",
-        &["T1119", "T1041"],
-    ),
-    rule(
+    )
+    .techniques(&["T1119", "T1041"]),
+    FAMILY.rule(
         "cloud-upload",
         Block,
         Words,
         &["s3 cp", "s3 sync", "gsutil cp", "rclone copy", "scp ", "azcopy", "put_object", "rsync"],
         r"(?:aws\s+s3\s+(?:cp|sync)|gsutil\s+(?:-m\s+)?cp|rclone\s+copy|\bscp|azcopy\s+copy|rsync)\s[^\n]{0,120}?(?:credential|\.ssh\b|\.aws\b|\.env\b|secret|id_rsa|wallet|\.kube|keychain|passwords?)[^\n]{0,120}?(?:s3://|gs://|@|remote|blob\.core)",
         "A command copies secrets to somebody's storage",
-        &["T1567.002"],
-    ),
-    rule(
+    )
+    .techniques(&["T1567.002"]),
+    FAMILY.rule(
         "to-drop-host",
         Block,
         Anywhere,
@@ -221,9 +200,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?s)(?:(?:curl|wget|requests\.|fetch\(|axios|httpx|urlopen|invoke-|\bnc\b|post|send|upload|submit|visit|download|callback|exfil|collect|paste|form\_at|copy).{0,160}?(?:webhook\.site|requestbin|pipedream\.net|requestcatcher|hookbin|burpcollaborator|oastify|interact\.sh|\boast\.|canarytokens|transfer\.sh|0x0\.st|termbin|paste\.ee|pastebin\.com/raw|rentry\.(?:co|org)|hastebin|glot\.io|anonfiles|gofile\.io|trycloudflare\.com|serveo\.net|loca\.lt|bashupload)|(?:env|secret|token|key|password|credential|cookie|ssh)\w*.{0,200}?(?:discord(?:app)?\.com/api/webhooks/|api\.telegram\.org/bot))",
         "It talks to a host that exists to receive what strangers send, or to hand out what they left",
-        &["T1567", "T1102"],
-    ),
-    rule(
+    )
+    .techniques(&["T1567", "T1102"]),
+    FAMILY.rule(
         "suspicious-host",
         Block,
         Anywhere,
@@ -254,18 +233,18 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:(?:https?|tcp|wss?|ftp|smtp|s3|gs)://|nslookup\s+|dig\s+|ping\s+)(?:[a-z0-9-]+\.){0,4}(?:[a-z0-9-]*(?:evil|attacker|malicious|exfil|phish|stealer|backdoor|malware|hacker|adversar|keylog|harvest\.phish|rogue|badguy|botnet)[a-z0-9-]*|sqli|c2|c2-[a-z0-9-]+|bad)(?:\.[a-z0-9-]+){1,4}(?:[:/\s\x22')`]|$)|(?:s3|gs)://[a-z0-9-]*(?:evil|attacker|exfil|stolen)|@(?:evil|attacker|malicious|hacker)[a-z0-9-]*\.[a-z]{2,}",
         "It names a host that says what it is",
-        &["T1071.001"],
-    ),
-    rule(
+    )
+    .techniques(&["T1071.001"]),
+    FAMILY.rule(
         "raw-address",
         Block,
         Anywhere,
         &["http://", "https://", "tcp://"],
         r"(?:curl|wget|fetch|requests\.\w+|urlopen|iwr|invoke-\w+|download|bash|sh)\b[^\n]{0,120}?(?:https?|tcp)://(?:(?:[1-9]|[2-8][0-9]|1[1-9]|9[0-9]|1[03-57-8][0-9]|16[0-8]|11[0-9]|12[0-68-9]|19[013-9]|2[0-4][0-9])\.\d{1,3}\.\d{1,3}\.\d{1,3})(?::\d+)?/[^\n]{0,80}",
         "It fetches from a bare address",
-        &["T1071.001"],
-    ),
-    rule(
+    )
+    .techniques(&["T1071.001"]),
+    FAMILY.rule(
         "cloud-metadata",
         Block,
         Anywhere,
@@ -278,9 +257,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:curl|wget|fetch|requests|http|urlopen|get|query)\b[^\n]{0,120}?(?:169\.254\.169\.254|metadata\.google\.internal|fd00:ec2|100\.100\.100\.200)",
         "It asks the cloud's metadata service, which hands out credentials",
-        &["T1552.005"],
-    ),
-    rule(
+    )
+    .techniques(&["T1552.005"]),
+    FAMILY.rule(
         "credential-store",
         Block,
         Code,
@@ -304,15 +283,15 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:(?:open|read|readfilesync|copy|cp|cat|sqlite3|find|glob|tar|zip|path\.join|match|download-file|find-generic-password)\b[^\n]{0,160}?(?:login\s?data|key4\.db|logins\.json|cookies\.sqlite|wallet\.dat|/etc/shadow|local\s+extension\s+settings|_authtoken)|security\s+dump-keychain\b|(?:invoke-|\./|run\s|exec\w*[^\n]{0,20})(?:mimikatz|lazagne|secretsdump|chainbreaker)|sekurlsa::)",
         "It reads the stores where browsers, wallets and systems keep secrets",
-        &["T1555", "T1552.001"],
-    ),
-    rule(
+    )
+    .techniques(&["T1555", "T1552.001"]),
+    FAMILY.rule(
         "media-directive",
         Block,
         Anywhere,
         &["media:"],
         r"media:(?:file://)?(?:/|~)[^\s\x22']{0,80}(?:secret|token|\.env|\.ssh|id_rsa|passwd|shadow|credential|\.aws|key)",
         "A directive attaches private files to the answer",
-        &["T1005"],
-    ),
+    )
+    .techniques(&["T1005"]),
 ];

@@ -23,35 +23,15 @@
 use crate::rule::CheckId::Injection;
 use crate::rule::Scope::{Anywhere, Words};
 use crate::rule::Status::{Block, Warn};
-use crate::rule::{Rule, Scope, Status};
+use crate::rule::{Family, Rule};
 
 const ATLAS: &[&str] = &["AML.T0051"];
 const ADVICE: &str = "Do not install it unless the passage is explained; a skill has no reason to speak to the agent like this.";
 
-const fn rule(
-    id: &'static str,
-    status: Status,
-    scope: Scope,
-    anchors: &'static [&'static str],
-    pattern: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule {
-        check: Injection,
-        id,
-        status,
-        scope,
-        anchors,
-        pattern,
-        near: "",
-        why,
-        advice: ADVICE,
-        techniques: ATLAS,
-    }
-}
+const FAMILY: Family = Family { check: Injection, advice: ADVICE, techniques: ATLAS };
 
 pub(crate) const RULES: &[Rule] = &[
-    rule(
+    FAMILY.rule(
         "override",
         Block,
         Anywhere,
@@ -72,7 +52,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?)\_(?:everything|anything|all)\_(?:above|before|prior|previously|you\_were|you\_have\_been|that\_came)|do\_not\_follow\_(?:your|the\_system|any\_(?:previous|prior|other)|previous|prior|earlier)\_(?:system\_)?(?:instructions?|prompts?|rules|guidelines)|(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|es|ing)|discard|stop\_following|supersedes?|set\_aside|abandon|neglect)<4>(?:previous|prior|above|earlier|preceding|existing|all|any|your|the\_system|system|original|safety|initial|other|foregoing|former|developer|platform|built-in|default)<3>(?:instructions?|prompts?|rules|guidelines?|directives?|polic(?:y|ies)|constraints|context|safeguards|training|safety|programming|guardrails|restrictions|orders|commands|messages)\b|(?:takes?|has|have)\_(?:precedence|priority)\_over<4>(?:system|safety|previous|prior|all|any|other|your)<2>(?:instructions?|prompts?|rules|guidelines|polic(?:y|ies)|directives))",
         "It tells the agent to drop the instructions it was given",
     ),
-    rule(
+    FAMILY.rule(
         "persona",
         Block,
         Words,
@@ -102,7 +82,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:\bdan\_mode|\bsudo\_mode\b|do\_anything\_now|\bgod\_mode\b|you\_are\_(?:now|actually)\_(?:an?\_|the\_|in\_|operating\_(?:as|in)\_)?(?:dan\b|unrestricted|uncensored|unfiltered|unlimited|free|jailbr|evil|different|new\_(?:ai|assistant)|root|admin|administrator|developer\_mode|hacker|god|privileged|no\_longer|another)|you\_are\_now\_(?:in|entering)<3>mode\b|pretend<4>(?:no|not\_have|without)<2>(?:restrictions|rules|limits|limitations|guidelines|filters)|act\_as<6>(?:no|without|unrestricted|unfiltered|uncensored)<2>(?:restrictions|rules|limits|limitations|guidelines|filters|ai|assistant|model)|(?:unrestricted\_(?:mode|ai|assistant|agent|access)|jailbroken\_(?:mode|ai|assistant|model))|(?:ai|assistant|model|agent|engine|character|you)<6>(?:no|without|free\_(?:of|from))<2>(?:safety|ethical|moral|content)?\_?(?:restrictions|guidelines|filters?|limits|limitations|boundaries|constraints)\b)",
         "It gives the agent a persona without its rules",
     ),
-    rule(
+    FAMILY.rule(
         "safety-off",
         Block,
         Anywhere,
@@ -126,7 +106,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:(?:remov(?:e|es|ing)|skip(?:s|ping)?)<3>safety\_(?:guidelines|filters?|restrictions|constraints|layer)|(?:bypass(?:es|ing)?|disabl(?:e|es|ing)|turn(?:s|ing)?\_off|circumvent(?:s|ing)?|overrid(?:e|es|ing)|suspend(?:s|ing)?|evad(?:e|es|ing))<3>(?:safety|content\_(?:filter|polic)|ethic|moderation|guardrail|standard\_restriction|(?:usage|agent|model|ai)\_(?:restriction|polic|filter|guideline|control)|restrictions\b|alignment)|content\_filter(?:ing|s)\_(?:is|are|will\_be)\_(?:disabled|removed|lifted|suspended)|(?:safety|ethical|security)\_(?:layer|constraints?|restrictions?|filters?|guidelines?|checks?|measures|protocols?)<3>(?:disabled|removed|lifted|suspended|off|bypassed|not\_apply|do\_not\_apply|deactivated)|without\_(?:any\_)?(?:safety\_|content\_)(?:filter(?:ing|s)|moderation|polic)|(?:read-?only|safety|previous)<2>(?:restrictions?|constraints?)<3>(?:lifted|removed|no\_longer)|elevated\_trust|granted\_elevated\_permissions|elevated\_permissions\_granted|granted\_out-of-band|trust\_level<4>(?:granted|elevat|maximum|raised))",
         "It switches the agent's safety off",
     ),
-    rule(
+    FAMILY.rule(
         "refusal-suppression",
         Block,
         Words,
@@ -134,7 +114,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:(?:never|do\_not|don.?t|must\_not|cannot|can.?t|without|not\_allowed\_to|unable\_to|forbidden\_(?:to|from)|no)\_(?:ever\_|to\_)?(?:refus(?:e|ing|al)|declin(?:e|ing)|say(?:ing)?\_no)<2>(?:any\_(?:user\_)?(?:request|question|task)|(?:a|the|user)\_(?:user.?s?\_)?requests?|to\_(?:comply|answer|help|assist|respond)|under\_any|regardless)|(?:never|do\_not|don.?t)\_(?:say|respond|reply|use|write|output)<4>(?:i\_can.?t|i\_cannot|i.?m\_sorry|as\_an\_ai|i\_am\_unable)|(?:never|do\_not|don.?t|without)\_(?:add(?:ing)?|includ(?:e|ing)|giv(?:e|ing)|provid(?:e|ing))<3>(?:warnings?|disclaimers?)<3>(?:safety|ethic|polic|harm|legal|refus|moral)|(?:begin|start)<4>(?:sure|absolutely|of\_course)<6>(?:never|do\_not|regardless))",
         "It forbids the agent to refuse",
     ),
-    rule(
+    FAMILY.rule(
         "fake-turn",
         Block,
         Anywhere,
@@ -177,7 +157,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:<\|(?:im_start|system|endoftext|end_of_turn)\|>|<<sys>>|\[/?inst\]|\[system\_(?:message|override|prompt|notice|note|instruction|update)\]|system\_overrid|(?:end\_of|\[/?end)\_(?:skill|system|instructions?|prompt|user)<3>(?:definition|prompt|message|instructions?|input|\])|\bnew\_(?:system\_)?instructions?\s*:|(?:^|\n)\W{0,6}system\s*:\s*(?:you|ignore|override|elevated|the\_|all|new|do|from|for|grant|trust|user)|</?(?:system|important|admin|instructions?_override|secret|hidden)>|important\_system|(?:(?:note|message|instructions?|memo|directive)\_(?:to|for)|attention)\_(?:the\_|all\_|any\_)?(?:ai|llm|assistant|agent|language\_model|model|claude|gpt|chatgpt)(?:\_(?:assistant|agent|model|system)s?)?\s*[:,-]|hidden\_directive|\[[a-z]+_override\]|override\_protocol|(?:^|\n)\W{0,6}(?:agent|ai|assistant|llm)(?:\_instructions?)?\s*:\s*(?:before|first|always|you\_must|when|ignore|run|execute)\b)",
         "It fakes a turn, a delimiter or a message from the system",
     ),
-    rule(
+    FAMILY.rule(
         "covert-action",
         Block,
         Words,
@@ -185,7 +165,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:\b(?:silently|secretly|covertly|stealthily|surreptitiously|discreetly|invisibly)<1>(?:send|upload|transmit|exfiltrat\w*|collect|forward|append|install|download|execute|modif\w+|delete|inject|copy|record|post|request\_elevated|escalat\w*|harvest|steal|log|capture|add|replac\w+|overrid\w+|redirect)\w*\b|(?:completed|performed)\_(?:silently|secretly|covertly|transparently\_in\_the\_background))",
         "It acts behind the user's back",
     ),
-    rule(
+    FAMILY.rule(
         "secrecy-with-action",
         Block,
         Words,
@@ -234,7 +214,7 @@ pub(crate) const RULES: &[Rule] = &[
     .near(
         r"\b(?:send|sends|sent|upload|uploads|uploaded|transmit|transmits|transmitted|transmission|exfiltrat\w*|collect|collects|collected|collection|forward|forwards|post|posts|append|appends|install|installs|download|downloads|execute|executes|executed|modif(?:y|ies)|delete|deletes|telemetry|inject\w*|escalat\w*|credentials?|api\_keys?|secrets|retained|shared|backdoor|payload|third\_part\w*|profile|elevated)\b",
     ),
-    rule(
+    FAMILY.rule(
         "secrecy",
         Warn,
         Words,
@@ -255,7 +235,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:(?:do\_not|don.?t|never|must\_not|should\_not)\_(?:tell|inform|notif(?:y|ied)|alert)<2>(?:user|users|human|operator|owner)\b<4>(?:about|that|of|this|what|when|why)|users?\_(?:are|is|do|does|should|need|will)\_not<2>(?:informed|notified|told|aware|need\_to\_know)|do\_not\_(?:mention|reveal|disclose)\_(?:this|these|the)<4>(?:to\_the\_user|unless))",
         "It keeps something from the user",
     ),
-    rule(
+    FAMILY.rule(
         "deception",
         Block,
         Words,
@@ -277,7 +257,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:if<2>(?:user|users|anyone|someone|they|asked|customer)<9>(?:always\_)?(?:respond|say|reply|answer|claim|confirm|state|deny|tell\_them)<2>(?:that\_)?(?:it|no|not|there|you|this|deletion|everything|they)\_?(?:is|are|does|do|has|cannot|can|can.?t|only)?<2>(?:not|no|cannot|never|complete|safe|normal|required|expected|routine|only|can.?t)|(?:reassure|convince|persuade|lie\_to|trick|deceive|mislead|manipulate|pressure|coerce)\_(?:the\_)?(?:user|users|operator|human|them|customer|victim))",
         "It tells the agent to deceive the user",
     ),
-    rule(
+    FAMILY.rule(
         "confirmation-bypass",
         Block,
         Words,
@@ -301,7 +281,7 @@ pub(crate) const RULES: &[Rule] = &[
     .near(
         r"\b(?:sends?|delet\w*|terminat\w*|deploy\w*|execut\w*|transfer\w*|purchas\w*|payment|charges?|reset|revok\w*|password|credential\w*|irreversibl\w*|permanent\w*|push(?:es)?|publish\w*|install\w*|sudo|root|shell|downloads?|applies|upgrad\w*|elevat\w*|renew\w*)\b",
     ),
-    rule(
+    FAMILY.rule(
         "setting-ignored",
         Block,
         Words,
@@ -318,7 +298,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:regardless\_of\_(?:what\_the\_user\_(?:sets|says|chooses|wants)|(?:the\_)?\W{0,2}[a-z_]+\W{0,2}\_(?:setting|parameter|flag|option)|user\_(?:preference|consent|settings?))|(?:parameter|setting|flag|option)\_is\_(?:advisory\_only|ignored\_(?:for|because|when))|(?:override|supersede)s?\_the\_user.s\_(?:original\_)?(?:task|instruction|request|goal|intent)|user.s\_original\_instruction\_is\_treated\_as\_a\_suggestion|can\_be\_superseded\_by)",
         "It puts itself above what the user set",
     ),
-    rule(
+    FAMILY.rule(
         "undisclosed",
         Block,
         Words,
@@ -339,7 +319,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:(?:is|are)\_not\_(?:disclosed|labell?ed\_as|reported\_in\_the|shown\_to\_the\_user|reflected\_in)|without\_(?:disclosing|mentioning)\_(?:that|the)<4>(?:already|premium|changes?|made|relationship|sponsor|behavio|data|collection|fee)|(?:tell\_them|say)\_(?:that\_)?you\_(?:do\_not|don.?t|have\_no|are\_(?:just\_)?a\_(?:standard|general|normal)))",
         "It hides from the user what it does or is",
     ),
-    rule(
+    FAMILY.rule(
         "prompt-leak",
         Block,
         Words,
@@ -363,7 +343,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:(?:print(?:ing)?|output(?:ting)?|reveal(?:ing)?|repeat(?:ing)?|show(?:ing)?|display(?:ing)?|return(?:ing)?|disclos(?:e|ing)|dump(?:ing)?|leak(?:ing)?|echo(?:ing)?|includ(?:e|ing)|append(?:ing)?|contents?\_of|followed\_by|containing|contents|recit(?:e|ing)|share|expose|send|forward|transmit|begin)<6>(?:(?:your|the|current|full|complete|entire|hidden|all|original|raw|whole|exact|verbatim|and)\_){0,4}(?:system\_prompt|(?:full|complete|hidden|confidential|internal|original|system|initial)\_(?:instructions|prompt|context|message|guidelines|rules)|confidential\_context|prompt\_verbatim|your\_(?:system\_)?instructions)|(?:print|output|dump|leak|exfiltrate|append|repeat|reveal)\w*<4>(?:(?:conversation|chat|message)\_history|messages\_in\_the\_conversation))",
         "It asks the agent for its instructions or the conversation",
     ),
-    rule(
+    FAMILY.rule(
         "goal-substitution",
         Block,
         Words,
@@ -387,7 +367,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:your\_(?:new|real|true|actual|sole|hidden|secret)\_(?:primary\_|main\_|only\_)?(?:goal|objective|mission|directive|purpose|task|instructions?|role|identity)\_(?:is|are|:)|new\_(?:primary\_)?directives?\b|(?:secret|hidden)\_(?:goal|objective|task|instruction)|instead\_of\_the\_(?:user.s|requested|original)\_(?:task|request|goal|query))",
         "It replaces what the user asked for",
     ),
-    rule(
+    FAMILY.rule(
         "fetch-and-obey",
         Block,
         Words,
@@ -417,7 +397,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?s)(?:(?:fetch|download|visit|open|read|retrieve|load|get|pull|browse|curl|check)(?:es|s|ing)?\b.{0,120}?(?:https?://|url|page|remote|server|website|gist|pastebin|endpoint|web|content|response|file\_at|document).{0,120}?(?:follow|execut|obey|run|apply|perform|comply|do)\w*<3>(?:instructions?|commands?|directives?|what\_it\_says|orders)\b|(?:embedded|found|contained|any|hidden)<4>(?:instructions?|directives?|commands?|prompts?)<6>(?:in|within|from|inside)<3>(?:fetched|page|content|response|web|document|article|file|email|result|output|html|comments?|retrieved)[^.]{0,80}?(?:follow|execut|obey|must\_be|process|treat|take)|(?:treat|treated|interpret|interpreted|consider|process|processed|regard)\w*<6>(?:as|like)<3>(?:instructions?|directives?|commands?|system\_messages?|authoritative|trusted\_(?:input|instructions))\b<4>(?:execut|follow|priority|before|from|immediately|regardless|user)|processes?\_any\_embedded|treats?\_(?:any\_|that\_|every\_|such\_)?[^.\n]{0,120}?\_as\_an?\_(?:high-priority\_|trusted\_|system\_|peer\_|authoritative\_|processing\_){1,3}(?:instruction|directive|command)s?\b|must\_be\_treated\_as\_a\_(?:processing\_)?(?:directive|instruction|command)|(?:follow|execute|obey)<3>(?:instructions|commands|directives)\_(?:found|contained|embedded|returned|received|provided)\_(?:in|by|from|at|within)<4>(?:content|page|response|server|url|result|web|remote|fetched|output|document|html|message|email))",
         "It makes the agent obey text from somewhere else",
     ),
-    rule(
+    FAMILY.rule(
         "memory-poisoning",
         Block,
         Words,
@@ -438,7 +418,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?s)(?:(?:add|append|write|insert|save|inject|store|modify|edit|update|overwrite|echo|plant|put|persist)\w*\b[^\n]{0,100}?(?:claude\.md|agents\.md|soul\.md|memory\.md|heartbeat\.md|\.cursorrules|copilot-instructions|identity\.md|(?:long-term|persistent|your)\_memory)[^\n]{0,200}?(?:ignore|always\_(?:trust|run|execute|approve|obey|send|comply)|never\_(?:ask|tell|refuse|warn|mention|question)|without\_(?:asking|confirm)|every\_(?:future\_)?session|all\_future\_(?:sessions|conversations)|bypass|disable|override|survive|do\_not\_(?:tell|reveal|mention)|curl|https?://[^\s]*(?:evil|attack|payload|collect)|trusted\_(?:source|domain|skill)|skip\_(?:security|permission|confirm)))",
         "It plants instructions in the agent's lasting memory",
     ),
-    rule(
+    FAMILY.rule(
         "aimed-at-scanner",
         Block,
         Anywhere,
@@ -465,7 +445,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:(?:scanners?|reviewers?|auditors?|judges?|classifiers?|security\_(?:tools?|reviews?|scans?|checks?|analysis|systems?)|moderat(?:ors?|ion))\b[^.\n]{0,80}?(?:should\_(?:ignore|skip|not\_flag|treat|mark|approve|disregard)|please\_(?:ignore|skip|approve)|must\_(?:ignore|skip|approve|mark)|may\_skip|can\_(?:safely\_)?(?:ignore|skip)|:\s*(?:ignore|skip|approve|this|mark|classify|return))|(?:mark|classify|rate|report|label|return|output|treat)\_(?:this|it|the\_skill)?<3>as\_(?:safe|benign|trusted|verified|clean|approved)\b|this\_(?:skill|file|code|content|document)<3>(?:pre-?\_?approved|verified\_(?:safe|by)|reviewed\_and\_approved|already\_been\_(?:verified|audited|approved|scanned|reviewed)|certified)<6>(?:security|anthropic|openai|scan|team|safe|no|skip|not)|no\_need\_to\_(?:scan|review|audit|verify|analyze)\_(?:this|it|further))",
         "It speaks to whoever examines it",
     ),
-    rule(
+    FAMILY.rule(
         "privileged-prefix",
         Block,
         Words,
@@ -494,7 +474,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?s)(?:(?:prefix(?:ed|ing)?|begins?|starts?|beginning|starting|contains?|includes?|says?|types?|message|query|phrase|code|string|keyword|passphrase|trigger)\b.{0,90}?(?:admin|maintenance|debug|override|diagnostic|sudo|root|unlock|elevated|privileged|backdoor|magic|special).{0,220}?(?:bypass|restriction|lifted|without|unrestricted|full\_access|disabled|all\_requests|skip|elevat|dba|not\_logged|execute|permissions|grant|ignore)|(?:admin|maintenance|debug|god|elevated|emergency|override|diagnostic)\_(?:mode|override|access)\b.{0,120}?(?:all\_requests|bypass|unrestricted|without\_(?:filter|restriction|log|confirm|approval|waiting)|no\_(?:restrictions|filter|limits)|disabled|skips?))",
         "It opens a door for whoever knows the word",
     ),
-    rule(
+    FAMILY.rule(
         "credential-phishing",
         Block,
         Words,
@@ -526,7 +506,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?s)(?:(?:requires?|needs?)\_(?:their|your|the\_user.s)\_(?:private\_key|password|seed\_phrase|secret\_key|credentials)|(?:ask|request|instruct|tell|prompt|require|convince|have|get|please|need|must|to\_continue|to\_authenticate|to\_complete|to\_enroll|to\_verify|to\_proceed|so\_we\_can)\w*\b.{0,100}?\b(?:provid(?:e|es|ing)|shar(?:e|ing)|enter|paste|send|submit|supply|give|type|confirm|verify|reply\_with|export|disclose)\b<3>(?:your|their|the|user.?s|both|current|production|his|her)<4>(?:passwords?\b|seed\_phrase|recovery\_phrase|mnemonic|private\_key|backup\_codes?|two-factor|2fa|\botp\b|one-time|credit\_card|cvv|social\_security|\bssn\b|national\_id|master\_password|secret\_(?:access\_)?key|account\_credentials|login\_credentials|service\_account\_credentials|authentication\_token|session\_cookie|personal\_access\_token|production\_api\_keys?|browser\_cookies|wallet\_(?:key|seed|phrase))|\b(?:provid(?:e|es|ing)|shar(?:e|ing)|submit|send|supply|paste|confirm)\b<4>(?:credentials?|api\_(?:v\d\_)?keys?|api\_tokens?|access\_(?:keys?|tokens?)|secret\_keys?|tokens?)\b.{0,160}?(?:urgent|immediately|verif|identity|suspend|expire|expir|deadline|so\_(?:that\_)?(?:we|i|it)\_can|we\_can|migrat|locked|audit|incident|compliance|lockout|unlock|within\_\d+\_hours|failure\_to|is\_safe|temporary\_step|link\_(?:the|your)\_account|webhook|form\_at|cannot\_proceed|required\_by)|(?:urgent|verif\w+|identity|suspend\w*|expir\w*|deprecat\w*|unauthori[sz]ed|compromis\w*|locked|incident|audit|compliance|emergency|migrat\w*)\b.{0,200}?\b(?:provid(?:e|es|ing)|share|submit|send|supply|enter|paste|confirm)\b<2>(?:your|their|the|user.?s|current|a\_list\_of)<4>(?:credentials?|api\_(?:v\d\_)?keys?|api\_tokens?|access\_(?:keys?|tokens?)|secret\_keys?|passwords?|tokens?)\b)",
         "It coaxes secrets out of the user",
     ),
-    rule(
+    FAMILY.rule(
         "show-private-file",
         Block,
         Words,
@@ -534,7 +514,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:output|print|includ|return|display|append|send|transmit|show|dump)\w*<4>contents?<3>(?:~/\.(?:ssh|aws|gnupg|netrc|clawdbot|openclaw|config)|/etc/(?:passwd|shadow)|~/[a-z.]*/?\.env)",
         "It has private files shown or sent along",
     ),
-    rule(
+    FAMILY.rule(
         "comply-with-all",
         Block,
         Words,
@@ -562,7 +542,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?:(?:comply|complying|fulfil(?:l|led)?|answer|obey|assist|help|respond)\w*<3>(?:all|any|every)\_(?:user\_)?(?:requests?|questions?|tasks?|commands?|prompts?)<3>(?:without|regardless|no\_matter|unconditionally|no\_exceptions)|comply\_with\_all\_(?:user\_)?requests|(?:unconstrained|unrestricted)\_(?:ai|assistant|research\_assistant|mode|operation|assistance|information|access\_mode|responses?)|alter-?\_?ego<4>(?:ai|assistant|no|without|that)|no\_content\_restrictions|without\_(?:applying\_)?(?:any\_)?(?:content\_filters?|safety\_guidelines|safety\_checks)|exempt\_from\_(?:standard\_|all\_)?(?:content|safety|security)|(?:standard|normal|usual|regular|safety|previous)\_(?:restrictions|rules|limits|limitations|guidelines|policies)\_(?:do\_not|don.?t|no\_longer)\_apply|treat\_(?:all\_)?requests<4>(?:this\_skill|it)?<3>(?:as\_)?(?:coming\_from\_a\_)?(?:trusted|pre-?approved|administrator|authorized)|all\_requests\_are\_(?:fulfilled|approved|answered|allowed)\_without)",
         "It asks the agent to do whatever it is told",
     ),
-    rule(
+    FAMILY.rule(
         "hypothetical",
         Block,
         Words,
@@ -579,7 +559,7 @@ pub(crate) const RULES: &[Rule] = &[
         r"(?s)(?:fictional|hypothetical|imagine|novel|story|world\_where|universe\_where|thought\_experiment).{0,120}?\b(?:ai|assistant|model|chatbot|character|you)\b.{0,60}?(?:no|without|not\_bound|free\_(?:of|from)|ignores?)<2>(?:restrictions|ethical|guidelines|limits|rules|filters|safety|moral|constraints)",
         "It frames a request without rules as fiction",
     ),
-    rule(
+    FAMILY.rule(
         "languages",
         Block,
         Anywhere,

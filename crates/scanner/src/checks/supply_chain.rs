@@ -23,35 +23,14 @@
 use crate::rule::CheckId::SupplyChain;
 use crate::rule::Scope::{Anywhere, Code, Words};
 use crate::rule::Status::{Block, Warn};
-use crate::rule::{Rule, Scope, Status};
+use crate::rule::{Family, Rule};
 
 const ADVICE: &str = "Do not run it. Ask the author for a way to install that can be read and verified.";
 
-const fn rule(
-    id: &'static str,
-    status: Status,
-    scope: Scope,
-    anchors: &'static [&'static str],
-    pattern: &'static str,
-    why: &'static str,
-    techniques: &'static [&'static str],
-) -> Rule {
-    Rule {
-        check: SupplyChain,
-        id,
-        status,
-        scope,
-        anchors,
-        pattern,
-        near: "",
-        why,
-        advice: ADVICE,
-        techniques,
-    }
-}
+const FAMILY: Family = Family { check: SupplyChain, advice: ADVICE, techniques: &[] };
 
 pub(crate) const RULES: &[Rule] = &[
-    rule(
+    FAMILY.rule(
         "decoded-command",
         Block,
         Code,
@@ -74,9 +53,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:base64\s+(?:-d|-D|--decode)\b[^\n]{0,120}?\|\s*(?:sudo\s+)?(?:(?:/bin/)?(?:ba|z|da|k)?sh\b|python\d?|perl|node|ruby|gunzip)|(?:eval|bash\s+-c|sh\s+-c|source)\b[^\n]{0,60}?(?:\$\(|`|<\()[^\n]{0,200}?(?:base64\s+(?:-d|-D|--decode)|xxd\s+-r)|(?:exec|eval|compile|__import__|function|new\s+function)\s*\([^\n]{0,80}?(?:b64decode|atob|buffer\.from|unhexlify|codecs\.decode|zlib\.decompress|fromcharcode|marshal\.loads|bytes\.fromhex)\s*\(|(?:eval|exec)\(\s*(?:compile\(\s*)?(?:open\(|requests\.get|urllib\.request\.urlopen|urlopen\(|httpx\.get|fetch\()|powershell(?:\.exe)?\b[^\n]{0,120}?\s-(?:e|en|enc|encodedcommand)\s+[a-z0-9+/=]{16,}|(?:iex|invoke-expression)\b[^\n]{0,120}?(?:frombase64string|downloadstring|iwr|invoke-webrequest|net\.webclient)|(?:downloadstring|iwr|irm|invoke-webrequest|invoke-restmethod|nslookup)[^\n]{0,160}?\|\s*(?:iex|invoke-expression)|nslookup[^\n]{0,120}?(?:cmd\s+/c|\|\s*(?:ba)?sh\b))",
         "A command is decoded or fetched and run unseen",
-        &["T1027", "T1059"],
-    ),
-    rule(
+    )
+    .techniques(&["T1027", "T1059"]),
+    FAMILY.rule(
         "pipe-to-shell",
         Warn,
         Code,
@@ -86,9 +65,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:(?:curl|wget|fetch)\b[^\n|]{0,240}?\|\s*(?:sudo\s+(?:-\S+\s+)?)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh|python\d?|perl|ruby|node|php)\b|(?:eval|(?:ba|z)?sh\s+-c|source|\.)\s*[\x22']?(?:\$\(|<\(|`)\s*(?:curl|wget)\b)",
         "A download is piped to a shell, so nobody sees what runs",
-        &["T1059.004", "T1105"],
-    ),
-    rule(
+    )
+    .techniques(&["T1059.004", "T1105"]),
+    FAMILY.rule(
         "insecure-pipe-to-shell",
         Block,
         Code,
@@ -98,27 +77,27 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:(?:curl|wget)\b[^\n|]{0,200}?(?:http://|https?://\d{1,3}\.\d|\s-[a-z]*k[a-z]*\s|--insecure|--no-check-certificate|https?://[^\s|]*(?:pastebin|rentry|glot\.io|gist\.githubusercontent|raw\.gist|paste\.|transfer\.sh|ngrok|\.xyz|\.top|\.tk|\.ru/|\.cc/|//bit\.ly|//tinyurl|//t\.co/|//is\.gd|evil|attacker|malicious|payload|miner|stage|beacon|backdoor|bad\.|loader|implant)[^\s|]*)[^\n|]{0,160}?\|\s*(?:sudo\s+)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh|python\d?|perl|ruby|node)\b|(?:\$\(|<\(|`)\s*(?:curl|wget)\b[^\n)]{0,160}?(?:http://(?:localhost|127\.)?|https?://\d{1,3}\.\d))",
         "A download over an unverified or throw-away address is run at once",
-        &["T1059.004", "T1105"],
-    ),
-    rule(
+    )
+    .techniques(&["T1059.004", "T1105"]),
+    FAMILY.rule(
         "download-and-run",
         Block,
         Code,
         &["chmod +x", "chmod 755", "chmod 777", "start-process", "chmod a+x", "chmod u+x"],
         r"(?s)(?:curl|wget|iwr|invoke-webrequest|urlretrieve|download)\b.{0,200}?https?://.{0,200}?(?:/tmp/\.?|/var/tmp/|/dev/shm/|%temp%|\$env:temp|~/\.cache/|/private/tmp/)[^\s]{1,60}.{0,120}?(?:chmod\s+(?:\+x|[0-7]*7[0-7]*|a\+x|u\+x)|start-process).{0,120}?(?:/tmp/|/var/tmp/|/dev/shm/|%temp%|&&|;|\n)",
         "A program is downloaded to a temporary place and run",
-        &["T1105", "T1204.002"],
-    ),
-    rule(
+    )
+    .techniques(&["T1105", "T1204.002"]),
+    FAMILY.rule(
         "password-archive",
         Block,
         Words,
         &["password", "pass:", "passcode", "pass `"],
         r"(?s)(?:(?:\.zip|\.rar|\.7z|\.exe|\.dmg|\.msi|archive|extract|unzip|unpack|download).{0,160}?(?:\b(?:password|passcode)\b\s*(?:is|for\_extraction|to\_extract)?\s*[:=(`\x22'-]{1,3}|\bpass\b\s*[:=]\s?)\s*[`\x22']?[a-z0-9!@#$%^&*._-]{3,24}[`\x22')]?.{0,200}?(?:run|execut|install|launch|open|start|before|exe\b|extract|then|double-click)|(?:extract|unzip|unpack)\w*\b[^.\n]{0,60}?\b(?:using|with)?\_?(?:the\_)?(?:password|pass|passcode)\b\s*[:=`\x22']{1,3}\s*\S{3,24})",
         "An archive with a password hides its content from every scanner",
-        &["T1027.013", "T1204.002"],
-    ),
-    rule(
+    )
+    .techniques(&["T1027.013", "T1204.002"]),
+    FAMILY.rule(
         "fake-prerequisite",
         Block,
         Words,
@@ -140,9 +119,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?s)(?:(?:visit|open|go\_to|navigate\_to|see)\b[^.\n]{0,120}?(?:https?://|\[)[^\n]{0,160}?(?:copy|paste)\w*[^.\n]{0,80}?(?:terminal|powershell|command\_prompt|shell|cmd|run\_dialog)|(?:copy|copying)\b[^.\n]{0,80}?(?:command|script|code|snippet|line)\b[^.\n]{0,60}?(?:paste|pasting|run)\w*[^.\n]{0,60}?(?:terminal|powershell|command\_prompt|shell|run\_dialog|win\s?\+\s?r)|(?:important|critical|required?|prerequisite|must|warning|before\_(?:using|starting|running))\b.{0,240}?(?:download|get|install|grab)\w*\b.{0,120}?(?:releases/download/|\.zip\b|\.exe\b|\.dmg\b|\.pkg\b|\.msi\b|\.rar\b).{0,240}?(?:run\_(?:the\_)?(?:executable|it|file|installer|tool|\.exe|agent|app)|launch|execut|will\_not\_(?:work|function)|before\_(?:using|starting|running|setting)|not\_function|double-click|extract))",
         "It sends the user to fetch and run something first, as the ClickFix campaigns do",
-        &["T1204.004", "T1204.002"],
-    ),
-    rule(
+    )
+    .techniques(&["T1204.004", "T1204.002"]),
+    FAMILY.rule(
         "reverse-shell",
         Block,
         Code,
@@ -164,9 +143,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:/dev/(?:tcp|udp)/[^\s]+|\b(?:nc|ncat|netcat)\b[^\n]{0,80}?(?:\s-[a-z]*[ec]\b\s*\S*(?:sh|cmd|powershell)|\|\s*(?:/bin/)?(?:ba|z)?sh\b)|\b(?:ba|z)?sh\s+-i\b[^\n]{0,40}?(?:>&|<&|0>&1|\|)|mkfifo[^\n]{0,120}?\b(?:nc|ncat|openssl|telnet)\b|socat[^\n]{0,120}?exec:|(?s:socket\b.{0,300}?dup2\(.{0,200}?(?:/bin/(?:ba|z|da)?sh|subprocess|pty|exec))|pty\.spawn\(\s*[\x22']/bin/|fsockopen\([^\n]{0,120}?(?:exec|proc_open|/bin/sh)|system\.net\.sockets\.tcpclient)",
         "It opens a shell to somebody else",
-        &["T1059.004", "T1571"],
-    ),
-    rule(
+    )
+    .techniques(&["T1059.004", "T1571"]),
+    FAMILY.rule(
         "miner",
         Block,
         Anywhere,
@@ -185,9 +164,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:\bxmrig\b|stratum\+(?:tcp|ssl)://|\bminerd\b|cryptonight|coinhive|xmr-stak|cpuminer|randomx[^\n]{0,80}?(?:pool|wallet)|monero[^\n]{0,80}?(?:pool|miner|mining|wallet\s*[:=]))",
         "It mines a currency on the user's machine",
-        &["T1496"],
-    ),
-    rule(
+    )
+    .techniques(&["T1496"]),
+    FAMILY.rule(
         "persistence",
         Block,
         Code,
@@ -213,9 +192,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:(?:echo|cat|tee|printf|>>)[^\n]{0,240}?authorized_keys|(?:crontab\s|/etc/cron|@reboot|echo)[^\n]{0,200}?(?:crontab|/etc/cron|@reboot|\*\s\*\s\*)[^\n]{0,200}?(?:curl|wget|/tmp/|/dev/shm|base64|python\d?\s+-c|bash\s+-c|\.hidden|nc\s)|(?:curl|wget|base64|/tmp/\.|python\d?\s+-c|nohup|\bnc\b)[^\n]{0,200}?(?:crontab|>>\s*(?:~|\$home)/\.(?:bashrc|zshrc|profile|bash_profile)|launchagents|/etc/(?:cron|systemd)|rc\.local|autostart)|(?:>>|tee\s+-a)\s*[\x22']?(?:~|\$home|\$\{home\})/\.(?:bashrc|zshrc|profile|bash_profile|zprofile)[^\n]{0,40}?\n?[^\n]{0,120}?(?:curl|wget|eval|base64|nc\s)|(?:echo|printf)\s[^\n]{0,160}?(?:curl|wget|eval|base64|alias\s+(?:sudo|ssh|git|ls|curl)=|ld_preload|prompt_command)[^\n]{0,160}?>>\s*[\x22']?(?:~|\$home)/\.(?:bashrc|zshrc|profile)|currentversion\\+run\b[^\n]{0,160}?(?:powershell|cmd|\.exe|\.vbs|\.ps1)|schtasks[^\n]{0,160}?/create[^\n]{0,160}?(?:powershell|\\temp|\.vbs|hidden)|ld_preload=[^\n]{0,40}?/tmp|cp\s[^\n]{0,100}?~/\.cache/\.[a-z_]+/)",
         "It makes itself at home: it runs again after the skill has ended",
-        &["T1053.003", "T1543", "T1546.004", "T1098.004"],
-    ),
-    rule(
+    )
+    .techniques(&["T1053.003", "T1543", "T1546.004", "T1098.004"]),
+    FAMILY.rule(
         "security-off",
         Block,
         Code,
@@ -245,9 +224,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:setenforce\s+0|ufw\s+disable|iptables\s+-f\b|set-mppreference[^\n]{0,80}?disable|add-mppreference[^\n]{0,80}?exclusion|csrutil\s+disable|spctl\s+--(?:master|global)-disable|unset\s+histfile|histfile=/dev/null|history\s+-c\s*(?:&&|;|\n)\s*(?:rm|history\s+-w|unset|exit)|auditctl\s+-e\s*0|(?:systemctl|service)\s+(?:stop|disable)[^\n]{0,40}?(?:auditd|firewalld|ufw|falcon|crowdstrike|defender|clamav|apparmor|osquery)|nopasswd\s*:\s*all|(?:disable|turn\_off|deactivate|uninstall|stop)\_(?:your\_|the\_|any\_|all\_)?(?:antivirus|anti-virus|firewall|windows\_defender|defender|gatekeeper|security\_software|edr|real-time\_protection)|xattr\s+-(?:d|c|rd|dr|cr|rc)[^\n]{0,60}?/tmp/|rm\s+-[rf]+\s[^\n]{0,80}?/var/log)",
         "It switches protections off or wipes traces",
-        &["T1562.001", "T1070"],
-    ),
-    rule(
+    )
+    .techniques(&["T1562.001", "T1070"]),
+    FAMILY.rule(
         "destructive",
         Block,
         Code,
@@ -271,9 +250,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:\brm\s+(?:-[a-z]+\s+|--\S+\s+)*(?:/(?:\s|\*|$)|~(?:/?\s|/?\*|/?$)|[\x22']?\$\{?home\}?(?:/?\s|/?\*|/?$|/?\x22)|/(?:etc|usr|bin|boot|home|root|lib)(?:/?\s|/?\*|/?$))|(?:system|exec\w*|run|call|popen|spawn)\(\s*[\[f]?[\x22']rm\s+-[rf]+\s+(?:/|~)[\x22'*]|mkfs\.\w+\s+/dev/|dd\s+if=/dev/(?:zero|urandom|random)\s+of=/dev/[sn]|del\s+/[sfq][^\n]{0,20}?c:\\|format\s+c:|shutil\.rmtree\(\s*(?:[\x22'](?:/|~)[\x22']|os\.path\.expanduser\(\s*[\x22']~[\x22']|path\.home\(\))|chmod\s+-r\s+777\s+/(?:\s|$)|>\s*/dev/sd[a-z]|:\(\)\s*\{\s*:\s*\|\s*:|remove-item[^\n]{0,60}?c:\\\*?[^\n]{0,30}?-recurse)",
         "It destroys the user's files or system",
-        &["T1485", "T1499"],
-    ),
-    rule(
+    )
+    .techniques(&["T1485", "T1499"]),
+    FAMILY.rule(
         "loose-permissions",
         Warn,
         Code,
@@ -291,72 +270,72 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:chmod\s+(?:-r\s+)?(?:0?777|a\+rwx)\s+/\S+|chmod\s+(?:u\+s|\+s|[246]755)\s|sudo\s+chown\s+(?:-r\s+)?root(?::root)?\s|(?:echo|tee|visudo|>>)[^\n]{0,120}?/etc/sudoers|os\.setuid\(0\))",
         "It opens files to everybody or takes root's rights",
-        &["T1222", "T1548"],
-    ),
-    rule(
+    )
+    .techniques(&["T1222", "T1548"]),
+    FAMILY.rule(
         "root-for-all",
         Block,
         Code,
         &["chmod 777", "chmod -r 777"],
         r"(?s)chmod\s+(?:-r\s+)?0?777\s+/\S+.{0,80}?sudo\s+chown\s+(?:-r\s+)?root",
         "It opens a system folder to everybody and gives it to root",
-        &["T1222", "T1548"],
-    ),
-    rule(
+    )
+    .techniques(&["T1222", "T1548"]),
+    FAMILY.rule(
         "container-escape",
         Warn,
         Code,
         &["docker.sock", "--privileged", "-v /:/", "--pid=host", "nsenter", "cap_sys_admin"],
         r"(?:-v\s*/?\S*docker\.sock|/var/run/docker\.sock\s*:|docker\s+run[^\n]{0,160}?(?:--privileged|-v\s*/:/|--pid[= ]host)|nsenter\s[^\n]{0,60}?-t\s*1\b)",
         "It asks for the host through the container",
-        &["T1611"],
-    ),
-    rule(
+    )
+    .techniques(&["T1611"]),
+    FAMILY.rule(
         "host-mounted",
         Block,
         Code,
         &["--privileged", "docker.sock", "--pid=host", "--cap-add=all"],
         r"(?s)(?:--privileged|--cap-add[= ]all|docker\.sock).{0,240}?(?:/etc/shadow|/root/\.ssh|source=/proc|~/\.(?:ssh|aws)|aws_secret_access_key)",
         "A container gets the host's secrets and the rights to use them",
-        &["T1611", "T1552"],
-    ),
-    rule(
+    )
+    .techniques(&["T1611", "T1552"]),
+    FAMILY.rule(
         "install-link",
         Block,
         Anywhere,
         &["cursor://", "vscode://", "installmcpserver", "mcp.install"],
         r"(?:cursor|vscode|vscode-insiders|windsurf)://[^\s]{0,120}?(?:install|mcp)[^\n]{0,200}?(?:command|config)[^\n]{0,120}?(?:bash|sh\b|curl|node|powershell|cmd|python)",
         "A link installs a server that runs a command",
-        &["T1204.001"],
-    ),
-    rule(
+    )
+    .techniques(&["T1204.001"]),
+    FAMILY.rule(
         "network-drive",
         Block,
         Code,
         &["net use", "davwwwroot", "webdav", "mshta", "regsvr32", "rundll32", "certutil"],
         r"(?:net\s+use\s[^\n]{0,120}?(?:davwwwroot|webdav|@(?:443|ssl|80))[^\n]{0,120}?(?:\.(?:bat|cmd|exe|ps1|vbs)|start\b)|mshta(?:\.exe)?\s+https?://|regsvr32[^\n]{0,60}?/i:https?://|rundll32[^\n]{0,60}?\\\\|certutil[^\n]{0,40}?-urlcache[^\n]{0,120}?https?://)",
         "A program on somebody's share is run",
-        &["T1218", "T1021.002"],
-    ),
-    rule(
+    )
+    .techniques(&["T1218", "T1021.002"]),
+    FAMILY.rule(
         "traffic-redirect",
         Block,
         Code,
         &["iptables", "nft add", "pfctl", "networksetup", "/etc/hosts", "netsh"],
         r"(?:iptables\s[^\n]{0,80}?-j\s*(?:redirect|dnat)|nft\s+add\s[^\n]{0,120}?(?:redirect|dnat)|netsh\s[^\n]{0,60}?portproxy\s+add|networksetup\s+-setwebproxy\s|(?:echo|tee|>>)[^\n]{0,120}?/etc/hosts)",
         "It redirects the machine's traffic",
-        &["T1557", "T1565"],
-    ),
-    rule(
+    )
+    .techniques(&["T1557", "T1565"]),
+    FAMILY.rule(
         "shell-disguise",
         Block,
         Code,
         &["@p}", "[w]d", "[o]w", "[s]a", "pass[", "shad[", "id_r["],
         r"(?:\$\{[a-z_]+@p\}|/etc/(?:pass|shad)[a-z]*\[[a-z]\][a-z]*|id_r\[s\]a|id_rs\[a\])",
         "A command is spelt so that filters do not know it",
-        &["T1027.010"],
-    ),
-    rule(
+    )
+    .techniques(&["T1027.010"]),
+    FAMILY.rule(
         "remote-module",
         Block,
         Code,
@@ -371,9 +350,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:deno\s+run\s[^\n]{0,120}?(?:data:[a-z/]+;base64|--allow-all[^\n]{0,60}?https?://|https?://[^\s]{0,80}(?:loader|payload|stage))|eval\(\s*await\s|new\s+function\(\s*await\s|deno\s+eval\s[^\n]{0,160}?fetch\()",
         "Code from the network is run at once",
-        &["T1059.007", "T1105"],
-    ),
-    rule(
+    )
+    .techniques(&["T1059.007", "T1105"]),
+    FAMILY.rule(
         "sudo-then-disable",
         Block,
         Words,
@@ -388,45 +367,45 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"\bsudo\b<6>(?:disabl\w+|turn\w*\_off|deactivat\w+)<3>(?:security|antivirus|firewall|protection|defender|selinux|apparmor)",
         "It asks for root and for the protections to be off",
-        &["T1562.001", "T1548"],
-    ),
-    rule(
+    )
+    .techniques(&["T1562.001", "T1548"]),
+    FAMILY.rule(
         "password-check",
         Block,
         Code,
         &["-authonly", "validatecredentials", "pam_authenticate", "osascript"],
         r"(?:dscl[^\n]{0,80}?-authonly|validatecredentials\(|osascript\b[^\n]{0,160}?(?:hidden\s+answer|with\s+hidden|password)[^\n]{0,120}?)",
         "It asks for the user's login password and tries it",
-        &["T1056.002"],
-    ),
-    rule(
+    )
+    .techniques(&["T1056.002"]),
+    FAMILY.rule(
         "ci-injection",
         Block,
         Anywhere,
         &["pull_request_target", "github.event.pull_request", "github.event.issue"],
         r"(?s)pull_request_target.{0,700}?(?:github\.event\.pull_request\.(?:title|body|head)|github\.head_ref)",
         "A privileged workflow takes what a stranger's pull request says",
-        &["T1195.002"],
-    ),
-    rule(
+    )
+    .techniques(&["T1195.002"]),
+    FAMILY.rule(
         "admin-for-all",
         Block,
         Anywhere,
         &["administratoraccess"],
         r"(?s)principal.{0,60}?[\x22']\*[\x22'].{0,500}?administratoraccess",
         "It makes everybody an administrator of the account",
-        &["T1098"],
-    ),
-    rule(
+    )
+    .techniques(&["T1098"]),
+    FAMILY.rule(
         "agent-identity",
         Block,
         Code,
         &[".openclaw/", ".clawdbot/", ".claude/", ".codex/", "soul.md", "identity"],
         r"(?:cat|open|read\w*|cp|jq|join|expanduser|path)\b[^\n]{0,80}?\.(?:openclaw|clawdbot|moltbot|codex|claude)/[^\n]{0,60}?(?:device\.json|identity/|\.credentials|auth\.json|privatekey|gateway\.auth\.token)",
         "It reads the agent's own keys and identity",
-        &["T1552.001"],
-    ),
-    rule(
+    )
+    .techniques(&["T1552.001"]),
+    FAMILY.rule(
         "odd-dependency",
         Warn,
         Anywhere,
@@ -448,45 +427,45 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?m)(?:--(?:extra-)?index-url[= ]\s*https?://\S+|--trusted-host|^\s*registry\s*=\s*https?://\S+|(?:npm|yarn|pnpm)\s+(?:i|install|add)\s[^\n]{0,60}?(?:https?://|git\+)|pip\d?\s+install\s[^\n]{0,60}?(?:https?://|git\+)|--registry[= ]\s*https?://\S+|[\x22'](?:pre|post)install[\x22']\s*:\s*[\x22'][^\x22']{0,120}?(?:curl|wget|node|python|sh\b|bash|base64|http))",
         "A dependency comes from an odd place or runs when it is installed",
-        &["T1195.001"],
-    ),
-    rule(
+    )
+    .techniques(&["T1195.001"]),
+    FAMILY.rule(
         "registry-redirect",
         Block,
         Anywhere,
         &["registry=", "--extra-index-url", "--index-url", "--registry", "\"resolved\""],
         r"(?m)(?:^\s*registry\s*=\s*https?://|--(?:extra-)?index-url[= ]\s*https?://|--registry[= ]\s*https?://|\x22resolved\x22\s*:\s*\x22https?://)(?:\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|[a-z0-9.-]*(?:evil|attacker|malicious|rogue)[a-z0-9.-]*)",
         "Packages come from a bare address or a host that says what it is",
-        &["T1195.001"],
-    ),
-    rule(
+    )
+    .techniques(&["T1195.001"]),
+    FAMILY.rule(
         "lifecycle-script",
         Block,
         Anywhere,
         &["postinstall", "preinstall", "prepare\"", "cmdclass", "setup.py"],
         r"[\x22'](?:pre|post)?(?:install|prepare)[\x22']\s*:\s*[\x22'][^\x22'\n]{0,160}?(?:curl|wget|base64|\bnc\b|/dev/tcp|powershell|http://|https://|eval|node\s+-e|python\d?\s+-c)",
         "A package runs downloaded or hidden code when it is installed",
-        &["T1195.002", "T1059"],
-    ),
-    rule(
+    )
+    .techniques(&["T1195.002", "T1059"]),
+    FAMILY.rule(
         "embedded-secret",
         Warn,
         Anywhere,
         &["akia", "ghp_", "-----begin", "sk_live_", "xoxb-", "aiza"],
         r"(?:\bakia[0-9a-z]{16}\b|\bghp_[0-9a-z]{36}\b|-----begin\s(?:rsa\s|ec\s|openssh\s)?private\skey-----\s*\n?[a-z0-9+/=\s]{60,}|\bsk_live_[0-9a-z]{20,}|\bxoxb-[0-9a-z-]{30,})",
         "A secret lies in the skill",
-        &["T1552.001"],
-    ),
-    rule(
+    )
+    .techniques(&["T1552.001"]),
+    FAMILY.rule(
         "eicar",
         Block,
         Anywhere,
         &["eicar-standard"],
         r"eicar-standard-antivirus-test-file",
         "It holds the antivirus test file",
-        &["T1204.002"],
-    ),
-    rule(
+    )
+    .techniques(&["T1204.002"]),
+    FAMILY.rule(
         "code-injection",
         Warn,
         Code,
@@ -505,9 +484,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:__import__\(\s*[\x22'](?:os|subprocess)[\x22']\s*\)\.(?:system|popen|check_output|run|call)|(?:passed|evaluat)\w*<3>eval\(?\)?<2>without\_sanit|\b(?:eval|exec)\(\s*(?:user|input|request|expression|query|code|params?|args?|data|body|cmd|command|sys\.argv|req\.)|os\.system\(\s*(?:f[\x22']|user|input|cmd|command|request|[\x22'][^\x22']*[\x22']\s*(?:\+|%))|subprocess\.\w+\(\s*(?:f[\x22']|user|input|cmd\b|command\b)[^\n)]{0,120}?shell\s*=\s*true|require\(\\?[\x22']child_process\\?[\x22']\)\.exec(?:sync)?\()",
         "Whatever the caller passes is run as code",
-        &["T1059"],
-    ),
-    rule(
+    )
+    .techniques(&["T1059"]),
+    FAMILY.rule(
         "worm",
         Block,
         Anywhere,
@@ -528,9 +507,9 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?:self-propagat\w+|publishmalicious\w*|(?:install|deploy|create|drop|plant|add|open|inject)s?\_(?:an?\_|the\_)?(?:persistent\_)?(?:backdoor|rootkit|keylogger|ransomware|infostealer|implant|web\_?shell)|(?:callbacks?|beacons?|connects?|reports?)\_(?:are\_sent\_|back\_)?to\_(?:the\_|our\_|its\_|an?\_)?c2\b|c2\_(?:server|channel|domain|endpoint|callback)s?\s*[:=]|(?:steal|harvest|exfiltrat)\w*<3>(?:npm\_)?(?:tokens?|credentials?|cookies|wallets?|secrets?|keys?|passwords?)\b)",
         "It says itself what it is",
-        &["T1587.001"],
-    ),
-    rule(
+    )
+    .techniques(&["T1587.001"]),
+    FAMILY.rule(
         "uninstall-resistance",
         Block,
         Words,
@@ -551,8 +530,8 @@ pub(crate) const RULES: &[Rule] = &[
         ],
         r"(?s)(?:(?:service|daemon|process|skill|agent|monitor|telemetry|collection|reporting|transmission|hook)\b.{0,120}?(?:cannot|can.?t|can\_not)\_be\_(?:removed|disabled|uninstalled|turned\_off|stopped|opted\_out|waived)|(?:reinstall|re-install|restore|respawn|recreate)s?\_itself|survives?\_(?:uninstall|removal|reboot|session)|persistent\_background\_(?:service|process|agent|daemon)|users?\_cannot\_opt\_out|not\_deleted\_when<4>(?:uninstall|remov))",
         "It resists being removed or switched off",
-        &["T1543"],
-    ),
+    )
+    .techniques(&["T1543"]),
 ];
 
 /// Hosts of installers that are piped to a shell by everybody, by their own makers' advice.
