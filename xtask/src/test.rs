@@ -1,11 +1,13 @@
 //! `cargo xtask test`: every check there is, each with its time.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use crate::workspace::{cargo, packages, succeed};
+use crate::workspace::{cargo, packages, succeed, target_dir};
 use crate::{behaviours, generate, setup};
 
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -44,12 +46,43 @@ pub(crate) fn run() -> anyhow::Result<()> {
     steps.step("packages", || {
         let names: Vec<_> =
             packages()?.into_iter().filter(|package| package.publishable).map(|p| p.name).collect();
-        let mut args = vec!["publish", "--dry-run", "--allow-dirty", "--quiet"];
+        // A target folder of its own, so that what is forgotten there costs the other steps nothing.
+        let target = target_dir()?.join("publish");
+        forget_packages(&names, &target);
+        let target = target.to_string_lossy().into_owned();
+        let mut args = vec!["publish", "--dry-run", "--allow-dirty", "--quiet", "--target-dir", &target];
         args.extend(names.iter().flat_map(|name| ["--package", name.as_str()]));
         succeed(&mut cargo(&args)).context("a crate could not be published as it is")
     })?;
     steps.summary();
     Ok(())
+}
+
+/// Removes what cargo kept of our own packages from an earlier dry run: the sources it unpacked from the registry it makes in
+/// the target folder, and what it built of them. It knows both by name and version only, so a change without a new version
+/// would be checked against the old code.
+fn forget_packages(names: &[String], target: &Path) {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).unwrap_or_default();
+    // A registry in a folder has no host, so its name begins with the hyphen before the hash.
+    let registries = entries(&home.join("registry/src")).filter(|path| name_of(path).starts_with('-'));
+    for folder in registries.chain([target.join("debug/.fingerprint")]) {
+        for kept in entries(&folder) {
+            let name = name_of(&kept);
+            if names.iter().any(|own| name.rsplit_once('-').is_some_and(|(package, _)| package == own)) {
+                // What cannot be removed is at worst checked as it was.
+                let _ = fs::remove_dir_all(&kept);
+            }
+        }
+    }
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn has_nextest() -> bool {
