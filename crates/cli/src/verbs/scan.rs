@@ -77,6 +77,12 @@ enum Threshold {
     Blocked,
 }
 
+/// A skill's path, and what became of it.
+type Scanned = (PathBuf, anyhow::Result<Report>);
+
+/// Skills that are scanned before the next are begun; what is printed comes in this measure.
+const CHUNK: usize = 256;
+
 impl Scan {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let scanner = self.scanner()?;
@@ -86,27 +92,44 @@ impl Scan {
         }
         let progress = Self::progress(places.len());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
-        let reports: Vec<(PathBuf, anyhow::Result<Report>)> = pool.install(|| {
-            let scan = |path: PathBuf| {
-                let skill = if path.is_dir() { Skill::from_dir(&path) } else { Skill::from_file(&path) };
-                let report = skill.map(|skill| scanner.scan(&skill.with_source(&self.source)));
-                progress.inc(1);
-                (path, report.map_err(anyhow::Error::from))
-            };
-            places.into_par_iter().map(scan).collect()
-        });
-        progress.finish_and_clear();
-        self.show(&reports)?;
-        for error in reports.iter().filter_map(|(_, report)| report.as_ref().err()) {
-            output::error(error);
+        let scan = |path: &PathBuf| {
+            let skill = if path.is_dir() { Skill::from_dir(path) } else { Skill::from_file(path) };
+            let report = skill.map(|skill| scanner.scan(&skill.with_source(&self.source)));
+            progress.inc(1);
+            (path.clone(), report.map_err(anyhow::Error::from))
+        };
+        // What is printed skill by skill need not be kept.
+        let streams = matches!(self.format, Format::Text | Format::Ndjson | Format::Markdown);
+        let mut kept: Vec<Scanned> = Vec::new();
+        let mut worst = Verdict::Safe;
+        let mut unread = 0;
+        for chunk in places.chunks(CHUNK) {
+            let done: Vec<Scanned> = pool.install(|| chunk.par_iter().map(scan).collect());
+            for (_, report) in &done {
+                match report {
+                    Ok(report) => worst = worst.max(report.verdict),
+                    Err(error) => {
+                        unread += 1;
+                        progress.suspend(|| output::error(error));
+                    }
+                }
+            }
+            if streams {
+                progress.suspend(|| self.show(&done))?;
+            } else {
+                kept.extend(done);
+            }
         }
-        anyhow::ensure!(reports.iter().all(|(_, report)| report.is_ok()), "not everything could be read");
-        let worst = reports.iter().filter_map(|(_, report)| Some(report.as_ref().ok()?.verdict)).max();
+        progress.finish_and_clear();
+        if !streams {
+            self.show(&kept)?;
+        }
+        anyhow::ensure!(unread == 0, "{unread} of {} could not be read", places.len());
         let limit = match self.fail_on {
             Threshold::Warning => Verdict::Warning,
             Threshold::Blocked => Verdict::Blocked,
         };
-        Ok(if worst.is_some_and(|worst| worst >= limit) { Answer::No } else { Answer::Yes })
+        Ok(if worst >= limit { Answer::No } else { Answer::Yes })
     }
 
     fn scanner(&self) -> anyhow::Result<Scanner> {
@@ -135,7 +158,7 @@ impl Scan {
         bar
     }
 
-    fn show(&self, reports: &[(PathBuf, anyhow::Result<Report>)]) -> anyhow::Result<()> {
+    fn show(&self, reports: &[Scanned]) -> anyhow::Result<()> {
         let done = || reports.iter().filter_map(|(path, report)| Some((path, report.as_ref().ok()?)));
         match self.format {
             Format::Text => {
