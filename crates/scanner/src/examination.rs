@@ -350,7 +350,19 @@ impl<'s> Examination<'s> {
             );
         }
         let mut read = false;
-        for hidden in hidden::uncover(text) {
+        let (uncovered, complete) = hidden::uncover(text);
+        if !complete {
+            let why = "It holds more encoded text than is decoded, so some was not read".to_owned();
+            let note = Note {
+                check: CheckId::Obfuscation,
+                rule: "too-much",
+                status: Status::Warn,
+                why,
+                advice: "Ask what it is for.",
+            };
+            self.note(file, 0..0, Role::Data, note);
+        }
+        for hidden in uncovered {
             let inner = text::plain(hidden.text.as_bytes(), Role::Instruction);
             for hit in self.scanner.engine.search(hidden.text.as_bytes(), &inner) {
                 if hit.rule.status < Status::Block {

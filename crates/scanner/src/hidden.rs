@@ -17,8 +17,8 @@ use unicode_security::confusable_detection::skeleton;
 const MAX_DEPTH: usize = 4;
 /// Most decoded bytes of one text.
 const MAX_DECODED: usize = 2 << 20;
-/// Most pieces that are decoded of one text.
-const MAX_PIECES: usize = 400;
+/// Most words of one text that are tried as encodings, and most hidden texts that are looked at.
+const MAX_PIECES: usize = 4000;
 
 /// A text that was hidden in another.
 #[derive(Clone, Debug)]
@@ -31,19 +31,19 @@ pub(crate) struct Hidden {
     pub(crate) chain: Vec<&'static str>,
 }
 
-/// Everything that is hidden in a text, to a fixpoint.
-pub(crate) fn uncover(text: &str) -> Vec<Hidden> {
-    let mut all = Vec::new();
+/// Everything that is hidden in a text, to a fixpoint; and whether that is all, or a bound was met first.
+pub(crate) fn uncover(text: &str) -> (Vec<Hidden>, bool) {
+    let mut all: Vec<Hidden> = Vec::new();
     let mut queue: Vec<Hidden> = Vec::new();
     let mut budget = MAX_DECODED;
-    layer(text, &mut |hidden| queue.push(hidden));
+    let mut complete = layer(text, &mut |hidden| queue.push(hidden));
     while let Some(found) = queue.pop() {
         if found.text.len() > budget || all.len() >= MAX_PIECES {
-            break;
+            return (all, false);
         }
         budget -= found.text.len();
         if found.chain.len() < MAX_DEPTH {
-            layer(&found.text, &mut |mut inner| {
+            complete &= layer(&found.text, &mut |mut inner| {
                 inner.range = found.range.clone();
                 inner.chain = found.chain.iter().copied().chain(inner.chain).collect();
                 queue.push(inner);
@@ -51,11 +51,11 @@ pub(crate) fn uncover(text: &str) -> Vec<Hidden> {
         }
         all.push(found);
     }
-    all
+    (all, complete)
 }
 
-/// One layer of hiding.
-fn layer(text: &str, add: &mut dyn FnMut(Hidden)) {
+/// One layer of hiding; whether all of it was looked at.
+fn layer(text: &str, add: &mut dyn FnMut(Hidden)) -> bool {
     let whole = 0..text.len();
     let mut push = |text: String, range: Range<usize>, how: &'static str| {
         if !text.trim().is_empty() {
@@ -76,13 +76,14 @@ fn layer(text: &str, add: &mut dyn FnMut(Hidden)) {
             text.replace("hxxp", "http").replace("[.]", ".").replace("[dot]", ".").replace("[:]", ":");
         push(plain, whole.clone(), "defanged address");
     }
-    tokens(text, &mut push);
+    let complete = tokens(text, &mut push);
     escapes(text, &mut push);
     if let Some(joined) = joined_strings(text) {
         push(joined, whole.clone(), "split strings");
     }
     turned(text, &mut push);
     spaced(text, &mut push);
+    complete
 }
 
 /// Tag characters, variation selectors and zero-width characters: what they spell, and the text without them.
@@ -191,13 +192,16 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 pub(crate) const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
-/// Base64 and hexadecimal words.
-fn tokens(text: &str, push: &mut dyn FnMut(String, Range<usize>, &'static str)) {
+/// Base64 and hexadecimal words; whether all of them were tried.
+fn tokens(text: &str, push: &mut dyn FnMut(String, Range<usize>, &'static str)) -> bool {
     let bytes = text.as_bytes();
     let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_' | b'=');
     let mut at = 0;
     let mut pieces = 0;
-    while at < bytes.len() && pieces < MAX_PIECES {
+    while at < bytes.len() {
+        if pieces >= MAX_PIECES {
+            return false;
+        }
         let Some(rest) = bytes.get(at..) else { break };
         let start = at + rest.iter().position(|b| part(*b)).unwrap_or(rest.len());
         let Some(rest) = bytes.get(start..) else { break };
@@ -234,6 +238,7 @@ fn tokens(text: &str, push: &mut dyn FnMut(String, Range<usize>, &'static str)) 
             break;
         }
     }
+    true
 }
 
 /// Bytes that are a text people wrote, not chance.

@@ -180,3 +180,15 @@ fn what_was_not_read_makes_safe_impossible() {
     let report = SCANNER.scan(&Skill::from_dir(dir.path()).unwrap());
     assert_eq!((report.verdict, report.unread.len()), (Verdict::Warning, 1));
 }
+
+#[test]
+fn encoded_text_beyond_the_bound_is_said_to_be_unread() {
+    let words: String = (0..5000).map(|i| format!("Q{i:06}aBcDeFgHiJkLmNoP{i:06}\n")).collect();
+    let report = scan(&words);
+    assert!(
+        report.findings.iter().any(|finding| finding.rule == "CHECK-05/too-much"),
+        "{:#?}",
+        report.checks
+    );
+    assert_ne!(report.verdict, Verdict::Safe);
+}
