@@ -9,8 +9,9 @@ use regex::bytes::{Regex, RegexBuilder};
 use crate::rule::{NEAR, Rule, Scope};
 use crate::text::{Block, Role};
 
-/// How often one rule is noted in one text.
-const MAX_HITS: usize = 6;
+/// How often one rule is noted in one text. Whoever would hide a match behind harmless ones has to write more of them than
+/// this, and then the search says that it is not complete.
+const MAX_HITS: usize = 512;
 /// A compiled pattern may not be larger; ours are far smaller.
 const PATTERN_SIZE: usize = 4 << 20;
 
@@ -67,9 +68,10 @@ impl Engine {
         Some(self.patterns.get(number)?.get_or_init(|| Pattern::compile(rule)))
     }
 
-    /// Every rule that matches, once a block and at most [`MAX_HITS`] times.
-    pub(crate) fn search(&self, text: &[u8], blocks: &[Block]) -> Vec<Hit> {
+    /// Every match of every rule; and whether that is all, or one matched more than [`MAX_HITS`] times.
+    pub(crate) fn search(&self, text: &[u8], blocks: &[Block]) -> (Vec<Hit>, bool) {
         let mut hits = Vec::new();
+        let mut complete = true;
         let mut count = vec![0_u16; self.rules.len()];
         // The block in which a rule was last tried, plus one.
         let mut tried = vec![0_u32; self.rules.len()];
@@ -89,23 +91,24 @@ impl Engine {
                 else {
                     continue;
                 };
-                if *tried == stamp || usize::from(*count) >= MAX_HITS || !rule.scope.admits(block) {
+                if *tried == stamp || !rule.scope.admits(block) {
                     continue;
                 }
                 *tried = stamp;
-                let window = text.get(block.range.clone()).unwrap_or_default();
-                if let Some(matched) = self.pattern(number).and_then(|pattern| pattern.find(window)) {
+                let window = text.get(block.window.clone()).unwrap_or_default();
+                for matched in self.pattern(number).into_iter().flat_map(|pattern| pattern.find_all(window)) {
+                    if usize::from(*count) >= MAX_HITS {
+                        complete = false;
+                        break;
+                    }
                     *count += 1;
-                    let start = block.range.start;
-                    hits.push(Hit {
-                        rule,
-                        range: start + matched.start..start + matched.end,
-                        block: current,
-                    });
+                    let start = block.window.start;
+                    let range = start + matched.start..start + matched.end;
+                    hits.push(Hit { rule, range, block: current });
                 }
             }
         }
-        hits
+        (hits, complete)
     }
 }
 
@@ -122,13 +125,12 @@ impl Pattern {
         Self { pattern: compile(rule.pattern), near }
     }
 
-    /// The first match that counts.
-    fn find(&self, window: &[u8]) -> Option<Range<usize>> {
-        let Some(near) = &self.near else { return self.pattern.find(window).map(|found| found.range()) };
-        self.pattern.find_iter(window).map(|found| found.range()).find(|found| {
+    /// The matches that count.
+    fn find_all(&self, window: &[u8]) -> impl Iterator<Item = Range<usize>> {
+        self.pattern.find_iter(window).map(|found| found.range()).filter(|found| {
             let before = window.get(found.start.saturating_sub(NEAR)..found.start).unwrap_or_default();
             let after = window.get(found.end..window.len().min(found.end + NEAR)).unwrap_or_default();
-            near.is_match(before) || near.is_match(after)
+            self.near.as_ref().is_none_or(|near| near.is_match(before) || near.is_match(after))
         })
     }
 }

@@ -245,7 +245,14 @@ impl<'s> Examination<'s> {
             FileKind::Config => text::plain(&file.bytes, Role::Data),
             _ => text::plain(&file.bytes, Role::Instruction),
         };
-        for hit in self.scanner.engine.search(&file.bytes, &blocks) {
+        let (hits, complete) = self.scanner.engine.search(&file.bytes, &blocks);
+        if !complete {
+            self.incomplete(
+                file,
+                "A rule matches more often than is looked at, so some passages were not judged",
+            );
+        }
+        for hit in hits {
             let Some(block) = blocks.get(hit.block) else { continue };
             self.weigh(file, &hit.range, hit.rule, block);
         }
@@ -352,25 +359,20 @@ impl<'s> Examination<'s> {
         let mut read = false;
         let (uncovered, complete) = hidden::uncover(text);
         if !complete {
-            let why = "It holds more encoded text than is decoded, so some was not read".to_owned();
-            let note = Note {
-                check: CheckId::Obfuscation,
-                rule: "too-much",
-                status: Status::Warn,
-                why,
-                advice: "Ask what it is for.",
-            };
-            self.note(file, 0..0, Role::Data, note);
+            self.incomplete(file, "It holds more encoded text than is decoded, so some was not read");
         }
         for hidden in uncovered {
             let inner = text::plain(hidden.text.as_bytes(), Role::Instruction);
-            for hit in self.scanner.engine.search(hidden.text.as_bytes(), &inner) {
+            for hit in self.scanner.engine.search(hidden.text.as_bytes(), &inner).0 {
                 if hit.rule.status < Status::Block {
                     continue;
                 }
-                // The same words may stand in the open, too: then they were found there.
+                // What stands in the open was judged there; only what came to light by decoding counts here.
                 let passage = hidden.text.get(hit.range.clone()).unwrap_or_default();
-                if text.contains(passage) {
+                let times = |text: &str| text.matches(passage).count();
+                let written =
+                    text.get(hidden.range.clone()).filter(|written| !written.is_empty()).unwrap_or(text);
+                if passage.is_empty() || times(&hidden.text) <= times(written) {
                     continue;
                 }
                 read = true;
@@ -478,6 +480,13 @@ impl<'s> Examination<'s> {
                 return;
             }
         }
+    }
+
+    /// A bound was met: what lies behind it was not judged, so the skill cannot be safe.
+    fn incomplete(&mut self, file: &SkillFile, why: &str) {
+        let (check, advice) = (CheckId::Obfuscation, "Ask what so much of it is for.");
+        let note = Note { check, rule: "too-much", status: Status::Warn, why: why.to_owned(), advice };
+        self.note(file, 0..0, Role::Data, note);
     }
 
     fn note(&mut self, file: &SkillFile, range: Range<usize>, role: Role, note: Note<'_>) {

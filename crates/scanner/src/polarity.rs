@@ -192,7 +192,7 @@ pub(crate) fn signs(
 
 /// What stands in front of a passage in its own sentence.
 fn lead<'t>(text: &'t [u8], block: &Block, start: usize) -> &'t [u8] {
-    let from = block.range.start.max(start.saturating_sub(160));
+    let from = block.window.start.max(start.saturating_sub(160));
     let before = text.get(from..start).unwrap_or_default();
     let end =
         before.windows(2).rposition(|pair| matches!(pair, b". " | b".\n" | b"! " | b"? " | b";\n" | b"\n\n"));

@@ -123,8 +123,8 @@ impl Scanner {
                 .then(a.line.cmp(&b.line))
         });
         findings.dedup_by(|a, b| a.rule == b.rule && a.file == b.file && a.line == b.line);
-        findings.truncate(MAX_FINDINGS);
         let checks = Report::checks(&findings);
+        findings.truncate(MAX_FINDINGS);
         let verdict = Report::verdict(&checks, &skill.unread);
         Report {
             skill: name,

@@ -27,6 +27,8 @@ pub enum Role {
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) range: Range<usize>,
+    /// What is looked at: the block, and where a longer one was cut, some of its neighbours.
+    pub(crate) window: Range<usize>,
     pub(crate) role: Role,
     /// The heading it stands under, as an index into the text.
     pub(crate) heading: Range<usize>,
@@ -38,6 +40,9 @@ pub(crate) struct Block {
 
 /// Largest block: longer ones are cut at line ends, so that a pattern's window is bounded.
 const MAX_BLOCK: usize = 2048;
+
+/// How far one looks across a cut: no rule's match is longer.
+const OVERLAP: usize = 768;
 
 /// Cuts a markdown text into blocks.
 pub(crate) fn markdown(text: &[u8], body_start: usize) -> Vec<Block> {
@@ -167,7 +172,15 @@ fn push(
             let window = text.get(start..start + MAX_BLOCK).unwrap_or_default();
             end = start + memchr::memrchr(b'\n', window).map_or(MAX_BLOCK, |at| at + 1);
         }
-        blocks.push(Block { range: start..end, role, heading: heading.clone(), front_matter: false, fenced });
+        let window = start.saturating_sub(OVERLAP).max(range.start)..range.end.min(end + OVERLAP);
+        blocks.push(Block {
+            range: start..end,
+            window,
+            role,
+            heading: heading.clone(),
+            front_matter: false,
+            fenced,
+        });
         start = end;
     }
 }
