@@ -9,7 +9,7 @@ use skillsandbox_manifest::SkillDoc;
 
 use crate::Scanner;
 use crate::checks::{
-    delegation, dependencies, fetched_hosts, front_matter, obfuscation, secret_flow, spoofing, supply_chain,
+    delegation, dependencies, fetched_hosts, front_matter, installers, obfuscation, secret_flow, spoofing,
     tools,
 };
 use crate::finding::{Finding, snippet};
@@ -303,7 +303,7 @@ impl<'s> Examination<'s> {
             signs.retain(|sign| !matches!(*sign, "quoted" | "forbidden or described"));
             weight = signs.len().saturating_sub(1);
         }
-        if supply_chain::is_known_installer(rule.id, file.bytes.get(range.clone()).unwrap_or_default()) {
+        if installers::is_known_installer(rule.id, file.bytes.get(range.clone()).unwrap_or_default()) {
             return;
         }
         let mut status = rule.status;

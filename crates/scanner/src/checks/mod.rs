@@ -6,6 +6,7 @@ pub(crate) mod exfiltration;
 pub(crate) mod fetched_hosts;
 pub(crate) mod front_matter;
 pub(crate) mod injection;
+pub(crate) mod installers;
 pub(crate) mod obfuscation;
 pub(crate) mod secret_flow;
 pub(crate) mod spoofing;
