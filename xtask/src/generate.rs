@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context as _, bail};
 
-use crate::workspace::{cargo, output, root};
+use crate::workspace::{cargo, output, root, succeed};
 
 /// A file, and the arguments of the `skillsandbox` command that prints it.
 const GENERATED: &[(&str, &[&str])] = &[
@@ -21,6 +21,10 @@ const GENERATED: &[(&str, &[&str])] = &[
 ];
 
 pub(crate) fn write() -> anyhow::Result<()> {
+    // A test of the scanner compares this one; asked to, it writes it.
+    let anchors = ["test", "--quiet", "--package", "skillsandbox-scanner", "--lib", "the_anchors_are_those"];
+    succeed(cargo(anchors).env("SKILLSANDBOX_GENERATE", "1"))?;
+    println!("wrote crates/scanner/src/anchors.rs");
     for (file, args) in GENERATED {
         let path = root().join(file);
         if let Some(parent) = path.parent() {

@@ -1,31 +1,39 @@
 //! All rules over one text: one pass of literal search, then a pattern only where one of its literals stands.
+//!
+//! A pattern that begins with a literal is tried just there, so that most attempts end after a few bytes; the others are
+//! searched for in the whole block that holds one of their literals.
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use regex::bytes::{Regex, RegexBuilder};
+use regex_automata::meta::{Cache, Regex};
 
+use crate::anchors::ANCHORS;
+use crate::literals::Literals;
+use crate::pattern::{Compiled, compile};
 use crate::rule::{NEAR, Rule, Scope};
-use crate::text::{Block, Role};
+use crate::text::{Block, OVERLAP, Role};
 
 /// How often one rule is noted in one text. Whoever would hide a match behind harmless ones has to write more of them than
 /// this, and then the search says that it is not complete.
 const MAX_HITS: usize = 512;
-/// A compiled pattern may not be larger; ours are far smaller.
-const PATTERN_SIZE: usize = 4 << 20;
-
-/// What a pattern may cache while it searches. With less, the larger ones fall back to a search that is ten times slower.
-const DFA_SIZE: usize = 8 << 20;
+/// How often a pattern is tried at a literal in one block, before it is searched for in what is left of the block instead: so
+/// that literals by the thousand cost no more than one search.
+const MAX_TRIES: u16 = 12;
 
 /// Rules compiled for searching. Patterns are compiled when first needed: most never are.
 #[derive(Debug)]
 pub(crate) struct Engine {
     rules: Vec<&'static Rule>,
-    patterns: Vec<OnceLock<Pattern>>,
-    literals: AhoCorasick,
-    /// For each literal, the rules it may begin.
-    owners: Vec<Vec<u16>>,
+    patterns: Vec<Pattern>,
+    /// For each rule, what must stand near a match.
+    near: Vec<OnceLock<Regex>>,
+    literals: Literals,
+    /// For each literal, the patterns it stands for, and in which of their sets.
+    owners: Vec<Vec<(u16, u8)>>,
+    /// What searches need for themselves, kept for the next.
+    scratch: Mutex<Vec<Scratch>>,
 }
 
 /// A rule that matched, and where.
@@ -36,125 +44,207 @@ pub(crate) struct Hit {
     pub(crate) block: usize,
 }
 
+/// One of a rule's patterns.
+#[derive(Debug)]
+struct Pattern {
+    rule: usize,
+    text: &'static str,
+    /// Whether every match begins with a literal of the first set.
+    begins: bool,
+    /// A bit for each of its sets.
+    sets: u8,
+    compiled: OnceLock<Compiled>,
+}
+
+/// The memory of one search.
+#[derive(Debug, Default)]
+struct Scratch {
+    caches: Vec<Vec<Cache>>,
+    /// Every literal in the text: its place and number.
+    found: Vec<(u32, u16)>,
+    /// For each pattern, what became of it in the block that is looked at.
+    progress: Vec<Progress>,
+    /// For each rule, its hits.
+    count: Vec<u16>,
+}
+
+/// A pattern in one block.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    /// The block's number, plus one: what was noted for another counts for nothing.
+    block: u32,
+    /// The sets of which a literal stands there.
+    sets: u8,
+    tries: u16,
+}
+
 impl Engine {
     pub(crate) fn new(rules: Vec<&'static Rule>) -> Self {
         let mut words: Vec<&'static str> = Vec::new();
-        let mut owners: Vec<Vec<u16>> = Vec::new();
-        for (number, rule) in rules.iter().enumerate() {
-            for anchor in rule.anchors {
-                let at = words.iter().position(|word| word == anchor).unwrap_or_else(|| {
-                    words.push(anchor);
-                    owners.push(Vec::new());
-                    words.len() - 1
-                });
-                if let (Some(list), Ok(number)) = (owners.get_mut(at), u16::try_from(number)) {
-                    list.push(number);
+        let mut owners: Vec<Vec<(u16, u8)>> = Vec::new();
+        let mut numbers = HashMap::new();
+        let mut patterns = Vec::new();
+        for (number, (rule, (_, anchors))) in rules.iter().zip(ANCHORS).enumerate() {
+            for (text, (begins, literals)) in rule.patterns.iter().zip(*anchors) {
+                let Ok(pattern) = u16::try_from(patterns.len()) else { continue };
+                let mut sets = 0;
+                for (words_of_set, set) in literals.iter().zip(0_u8..) {
+                    sets |= 1 << set;
+                    for word in *words_of_set {
+                        let at = *numbers.entry(*word).or_insert_with(|| {
+                            words.push(word);
+                            owners.push(Vec::new());
+                            words.len() - 1
+                        });
+                        if let Some(list) = owners.get_mut(at) {
+                            list.push((pattern, set));
+                        }
+                    }
                 }
+                let compiled = OnceLock::new();
+                patterns.push(Pattern { rule: number, text, begins: *begins, sets, compiled });
             }
         }
-        #[allow(clippy::expect_used)] // a fixed set of short literals, built by every test
-        let literals = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&words)
-            .expect("the rules' literals fit an automaton");
-        let patterns = rules.iter().map(|_| OnceLock::new()).collect();
-        Self { rules, patterns, literals, owners }
+        let near = rules.iter().map(|_| OnceLock::new()).collect();
+        Self { rules, patterns, near, literals: Literals::new(words), owners, scratch: Mutex::default() }
     }
 
-    fn pattern(&self, number: usize) -> Option<&Pattern> {
-        let rule = self.rules.get(number)?;
-        Some(self.patterns.get(number)?.get_or_init(|| Pattern::compile(rule)))
+    /// The literals that are searched for.
+    pub(crate) fn literals(&self) -> &[&'static str] {
+        self.literals.words()
     }
 
     /// Every match of every rule; and whether that is all, or one matched more than [`MAX_HITS`] times.
     pub(crate) fn search(&self, text: &[u8], blocks: &[Block]) -> (Vec<Hit>, bool) {
+        let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scratch = kept.unwrap_or_default();
+        scratch.caches.resize_with(self.patterns.len(), Vec::new);
+        scratch.progress.clear();
+        scratch.progress.resize(self.patterns.len(), Progress::default());
+        scratch.count.clear();
+        scratch.count.resize(self.rules.len(), 0);
+        let mut found = std::mem::take(&mut scratch.found);
+        self.literals.find(text, |at, literal| {
+            // A text is no longer than 4 GiB, and there are some thousand literals.
+            found.extend(u32::try_from(at).ok().zip(u16::try_from(literal).ok()));
+        });
         let mut hits = Vec::new();
         let mut complete = true;
-        let mut count = vec![0_u16; self.rules.len()];
-        // The block in which a rule was last tried, plus one.
-        let mut tried = vec![0_u32; self.rules.len()];
-        let mut current = 0;
-        for found in self.literals.find_overlapping_iter(text) {
-            while blocks.get(current).is_some_and(|block| block.range.end <= found.start()) {
-                current += 1;
-            }
-            let Some(block) = blocks.get(current).filter(|block| block.range.start <= found.start()) else {
-                continue;
-            };
-            let stamp = u32::try_from(current + 1).unwrap_or(u32::MAX);
-            for number in self.owners.get(found.pattern().as_usize()).into_iter().flatten() {
-                let number = usize::from(*number);
-                let (Some(rule), Some(tried), Some(count)) =
-                    (self.rules.get(number), tried.get_mut(number), count.get_mut(number))
-                else {
-                    continue;
-                };
-                if *tried == stamp || !rule.scope.admits(block) {
-                    continue;
-                }
-                *tried = stamp;
-                let window = text.get(block.window.clone()).unwrap_or_default();
-                for matched in self.pattern(number).into_iter().flat_map(|pattern| pattern.find_all(window)) {
-                    if usize::from(*count) >= MAX_HITS {
-                        complete = false;
-                        break;
+        // What stands in a block's window, and in the block itself, begins no earlier than in the block before.
+        let (mut in_window, mut in_block) = (0, 0);
+        for (number, block) in blocks.iter().enumerate() {
+            in_window += position(&found, in_window, block.window.start);
+            in_block += position(&found, in_block, block.range.start);
+            let window = found.get(in_window..in_block + position(&found, in_block, block.window.end));
+            let own = found.get(in_block..in_block + position(&found, in_block, block.range.end));
+            let stamp = u32::try_from(number + 1).unwrap_or(u32::MAX);
+            for (pattern, set) in self.owned(window) {
+                if let Some(progress) = scratch.progress.get_mut(usize::from(pattern)) {
+                    if progress.block != stamp {
+                        *progress = Progress { block: stamp, sets: 0, tries: 0 };
                     }
-                    *count += 1;
-                    let start = block.window.start;
-                    let range = start + matched.start..start + matched.end;
-                    hits.push(Hit { rule, range, block: current });
+                    progress.sets |= 1 << set;
+                }
+            }
+            for (start, literal) in own.unwrap_or_default() {
+                let place = Place { text, block, number, start: *start as usize };
+                for (pattern, set) in self.owners.get(usize::from(*literal)).into_iter().flatten() {
+                    complete &= self.attempt(usize::from(*pattern), *set, &place, &mut scratch, &mut hits);
                 }
             }
         }
+        found.clear();
+        scratch.found = found;
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         (hits, complete)
     }
-}
 
-/// What a rule looks for, compiled.
-#[derive(Debug)]
-struct Pattern {
-    pattern: Regex,
-    near: Option<Regex>,
-}
-
-impl Pattern {
-    fn compile(rule: &Rule) -> Self {
-        let near = (!rule.near.is_empty()).then(|| compile(rule.near));
-        Self { pattern: compile(rule.pattern), near }
+    /// The patterns, and their sets, of some literals that were found.
+    fn owned(&self, found: Option<&[(u32, u16)]>) -> impl Iterator<Item = (u16, u8)> {
+        let owners = |(_, literal): &(u32, u16)| self.owners.get(usize::from(*literal)).into_iter().flatten();
+        found.unwrap_or_default().iter().flat_map(owners).copied()
     }
 
-    /// The matches that count.
-    fn find_all(&self, window: &[u8]) -> impl Iterator<Item = Range<usize>> {
-        self.pattern.find_iter(window).map(|found| found.range()).filter(|found| {
-            let before = window.get(found.start.saturating_sub(NEAR)..found.start).unwrap_or_default();
-            let after = window.get(found.end..window.len().min(found.end + NEAR)).unwrap_or_default();
-            self.near.as_ref().is_none_or(|near| near.is_match(before) || near.is_match(after))
-        })
+    /// Tries one pattern at one literal; whether all that it matched was noted.
+    fn attempt(
+        &self,
+        number: usize,
+        set: u8,
+        at: &Place<'_>,
+        scratch: &mut Scratch,
+        hits: &mut Vec<Hit>,
+    ) -> bool {
+        let (Some(pattern), Some(progress)) = (self.patterns.get(number), scratch.progress.get_mut(number))
+        else {
+            return true;
+        };
+        let limit = if pattern.begins { MAX_TRIES } else { 1 };
+        if progress.sets != pattern.sets || (pattern.begins && set != 0) || progress.tries >= limit {
+            return true;
+        }
+        progress.tries += 1;
+        let (Some(rule), Some(count), Some(caches)) = (
+            self.rules.get(pattern.rule),
+            scratch.count.get_mut(pattern.rule),
+            scratch.caches.get_mut(number),
+        ) else {
+            return true;
+        };
+        if !rule.scope.admits(at.block) {
+            return true;
+        }
+        let compiled = pattern.compiled.get_or_init(|| Compiled::new(pattern.text));
+        if caches.is_empty() {
+            *caches = compiled.caches();
+        }
+        let window = &at.block.window;
+        let found = if pattern.begins && progress.tries < limit {
+            let end = window.end.min(at.start + OVERLAP);
+            compiled.at(caches, at.text, at.start..end).into_iter().collect()
+        } else {
+            let start = if pattern.begins { at.start } else { window.start };
+            compiled.find_all(caches, at.text, start..window.end)
+        };
+        for range in found {
+            if self.is_near(pattern.rule, at.text, window, &range) {
+                if usize::from(*count) >= MAX_HITS {
+                    return false;
+                }
+                *count += 1;
+                hits.push(Hit { rule, range, block: at.number });
+            }
+        }
+        true
+    }
+
+    /// Whether a match has near it what its rule wants there.
+    fn is_near(&self, rule: usize, text: &[u8], window: &Range<usize>, found: &Range<usize>) -> bool {
+        let (Some(wanted), Some(cell)) = (self.rules.get(rule).map(|rule| rule.near), self.near.get(rule))
+        else {
+            return true;
+        };
+        if wanted.is_empty() {
+            return true;
+        }
+        let regex = cell.get_or_init(|| compile(wanted));
+        let before =
+            text.get(window.start.max(found.start.saturating_sub(NEAR))..found.start).unwrap_or_default();
+        let after = text.get(found.end..window.end.min(found.end + NEAR)).unwrap_or_default();
+        regex.is_match(before) || regex.is_match(after)
     }
 }
 
-fn compile(pattern: &str) -> Regex {
-    #[allow(clippy::expect_used)] // a test compiles every pattern
-    RegexBuilder::new(&expand(pattern))
-        .case_insensitive(true)
-        .unicode(false)
-        .size_limit(PATTERN_SIZE)
-        .dfa_size_limit(DFA_SIZE)
-        .build()
-        .expect("the rules' patterns compile")
+/// How many of the literals from a number on stand before a place.
+fn position(found: &[(u32, u16)], from: usize, place: usize) -> usize {
+    found.get(from..).unwrap_or_default().iter().take_while(|(at, _)| (*at as usize) < place).count()
 }
 
-/// `\_` stands for what separates two words, `<3>` for up to three words between two others.
-pub(crate) fn expand(pattern: &str) -> String {
-    // Not across the end of a sentence.
-    const GAP: &str = r"[^a-z0-9.!?]{1,5}";
-    let mut out = pattern.replace(r"\_", GAP);
-    for words in 1..=9 {
-        out = out.replace(&format!("<{words}>"), &format!(r"(?:{GAP}[a-z0-9'_./-]+){{0,{words}}}{GAP}"));
-    }
-    out
+/// Where a pattern is tried.
+struct Place<'t> {
+    text: &'t [u8],
+    block: &'t Block,
+    number: usize,
+    start: usize,
 }
 
 impl Scope {

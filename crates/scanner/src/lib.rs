@@ -24,14 +24,21 @@
 
 #![forbid(unsafe_code)]
 
+mod anchors;
 mod checks;
+#[cfg(test)]
+mod derived;
 mod engine;
 mod examination;
 mod explain;
 mod finding;
+#[cfg(test)]
+mod frequent;
 mod hidden;
 mod junit;
+mod literals;
 mod markdown;
+mod pattern;
 mod polarity;
 mod report;
 mod rule;

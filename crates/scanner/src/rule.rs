@@ -121,10 +121,9 @@ pub(crate) struct Rule {
     /// What a match amounts to where it is an instruction or code that would run.
     pub(crate) status: Status,
     pub(crate) scope: Scope,
-    /// Literals in lower case, one of which every match holds. They are searched for, all rules' at once.
-    pub(crate) anchors: &'static [&'static str],
-    /// What is looked at round an anchor. Case-insensitive, bytes, no Unicode classes; linear time.
-    pub(crate) pattern: &'static str,
+    /// What it looks for, any of them. Case-insensitive, bytes, no Unicode classes; linear time. Every match of each must hold
+    /// some word of four bytes or more, by which it is found: `anchors.rs`.
+    pub(crate) patterns: &'static [&'static str],
     /// What must stand near a match, within [`NEAR`] bytes on either side, for it to count; empty for nothing.
     pub(crate) near: &'static str,
     pub(crate) why: &'static str,
@@ -146,12 +145,11 @@ impl Family {
         id: &'static str,
         status: Status,
         scope: Scope,
-        anchors: &'static [&'static str],
-        pattern: &'static str,
+        patterns: &'static [&'static str],
         why: &'static str,
     ) -> Rule {
         let Self { check, advice, techniques } = *self;
-        Rule { check, id, status, scope, anchors, pattern, near: "", why, advice, techniques }
+        Rule { check, id, status, scope, patterns, near: "", why, advice, techniques }
     }
 }
 

@@ -142,6 +142,13 @@ impl Scanner {
         }
     }
 
+    /// The literals that the patterns are anchored at, for measurements beside a bare search.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn literals(&self) -> &[&'static str] {
+        self.engine.literals()
+    }
+
     pub(crate) fn is_trusted(&self, source: &str) -> bool {
         !source.is_empty()
             && self.trusted_sources.iter().any(|trusted| match trusted.strip_suffix('*') {

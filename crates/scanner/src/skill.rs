@@ -129,6 +129,12 @@ impl Skill {
         &self.name
     }
 
+    /// How many bytes its files have.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.files.iter().map(|file| file.bytes.len()).sum()
+    }
+
     fn walk(&mut self, dir: &Path, prefix: &str, depth: usize, total: &mut u64) -> io::Result<()> {
         let mut entries: Vec<_> = fs::read_dir(dir)?.collect::<Result<_, _>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);

@@ -42,7 +42,7 @@ pub(crate) struct Block {
 const MAX_BLOCK: usize = 2048;
 
 /// How far one looks across a cut: no rule's match is longer.
-const OVERLAP: usize = 768;
+pub(crate) const OVERLAP: usize = 768;
 
 /// Cuts a markdown text into blocks.
 pub(crate) fn markdown(text: &[u8], body_start: usize) -> Vec<Block> {
