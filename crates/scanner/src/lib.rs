@@ -24,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 
+mod archive;
 mod checks;
 mod engine;
 mod examination;
@@ -31,6 +32,7 @@ mod explain;
 mod finding;
 mod hidden;
 mod junit;
+mod kind;
 mod markdown;
 mod polarity;
 mod report;
