@@ -29,8 +29,9 @@ const MAX_WORK: usize = 2 * MAX_TOTAL;
 /// What is unpacked may be this many times as large as what it was packed in, beyond [`inflate::FREE`] bytes. Text comes to
 /// 10, tables and logs to 50; DEFLATE ends at 1,032.
 const MAX_RATIO: usize = 200;
-/// Most members of one archive that are listed as unread one by one.
+/// Most members of one archive that are listed as unread one by one, and most of all archives of a skill.
 const MAX_LISTED: usize = 20;
+const MAX_LISTED_IN_ALL: usize = 64;
 
 /// Something about a packed file that is worth a judgement. What it amounts to is decided in `checks/binaries.rs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +81,8 @@ pub(crate) struct Unpacker {
     bytes_left: usize,
     work_left: usize,
     paths: HashSet<String>,
+    /// How many parts were not read, listed or not.
+    unread: usize,
 }
 
 /// One member, as one reading of its archive shows it.
@@ -96,10 +99,15 @@ impl Unpacker {
             bytes_left: MAX_TOTAL,
             work_left: MAX_WORK,
             paths: HashSet::new(),
+            unread: 0,
         }
     }
 
-    pub(crate) fn finish(self) -> Contents {
+    pub(crate) fn finish(mut self) -> Contents {
+        let more = self.unread - self.contents.unread.len();
+        if let Some(last) = self.contents.unread.last_mut().filter(|_| more > 0) {
+            last.reason = format!("{}; and {more} more parts of archives were not read", last.reason);
+        }
         self.contents
     }
 
@@ -148,7 +156,8 @@ impl Unpacker {
                 _ => strings::printable(bytes.get(..end).unwrap_or_default()),
             };
             if !words.is_empty() {
-                self.add(SkillFile::data(format!("{inside}(text)"), words.into_bytes()));
+                let added = self.add(SkillFile::data(format!("{inside}(text)"), words.into_bytes()));
+                self.refused(path, added);
             }
         }
     }
@@ -175,7 +184,8 @@ impl Unpacker {
         if polyglot && kind::archive(bytes) == Some(ArchiveKind::Zip) {
             // Its members were read already, from the file as a whole.
         } else if depth < MAX_DEPTH {
-            self.nested(name, bytes.to_vec(), depth + 1);
+            let added = self.nested(name, bytes.to_vec(), depth + 1);
+            self.refused(path, added);
         } else {
             self.closed(path, "packed deeper than is looked at");
         }
@@ -189,7 +199,7 @@ impl Unpacker {
         self.unread(path, "an Office document of the old form; save it in the new one");
     }
 
-    /// Opens an archive; whether it was one that is opened.
+    /// Opens an archive; whether all of it was read.
     fn members(&mut self, path: &str, inside: &str, bytes: &[u8], kind: ArchiveKind, depth: usize) -> bool {
         if let ArchiveKind::Other(name) = kind {
             self.closed(path, &format!("an archive of a kind that is not opened: {name}"));
@@ -199,7 +209,7 @@ impl Unpacker {
             self.closed(path, "packed deeper than is looked at");
             return false;
         }
-        let unread = self.contents.unread.len();
+        let unread = self.unread;
         let mut archive = Archive {
             unpacker: self,
             path,
@@ -218,39 +228,39 @@ impl Unpacker {
             ArchiveKind::Other(_) => {}
         }
         archive.finish();
-        if let Some(first) = self.contents.unread.get(unread) {
-            let reason = first.reason.clone();
-            self.odd(path, Oddity::Closed(reason));
+        if self.unread == unread {
+            return true;
         }
-        true
+        let first = self.contents.unread.get(unread).map_or("much of it", |first| &first.reason);
+        let oddity = Oddity::Closed(first.to_owned());
+        self.odd(path, oddity);
+        false
     }
 
-    /// A file that was found in another, if there is room for it.
-    fn nested(&mut self, path: String, bytes: Vec<u8>, depth: usize) {
-        if self.room(&path, bytes.len()) {
-            self.open(path, bytes, depth);
-        }
+    /// A file that was found in another, or why there is no room for it.
+    fn nested(&mut self, path: String, bytes: Vec<u8>, depth: usize) -> Result<(), &'static str> {
+        self.take_room(bytes.len())?;
+        self.open(path, bytes, depth);
+        Ok(())
     }
 
     /// A text that was found in a file.
-    fn add(&mut self, file: SkillFile) {
-        if self.room(&file.path, file.bytes.len()) {
-            self.contents.files.push(file);
-        }
+    fn add(&mut self, file: SkillFile) -> Result<(), &'static str> {
+        self.take_room(file.bytes.len())?;
+        self.contents.files.push(file);
+        Ok(())
     }
 
-    fn room(&mut self, path: &str, size: usize) -> bool {
-        let reason = if self.files_left == 0 {
-            "too many files"
-        } else if size > self.bytes_left || size > MAX_FILE {
-            "too large"
-        } else {
-            self.files_left -= 1;
-            self.bytes_left -= size;
-            return true;
-        };
-        self.unread(path, reason);
-        false
+    fn take_room(&mut self, size: usize) -> Result<(), &'static str> {
+        if self.files_left == 0 {
+            return Err("too many files");
+        }
+        if size > self.bytes_left || size > MAX_FILE {
+            return Err("too large");
+        }
+        self.files_left -= 1;
+        self.bytes_left -= size;
+        Ok(())
     }
 
     fn odd(&mut self, path: &str, oddity: Oddity) {
@@ -261,7 +271,17 @@ impl Unpacker {
     }
 
     fn unread(&mut self, path: &str, reason: &str) {
-        self.contents.unread.push(Unread { path: path.to_owned(), reason: reason.to_owned() });
+        self.unread += 1;
+        if self.contents.unread.len() < MAX_LISTED_IN_ALL {
+            self.contents.unread.push(Unread { path: path.to_owned(), reason: reason.to_owned() });
+        }
+    }
+
+    /// A part of a file for which there may have been no room.
+    fn refused(&mut self, path: &str, added: Result<(), &'static str>) {
+        if let Err(reason) = added {
+            self.unread(path, reason);
+        }
     }
 
     /// An archive that is not opened at all.
@@ -380,16 +400,34 @@ impl Archive<'_> {
             if let Some(target) = office::remote_part(&name, &bytes) {
                 self.odd_member(&name, Oddity::RemotePart(target));
             }
-            self.unpacker.add(SkillFile::data(path, office::text(&bytes).into_bytes()));
+            let added = self.unpacker.add(SkillFile::data(path, office::text(&bytes).into_bytes()));
+            self.refused(&name, added);
         } else {
-            self.unpacker.nested(path, bytes, self.depth);
+            let added = self.unpacker.nested(path, bytes, self.depth);
+            self.refused(&name, added);
+        }
+    }
+
+    /// Readable text in bytes that make no file.
+    fn words(&mut self, name: &str, bytes: &[u8]) {
+        let words = strings::printable(bytes);
+        if !words.is_empty() {
+            let added = self.unpacker.add(SkillFile::data(self.path_of(name), words.into_bytes()));
+            self.refused(name, added);
         }
     }
 
     /// Text that belongs to the archive and not to a member: comments.
     fn remark(&mut self, name: &str, bytes: &[u8]) {
         if !bytes.trim_ascii().is_empty() {
-            self.unpacker.nested(self.path_of(name), bytes.to_vec(), self.depth);
+            let added = self.unpacker.nested(self.path_of(name), bytes.to_vec(), self.depth);
+            self.refused(name, added);
+        }
+    }
+
+    fn refused(&mut self, name: &str, added: Result<(), &'static str>) {
+        if let Err(reason) = added {
+            self.unread(name, reason);
         }
     }
 

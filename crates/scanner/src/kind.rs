@@ -34,6 +34,10 @@ impl FileKind {
         if archive(bytes).is_some() {
             return Self::Archive;
         }
+        // A text that begins like a picture has no zero bytes; if it has, what is readable in it is scanned all the same.
+        if is_media(head) && head.contains(&0) {
+            return Self::Media;
+        }
         let text = !head.contains(&0) || std::str::from_utf8(head).is_ok();
         if text && is_script(head) {
             return Self::Script;
@@ -41,7 +45,6 @@ impl FileKind {
         match (text, by_name) {
             (true, Self::Config) => Self::Config,
             (true, _) => Self::Text,
-            (false, _) if is_media(head) => Self::Media,
             (false, Self::Executable) => Self::Executable,
             (false, _) => Self::Binary,
         }
@@ -201,9 +204,8 @@ pub(crate) fn promises(path: &str) -> Option<&'static str> {
             Some("sound or video")
         }
         "ttf" | "otf" | "woff" | "woff2" => Some("a font"),
-        "pdf" | "doc" | "docx" | "xls" | "xlsx" | "ppt" | "pptx" | "odt" | "rtf" | "epub" => {
-            Some("a document")
-        }
+        "pdf" => Some("a PDF"),
+        "doc" | "docx" | "xls" | "xlsx" | "ppt" | "pptx" | "odt" | "rtf" | "epub" => Some("a document"),
         "txt" | "md" | "markdown" | "rst" | "csv" | "tsv" | "json" | "log" => Some("text"),
         _ => None,
     }

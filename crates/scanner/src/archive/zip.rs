@@ -20,6 +20,8 @@ const END: &[u8] = b"PK\x05\x06";
 const END_64: &[u8] = b"PK\x06\x06";
 /// Longer names are none.
 const MAX_NAME: usize = 4096;
+/// Under so many names the same data is judged.
+const MAX_NAMES: usize = 8;
 /// Fewer bytes between members are descriptors and padding.
 const MIN_GAP: usize = 32;
 
@@ -97,11 +99,13 @@ pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
     let bases = bases(bytes, &ends);
     let owners = zip.resolve(&locals, &centrals, &bases, archive);
     for (at, header) in &locals {
-        if zip.nested.iter().any(|range| range.contains(at)) {
-            continue;
-        }
         let owned = owners.get(at).map(Vec::as_slice).unwrap_or_default();
-        zip.member(header, owned, archive);
+        let is_nested = |at: usize| zip.nested.iter().any(|range| range.contains(&at));
+        // The headers of an archive in this one are its own, unless this one's directory claims them as well.
+        let owned: Vec<&Header> = owned.iter().copied().filter(|header| !is_nested(header.at)).collect();
+        if !is_nested(*at) || !owned.is_empty() {
+            zip.member(header, &owned, archive);
+        }
     }
     let of_end = |at: usize| {
         let length = u16_at(bytes, at + 20).map_or(0, usize::from);
@@ -203,6 +207,14 @@ impl Zip<'_> {
         names.dedup();
         if names.len() > 1 {
             self.say("the two headers of a member name it differently", archive);
+        }
+        if names.len() > MAX_NAMES {
+            let more = format!(
+                "the same data has {} more names, under which it was not judged",
+                names.len() - MAX_NAMES
+            );
+            archive.unread("", &more);
+            names.truncate(MAX_NAMES);
         }
         let names: Vec<String> = names.into_iter().map(|name| archive.judge_name(name)).collect();
         let first = names.first().cloned().unwrap_or_default();
@@ -315,7 +327,8 @@ impl Zip<'_> {
         for range in self.claimed.iter().cloned().chain([end..end]) {
             let gap = self.bytes.get(at..range.start).unwrap_or_default();
             // What stands before an archive is the beginning of a file of another kind, and looked at as that.
-            if at > 0 && gap.len() >= MIN_GAP && gap.iter().any(|b| *b != 0) && !is_directory_record(gap) {
+            let counts = at > 0 || gap.starts_with(b"PK");
+            if counts && gap.len() >= MIN_GAP && gap.iter().any(|b| *b != 0) && !is_directory_record(gap) {
                 unclaimed.extend_from_slice(gap);
                 unclaimed.push(b'\n');
             }
@@ -323,7 +336,12 @@ impl Zip<'_> {
         }
         if !unclaimed.is_empty() {
             archive.odd(Oddity::Unclaimed);
-            archive.remark("(between members)", &unclaimed);
+            if kind::archive(&unclaimed) == Some(kind::ArchiveKind::Zip) {
+                // Its headers were looked at already, and came to nothing.
+                archive.words("(between members)", &unclaimed);
+            } else {
+                archive.remark("(between members)", &unclaimed);
+            }
         }
     }
 
