@@ -89,7 +89,7 @@ fn tar_reader_finds_it(bytes: &[u8]) -> bool {
 
 fn is_told(report: &Report) -> bool {
     !report.unread.is_empty()
-        || report.findings.iter().any(|finding| finding.snippet.contains("collector.invalid"))
+        || report.findings.iter().any(|finding| finding.rule == "CHECK-08/reverse-shell")
 }
 
 /// A zip in which much is in doubt already: streamed sizes, a stored member, a deflated one, a comment.
@@ -110,7 +110,7 @@ fn the_readers_find_it_where_nothing_is_changed() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_the_zip_crate_reads_is_read(stored in any::<bool>(), changes in prop::collection::vec(change(), 0..6)) {
