@@ -11,6 +11,7 @@ use packing::{
     tar_header, tar_member, zip,
 };
 use skillsandbox_scanner::{Report, Skill, Status, Verdict};
+use zip::unstable::write::FileOptionsExt as _;
 
 const RULE: &str = "CHECK-08/reverse-shell";
 
@@ -93,7 +94,6 @@ fn kinds_that_are_not_opened_are_named() {
 
 fn locked() -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    use zip::unstable::write::FileOptionsExt as _;
     let options = zip::write::SimpleFileOptions::default().with_deprecated_encryption(b"openclaw").unwrap();
     writer.start_file("setup.sh", options).unwrap();
     writer.write_all(EVIL.as_bytes()).unwrap();

@@ -17,12 +17,12 @@ pub(super) fn is_markup(name: &str, bytes: &[u8]) -> bool {
 /// Whether a member holds macros: the project of a Microsoft document, an old macro sheet, or a Basic module.
 pub(super) fn is_macro(name: &str, bytes: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
-    lower.ends_with("vbaproject.bin")
+    let ends = |ending: &str| lower.ends_with(ending);
+    // Beside the modules, an OpenDocument has lists of them.
+    let module = lower.starts_with("basic/") && ends(".xml") && !ends("-lc.xml") && !ends("-lb.xml");
+    ends("vbaproject.bin")
         || lower.contains("/macrosheets/")
-        || lower.starts_with("basic/")
-            && lower.ends_with(".xml")
-            && !lower.ends_with("-lc.xml")
-            && !lower.ends_with("-lb.xml")
+        || module
         || lower.starts_with("scripts/python/")
         || has_old_macros(bytes)
 }

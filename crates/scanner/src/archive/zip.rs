@@ -324,7 +324,7 @@ impl Zip<'_> {
         let mut at = 0;
         let end = self.bytes.len();
         let mut unclaimed = Vec::new();
-        for range in self.claimed.iter().cloned().chain([end..end]) {
+        for range in self.claimed.iter().cloned().chain(std::iter::once(end..end)) {
             let gap = self.bytes.get(at..range.start).unwrap_or_default();
             // What stands before an archive is the beginning of a file of another kind, and looked at as that.
             let counts = at > 0 || gap.starts_with(b"PK");
