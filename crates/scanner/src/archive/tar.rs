@@ -170,6 +170,8 @@ fn member(
         archive.unread(&name, "too large");
     }
     let content = content.get(..content.len().min(MAX_FILE)).unwrap_or_default();
+    // Headers in a member's data may claim the same bytes again and again.
+    archive.spent(content.len());
     if is_tar(content) {
         nested.push(data);
     }

@@ -53,12 +53,12 @@ struct View {
     streamed: bool,
 }
 
-/// Whether a zip's end of directory stands anywhere in it.
+/// Whether a zip's end of directory stands anywhere in it. Some readers go by the number of entries it gives, others by the
+/// directory's size.
 pub(super) fn has_directory(bytes: &[u8]) -> bool {
     memchr::memmem::find_iter(bytes, END).any(|at| {
-        // Of a file that is not only a directory: it begins in front of its end.
         u16_at(bytes, at + 10).is_some_and(|count| count > 0)
-            && u32_at(bytes, at + 12).is_some_and(|size| size as usize <= at || size == u32::MAX)
+            || u32_at(bytes, at + 12).is_some_and(|size| size > 0)
     })
 }
 
@@ -384,6 +384,9 @@ fn local(bytes: &[u8], at: usize) -> Option<Header> {
     let extra = name.end..name.end + usize::from(u16_at(bytes, at + 28)?);
     let (packed, size) = (u32_at(bytes, at + 18)?, u32_at(bytes, at + 22)?);
     let method = u16_at(bytes, at + 8)?;
+    if name.len() > MAX_NAME {
+        return None;
+    }
     let header = Header {
         at,
         end: extra.end,
@@ -411,6 +414,9 @@ fn central(bytes: &[u8], at: usize) -> Option<Header> {
     let (packed, size, offset) = (u32_at(bytes, at + 20)?, u32_at(bytes, at + 24)?, u32_at(bytes, at + 42)?);
     let fields = bytes.get(extra.clone())?;
     let mode = u32_at(bytes, at + 38)? >> 16;
+    if name.len() > MAX_NAME {
+        return None;
+    }
     let header = Header {
         at,
         end: extra.end,
