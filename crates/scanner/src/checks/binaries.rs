@@ -12,6 +12,54 @@ use crate::kind::{self, ArchiveKind};
 use crate::rule::{CheckId, Status};
 use crate::skill::{Skill, SkillFile};
 
+/// The rules that are judged here, and what each looks for.
+pub(crate) const EXPLAINED: &[(CheckId, &str, &str)] = &[
+    (
+        CheckId::Obfuscation,
+        "ambiguous-archive",
+        "Two programs would unpack an archive differently: names, sizes or members that only one of them sees",
+    ),
+    (
+        CheckId::Obfuscation,
+        "fake-extension",
+        "A file's name says picture, sound, font, document or text, and its bytes are a program, a script or an archive",
+    ),
+    (CheckId::Obfuscation, "polyglot", "A file is of one kind at its beginning and an archive at its end"),
+    (
+        CheckId::Obfuscation,
+        "trailing-data",
+        "Data stands behind the end of a picture, or between the members of an archive",
+    ),
+    (CheckId::SupplyChain, "archive-bomb", "An archive unpacks to more than 200 times its size"),
+    (
+        CheckId::SupplyChain,
+        "archive-escape",
+        "A member of an archive would be written outside the folder it is unpacked to",
+    ),
+    (CheckId::SupplyChain, "archive-link", "A member of an archive is a link or a device"),
+    (
+        CheckId::SupplyChain,
+        "embedded-archive",
+        "An archive comes with the skill that could not be read in full",
+    ),
+    (
+        CheckId::SupplyChain,
+        "embedded-program",
+        "A compiled program comes with the skill, so nobody can read what it does",
+    ),
+    (CheckId::SupplyChain, "office-macros", "An Office document has macros, which run when it is opened"),
+    (
+        CheckId::SupplyChain,
+        "password-archive",
+        "An archive is closed to scanners by a password; BLOCK where the skill tells it",
+    ),
+    (
+        CheckId::SupplyChain,
+        "remote-part",
+        "An Office document loads a template or an object from elsewhere when it is opened",
+    ),
+];
+
 /// What is said of a file.
 pub(crate) struct Judgement {
     pub(crate) path: String,
@@ -161,6 +209,33 @@ fn tells_a_password(skill: &Skill) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_rule_is_explained() {
+        let text = || "x".to_owned();
+        let odd = [
+            Oddity::Closed(text()),
+            Oddity::Password,
+            Oddity::Bomb,
+            Oddity::Escape,
+            Oddity::Absolute,
+            Oddity::Link(text()),
+            Oddity::ThroughLink,
+            Oddity::Ambiguous(text()),
+            Oddity::Unclaimed,
+            Oddity::Polyglot,
+            Oddity::Trailing("text"),
+            Oddity::Macros,
+            Oddity::RemotePart(text()),
+        ];
+        let odd = odd.iter().map(|oddity| weigh(oddity, false)).map(|(check, rule, ..)| (check, rule));
+        let program = SkillFile::new("a.png".to_owned(), b"\x7fELF\x02\x01\x01\0".to_vec());
+        let files = file(&program).into_iter().map(|judgement| (judgement.check, judgement.rule));
+        for (check, rule) in odd.chain(files) {
+            let name = format!("{}/{rule}", check.as_str());
+            assert!(crate::explain_rule(&name).is_some(), "{name}");
+        }
+    }
 
     #[test]
     fn a_password_is_seen_in_many_wordings_and_the_word_alone_is_none() {
