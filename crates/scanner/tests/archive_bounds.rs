@@ -117,8 +117,9 @@ fn a_tar_that_is_said_to_be_huge() {
 fn headers_that_claim_the_same_bytes_again_and_again() {
     // Every other block is a header whose member is all that follow.
     let header = [tar_header("a.bin", b"00017777777", b'0', ""), vec![0; 512]].concat();
-    let report = scan([("p.tar", header.repeat(6000))]);
-    expect_bounded(&report);
+    let report = scan([("p.tar", header.repeat(1000))]);
+    expect_unread(&report, "p.tar", "again and again");
+    assert!(report.scanned.bytes < 5 << 20, "{}", report.scanned.bytes);
     expect(&report, "CHECK-05/ambiguous-archive", "p.tar", Status::Warn);
     // Headers by the ten thousand with names as long as can be, and one over another.
     let entry = Entry { name: vec![b'n'; 65_000], ..Entry::stored("", b"") };

@@ -81,6 +81,7 @@ pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
     let mut seen = BTreeSet::new();
     walk(bytes, archive, &mut nested, &mut seen);
     let mut hidden = 0;
+    let mut claimed = 0;
     for at in (0..bytes.len()).step_by(BLOCK) {
         if seen.contains(&at) || nested.iter().any(|range| range.contains(&at)) {
             continue;
@@ -96,6 +97,12 @@ pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
             continue;
         }
         let data = at + BLOCK..at.saturating_add(BLOCK).saturating_add(to_size(header.size));
+        // In one other reading, all members together are no larger than the archive.
+        claimed += to_size(header.size).min(bytes.len() - at);
+        if claimed > bytes.len() {
+            archive.unread("", "its members claim the same bytes again and again");
+            break;
+        }
         member(bytes, &header, data, &Overrules::default(), archive, &mut nested);
     }
 }
