@@ -9,12 +9,13 @@ use skillsandbox_manifest::SkillDoc;
 
 use crate::Scanner;
 use crate::checks::{
-    delegation, dependencies, fetched_hosts, front_matter, installers, obfuscation, secret_flow, spoofing,
-    tools,
+    binaries, delegation, dependencies, fetched_hosts, front_matter, installers, obfuscation, secret_flow,
+    spoofing, tools,
 };
 use crate::finding::{Finding, snippet};
+use crate::kind::FileKind;
 use crate::rule::{CheckId, Rule, Scope, Status};
-use crate::skill::{FileKind, Skill, SkillFile};
+use crate::skill::{Skill, SkillFile};
 use crate::text::{self, Block, Role};
 use crate::{hidden, polarity};
 
@@ -59,10 +60,9 @@ impl<'s> Examination<'s> {
             if file.is_text() {
                 let body_start = if Some(at) == document { doc.body_start } else { 0 };
                 self.text_file(file, body_start);
-            } else {
-                self.binary_file(file);
             }
         }
+        self.binaries();
         name
     }
 
@@ -216,26 +216,13 @@ impl<'s> Examination<'s> {
         }
     }
 
-    fn binary_file(&mut self, file: &SkillFile) {
-        let (rule, why) = match file.kind {
-            FileKind::Executable => ("embedded-program", "A compiled program comes with the skill"),
-            FileKind::Archive => {
-                ("embedded-archive", "An archive comes with the skill; its content was not read")
-            }
-            _ => return,
-        };
-        self.note(
-            file,
-            0..0,
-            Role::Data,
-            Note {
-                check: CheckId::SupplyChain,
-                rule,
-                status: Status::Warn,
-                why: why.to_owned(),
-                advice: "Ask for the source instead.",
-            },
-        );
+    /// Programs, disguises and archives.
+    fn binaries(&mut self) {
+        for binaries::Judgement { path, check, rule, status, why, advice } in binaries::judge(self.skill) {
+            let named = self.skill.files.iter().find(|file| file.path == path);
+            let unnamed = SkillFile::data(path, Vec::new());
+            self.note(named.unwrap_or(&unnamed), 0..0, Role::Data, Note { check, rule, status, why, advice });
+        }
     }
 
     fn text_file(&mut self, file: &SkillFile, body_start: usize) {

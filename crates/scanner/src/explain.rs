@@ -65,7 +65,11 @@ impl CheckId {
 pub fn explain_rule(name: &str) -> Option<String> {
     let (check, id) = name.split_once('/')?;
     let check = CheckId::from_name(check)?;
-    let rule = checks::rules().into_iter().find(|rule| rule.check == check && rule.id == id)?;
+    let Some(rule) = checks::rules().into_iter().find(|rule| rule.check == check && rule.id == id) else {
+        let (.., why) =
+            checks::binaries::EXPLAINED.iter().find(|(of, rule, _)| (*of, *rule) == (check, id))?;
+        return Some(format!("{}/{id}\n\n{why}.\n", check.as_str()));
+    };
     let alone = format!("{:?}", rule.status).to_uppercase();
     Some(format!(
         "{}/{}: {alone} where nothing makes it milder\n\n{}.\n{}\n\nTechniques: {}\n",

@@ -13,7 +13,8 @@
 //! # What it guarantees
 //!
 //! - The same bytes and the same settings give the same report; the scanned text is data to it, never instruction.
-//! - All text of a skill is read; what was not is listed, and `SAFE` is then impossible.
+//! - All text of a skill is read, also in archives (zip, tar, gzip; three deep) and Office documents; what was not is listed, and
+//!   `SAFE` is then impossible.
 //! - Each finding says in which role its passage stands (instruction, quotation, code, comment, decoded) and what made it
 //!   milder: a lesson about attacks is not an attack.
 //! - Time is linear in the text: one pass of literal search, patterns without backtracking in bounded windows.
@@ -25,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod anchors;
+mod archive;
 mod checks;
 #[cfg(test)]
 mod derived;
@@ -36,6 +38,7 @@ mod finding;
 mod frequent;
 mod hidden;
 mod junit;
+mod kind;
 mod literals;
 mod markdown;
 mod pattern;

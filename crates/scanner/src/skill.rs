@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::archive::{Contents, Oddity, Unpacker};
+use crate::kind::FileKind;
+
 /// Largest file that is read whole.
-const MAX_FILE: u64 = 8 << 20;
-/// Most bytes of one skill.
-const MAX_TOTAL: u64 = 64 << 20;
-/// Most files of one skill.
-const MAX_FILES: usize = 4000;
+pub(crate) const MAX_FILE: usize = 8 << 20;
+/// Most bytes of one skill; what its archives hold counts by itself.
+pub(crate) const MAX_TOTAL: usize = 64 << 20;
+/// Most files of one skill; what its archives hold counts by itself.
+pub(crate) const MAX_FILES: usize = 4000;
 /// Deepest folder.
 const MAX_DEPTH: usize = 16;
 
@@ -22,12 +25,14 @@ pub struct Skill {
     pub(crate) source: String,
     pub(crate) files: Vec<SkillFile>,
     pub(crate) unread: Vec<Unread>,
+    /// What was odd about archives and other packed files.
+    pub(crate) oddities: Vec<(String, Oddity)>,
 }
 
 /// One file of a skill.
 #[derive(Clone, Debug)]
 pub(crate) struct SkillFile {
-    /// Below the skill's folder, with `/`.
+    /// Below the skill's folder, with `/`; a member of an archive stands behind `!/`.
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
     pub(crate) kind: FileKind,
@@ -41,23 +46,6 @@ pub struct Unread {
     pub path: String,
     /// Why it was not.
     pub reason: String,
-}
-
-/// What a file is, by its name and first bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FileKind {
-    Markdown,
-    Script,
-    Config,
-    Text,
-    /// Programs, bytecode, libraries.
-    Executable,
-    /// Archives that are not opened.
-    Archive,
-    /// Images, fonts, sound and other media.
-    Media,
-    /// Something else that is not text.
-    Binary,
 }
 
 /// Why a skill could not be read at all.
@@ -78,13 +66,11 @@ impl Skill {
         name: impl Into<String>,
         files: impl IntoIterator<Item = (P, B)>,
     ) -> Self {
-        let file = |(path, bytes): (P, B)| SkillFile::new(path.into(), bytes.into());
-        Self {
-            name: name.into(),
-            source: String::new(),
-            files: files.into_iter().map(file).collect(),
-            unread: Vec::new(),
+        let mut unpacker = Unpacker::new();
+        for (path, bytes) in files {
+            unpacker.file(path.into(), bytes.into());
         }
+        Self::of(name.into(), unpacker.finish())
     }
 
     /// A skill that is one `SKILL.md`.
@@ -98,22 +84,62 @@ impl Skill {
         let name =
             dir.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let name = name.unwrap_or_else(|| dir.to_string_lossy().into_owned());
-        let mut skill = Self { name, source: String::new(), files: Vec::new(), unread: Vec::new() };
-        let mut total = 0;
-        skill.walk(dir, "", 0, &mut total).map_err(|error| ReadError { path: dir.to_owned(), error })?;
+        let mut walk = Walk { unpacker: Unpacker::new(), unread: Vec::new(), files: 0, total: 0 };
+        walk.dir(dir, "", 0).map_err(|error| ReadError { path: dir.to_owned(), error })?;
+        let mut skill = Self::of(name, walk.unpacker.finish());
+        skill.unread.extend(walk.unread);
         skill.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(skill)
     }
 
-    /// A skill that is one file.
+    /// A skill that is one file: a document, or an archive (`.zip`, `.skill`, `.tar`, `.tar.gz`) that holds its folder.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let path = path.as_ref();
         let fail = |error| ReadError { path: path.to_owned(), error };
         let mut bytes = Vec::new();
-        File::open(path).map_err(fail)?.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(fail)?;
+        let limit = MAX_TOTAL as u64 + 1;
+        File::open(path).map_err(fail)?.take(limit).read_to_end(&mut bytes).map_err(fail)?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let stem = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Self::from_memory(stem, [(name, bytes)]))
+        let mut unpacker = Unpacker::new();
+        if bytes.len() <= MAX_TOTAL && unpacker.container(&name, &bytes) {
+            let stem = stem.strip_suffix(".tar").unwrap_or(&stem).to_owned();
+            return Ok(Self::of(stem, unpacker.finish()).in_its_folder());
+        }
+        if bytes.len() > MAX_FILE {
+            let mut skill = Self::of(stem, unpacker.finish());
+            skill.unread.push(Unread { path: name, reason: "too large".to_owned() });
+            return Ok(skill);
+        }
+        unpacker.file(name, bytes);
+        Ok(Self::of(stem, unpacker.finish()))
+    }
+
+    fn of(name: String, contents: Contents) -> Self {
+        let Contents { files, unread, oddities } = contents;
+        Self { name, source: String::new(), files, unread, oddities }
+    }
+
+    /// A skill from an archive: where all members stand in one folder, that is the skill's.
+    fn in_its_folder(mut self) -> Self {
+        // What a Mac adds of its own accord.
+        let ours = || self.files.iter().filter(|file| !file.path.starts_with("__MACOSX/"));
+        let top = ours().next().and_then(|file| Some(file.path.split_once('/')?.0.to_owned()));
+        let Some(top) = top.filter(|top| !matches!(top.as_str(), "" | "." | "..")) else { return self };
+        let folder = format!("{top}/");
+        if !ours().all(|file| file.path.starts_with(&folder)) {
+            return self;
+        }
+        let files = self.files.iter_mut().map(|file| &mut file.path);
+        let unread = self.unread.iter_mut().map(|unread| &mut unread.path);
+        let odd = self.oddities.iter_mut().map(|(path, _)| path);
+        for path in files.chain(unread).chain(odd) {
+            if let Some(below) = path.strip_prefix(&folder) {
+                *path = below.to_owned();
+            }
+        }
+        self.name = top;
+        self
     }
 
     /// Where it came from: `github:owner/repo`, `local:`. Some checks trust some sources.
@@ -135,7 +161,25 @@ impl Skill {
         self.files.iter().map(|file| file.bytes.len()).sum()
     }
 
-    fn walk(&mut self, dir: &Path, prefix: &str, depth: usize, total: &mut u64) -> io::Result<()> {
+    /// Its main document.
+    pub(crate) fn document(&self) -> Option<usize> {
+        let named = |name: &str| self.files.iter().position(|file| file.path.eq_ignore_ascii_case(name));
+        named("SKILL.md").or_else(|| {
+            self.files.iter().position(|file| file.kind == FileKind::Markdown && !file.path.contains('/'))
+        })
+    }
+}
+
+/// A folder that is being read.
+struct Walk {
+    unpacker: Unpacker,
+    unread: Vec<Unread>,
+    files: usize,
+    total: usize,
+}
+
+impl Walk {
+    fn dir(&mut self, dir: &Path, prefix: &str, depth: usize) -> io::Result<()> {
         let mut entries: Vec<_> = fs::read_dir(dir)?.collect::<Result<_, _>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
@@ -150,23 +194,25 @@ impl Skill {
                 if depth >= MAX_DEPTH {
                     self.skip(path, "too deep");
                 } else {
-                    self.walk(&entry.path(), &format!("{path}/"), depth + 1, total)?;
+                    self.dir(&entry.path(), &format!("{path}/"), depth + 1)?;
                 }
             } else if !kind.is_file() {
                 self.skip(path, "not a regular file");
-            } else if self.files.len() >= MAX_FILES {
+            } else if self.files >= MAX_FILES {
                 self.skip(path, "too many files");
             } else {
-                let size = entry.metadata()?.len();
-                if size > MAX_FILE || *total + size > MAX_TOTAL {
+                let size = usize::try_from(entry.metadata()?.len()).unwrap_or(usize::MAX);
+                if size > MAX_FILE || self.total + size > MAX_TOTAL {
                     self.skip(path, "too large");
                     continue;
                 }
-                let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-                match File::open(entry.path()).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes)) {
+                let mut bytes = Vec::with_capacity(size);
+                let limit = MAX_FILE as u64;
+                match File::open(entry.path()).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
                     Ok(_) => {
-                        *total += bytes.len() as u64;
-                        self.files.push(SkillFile::new(path, bytes));
+                        self.total += bytes.len();
+                        self.files += 1;
+                        self.unpacker.file(path, bytes);
                     }
                     Err(error) => self.skip(path, &error.to_string()),
                 }
@@ -178,25 +224,22 @@ impl Skill {
     fn skip(&mut self, path: String, reason: &str) {
         self.unread.push(Unread { path, reason: reason.to_owned() });
     }
-
-    /// Its main document.
-    pub(crate) fn document(&self) -> Option<usize> {
-        let named = |name: &str| self.files.iter().position(|file| file.path.eq_ignore_ascii_case(name));
-        named("SKILL.md").or_else(|| {
-            self.files.iter().position(|file| file.kind == FileKind::Markdown && !file.path.contains('/'))
-        })
-    }
 }
 
 impl SkillFile {
-    fn new(path: String, bytes: Vec<u8>) -> Self {
+    pub(crate) fn new(path: String, bytes: Vec<u8>) -> Self {
         let bytes = from_utf16(&bytes).unwrap_or(bytes);
         let kind = FileKind::of(&path, &bytes);
         Self { path, bytes, kind }
     }
 
+    /// A text that was found in a file of another kind: neither a document nor a program of its own.
+    pub(crate) fn data(path: String, bytes: Vec<u8>) -> Self {
+        Self { path, bytes, kind: FileKind::Config }
+    }
+
     pub(crate) fn is_text(&self) -> bool {
-        matches!(self.kind, FileKind::Markdown | FileKind::Script | FileKind::Config | FileKind::Text)
+        self.kind.is_text()
     }
 }
 
@@ -213,76 +256,4 @@ fn from_utf16(bytes: &[u8]) -> Option<Vec<u8>> {
         _ => 0,
     });
     Some(char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')).collect::<String>().into_bytes())
-}
-
-impl FileKind {
-    fn of(path: &str, bytes: &[u8]) -> Self {
-        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let head = bytes.get(..bytes.len().min(8192)).unwrap_or_default();
-        let magic = |marks: &[&[u8]]| marks.iter().any(|mark| head.starts_with(mark));
-        if magic(&[
-            b"\x7fELF",
-            b"MZ",
-            b"\xcf\xfa\xed\xfe",
-            b"\xce\xfa\xed\xfe",
-            b"\xca\xfe\xba\xbe",
-            b"\0asm",
-            b"dex\n",
-        ]) || matches!(
-            extension,
-            "pyc" | "pyo" | "so" | "dll" | "dylib" | "exe" | "class" | "node" | "wasm" | "scpt"
-        ) {
-            return Self::Executable;
-        }
-        if magic(&[
-            b"PK\x03\x04",
-            b"\x1f\x8b",
-            b"7z\xbc\xaf",
-            b"Rar!",
-            b"BZh",
-            b"\xfd7zXZ",
-            b"\x28\xb5\x2f\xfd",
-        ]) {
-            // Office documents are archives of their own kind.
-            return if matches!(extension, "docx" | "xlsx" | "pptx" | "odt" | "epub") {
-                Self::Media
-            } else {
-                Self::Archive
-            };
-        }
-        if magic(&[
-            b"\x89PNG",
-            b"\xff\xd8\xff",
-            b"GIF8",
-            b"RIFF",
-            b"OTTO",
-            b"\0\x01\0\0",
-            b"wOFF",
-            b"wOF2",
-            b"ID3",
-            b"OggS",
-            b"%PDF",
-        ]) {
-            return Self::Media;
-        }
-        if head.contains(&0) && std::str::from_utf8(head).is_err() {
-            return Self::Binary;
-        }
-        match extension {
-            "md" | "markdown" | "mdx" | "mdc" => Self::Markdown,
-            "py" | "sh" | "bash" | "zsh" | "fish" | "js" | "mjs" | "cjs" | "ts" | "tsx" | "jsx" | "rb"
-            | "pl" | "php" | "ps1" | "psm1" | "bat" | "cmd" | "vbs" | "applescript" | "lua" | "go" | "rs"
-            | "java" | "kt" | "swift" | "c" | "cpp" | "r" | "ipynb" => Self::Script,
-            "json" | "jsonc" | "yaml" | "yml" | "toml" | "ini" | "cfg" | "conf" | "env" | "xml" | "plist"
-            | "lock" | "properties" | "csv" | "tsv" | "log" | "svg" | "html" | "css" => Self::Config,
-            _ if head.starts_with(b"#!")
-                || matches!(name.as_str(), "makefile" | "dockerfile" | "justfile" | "rakefile") =>
-            {
-                Self::Script
-            }
-            _ if name.starts_with('.') || name.ends_with("rc") => Self::Config,
-            _ => Self::Text,
-        }
-    }
 }

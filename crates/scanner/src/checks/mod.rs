@@ -1,5 +1,6 @@
 //! The eight checks, one file each.
 
+pub(crate) mod binaries;
 pub(crate) mod delegation;
 pub(crate) mod dependencies;
 pub(crate) mod exfiltration;

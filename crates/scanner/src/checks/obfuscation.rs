@@ -2,7 +2,8 @@
 //!
 //! ## What it looks for
 //! Text that hides what it says: encodings, invisible or look-alike characters, escapes, reversed or spaced letters, hidden HTML. What
-//! is found is decoded and scanned again, until nothing is left to decode.
+//! is found is decoded and scanned again, until nothing is left to decode. Also files in disguise: a picture or a text that is a program, a
+//! script or an archive; data behind the end of a picture; an archive that two programs unpack differently.
 //!
 //! ## Why it matters
 //! Models read through most of these; people and pattern matchers do not.
@@ -11,10 +12,10 @@
 //! An instruction in Base64, tag characters behind a sentence, `іgnore` with a Cyrillic letter.
 //!
 //! ## Not flagged
-//! Images as data, hashes, emoji, right-to-left languages.
+//! Archives and Office documents that could be read: what is in them is scanned like the rest. Images as data, hashes, emoji, right-to-left languages.
 //!
 //! ## Blind spots
-//! Encryption, and encodings made up for one skill.
+//! Encryption, encodings made up for one skill, and data in the dots of a picture.
 //!
 //! ## References
 //! MITRE ATT&CK T1027, T1140.
