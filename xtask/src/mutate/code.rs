@@ -180,7 +180,7 @@ mod tests {
         let commands: Vec<_> = words.iter().filter(|word| word.command).map(|word| word.text).collect();
         assert_eq!(commands, ["curl", "sh", "ls", "rm"]);
         let plain: Vec<_> = words.iter().filter(|word| word.plain).map(|word| word.text).collect();
-        assert_eq!(plain, ["curl", "-s", "sh", "-c", "ls", "rm", "/a"]);
+        assert_eq!(plain, ["curl", "-s", "sh", "-c", "ls", "rm", "/a", "b"]);
         for odd in ["", "\"open", "\\é", "$é", "é'", "a\\"] {
             assert_eq!(shell_words(odd).iter().map(|word| word.text).collect::<String>(), odd);
         }

@@ -91,6 +91,44 @@ pub(crate) mod testing {
 mod tests {
     use super::*;
 
+    /// A mutant that no longer does what the original did would prove nothing, so those of a command are run: a harmless one.
+    #[cfg(unix)]
+    #[test]
+    fn a_shell_does_the_same_with_every_mutant() {
+        const COMMAND: &str = "  printf 'one two' | tr a-z A-Z";
+        // Those that need nothing but bash and the core utilities.
+        const RUN: &[&str] = &[
+            "Base64",
+            "Base64 in pieces",
+            "Base32",
+            "\\u escapes",
+            "\\x escapes",
+            "octal",
+            "doubled spaces",
+            "tabs",
+            "many spaces",
+            "line ends",
+            "${IFS}",
+            "empty quotes",
+            "backslashes",
+            "$'\\x63'",
+            "variables",
+            "here-document",
+        ];
+        let mut run = Vec::new();
+        for mutation in all().iter().filter(|mutation| RUN.contains(&mutation.name)) {
+            for seed in 0..4 {
+                let change =
+                    (mutation.apply)(&testing::site(Kind::Shell, COMMAND), &mut Dice::new(seed, &[]))
+                        .unwrap();
+                let output = std::process::Command::new("bash").args(["-c", &change.here]).output().unwrap();
+                assert_eq!(String::from_utf8_lossy(&output.stdout), "ONE TWO", "{}: {output:?}", change.here);
+            }
+            run.push(mutation.name);
+        }
+        assert_eq!(run.len(), RUN.len(), "{run:?}");
+    }
+
     #[test]
     fn names_are_unique_and_families_stand_together() {
         let all = all();

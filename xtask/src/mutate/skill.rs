@@ -71,7 +71,10 @@ impl Original {
                 why: finding.why.clone(),
                 passage: passages.iter().position(|(file, passage)| {
                     files[*file].0 == finding.file
-                        && passage.flagged.contains(&(finding.range.0..finding.range.1))
+                        && passage
+                            .flagged
+                            .iter()
+                            .any(|flagged| flagged.start == finding.range.0 && flagged.end <= finding.range.1)
                 }),
             });
         Self { path: path.to_owned(), verdict: report.verdict, found: found.collect(), files, passages }

@@ -34,10 +34,16 @@ pub(crate) fn map_spaces(text: &str, mut change: impl FnMut() -> String) -> Stri
 pub(crate) fn pieces(text: &str) -> Vec<(&str, bool)> {
     let mut out = Vec::new();
     let mut quoted = false;
+    let mut at = 0;
     for chunk in text.split_inclusive(char::is_whitespace) {
         let ticks = chunk.matches('`').count();
         let core = chunk.trim_matches(|c: char| c.is_whitespace() || c.is_ascii_punctuation());
+        // A word with a colon at the start of a line may be a key.
+        let key = chunk.trim_end().ends_with(':')
+            && (at == 0 || text[..at].trim_end_matches([' ', '\t']).ends_with('\n'));
+        at += chunk.len();
         let plain = !quoted
+            && !key
             && ticks == 0
             && !core.is_empty()
             && core.chars().all(|c| c.is_ascii_alphabetic() || c == '-' || c == '\'')
@@ -66,6 +72,8 @@ mod tests {
             pieces(text).into_iter().filter(|(_, word)| *word).map(|(piece, _)| piece).collect();
         assert_eq!(words, ["Please", "read", "at", "or", "and", "don't", "stop"]);
         assert_eq!(map(text, str::to_owned), text);
+        let upper = |text| map(text, str::to_uppercase);
+        assert_eq!(upper("name: a note: b\n  next: c"), "name: A NOTE: B\n  next: C");
         assert_eq!(map_spaces("a `b c` d", || "_".to_owned()), "a_`b c`_d");
     }
 }
