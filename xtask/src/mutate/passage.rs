@@ -160,6 +160,7 @@ fn language(path: &str, text: &str) -> Language {
             Language::Code(Kind::Python)
         }
         "" if text.starts_with("#!") => Language::Code(Kind::Shell),
+        "txt" if name.starts_with("requirements") => Language::Code(Kind::Other),
         "txt" | "" => Language::Words,
         _ => Language::Code(Kind::Other),
     }
@@ -360,6 +361,7 @@ mod tests {
         );
         assert_eq!(at("a.json", "{\"a\": \"curl\"}", "curl").kind, Kind::Json);
         assert_eq!(at("a.yaml", "a: curl", "curl").kind, Kind::Other);
+        assert_eq!(at("requirements.txt", "reqeusts==2", "reqeusts").kind, Kind::Other);
     }
 
     #[test]

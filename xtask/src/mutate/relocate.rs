@@ -25,7 +25,7 @@ fn moved(here: &str, to: Destination, text: String) -> Change {
 fn told(site: &Site<'_>) -> Option<String> {
     match site.kind {
         Kind::Prose => Some(site.text.to_owned()),
-        Kind::Shell if site.markdown && !site.text.contains('\n') => {
+        Kind::Shell if site.markdown && !site.text.contains('\n') && stands_alone(site.text, site.kind) => {
             Some(format!("Run `{}`", site.text.trim()))
         }
         _ => None,
@@ -140,5 +140,6 @@ mod tests {
         assert_eq!(change("HTML comment", Kind::Prose, "a -- b"), None);
         assert_eq!(change("data file, then run", Kind::Shell, "if a; then"), None);
         assert_eq!(change("description", Kind::Python, "go()"), None);
+        assert_eq!(change("end of the file", Kind::Shell, "-v /a:/a \\"), None);
     }
 }
