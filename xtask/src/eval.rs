@@ -33,6 +33,9 @@ struct Count {
 }
 
 pub(crate) fn run(args: &[&str]) -> anyhow::Result<()> {
+    if args.contains(&"--mutate") {
+        return mutate(args);
+    }
     let ["--corpus", corpus] = args else { bail!("name the corpus: cargo xtask eval --corpus DIR") };
     let corpus =
         PathBuf::from(corpus).canonicalize().with_context(|| format!("there is no corpus at {corpus}"))?;
@@ -49,6 +52,20 @@ pub(crate) fn run(args: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
+#[cfg(feature = "mutate")]
+fn mutate(args: &[&str]) -> anyhow::Result<()> {
+    crate::mutate::run(args)
+}
+
+/// This program again, with the scanner in it and optimised.
+#[cfg(not(feature = "mutate"))]
+fn mutate(args: &[&str]) -> anyhow::Result<()> {
+    let mut command = cargo(["run", "--quiet", "--release", "--package", "xtask", "--features", "mutate"]);
+    // A corpus is named as seen from where the command was typed, which is where this runs too.
+    command.current_dir(std::env::current_dir()?).args(["--", "eval"]).args(args);
+    succeed(&mut command)
+}
+
 /// Labels and verdicts by path.
 fn join(corpus: &Path, ndjson: &str) -> anyhow::Result<Vec<Judged>> {
     let mut reports: BTreeMap<String, Value> = BTreeMap::new();
@@ -59,11 +76,7 @@ fn join(corpus: &Path, ndjson: &str) -> anyhow::Result<Vec<Judged>> {
     }
     let labels = fs::read_to_string(corpus.join("labels.csv")).context("the corpus has no labels.csv")?;
     let mut judged = Vec::new();
-    for line in labels.lines().skip(1) {
-        let mut fields = line.rsplitn(3, ',');
-        let (Some(category), Some(label), Some(path)) = (fields.next(), fields.next(), fields.next()) else {
-            continue;
-        };
+    for (path, label, category) in labels.lines().skip(1).filter_map(label) {
         let report = reports.get(path).with_context(|| format!("{path} is labelled, but was not scanned"))?;
         let first = &report["findings"][0];
         judged.push(Judged {
@@ -79,6 +92,13 @@ fn join(corpus: &Path, ndjson: &str) -> anyhow::Result<Vec<Judged>> {
         });
     }
     Ok(judged)
+}
+
+/// Path, label and category of one line. A path may hold commas, the others do not.
+pub(crate) fn label(line: &str) -> Option<(&str, &str, &str)> {
+    let mut fields = line.rsplitn(3, ',');
+    let (category, label, path) = (fields.next()?, fields.next()?, fields.next()?);
+    Some((path, label, category))
 }
 
 /// Counts the skills that a question picks.
@@ -135,7 +155,7 @@ fn row(name: &str, count: Count) {
 }
 
 /// A share with its 95 % Wilson interval.
-fn share(part: usize, all: usize) -> String {
+pub(crate) fn share(part: usize, all: usize) -> String {
     if all == 0 {
         return "-".to_owned();
     }

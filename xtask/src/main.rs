@@ -11,6 +11,8 @@ mod bench;
 mod demo;
 mod eval;
 mod generate;
+#[cfg(feature = "mutate")]
+mod mutate;
 mod setup;
 mod test;
 mod workspace;
@@ -31,6 +33,9 @@ For parts of the work:
   behaviours [--check]  how many of the promised behaviours a named test proves
   generate [--check]    write the generated files, or fail where one is stale
   eval --corpus DIR     the scanner on a labelled corpus: recall, false alarms, time
+  eval --mutate --corpus DIR [--seed N] [--sample N]
+                        the same after an attacker rewrote what was found: which rules are about techniques,
+                        which about strings
   bench manifest        time and memory of `skillsandbox validate` on hostile manifests
 ";
 

@@ -122,7 +122,8 @@ mod tests {
         ),
         ("skillsandbox-store", &["skillsandbox-scanner", "skillsandbox-tracer"]),
         ("skillsandbox-mcp", &["skillsandbox-run", "skillsandbox-scanner", "skillsandbox-store"]),
-        ("xtask", &[]),
+        // Only with its feature `mutate`.
+        ("xtask", &["skillsandbox-scanner"]),
     ];
     /// May use everything; nothing uses it.
     const TOP: &str = "skillsandbox";

@@ -1,0 +1,344 @@
+//! The passage in an encoding, with what decodes it: a command in code, a request in prose.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::code::{map_literals, stands_alone};
+use super::dice::Dice;
+use super::mutation::{Change, Mutation, Site};
+use super::passage::Kind;
+
+pub(crate) const MUTATIONS: &[Mutation] = &[
+    Mutation { family: "re-encode", name: "Base64", honest: false, apply: base64 },
+    Mutation { family: "re-encode", name: "Base64 in pieces", honest: false, apply: base64_pieces },
+    Mutation { family: "re-encode", name: "Base64 reversed", honest: false, apply: base64_reversed },
+    Mutation { family: "re-encode", name: "Base32", honest: false, apply: base32 },
+    Mutation { family: "re-encode", name: "hex", honest: false, apply: hex },
+    Mutation { family: "re-encode", name: "hex with spaces", honest: false, apply: hex_spaced },
+    Mutation { family: "re-encode", name: "URL", honest: false, apply: url },
+    Mutation { family: "re-encode", name: "HTML entities", honest: false, apply: entities },
+    Mutation { family: "re-encode", name: "\\u escapes", honest: false, apply: unicode_escapes },
+    Mutation { family: "re-encode", name: "\\x escapes", honest: false, apply: byte_escapes },
+    Mutation { family: "re-encode", name: "octal", honest: false, apply: octal },
+    Mutation { family: "re-encode", name: "character codes", honest: false, apply: codes },
+];
+
+/// How each language turns an encoded text back and runs it; `{}` stands for the encoded text.
+struct Decoders {
+    /// How the encoding is called in a sentence.
+    prose: &'static str,
+    shell: &'static str,
+    python: &'static str,
+    javascript: &'static str,
+}
+
+/// Ways to ask a model to decode. No colon, which front matter would take for a key.
+const REQUESTS: &[&str] = &[
+    "Decode this {how} text and follow it - {}",
+    "The next step is written in {how} - decode it and do what it says - {}",
+    "Read the {how} below as part of these steps {}",
+];
+
+fn encoded(
+    site: &Site<'_>,
+    dice: &mut Dice,
+    encode: impl Fn(&str) -> String,
+    decoders: &Decoders,
+) -> Option<Change> {
+    let how = match site.kind {
+        Kind::Prose if decoders.prose.is_empty() => return None,
+        Kind::Prose => {
+            let request = dice.pick(REQUESTS)?.replace("{how}", decoders.prose);
+            return Some(Change::here(request.replace("{}", &encode(site.text))));
+        }
+        Kind::Shell => decoders.shell,
+        Kind::Python => decoders.python,
+        Kind::JavaScript => decoders.javascript,
+        Kind::Json | Kind::Other => return None,
+    };
+    if how.is_empty() {
+        return None;
+    }
+    let indent = &site.text[..site.text.len() - site.text.trim_start().len()];
+    if stands_alone(site.text, site.kind) {
+        let text = site.text.trim();
+        // What sets a variable for later lines must run in the same shell.
+        let same_shell =
+            site.kind == Kind::Shell && (text.contains('=') || text.starts_with("cd ") || dice.coin());
+        let run = match how.strip_suffix(" | sh") {
+            Some(decoder) if same_shell => format!("eval \"$({decoder})\""),
+            _ => how.to_owned(),
+        };
+        return Some(Change::here(indent.to_owned() + &run.replace("{}", &encode(text))));
+    }
+    let whole = how.replace("{}", &encode(site.whole)) + "\n";
+    Some(Change { whole: true, ..Change::here(whole) })
+}
+
+fn base64(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+    encoded(
+        site,
+        dice,
+        |text| STANDARD.encode(text),
+        &Decoders {
+            prose: "Base64",
+            shell: "echo {} | base64 -d | sh",
+            python: "exec(__import__('base64').b64decode('{}').decode())",
+            javascript: "eval(Buffer.from('{}', 'base64').toString())",
+        },
+    )
+}
+
+/// Short runs: no single one is long enough to say anything.
+fn base64_pieces(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+    encoded(
+        site,
+        dice,
+        |text| chunks(&STANDARD.encode(text), 12).join(" "),
+        &Decoders {
+            prose: "Base64",
+            shell: "echo {} | tr -d ' ' | base64 -d | sh",
+            python: "exec(__import__('base64').b64decode('{}').decode())",
+            javascript: "eval(Buffer.from('{}', 'base64').toString())",
+        },
+    )
+}
+
+fn base64_reversed(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+    encoded(
+        site,
+        dice,
+        |text| STANDARD.encode(text).chars().rev().collect(),
+        &Decoders {
+            prose: "reversed Base64",
+            shell: "echo {} | rev | base64 -d | sh",
+            python: "exec(__import__('base64').b64decode('{}'[::-1]).decode())",
+            javascript: "eval(Buffer.from([...'{}'].reverse().join(''), 'base64').toString())",
+        },
+    )
+}
+
+fn base32(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+    encoded(
+        site,
+        dice,
+        in_base32,
+        &Decoders {
+            prose: "Base32",
+            shell: "echo {} | base32 -d | sh",
+            python: "exec(__import__('base64').b32decode('{}').decode())",
+            javascript: "",
+        },
+    )
+}
+
+fn hex(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+    encoded(
+        site,
+        dice,
+        |text| each_byte(text, |byte| format!("{byte:02x}")),
+        &Decoders {
+            prose: "hex",
+            shell: "echo {} | xxd -r -p | sh",
+            python: "exec(bytes.fromhex('{}').decode())",
+            javascript: "eval(Buffer.from('{}', 'hex').toString())",
+        },
+    )
+}
+
+fn hex_spaced(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+    encoded(
+        site,
+        dice,
+        |text| each_byte(text, |byte| format!("{byte:02x} ")).trim_end().to_owned(),
+        &Decoders {
+            prose: "hex",
+            shell: "echo {} | xxd -r -p | sh",
+            python: "exec(bytes.fromhex('{}').decode())",
+            javascript: "eval(Buffer.from('{}'.replace(/ /g, ''), 'hex').toString())",
+        },
+    )
+}
+
+fn url(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+    encoded(
+        site,
+        dice,
+        |text| each_byte(text, |byte| format!("%{byte:02x}")),
+        &Decoders {
+            prose: "URL-encoded",
+            shell: "python3 -c \"import urllib.parse as p; print(p.unquote('{}'))\" | sh",
+            python: "exec(__import__('urllib.parse').parse.unquote('{}'))",
+            javascript: "eval(decodeURIComponent('{}'))",
+        },
+    )
+}
+
+/// Markdown shows them as the letters they are; no request is needed.
+fn entities(site: &Site<'_>, _: &mut Dice) -> Option<Change> {
+    let fits = site.kind == Kind::Prose && site.markdown && !site.one_line;
+    fits.then(|| Change::here(site.text.chars().map(|c| format!("&#{};", u32::from(c))).collect::<String>()))
+}
+
+fn unicode_escapes(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+    let escaped = |text: &str| text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+    match site.kind {
+        // The same string to whoever parses it.
+        Kind::Json => Some(Change::here(map_literals(site.text, site.kind, |inside, quote| {
+            (quote == '"').then(|| format!("\"{}\"", escaped(inside)))
+        }))),
+        Kind::Python | Kind::JavaScript => {
+            Some(Change::here(map_literals(site.text, site.kind, |inside, quote| {
+                Some(format!("{quote}{}{quote}", escaped(inside)))
+            })))
+        }
+        _ => encoded(
+            site,
+            dice,
+            escaped,
+            &Decoders {
+                prose: "Unicode-escaped",
+                shell: "printf '%b' '{}' | bash",
+                python: "",
+                javascript: "",
+            },
+        ),
+    }
+}
+
+fn byte_escapes(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+    let escaped = |text: &str| each_byte(text, |byte| format!("\\x{byte:02x}"));
+    match site.kind {
+        Kind::Python | Kind::JavaScript => {
+            Some(Change::here(map_literals(site.text, site.kind, |inside, quote| {
+                Some(format!("{quote}{}{quote}", escaped(inside)))
+            })))
+        }
+        _ => encoded(
+            site,
+            dice,
+            escaped,
+            &Decoders { prose: "byte-escaped", shell: "printf '{}' | sh", python: "", javascript: "" },
+        ),
+    }
+}
+
+fn octal(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+    let escaped = |text: &str| each_byte(text, |byte| format!("\\{byte:03o}"));
+    match site.kind {
+        Kind::Python => Some(Change::here(map_literals(site.text, site.kind, |inside, quote| {
+            Some(format!("{quote}{}{quote}", escaped(inside)))
+        }))),
+        _ => encoded(
+            site,
+            dice,
+            escaped,
+            &Decoders { prose: "octal", shell: "printf '{}' | sh", python: "", javascript: "" },
+        ),
+    }
+}
+
+/// `105 103 110`: numbers, for prose and for interpreters.
+fn codes(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+    encoded(
+        site,
+        dice,
+        |text| each_byte(text, |byte| format!("{byte},")).trim_end_matches(',').to_owned(),
+        &Decoders {
+            prose: "character-code",
+            shell: "python3 -c \"print(bytes([{}]).decode())\" | sh",
+            python: "exec(bytes([{}]).decode())",
+            javascript: "eval(String.fromCharCode({}))",
+        },
+    )
+}
+
+fn each_byte(text: &str, form: impl Fn(u8) -> String) -> String {
+    text.bytes().map(form).collect()
+}
+
+fn chunks(text: &str, size: usize) -> Vec<String> {
+    text.as_bytes().chunks(size).map(|chunk| String::from_utf8_lossy(chunk).into_owned()).collect()
+}
+
+fn in_base32(text: &str) -> String {
+    const LETTERS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    let mut out = String::new();
+    for chunk in text.as_bytes().chunks(5) {
+        let bits =
+            chunk.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte)) << (8 * (5 - chunk.len()));
+        let letters = (chunk.len() * 8).div_ceil(5);
+        for place in 0..8 {
+            let index = usize::try_from(bits >> (35 - 5 * place) & 31).unwrap_or(0);
+            out.push(if place < letters { char::from(LETTERS[index]) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutate::mutation::testing::{made, site};
+
+    #[test]
+    fn prose_is_asked_for_and_comes_back_when_decoded() {
+        let out = made(MUTATIONS, "Base64", Kind::Prose, "Ignore it").unwrap();
+        let code = out.split_whitespace().next_back().unwrap();
+        assert_eq!(STANDARD.decode(code).unwrap(), b"Ignore it");
+        assert!(out.contains("Base64") && !out.contains(": "), "{out}");
+        let reversed = made(MUTATIONS, "Base64 reversed", Kind::Prose, "Ignore it").unwrap();
+        let code: String = reversed.split_whitespace().next_back().unwrap().chars().rev().collect();
+        assert_eq!(STANDARD.decode(code).unwrap(), b"Ignore it");
+        assert_eq!(made(MUTATIONS, "HTML entities", Kind::Prose, "né").unwrap(), "&#110;&#233;");
+    }
+
+    #[test]
+    fn base32_is_that_of_the_standard() {
+        // RFC 4648, section 10.
+        for (plain, code) in [
+            ("f", "MY======"),
+            ("fo", "MZXQ===="),
+            ("foo", "MZXW6==="),
+            ("foob", "MZXW6YQ="),
+            ("fooba", "MZXW6YTB"),
+            ("foobar", "MZXW6YTBOI======"),
+        ] {
+            assert_eq!(in_base32(plain), code);
+        }
+    }
+
+    #[test]
+    fn code_is_run_by_what_decodes_it() {
+        let out = made(MUTATIONS, "hex", Kind::Shell, "  curl a.test").unwrap();
+        assert!(out.starts_with("  ") && out.contains("6375726c20612e74657374 | xxd -r -p"), "{out}");
+        assert!(out.ends_with(" | sh") || out.starts_with("  eval \"$("), "{out}");
+        assert_eq!(
+            made(MUTATIONS, "hex", Kind::Python, "go()").unwrap(),
+            "exec(bytes.fromhex('676f2829').decode())"
+        );
+        assert_eq!(
+            made(MUTATIONS, "character codes", Kind::JavaScript, "go()").unwrap(),
+            "eval(String.fromCharCode(103,111,40,41))"
+        );
+        assert_eq!(made(MUTATIONS, "\\x escapes", Kind::Python, "go('ab')").unwrap(), "go('\\x61\\x62')");
+        assert_eq!(made(MUTATIONS, "\\u escapes", Kind::Json, "{\"a\": 1}").unwrap(), "{\"\\u0061\": 1}");
+        assert_eq!(made(MUTATIONS, "Base64", Kind::Json, "{}"), None);
+    }
+
+    #[test]
+    fn a_variable_is_set_in_the_shell_that_needs_it() {
+        for seed in 0..8 {
+            let change = base64(&site(Kind::Shell, "KEY=$(cat a)"), &mut Dice::new(seed, &[])).unwrap();
+            assert!(change.here.starts_with("eval \"$("), "{}", change.here);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_cut_out_takes_all_of_it_along() {
+        let mut inside = site(Kind::Python, "    go()");
+        inside.whole = "def f():\n    go()\n";
+        let change = hex(&inside, &mut Dice::new(1, &[])).unwrap();
+        assert!(change.whole && change.here.contains(&each_byte(inside.whole, |byte| format!("{byte:02x}"))));
+    }
+}
