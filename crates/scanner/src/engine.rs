@@ -13,6 +13,7 @@ use crate::anchors::ANCHORS;
 use crate::literals::Literals;
 use crate::pattern::{Compiled, compile};
 use crate::rule::{NEAR, Rule, Scope};
+use crate::signals::{SIGNALS, Signals};
 use crate::text::{Block, OVERLAP, Role};
 
 /// How often one rule is noted in one text. Whoever would hide a match behind harmless ones has to write more of them than
@@ -32,8 +33,19 @@ pub(crate) struct Engine {
     literals: Literals,
     /// For each literal, the patterns it stands for, and in which of their sets.
     owners: Vec<Vec<(u16, u8)>>,
+    /// For each literal, what it is a sign of.
+    signals: Vec<Signals>,
     /// What searches need for themselves, kept for the next.
     scratch: Mutex<Vec<Scratch>>,
+}
+
+/// What was found in a text.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) hits: Vec<Hit>,
+    /// Whether that is all, or a rule matched more than [`MAX_HITS`] times.
+    pub(crate) complete: bool,
+    pub(crate) signals: Signals,
 }
 
 /// A rule that matched, and where.
@@ -80,33 +92,31 @@ struct Progress {
 
 impl Engine {
     pub(crate) fn new(rules: Vec<&'static Rule>) -> Self {
-        let mut words: Vec<&'static str> = Vec::new();
-        let mut owners: Vec<Vec<(u16, u8)>> = Vec::new();
-        let mut numbers = HashMap::new();
+        let mut words = Words::default();
         let mut patterns = Vec::new();
         for (number, (rule, (_, anchors))) in rules.iter().zip(ANCHORS).enumerate() {
             for (text, (begins, literals)) in rule.patterns.iter().zip(*anchors) {
                 let Ok(pattern) = u16::try_from(patterns.len()) else { continue };
                 let mut sets = 0;
-                for (words_of_set, set) in literals.iter().zip(0_u8..) {
+                for (literals, set) in literals.iter().zip(0_u8..) {
                     sets |= 1 << set;
-                    for word in *words_of_set {
-                        let at = *numbers.entry(*word).or_insert_with(|| {
-                            words.push(word);
-                            owners.push(Vec::new());
-                            words.len() - 1
-                        });
-                        if let Some(list) = owners.get_mut(at) {
-                            list.push((pattern, set));
-                        }
+                    for word in *literals {
+                        words.entry(word).0.push((pattern, set));
                     }
                 }
                 let compiled = OnceLock::new();
                 patterns.push(Pattern { rule: number, text, begins: *begins, sets, compiled });
             }
         }
+        for (signal, literals) in SIGNALS {
+            for word in *literals {
+                words.entry(word).1.add(*signal);
+            }
+        }
         let near = rules.iter().map(|_| OnceLock::new()).collect();
-        Self { rules, patterns, near, literals: Literals::new(words), owners, scratch: Mutex::default() }
+        let (owners, signals) = words.meanings.into_iter().unzip();
+        let literals = Literals::new(words.words);
+        Self { rules, patterns, near, literals, owners, signals, scratch: Mutex::default() }
     }
 
     /// The literals that are searched for.
@@ -114,8 +124,16 @@ impl Engine {
         self.literals.words()
     }
 
-    /// Every match of every rule; and whether that is all, or one matched more than [`MAX_HITS`] times.
-    pub(crate) fn search(&self, text: &[u8], blocks: &[Block]) -> (Vec<Hit>, bool) {
+    /// What a text gives signs of.
+    pub(crate) fn signals(&self, text: &[u8]) -> Signals {
+        let mut signals = Signals::default();
+        self.literals
+            .find(text, |_, literal| signals.add(self.signals.get(literal).copied().unwrap_or_default()));
+        signals
+    }
+
+    /// Every match of every rule.
+    pub(crate) fn search(&self, text: &[u8], blocks: &[Block]) -> Found {
         let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut scratch = kept.unwrap_or_default();
         scratch.caches.resize_with(self.patterns.len(), Vec::new);
@@ -124,7 +142,9 @@ impl Engine {
         scratch.count.clear();
         scratch.count.resize(self.rules.len(), 0);
         let mut found = std::mem::take(&mut scratch.found);
+        let mut signals = Signals::default();
         self.literals.find(text, |at, literal| {
+            signals.add(self.signals.get(literal).copied().unwrap_or_default());
             // A text is no longer than 4 GiB, and there are some thousand literals.
             found.extend(u32::try_from(at).ok().zip(u16::try_from(literal).ok()));
         });
@@ -156,7 +176,7 @@ impl Engine {
         found.clear();
         scratch.found = found;
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-        (hits, complete)
+        Found { hits, complete, signals }
     }
 
     /// The patterns, and their sets, of some literals that were found.
@@ -237,6 +257,28 @@ impl Engine {
 /// How many of the literals from a number on stand before a place.
 fn position(found: &[(u32, u16)], from: usize, place: usize) -> usize {
     found.get(from..).unwrap_or_default().iter().take_while(|(at, _)| (*at as usize) < place).count()
+}
+
+/// Literals and what they stand for, while an engine is built.
+#[derive(Default)]
+struct Words {
+    words: Vec<&'static str>,
+    numbers: HashMap<&'static str, usize>,
+    meanings: Vec<(Vec<(u16, u8)>, Signals)>,
+}
+
+impl Words {
+    fn entry(&mut self, word: &'static str) -> &mut (Vec<(u16, u8)>, Signals) {
+        let number = *self.numbers.entry(word).or_insert_with(|| {
+            self.words.push(word);
+            self.words.len() - 1
+        });
+        if number >= self.meanings.len() {
+            self.meanings.resize_with(number + 1, Default::default);
+        }
+        #[allow(clippy::indexing_slicing)] // just made
+        &mut self.meanings[number]
+    }
 }
 
 /// Where a pattern is tried.

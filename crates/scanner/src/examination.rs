@@ -3,6 +3,7 @@
 // A rule and a role are the two things a finding is about.
 #![allow(clippy::similar_names)]
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use skillsandbox_manifest::SkillDoc;
@@ -12,9 +13,11 @@ use crate::checks::{
     binaries, delegation, dependencies, fetched_hosts, front_matter, installers, obfuscation, secret_flow,
     spoofing, tools,
 };
+use crate::engine::Found;
 use crate::finding::{Finding, snippet};
 use crate::kind::FileKind;
 use crate::rule::{CheckId, Rule, Scope, Status};
+use crate::signals::Signals;
 use crate::skill::{Skill, SkillFile};
 use crate::text::{self, Block, Role};
 use crate::{hidden, polarity};
@@ -26,11 +29,13 @@ pub(crate) struct Examination<'s> {
     pub(crate) findings: Vec<Finding>,
     /// Whether the skill says that it is about security.
     security: bool,
+    /// What the skill says it is for: its names, description and title.
+    purpose: String,
 }
 
 impl<'s> Examination<'s> {
     pub(crate) fn new(scanner: &'s Scanner, skill: &'s Skill) -> Self {
-        Self { scanner, skill, findings: Vec::new(), security: false }
+        Self { scanner, skill, findings: Vec::new(), security: false, purpose: String::new() }
     }
 
     /// All checks over all files; the skill's name.
@@ -52,14 +57,14 @@ impl<'s> Examination<'s> {
         let title: String =
             doc.body(&text).lines().find(|line| line.starts_with('#')).unwrap_or_default().to_owned();
         self.security = polarity::is_about_security(&format!("{name} {description} {title}"));
+        self.purpose = format!("{name} {} {description} {title}", self.skill.name);
 
         if let Some(file) = document.and_then(|at| self.skill.files.get(at)) {
             self.document(file, &text, &doc, &name);
         }
         for (at, file) in self.skill.files.iter().enumerate() {
             if file.is_text() {
-                let body_start = if Some(at) == document { doc.body_start } else { 0 };
-                self.text_file(file, body_start);
+                self.text_file(file, (Some(at) == document).then_some(doc.body_start));
             }
         }
         self.binaries();
@@ -96,44 +101,24 @@ impl<'s> Examination<'s> {
             }
         }
         self.names(file, text, name);
-        let description = doc
-            .front_matter
-            .as_ref()
-            .and_then(|front| front.description.as_ref())
-            .map_or("", |text| &text.value);
-        let title = doc.body(text).lines().find(|line| line.starts_with('#')).unwrap_or_default();
-        if let Some((range, host)) =
-            fetched_hosts::unrelated(text, &format!("{name} {} {description} {title}", self.skill.name))
+    }
+
+    /// What only a skill's main document is asked: where it fetches from, and whom it starts.
+    fn instructions(&mut self, file: &SkillFile, text: &str, signals: Signals, body_start: usize) {
+        if signals.has(Signals::FETCH)
+            && let Some((range, host)) = fetched_hosts::unrelated(text, &self.purpose)
         {
             let why = format!("It fetches from {host}, which nothing else in the skill speaks of");
             let advice = "Ask what is fetched there, and why the address is fixed.";
-            self.note(
-                file,
-                range,
-                Role::Code,
-                Note {
-                    check: CheckId::Exfiltration,
-                    rule: "unknown-host",
-                    status: Status::Warn,
-                    why,
-                    advice,
-                },
-            );
+            let (check, rule, status) = (CheckId::Exfiltration, "unknown-host", Status::Warn);
+            self.note(file, range, Role::Code, Note { check, rule, status, why, advice });
         }
-        if let Some(calls) = delegation::fan_out(doc.body(text)) {
+        let body = text.get(body_start..).unwrap_or_default();
+        if let Some(calls) = signals.has(Signals::AGENTS).then(|| delegation::fan_out(body)).flatten() {
             let (rule, status, why, advice) = delegation::FAN_OUT;
-            self.note(
-                file,
-                0..0,
-                Role::Instruction,
-                Note {
-                    check: CheckId::Delegation,
-                    rule,
-                    status,
-                    why: format!("{why} ({calls} calls)"),
-                    advice,
-                },
-            );
+            let why = format!("{why} ({calls} calls)");
+            let note = Note { check: CheckId::Delegation, rule, status, why, advice };
+            self.note(file, 0..0, Role::Instruction, note);
         }
     }
 
@@ -225,14 +210,14 @@ impl<'s> Examination<'s> {
         }
     }
 
-    fn text_file(&mut self, file: &SkillFile, body_start: usize) {
+    fn text_file(&mut self, file: &SkillFile, body_start: Option<usize>) {
         let blocks = match file.kind {
-            FileKind::Markdown => text::markdown(&file.bytes, body_start),
+            FileKind::Markdown => text::markdown(&file.bytes, body_start.unwrap_or(0)),
             FileKind::Script => text::plain(&file.bytes, Role::Code),
             FileKind::Config => text::plain(&file.bytes, Role::Data),
             _ => text::plain(&file.bytes, Role::Instruction),
         };
-        let (hits, complete) = self.scanner.engine.search(&file.bytes, &blocks);
+        let Found { hits, complete, signals } = self.scanner.engine.search(&file.bytes, &blocks);
         if !complete {
             self.incomplete(
                 file,
@@ -243,10 +228,11 @@ impl<'s> Examination<'s> {
             let Some(block) = blocks.get(hit.block) else { continue };
             self.weigh(file, &hit.range, hit.rule, block);
         }
-        let text = String::from_utf8_lossy(&file.bytes);
-        if text.len() == file.bytes.len() {
-            self.hidden(file, &text, &blocks);
+        let text = as_text(&file.bytes);
+        if let Some(start) = body_start {
+            self.instructions(file, &text, signals, start);
         }
+        self.hidden(file, &text, signals, &blocks);
         for (name, popular) in dependencies::typosquats(&file.path, &text) {
             let at = text.find(&name).unwrap_or(0);
             let why = format!("The package `{name}` is one letter off `{popular}`");
@@ -263,7 +249,9 @@ impl<'s> Examination<'s> {
                 },
             );
         }
-        self.flows(file, &text, &blocks);
+        if signals.has(Signals::SECRETS) {
+            self.flows(file, &text, &blocks);
+        }
         self.blocked_hosts(file, &text);
     }
 
@@ -312,7 +300,7 @@ impl<'s> Examination<'s> {
     }
 
     /// CHECK-05: what is hidden, read again by all the rules.
-    fn hidden(&mut self, file: &SkillFile, text: &str, blocks: &[Block]) {
+    fn hidden(&mut self, file: &SkillFile, text: &str, signals: Signals, blocks: &[Block]) {
         // Hashes and drawings by the thousand, and nothing a model reads.
         let name = file.path.to_ascii_lowercase();
         let skipped =
@@ -326,7 +314,7 @@ impl<'s> Examination<'s> {
             .map(|block| block.range.clone())
             .collect();
         let mut techniques: Vec<&'static str> = Vec::new();
-        for sign in obfuscation::signs(text, file.kind == FileKind::Markdown, &code) {
+        for sign in obfuscation::signs(text, file.kind == FileKind::Markdown, signals, &code) {
             techniques.push(sign.technique);
             let status =
                 if matches!(sign.technique, "tag-characters") { Status::Block } else { Status::Warn };
@@ -344,13 +332,13 @@ impl<'s> Examination<'s> {
             );
         }
         let mut read = false;
-        let (uncovered, complete) = hidden::uncover(text);
+        let (uncovered, complete) = hidden::uncover(text, signals, |text| self.scanner.engine.signals(text));
         if !complete {
             self.incomplete(file, "It holds more encoded text than is decoded, so some was not read");
         }
         for hidden in uncovered {
             let inner = text::plain(hidden.text.as_bytes(), Role::Instruction);
-            for hit in self.scanner.engine.search(hidden.text.as_bytes(), &inner).0 {
+            for hit in self.scanner.engine.search(hidden.text.as_bytes(), &inner).hits {
                 if hit.rule.status < Status::Block {
                     continue;
                 }
@@ -509,6 +497,19 @@ fn finding(file: &SkillFile, range: Range<usize>, role: Role, note: Note<'_>) ->
         advice: note.advice.to_owned(),
         techniques: Vec::new(),
     }
+}
+
+/// Bytes as text, with a mark in place of each byte that is none, so that places stay where they are.
+fn as_text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    Cow::Owned(out)
 }
 
 /// Whether a path says that it holds tests, fixtures or examples.

@@ -45,8 +45,10 @@ mod pattern;
 mod polarity;
 mod report;
 mod rule;
+mod runs;
 mod sarif;
 mod scan;
+mod signals;
 mod skill;
 mod text;
 

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use regex::Regex;
+use regex::bytes::Regex;
 
 /// Hosts that everybody fetches from: code, packages, documentation, and places that are no destination.
 const WELL_KNOWN: &[&str] = &[
@@ -87,15 +87,17 @@ pub(crate) fn unrelated(text: &str, purpose: &str) -> Option<(Range<usize>, Stri
     static FETCH: OnceLock<Regex> = OnceLock::new();
     #[allow(clippy::expect_used)] // a fixed pattern
     let fetch = FETCH.get_or_init(|| {
-        Regex::new(r"(?i)\b(?:web_?fetch|curl|wget)\b[^\n]{0,160}?https?://([a-z0-9][a-z0-9.-]*\.[a-z]{2,})")
-            .expect("fixed pattern")
+        Regex::new(
+            r"(?i-u)\b(?:web_?fetch|curl|wget)\b[^\n]{0,160}?https?://([a-z0-9][a-z0-9.-]*\.[a-z]{2,})",
+        )
+        .expect("fixed pattern")
     });
     let purpose = purpose.to_lowercase();
     let squeezed: String = purpose.chars().filter(|c| c.is_alphanumeric()).collect();
-    let lower = text.to_lowercase();
-    for found in fetch.captures_iter(text).take(40) {
+    let mut lower: Option<String> = None;
+    for found in fetch.captures_iter(text.as_bytes()).take(40) {
         let (Some(whole), Some(host)) = (found.get(0), found.get(1)) else { continue };
-        let host = host.as_str().to_lowercase();
+        let host = String::from_utf8_lossy(host.as_bytes()).to_lowercase();
         if WELL_KNOWN
             .iter()
             .any(|known| host == *known || host.strip_suffix(known).is_some_and(|rest| rest.ends_with('.')))
@@ -111,6 +113,7 @@ pub(crate) fn unrelated(text: &str, purpose: &str) -> Option<(Range<usize>, Stri
             .skip(1)
             .filter(|label| label.len() >= 3 && !generic.contains(label))
             .collect();
+        let lower = lower.get_or_insert_with(|| text.to_lowercase());
         let spoken_of = |label: &&str| {
             let plain: String = label.chars().filter(|c| c.is_alphanumeric()).collect();
             squeezed.contains(&plain)

@@ -25,6 +25,8 @@ use std::ops::Range;
 use base64::Engine as _;
 
 use crate::hidden::{STANDARD, is_look_alike};
+use crate::runs::runs;
+use crate::signals::Signals;
 
 /// A sign of hiding that means something by itself.
 #[derive(Clone, Debug)]
@@ -35,7 +37,7 @@ pub(crate) struct Sign {
 }
 
 /// Signs of hiding that are worth a look even where nothing could be read.
-pub(crate) fn signs(text: &str, is_markdown: bool, code: &[Range<usize>]) -> Vec<Sign> {
+pub(crate) fn signs(text: &str, is_markdown: bool, signals: Signals, code: &[Range<usize>]) -> Vec<Sign> {
     let mut found = Vec::new();
     let mut sign = |technique, range, why| found.push(Sign { technique, range, why });
     if !text.is_ascii() {
@@ -83,29 +85,34 @@ pub(crate) fn signs(text: &str, is_markdown: bool, code: &[Range<usize>]) -> Vec
             sign("look-alikes", at.clone(), "Letters of another alphabet stand in for Latin ones");
         }
     }
-    if let Some(at) = text
-        .char_indices()
-        .find(|(_, c)| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{c}' | '\u{1b}'))
-        .map(|(at, _)| at)
-    {
+    if let Some(at) = control_character(text) {
         sign("control-characters", at..at + 1, "Control characters stand in the text");
     }
-    if let Some(at) = text.find(&"\n".repeat(60)) {
-        sign("padding", at..at, "A flood of blank lines pushes text out of sight");
+    if let Some(run) = runs(text.as_bytes(), 60, |b| b == b'\n').next() {
+        sign("padding", run.start..run.start, "A flood of blank lines pushes text out of sight");
     }
     if is_markdown {
         if let Some(range) = long_base64(text, code) {
             sign("base64", range, "A long Base64 run stands outside code");
         }
         let shown = |at: usize| !code.iter().any(|range| range.contains(&at));
-        if text.match_indices("<!--").filter(|(at, _)| shown(*at)).count() >= 6
-            || hidden_style(text).is_some_and(shown)
+        if (signals.has(Signals::COMMENT)
+            && text.match_indices("<!--").filter(|(at, _)| shown(*at)).count() >= 6)
+            || (signals.has(Signals::STYLE) && hidden_style(text).is_some_and(shown))
         {
             let at = text.find("<!--").or_else(|| text.find("display:")).unwrap_or(0);
             sign("hidden-html", at..at, "Much of the text is hidden when it is shown");
         }
     }
     found
+}
+
+/// A character that moves a cursor or says nothing. Most texts have none, which is seen at a glance.
+fn control_character(text: &str) -> Option<usize> {
+    let fine = |b: u8| b >= 0x20 && b != 0x7f || matches!(b, b'\n' | b'\r' | b'\t' | 0xc | 0x1b);
+    let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{c}' | '\u{1b}');
+    let suspicious = text.bytes().filter(|b| !fine(*b)).count() > 0 || !text.is_ascii();
+    suspicious.then(|| text.char_indices().find(|(_, c)| is_control(*c)).map(|(at, _)| at))?
 }
 
 fn mixed_word(text: &str) -> Option<Range<usize>> {
@@ -152,14 +159,9 @@ fn hidden_style(text: &str) -> Option<usize> {
 fn long_base64(text: &str, code: &[Range<usize>]) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
-    let mut at = 0;
-    while at < bytes.len() {
-        let rest = bytes.get(at..)?;
-        let start = at + rest.iter().position(|b| part(*b))?;
-        let run = bytes.get(start..)?;
-        let end = start + run.iter().position(|b| !part(*b)).unwrap_or(run.len());
-        at = end + 1;
-        if end - start < 60 || code.iter().any(|range| range.contains(&start)) {
+    for run in runs(bytes, 60, part) {
+        let (start, end) = (run.start, run.end);
+        if code.iter().any(|range| range.contains(&start)) {
             continue;
         }
         let word = text.get(start..end)?;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use regex::Regex;
+use regex::bytes::Regex;
 
 use crate::rule::Status::{self, Block};
 
@@ -25,7 +25,11 @@ pub(crate) struct Flow {
 
 fn compiled(cell: &'static OnceLock<Regex>, pattern: &str) -> &'static Regex {
     #[allow(clippy::expect_used)] // fixed patterns, used by every test
-    cell.get_or_init(|| Regex::new(pattern).expect("fixed pattern"))
+    cell.get_or_init(|| Regex::new(&format!("(?-u){pattern}")).expect("fixed pattern"))
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// A named secret of the environment; the name is the first group that matched.
@@ -74,9 +78,8 @@ fn headers() -> &'static Regex {
 /// Follows secrets through a piece of code.
 pub(crate) fn follow(code: &str, offset: usize) -> Vec<Flow> {
     let mut found = Vec::new();
-    if !(code.contains("env") || code.contains("ENV") || code.contains('.'))
-        || !(named_secret().is_match(code) || bulk_secret().is_match(code))
-    {
+    let bytes = code.as_bytes();
+    if !(named_secret().is_match(bytes) || bulk_secret().is_match(bytes)) {
         return found;
     }
     let mut tainted: BTreeSet<String> = BTreeSet::new();
@@ -85,11 +88,11 @@ pub(crate) fn follow(code: &str, offset: usize) -> Vec<Flow> {
     for statement in statements(code).take(MAX_STATEMENTS) {
         let Some(text) = code.get(statement.clone()) else { continue };
         let mut carries = mentions(text, &tainted);
-        for secret in named_secret().captures_iter(text) {
+        for secret in named_secret().captures_iter(text.as_bytes()) {
             carries = true;
-            vendors.extend(secret.get(1).map(|name| name.as_str().to_owned()));
+            vendors.extend(secret.get(1).map(|name| lossy(name.as_bytes())));
         }
-        if bulk_secret().is_match(text) {
+        if bulk_secret().is_match(text.as_bytes()) {
             carries = true;
             bulk = true;
         }
@@ -97,10 +100,11 @@ pub(crate) fn follow(code: &str, offset: usize) -> Vec<Flow> {
             continue;
         }
         let range = offset + statement.start..offset + statement.end;
-        if sink().is_match(text) {
-            let body = headers().replace_all(text, "");
-            let inside =
-                mentions(&body, &tainted) || named_secret().is_match(&body) || bulk_secret().is_match(&body);
+        if sink().is_match(text.as_bytes()) {
+            let body = headers().replace_all(text.as_bytes(), &b""[..]);
+            let inside = mentions(&lossy(&body), &tainted)
+                || named_secret().is_match(&body)
+                || bulk_secret().is_match(&body);
             if inside && (bulk || !own_service(&vendors, code)) {
                 found.push(Flow {
                     rule: "secret-to-network",
@@ -110,7 +114,8 @@ pub(crate) fn follow(code: &str, offset: usize) -> Vec<Flow> {
                 });
             }
         }
-        if let Some(assigned) = assignment().captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()))
+        if let Some(assigned) =
+            assignment().captures(text.as_bytes()).and_then(|c| Some(lossy(c.get(1)?.as_bytes())))
         {
             tainted.insert(assigned);
         }

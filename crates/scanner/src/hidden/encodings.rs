@@ -1,0 +1,170 @@
+//! Words in Base64, Base32 or hexadecimal, whole or in pieces, packed or not.
+
+use std::io::Read as _;
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use super::{MAX_PIECES, Push};
+use crate::runs::runs;
+use crate::signals::Signals;
+
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+    .with_decode_allow_trailing_bits(true);
+pub(crate) const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
+const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
+
+/// Shorter words hide nothing that is worth it.
+const SHORTEST: usize = 20;
+/// Longer ones are data.
+const LONGEST: usize = 1 << 20;
+
+/// Every encoded word; whether all of them were tried.
+pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) -> bool {
+    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_' | b'=');
+    for (number, range) in
+        runs(text.as_bytes(), SHORTEST, part).filter(|range| range.len() <= LONGEST).enumerate()
+    {
+        if number >= MAX_PIECES {
+            return false;
+        }
+        let Some(word) = text.get(range.clone()) else { continue };
+        if let Some((words, how)) = decoded(word, signals) {
+            push(words, range, how);
+        }
+    }
+    if signals.has(Signals::ENCODING) {
+        pieced(text, signals, push);
+    }
+    true
+}
+
+/// What a word says, and in which encoding.
+fn decoded(word: &str, signals: Signals) -> Option<(String, &'static str)> {
+    if let Some(words) = hexadecimal(word) {
+        return Some((words, "hex"));
+    }
+    let (upper, lower) =
+        (word.bytes().any(|b| b.is_ascii_uppercase()), word.bytes().any(|b| b.is_ascii_lowercase()));
+    if upper
+        && !lower
+        && let Some(words) = base32(word)
+    {
+        return Some((words, "base32"));
+    }
+    // A word or a path in plain letters is no encoding.
+    if !(upper && lower) {
+        return None;
+    }
+    if let Some(words) = base64(word) {
+        return Some((words, "base64"));
+    }
+    if word.starts_with('=') || signals.has(Signals::ENCODING) {
+        let backwards: String = word.chars().rev().collect();
+        return base64(&backwards).map(|words| (words, "reversed base64"));
+    }
+    None
+}
+
+fn hexadecimal(word: &str) -> Option<String> {
+    if word.len() < 24 || !word.len().is_multiple_of(2) || !word.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    let pairs = word.as_bytes().chunks_exact(2);
+    let bytes: Vec<u8> =
+        pairs.filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
+    printable(&bytes)
+}
+
+fn base64(word: &str) -> Option<String> {
+    let trimmed = word.trim_end_matches('=');
+    let bytes = STANDARD.decode(trimmed).or_else(|_| URL_SAFE.decode(trimmed)).ok()?;
+    printable(&bytes).or_else(|| inflated(&bytes))
+}
+
+/// RFC 4648, without regard to padding.
+fn base32(word: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(word.len());
+    let (mut bits, mut held) = (0_u32, 0_u32);
+    for byte in word.trim_end_matches('=').bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'2'..=b'7' => byte - b'2' + 26,
+            _ => return None,
+        };
+        held = (held << 5 | u32::from(value)) & 0xfff;
+        bits += 5;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push(u8::try_from(held >> bits & 0xff).unwrap_or(0));
+        }
+    }
+    printable(&bytes)
+}
+
+/// Encoded text that is cut into words of the same length, or into bytes: lines of it, put together.
+fn pieced(text: &str, signals: Signals, push: Push<'_>) {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let range = start..start + line.len();
+        start = range.end;
+        let separators = [' ', ',', '\n', '\r', '\t', ':', ';', '"', '\'', '`'];
+        let mut group = String::new();
+        let mut length = 0;
+        let mut flush = |group: &mut String| {
+            if group.len() >= SHORTEST
+                && let Some((words, _)) = decoded(group, signals)
+            {
+                push(words, range.clone(), "encoding in pieces");
+            }
+            group.clear();
+        };
+        for word in line.split(separators).filter(|word| !word.is_empty()) {
+            let word = word.trim_start_matches("0x").trim_start_matches("\\x");
+            let fits = word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='));
+            // The last piece may be shorter.
+            if !fits || (word.len() != length && word.len() > length) {
+                flush(&mut group);
+                length = word.len();
+            }
+            if fits && word.len() >= 2 {
+                group.push_str(word);
+            }
+            if word.len() < length {
+                flush(&mut group);
+                length = 0;
+            }
+        }
+        flush(&mut group);
+    }
+}
+
+/// Bytes that are a text people wrote, not chance.
+pub(super) fn printable(bytes: &[u8]) -> Option<String> {
+    if bytes.len() < 8 {
+        return None;
+    }
+    let text = std::str::from_utf8(bytes).ok()?;
+    let fine = text
+        .chars()
+        .filter(|c| c.is_ascii_graphic() || matches!(c, ' ' | '\n' | '\t' | '\r') || c.is_alphabetic())
+        .count();
+    let total = text.chars().count();
+    let letters = text.chars().filter(char::is_ascii_lowercase).count();
+    (fine * 100 >= total * 97 && letters * 3 >= total).then(|| text.to_owned())
+}
+
+/// gzip or zlib, within bounds.
+fn inflated(bytes: &[u8]) -> Option<String> {
+    let mut out = Vec::new();
+    match bytes.get(..2)? {
+        [0x1f, 0x8b] => flate2::read::GzDecoder::new(bytes).take(1 << 20).read_to_end(&mut out).ok()?,
+        [0x78, 0x01 | 0x5e | 0x9c | 0xda] => {
+            flate2::read::ZlibDecoder::new(bytes).take(1 << 20).read_to_end(&mut out).ok()?
+        }
+        _ => return None,
+    };
+    printable(&out)
+}

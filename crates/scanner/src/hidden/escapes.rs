@@ -1,0 +1,147 @@
+//! Characters written as escapes or as numbers.
+
+use super::Push;
+use crate::signals::Signals;
+
+/// Fewer escapes are what they seem.
+const FEWEST: usize = 8;
+
+/// Everything that is written in escapes or numbers.
+pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
+    let many = |byte: u8| text.bytes().filter(|b| *b == byte).count() >= FEWEST;
+    if many(b'&') || many(b'%') || many(b'\\') {
+        escapes(text, push);
+    }
+    if many(b'\\') {
+        octal(text, push);
+    }
+    if signals.has(Signals::CODES) {
+        codes(text, push);
+    }
+}
+
+/// `&#105;`, `%69`, `\u0069`, `\x69`: runs of them, decoded.
+fn escapes(text: &str, push: Push<'_>) {
+    for (mark, how) in
+        [("&#", "html entities"), ("%", "url encoding"), ("\\u", "unicode escapes"), ("\\x", "byte escapes")]
+    {
+        if text.matches(mark).take(FEWEST).count() < FEWEST {
+            continue;
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut decoded = 0;
+        let mut first = None;
+        let mut rest = text;
+        while let Some(at) = rest.find(mark) {
+            let (before, tail) = rest.split_at(at);
+            out.push_str(before);
+            if let Some((c, width)) = escape(tail, mark) {
+                first.get_or_insert(text.len() - tail.len());
+                out.push(c);
+                decoded += 1;
+                rest = tail.get(width..).unwrap_or_default();
+            } else {
+                out.push_str(mark);
+                rest = tail.get(mark.len()..).unwrap_or_default();
+            }
+        }
+        out.push_str(rest);
+        if decoded >= FEWEST {
+            let at = first.unwrap_or(0);
+            push(out, at..at, how);
+        }
+    }
+}
+
+fn escape(text: &str, mark: &str) -> Option<(char, usize)> {
+    let body = text.get(mark.len()..)?;
+    let (digits, radix, extra) = match mark {
+        "&#" => {
+            let end = body.find(';').filter(|end| *end <= 8)?;
+            match body.get(..end)?.strip_prefix(['x', 'X']) {
+                Some(hex) => (hex, 16, mark.len() + end + 1),
+                None => (body.get(..end)?, 10, mark.len() + end + 1),
+            }
+        }
+        "%" | "\\x" => (body.get(..2)?, 16, mark.len() + 2),
+        _ => match body.strip_prefix('{') {
+            Some(braced) => {
+                let end = braced.find('}').filter(|end| *end <= 6)?;
+                (braced.get(..end)?, 16, mark.len() + end + 2)
+            }
+            None => (body.get(..4)?, 16, mark.len() + 4),
+        },
+    };
+    let c = char::from_u32(u32::from_str_radix(digits, radix).ok()?)?;
+    (c.is_ascii_graphic() || c == ' ' || c == '\n' || c.is_alphabetic()).then_some((c, extra))
+}
+
+/// `\\143\\165`: characters in octal.
+fn octal(text: &str, push: Push<'_>) {
+    let mut out = String::with_capacity(text.len());
+    let (mut decoded, mut first) = (0, None);
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        let digits = tail.bytes().skip(1).take(4).take_while(|b| matches!(b, b'0'..=b'7')).count();
+        let code = tail.get(1..=digits).and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        match code.filter(|code| digits >= 2 && (code.is_ascii_graphic() || *code == b' ')) {
+            Some(code) => {
+                first.get_or_insert(text.len() - tail.len());
+                decoded += 1;
+                out.push(char::from(code));
+                rest = tail.get(digits + 1..).unwrap_or_default();
+            }
+            None => {
+                out.push('\\');
+                rest = tail.get(1..).unwrap_or_default();
+            }
+        }
+    }
+    out.push_str(rest);
+    if decoded >= FEWEST {
+        let at = first.unwrap_or(0);
+        push(out, at..at, "octal escapes");
+    }
+}
+
+/// `[99, 117, 114, 108]`, `chr(99)+chr(117)`, `0x63,0x75`: characters as numbers.
+fn codes(text: &str, push: Push<'_>) {
+    let mut said = String::new();
+    let mut place = 0..0;
+    let mut end = |said: &mut String, place: &std::ops::Range<usize>| {
+        if said.len() >= FEWEST {
+            push(std::mem::take(said), place.clone(), "character codes");
+        }
+        said.clear();
+    };
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(start) =
+        bytes.get(at..).and_then(|rest| rest.iter().position(u8::is_ascii_digit)).map(|to| at + to)
+    {
+        let hex = text.get(start..).is_some_and(|rest| rest.starts_with("0x") || rest.starts_with("0X"));
+        let from = if hex { start + 2 } else { start };
+        let digit = |b: &&u8| if hex { b.is_ascii_hexdigit() } else { b.is_ascii_digit() };
+        let length = bytes.get(from..).map_or(0, |rest| rest.iter().take_while(digit).count());
+        let number = text
+            .get(from..from + length)
+            .and_then(|n| u32::from_str_radix(n, if hex { 16 } else { 10 }).ok());
+        // Numbers that follow each other closely are one list.
+        if start > place.end + 14 {
+            end(&mut said, &place);
+            place.start = start;
+        }
+        match number
+            .and_then(char::from_u32)
+            .filter(|c| c.is_ascii_graphic() || matches!(c, ' ' | '\n' | '\t'))
+        {
+            Some(c) if length <= 3 => said.push(c),
+            _ => end(&mut said, &place),
+        }
+        place.end = from + length;
+        at = place.end.max(start + 1);
+    }
+    end(&mut said, &place);
+}

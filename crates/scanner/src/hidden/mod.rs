@@ -1,0 +1,80 @@
+//! What a text hides, made readable: encodings, escapes, invisible and look-alike characters, turned and spaced letters.
+//!
+//! Each layer is taken off and looked at again, to a fixpoint within bounds.
+
+mod characters;
+mod encodings;
+mod escapes;
+mod letters;
+mod shell;
+
+use std::ops::Range;
+
+use crate::signals::Signals;
+
+pub(crate) use characters::is_look_alike;
+pub(crate) use encodings::STANDARD;
+
+/// Takes a text that came to light, where it stands, and how it was hidden.
+type Push<'p> = &'p mut dyn FnMut(String, Range<usize>, &'static str);
+
+/// Decoding goes no deeper.
+const MAX_DEPTH: usize = 4;
+/// Most decoded bytes of one text.
+const MAX_DECODED: usize = 2 << 20;
+/// Most words of one text that are tried as encodings, and most hidden texts that are looked at.
+const MAX_PIECES: usize = 4000;
+
+/// A text that was hidden in another.
+#[derive(Clone, Debug)]
+pub(crate) struct Hidden {
+    /// What it says.
+    pub(crate) text: String,
+    /// Where its outermost form stands.
+    pub(crate) range: Range<usize>,
+    /// How it was hidden, outermost first.
+    pub(crate) chain: Vec<&'static str>,
+}
+
+/// Everything that is hidden in a text, to a fixpoint; and whether that is all, or a bound was met first. What a text gives signs
+/// of is told, or asked.
+pub(crate) fn uncover(text: &str, signals: Signals, ask: impl Fn(&[u8]) -> Signals) -> (Vec<Hidden>, bool) {
+    let mut all: Vec<Hidden> = Vec::new();
+    let mut queue: Vec<Hidden> = Vec::new();
+    let mut budget = MAX_DECODED;
+    let mut complete = layer(text, signals, &mut |hidden| queue.push(hidden));
+    while let Some(found) = queue.pop() {
+        if found.text.len() > budget || all.len() >= MAX_PIECES {
+            return (all, false);
+        }
+        budget -= found.text.len();
+        if found.chain.len() < MAX_DEPTH {
+            complete &= layer(&found.text, ask(found.text.as_bytes()), &mut |mut inner| {
+                inner.range = found.range.clone();
+                inner.chain = found.chain.iter().copied().chain(inner.chain).collect();
+                queue.push(inner);
+            });
+        }
+        all.push(found);
+    }
+    (all, complete)
+}
+
+/// One layer of hiding; whether all of it was looked at.
+fn layer(text: &str, signals: Signals, add: &mut dyn FnMut(Hidden)) -> bool {
+    let mut push = |said: String, range: Range<usize>, how: &'static str| {
+        if said != text && !said.trim().is_empty() {
+            add(Hidden { text: said, range, chain: vec![how] });
+        }
+    };
+    characters::uncover(text, &mut push);
+    if signals.has(Signals::DEFANGED) {
+        let plain = text.replace("hxxp", "http").replace("[:]", ":");
+        let plain = ["[.]", "[dot]", "(dot)"].iter().fold(plain, |plain, dot| plain.replace(dot, "."));
+        push(plain, 0..text.len(), "defanged address");
+    }
+    escapes::uncover(text, signals, &mut push);
+    shell::uncover(text, signals, &mut push);
+    letters::uncover(text, signals, &mut push);
+    encodings::uncover(text, signals, &mut push)
+}

@@ -1,0 +1,183 @@
+//! Commands that are spelt so that a filter does not know them, and strings that are put together from pieces.
+
+use super::Push;
+use crate::signals::Signals;
+
+/// Everything that a shell or an interpreter would put together.
+pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
+    let whole = 0..text.len();
+    if signals.has(Signals::JOINED)
+        && let Some(joined) = joined_strings(text)
+    {
+        push(joined, whole.clone(), "split strings");
+    }
+    if (signals.has(Signals::SHELL) || has_quotes_within_words(text.as_bytes()))
+        && let Some(plain) = plain_words(text)
+    {
+        push(plain, whole, "shell quoting");
+    }
+}
+
+/// `"cu" + "rl"` joined.
+fn joined_strings(text: &str) -> Option<String> {
+    const JOINTS: &[&str] = &[
+        "\" + \"", "' + '", "\"+\"", "'+'", "\" . \"", "' . '", "\" \"", "' '", "\", \"", "', '", "\",\"",
+        "','",
+    ];
+    let plus: usize = JOINTS.iter().take(6).map(|joint| text.matches(joint).count()).sum();
+    let listed = ["\".join(", "'.join("].iter().any(|join| text.contains(join));
+    if plus == 0 && !listed {
+        return None;
+    }
+    let mut out = text.to_owned();
+    for joint in JOINTS.iter().take(if listed { JOINTS.len() } else { 6 }) {
+        out = out.replace(joint, "");
+    }
+    Some(out)
+}
+
+/// Whether quotation marks or a backslash stand between the letters of a word.
+fn has_quotes_within_words(text: &[u8]) -> bool {
+    memchr::memchr3_iter(b'\'', b'"', b'\\', text).any(|at| {
+        let byte = |at: Option<usize>| at.and_then(|at| text.get(at)).copied().unwrap_or(b' ');
+        let (before, mark, next) = (byte(at.checked_sub(1)), byte(Some(at)), byte(Some(at + 1)));
+        if !before.is_ascii_alphanumeric() {
+            return false;
+        }
+        match mark {
+            b'\\' => next.is_ascii_alphabetic(),
+            // Closed within a few letters, with more of the word behind it.
+            _ => (1..8).any(|width| {
+                byte(Some(at + width)) == mark && byte(Some(at + width + 1)).is_ascii_alphanumeric()
+            }),
+        }
+    })
+}
+
+/// The text as a shell would read its words: without quotes, continuations, empty expansions, and with short variables put in.
+fn plain_words(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memchr3(b'\\', b'$', b'"', rest.as_bytes())
+        .into_iter()
+        .chain(memchr::memchr(b'\'', rest.as_bytes()))
+        .min()
+    {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        let in_word = out.ends_with(|c: char| c.is_ascii_alphanumeric());
+        let (said, width) = shell_word(tail, in_word);
+        out.push_str(&said);
+        rest = tail.get(width..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    let out = with_variables(out);
+    (out != text).then_some(out)
+}
+
+/// What stands for the beginning of a text in a shell's words, and how much of it that is.
+fn shell_word(text: &str, in_word: bool) -> (String, usize) {
+    for space in ["${IFS}", "${IFS%??}", "$IFS$9", "$IFS"] {
+        if text.starts_with(space) {
+            return (" ".to_owned(), space.len());
+        }
+    }
+    for nothing in ["$@", "${@}", "$*", "\"\"", "''"] {
+        if in_word && text.starts_with(nothing) {
+            return (String::new(), nothing.len());
+        }
+    }
+    let mut characters = text.chars();
+    let first = characters.next().unwrap_or_default();
+    let next = characters.next().unwrap_or_default();
+    match (first, next) {
+        ('\\', '\n') => (" ".to_owned(), 2),
+        ('\\', '\r') => (" ".to_owned(), 3),
+        ('\\', letter) if letter.is_ascii_alphabetic() && in_word => (String::new(), 1),
+        ('$', '\'') => ansi_quoted(text).unwrap_or_else(|| (first.to_string(), 1)),
+        ('"' | '\'', letter) if letter.is_ascii_alphanumeric() || letter == '/' => {
+            let inner = text.get(1..).unwrap_or_default();
+            let end = inner.find(first).filter(|end| *end <= 12);
+            let word = end
+                .and_then(|end| inner.get(..end))
+                .filter(|word| word.chars().all(|c| c.is_ascii_alphanumeric()));
+            match word {
+                // Part of a word, before or behind.
+                Some(word)
+                    if in_word
+                        || inner
+                            .get(word.len() + 1..)
+                            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric())) =>
+                {
+                    (word.to_owned(), word.len() + 2)
+                }
+                _ => (first.to_string(), 1),
+            }
+        }
+        _ => (first.to_string(), first.len_utf8()),
+    }
+}
+
+/// `$'\\x63\\165rl'`.
+fn ansi_quoted(text: &str) -> Option<(String, usize)> {
+    let inner = text.get(2..)?;
+    let end = inner.find('\'')?;
+    let mut out = String::new();
+    let mut rest = inner.get(..end)?;
+    while let Some(at) = rest.find('\\') {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        let body = tail.get(1..).unwrap_or_default();
+        let (skip, radix, most) = match body.bytes().next() {
+            Some(b'x') => (1, 16, 2),
+            Some(b'u') => (1, 16, 4),
+            _ => (0, 8, 3),
+        };
+        let digits: String = body.chars().skip(skip).take(most).take_while(|c| c.is_digit(radix)).collect();
+        match u32::from_str_radix(&digits, radix).ok().and_then(char::from_u32) {
+            Some(c) => {
+                out.push(c);
+                rest = body.get(skip + digits.len()..).unwrap_or_default();
+            }
+            None => rest = body,
+        }
+    }
+    out.push_str(rest);
+    Some((out, end + 3))
+}
+
+/// Short assignments put in where they are used: `v=cu; w=rl; $v$w`.
+fn with_variables(text: String) -> String {
+    let mut known: Vec<(&str, &str)> = Vec::new();
+    for statement in text.split(['\n', ';', '&']) {
+        let Some((name, value)) = statement.trim().split_once('=') else { continue };
+        let value = value.trim_matches(['"', '\'']);
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '.' | ':' | '-' | ' ');
+        let is_name = !name.is_empty()
+            && name.len() <= 12
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if is_name && !value.is_empty() && value.len() <= 40 && value.chars().all(plain) && known.len() < 32 {
+            known.push((name, value));
+        }
+    }
+    let mut out = text.clone();
+    for (name, value) in known {
+        out = out.replace(&format!("${{{name}}}"), value);
+        // Not the beginning of a longer name.
+        let mark = format!("${name}");
+        let mut at = 0;
+        while let Some(found) = out.get(at..).and_then(|rest| rest.find(&mark)).map(|to| at + to) {
+            let end = found + mark.len();
+            let longer = out
+                .get(end..)
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'));
+            if longer {
+                at = end;
+            } else {
+                out.replace_range(found..end, value);
+                at = found + value.len();
+            }
+        }
+    }
+    out
+}

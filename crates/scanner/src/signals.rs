@@ -1,0 +1,126 @@
+//! Signs in a text that some slower look is worth while. They are searched for together with the rules' literals, in the one
+//! pass over the text.
+
+/// What a text gives a sign of, a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Signals(u16);
+
+impl Signals {
+    /// Strings that are put together from pieces.
+    pub(crate) const JOINED: Self = Self(1);
+    /// Words in rot13.
+    pub(crate) const ROT13: Self = Self(1 << 1);
+    /// Words backwards.
+    pub(crate) const REVERSED: Self = Self(1 << 2);
+    /// Characters written as numbers.
+    pub(crate) const CODES: Self = Self(1 << 3);
+    /// A shell's ways to spell a word.
+    pub(crate) const SHELL: Self = Self(1 << 4);
+    /// Styles that may hide text.
+    pub(crate) const STYLE: Self = Self(1 << 5);
+    /// HTML comments.
+    pub(crate) const COMMENT: Self = Self(1 << 6);
+    /// Agents that are started.
+    pub(crate) const AGENTS: Self = Self(1 << 7);
+    /// Commands that fetch.
+    pub(crate) const FETCH: Self = Self(1 << 8);
+    /// Places where secrets lie.
+    pub(crate) const SECRETS: Self = Self(1 << 9);
+    /// Addresses that are spelt so that nothing links to them.
+    pub(crate) const DEFANGED: Self = Self(1 << 10);
+    /// Encodings by their name.
+    pub(crate) const ENCODING: Self = Self(1 << 11);
+
+    pub(crate) fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+/// The signs, each with the words that give it.
+pub(crate) const SIGNALS: &[(Signals, &[&str])] = &[
+    (
+        Signals::JOINED,
+        &[
+            "\" + \"", "' + '", "\"+\"", "'+'", "\" . \"", "' . '", "\".\"", "\".join(", "'.join(", "\" \"",
+            "'' ", "\"\"",
+        ],
+    ),
+    (
+        Signals::ROT13,
+        &[
+            "vtaber",
+            "cerivbhf",
+            "vafgehpgvba",
+            "flfgrz cebzcg",
+            "qvfertneq",
+            "perqragvnyf",
+            "cnffjbeq",
+            "rkrphgr",
+            "erirny",
+            "bireevqr",
+            "hcybnq",
+        ],
+    ),
+    (
+        Signals::REVERSED,
+        &[
+            "erongi",
+            "suoiverp",
+            "noitcurtsni",
+            "tpmorp metsys",
+            "dragersid",
+            "slaitnederc",
+            "drowssap",
+            "etucexe",
+            "terces",
+            "laever",
+            "edirrevo",
+            "daolpu",
+        ],
+    ),
+    (
+        Signals::CODES,
+        &["fromcharcode", "chr(", "bytes([", "bytearray([", "[char]", "printf", "charcode", "join(map(chr"],
+    ),
+    (Signals::SHELL, &["$ifs", "${ifs", "$'\\", "\\\n", "''", "$@"]),
+    (Signals::STYLE, &["display:", "font-size:", "visibility:", "opacity:", "color:"]),
+    (Signals::COMMENT, &["<!--"]),
+    (Signals::AGENTS, &["task(", "agent(", "task tool", "delegate to"]),
+    (Signals::FETCH, &["curl", "wget", "webfetch", "web_fetch"]),
+    (
+        Signals::SECRETS,
+        &[
+            "environ",
+            "getenv",
+            "process.env",
+            "env[",
+            "$env:",
+            "env::var",
+            ".ssh",
+            ".aws",
+            ".netrc",
+            ".npmrc",
+            ".pypirc",
+            "git-credentials",
+            "id_rsa",
+            "id_ed25519",
+            ".kube",
+            "gcloud",
+            "wallet",
+            "keychain",
+            ".gnupg",
+            "cookies",
+            "login data",
+            "logindata",
+            "/etc/shadow",
+            "bash_history",
+            ".docker/config",
+        ],
+    ),
+    (Signals::DEFANGED, &["hxxp", "[.]", "[dot]", "(dot)"]),
+    (Signals::ENCODING, &["base32", "b32decode", "base 32"]),
+];
