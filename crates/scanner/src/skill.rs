@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::digest::{Hash, sha256};
+
 /// Largest file that is read whole.
 const MAX_FILE: u64 = 8 << 20;
 /// Most bytes of one skill.
@@ -30,11 +32,14 @@ pub(crate) struct SkillFile {
     /// Below the skill's folder, with `/`.
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
+    /// The hash of the bytes as they were, where `bytes` is a conversion of them.
+    pub(crate) original: Option<Hash>,
     pub(crate) kind: FileKind,
 }
 
 /// A file that was not scanned, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Unread {
     /// Below the skill's folder.
@@ -184,9 +189,12 @@ impl Skill {
 
 impl SkillFile {
     fn new(path: String, bytes: Vec<u8>) -> Self {
-        let bytes = from_utf16(&bytes).unwrap_or(bytes);
+        let (bytes, original) = match from_utf16(&bytes) {
+            Some(text) => (text, Some(sha256(&[&bytes]))),
+            None => (bytes, None),
+        };
         let kind = FileKind::of(&path, &bytes);
-        Self { path, bytes, kind }
+        Self { path, bytes, original, kind }
     }
 
     pub(crate) fn is_text(&self) -> bool {
