@@ -29,6 +29,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod calls;
 mod checks;
 mod digest;
 mod engine;
@@ -38,6 +39,7 @@ mod finding;
 mod grade;
 mod hidden;
 mod junit;
+mod links;
 mod markdown;
 mod polarity;
 mod report;
@@ -55,10 +57,12 @@ mod text;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+pub use crate::calls::Calls;
 pub use crate::explain::explain_rule;
 pub use crate::finding::{Finding, Suppressed};
 pub use crate::grade::{Confidence, Severity};
 pub use crate::junit::to_junit;
+pub use crate::links::Links;
 pub use crate::markdown::ScanStamp;
 pub use crate::report::{CheckResult, LeftOut, Report, RuleSet, Scanned, Verdict};
 pub use crate::rule::{CheckId, Status};
