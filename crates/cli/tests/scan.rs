@@ -152,7 +152,7 @@ fn a_policy_that_is_wrong_is_refused_before_anything_is_scanned() {
 fn settings_of_the_policy_hold_and_flags_win() {
     let dir = tree(&[
         ("warns", "Say hel\u{200b}lo."),
-        ("names", "Fetch https://a.evil.test/x."),
+        ("names", "The manual is at a.evil.test now."),
         ("system-agent", "Hi."),
     ]);
     let code = |scan_section: &str, args: &[&str]| {

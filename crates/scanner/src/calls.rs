@@ -28,7 +28,8 @@ pub struct Calls {
     pub(crate) place: Box<str>,
     /// What others may call it: its front matter's name, its folder's.
     pub(crate) names: Vec<u64>,
-    pub(crate) calls: Vec<Call>,
+    /// Whom it calls, each once.
+    pub(crate) others: Vec<Call>,
     /// Files that hold calls.
     pub(crate) files: Vec<Box<str>>,
     /// Whether there were more than are kept.
@@ -57,7 +58,7 @@ impl Calls {
             skill: skill.name.clone(),
             place: place.into(),
             names: Vec::new(),
-            calls: Vec::new(),
+            others: Vec::new(),
             files: Vec::new(),
             cut: false,
         };
@@ -265,11 +266,11 @@ impl<'c, 't> Reader<'c, 't> {
         if !formal && self.calls.names.contains(&hash) {
             return;
         }
-        if let Some(call) = self.known.get(&hash).and_then(|at| self.calls.calls.get_mut(*at)) {
+        if let Some(call) = self.known.get(&hash).and_then(|at| self.calls.others.get_mut(*at)) {
             call.formal |= formal;
             return;
         }
-        if self.calls.calls.len() >= MAX_CALLS {
+        if self.calls.others.len() >= MAX_CALLS {
             self.calls.cut = true;
             return;
         }
@@ -277,8 +278,8 @@ impl<'c, 't> Reader<'c, 't> {
         let Some(file) = self.file() else { return };
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let range = (small(at), small(at + written.len()));
-        self.known.insert(hash, self.calls.calls.len());
-        self.calls.calls.push(Call { name: hash, formal, file, line, column, range });
+        self.known.insert(hash, self.calls.others.len());
+        self.calls.others.push(Call { name: hash, formal, file, line, column, range });
     }
 
     fn file(&mut self) -> Option<u16> {
@@ -423,7 +424,7 @@ mod tests {
             let calls = Calls::of(&skill, "");
             let wanted = fold("weather-lookup").unwrap();
             assert!(
-                calls.calls.iter().any(|call| call.name == wanted && call.line == 4),
+                calls.others.iter().any(|call| call.name == wanted && call.line == 4),
                 "{text}: {calls:?}"
             );
         }
@@ -443,7 +444,7 @@ mod tests {
             let skill = Skill::from_skill_md("x", format!("---\nname: x\n---\n{text}\n"));
             let calls = Calls::of(&skill, "");
             let name = fold("weather-lookup").unwrap();
-            assert!(calls.calls.iter().all(|call| call.name != name), "{text}: {calls:?}");
+            assert!(calls.others.iter().all(|call| call.name != name), "{text}: {calls:?}");
         }
     }
 
@@ -467,7 +468,7 @@ mod tests {
     fn places_are_right() {
         let text = "---\nname: x\n---\nü\nThen use `other`.\nSkill(third)\n";
         let calls = Calls::of(&Skill::from_skill_md("x", text), "");
-        let mut places: Vec<_> = calls.calls.iter().map(|call| (call.line, call.column)).collect();
+        let mut places: Vec<_> = calls.others.iter().map(|call| (call.line, call.column)).collect();
         places.sort_unstable();
         assert_eq!(places, [(5, 10), (6, 1)]);
     }

@@ -83,8 +83,7 @@ fn finding(skill: &Calls, call: Option<&Call>, rule: &str, why: String) -> Findi
     let mut finding = Finding::whole(CheckId::Delegation, rule, Status::Warn, why, advice);
     finding.techniques = vec!["T1499"];
     if let Some(call) = call {
-        finding.file =
-            skill.files.get(usize::from(call.file)).map(|path| path.to_string()).unwrap_or_default();
+        finding.file = skill.files.get(usize::from(call.file)).map(ToString::to_string).unwrap_or_default();
         (finding.line, finding.column) = (call.line as usize, call.column as usize);
         finding.range = (call.range.0 as usize, call.range.1 as usize);
         finding.role = Role::Instruction;
@@ -124,7 +123,7 @@ impl Graph {
         let mut edges: Vec<Vec<(usize, usize)>> = vec![Vec::new(); skills.len()];
         for (number, skill) in skills.iter().enumerate() {
             let around: Vec<u64> = folders(&skill.place).collect();
-            for (call_number, call) in skill.calls.iter().enumerate() {
+            for (call_number, call) in skill.others.iter().enumerate() {
                 let own = skill.names.contains(&call.name);
                 if own && !call.formal {
                     continue;
@@ -184,25 +183,22 @@ impl Graph {
                     next += 1;
                     walk.open.push(node);
                 }
-                match self.edges(node).get(followed) {
-                    Some((target, _)) => {
-                        stack.push((node, followed + 1));
-                        if get(&walk.order, *target) == NONE {
-                            stack.push((*target, 0));
-                        } else if get(&walk.result.part, *target) == NONE {
-                            let low = get(&walk.low, node).min(get(&walk.order, *target));
-                            set(&mut walk.low, node, low);
-                        }
+                if let Some((target, _)) = self.edges(node).get(followed) {
+                    stack.push((node, followed + 1));
+                    if get(&walk.order, *target) == NONE {
+                        stack.push((*target, 0));
+                    } else if get(&walk.result.part, *target) == NONE {
+                        let low = get(&walk.low, node).min(get(&walk.order, *target));
+                        set(&mut walk.low, node, low);
                     }
-                    None => {
-                        if get(&walk.low, node) == get(&walk.order, node) {
-                            self.close(node, &mut walk);
-                        }
-                        if let Some((caller, _)) = stack.last() {
-                            let low = get(&walk.low, *caller).min(get(&walk.low, node));
-                            set(&mut walk.low, *caller, low);
-                        }
-                    }
+                    continue;
+                }
+                if get(&walk.low, node) == get(&walk.order, node) {
+                    self.close(node, &mut walk);
+                }
+                if let Some((caller, _)) = stack.last() {
+                    let low = get(&walk.low, *caller).min(get(&walk.low, node));
+                    set(&mut walk.low, *caller, low);
                 }
             }
         }
@@ -243,7 +239,7 @@ impl Graph {
         let part = get(&parts.part, number);
         let inside = |node: usize| get(&parts.part, node) == part;
         let (_, call) = self.edges(number).iter().find(|(target, _)| inside(*target))?;
-        let call = skills.get(number)?.calls.get(*call)?;
+        let call = skills.get(number)?.others.get(*call)?;
         let size = parts.size.get(part).copied().unwrap_or(0);
         let why = match self.way_back(number, &inside) {
             Some(way) => {
@@ -295,7 +291,7 @@ impl Graph {
             return None;
         }
         let (_, call) = self.edges(number).iter().find(|(target, _)| Some(*target) == next)?;
-        let call = skills.get(number)?.calls.get(*call)?;
+        let call = skills.get(number)?.others.get(*call)?;
         let mut names = vec![name(skills, number)];
         while let Some(node) = next.filter(|_| names.len() < SHOWN) {
             if node < self.skills {

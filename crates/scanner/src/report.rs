@@ -155,7 +155,7 @@ impl Report {
                     left.status = left.status.max(finding.status);
                 }
                 None => {
-                    self.left_out.push(LeftOut { check: finding.check, count: 1, status: finding.status })
+                    self.left_out.push(LeftOut { check: finding.check, count: 1, status: finding.status });
                 }
             }
         }

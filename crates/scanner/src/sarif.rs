@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Value, json};
 
 use crate::digest::{hex, sha256};
-use crate::finding::Finding;
+use crate::finding::{Finding, Suppressed};
 use crate::grade::{Confidence, OWASP, Severity};
 use crate::report::Report;
 use crate::rule::{CheckId, Status};
@@ -83,13 +83,22 @@ impl Log {
     }
 
     fn result(&mut self, finding: &Finding, uri: &str) -> Value {
-        let mut result = json!({
+        let suppression = |suppressed: &Suppressed| {
+            json!({
+                "kind": "external",
+                "status": "accepted",
+                "justification": suppressed.reason,
+                "properties": { "expires": suppressed.expires },
+            })
+        };
+        self.suppresses |= !finding.counts();
+        json!({
             "ruleId": finding.rule,
             "level": level(finding.status),
             "message": { "text": format!("{}. {}", finding.why, finding.advice) },
             "locations": [location(uri, finding)],
             "partialFingerprints": { "skillsandbox/v1": self.fingerprint(finding, uri) },
-            "suppressions": [],
+            "suppressions": finding.suppressed.iter().map(suppression).collect::<Vec<_>>(),
             "properties": {
                 "severity": finding.severity,
                 "confidence": finding.confidence,
@@ -98,17 +107,7 @@ impl Log {
                 "decodedFrom": finding.decoded_from,
                 "techniques": finding.techniques,
             },
-        });
-        if let Some(suppressed) = &finding.suppressed {
-            self.suppresses = true;
-            result["suppressions"] = json!([{
-                "kind": "external",
-                "status": "accepted",
-                "justification": suppressed.reason,
-                "properties": { "expires": suppressed.expires },
-            }]);
-        }
-        result
+        })
     }
 
     /// What a finding is known by from one scan to the next, wherever its line has moved to: rule, file and passage, and of
@@ -209,15 +208,16 @@ fn score(severity: Severity) -> &'static str {
 }
 
 fn location(uri: &str, finding: &Finding) -> Value {
-    let mut place = json!({ "artifactLocation": { "uri": uri } });
-    if finding.line > 0 {
-        place["region"] = json!({
-            "startLine": finding.line,
-            "startColumn": finding.column.max(1),
-            "snippet": { "text": finding.snippet },
-        });
+    let file = json!({ "uri": uri });
+    if finding.line == 0 {
+        return json!({ "physicalLocation": { "artifactLocation": file } });
     }
-    json!({ "physicalLocation": place })
+    let region = json!({
+        "startLine": finding.line,
+        "startColumn": finding.column.max(1),
+        "snippet": { "text": finding.snippet },
+    });
+    json!({ "physicalLocation": { "artifactLocation": file, "region": region } })
 }
 
 fn notification(text: &str, uri: &str) -> Value {

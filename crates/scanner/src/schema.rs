@@ -11,10 +11,12 @@ use crate::report::Report;
 #[must_use]
 pub fn report() -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
-    let mut schema = generator.into_root_schema_for::<Report>().to_value();
-    schema["title"] = json!("SkillSandbox scan report");
+    let mut schema = generator.into_root_schema_for::<Report>();
+    schema.insert("title".to_owned(), json!("SkillSandbox scan report"));
     // The one thing that the command adds: a library does not know where a skill came from.
-    schema["properties"]["path"] =
-        json!({ "type": "string", "description": "Where the skill was read from, as it was named." });
-    schema
+    let path = json!({ "type": "string", "description": "Where the skill was read from, as it was named." });
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert("path".to_owned(), path);
+    }
+    schema.to_value()
 }

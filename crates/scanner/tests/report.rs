@@ -86,10 +86,9 @@ fn a_report_names_its_rules_and_whether_it_is_complete() {
     assert_eq!(report.rules.hash.len(), 64);
     assert!(report.complete && report.left_out.is_empty());
     // More encoded text than is decoded: no file was left unread, and yet not all was judged.
-    let mut flood = "---\nname: x\ndescription: d\n---\n".to_owned();
-    for number in 0..5000 {
-        flood.push_str(&format!("Q{number:06}aBcDeFgHiJkLmNoP{number:06}\n"));
-    }
+    let words: String =
+        (0..5000).map(|number| format!("Q{number:06}aBcDeFgHiJkLmNoP{number:06}\n")).collect();
+    let flood = format!("---\nname: x\ndescription: d\n---\n{words}");
     let report = SCANNER.scan(&Skill::from_skill_md("x", flood));
     assert!(
         report.findings.iter().any(|finding| finding.rule == "CHECK-05/too-much"),
