@@ -146,13 +146,13 @@ mod tests {
     use super::*;
 
     fn graded(
-        rule: &str,
+        name: &str,
         check: CheckId,
         status: Status,
         role: Role,
         mitigations: &[&'static str],
     ) -> (&'static str, &'static str) {
-        let mut finding = Finding::whole(check, rule, status, String::new(), "");
+        let mut finding = Finding::whole(check, name, status, String::new(), "");
         finding.role = role;
         finding.mitigations = mitigations.to_vec();
         finding.grade();
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn grades_follow_from_status_role_and_signs() {
         use CheckId::{Exfiltration, FrontMatter, Injection, Obfuscation, SupplyChain};
-        for (rule, check, status, role, signs, expected) in [
+        for (name, check, status, role, signs, expected) in [
             ("override", Injection, Status::Block, Role::Instruction, &[][..], ("critical", "high")),
             ("override", Injection, Status::Block, Role::Data, &[], ("high", "high")),
             ("override", Injection, Status::Block, Role::Instruction, &["quoted"], ("high", "medium")),
@@ -175,9 +175,9 @@ mod tests {
             ("x", SupplyChain, Status::Pass, Role::Data, &[], ("low", "low")),
         ] {
             assert_eq!(
-                graded(rule, check, status, role, signs),
+                graded(name, check, status, role, signs),
                 expected,
-                "{rule} {status:?} {role:?} {signs:?}"
+                "{name} {status:?} {role:?} {signs:?}"
             );
         }
     }
