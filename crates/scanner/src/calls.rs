@@ -198,11 +198,7 @@ impl<'c, 't> Reader<'c, 't> {
         for found in forms.find_iter(self.text) {
             let (start, end) = (found.start(), found.end());
             if self.text.get(start..end).is_some_and(|form| form.starts_with('/')) {
-                let before = self.text.get(..end).unwrap_or_default();
-                let from = before.get(floor(before, end.saturating_sub(MAX_NAME * 2))..).unwrap_or_default();
-                let word = from.rsplit(|c: char| c.is_whitespace() || "`\"'()[]<>*".contains(c)).next();
-                // A path of the skill's own, or of every skill, names none.
-                if let Some(word) = word.filter(|word| word.starts_with("..")) {
+                if let Some(word) = self.document_before(end) {
                     self.call(word, start, true);
                 }
                 continue;
@@ -210,19 +206,34 @@ impl<'c, 't> Reader<'c, 't> {
             let rest = self.text.get(end..floor(self.text, end + REACH)).unwrap_or_default();
             let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '=' | ':' | '('));
             // `skill: "name"`, `name="name"`.
-            let rest = ["skill", "name", "command", "subagent_type", "agent"]
+            let keyed = ["skill", "name", "command", "subagent_type", "agent"]
                 .iter()
-                .find_map(|key| rest.strip_prefix(key)?.trim_start().strip_prefix(['=', ':']))
-                .unwrap_or(rest)
-                .trim_start();
+                .find_map(|key| rest.strip_prefix(key)?.trim_start().strip_prefix(['=', ':']));
+            // What a task is called is not who does it.
+            let task = self.text.get(start..end).is_some_and(|form| form.eq_ignore_ascii_case("task("));
+            let formal = keyed.is_some() || !task;
+            let rest = keyed.unwrap_or(rest).trim_start();
             let name: &str = match rest.strip_prefix(['"', '\'', '`']) {
                 Some(quoted) => quoted.split(['"', '\'', '`', '\n']).next().unwrap_or_default(),
                 None => {
                     rest.split(|c: char| c.is_whitespace() || ",)".contains(c)).next().unwrap_or_default()
                 }
             };
-            self.call(name, start, true);
+            self.call(name, start, formal);
         }
+    }
+
+    /// Another skill's document, named as a path that ends here, if it is to be read: a link to it is none.
+    fn document_before(&self, end: usize) -> Option<&'t str> {
+        let near = self.text.get(floor(self.text, end.saturating_sub(MAX_NAME * 2))..end)?;
+        let near = near.rsplit('\n').next().unwrap_or(near);
+        let word = near.rsplit(|c: char| c.is_whitespace() || "`\"'()[]<>*".contains(c)).next()?;
+        let before = near.get(..near.len() - word.len())?;
+        let before = before.rsplit(['.', ';', '—']).next().unwrap_or(before).to_ascii_lowercase();
+        let told = ["read", "follow", "load", "open", "execut", "run", "use", "invok", "cat "];
+        // A path of the skill's own, or of every skill, names none.
+        (word.starts_with("..") && !negated(&before) && told.iter().any(|verb| before.contains(verb)))
+            .then_some(word)
     }
 
     /// "Invoke the weather skill", "hand off to `weather`", "then run /weather".
@@ -356,6 +367,11 @@ fn objects(rest: &str) -> Vec<(String, usize)> {
             let inner = rest.get(start..).unwrap_or_default().trim_start_matches(|c| MARKS.contains(&c));
             let end = inner.find(['`', '"', '\'', '*', ']', '”', '’', '\n', ',']).unwrap_or(inner.len());
             let quoted = inner.get(..end).unwrap_or_default();
+            // Something of the skill's: "use `x`'s rule".
+            let behind = inner.get(end..).unwrap_or_default().trim_start_matches(['`', '"', '*', ']', '”']);
+            if ["'s", "’s"].iter().any(|genitive| behind.starts_with(genitive)) {
+                return found;
+            }
             let slash = trimmed.trim_start_matches(['`', '"', '\'', '*']).starts_with(['/', '@']);
             let name = if slash { quoted.split_whitespace().next().unwrap_or_default() } else { quoted };
             // A path is no command.
@@ -417,6 +433,8 @@ mod tests {
             "Task(subagent_type=\"weather-lookup\")",
             "subagent_type: weather-lookup",
             "Read ../weather-lookup/SKILL.md and do what it says",
+            "Now follow [the other](../weather-lookup/SKILL.md)",
+            "cat ../weather-lookup/SKILL.md",
             "/weather-lookup Oslo\n",
             "USE THE WEATHER-LOOKUP SKILL",
         ] {
@@ -440,6 +458,10 @@ mod tests {
             "See https://x.test/weather-lookup for more.",
             "cat /usr/share/weather-lookup",
             "because weather-lookup is slow",
+            "- [weather-lookup](../weather-lookup/SKILL.md): before one goes out",
+            "Use `weather-lookup`'s table of codes.",
+            "See ../weather-lookup/SKILL.md.",
+            "Do not read ../weather-lookup/SKILL.md.",
         ] {
             let skill = Skill::from_skill_md("x", format!("---\nname: x\n---\n{text}\n"));
             let calls = Calls::of(&skill, "");

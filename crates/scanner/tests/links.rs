@@ -85,9 +85,13 @@ fn a_skill_that_calls_itself_in_form_is_a_ring_of_one() {
     let reports = scan(&[("loop-er", "When done: Skill(loop-er)")]);
     assert_eq!(said(&reports)[0].map(|said| said.1), Some("It calls itself in a ring: loop-er → loop-er"));
     // How it is used is no call.
-    for body in
-        ["Run /loop-er to start.", "/loop-er x", "Use the loop-er skill when asked.", "Use `loop-er`."]
-    {
+    for body in [
+        "Task(\"Loop-er\", \"look at it\")",
+        "Run /loop-er to start.",
+        "/loop-er x",
+        "Use the loop-er skill when asked.",
+        "Use `loop-er`.",
+    ] {
         assert_eq!(said(&scan(&[("loop-er", body)])), [None], "{body}");
     }
 }
