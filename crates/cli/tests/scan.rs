@@ -127,6 +127,7 @@ fn a_skill_does_not_bring_its_own_policy() {
     for (policy, skill) in [
         ("skills/bad/policy.yaml", "skills"),
         ("skills/../skills/bad/policy.yaml", "skills/bad"),
+        ("skills/bad/policy.yaml", "skills/bad/SKILL.md"),
         #[cfg(unix)]
         ("policy.yaml", "skills"),
     ] {

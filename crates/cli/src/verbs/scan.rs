@@ -277,7 +277,10 @@ impl Outcome {
 fn outside(policy: &Path, skills: &[PathBuf]) -> anyhow::Result<()> {
     let policy = policy.canonicalize().with_context(|| format!("cannot read {}", policy.display()))?;
     for skill in skills {
-        let inside = skill.canonicalize().is_ok_and(|skill| policy.starts_with(skill));
+        // A document stands for the folder it describes.
+        let whole = if skill.ends_with("SKILL.md") { skill.parent().unwrap_or(skill) } else { skill };
+        let whole = if whole.as_os_str().is_empty() { Path::new(".") } else { whole };
+        let inside = whole.canonicalize().is_ok_and(|skill| policy.starts_with(skill));
         anyhow::ensure!(
             !inside,
             "the policy lies in the skill {} that it would judge; keep it outside of every skill",
