@@ -259,6 +259,7 @@ fn help_has_examples_and_names_every_verb() {
 
 #[test]
 fn schema_is_what_editors_need() {
+    assert_eq!(run(&["schema", "report"]).code, 0);
     for file in ["manifest", "policy"] {
         let run = run(&["schema", file]);
         assert_eq!(run.code, 0);

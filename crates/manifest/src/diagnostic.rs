@@ -459,6 +459,15 @@ impl Sink {
     }
 }
 
+/// The line of each of some rising byte offsets.
+pub(crate) fn lines_of(
+    source: &str,
+    offsets: impl IntoIterator<Item = usize>,
+) -> impl Iterator<Item = usize> {
+    let mut place = Place { source, offset: 0, line: 1, line_start: 0 };
+    offsets.into_iter().map(move |offset| place.advance_to(offset).0)
+}
+
 /// Walks a text once, forwards, to turn rising byte offsets into lines and columns.
 struct Place<'a> {
     source: &'a str,

@@ -59,6 +59,7 @@ mod parameters;
 mod policy;
 mod raw;
 mod resources;
+mod scan_policy;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod skill_doc;
@@ -82,6 +83,7 @@ pub use crate::network::{Cidr, Destination, EgressRule, Network, Protocol, Resol
 pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation, Pattern};
 pub use crate::policy::{Change, Narrowed, Policy};
 pub use crate::resources::{ByteSize, Resources};
+pub use crate::scan_policy::{Date, FailOn, ScanPolicy, Suppression};
 pub use crate::skill_doc::SkillDoc;
 
 /// Largest text that is read as a manifest, a policy or front matter: 256 KiB, a hundred times the largest one seen.

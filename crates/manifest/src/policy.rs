@@ -12,6 +12,7 @@ use crate::filesystem::{GrantPath, Places};
 use crate::manifest::{Manifest, Permissions, SyscallProfile, parse_with};
 use crate::network::{Destination, EgressRule, Resolver};
 use crate::resources::Limits;
+use crate::scan_policy::ScanPolicy;
 use crate::{LoadError, load, raw};
 
 /// The most that any skill gets on this machine.
@@ -55,6 +56,7 @@ pub struct Policy {
     profile: Option<SyscallProfile>,
     commands: Option<Commands>,
     limits: Limits,
+    scan: ScanPolicy,
 }
 
 /// What a policy left of a manifest.
@@ -90,7 +92,13 @@ impl fmt::Display for Change {
 impl Policy {
     /// Reads a policy from its text.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        parse_with(text, |raw, sink| Some(Self::lower(raw, sink)))
+        parse_with(text, |raw, sink| Some(Self::lower(raw, sink, text)))
+    }
+
+    /// What it says about scanning. It narrows no manifest.
+    #[must_use]
+    pub fn scan(&self) -> &ScanPolicy {
+        &self.scan
     }
 
     /// Reads a policy file.
@@ -99,7 +107,7 @@ impl Policy {
         Self::parse(&load::read_file(file)?).map_err(|invalid| LoadError::invalid(file, invalid))
     }
 
-    fn lower(raw: &raw::Policy, sink: &mut Sink) -> Self {
+    fn lower(raw: &raw::Policy, sink: &mut Sink, text: &str) -> Self {
         let checked = Permissions::lower(raw.permissions.as_ref(), sink);
         let written = raw.permissions.as_ref();
         let network = written.and_then(|w| w.network.as_ref());
@@ -117,6 +125,7 @@ impl Policy {
             profile: profile.map(|_| checked.syscalls.profile),
             commands: checked.commands,
             limits: raw.resources.as_ref().map(|r| Limits::lower(r, sink)).unwrap_or_default(),
+            scan: raw.scan.as_ref().map(|raw| ScanPolicy::lower(raw, sink, text)).unwrap_or_default(),
         }
     }
 

@@ -47,6 +47,43 @@ section! {
         permissions: Option<Permissions>,
         /// Ceilings for how much skills may use.
         resources: Option<Resources>,
+        /// How skills are scanned, and which findings may stand.
+        scan: Option<ScanPolicy>,
+    }
+}
+
+section! {
+    /// How skills are scanned, and which findings may stand.
+    ScanPolicy {
+        /// From which verdict on a scan is refused: `warning` or `blocked`.
+        #[cfg_attr(feature = "schema", schemars(extend("enum" = ["warning", "blocked"])))]
+        fail_on: Option<Spanned<String>>,
+        /// Domains that no skill may name, nor anything below them.
+        blocklist: Slots<Spanned<String>>,
+        /// Sources whose skills may have any name; a `*` at the end stands for the rest.
+        trusted_sources: Slots<Spanned<String>>,
+        /// Names of system skills that others may not take.
+        system_names: Slots<Spanned<String>>,
+        /// Findings that somebody has looked at: they are shown, and do not count.
+        suppressions: Slots<Spanned<Suppression>>,
+    }
+}
+
+section! {
+    /// A finding that somebody has looked at and lets stand.
+    Suppression {
+        /// The rule as the report has it (CHECK-04/dns-exfil), or a whole check (CHECK-04).
+        rule: Spanned<String>,
+        /// Only in the skill of this name. A name is what the skill says of itself.
+        skill: Option<Spanned<String>>,
+        /// Only in the skill with this digest, as its report has it: for these bytes and no others.
+        digest: Option<Spanned<String>>,
+        /// Only in this file, or below this folder of the skill. No patterns.
+        path: Option<Spanned<String>>,
+        /// Why it may stand.
+        reason: Spanned<String>,
+        /// The last day on which it holds: 2027-01-31.
+        expires: Spanned<String>,
     }
 }
 

@@ -482,20 +482,13 @@ struct Note<'n> {
 fn finding(file: &SkillFile, range: Range<usize>, role: Role, note: Note<'_>) -> Finding {
     let (line, column) = text::place(&file.bytes, range.start);
     Finding {
-        rule: format!("{}/{}", note.check.as_str(), note.rule),
-        check: note.check,
-        status: note.status,
         file: file.path.clone(),
         line,
         column,
         snippet: snippet(file.bytes.get(range.clone()).unwrap_or_default()),
         range: (range.start, range.end),
         role,
-        mitigations: Vec::new(),
-        decoded_from: Vec::new(),
-        why: note.why,
-        advice: note.advice.to_owned(),
-        techniques: Vec::new(),
+        ..Finding::whole(note.check, note.rule, note.status, note.why, note.advice)
     }
 }
 

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
+use crate::grade::{Confidence, Severity};
 use crate::rule::{CheckId, Status};
 use crate::text::Role;
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Finding {
     /// The rule, under its check: `CHECK-04/secret-to-network`.
@@ -15,6 +17,10 @@ pub struct Finding {
     pub check: CheckId,
     /// What it amounts to here, its role taken into account.
     pub status: Status,
+    /// How much harm it would do.
+    pub severity: Severity,
+    /// How sure it is.
+    pub confidence: Confidence,
     /// The file, below the skill's folder; empty for the skill as a whole.
     pub file: String,
     /// The line, from 1; 0 for the skill as a whole.
@@ -37,6 +43,54 @@ pub struct Finding {
     pub advice: String,
     /// MITRE ATT&CK or ATLAS techniques.
     pub techniques: Vec<&'static str>,
+    /// Risks of the OWASP Agentic Skills Top 10.
+    pub owasp: &'static [&'static str],
+    /// Why it does not count, where somebody outside the skill has said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suppressed: Option<Suppressed>,
+}
+
+/// Why a finding does not count for the verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Suppressed {
+    /// The reason that was given.
+    pub reason: String,
+    /// The last day on which it holds: `2027-01-31`.
+    pub expires: String,
+}
+
+impl Finding {
+    /// Something about the skill as a whole.
+    pub(crate) fn whole(check: CheckId, rule: &str, status: Status, why: String, advice: &str) -> Self {
+        Self {
+            rule: format!("{}/{rule}", check.as_str()),
+            check,
+            status,
+            severity: Severity::Low,
+            confidence: Confidence::Low,
+            file: String::new(),
+            line: 0,
+            column: 0,
+            range: (0, 0),
+            snippet: String::new(),
+            role: Role::Data,
+            mitigations: Vec::new(),
+            decoded_from: Vec::new(),
+            why,
+            advice: advice.to_owned(),
+            techniques: Vec::new(),
+            owasp: &[],
+            suppressed: None,
+        }
+    }
+
+    /// Whether it counts for the verdict.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.suppressed.is_none()
+    }
 }
 
 /// Most characters of a snippet.

@@ -35,7 +35,11 @@ pub fn to_junit<'r>(reports: impl IntoIterator<Item = (&'r str, &'r Report)>) ->
                     let own = report.findings.iter().filter(|finding| finding.check == check.id);
                     let lines: Vec<_> = own
                         .map(|finding| {
-                            format!("{}:{} {} {}", finding.file, finding.line, finding.rule, finding.why)
+                            let mark = if finding.counts() { "" } else { "(suppressed) " };
+                            format!(
+                                "{mark}{}:{} {} {}",
+                                finding.file, finding.line, finding.rule, finding.why
+                            )
                         })
                         .collect();
                     let message = if status == Status::Block {

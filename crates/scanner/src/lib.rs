@@ -22,23 +22,32 @@
 //! # What it does not protect
 //!
 //! A scanner finds what it knows. A skill it calls `SAFE` still runs with whatever it is given: confine it.
+//!
+//! # Features
+//!
+//! - `schema`: the JSON Schema of a report, from the types.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod anchors;
 mod archive;
+mod calls;
 mod checks;
 #[cfg(test)]
 mod derived;
+mod digest;
 mod engine;
 mod examination;
 mod explain;
 mod finding;
 #[cfg(test)]
 mod frequent;
+mod grade;
 mod hidden;
 mod junit;
 mod kind;
+mod links;
 mod literals;
 mod markdown;
 mod pattern;
@@ -48,8 +57,11 @@ mod rule;
 mod runs;
 mod sarif;
 mod scan;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod signals;
 mod skill;
+mod suppress;
 mod text;
 
 /// The code of the README, run as a test.
@@ -57,13 +69,19 @@ mod text;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+pub use crate::calls::Calls;
 pub use crate::explain::explain_rule;
-pub use crate::finding::Finding;
+pub use crate::finding::{Finding, Suppressed};
+pub use crate::grade::{Confidence, Severity};
 pub use crate::junit::to_junit;
+pub use crate::links::Links;
 pub use crate::markdown::ScanStamp;
-pub use crate::report::{CheckResult, Report, Scanned, Verdict};
+pub use crate::report::{CheckResult, LeftOut, Report, RuleSet, Scanned, Verdict};
 pub use crate::rule::{CheckId, Status};
 pub use crate::sarif::to_sarif;
 pub use crate::scan::{Scanner, ScannerBuilder};
 pub use crate::skill::{ReadError, Skill, Unread};
+pub use crate::suppress::{Idle, Suppressions};
 pub use crate::text::Role;
+/// Suppressions as a policy holds them: see [`skillsandbox_manifest::Policy::scan`].
+pub use skillsandbox_manifest::{Date, Fault, Suppression};

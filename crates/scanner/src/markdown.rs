@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
+use serde::Serialize;
+
 use crate::report::{Report, Verdict};
 use crate::rule::Status;
 
 /// What only the caller knows: the scan's own name, and when it was. No check looks at a clock.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScanStamp {
     /// The scan's id, a UUID as a rule.
     pub scan_id: String,
@@ -48,16 +51,30 @@ impl Report {
             };
             let _ = writeln!(
                 page,
-                "**{}** ({}, {place}): {}. {}",
+                "**{}** ({}{}, {place}): {}. {}",
                 line(&finding.rule),
                 status(finding.status),
+                if finding.counts() { "" } else { ", suppressed" },
                 line(&finding.why),
                 line(&finding.advice)
             );
             if !finding.snippet.is_empty() {
                 let _ = writeln!(page, "\n    {}", line(&finding.snippet));
             }
+            if let Some(suppressed) = &finding.suppressed {
+                let _ =
+                    writeln!(page, "\nSuppressed until {}: {}", suppressed.expires, line(&suppressed.reason));
+            }
             page.push('\n');
+        }
+        for left in &self.left_out {
+            let _ = writeln!(
+                page,
+                "Not listed: {} more of {} (up to {})\n",
+                left.count,
+                left.check.as_str(),
+                left.status.as_str()
+            );
         }
         for unread in &self.unread {
             let _ = writeln!(page, "Not scanned: {} ({})\n", line(&unread.path), line(&unread.reason));

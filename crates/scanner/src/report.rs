@@ -3,11 +3,16 @@
 use serde::Serialize;
 
 use crate::finding::Finding;
+use crate::markdown::ScanStamp;
 use crate::rule::{CheckId, Status};
 use crate::skill::Unread;
 
+/// Most findings that a report lists.
+const MAX_FINDINGS: usize = 200;
+
 /// The judgement over a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {
     /// All checks passed, and everything was read.
@@ -32,6 +37,7 @@ impl Verdict {
 
 /// The status of one check, and why in a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CheckResult {
     /// The check.
@@ -46,8 +52,12 @@ pub struct CheckResult {
 
 /// What a scan came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Report {
+    /// The scan's own name, and when it was, where the caller has said so.
+    #[serde(flatten)]
+    pub stamp: Option<ScanStamp>,
     /// The skill's name: its front matter's, else its folder's.
     pub skill: String,
     /// Where it came from.
@@ -58,18 +68,49 @@ pub struct Report {
     pub checks: Vec<CheckResult>,
     /// What was found, gravest first.
     pub findings: Vec<Finding>,
+    /// Findings that are too many to be listed: for each check how many, and the gravest. They count for the verdict.
+    pub left_out: Vec<LeftOut>,
     /// What was not read. It makes `SAFE` impossible.
     pub unread: Vec<Unread>,
+    /// Whether everything was read and judged, and all that was found is listed.
+    pub complete: bool,
     /// How many files and bytes were scanned.
     pub scanned: Scanned,
-    /// SHA-256 over the paths and bytes scanned.
+    /// The Merkle root over the paths and bytes scanned, in hexadecimal.
     pub digest: String,
-    /// The version of the rules.
+    /// The version of the scanner.
     pub scanner_version: &'static str,
+    /// The rules that were applied.
+    pub rules: RuleSet,
+}
+
+/// Which rules were applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RuleSet {
+    /// Their version.
+    pub version: &'static str,
+    /// SHA-256 over the rules that are data: ids, status, scope, literals, patterns.
+    pub hash: &'static str,
+}
+
+/// Findings of one check that are not listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// The check.
+    pub check: CheckId,
+    /// How many.
+    pub count: usize,
+    /// The gravest of them.
+    pub status: Status,
 }
 
 /// How much was scanned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Scanned {
     /// Files.
@@ -78,29 +119,82 @@ pub struct Scanned {
     pub bytes: usize,
 }
 
+/// The rule that says that a bound was met.
+const BOUND: &str = "CHECK-05/too-much";
+
 impl Report {
-    pub(crate) fn checks(findings: &[Finding]) -> Vec<CheckResult> {
-        CheckId::ALL.into_iter().map(|id| CheckResult::of(id, findings)).collect()
+    /// Gives it a name and a time.
+    #[must_use]
+    pub fn stamped(mut self, stamp: ScanStamp) -> Self {
+        self.stamp = Some(stamp);
+        self
     }
 
-    pub(crate) fn verdict(checks: &[CheckResult], unread: &[Unread]) -> Verdict {
-        let worst = checks.iter().map(|check| check.status).max().unwrap_or(Status::Pass);
-        match worst {
+    /// How many findings do not count because somebody has said so.
+    #[must_use]
+    pub fn suppressed(&self) -> usize {
+        self.findings.iter().filter(|finding| !finding.counts()).count()
+    }
+
+    /// Puts findings in their order, each once, and keeps the gravest; then judges.
+    pub(crate) fn settle(&mut self) {
+        let findings = &mut self.findings;
+        findings.iter_mut().for_each(Finding::grade);
+        findings.sort_by(|a, b| {
+            b.status
+                .cmp(&a.status)
+                .then(a.check.cmp(&b.check))
+                .then(a.file.cmp(&b.file))
+                .then(a.line.cmp(&b.line))
+        });
+        findings.dedup_by(|a, b| a.rule == b.rule && a.file == b.file && a.line == b.line);
+        for finding in findings.drain(findings.len().min(MAX_FINDINGS)..) {
+            match self.left_out.iter_mut().find(|left| left.check == finding.check) {
+                Some(left) => {
+                    left.count += 1;
+                    left.status = left.status.max(finding.status);
+                }
+                None => {
+                    self.left_out.push(LeftOut { check: finding.check, count: 1, status: finding.status });
+                }
+            }
+        }
+        self.judge();
+    }
+
+    /// The checks and the verdict, from the findings that count and from those that are not listed.
+    pub(crate) fn judge(&mut self) {
+        self.checks = CheckId::ALL.into_iter().map(|id| CheckResult::of(id, self)).collect();
+        let worst = self.checks.iter().map(|check| check.status).max().unwrap_or(Status::Pass);
+        self.verdict = match worst {
             Status::Block => Verdict::Blocked,
             Status::Warn => Verdict::Warning,
-            Status::Pass if !unread.is_empty() => Verdict::Warning,
+            Status::Pass if !self.unread.is_empty() => Verdict::Warning,
             Status::Pass => Verdict::Safe,
-        }
+        };
+        let bounded = self.findings.iter().any(|finding| finding.rule == BOUND);
+        self.complete = self.unread.is_empty() && self.left_out.is_empty() && !bounded;
     }
 }
 
 impl CheckResult {
-    fn of(id: CheckId, findings: &[Finding]) -> Self {
-        let own = || findings.iter().filter(|finding| finding.check == id);
-        let status = own().map(|finding| finding.status).max().unwrap_or(Status::Pass);
-        let detail = match own().find(|finding| finding.status == status && status > Status::Pass) {
-            Some(first) => first.why.clone(),
-            None => "No patterns found".to_owned(),
+    fn of(id: CheckId, report: &Report) -> Self {
+        let own = || report.findings.iter().filter(|finding| finding.check == id);
+        let left = report.left_out.iter().find(|left| left.check == id);
+        // They stand in the order of their gravity.
+        let listed = own().find(|finding| finding.counts());
+        let listed_status = listed.map_or(Status::Pass, |finding| finding.status);
+        let status = listed_status.max(left.map_or(Status::Pass, |left| left.status));
+        let detail = match (listed, left) {
+            (Some(finding), _) if finding.status == status && status > Status::Pass => finding.why.clone(),
+            (_, Some(left)) => {
+                format!("{} findings are not listed, so nobody has looked at them", left.count)
+            }
+            _ => match own().count() {
+                0 => "No patterns found".to_owned(),
+                1 => "1 finding, suppressed".to_owned(),
+                several => format!("{several} findings, all suppressed"),
+            },
         };
         Self { id, name: id.title(), status, detail }
     }

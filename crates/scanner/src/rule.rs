@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Which of the eight checks a rule belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CheckId {
     /// Prompt injection.
     #[serde(rename = "CHECK-01")]
@@ -77,6 +78,7 @@ impl CheckId {
 
 /// What a finding amounts to. The greater wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {
     /// Worth knowing, no judgement.
@@ -88,6 +90,16 @@ pub enum Status {
 }
 
 impl Status {
+    /// The word that stands for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::Warn => "WARN",
+            Self::Block => "BLOCK",
+        }
+    }
+
     /// One step milder.
     #[must_use]
     pub(crate) fn milder(self) -> Self {

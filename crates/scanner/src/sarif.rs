@@ -1,63 +1,192 @@
 //! Reports as SARIF 2.1.0, for code hosts that show findings beside the lines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
+use crate::digest::{hex, sha256};
+use crate::finding::{Finding, Suppressed};
+use crate::grade::{Confidence, OWASP, Severity};
 use crate::report::Report;
 use crate::rule::{CheckId, Status};
 
-/// One SARIF log of the scans of several skills, each with the path it was read from.
+/// Where the project's pages are.
+const HOME: &str = "https://github.com/skillsandbox/skillsandbox";
+/// The list that findings are filed under.
+const TAXONOMY: &str = "OWASP Agentic Skills Top 10";
+
+/// One SARIF log of the scans of several skills, each with the folder it was read from; an empty one is the current folder.
 #[must_use]
 pub fn to_sarif<'r>(reports: impl IntoIterator<Item = (&'r str, &'r Report)>) -> Value {
-    let mut rules: BTreeMap<String, Value> = BTreeMap::new();
-    let mut results = Vec::new();
-    let mut version = "";
-    for (path, report) in reports {
-        version = report.scanner_version;
-        for finding in &report.findings {
-            rules
-                .entry(finding.rule.clone())
-                .or_insert_with(|| rule(finding.check, &finding.rule, &finding.why, &finding.advice));
-            let uri = [path.trim_end_matches('/'), finding.file.as_str()].join("/");
-            let region = json!({
-                "startLine": finding.line.max(1),
-                "startColumn": finding.column.max(1),
-                "snippet": { "text": finding.snippet },
-            });
-            results.push(json!({
-                "ruleId": finding.rule,
-                "level": level(finding.status),
-                "message": { "text": format!("{}. {}", finding.why, finding.advice) },
-                "locations": [{ "physicalLocation": { "artifactLocation": { "uri": escaped(&uri) }, "region": region } }],
-                "properties": { "role": finding.role, "mitigations": finding.mitigations, "techniques": finding.techniques },
-            }));
-        }
+    let mut log = Log::default();
+    for (folder, report) in reports {
+        log.add(folder, report);
     }
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "skillsandbox",
-                "version": version,
-                "informationUri": "https://github.com/skillsandbox/skillsandbox",
-                "rules": rules.into_values().collect::<Vec<_>>(),
-            }},
-            "columnKind": "unicodeCodePoints",
-            "results": results,
-        }],
-    })
+    log.finish()
 }
 
-fn rule(check: CheckId, id: &str, why: &str, advice: &str) -> Value {
-    json!({
-        "id": id,
-        "name": check.title(),
-        "shortDescription": { "text": why },
-        "fullDescription": { "text": format!("{why}. {advice}") },
-        "help": { "text": advice, "markdown": check.documentation() },
-    })
+/// A log under way.
+#[derive(Default)]
+struct Log {
+    rules: BTreeMap<String, Rule>,
+    results: Vec<Value>,
+    notifications: Vec<Value>,
+    /// How often a fingerprint was seen.
+    seen: HashMap<String, usize>,
+    suppresses: bool,
+    version: &'static str,
+    rules_hash: &'static str,
+}
+
+/// What the log says about a rule: what its gravest finding says.
+struct Rule {
+    check: CheckId,
+    severity: Severity,
+    confidence: Confidence,
+    status: Status,
+    why: String,
+    advice: String,
+}
+
+impl Log {
+    fn add(&mut self, folder: &str, report: &Report) {
+        self.version = report.scanner_version;
+        self.rules_hash = report.rules.hash;
+        for finding in &report.findings {
+            self.rule(finding);
+            let uri = uri(folder, &finding.file);
+            let result = self.result(finding, &uri);
+            self.results.push(result);
+        }
+        for unread in &report.unread {
+            let text = format!("not scanned: {} ({})", unread.path, unread.reason);
+            self.notifications.push(notification(&text, &uri(folder, &unread.path)));
+        }
+        for left in &report.left_out {
+            let text = format!("{} more findings of {} are not listed", left.count, left.check.as_str());
+            self.notifications.push(notification(&text, &uri(folder, "")));
+        }
+    }
+
+    fn rule(&mut self, finding: &Finding) {
+        let rule = self.rules.entry(finding.rule.clone()).or_insert_with(|| Rule {
+            check: finding.check,
+            severity: finding.severity,
+            confidence: finding.confidence,
+            status: finding.status,
+            why: finding.why.clone(),
+            advice: finding.advice.clone(),
+        });
+        rule.severity = rule.severity.max(finding.severity);
+        rule.confidence = rule.confidence.max(finding.confidence);
+        rule.status = rule.status.max(finding.status);
+    }
+
+    fn result(&mut self, finding: &Finding, uri: &str) -> Value {
+        let suppression = |suppressed: &Suppressed| {
+            json!({
+                "kind": "external",
+                "status": "accepted",
+                "justification": suppressed.reason,
+                "properties": { "expires": suppressed.expires },
+            })
+        };
+        self.suppresses |= !finding.counts();
+        json!({
+            "ruleId": finding.rule,
+            "level": level(finding.status),
+            "message": { "text": format!("{}. {}", finding.why, finding.advice) },
+            "locations": [location(uri, finding)],
+            "partialFingerprints": { "skillsandbox/v1": self.fingerprint(finding, uri) },
+            "suppressions": finding.suppressed.iter().map(suppression).collect::<Vec<_>>(),
+            "properties": {
+                "severity": finding.severity,
+                "confidence": finding.confidence,
+                "role": finding.role,
+                "mitigations": finding.mitigations,
+                "decodedFrom": finding.decoded_from,
+                "techniques": finding.techniques,
+            },
+        })
+    }
+
+    /// What a finding is known by from one scan to the next, wherever its line has moved to: rule, file and passage, and of
+    /// equal ones the number.
+    fn fingerprint(&mut self, finding: &Finding, uri: &str) -> String {
+        let fields = [finding.rule.as_str(), uri, finding.snippet.as_str()];
+        let parts: Vec<Vec<u8>> = fields
+            .iter()
+            .map(|field| [&(field.len() as u64).to_le_bytes(), field.as_bytes()].concat())
+            .collect();
+        let hash = sha256(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let hash = hex(hash.get(..16).unwrap_or_default());
+        let number = self.seen.entry(hash.clone()).or_default();
+        *number += 1;
+        format!("{hash}:{number}")
+    }
+
+    fn finish(mut self) -> Value {
+        // The format wants suppressions on all results or on none.
+        if !self.suppresses {
+            for result in &mut self.results {
+                result.as_object_mut().map(|result| result.remove("suppressions"));
+            }
+        }
+        json!({
+            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+            "version": "2.1.0",
+            "runs": [{
+                "tool": { "driver": {
+                    "name": "skillsandbox",
+                    "version": self.version,
+                    "semanticVersion": self.version,
+                    "informationUri": HOME,
+                    "rules": self.rules.iter().map(|(id, rule)| rule.descriptor(id)).collect::<Vec<_>>(),
+                    "supportedTaxonomies": [{ "name": TAXONOMY, "index": 0 }],
+                    "properties": { "rulesHash": self.rules_hash },
+                }},
+                "taxonomies": [{
+                    "name": TAXONOMY,
+                    "organization": "OWASP",
+                    "version": "1.0-2026",
+                    "informationUri": "https://owasp.org/www-project-agentic-skills-top-10/",
+                    "shortDescription": { "text": "Security risks of AI agent skills" },
+                    "isComprehensive": true,
+                    "taxa": OWASP.iter().map(|(id, name)| json!({ "id": id, "name": name, "shortDescription": { "text": name } })).collect::<Vec<_>>(),
+                }],
+                "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": self.notifications }],
+                "columnKind": "unicodeCodePoints",
+                "results": self.results,
+            }],
+        })
+    }
+}
+
+impl Rule {
+    fn descriptor(&self, id: &str) -> Value {
+        let Self { check, why, advice, .. } = self;
+        let heads = check.owasp().iter().map(|head| {
+            let index = OWASP.iter().position(|(known, _)| known == head).unwrap_or_default();
+            let target =
+                json!({ "id": head, "index": index, "toolComponent": { "name": TAXONOMY, "index": 0 } });
+            json!({ "target": target, "kinds": ["relevant"] })
+        });
+        json!({
+            "id": id,
+            "name": check.title(),
+            "shortDescription": { "text": why },
+            "fullDescription": { "text": format!("{why}. {advice}") },
+            "help": { "text": advice, "markdown": check.documentation() },
+            "helpUri": format!("{HOME}/blob/main/docs/checks/{}.md", check.as_str()),
+            "defaultConfiguration": { "level": level(self.status) },
+            "relationships": heads.collect::<Vec<_>>(),
+            "properties": {
+                "tags": ["security", check.as_str()],
+                "precision": self.confidence.as_str(),
+                "security-severity": score(self.severity),
+            },
+        })
+    }
 }
 
 fn level(status: Status) -> &'static str {
@@ -68,8 +197,45 @@ fn level(status: Status) -> &'static str {
     }
 }
 
-/// A path as the reference that SARIF wants: with everything escaped that an address may not hold.
-fn escaped(path: &str) -> String {
+/// The number that code hosts sort by, in the middle of the range that they give the word.
+fn score(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => "9.5",
+        Severity::High => "8.0",
+        Severity::Medium => "5.5",
+        Severity::Low => "2.0",
+    }
+}
+
+fn location(uri: &str, finding: &Finding) -> Value {
+    let file = json!({ "uri": uri });
+    if finding.line == 0 {
+        return json!({ "physicalLocation": { "artifactLocation": file } });
+    }
+    let region = json!({
+        "startLine": finding.line,
+        "startColumn": finding.column.max(1),
+        "snippet": { "text": finding.snippet },
+    });
+    json!({ "physicalLocation": { "artifactLocation": file, "region": region } })
+}
+
+fn notification(text: &str, uri: &str) -> Value {
+    json!({
+        "level": "warning",
+        "message": { "text": text },
+        "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri } } }],
+    })
+}
+
+/// A file of a skill as the reference that SARIF wants: from where the scan was started, with everything escaped that an
+/// address may not hold.
+fn uri(folder: &str, file: &str) -> String {
+    let folder = folder.trim_end_matches('/');
+    let folder = if folder == "." { "" } else { folder.strip_prefix("./").unwrap_or(folder) };
+    let parts = [folder, file].into_iter().filter(|part| !part.is_empty());
+    let path = parts.collect::<Vec<_>>().join("/");
+    let path = if path.is_empty() { "." } else { &path };
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {

@@ -1,16 +1,16 @@
 //! The scanner: its settings, and its one method.
 
+use std::sync::LazyLock;
+
 use crate::checks;
+use crate::digest::digest;
 use crate::engine::Engine;
 use crate::examination::Examination;
-use crate::report::{Report, Scanned};
+use crate::report::{Report, RuleSet, Scanned, Verdict};
 use crate::skill::Skill;
-use sha2::{Digest as _, Sha256};
 
 /// The version of the rules; it changes with them.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Most findings of one skill.
-const MAX_FINDINGS: usize = 200;
 
 /// The checks, compiled once. Cheap to share between threads.
 #[derive(Debug)]
@@ -57,14 +57,20 @@ impl ScannerBuilder {
     }
 
     /// The text of a `blocklist.md`: lines `- domain # reason`.
-    pub fn blocklist(mut self, text: &str) -> Self {
+    pub fn blocklist(self, text: &str) -> Self {
         let entries = text.lines().filter_map(|line| line.trim().strip_prefix("- "));
-        let domains =
-            entries.map(|entry| entry.split('#').next().unwrap_or_default().trim().trim_end_matches('.'));
-        let ascii = domains
-            .filter(|domain| domain.contains('.'))
-            .filter_map(|domain| idna::domain_to_ascii(domain).ok());
-        self.blocklist.extend(ascii);
+        let domains = entries.map(|entry| entry.split('#').next().unwrap_or_default().trim());
+        self.blocked_domains(domains.collect::<Vec<_>>())
+    }
+
+    /// Domains that no skill may name, nor anything below them.
+    pub fn blocked_domains<S: AsRef<str>>(mut self, domains: impl IntoIterator<Item = S>) -> Self {
+        for domain in domains {
+            let domain = domain.as_ref().trim_end_matches('.');
+            if domain.contains('.') {
+                self.blocklist.extend(idna::domain_to_ascii(domain).ok());
+            }
+        }
         self
     }
 
@@ -114,32 +120,33 @@ impl Scanner {
     pub fn scan(&self, skill: &Skill) -> Report {
         let mut run = Examination::new(self, skill);
         let name = run.all();
-        let mut findings = run.findings;
-        findings.sort_by(|a, b| {
-            b.status
-                .cmp(&a.status)
-                .then(a.check.cmp(&b.check))
-                .then(a.file.cmp(&b.file))
-                .then(a.line.cmp(&b.line))
-        });
-        findings.dedup_by(|a, b| a.rule == b.rule && a.file == b.file && a.line == b.line);
-        let checks = Report::checks(&findings);
-        findings.truncate(MAX_FINDINGS);
-        let verdict = Report::verdict(&checks, &skill.unread);
-        Report {
+        let mut report = Report {
+            stamp: None,
             skill: name,
             source: skill.source.clone(),
-            verdict,
-            checks,
-            findings,
+            verdict: Verdict::Safe,
+            checks: Vec::new(),
+            findings: run.findings,
+            left_out: Vec::new(),
             unread: skill.unread.clone(),
+            complete: false,
             scanned: Scanned {
                 files: skill.files.len(),
                 bytes: skill.files.iter().map(|file| file.bytes.len()).sum(),
             },
             digest: digest(skill),
             scanner_version: VERSION,
-        }
+            rules: Self::rules(),
+        };
+        report.settle();
+        report
+    }
+
+    /// Which rules there are.
+    #[must_use]
+    pub fn rules() -> RuleSet {
+        static HASH: LazyLock<String> = LazyLock::new(|| checks::fingerprint(&checks::rules()));
+        RuleSet { version: VERSION, hash: &HASH }
     }
 
     /// The literals that the patterns are anchored at, for measurements beside a bare search.
@@ -156,15 +163,4 @@ impl Scanner {
                 None => source == trusted || (trusted.ends_with(':') && source.starts_with(trusted.as_str())),
             })
     }
-}
-
-fn digest(skill: &Skill) -> String {
-    let mut hash = Sha256::new();
-    for file in &skill.files {
-        hash.update((file.path.len() as u64).to_le_bytes());
-        hash.update(file.path.as_bytes());
-        hash.update((file.bytes.len() as u64).to_le_bytes());
-        hash.update(&file.bytes);
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

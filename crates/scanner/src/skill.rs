@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::archive::{Contents, Oddity, Unpacker};
+use crate::digest::{Hash, sha256};
 use crate::kind::FileKind;
 
 /// Largest file that is read whole.
@@ -35,11 +36,14 @@ pub(crate) struct SkillFile {
     /// Below the skill's folder, with `/`; a member of an archive stands behind `!/`.
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
+    /// The hash of the bytes as they were, where `bytes` is a conversion of them.
+    pub(crate) original: Option<Hash>,
     pub(crate) kind: FileKind,
 }
 
 /// A file that was not scanned, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Unread {
     /// Below the skill's folder.
@@ -228,14 +232,17 @@ impl Walk {
 
 impl SkillFile {
     pub(crate) fn new(path: String, bytes: Vec<u8>) -> Self {
-        let bytes = from_utf16(&bytes).unwrap_or(bytes);
+        let (bytes, original) = match from_utf16(&bytes) {
+            Some(text) => (text, Some(sha256(&[&bytes]))),
+            None => (bytes, None),
+        };
         let kind = FileKind::of(&path, &bytes);
-        Self { path, bytes, kind }
+        Self { path, bytes, original, kind }
     }
 
     /// A text that was found in a file of another kind: neither a document nor a program of its own.
     pub(crate) fn data(path: String, bytes: Vec<u8>) -> Self {
-        Self { path, bytes, kind: FileKind::Config }
+        Self { path, bytes, original: None, kind: FileKind::Config }
     }
 
     pub(crate) fn is_text(&self) -> bool {

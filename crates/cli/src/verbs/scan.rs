@@ -1,18 +1,23 @@
 //! `skillsandbox scan`: is this skill malicious?
 
-use std::fmt::Write as _;
+mod output;
+mod places;
+
 use std::fs;
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use serde_json::{Value, json};
-use skillsandbox_scanner::{Report, ScanStamp, Scanner, Skill, Status, Verdict, to_junit, to_sarif};
+use skillsandbox_manifest::{FailOn, LoadError, Policy, ScanPolicy, SkillDoc};
+use skillsandbox_scanner::{
+    Calls, Date, Idle, Links, Report, Scanner, ScannerBuilder, Skill, Suppressions, Verdict,
+};
 
-use crate::output::{self, Answer, visible};
+use crate::output::{Answer, error, message, visible};
+use crate::render;
 
 /// Judge skills before they are installed or run
 ///
@@ -23,20 +28,30 @@ use crate::output::{self, Answer, visible};
   skillsandbox scan skills/weather
   skillsandbox scan --format ndjson skills/ | jq 'select(.verdict == \"BLOCKED\") | .path'
   skillsandbox scan --fail-on warning skills/weather && echo installable
+  skillsandbox scan --policy policy.yaml skills/
+  curl -s https://skills.example/weather/SKILL.md | skillsandbox scan --stdin
 
 Exit codes: 0 below the threshold, 1 at or above it, 2 an error.")]
 pub(crate) struct Scan {
     /// Skills, files, or trees of skills
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "stdin", value_name = "PATH")]
     paths: Vec<PathBuf>,
+
+    /// Read the text of one SKILL.md from standard input
+    #[arg(long, conflicts_with = "paths")]
+    stdin: bool,
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// From which verdict on the exit code is 1
-    #[arg(long, value_name = "VERDICT", default_value = "blocked")]
-    fail_on: Threshold,
+    /// From which verdict on the exit code is 1; `blocked` where neither this nor a policy says so
+    #[arg(long, value_name = "VERDICT")]
+    fail_on: Option<Threshold>,
+
+    /// A policy file, whose `scan` section holds settings and reviewed suppressions
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
 
     /// A blocklist.md with domains that no skill may name
     #[arg(long, value_name = "FILE")]
@@ -71,6 +86,13 @@ enum Format {
     Junit,
 }
 
+impl Format {
+    /// Whether it can be printed skill by skill, so that nothing need be kept.
+    fn streams(self) -> bool {
+        matches!(self, Self::Text | Self::Ndjson | Self::Markdown)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Threshold {
     Warning,
@@ -82,223 +104,221 @@ type Scanned = (PathBuf, anyhow::Result<Report>);
 
 /// Skills that are scanned before the next are begun; what is printed comes in this measure.
 const CHUNK: usize = 256;
+/// Most bytes that are read from standard input, as of any other file.
+const MAX_STDIN: u64 = 8 << 20;
+/// What stands for a path where the text came in by standard input.
+const STDIN: &str = "stdin";
 
 impl Scan {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let scanner = self.scanner()?;
-        let mut places = Vec::new();
-        for path in &self.paths {
-            find(path, &mut places, 0).with_context(|| format!("cannot read {}", path.display()))?;
-        }
-        let progress = Self::progress(places.len());
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
-        let scan = |path: &PathBuf| {
-            let skill = if path.is_dir() { Skill::from_dir(path) } else { Skill::from_file(path) };
-            let report = skill.map(|skill| scanner.scan(&skill.with_source(&self.source)));
-            progress.inc(1);
-            (path.clone(), report.map_err(anyhow::Error::from))
+        let policy = match self.policy.as_ref().map(Policy::load).transpose() {
+            Ok(policy) => policy.map(|policy| policy.scan().clone()).unwrap_or_default(),
+            Err(invalid @ LoadError::Invalid { .. }) => {
+                message(&render::load_error(&invalid));
+                anyhow::bail!("the policy is not valid, so nothing was scanned");
+            }
+            Err(other) => return Err(other.into()),
         };
-        // What is printed skill by skill need not be kept.
-        let streams = matches!(self.format, Format::Text | Format::Ndjson | Format::Markdown);
-        let mut kept: Vec<Scanned> = Vec::new();
-        let mut worst = Verdict::Safe;
-        let mut unread = 0;
-        for chunk in places.chunks(CHUNK) {
-            let done: Vec<Scanned> = pool.install(|| chunk.par_iter().map(scan).collect());
-            for (_, report) in &done {
-                match report {
-                    Ok(report) => worst = worst.max(report.verdict),
-                    Err(error) => {
-                        unread += 1;
-                        progress.suspend(|| output::error(error));
-                    }
-                }
-            }
-            if streams {
-                progress.suspend(|| self.show(&done))?;
-            } else {
-                kept.extend(done);
-            }
+        let scanner = self.scanner(&policy)?;
+        let mut outcome = Outcome::new(self.format, &policy);
+        if self.stdin {
+            let skill = read_stdin()?.with_source(&self.source);
+            let report =
+                scanner.scan_all(std::slice::from_ref(&skill)).pop().context("nothing was scanned")?;
+            outcome.take(vec![(PathBuf::from(STDIN), Ok(report))], &ProgressBar::hidden())?;
+        } else {
+            self.scan_paths(&scanner, &mut outcome)?;
         }
-        progress.finish_and_clear();
-        if !streams {
-            self.show(&kept)?;
-        }
-        anyhow::ensure!(unread == 0, "{unread} of {} could not be read", places.len());
-        let limit = match self.fail_on {
+        let worst = outcome.finish()?;
+        let limit = match self.threshold(&policy) {
             Threshold::Warning => Verdict::Warning,
             Threshold::Blocked => Verdict::Blocked,
         };
         Ok(if worst >= limit { Answer::No } else { Answer::Yes })
     }
 
-    fn scanner(&self) -> anyhow::Result<Scanner> {
-        let mut builder = Scanner::builder();
+    fn scan_paths(&self, scanner: &Scanner, outcome: &mut Outcome) -> anyhow::Result<()> {
+        let mut found = Vec::new();
+        for path in &self.paths {
+            places::find(path, &mut found, 0).with_context(|| format!("cannot read {}", path.display()))?;
+        }
+        if let Some(policy) = &self.policy {
+            outside(policy, &found)?;
+        }
+        let progress = progress(found.len());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
+        // Who calls whom must be known of all before the first is printed. It is little, and read a skill at a time; what cannot
+        // be read is told below.
+        let calls = |path: &PathBuf| {
+            read(path).map_or_else(|_| Calls::default(), |skill| Calls::of(&skill, &path.to_string_lossy()))
+        };
+        let links = Links::new(&pool.install(|| found.par_iter().map(calls).collect::<Vec<_>>()));
+        let scan = |(number, path): (usize, &PathBuf)| {
+            let mut report = read(path).map(|skill| scanner.scan(&skill.with_source(&self.source)));
+            if let Ok(report) = &mut report {
+                links.apply(number, report);
+            }
+            progress.inc(1);
+            (path.clone(), report)
+        };
+        for (number, chunk) in found.chunks(CHUNK).enumerate() {
+            let numbered = chunk.par_iter().enumerate().map(|(at, path)| (number * CHUNK + at, path));
+            let done: Vec<Scanned> = pool.install(|| numbered.map(scan).collect());
+            outcome.take(done, &progress)?;
+        }
+        progress.finish_and_clear();
+        Ok(())
+    }
+
+    /// What the command line says wins over the policy.
+    fn threshold(&self, policy: &ScanPolicy) -> Threshold {
+        self.fail_on.unwrap_or(match policy.fail_on {
+            Some(FailOn::Warning) => Threshold::Warning,
+            _ => Threshold::Blocked,
+        })
+    }
+
+    fn scanner(&self, policy: &ScanPolicy) -> anyhow::Result<Scanner> {
+        let mut builder: ScannerBuilder = Scanner::builder()
+            .blocked_domains(&policy.blocklist)
+            .trusted_sources(policy.trusted_sources.iter().cloned())
+            .system_names(policy.system_names.iter().cloned());
         if let Some(file) = &self.blocklist {
             let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
             builder = builder.blocklist(&text);
         }
         if let Some(dir) = &self.system_dir {
             let mut names = Vec::new();
-            system_names(&dir.join("system/skills"), ".manifest.md", &mut names, 0);
-            system_names(&dir.join("system/agents"), ".md", &mut names, 0);
+            places::system_names(&dir.join("system/skills"), ".manifest.md", &mut names, 0);
+            places::system_names(&dir.join("system/agents"), ".md", &mut names, 0);
             builder = builder.system_names(names);
         }
         Ok(builder.build())
     }
+}
 
-    fn progress(total: usize) -> ProgressBar {
-        if total < 50 || !std::io::stderr().is_terminal() {
-            return ProgressBar::hidden();
+/// What became of all the skills.
+struct Outcome {
+    format: Format,
+    suppressions: Suppressions,
+    today: Option<Date>,
+    /// What is printed at the end.
+    kept: Vec<Scanned>,
+    worst: Verdict,
+    seen: usize,
+    unread: usize,
+}
+
+impl Outcome {
+    fn new(format: Format, policy: &ScanPolicy) -> Self {
+        Self {
+            format,
+            suppressions: Suppressions::new(policy.suppressions.iter().cloned()),
+            today: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string().parse().ok(),
+            kept: Vec::new(),
+            worst: Verdict::Safe,
+            seen: 0,
+            unread: 0,
         }
-        let bar = ProgressBar::new(total as u64);
-        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} skills, {per_sec}") {
-            bar.set_style(style);
-        }
-        bar
     }
 
-    fn show(&self, reports: &[Scanned]) -> anyhow::Result<()> {
-        let done = || reports.iter().filter_map(|(path, report)| Some((path, report.as_ref().ok()?)));
-        match self.format {
-            Format::Text => {
-                let text: String = done().map(|(path, report)| as_text(path, report)).collect();
-                output::result(&text)
-            }
-            Format::Json => {
-                output::json(&Value::Array(done().map(|(path, report)| as_json(path, report)).collect()))
-            }
-            Format::Markdown => {
-                let pages = done().map(|(_, report)| report.to_markdown(&stamp()));
-                output::result(&pages.collect::<Vec<_>>().join("\n"))
-            }
-            Format::Sarif => {
-                let named: Vec<_> =
-                    done().map(|(path, report)| (path.display().to_string(), report)).collect();
-                output::json(&to_sarif(named.iter().map(|(path, report)| (path.as_str(), *report))))
-            }
-            Format::Junit => {
-                let named: Vec<_> =
-                    done().map(|(path, report)| (path.display().to_string(), report)).collect();
-                output::result(&to_junit(named.iter().map(|(path, report)| (path.as_str(), *report))))
-            }
-            Format::Ndjson => {
-                let mut text = String::new();
-                for (path, report) in done() {
-                    text.push_str(&output::escaped(&as_json(path, report).to_string()));
-                    text.push('\n');
+    /// Takes the next skills in, and prints them where that can be done already.
+    fn take(&mut self, done: Vec<Scanned>, progress: &ProgressBar) -> anyhow::Result<()> {
+        let mut stamped = Vec::with_capacity(done.len());
+        for (path, report) in done {
+            self.seen += 1;
+            let report = report.map(|report| report.stamped(output::stamp()));
+            stamped.push((path, report));
+        }
+        for (_, report) in &mut stamped {
+            match report {
+                Ok(report) => {
+                    if let Some(today) = self.today {
+                        self.suppressions.apply(report, today);
+                    }
+                    self.worst = self.worst.max(report.verdict);
                 }
-                output::result(&text)
+                Err(unread) => {
+                    self.unread += 1;
+                    progress.suspend(|| error(unread));
+                }
             }
         }
+        if self.format.streams() {
+            progress.suspend(|| output::show(self.format, &stamped))
+        } else {
+            self.kept.extend(stamped);
+            Ok(())
+        }
+    }
+
+    /// Prints the rest; the worst verdict.
+    fn finish(self) -> anyhow::Result<Verdict> {
+        if !self.format.streams() {
+            output::show(self.format, &self.kept)?;
+        }
+        for (entry, why) in self.today.into_iter().flat_map(|today| self.suppressions.idle(today)) {
+            let why = match why {
+                Idle::Expired => format!("expired on {}; not applied", entry.expires),
+                _ => "matched no finding".to_owned(),
+            };
+            message(&format!(
+                "the suppression of {} in line {} of the policy {why}",
+                visible(&entry.rule),
+                entry.line
+            ));
+        }
+        anyhow::ensure!(self.unread == 0, "{} of {} could not be read", self.unread, self.seen);
+        Ok(self.worst)
     }
 }
 
-/// A name and a time for a report that is printed.
-fn stamp() -> ScanStamp {
-    ScanStamp {
-        scan_id: uuid::Uuid::new_v4().to_string(),
-        scanned_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-    }
-}
-
-/// Skills at or below a path.
-fn find(path: &Path, found: &mut Vec<PathBuf>, depth: usize) -> std::io::Result<()> {
-    if !fs::metadata(path)?.is_dir() {
-        found.push(path.to_owned());
-        return Ok(());
-    }
-    let is_skill = ["SKILL.md", "skillsandbox.yaml"].iter().any(|name| path.join(name).is_file());
-    let mut below = Vec::new();
-    if depth < 16 {
-        for entry in fs::read_dir(path)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() && entry.file_name() != ".git" {
-                below.push(entry.path());
-            }
-        }
-    }
-    below.sort();
-    let before = found.len();
-    if is_skill {
-        found.push(path.to_owned());
-    }
-    for dir in below {
-        find(&dir, found, depth + 1)?;
-    }
-    // A folder that was named is scanned, whatever it holds.
-    if depth == 0 && found.len() == before {
-        found.push(path.to_owned());
+/// What may stand is for others to say than the skill that is judged: a policy that lies in it is its own word.
+fn outside(policy: &Path, skills: &[PathBuf]) -> anyhow::Result<()> {
+    let policy = policy.canonicalize().with_context(|| format!("cannot read {}", policy.display()))?;
+    for skill in skills {
+        // A document stands for the folder it describes.
+        let whole = if skill.ends_with("SKILL.md") { skill.parent().unwrap_or(skill) } else { skill };
+        let whole = if whole.as_os_str().is_empty() { Path::new(".") } else { whole };
+        let inside = whole.canonicalize().is_ok_and(|skill| policy.starts_with(skill));
+        anyhow::ensure!(
+            !inside,
+            "the policy lies in the skill {} that it would judge; keep it outside of every skill",
+            visible(&skill.display().to_string())
+        );
     }
     Ok(())
 }
 
-fn system_names(dir: &Path, ending: &str, names: &mut Vec<String>, depth: usize) {
-    let Ok(entries) = fs::read_dir(dir) else { return };
-    for entry in entries.filter_map(Result::ok) {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if entry.path().is_dir() && depth < 8 {
-            system_names(&entry.path(), ending, names, depth + 1);
-        } else if let Some(stem) = name.strip_suffix(ending) {
-            names.push(stem.to_owned());
-        }
-    }
+fn read(path: &Path) -> anyhow::Result<Skill> {
+    Ok(if path.is_dir() { Skill::from_dir(path) } else { Skill::from_file(path) }?)
 }
 
-fn as_json(path: &Path, report: &Report) -> Value {
-    let mut value = serde_json::to_value(report).unwrap_or_else(|_| json!({}));
-    if let Some(object) = value.as_object_mut() {
-        object.insert("path".to_owned(), json!(path.display().to_string()));
-    }
-    value
-}
-
-const RESET: &str = "\u{1b}[0m";
-
-fn colour(status: Status) -> &'static str {
-    match status {
-        Status::Pass => "\u{1b}[32m",
-        Status::Warn => "\u{1b}[33m",
-        Status::Block => "\u{1b}[1;31m",
-    }
-}
-
-fn as_text(path: &Path, report: &Report) -> String {
-    let status = match report.verdict {
-        Verdict::Safe => Status::Pass,
-        Verdict::Warning => Status::Warn,
-        Verdict::Blocked => Status::Block,
-    };
-    let mut out = format!(
-        "{}{}{RESET}  {}  ({})\n",
-        colour(status),
-        report.verdict.as_str(),
-        visible(&report.skill),
-        visible(&path.display().to_string())
+/// One SKILL.md, with the name that its front matter gives it.
+fn read_stdin() -> anyhow::Result<Skill> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(MAX_STDIN + 1)
+        .read_to_end(&mut bytes)
+        .context("cannot read standard input")?;
+    anyhow::ensure!(bytes.len() as u64 <= MAX_STDIN, "standard input holds more than {MAX_STDIN} bytes");
+    anyhow::ensure!(
+        !bytes.is_empty(),
+        "there is nothing on standard input; pipe the text of a SKILL.md into it"
     );
-    for finding in &report.findings {
-        let place = if finding.line > 0 {
-            format!("{}:{}", visible(&finding.file), finding.line)
-        } else {
-            visible(&finding.file)
-        };
-        let _ = write!(
-            out,
-            "  {}{:<5}{RESET} {}  {place}\n        {}\n",
-            colour(finding.status),
-            format!("{:?}", finding.status).to_uppercase(),
-            finding.rule,
-            visible(&finding.why)
-        );
-        if !finding.snippet.is_empty() {
-            let _ = writeln!(out, "        > {}", visible(&finding.snippet));
-        }
-        if !finding.mitigations.is_empty() {
-            let _ = writeln!(out, "        milder, because it is {}", finding.mitigations.join(", "));
-        }
+    let front = SkillDoc::parse(&String::from_utf8_lossy(&bytes)).front_matter;
+    let name = front.and_then(|front| front.name).map_or_else(|| STDIN.to_owned(), |name| name.value);
+    Ok(Skill::from_skill_md(name, bytes))
+}
+
+fn progress(total: usize) -> ProgressBar {
+    if total < 50 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
     }
-    for unread in &report.unread {
-        let _ = writeln!(out, "  not scanned: {} ({})", visible(&unread.path), visible(&unread.reason));
+    let bar = ProgressBar::new(total as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} skills, {per_sec}") {
+        bar.set_style(style);
     }
-    out
+    bar
 }

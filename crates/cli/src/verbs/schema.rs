@@ -1,15 +1,17 @@
-//! `skillsandbox schema`: the JSON Schema of the files people write.
+//! `skillsandbox schema`: the JSON Schema of the files people write, and of the reports that programs read.
 
 use clap::{Args, ValueEnum};
 use skillsandbox_manifest::schema;
+use skillsandbox_scanner::schema::report;
 
 use crate::output::{self, Answer};
 
-/// Print the JSON Schema of skillsandbox.yaml or of a policy file
+/// Print the JSON Schema of skillsandbox.yaml, of a policy file or of a scan's report
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   skillsandbox schema > skillsandbox.schema.json
   skillsandbox schema policy
+  skillsandbox schema report
 
 In an editor with the YAML language server, put this in the first line of the manifest:
   # yaml-language-server: $schema=./skillsandbox.schema.json")]
@@ -25,6 +27,8 @@ enum Described {
     Manifest,
     /// A user's policy file
     Policy,
+    /// One report of `scan`, as --format ndjson prints it
+    Report,
 }
 
 impl Schema {
@@ -32,6 +36,7 @@ impl Schema {
         let schema = match self.file {
             Described::Manifest => schema::manifest(),
             Described::Policy => schema::policy(),
+            Described::Report => report(),
         };
         output::json(&schema)?;
         Ok(Answer::Yes)

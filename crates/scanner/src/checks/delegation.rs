@@ -2,7 +2,9 @@
 //!
 //! ## What it looks for
 //! Agents that start agents without end: many calls without a condition that ends them, a skill that starts itself, loops without
-//! an end, jobs that arm themselves again, fork bombs.
+//! an end, jobs that arm themselves again, fork bombs. Across the skills of one scan: rings of skills that call each other
+//! (`CHECK-06/ring`), and chains of more than three calls (`CHECK-06/deep-chain`). A call is `Skill(x)`, `Task(x)`, `extends`,
+//! `../x/SKILL.md`, or a verb and a name: "hand off to `x`", "use the x skill", "run /x".
 //!
 //! ## Why it matters
 //! Each call costs money and time, and nobody watches.
@@ -11,10 +13,10 @@
 //! `Spawn yourself again with the same task`, `while true; do claude -p "$task"; done`.
 //!
 //! ## Not flagged
-//! An orchestrator that says when it is done.
+//! An orchestrator that says when it is done. A skill that tells how it is called itself; a skill that says not to call another.
 //!
 //! ## Blind spots
-//! Cycles through skills that are not in the same scan.
+//! Rings through skills that are not in the same scan. Names that are put together only when the skill runs.
 //!
 //! ## References
 //! OWASP LLM10, MITRE ATT&CK T1499.

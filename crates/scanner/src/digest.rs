@@ -1,0 +1,53 @@
+//! What was scanned, in one number: the root of a Merkle tree over a skill's files. How to compute it without this crate stands
+//! in docs/report.md.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::skill::Skill;
+
+/// A SHA-256.
+pub(crate) type Hash = [u8; 32];
+
+/// What a hash is of, in its first byte, so that no file can pass for a pair of hashes, nor the other way round.
+const LEAF: &[u8] = &[0];
+const NODE: &[u8] = &[1];
+
+pub(crate) fn sha256(parts: &[&[u8]]) -> Hash {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+/// As it is printed.
+pub(crate) fn hex(hash: &[u8]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The digest of a skill: of its files' paths and bytes as they lie on the disk, in whatever order they were read.
+pub(crate) fn digest(skill: &Skill) -> String {
+    let leaf = |file: &crate::skill::SkillFile| {
+        let bytes = file.original.unwrap_or_else(|| sha256(&[&file.bytes]));
+        sha256(&[LEAF, &(file.path.len() as u64).to_le_bytes(), file.path.as_bytes(), &bytes])
+    };
+    hex(&root(skill.files.iter().map(leaf).collect()))
+}
+
+/// The root over leaves, sorted; of no leaves, the hash of nothing. A hash without a partner goes up as it is: were it paired
+/// with itself, a file and its double would have the root of the file alone.
+fn root(mut level: Vec<Hash>) -> Hash {
+    level.sort_unstable();
+    if level.is_empty() {
+        return sha256(&[]);
+    }
+    while level.len() > 1 {
+        let pair = |pair: &[Hash]| match pair {
+            [left, right] => sha256(&[NODE, left, right]),
+            [one] => *one,
+            _ => Hash::default(),
+        };
+        level = level.chunks(2).map(pair).collect();
+    }
+    level.first().copied().unwrap_or_default()
+}

@@ -1,0 +1,192 @@
+//! How grave a finding is, how sure, and under which heads others file it. All of it follows from what is already known of the
+//! finding, so that two scanners of the same version never grade one passage differently.
+
+use serde::Serialize;
+
+use crate::finding::Finding;
+use crate::rule::{CheckId, Status};
+use crate::text::Role;
+
+/// How much harm it would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing: form, or a passage that several signs make harmless.
+    Low,
+    /// A person should look.
+    Medium,
+    /// Clearly wrong, but it needs somebody to go along with it.
+    High,
+    /// Acts by itself, once an agent reads or runs it.
+    Critical,
+}
+
+/// How sure it is that the passage is what the rule takes it for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// Often something harmless.
+    Low,
+    /// More likely than not.
+    Medium,
+    /// A fact that was read, or a passage with no other sense.
+    High,
+}
+
+impl Severity {
+    /// The word that stands for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
+    }
+
+    /// `BLOCK` in a passage that acts by itself is critical, elsewhere high. `WARN` is medium; low where only form is at stake or
+    /// where signs made it milder.
+    fn of(finding: &Finding) -> Self {
+        let acts = matches!(finding.role, Role::Instruction | Role::Code | Role::Decoded);
+        let form = finding.check == CheckId::FrontMatter;
+        match finding.status {
+            Status::Block if acts && finding.mitigations.is_empty() => Self::Critical,
+            Status::Block => Self::High,
+            Status::Warn if form || !finding.mitigations.is_empty() => Self::Low,
+            Status::Warn => Self::Medium,
+            Status::Pass => Self::Low,
+        }
+    }
+}
+
+/// Rules that state what stands there, and infer nothing.
+const FACTS: &[&str] = &[
+    "CHECK-02/exact",
+    "CHECK-04/blocklisted",
+    "CHECK-05/too-much",
+    "CHECK-05/tag-characters",
+    "CHECK-06/ring",
+    "CHECK-06/deep-chain",
+    "CHECK-08/embedded-archive",
+    "CHECK-08/embedded-program",
+    "CHECK-08/other-source",
+    "CHECK-08/overwrites-system",
+];
+
+impl Confidence {
+    /// The word that stands for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+
+    /// A fact, or something that had to be decoded first, is certain. Otherwise what blocks is certain and what warns is likely,
+    /// one step less for each sign of the contrary.
+    fn of(finding: &Finding) -> Self {
+        let fact = finding.check == CheckId::FrontMatter || FACTS.contains(&finding.rule.as_str());
+        if fact || finding.role == Role::Decoded {
+            return Self::High;
+        }
+        match (finding.status, finding.mitigations.len()) {
+            (Status::Block, 0) => Self::High,
+            (Status::Block, 1) | (Status::Warn, 0) => Self::Medium,
+            _ => Self::Low,
+        }
+    }
+}
+
+/// The OWASP Agentic Skills Top 10 (version 1.0, 2026).
+pub(crate) const OWASP: &[(&str, &str)] = &[
+    ("AST01", "Malicious Skills"),
+    ("AST02", "Supply Chain Compromise"),
+    ("AST03", "Over-Privileged Skills"),
+    ("AST04", "Insecure Metadata"),
+    ("AST05", "Untrusted External Instructions"),
+    ("AST06", "Weak Isolation"),
+    ("AST07", "Update Drift"),
+    ("AST08", "Poor Scanning"),
+    ("AST09", "No Governance"),
+    ("AST10", "Cross-Platform Reuse"),
+];
+
+impl CheckId {
+    /// The risks of the OWASP Agentic Skills Top 10 that the check is about. `AST06`, `AST07`, `AST09` and `AST10` are about how
+    /// skills are run and governed, which no skill's text shows.
+    #[must_use]
+    pub fn owasp(self) -> &'static [&'static str] {
+        match self {
+            Self::Injection => &["AST01", "AST05"],
+            Self::Spoofing | Self::FrontMatter => &["AST04"],
+            Self::Tools | Self::Delegation => &["AST03"],
+            Self::Exfiltration => &["AST01"],
+            Self::Obfuscation => &["AST01", "AST08"],
+            Self::SupplyChain => &["AST01", "AST02"],
+        }
+    }
+}
+
+impl Finding {
+    /// Sets what follows from the rest.
+    pub(crate) fn grade(&mut self) {
+        self.severity = Severity::of(self);
+        self.confidence = Confidence::of(self);
+        self.owasp = self.check.owasp();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graded(
+        name: &str,
+        check: CheckId,
+        status: Status,
+        role: Role,
+        mitigations: &[&'static str],
+    ) -> (&'static str, &'static str) {
+        let mut finding = Finding::whole(check, name, status, String::new(), "");
+        finding.role = role;
+        finding.mitigations = mitigations.to_vec();
+        finding.grade();
+        (finding.severity.as_str(), finding.confidence.as_str())
+    }
+
+    #[test]
+    fn grades_follow_from_status_role_and_signs() {
+        use CheckId::{Exfiltration, FrontMatter, Injection, Obfuscation, SupplyChain};
+        for (name, check, status, role, signs, expected) in [
+            ("override", Injection, Status::Block, Role::Instruction, &[][..], ("critical", "high")),
+            ("override", Injection, Status::Block, Role::Data, &[], ("high", "high")),
+            ("override", Injection, Status::Block, Role::Instruction, &["quoted"], ("high", "medium")),
+            ("override", Injection, Status::Warn, Role::Quotation, &["quoted"], ("low", "low")),
+            ("unknown-host", Exfiltration, Status::Warn, Role::Code, &[], ("medium", "medium")),
+            ("blocklisted", Exfiltration, Status::Block, Role::Data, &[], ("high", "high")),
+            ("hidden-payload", Obfuscation, Status::Block, Role::Decoded, &[], ("critical", "high")),
+            ("missing", FrontMatter, Status::Warn, Role::Data, &[], ("low", "high")),
+            ("other-source", SupplyChain, Status::Warn, Role::Data, &[], ("medium", "high")),
+            ("x", SupplyChain, Status::Pass, Role::Data, &[], ("low", "low")),
+        ] {
+            assert_eq!(
+                graded(name, check, status, role, signs),
+                expected,
+                "{name} {status:?} {role:?} {signs:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_check_has_heads_that_exist() {
+        for check in CheckId::ALL {
+            assert!(!check.owasp().is_empty());
+            assert!(check.owasp().iter().all(|id| OWASP.iter().any(|(known, _)| known == id)), "{check:?}");
+        }
+    }
+}
