@@ -107,9 +107,9 @@ struct Call<'a> {
     arguments: &'a Value,
     access: Access,
     /// Folders of this call that its relative paths may start from.
-    bases: Vec<&'a str>,
-    /// Folders that only its patterns may start from.
-    glob_bases: Vec<&'a str>,
+    bases: Bases<'a>,
+    /// The same for its patterns, which may start from any of its paths.
+    glob_bases: Bases<'a>,
     found: usize,
 }
 
@@ -121,7 +121,16 @@ impl<'a> Call<'a> {
         {
             access = Access::Read;
         }
-        Self { policy, tool, spec, arguments, access, bases: Vec::new(), glob_bases: Vec::new(), found: 0 }
+        Self {
+            policy,
+            tool,
+            spec,
+            arguments,
+            access,
+            bases: Bases::default(),
+            glob_bases: Bases::default(),
+            found: 0,
+        }
     }
 
     fn check(mut self) -> Result<(), Denial<'a>> {
@@ -145,27 +154,27 @@ impl<'a> Call<'a> {
         if depth > MAX_NESTING {
             return Err(self.policy.call_denial(self.tool, Rule::TooNested));
         }
-        match value {
-            Value::Object(map) => {
-                for (key, value) in map {
-                    if let Value::String(text) = value {
-                        let key = Normal::of(key);
-                        if key.is_base() {
-                            self.bases.push(text);
-                        } else if matches!(key.as_str(), "path" | "filepath") {
-                            self.glob_bases.push(text);
-                        }
-                    } else {
-                        self.collect_bases(value, depth + 1)?;
-                    }
-                }
+        let Value::Object(map) = value else {
+            return match value {
+                Value::Array(list) => list.iter().try_for_each(|value| self.collect_bases(value, depth + 1)),
+                _ => Ok(()),
+            };
+        };
+        for (key, value) in map {
+            let Value::String(text) = value else {
+                self.collect_bases(value, depth + 1)?;
+                continue;
+            };
+            let key = Normal::of(key);
+            let is_base = key.is_base();
+            let fits = !is_base || self.bases.push(text);
+            // Paths deeper down are many (`edits[].file_path`), and no pattern starts from them.
+            let fits = fits
+                && (!is_base && (depth > 0 || !matches!(key.as_str(), "path" | "filepath"))
+                    || self.glob_bases.push(text));
+            if !fits {
+                return Err(self.policy.call_denial(self.tool, Rule::TooManyPaths));
             }
-            Value::Array(list) => list.iter().try_for_each(|value| self.collect_bases(value, depth + 1))?,
-            _ => {}
-        }
-        // Each path is judged from each base, so their number counts too.
-        if self.bases.len() + self.glob_bases.len() > MAX_PATHS {
-            return Err(self.policy.call_denial(self.tool, Rule::TooManyPaths));
         }
         Ok(())
     }
@@ -272,13 +281,24 @@ impl<'a> Call<'a> {
         if text.starts_with('/') {
             return Ok(());
         }
-        let glob_bases = if is_pattern { &*self.glob_bases } else { &[] };
-        for base in self.bases.iter().chain(glob_bases).filter(|base| **base != text && !base.is_empty()) {
-            let joined = format!("{base}/{text}");
-            self.policy.judge(joined.as_bytes(), access)?;
-            self.check_tree(&joined, access)?;
+        let bases = if is_pattern { self.glob_bases } else { self.bases };
+        for base in bases.iter().filter(|base| !is_same(base, text)) {
+            self.judge_joined(&format!("{base}/{text}"), access)?;
+            // A folder of the call may start from another one.
+            for outer in self
+                .bases
+                .iter()
+                .filter(|outer| !is_same(outer, base) && !is_same(outer, text) && !base.starts_with('/'))
+            {
+                self.judge_joined(&format!("{outer}/{base}/{text}"), access)?;
+            }
         }
         Ok(())
+    }
+
+    fn judge_joined(&self, joined: &str, access: Access) -> Result<(), Refusal> {
+        self.policy.judge(joined.as_bytes(), access)?;
+        self.check_tree(joined, access)
     }
 
     fn check_glob(&mut self, key: Option<&'a str>, pattern: &'a str) -> Result<(), Denial<'a>> {
@@ -309,6 +329,34 @@ impl<'a> Call<'a> {
         }
         Ok(())
     }
+}
+
+/// A few folders, kept without an allocation.
+#[derive(Clone, Copy, Default)]
+struct Bases<'a> {
+    list: [&'a str; 4],
+    len: usize,
+}
+
+impl<'a> Bases<'a> {
+    /// Whether there was room for it.
+    fn push(&mut self, base: &'a str) -> bool {
+        if base.is_empty() {
+            return true; // refused as a path
+        }
+        let place = self.list.get_mut(self.len);
+        self.len += 1;
+        place.map(|place| *place = base).is_some()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.list.iter().copied().take(self.len)
+    }
+}
+
+/// Whether both are the same argument, not just the same text: `sub` in the folder `sub` is another place.
+fn is_same(left: &str, right: &str) -> bool {
+    std::ptr::eq(left, right)
 }
 
 /// Whether a text under a key that says nothing is meant as a path.

@@ -228,16 +228,21 @@ impl PathPolicy {
         let shape = syntax::examine(path)?;
         if !shape.absolute {
             // Only another root could be above this one.
-            if shape.climbs_first && self.roots.len() == 1 {
+            if shape.climbs_first && self.is_closed() {
                 return Err(Rule::Climbs.into());
             }
             return Ok(Start { root: 0, rest: path, shape });
         }
         let (root, rest) = outermost(&self.roots, path).ok_or(Rule::OutsideRoot)?;
-        if self.roots.len() == 1 && names(rest).next() == Some(b"..") {
+        if self.is_closed() && names(rest).next() == Some(b"..") {
             return Err(Rule::Climbs.into());
         }
         Ok(Start { root, rest, shape })
+    }
+
+    /// Whether nothing above the root is a root, or on the way to one.
+    fn is_closed(&self) -> bool {
+        matches!(&*self.roots, [root] if !root.names.is_empty())
     }
 
     pub(crate) fn walk(

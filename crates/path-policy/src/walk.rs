@@ -87,6 +87,7 @@ impl<'p> Question<'p> {
             queue: Vec::new(),
             links: 0,
             steps: 0,
+            outside: None,
             climbed: Rule::Climbs,
         };
         walk.enqueue(path);
@@ -117,8 +118,18 @@ struct Walk<'p> {
     queue: Vec<Box<[u8]>>,
     links: usize,
     steps: usize,
+    /// Where a `..` above the root has led, until a name leads into another root.
+    outside: Option<Outside<'p>>,
     /// What a `..` above the root is called: once a link was followed, it is the link's doing.
     climbed: Rule,
+}
+
+/// A place above a root. It is known without looking: a root's path has no links, so its folders are what their names say, and no name
+/// but those on the way to another root is ever taken.
+struct Outside<'p> {
+    names: Names,
+    /// The root that was left. It is not entered again: a path may leave it for another, not for a moment.
+    left: &'p Root,
 }
 
 impl<'p> Walk<'p> {
@@ -135,6 +146,7 @@ impl<'p> Walk<'p> {
             }
             match &*name {
                 b"" | b"." => {}
+                _ if self.outside.is_some() => self.pass_outside(name)?,
                 b".." => self.up()?,
                 _ => {
                     if let Some(end) = self.down(name)? {
@@ -143,23 +155,44 @@ impl<'p> Walk<'p> {
                 }
             }
         }
-        Ok(End::Folder)
+        if self.outside.is_some() { Err(self.climbed.into()) } else { Ok(End::Folder) }
     }
 
     fn here(&self) -> BorrowedFd<'_> {
         self.trail.last().map_or(self.root.fd.as_fd(), |step| step.fd.as_fd())
     }
 
-    /// Above a root there may be another one; anything else is out.
+    /// Above a root there may be the way to another one; anything else is out.
     fn up(&mut self) -> Result<(), Refusal> {
         if self.trail.pop().is_some() {
             return Ok(());
         }
-        let Some((_, above)) = self.root.names.split_last() else {
+        if self.root.names.is_empty() {
             return Ok(()); // `/..` is `/`
-        };
-        let above = to_path(above.iter().map(AsRef::as_ref));
-        self.jump(above.as_os_str().as_encoded_bytes()).map_err(|_| self.climbed.into())
+        }
+        self.outside = Some(Outside { names: self.root.names.clone(), left: self.root });
+        self.pass_outside(b"..".as_slice().into())
+    }
+
+    /// Goes on above the roots, by name.
+    fn pass_outside(&mut self, name: Box<[u8]>) -> Result<(), Refusal> {
+        let roots = self.question.roots;
+        let Some(outside) = &mut self.outside else { return Ok(()) };
+        if &*name == b".." {
+            outside.names.pop();
+        } else {
+            outside.names.push(name);
+        }
+        let here = || outside.names.iter().map(AsRef::as_ref);
+        let holds = |root: &&Root| is_within(&root.names, here());
+        if roots.iter().any(|root| holds(&root) && !std::ptr::eq(root, outside.left)) {
+            let path = to_path(here());
+            self.outside = None;
+            return self.jump(path.as_os_str().as_encoded_bytes());
+        }
+        let leads_on =
+            roots.iter().any(|root| is_within(&outside.names, root.names.iter().map(AsRef::as_ref)));
+        if leads_on && roots.len() > 1 && !holds(&outside.left) { Ok(()) } else { Err(self.climbed.into()) }
     }
 
     /// Goes on from an absolute path.
