@@ -90,11 +90,11 @@ enum Thing {
 }
 
 fn thing() -> impl Strategy<Value = Thing> {
-    let place = prop::collection::vec(name(), 1..4).prop_map(|names| names.join("/"));
+    let place = || prop::collection::vec(name(), 1..4).prop_map(|names| names.join("/"));
     prop_oneof![
-        3 => place.clone().prop_map(Thing::Folder),
-        1 => place.clone().prop_map(Thing::File),
-        4 => (place, path(), any::<bool>()).prop_map(|(place, target, top)| Thing::Link(place, target, top)),
+        3 => place().prop_map(Thing::Folder),
+        1 => place().prop_map(Thing::File),
+        4 => (place(), path(), any::<bool>()).prop_map(|(place, target, top)| Thing::Link(place, target, top)),
     ]
 }
 
@@ -144,7 +144,7 @@ fn compare(policy: &PathPolicy, path: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_policy_decides_as_the_reference(things in prop::collection::vec(thing(), 0..14), paths in prop::collection::vec(path(), 1..24)) {
