@@ -31,7 +31,9 @@ fn benchmarks(criterion: &mut Criterion) {
     let bad_call = json!({ "file_path": "../../etc/passwd", "limit": 100 });
 
     let bare = || {
-        drop(black_box(openat2(&root, DEEP, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), BENEATH).unwrap()))
+        drop(black_box(
+            openat2(&root, DEEP, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), BENEATH).unwrap(),
+        ));
     };
     let check = || assert!(policy.check(black_box(DEEP), Access::Read).is_allowed());
     let refused = || assert!(policy.check(black_box("../../etc/passwd"), Access::Read).is_denied());
@@ -62,14 +64,14 @@ fn benchmarks(criterion: &mut Criterion) {
         bencher.iter(|| assert!(policy.validate_call("Read", black_box(&bad_call)).is_denied()));
     });
     group.bench_function("std open + close", |bencher| {
-        bencher.iter(|| drop(black_box(fs::File::open(&absolute).unwrap())))
+        bencher.iter(|| drop(black_box(fs::File::open(&absolute).unwrap())));
     });
     group.bench_function("policy.open + close", |bencher| {
         bencher.iter(|| drop(black_box(policy.open(DEEP, &OpenOptions::reading()).unwrap())));
     });
     group.bench_function("canonicalize + starts_with", |bencher| {
         bencher.iter(|| {
-            assert!(policy.root().join(black_box(DEEP)).canonicalize().unwrap().starts_with(policy.root()))
+            assert!(policy.root().join(black_box(DEEP)).canonicalize().unwrap().starts_with(policy.root()));
         });
     });
     group.finish();

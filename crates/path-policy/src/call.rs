@@ -14,7 +14,7 @@ use crate::walk::Refusal;
 
 /// Paths looked at in one call; the largest seen in practice is a list of some hundred files.
 const MAX_PATHS: usize = 1024;
-/// Depth of the arguments. serde_json itself reads 128.
+/// Depth of the arguments. `serde_json` itself reads 128.
 const MAX_NESTING: usize = 64;
 
 impl PathPolicy {
@@ -198,8 +198,6 @@ impl<'a> Call<'a> {
             (Value::String(text), Key::Path | Key::MaybePath) => self.check_path(key, &normal, text),
             (Value::String(text), Key::Other) if looks_like_path(text) => self.check_path(key, &normal, text),
             (Value::String(text), Key::Text) if is_file_url(text) => self.check_path(key, &normal, text),
-            // An argument that was left out.
-            (Value::Null, _) => Ok(()),
             (
                 Value::Object(_) | Value::Array(_) | Value::Number(_) | Value::Bool(_),
                 Key::Path | Key::Paths,

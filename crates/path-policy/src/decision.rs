@@ -45,6 +45,12 @@ impl Decision<'_> {
         }
     }
 
+    /// The rule that said no.
+    #[must_use]
+    pub fn rule(&self) -> Option<Rule> {
+        self.denial().map(Denial::rule)
+    }
+
     /// Why not; empty for yes.
     #[must_use]
     pub fn reason(&self) -> String {

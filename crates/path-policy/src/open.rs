@@ -292,7 +292,7 @@ impl PathPolicy {
             }) {
                 return Err(Rule::IsRoot.into());
             }
-            if self.forbidden.is_below(place.names()) {
+            if self.forbidden.is_below(&place.names()) {
                 return Err(Rule::ForbiddenBelow.into());
             }
             Ok(place)

@@ -93,7 +93,6 @@ impl PathPolicy {
     }
 
     /// For everything else there is to choose.
-    #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -220,7 +219,7 @@ impl PathPolicy {
             return false;
         }
         let place = root.names.iter().map(AsRef::as_ref).chain(names(start.rest));
-        start.shape.climbs || self.forbidden.covers(place)
+        start.shape.climbs || self.forbidden.covers(&place)
     }
 
     /// The first step: what the text alone decides.
@@ -266,7 +265,7 @@ impl PathPolicy {
             return Ok(false);
         }
         let place = self.place(path, access, true)?;
-        Ok(self.forbidden.is_below(place.names()))
+        Ok(self.forbidden.is_below(&place.names()))
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::decision::Rule;
 use crate::lookalike;
 
-/// Longest path the kernel takes (`PATH_MAX` without its NUL), see path_resolution(7).
+/// Longest path the kernel takes (`PATH_MAX` without its NUL), see `path_resolution(7)`.
 pub(crate) const MAX_PATH: usize = 4095;
 /// Longest name (`NAME_MAX`).
 const MAX_NAME: usize = 255;
@@ -16,6 +16,7 @@ pub(crate) const MAX_DEPTH: usize = 256;
 
 /// What the later steps want to know of a path that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // each says one thing about the text
 pub(crate) struct Shape {
     pub(crate) absolute: bool,
     /// `..` stands somewhere in it.
@@ -83,7 +84,6 @@ impl Seen {
         let mut seen = Self::default();
         for &byte in path {
             match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {}
                 0..=0x1f | 0x7f => seen.control = true,
                 b'\\' => seen.backslash = true,
                 b':' => seen.colon = true,

@@ -1,6 +1,6 @@
 //! The walk: a path followed name by name, with a hand on every folder passed.
 //!
-//! It does what the kernel does in path_resolution(7), but asks at each step. Every folder on the way is held open and each name is
+//! It does what the kernel does in `path_resolution(7)`, but asks at each step. Every folder on the way is held open and each name is
 //! opened in the folder held, never through a path, so nothing that is moved or swapped meanwhile can lead it astray: `..` goes back
 //! to the folder it came from. It decides whenever the one call of the fast way does not say yes: links, absolute links that lead
 //! back inside or to another root, kernels without `openat2`.
@@ -17,13 +17,13 @@ use crate::settings::Access;
 use crate::syntax::MAX_DEPTH;
 use crate::sys;
 
-/// Links followed in one walk; the kernel's own limit (path_resolution(7)).
+/// Links followed in one walk; the kernel's own limit (`path_resolution(7)`).
 const MAX_LINKS: usize = 40;
 /// Names taken in one walk, all links' included.
 const MAX_STEPS: usize = 16_384;
 
 /// Why a walk ended early.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Refusal {
     pub(crate) rule: Rule,
     pub(crate) errno: Option<Errno>,
@@ -98,7 +98,7 @@ impl<'p> Question<'p> {
     }
 
     fn judge(&self, place: &Place<'_>) -> Result<(), Refusal> {
-        if self.forbidden.covers(place.names()) {
+        if self.forbidden.covers(&place.names()) {
             return Err(Rule::Forbidden.into());
         }
         let within = |root: &&Root| is_within(&root.names, place.names());
@@ -132,7 +132,7 @@ struct Outside<'p> {
     left: &'p Root,
 }
 
-impl<'p> Walk<'p> {
+impl Walk<'_> {
     fn enqueue(&mut self, path: &[u8]) {
         // Empty names stay: one at the end means that a folder is wanted.
         self.queue.extend(path.rsplit(|&byte| byte == b'/').map(Into::into));
@@ -207,7 +207,7 @@ impl<'p> Walk<'p> {
 
     fn down(&mut self, name: Box<[u8]>) -> Result<Option<End>, Refusal> {
         let forbidden = self.question.forbidden;
-        if !forbidden.is_empty() && forbidden.covers(self.position().chain([&*name])) {
+        if !forbidden.is_empty() && forbidden.covers(&self.position().chain([&*name])) {
             return Err(Rule::Forbidden.into());
         }
         let fd = match sys::open_name(self.here(), &name, sys::LOOK, Mode::empty()) {
@@ -282,12 +282,12 @@ pub(crate) fn outermost<'t>(roots: &[Root], path: &'t [u8]) -> Option<(usize, &'
 impl Place<'_> {
     /// The names from the top, of what exists and what does not.
     pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> + Clone {
-        let (other, missing): (Option<&Box<[u8]>>, &[Box<[u8]>]) = match &self.end {
-            End::Folder => (None, &[]),
-            End::Other(name) => (Some(name), &[]),
-            End::Missing(missing) => (None, missing),
+        let end = match &self.end {
+            End::Folder => &[],
+            End::Other(name) => std::slice::from_ref(name),
+            End::Missing(missing) => &**missing,
         };
-        let below = self.trail.iter().map(|step| &step.name).chain(other).chain(missing);
+        let below = self.trail.iter().map(|step| &step.name).chain(end);
         self.root.names.iter().chain(below).map(AsRef::as_ref)
     }
 

@@ -10,7 +10,7 @@ use skillsandbox_path_policy::{Access, ForbiddenBelow, PathPolicy, Rule, ToolSpe
 use crate::common::Tree;
 
 fn rule(policy: &PathPolicy, tool: &str, arguments: &Value) -> Option<Rule> {
-    policy.validate_call(tool, arguments).denial().map(skillsandbox_path_policy::Denial::rule)
+    policy.validate_call(tool, arguments).rule()
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn wrong_types_are_denials_with_a_reason() {
         ("Read", json!({ "file_path": "a", "x": deep }), Rule::TooNested),
     ] {
         let decision = policy.validate_call(tool, &arguments);
-        assert_eq!(decision.denial().map(|denial| denial.rule()), Some(expected), "{tool}");
+        assert_eq!(decision.rule(), Some(expected), "{tool}");
         let reason = decision.reason();
         assert!(reason.starts_with("path traversal blocked: tool `"), "{reason}");
         assert!(reason.len() < 1500, "{reason}");
@@ -169,7 +169,7 @@ fn a_key_that_stands_twice_is_refused() {
         r#"{"path": "\ud800"}"#,
     ] {
         let decision = policy.validate_call_json("Read", text);
-        assert_eq!(decision.denial().map(|denial| denial.rule()), Some(Rule::DuplicateKey), "{text}");
+        assert_eq!(decision.rule(), Some(Rule::DuplicateKey), "{text}");
     }
     assert!(policy.validate_call_json("Read", r#"{"path": "a"}"#).is_allowed());
     assert!(policy.validate_call_json("Read", r#"{"path": "/etc/passwd"}"#).is_denied());

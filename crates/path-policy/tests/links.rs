@@ -12,7 +12,7 @@ use skillsandbox_path_policy::{Access, BuildError, CaseHandling, Decision, PathP
 use crate::common::{Tree, each_way};
 
 fn rule(decision: &Decision<'_>) -> Option<Rule> {
-    decision.denial().map(skillsandbox_path_policy::Denial::rule)
+    decision.rule()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The policy beside a slow reference that does what path_resolution(7) says, one name at a time, on trees full of links.
+//! The policy beside a slow reference that does what `path_resolution(7)` says, one name at a time, on trees full of links.
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
