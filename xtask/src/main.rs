@@ -31,6 +31,7 @@ For parts of the work:
   behaviours [--check]  how many of the promised behaviours a named test proves
   generate [--check]    write the generated files, or fail where one is stale
   eval --corpus DIR     the scanner on a labelled corpus: recall, false alarms, time
+  bench check-path      decisions a second of `skillsandbox check-path --stdin`
   bench manifest        time and memory of `skillsandbox validate` on hostile manifests
 ";
 
@@ -55,6 +56,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(),
         ["bench", "manifest"] => bench::manifest(),
+        ["bench", "check-path"] => bench::check_path(),
         ["eval", rest @ ..] => eval::run(rest),
         ["measure", command @ ..] => bench::measure(command),
         [] | ["help" | "--help" | "-h"] => {

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use skillsandbox_path_policy::{CaseHandling, Decision, Mode, PathPolicy, UnknownTools, strict_json};
+use skillsandbox_path_policy::{
+    Builder, CaseHandling, Decision, Mode, PathPolicy, UnknownTools, strict_json,
+};
 
 use crate::output::{self, Answer, escaped};
 use crate::verbs::inspect::Format;
@@ -110,7 +112,7 @@ impl CheckPath {
         match self.format {
             Format::Json => output::json(&as_json(&decision))?,
             Format::Text if decision.is_denied() => {
-                output::result(&format!("deny: {}\n", decision.reason()))?
+                output::result(&format!("deny: {}\n", decision.reason()))?;
             }
             Format::Text => output::result(&format!("{}\n", decision.as_str()))?,
         }
@@ -129,9 +131,9 @@ impl CheckPath {
         if self.ignore_case {
             builder = builder.case(CaseHandling::Insensitive);
         }
-        builder = self.read_root.iter().fold(builder, |builder, root| builder.read_root(root));
-        builder = self.write_root.iter().fold(builder, |builder, root| builder.write_root(root));
-        builder = self.forbid.iter().fold(builder, |builder, path| builder.forbid(path));
+        builder = self.read_root.iter().fold(builder, Builder::read_root);
+        builder = self.write_root.iter().fold(builder, Builder::write_root);
+        builder = self.forbid.iter().fold(builder, Builder::forbid);
         for (tool, mode) in &self.mode {
             builder = if tool == "*" { builder.default_mode(*mode) } else { builder.mode(tool, *mode) };
         }
@@ -163,7 +165,7 @@ fn serve(
         if !whole {
             skip_line(input)?;
         }
-        if !line.trim_ascii().is_empty() {
+        if !whole || !line.trim_ascii().is_empty() {
             let answer = if whole {
                 answer(policy, &line)
             } else {
