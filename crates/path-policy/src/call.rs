@@ -143,7 +143,8 @@ impl<'a> Call<'a> {
         self.collect_bases(arguments, 0)?;
         self.visit(None, arguments, 0)?;
         let Some(spec) = self.spec.filter(|_| self.found == 0) else { return Ok(()) };
-        if !spec.path_is_optional {
+        // Behind a prefix the name may be another tool's: `mcp__mail__read` reads no file.
+        if !spec.path_is_optional && self.policy.tools.contains_key(Normal::of(self.tool).as_str()) {
             return Err(self.policy.call_denial(self.tool, Rule::MissingPath));
         }
         // The tool works on the root.
@@ -195,6 +196,14 @@ impl<'a> Call<'a> {
             }
             (Value::String(text), Key::Glob) => self.check_glob(key, text),
             (Value::String(text), Key::Paths) => self.check_list(key, &normal, text),
+            // Several lines are code or prose; no tool's path has them.
+            (Value::String(text), Key::Path | Key::MaybePath)
+                if text.contains('\n')
+                    && (self.spec.is_none() || kind == Key::MaybePath)
+                    && !looks_like_path(text) =>
+            {
+                Ok(())
+            }
             (Value::String(text), Key::Path | Key::MaybePath) => self.check_path(key, &normal, text),
             (Value::String(text), Key::Other) if looks_like_path(text) => self.check_path(key, &normal, text),
             (Value::String(text), Key::Text) if is_file_url(text) => self.check_path(key, &normal, text),

@@ -280,6 +280,11 @@ rules! {
 }
 
 impl Rule {
+    /// Whether the characters of a path alone broke it, wherever it leads.
+    pub(crate) fn is_about_text(self) -> bool {
+        matches!(self, Self::TooLong | Self::TrailingDot | Self::LookAlike | Self::Invisible)
+    }
+
     pub(crate) fn is_about_mode(self) -> bool {
         matches!(self, Self::UnknownTool | Self::ModeDeny | Self::PromptRefused | Self::NoPrompter)
     }

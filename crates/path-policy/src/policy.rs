@@ -15,7 +15,7 @@ use crate::decision::{Decision, Denial, Rule};
 use crate::percent::Decoder;
 use crate::places::{Forbidden, Root, names};
 use crate::settings::{Access, ForbiddenBelow, Mode, UnknownTools};
-use crate::syntax::{self, Shape};
+use crate::syntax::{self, MAX_PATH, Shape};
 use crate::sys;
 use crate::tools::ToolSpec;
 use crate::walk::{Place, Question, Refusal, outermost};
@@ -171,27 +171,45 @@ impl PathPolicy {
         let start = self.start(path)?;
         self.judge_literal(&start, access)?;
         if start.shape.percent {
-            let mut decoder = Decoder::new(path)?;
+            let mut decoder = Decoder::new(start.rest)?;
             while let Some(decoded) = decoder.next()? {
-                let judged = self.start(decoded).and_then(|start| self.judge_literal(&start, access));
-                judged.map_err(|_| Rule::PercentEncoding)?;
+                self.judge_other(&start, decoded, access).map_err(|_| Rule::PercentEncoding)?;
             }
         }
         if !start.shape.ascii {
-            // To the kernel a letter with an accent and a letter followed by an accent are two names; some tools turn one into the other.
-            let text = String::from_utf8_lossy(path);
-            for other in [text.nfc().collect::<String>(), text.nfd().collect()] {
-                if other.as_bytes() != path {
-                    let judged =
-                        self.start(other.as_bytes()).and_then(|start| self.judge_literal(&start, access));
-                    judged.map_err(|refusal| match refusal.rule {
-                        Rule::TooLong => Rule::TooLong,
-                        _ => Rule::Composition,
-                    })?;
-                }
+            self.judge_letters(&start, access)?;
+        }
+        Ok(())
+    }
+
+    /// To the kernel a letter with an accent and a letter followed by an accent are two names, and so are `e` and the wide `ｅ`. Some tools
+    /// turn one into the other.
+    fn judge_letters(&self, start: &Start<'_>, access: Access) -> Result<(), Refusal> {
+        let text = String::from_utf8_lossy(start.rest);
+        for other in [text.nfc().collect::<String>(), text.nfd().collect(), text.nfkc().collect()] {
+            if other == text {
+                continue;
+            }
+            match self.judge_other(start, other.as_bytes(), access) {
+                Ok(()) => {}
+                // `½` becomes `1⁄2`, which would be refused as a path and is harmless as a name.
+                Err(refusal) if refusal.rule.is_about_text() => {}
+                Err(_) => return Err(Rule::Composition.into()),
             }
         }
         Ok(())
+    }
+
+    /// Judges another reading of what follows the root.
+    fn judge_other(&self, start: &Start<'_>, rest: &[u8], access: Access) -> Result<(), Refusal> {
+        let shape = syntax::examine(rest)?;
+        if shape.absolute {
+            return Err(Rule::OutsideRoot.into());
+        }
+        if shape.climbs_first && self.is_closed() {
+            return Err(Rule::Climbs.into());
+        }
+        self.judge_literal(&Start { root: start.root, rest, shape }, access)
     }
 
     fn judge_literal(&self, start: &Start<'_>, access: Access) -> Result<(), Refusal> {
@@ -224,16 +242,19 @@ impl PathPolicy {
 
     /// The first step: what the text alone decides.
     pub(crate) fn start<'p>(&self, path: &'p [u8]) -> Result<Start<'p>, Refusal> {
-        let shape = syntax::examine(path)?;
-        if !shape.absolute {
-            // Only another root could be above this one.
-            if shape.climbs_first && self.is_closed() {
-                return Err(Rule::Climbs.into());
-            }
-            return Ok(Start { root: 0, rest: path, shape });
-        }
-        let (root, rest) = outermost(&self.roots, path).ok_or(Rule::OutsideRoot)?;
-        if self.is_closed() && names(rest).next() == Some(b"..") {
+        let (root, rest, shape) = if path.starts_with(b"/") && path.len() <= MAX_PATH {
+            let Some((root, rest)) = outermost(&self.roots, path) else {
+                syntax::examine(path)?;
+                return Err(Rule::OutsideRoot.into());
+            };
+            // The names of the root are the user's own; the rest is examined, with the slash before it.
+            let below = path.len().checked_sub(rest.len() + 1).and_then(|start| path.get(start..));
+            (root, rest, syntax::examine(below.filter(|below| below.starts_with(b"/")).unwrap_or(b"/"))?)
+        } else {
+            (0, path, syntax::examine(path)?)
+        };
+        // Only another root could be above this one.
+        if shape.climbs_first && self.is_closed() {
             return Err(Rule::Climbs.into());
         }
         Ok(Start { root, rest, shape })

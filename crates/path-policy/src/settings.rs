@@ -66,8 +66,8 @@ pub enum CaseHandling {
     Insensitive,
 }
 
-/// What happens when a tool that reads whole trees (`Grep`, `Glob`, `directory_tree`) is pointed at a folder with a
-/// forbidden path somewhere below it.
+/// What happens when a tool that reads the files below a folder (`Grep`) is pointed at one with a forbidden path somewhere
+/// below it. Tools that only list names (`Glob`, `LS`) are not concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ForbiddenBelow {
     /// It is denied: the tool would walk into the forbidden path by itself, where this policy does not see it.

@@ -280,8 +280,7 @@ const PATHS_KEYS: &[&str] = &[
 ];
 const GLOB_KEYS: &[&str] =
     &["glob", "globs", "include", "includes", "filepattern", "filepatterns", "includepattern", "globpattern"];
-const MAYBE_KEYS: &[&str] =
-    &["root", "base", "location", "uri", "uris", "output", "input", "outfile", "infile"];
+const MAYBE_KEYS: &[&str] = &["root", "base", "location", "uri", "uris", "output", "outfile", "infile"];
 const MAYBE_ENDS: &[&str] = &[
     "path",
     "paths",
@@ -319,6 +318,13 @@ const TEXT_KEYS: &[&str] = &[
     "data",
     "expression",
     "title",
+    "ignore",
+    "exclude",
+    "excludes",
+    "newsource",
+    "oldsource",
+    "diff",
+    "patch",
     "reason",
     "comment",
     "summary",

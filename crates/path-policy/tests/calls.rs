@@ -104,6 +104,11 @@ fn text_is_not_taken_for_a_path() {
         ("send_mail", json!({ "to": "ada@mail.test", "from": "bob@mail.test", "body": "see /etc/passwd" })),
         ("fetch", json!({ "url": "https://a.test/../x", "source": "https://a.test/img.png" })),
         ("http", json!({ "endpoint": "/v1/chat", "route": "/x" })),
+        ("LS", json!({ "path": "projects", "ignore": ["/node_modules/", "../x"] })),
+        ("NotebookEdit", json!({ "notebook_path": "a.ipynb", "new_source": "/* a\n comment */" })),
+        ("apply_patch", json!({ "input": "*** Begin Patch\n*** Update File: x\n" })),
+        ("run_python", json!({ "source": "print(1)\nprint(2)" })),
+        ("mcp__mail__read", json!({ "id": 7 })),
         ("convert", json!({ "from": "USD", "to": 3, "target": { "a": 1 }, "paths": [1, null] })),
     ] {
         assert_eq!(
@@ -153,6 +158,20 @@ fn wrong_types_are_denials_with_a_reason() {
         assert!(reason.starts_with("path traversal blocked: tool `"), "{reason}");
         assert!(reason.len() < 1500, "{reason}");
         assert!(!reason.chars().any(char::is_control), "{reason:?}");
+    }
+}
+
+#[test]
+fn a_path_of_the_wrong_kind_is_refused_behind_a_prefix_too() {
+    let tree = Tree::new();
+    let policy = tree.policy();
+    for arguments in [
+        json!({ "path": 5 }),
+        json!({ "path": ["/etc"] }),
+        json!({ "id": "/etc/passwd" }),
+        json!({ "input": "/etc/passwd\n" }),
+    ] {
+        assert!(policy.validate_call("mcp__mail__read", &arguments).is_denied(), "{arguments}");
     }
 }
 

@@ -347,6 +347,57 @@ fn percent_signs_are_judged_decoded_too() {
     });
 }
 
+/// Letters that NFKC turns into others: a tool that normalises would open the other name.
+#[test]
+fn compatible_letters_are_judged_too() {
+    each_way(|way, build| {
+        let tree = Tree::new();
+        tree.link("../outside", "ws/out");
+        let policy = build(tree.builder().forbid(".env").forbid("secret"));
+        for path in [".\u{ff45}nv", "\u{ff53}ecret/x", "se\u{1d41c}ret", "\u{24de}ut/secret"] {
+            assert_eq!(rule(&policy.check(path, Access::Read)), Some(Rule::Composition), "{way}: {path}");
+        }
+        for path in ["\u{bd} cup.md", "Notes\u{2026}", "\u{fb01}le", "x\u{b2}"] {
+            assert!(
+                policy.check(path, Access::Write).is_allowed(),
+                "{way}: {path}: {}",
+                policy.check(path, Access::Write).reason()
+            );
+        }
+    });
+}
+
+/// What is odd about the root's own name is the user's business.
+#[test]
+fn a_root_may_have_any_name() {
+    each_way(|way, build| {
+        let tree = Tree::new();
+        for name in
+            ["Acme Inc.", "a%20b", "cafe\u{301}", "caf\u{e9}", "back\\slash", "{a,..}", "$HOME", "a: b"]
+        {
+            let root = tree.path(name);
+            fs::create_dir(&root).unwrap();
+            symlink(&tree.path("outside"), root.join("out")).unwrap();
+            symlink(root.join("x"), root.join("in")).unwrap();
+            let policy = build(PathPolicy::builder().root(&root));
+            for inside in ["x", "x/y", "in", "~x", "./a"] {
+                assert!(
+                    policy.check(&root.join(inside), Access::Write).is_allowed(),
+                    "{way}: {name}/{inside}"
+                );
+            }
+            assert!(policy.check(&root, Access::Read).is_allowed(), "{way}: {name}");
+            for bad in ["out/secret", "../outside/secret", "x\0", "%2e%2e/x", "a\\b", "x.", "．．/x"] {
+                assert!(policy.check(&root.join(bad), Access::Read).is_denied(), "{way}: {name}/{bad}");
+            }
+            assert!(
+                policy.check(&format!("{}/{}", root.display(), "a/".repeat(2100)), Access::Read).is_denied(),
+                "{way}: too long"
+            );
+        }
+    });
+}
+
 /// More folders than file descriptors, deeper paths than are followed: a denial, not a panic.
 #[test]
 fn depth_is_bounded() {

@@ -1,6 +1,12 @@
 //! Lists of traversal strings: not one may resolve outside, in any spelling a tool may give it.
 // A test may fail by panicking.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr
+)]
 
 mod common;
 

@@ -1,6 +1,12 @@
 //! A thread swaps a folder for a link, as fast as it can, while paths through it are opened.
 // A test may fail by panicking.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr
+)]
 
 mod common;
 
