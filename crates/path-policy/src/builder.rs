@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode as FileMode, OFlags};
 
-use crate::places::{Alias, Forbidden, Names, Root, is_within, to_names};
+use crate::places::{Alias, Forbidden, Names, Root, to_names};
 use crate::policy::{PathPolicy, PromptRequest, Prompter};
 use crate::settings::{CaseHandling, ForbiddenBelow, Mode, UnknownTools};
 use crate::sys;
@@ -178,7 +178,6 @@ impl Builder {
         for (path, writable) in &self.more {
             roots.push(open_root(path, *writable)?);
         }
-        drop_hostile_aliases(&mut roots);
         let mut places = Vec::new();
         for path in &self.forbidden {
             let base = roots.first().map_or(Path::new("/"), |root| &root.path);
@@ -214,20 +213,6 @@ fn open_root(path: &Path, writable: bool) -> Result<Root, BuildError> {
     let alias = Alias { names: to_names(&spelt), path: spelt };
     let alias = Some(alias).filter(|alias| plain && alias.names != names);
     Ok(Root { fd, path: real, names, alias, writable })
-}
-
-/// A spelling of one root that passes through another is dropped: whoever may write there could make it mean something else. The walk
-/// finds such a root through its link all the same.
-fn drop_hostile_aliases(roots: &mut [Root]) {
-    let tops: Vec<Names> = roots.iter().map(|root| root.names.clone()).collect();
-    for root in roots {
-        let hostile = root.alias.as_ref().is_some_and(|alias| {
-            tops.iter().any(|top| !top.is_empty() && is_within(top, alias.names.iter().map(AsRef::as_ref)))
-        });
-        if hostile {
-            root.alias = None;
-        }
-    }
 }
 
 /// The places a forbidden path means: as it is written below a real folder, and each place its links lead to now.

@@ -225,7 +225,7 @@ fn a_folder_in_the_call_moves_where_its_paths_start() {
 fn patterns_cannot_climb() {
     let tree = Tree::new();
     std::fs::create_dir_all(tree.path("ws/sub")).unwrap();
-    tree.link("../../outside", "ws/sub/out");
+    tree.link("../../outside", "ws/sub/way");
     tree.link("../outside", "ws/out");
     let policy = tree.policy();
     for pattern in [
@@ -270,7 +270,7 @@ fn patterns_cannot_climb() {
         }
     }
     assert!(
-        policy.validate_call("Glob", &json!({ "path": "sub", "pattern": "out/*" })).is_denied(),
+        policy.validate_call("Glob", &json!({ "path": "sub", "pattern": "way/*" })).is_denied(),
         "it starts from the path"
     );
     for pattern in [

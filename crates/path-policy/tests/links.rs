@@ -254,7 +254,7 @@ fn a_root_is_known_by_the_name_it_was_given() {
         assert!(policy.check(&tree.path("alias/secret"), Access::Read).is_denied(), "{way}");
         assert!(policy.check(&tree.path("alias/projects/foo.md"), Access::Read).is_denied(), "{way}");
 
-        // A root that was named through the workspace is not known by that name: whoever writes there could move it.
+        // A root that was named through the workspace is found through its link, and no longer once that leads elsewhere.
         tree.link("../database", "ws/data");
         let policy = build(tree.builder().read_root(tree.path("ws/data")));
         assert!(
