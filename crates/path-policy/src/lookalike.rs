@@ -99,9 +99,7 @@ mod tests {
             if !folded.is_empty() && folded.chars().all(|c| c == '.') {
                 assert!(is_full_stop(c), "{c:?} becomes {folded:?}");
             }
-            if folded.contains(['~', '$', '%', ':']) && !is_sign(c) {
-                panic!("{c:?} becomes {folded:?}");
-            }
+            assert!(!folded.contains(['~', '$', '%', ':']) || is_sign(c), "{c:?} becomes {folded:?}");
         }
         assert!(found >= 10, "only {found}: the test looks at nothing");
     }

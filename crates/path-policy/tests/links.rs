@@ -306,7 +306,7 @@ fn letters_and_their_case() {
         assert!(policy.check(".env", Access::Read).is_allowed(), "{way}");
         let folding = build(tree.builder().forbid(composed).forbid(".Env").case(CaseHandling::Insensitive));
         for path in [".env", ".ENV/x", "CAF\u{c9}", "Cafe\u{301}/x"] {
-            assert_eq!(folding.check(path, Access::Read).is_denied(), true, "{way}: {path}");
+            assert!(folding.check(path, Access::Read).is_denied(), "{way}: {path}");
         }
         assert!(
             folding.check(&tree.path("WS/x"), Access::Read).is_denied(),
@@ -377,7 +377,7 @@ fn a_root_may_have_any_name() {
         {
             let root = tree.path(name);
             fs::create_dir(&root).unwrap();
-            symlink(&tree.path("outside"), root.join("out")).unwrap();
+            symlink(tree.path("outside"), root.join("out")).unwrap();
             symlink(root.join("x"), root.join("in")).unwrap();
             let policy = build(PathPolicy::builder().root(&root));
             for inside in ["x", "x/y", "in", "~x", "./a"] {
