@@ -66,7 +66,7 @@ fn what_the_text_decides_allocates_nothing() {
         assert_eq!((bare.count_total, call.count_total), (0, 0), "{path:?}");
     }
     let allowed = allocation_counter::measure(|| {
-        assert!(policy.check("projects/a/b/c.txt", Access::Read).is_allowed())
+        assert!(policy.check("projects/a/b/c.txt", Access::Read).is_allowed());
     });
     assert_eq!(allowed.count_total, 0, "nor does a plain yes");
     assert!(
