@@ -1,8 +1,9 @@
 //! Benchmarks of whole commands: time and peak memory, beside an alternative in the same run.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
@@ -78,6 +79,75 @@ fn other_validator(skill: &Path, floor: Cost) -> anyhow::Result<()> {
     let cost = median(&["check-jsonschema".into(), "--schemafile".into(), schema, manifest])?;
     print_row("check-jsonschema on the same file", cost, floor);
     Ok(())
+}
+
+/// Calls sent to `skillsandbox check-path --stdin`.
+const CALLS: usize = 100_000;
+
+/// Decisions of `skillsandbox check-path --stdin` a second: all questions at once, and one after the other as a runtime asks that waits.
+pub(crate) fn check_path() -> anyhow::Result<()> {
+    succeed(&mut cargo(["build", "--release", "--package", "skillsandbox"]))?;
+    let target = target_dir()?;
+    let workspace = target.join("bench/workspace");
+    fs::create_dir_all(workspace.join("a/b/c"))?;
+    fs::write(workspace.join("a/b/c/d.txt"), "x")?;
+    let mut echo = Command::new("cat");
+    let mut binary = Command::new(target.join("release/skillsandbox"));
+    binary.args(["check-path", "--stdin", "--root"]).arg(&workspace);
+    for (name, command) in
+        [("cat, the floor of any pipe", &mut echo), ("skillsandbox check-path --stdin", &mut binary)]
+    {
+        let together = together(command)?;
+        let one_by_one = one_by_one(command)?;
+        println!("{name:<40} {together:>10.0} /s together  {one_by_one:>10.0} /s one by one");
+    }
+    Ok(())
+}
+
+fn question(number: usize) -> String {
+    // Half of them are refused.
+    let path = if number.is_multiple_of(2) { "a/b/c/d.txt" } else { "../../etc/passwd" };
+    format!("{{\"tool\":\"Read\",\"args\":{{\"file_path\":\"{path}\",\"limit\":100}}}}\n")
+}
+
+fn start(command: &mut Command) -> anyhow::Result<(Child, ChildStdin, BufReader<ChildStdout>)> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let questions = child.stdin.take().context("no standard input")?;
+    let answers = BufReader::new(child.stdout.take().context("no standard output")?);
+    Ok((child, questions, answers))
+}
+
+fn together(command: &mut Command) -> anyhow::Result<f64> {
+    let (mut child, mut questions, answers) = start(command)?;
+    let text: String = (0..CALLS).map(question).collect();
+    let begin = Instant::now();
+    let writer = std::thread::spawn(move || questions.write_all(text.as_bytes()));
+    let answered = answers.lines().count();
+    let time = begin.elapsed().as_secs_f64();
+    writer.join().map_err(|_| anyhow::anyhow!("the writer failed"))??;
+    child.wait()?;
+    if answered != CALLS {
+        bail!("{answered} answers to {CALLS} questions");
+    }
+    #[allow(clippy::cast_precision_loss)] // far below 2^53
+    Ok(CALLS as f64 / time)
+}
+
+fn one_by_one(command: &mut Command) -> anyhow::Result<f64> {
+    let (mut child, mut questions, mut answers) = start(command)?;
+    let calls = CALLS / 10;
+    let mut line = String::new();
+    let begin = Instant::now();
+    for number in 0..calls {
+        questions.write_all(question(number).as_bytes())?;
+        line.clear();
+        answers.read_line(&mut line)?;
+    }
+    let time = begin.elapsed().as_secs_f64();
+    drop(questions);
+    child.wait()?;
+    #[allow(clippy::cast_precision_loss)] // far below 2^53
+    Ok(calls as f64 / time)
 }
 
 fn print_row(name: &str, cost: Cost, floor: Cost) {

@@ -36,6 +36,7 @@ For parts of the work:
   eval --mutate --corpus DIR [--seed N] [--sample N]
                         the same after an attacker rewrote what was found: which rules are about techniques,
                         which about strings
+  bench check-path      decisions a second of `skillsandbox check-path --stdin`
   bench manifest        time and memory of `skillsandbox validate` on hostile manifests
 ";
 
@@ -60,6 +61,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(),
         ["bench", "manifest"] => bench::manifest(),
+        ["bench", "check-path"] => bench::check_path(),
         ["eval", rest @ ..] => eval::run(rest),
         ["measure", command @ ..] => bench::measure(command),
         [] | ["help" | "--help" | "-h"] => {

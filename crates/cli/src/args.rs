@@ -54,6 +54,8 @@ pub(crate) enum Verb {
     Inspect(verbs::inspect::Inspect),
     Scan(verbs::scan::Scan),
     Explain(verbs::explain::Explain),
+    #[cfg(target_os = "linux")]
+    CheckPath(verbs::check_path::CheckPath),
     Schema(verbs::schema::Schema),
     Completions(verbs::completions::Completions),
     Man(verbs::man::Man),
@@ -66,6 +68,8 @@ impl Verb {
             Self::Inspect(verb) => verb.run(),
             Self::Scan(verb) => verb.run(),
             Self::Explain(verb) => verb.run(),
+            #[cfg(target_os = "linux")]
+            Self::CheckPath(verb) => verb.run(),
             Self::Schema(verb) => verb.run(),
             Self::Completions(verb) => verb.run(),
             Self::Man(verb) => verb.run(),

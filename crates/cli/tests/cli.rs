@@ -249,7 +249,7 @@ fn wrong_usage_is_two() {
 fn help_has_examples_and_names_every_verb() {
     let help = run(&["--help"]);
     assert_eq!(help.code, 0);
-    for verb in ["validate", "inspect", "scan", "explain", "schema", "completions", "man"] {
+    for verb in ["validate", "inspect", "scan", "explain", "check-path", "schema", "completions", "man"] {
         assert!(help.out.contains(verb), "{verb}");
         let own = run(&[verb, "--help"]);
         assert_eq!(own.code, 0);

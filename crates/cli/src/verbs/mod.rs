@@ -1,5 +1,7 @@
 //! One file per verb.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod check_path;
 pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod inspect;

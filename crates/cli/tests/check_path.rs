@@ -1,0 +1,216 @@
+//! `check-path`: decisions as text and as JSON, exit codes, and the server of lines.
+// A test may fail by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn workspace() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("ws/.git")).unwrap();
+    fs::create_dir(dir.path().join("outside")).unwrap();
+    std::os::unix::fs::symlink("../outside", dir.path().join("ws/out")).unwrap();
+    dir
+}
+
+fn command(dir: &tempfile::TempDir, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skillsandbox"));
+    command.arg("check-path").args(args).current_dir(dir.path().join("ws"));
+    command
+}
+
+fn run(dir: &tempfile::TempDir, args: &[&str], input: &[u8]) -> Run {
+    let mut child = command(dir, args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    // In a thread of its own: the answers may fill their pipe before the questions are all written.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+#[test]
+fn a_call_is_allowed_or_denied() {
+    let dir = workspace();
+    let root = dir.path().join("ws");
+    let root = root.to_str().unwrap();
+    let allowed = run(&dir, &["--root", root, "--tool", "Read", "--args", r#"{"file_path": "a.md"}"#], b"");
+    assert_eq!((allowed.code, allowed.out.as_str(), allowed.err.as_str()), (0, "allow\n", ""));
+    for bad in ["/etc/passwd", "../x", "out/x", "~/.ssh/id_rsa"] {
+        let args = json!({ "file_path": bad }).to_string();
+        let denied = run(&dir, &["--root", root, "--tool", "Read", "--args", &args], b"");
+        assert_eq!((denied.code, denied.err.as_str()), (1, ""), "{bad}");
+        assert!(denied.out.starts_with("deny: path traversal blocked: tool `Read`: "), "{}", denied.out);
+    }
+    let denied =
+        run(&dir, &["--format", "json", "--tool", "Read", "--args", r#"{"file_path": "/etc/passwd"}"#], b"");
+    assert_eq!(denied.code, 1, "the root is the current directory");
+    let value: Value = serde_json::from_str(&denied.out).unwrap();
+    assert_eq!((value["decision"].as_str(), value["rule"].as_str()), (Some("deny"), Some("outside-root")));
+    assert!(value["reason"].as_str().unwrap().starts_with("path traversal blocked: "));
+    let allowed = run(
+        &dir,
+        &["--format", "json", "--tool", "Bash", "--args", r#"{"command": "cat /etc/passwd"}"#],
+        b"",
+    );
+    assert_eq!(allowed.code, 0);
+    assert_eq!(
+        serde_json::from_str::<Value>(&allowed.out).unwrap(),
+        json!({ "decision": "allow", "rule": null, "reason": "" })
+    );
+}
+
+#[test]
+fn the_options_reach_the_policy() {
+    let dir = workspace();
+    let outside = dir.path().join("outside");
+    let outside = outside.to_str().unwrap();
+    let file = json!({ "path": format!("{outside}/x") }).to_string();
+    for (options, tool, args, code) in [
+        (vec!["--read-root", outside], "Read", file.as_str(), 0),
+        (vec!["--read-root", outside], "Write", &file, 1),
+        (vec!["--write-root", outside], "Write", &file, 0),
+        (vec!["--forbid", ".git"], "Read", r#"{"path": ".git/config"}"#, 1),
+        (vec!["--forbid", ".git"], "Read", r#"{"path": ".GIT/config"}"#, 0),
+        (vec!["--forbid", ".git", "--ignore-case"], "Read", r#"{"path": ".GIT/config"}"#, 1),
+        (vec!["--mode", "Read=deny"], "Read", r#"{"path": "a"}"#, 1),
+        (vec!["--mode", "Read=prompt"], "Read", r#"{"path": "a"}"#, 1),
+        (vec!["--mode", "*=deny", "--mode", "Read=allow"], "Read", r#"{"path": "a"}"#, 0),
+        (vec!["--mode", "*=deny", "--mode", "Read=allow"], "Write", r#"{"path": "a"}"#, 1),
+        (vec!["--unknown-tools", "deny"], "frob", r#"{"path": "a"}"#, 1),
+        (vec!["--unknown-tools", "ignore"], "frob", r#"{"path": "/etc"}"#, 0),
+        (vec![], "frob", r#"{"path": "/etc"}"#, 1),
+    ] {
+        let mut all = options.clone();
+        all.extend(["--tool", tool, "--args", args]);
+        let run = run(&dir, &all, b"");
+        assert_eq!(run.code, code, "{options:?} {tool} {args}: {}{}", run.out, run.err);
+    }
+    let prompt = run(&dir, &["--mode", "Read=prompt", "--tool", "Read", "--args", r#"{"path": "a"}"#], b"");
+    assert_eq!(prompt.out, "prompt\n");
+}
+
+#[test]
+fn wrong_usage_is_two() {
+    let dir = workspace();
+    for args in [
+        &[][..],
+        &["--tool", "Read"],
+        &["--args", "{}"],
+        &["--tool", "Read", "--args", "{"],
+        &["--tool", "Read", "--args", r#"{"path": "a", "path": "/etc/passwd"}"#],
+        &["--stdin", "--tool", "Read", "--args", "{}"],
+        &["--root", "/nonexistent.invalid", "--stdin"],
+        &["--root", "/", "--stdin"],
+        &["--mode", "Read", "--stdin"],
+        &["--mode", "Read=maybe", "--stdin"],
+        &["--forbid", "../x", "--stdin"],
+    ] {
+        let run = run(&dir, args, b"");
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}");
+        assert!(!run.err.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn every_line_has_an_answer_and_a_bad_one_does_not_end_it() {
+    let dir = workspace();
+    let lines: &[(&[u8], &str, Option<&str>)] = &[
+        (br#"{"tool":"Read","args":{"file_path":"a.md"}}"#, "allow", None),
+        (br#"{"tool":"Read","args":{"file_path":"/etc/passwd"}}"#, "deny", Some("outside-root")),
+        (b"not json", "error", Some("malformed")),
+        (b"{", "error", Some("malformed")),
+        (b"[]", "error", Some("malformed")),
+        (b"\xff\xfe", "error", Some("malformed")),
+        (br#"{"tool":"Read"}"#, "error", Some("malformed")),
+        (br#"{"args":{}}"#, "error", Some("malformed")),
+        (br#"{"tool":7,"args":{}}"#, "error", Some("malformed")),
+        (
+            br#"{"tool":"Read","args":{"path":"a"},"arguments":{"path":"/etc/passwd"}}"#,
+            "error",
+            Some("malformed"),
+        ),
+        (br#"{"tool":"Read","args":{"path":"a"},"args":{"path":"/etc/passwd"}}"#, "error", Some("malformed")),
+        (br#"{"tool":"Read","args":{"path":"a","path":"/etc/passwd"}}"#, "error", Some("malformed")),
+        (br#"{"tool":"Read","args":{"path":"a\u0000"}}"#, "deny", Some("control-character")),
+        (br#"{"tool":"Read","args":{"path":"\ud800"}}"#, "error", Some("malformed")),
+        (br#"{"tool":"Read","args":["/etc/passwd"]}"#, "deny", Some("arguments-not-object")),
+        (br#"{"tool":"Write","args":{"path":"a"}}"#, "prompt", None),
+        (br#"{"tool":"Glob","args":{"pattern":"{a,../../etc}/*"}}"#, "deny", Some("pattern-climbs")),
+        (br#"{"tool":"Read","args":{"path":"a"}}"#, "allow", None),
+    ];
+    let mut input = Vec::new();
+    for (line, ..) in lines {
+        input.extend_from_slice(line);
+        // Empty lines are no questions; line ends of both kinds are.
+        input.extend_from_slice(b"\r\n\n");
+    }
+    input.pop();
+    let run = run(&dir, &["--stdin", "--mode", "Write=prompt"], &input);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), lines.len(), "{}", run.out);
+    for ((line, decision, rule), answer) in lines.iter().zip(&answers) {
+        let found = (answer["decision"].as_str().unwrap(), answer["rule"].as_str());
+        assert_eq!(found, (*decision, *rule), "{}", String::from_utf8_lossy(line));
+        assert_eq!(answer["reason"].as_str().unwrap().is_empty(), matches!(*decision, "allow" | "prompt"));
+    }
+    assert!(run.out.chars().all(|c| c == '\n' || !c.is_control()), "{:?}", run.out);
+}
+
+#[test]
+fn ids_come_back_and_long_lines_are_passed_over() {
+    let dir = workspace();
+    let mut input = br#"{"id":{"n":[1]},"tool":"Read","args":{"path":"/etc"}}"#.to_vec();
+    input.push(b'\n');
+    input.resize(input.len() + 17 * 1024 * 1024, b' ');
+    input.extend_from_slice(b"x\n");
+    let long = format!(
+        "{{\"id\":2,\"tool\":\"Write\",\"args\":{{\"path\":\"a\",\"content\":\"{}\"}}}}",
+        "y".repeat(1_000_000)
+    );
+    input.extend_from_slice(long.as_bytes());
+    let run = run(&dir, &["--stdin"], &input);
+    let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 3, "{}", run.out);
+    assert_eq!(answers[0]["id"], json!({ "n": [1] }));
+    assert_eq!(answers[1]["decision"], "error");
+    assert_eq!(
+        (answers[2]["id"].as_u64(), answers[2]["decision"].as_str()),
+        (Some(2), Some("allow")),
+        "the last line needs no end"
+    );
+}
+
+/// A runtime that waits for each answer gets it before it asks again.
+#[test]
+fn an_answer_comes_before_the_next_question() {
+    let dir = workspace();
+    let mut child = command(&dir, &["--stdin"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    for (path, decision) in [("a", "allow"), ("../a", "deny"), ("b", "allow")] {
+        writeln!(stdin, "{}", json!({ "tool": "Read", "args": { "path": path } })).unwrap();
+        let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        assert_eq!(answer["decision"], decision);
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}

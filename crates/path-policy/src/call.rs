@@ -1,0 +1,383 @@
+//! What a policy says of a tool call: every path in its arguments, then the tool's mode.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::decision::{Decision, Denial, Rule};
+use crate::glob;
+use crate::json::strict_json;
+use crate::policy::{PathPolicy, PromptRequest};
+use crate::settings::{Access, ForbiddenBelow, Mode, UnknownTools};
+use crate::tools::{Key, Normal, ToolSpec, Tree, known_as};
+use crate::walk::Refusal;
+
+/// Paths looked at in one call; the largest seen in practice is a list of some hundred files.
+const MAX_PATHS: usize = 1024;
+/// Depth of the arguments. `serde_json` itself reads 128.
+const MAX_NESTING: usize = 64;
+
+impl PathPolicy {
+    /// Whether a tool call may run: its paths first, then the mode of the tool. [`Mode::Prompt`] asks the prompter here; without
+    /// one it is a denial.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use skillsandbox_path_policy::PathPolicy;
+    ///
+    /// # let workspace = tempfile::tempdir()?;
+    /// let policy = PathPolicy::new(workspace.path())?;
+    /// assert!(policy.validate_call("Read", &json!({ "file_path": "projects/foo.md" })).is_allowed());
+    /// assert!(policy.validate_call("Read", &json!({ "file_path": "/etc/passwd" })).is_denied());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn validate_call<'a>(&'a self, tool: &'a str, arguments: &'a Value) -> Decision<'a> {
+        match self.judge_call(tool, arguments) {
+            Decision::Prompt => match &self.prompter {
+                None => Decision::Deny(self.call_denial(tool, Rule::NoPrompter)),
+                Some(ask) if ask(&PromptRequest { tool, arguments }) => Decision::Allow,
+                Some(_) => Decision::Deny(self.call_denial(tool, Rule::PromptRefused)),
+            },
+            decided => decided,
+        }
+    }
+
+    /// The same without asking anybody: [`Decision::Prompt`] is left to the caller.
+    pub fn judge_call<'a>(&'a self, tool: &'a str, arguments: &'a Value) -> Decision<'a> {
+        let decided = match self.tool(tool) {
+            Some(spec) if spec.exempt => Ok(()),
+            Some(spec) => Call::new(self, tool, Some(spec), arguments).check(),
+            None => match self.unknown {
+                UnknownTools::Ignore => Ok(()),
+                UnknownTools::Check => Call::new(self, tool, None, arguments).check(),
+                UnknownTools::Deny => Err(self.call_denial(tool, Rule::UnknownTool)),
+            },
+        };
+        match (decided, self.mode_of(tool)) {
+            (Err(denial), _) => Decision::Deny(denial),
+            (Ok(()), Mode::Allow) => Decision::Allow,
+            (Ok(()), Mode::Prompt) => Decision::Prompt,
+            (Ok(()), Mode::Deny) => Decision::Deny(self.call_denial(tool, Rule::ModeDeny)),
+        }
+    }
+
+    /// [`PathPolicy::validate_call`] for arguments as text. A key that stands twice in an object is a denial: two readers of JSON
+    /// may take different ones, and [`Value`] no longer shows that there were two.
+    pub fn validate_call_json<'a>(&'a self, tool: &'a str, arguments: &str) -> Decision<'a> {
+        match strict_json(arguments) {
+            Ok(arguments) => self.validate_call(tool, &arguments).into_owned(),
+            Err(error) => {
+                let detail = Some(error.to_string().into());
+                Decision::Deny(Denial { detail, ..self.call_denial(tool, Rule::DuplicateKey) })
+            }
+        }
+    }
+
+    fn call_denial<'a>(&'a self, tool: &'a str, rule: Rule) -> Denial<'a> {
+        Denial {
+            rule,
+            tool: Some(Cow::Borrowed(tool)),
+            argument: None,
+            path: Cow::Borrowed(&[]),
+            access: None,
+            root: Cow::Borrowed(self.root()),
+            detail: None,
+        }
+    }
+
+    /// What is known of a tool. That it is no file tool is believed of its whole name only: a server may call anything `bash`.
+    fn tool(&self, name: &str) -> Option<&ToolSpec> {
+        known_as(name).enumerate().find_map(|(index, name)| {
+            self.tools.get(Normal::of(name).as_str()).filter(|spec| index == 0 || !spec.exempt)
+        })
+    }
+
+    /// The strictest of the modes set for the names of a tool.
+    fn mode_of(&self, name: &str) -> Mode {
+        let modes = known_as(name).filter_map(|name| self.modes.get(Normal::of(name).as_str()));
+        modes.max().copied().unwrap_or(self.default_mode)
+    }
+}
+
+struct Call<'a> {
+    policy: &'a PathPolicy,
+    tool: &'a str,
+    /// None for a tool that is not known.
+    spec: Option<&'a ToolSpec>,
+    arguments: &'a Value,
+    access: Access,
+    /// Folders of this call that its relative paths may start from.
+    bases: Bases<'a>,
+    /// The same for its patterns, which may start from any of its paths.
+    glob_bases: Bases<'a>,
+    found: usize,
+}
+
+impl<'a> Call<'a> {
+    fn new(policy: &'a PathPolicy, tool: &'a str, spec: Option<&'a ToolSpec>, arguments: &'a Value) -> Self {
+        let mut access = spec.map_or(Access::ReadWrite, |spec| spec.access);
+        if let Some((key, value)) = spec.and_then(|spec| spec.reads_when.as_ref())
+            && arguments.get(&**key).and_then(Value::as_str) == Some(value)
+        {
+            access = Access::Read;
+        }
+        Self {
+            policy,
+            tool,
+            spec,
+            arguments,
+            access,
+            bases: Bases::default(),
+            glob_bases: Bases::default(),
+            found: 0,
+        }
+    }
+
+    fn check(mut self) -> Result<(), Denial<'a>> {
+        let arguments = self.arguments;
+        match arguments {
+            Value::Object(_) | Value::Null => {}
+            _ if self.spec.is_none() => {}
+            _ => return Err(self.policy.call_denial(self.tool, Rule::ArgumentsNotObject)),
+        }
+        self.collect_bases(arguments, 0)?;
+        self.visit(None, arguments, 0)?;
+        let Some(spec) = self.spec.filter(|_| self.found == 0) else { return Ok(()) };
+        // Behind a prefix the name may be another tool's: `mcp__mail__read` reads no file.
+        if !spec.path_is_optional && self.policy.tools.contains_key(Normal::of(self.tool).as_str()) {
+            return Err(self.policy.call_denial(self.tool, Rule::MissingPath));
+        }
+        // The tool works on the root.
+        self.check_tree(".", self.access).map_err(|refusal| self.denial(refusal, None, ".", self.access))
+    }
+
+    fn collect_bases(&mut self, value: &'a Value, depth: usize) -> Result<(), Denial<'a>> {
+        if depth > MAX_NESTING {
+            return Err(self.policy.call_denial(self.tool, Rule::TooNested));
+        }
+        let Value::Object(map) = value else {
+            return match value {
+                Value::Array(list) => list.iter().try_for_each(|value| self.collect_bases(value, depth + 1)),
+                _ => Ok(()),
+            };
+        };
+        for (key, value) in map {
+            let Value::String(text) = value else {
+                self.collect_bases(value, depth + 1)?;
+                continue;
+            };
+            let key = Normal::of(key);
+            let is_base = key.is_base();
+            let fits = !is_base || self.bases.push(text);
+            // Paths deeper down are many (`edits[].file_path`), and no pattern starts from them.
+            let fits = fits
+                && (!is_base && (depth > 0 || !matches!(key.as_str(), "path" | "filepath"))
+                    || self.glob_bases.push(text));
+            if !fits {
+                return Err(self.policy.call_denial(self.tool, Rule::TooManyPaths));
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a value under a key, or at the arguments themselves.
+    fn visit(&mut self, key: Option<&'a str>, value: &'a Value, depth: usize) -> Result<(), Denial<'a>> {
+        if depth > MAX_NESTING {
+            return Err(self.policy.call_denial(self.tool, Rule::TooNested));
+        }
+        let normal = Normal::of(key.unwrap_or_default());
+        let kind = normal.key(self.spec);
+        match (value, kind) {
+            (Value::Object(map), kind) if kind != Key::Path || self.spec.is_none() => {
+                map.iter().try_for_each(|(key, value)| self.visit(Some(key), value, depth + 1))
+            }
+            (Value::Array(list), kind) if kind != Key::Path || self.spec.is_none() => {
+                list.iter().try_for_each(|value| self.visit_item(key, kind, value, depth + 1))
+            }
+            (Value::String(text), Key::Glob) => self.check_glob(key, text),
+            (Value::String(text), Key::Paths) => self.check_list(key, &normal, text),
+            // Several lines are code or prose; no tool's path has them.
+            (Value::String(text), Key::Path | Key::MaybePath)
+                if text.contains('\n')
+                    && (self.spec.is_none() || kind == Key::MaybePath)
+                    && !looks_like_path(text) =>
+            {
+                Ok(())
+            }
+            (Value::String(text), Key::Path | Key::MaybePath) => self.check_path(key, &normal, text),
+            (Value::String(text), Key::Other) if looks_like_path(text) => self.check_path(key, &normal, text),
+            (Value::String(text), Key::Text) if is_file_url(text) => self.check_path(key, &normal, text),
+            (
+                Value::Object(_) | Value::Array(_) | Value::Number(_) | Value::Bool(_),
+                Key::Path | Key::Paths,
+            ) if self.spec.is_some() => Err(self.wrong_type(key)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks at one of a list under a key.
+    fn visit_item(
+        &mut self,
+        key: Option<&'a str>,
+        kind: Key,
+        value: &'a Value,
+        depth: usize,
+    ) -> Result<(), Denial<'a>> {
+        match (value, kind) {
+            (Value::Null | Value::Number(_) | Value::Bool(_) | Value::Array(_), Key::Paths)
+                if self.spec.is_some() =>
+            {
+                Err(self.wrong_type(key))
+            }
+            // One of several is one path.
+            (Value::String(text), Key::Paths) => {
+                self.check_path(key, &Normal::of(key.unwrap_or_default()), text)
+            }
+            _ => self.visit(key, value, depth),
+        }
+    }
+
+    fn wrong_type(&self, key: Option<&'a str>) -> Denial<'a> {
+        Denial { argument: key.map(Cow::Borrowed), ..self.policy.call_denial(self.tool, Rule::WrongType) }
+    }
+
+    fn denial(&self, refusal: Refusal, key: Option<&'a str>, path: &'a str, access: Access) -> Denial<'a> {
+        Denial {
+            tool: Some(Cow::Borrowed(self.tool)),
+            argument: key.map(Cow::Borrowed),
+            ..self.policy.denial(refusal, path.as_bytes(), access)
+        }
+    }
+
+    fn count(&mut self) -> Result<(), Refusal> {
+        self.found += 1;
+        if self.found > MAX_PATHS { Err(Rule::TooManyPaths.into()) } else { Ok(()) }
+    }
+
+    /// Several paths as one text: it may be one path, or some tool may take it apart.
+    fn check_list(&mut self, key: Option<&'a str>, normal: &Normal, text: &'a str) -> Result<(), Denial<'a>> {
+        if text.trim_start().starts_with(['[', '{']) && self.spec.is_some() {
+            return Err(self.wrong_type(key));
+        }
+        self.check_path(key, normal, text)?;
+        let is_gap = |c: char| matches!(c, ',' | ';' | ':' | '|') || c.is_whitespace();
+        if !text.contains(is_gap) {
+            return Ok(());
+        }
+        text.split(is_gap)
+            .filter(|piece| !piece.is_empty())
+            .try_for_each(|piece| self.check_path(key, normal, piece))
+    }
+
+    fn check_path(&mut self, key: Option<&'a str>, normal: &Normal, text: &'a str) -> Result<(), Denial<'a>> {
+        // What an unknown tool calls `source` may be an address.
+        if self.spec.is_none() && text.contains("://") && !is_file_url(text) {
+            return Ok(());
+        }
+        let access = match self.spec.and_then(|spec| spec.source) {
+            Some(source) if normal.is_source() => source,
+            _ => self.access,
+        };
+        let judged = self.count().and_then(|()| self.judge(text, access, false));
+        judged.map_err(|refusal| self.denial(refusal, key, text, access))
+    }
+
+    fn judge(&self, text: &str, access: Access, is_pattern: bool) -> Result<(), Refusal> {
+        self.policy.judge(text.as_bytes(), access)?;
+        self.check_tree(text, access)?;
+        if text.starts_with('/') {
+            return Ok(());
+        }
+        let bases = if is_pattern { self.glob_bases } else { self.bases };
+        for base in bases.iter().filter(|base| !is_same(base, text)) {
+            self.judge_joined(&format!("{base}/{text}"), access)?;
+            // A folder of the call may start from another one.
+            for outer in self
+                .bases
+                .iter()
+                .filter(|outer| !is_same(outer, base) && !is_same(outer, text) && !base.starts_with('/'))
+            {
+                self.judge_joined(&format!("{outer}/{base}/{text}"), access)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn judge_joined(&self, joined: &str, access: Access) -> Result<(), Refusal> {
+        self.policy.judge(joined.as_bytes(), access)?;
+        self.check_tree(joined, access)
+    }
+
+    fn check_glob(&mut self, key: Option<&'a str>, pattern: &'a str) -> Result<(), Denial<'a>> {
+        // A `!` before a pattern leaves out what it matches.
+        let pattern = pattern.strip_prefix('!').unwrap_or(pattern);
+        if self.spec.is_none() && pattern.contains("://") && !is_file_url(pattern) {
+            return Ok(());
+        }
+        let judged = glob::beginnings(pattern).map_err(Refusal::from).and_then(|beginnings| {
+            for beginning in beginnings.iter().filter(|beginning| !beginning.is_empty()) {
+                self.count()?;
+                self.judge(beginning, self.access, true)?;
+            }
+            Ok(())
+        });
+        judged.map_err(|refusal| self.denial(refusal, key, pattern, self.access))
+    }
+
+    /// What a tool would meet below a path that it takes as a whole.
+    fn check_tree(&self, path: &str, access: Access) -> Result<(), Refusal> {
+        let whole = match self.spec.map_or(Tree::Takes, |spec| spec.tree) {
+            Tree::Nothing => false,
+            Tree::Reads => self.policy.forbidden_below == ForbiddenBelow::Deny,
+            Tree::Takes => true,
+        };
+        if whole && self.policy.has_forbidden_below(path.as_bytes(), access)? {
+            return Err(Rule::ForbiddenBelow.into());
+        }
+        Ok(())
+    }
+}
+
+/// A few folders, kept without an allocation.
+#[derive(Clone, Copy, Default)]
+struct Bases<'a> {
+    list: [&'a str; 4],
+    len: usize,
+}
+
+impl<'a> Bases<'a> {
+    /// Whether there was room for it.
+    fn push(&mut self, base: &'a str) -> bool {
+        if base.is_empty() {
+            return true; // refused as a path
+        }
+        let place = self.list.get_mut(self.len);
+        self.len += 1;
+        place.map(|place| *place = base).is_some()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.list.iter().copied().take(self.len)
+    }
+}
+
+/// Whether both are the same argument, not just the same text: `sub` in the folder `sub` is another place.
+fn is_same(left: &str, right: &str) -> bool {
+    std::ptr::eq(left, right)
+}
+
+/// Whether a text under a key that says nothing is meant as a path.
+fn looks_like_path(text: &str) -> bool {
+    text.starts_with(['/', '~', '\\'])
+        || ["./", "../", "$HOME", "${", "%2e", "%2f"].iter().any(|start| text.starts_with(start))
+        || text == ".."
+        || text.contains("/../")
+        || text.contains("..\\")
+        || text.ends_with("/..")
+        || matches!(text.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic())
+        || is_file_url(text)
+}
+
+fn is_file_url(text: &str) -> bool {
+    text.trim_start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+}
