@@ -1,0 +1,532 @@
+//! Git and its relatives: settings, options and sub-commands that name programs.
+
+use super::{Escape, Flags, When, first_operand};
+use crate::lexer::Words;
+
+const GIT: &[&str] = &["git", "hub", "git-lfs"];
+
+pub(super) const ENTRIES: &[Escape] = &[
+    Escape {
+        name: "git/setting",
+        commands: GIT,
+        when: When::Judge(setting),
+        reason: "a setting of git can name a program that is then run (aliases, pagers, hooks, helpers)",
+        instead: "leave -c out, or set only user.name, user.email and colours",
+        matches: &[
+            "git -c alias.x='!id' x",
+            "git -c core.pager=id log",
+            "git -c core.sshCommand=id fetch",
+            "git -ccore.pager=id log",
+            "git -c Core.FsMonitor=id status",
+            "git --config-env=core.pager=X log",
+            "git clone -c core.sshCommand=id url",
+            "git clone --config x=y url",
+            "git -c include.path=x status",
+            "git -c user.name=a -c core.editor=id commit",
+            "git --config-e=core.pager=X log",
+            "git clone --conf=x url",
+        ],
+        not_matches: &[
+            "git -c user.name=Ada commit -m x",
+            "git -c color.ui=always log",
+            "git commit -C HEAD",
+            "git diff -c",
+            "git -c core.quotepath=off status",
+        ],
+    },
+    Escape {
+        name: "git/configure",
+        commands: GIT,
+        when: When::Judge(configure),
+        reason: "a setting of git can name a program that is run by a later command",
+        instead: "only read settings: git config --get NAME",
+        matches: &[
+            "git config alias.x '!id'",
+            "git config --global core.pager id",
+            "git config --edit",
+            "git config set core.pager id",
+            "git config -e",
+            "git --no-pager config core.pager id",
+            "git -C . config a.b c",
+        ],
+        not_matches: &[
+            "git config --get user.name",
+            "git config --list",
+            "git config -l",
+            "git config get user.name",
+            "git config list",
+            "git config user.name",
+        ],
+    },
+    Escape {
+        name: "git/program-option",
+        commands: GIT,
+        when: Flags::long(&[
+            "--upload-pack",
+            "--receive-pack",
+            "--exec",
+            "--exec-path",
+            "--extcmd",
+            "--ext-diff",
+            "--open-files-in-pager",
+            "--tree-filter",
+            "--sendmail-cmd",
+            "--smtp-server",
+            "--to-cmd",
+            "--cc-cmd",
+            "--header-cmd",
+            "--template",
+            "--separate-git-dir",
+            "--git-dir",
+            "--work-tree",
+            "--namespace",
+            "--super-prefix",
+            "--textconv",
+            "--filter-process",
+            "--trailer-cmd",
+            "--html-path",
+            "--gpg-program",
+            "--editor",
+            "--remote-cmd",
+            "--index-filter",
+            "--env-filter",
+        ]),
+        reason: "the option names a program, or a place where git finds programs to run",
+        instead: "leave the option out",
+        matches: &[
+            "git fetch --upload-pack=id x",
+            "git clone --upload-pack id x y",
+            "git ls-remote --upl=id x",
+            "git rebase --exec id main",
+            "git push --receive-pack=id",
+            "git grep --open-files-in-pager=id x",
+            "git --exec-path=x status",
+            "git archive --remote=x --exec=id HEAD",
+            "git diff --ext-diff",
+            "git init --template=x",
+            "git --git-dir=x status",
+        ],
+        not_matches: &[
+            "git fetch origin",
+            "git log --oneline",
+            "git log --graph",
+            "git push --force",
+            "git diff --exit-code",
+            "git status --no-ahead-behind",
+        ],
+    },
+    Escape {
+        name: "git/program-letter",
+        commands: GIT,
+        when: When::Judge(letter),
+        reason: "the option names a program that is run",
+        instead: "leave the option out",
+        matches: &[
+            "git rebase -x id main",
+            "git clone -u id x y",
+            "git grep -Oid x",
+            "git difftool -yx id",
+            "git rebase -i -x id main",
+            "git grep -O x",
+        ],
+        not_matches: &["git push -u origin main", "git grep -n x", "git clone -q url", "git add -u"],
+    },
+    Escape {
+        name: "git/sub-command",
+        commands: GIT,
+        when: When::Judge(|words| {
+            subcommand(words).filter(|(_, name)| RUNS.contains(name)).map(|(index, _)| index)
+        }),
+        reason: "the sub-command runs programs, opens an editor or a server, or gives out passwords",
+        instead: "use another sub-command",
+        matches: &[
+            "git bisect run id",
+            "git submodule foreach id",
+            "git filter-branch --tree-filter id",
+            "git difftool",
+            "git mergetool",
+            "git credential fill",
+            "git instaweb",
+            "git send-email x",
+            "git hook run pre-commit",
+            "git -C sub bisect run id",
+            "git --no-pager submodule foreach id",
+            "git shell -c id",
+            "git for-each-repo x",
+            "git daemon",
+            "git upload-pack x",
+            "git lfs pull",
+            "git flow init",
+            "git annex sync",
+            "git fsmonitor--daemon start",
+            "git help -w log",
+        ],
+        not_matches: &[
+            "git status",
+            "git log",
+            "git show HEAD",
+            "git branch",
+            "git stash list",
+            "git remote -v",
+        ],
+    },
+    Escape {
+        name: "git/address",
+        commands: GIT,
+        when: When::Holds(&["ext::", "fd::", "transport::"]),
+        reason: "such an address is a command that git runs",
+        instead: "use an address that begins with https://",
+        matches: &["git clone 'ext::sh -c id' x", "git fetch fd::17", "git remote add x EXT::id"],
+        not_matches: &["git clone https://git.example.test/a.git", "git log --format=%h"],
+    },
+    Escape {
+        name: "git/unknown",
+        commands: GIT,
+        when: When::Judge(|words| match subcommand(words) {
+            Some((index, name)) => {
+                (!KNOWN.contains(&name) && !RUNS.contains(&name) && name != "config").then_some(index)
+            }
+            None => None,
+        }),
+        reason: "what git does not know it looks up as an alias, or as a program called git-…, and runs that",
+        instead: "use a sub-command of git's own",
+        matches: &["git st", "git x", "git my-script a", "git -C sub pwn"],
+        not_matches: &["git status", "git --version", "git rev-parse HEAD", "git cat-file -p HEAD", "git"],
+    },
+    Escape {
+        name: "hg/setting",
+        commands: &["hg", "chg"],
+        when: Flags::both(
+            &["--config", "--ssh", "--remotecmd", "--tool", "--cwd", "--repository"],
+            "e",
+            "mrRlubdI",
+        ),
+        reason: "the option names a program, or a place with settings that do",
+        instead: "leave the option out",
+        matches: &[
+            "hg --config alias.x='!id' x",
+            "hg clone -e id x y",
+            "hg pull --ssh id",
+            "hg --conf=x log",
+        ],
+        not_matches: &["hg log", "hg commit -m e"],
+    },
+    Escape {
+        name: "svn/setting",
+        commands: &["svn", "svnadmin"],
+        when: Flags::long(&["--config-option", "--config-dir", "--diff-cmd", "--diff3-cmd", "--editor-cmd"]),
+        reason: "the option names a program that is run",
+        instead: "leave the option out",
+        matches: &[
+            "svn diff --diff-cmd id",
+            "svn up --config-option=config:tunnels:x=id",
+            "svn ci --editor-cmd=id",
+        ],
+        not_matches: &["svn diff", "svn log --limit 3"],
+    },
+    Escape {
+        name: "gh/alias",
+        commands: &["gh", "glab"],
+        when: When::Subcommand(&[
+            "alias",
+            "extension",
+            "ext",
+            "codespace",
+            "cs",
+            "auth",
+            "config",
+            "browse",
+            "copilot",
+        ]),
+        reason: "it sets up programs to be run, or gives out tokens",
+        instead: "use another sub-command",
+        matches: &["gh alias set x '!id'", "gh extension install x", "gh auth token"],
+        not_matches: &["gh pr list", "gh issue view 3"],
+    },
+];
+
+/// Sub-commands that run what they are given, or what a file says.
+const RUNS: &[&str] = &[
+    "annex",
+    "bisect",
+    "citool",
+    "credential",
+    "credential-cache",
+    "credential-store",
+    "cvsserver",
+    "daemon",
+    "difftool",
+    "fast-import",
+    "filter-branch",
+    "flow",
+    "for-each-repo",
+    "fsmonitor--daemon",
+    "gui",
+    "help",
+    "hook",
+    "http-backend",
+    "imap-send",
+    "instaweb",
+    "lfs",
+    "maintenance",
+    "mergetool",
+    "receive-pack",
+    "remote-ext",
+    "remote-fd",
+    "request-pull",
+    "send-email",
+    "send-pack",
+    "sh-i18n",
+    "shell",
+    "submodule",
+    "svn",
+    "upload-archive",
+    "upload-pack",
+    "web--browse",
+    "p4",
+    "gitk",
+    "gitweb",
+    "quiltimport",
+    "archimport",
+    "cvsimport",
+    "cvsexportcommit",
+    "scalar",
+    "var",
+];
+
+/// Git's own other sub-commands: everything else is an alias or a program.
+const KNOWN: &[&str] = &[
+    "add",
+    "am",
+    "annotate",
+    "apply",
+    "archive",
+    "backfill",
+    "blame",
+    "branch",
+    "bugreport",
+    "bundle",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "check-mailmap",
+    "check-ref-format",
+    "checkout",
+    "checkout-index",
+    "cherry",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "column",
+    "commit",
+    "commit-graph",
+    "commit-tree",
+    "count-objects",
+    "describe",
+    "diagnose",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "fast-export",
+    "fetch",
+    "fetch-pack",
+    "fmt-merge-msg",
+    "for-each-ref",
+    "format-patch",
+    "fsck",
+    "gc",
+    "get-tar-commit-id",
+    "grep",
+    "hash-object",
+    "index-pack",
+    "init",
+    "interpret-trailers",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "mailinfo",
+    "mailsplit",
+    "merge",
+    "merge-base",
+    "merge-file",
+    "merge-index",
+    "merge-tree",
+    "mktag",
+    "mktree",
+    "multi-pack-index",
+    "mv",
+    "name-rev",
+    "notes",
+    "pack-objects",
+    "pack-refs",
+    "patch-id",
+    "prune",
+    "pull",
+    "push",
+    "range-diff",
+    "read-tree",
+    "rebase",
+    "reflog",
+    "refs",
+    "remote",
+    "repack",
+    "replace",
+    "replay",
+    "rerere",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "show",
+    "show-branch",
+    "show-index",
+    "show-ref",
+    "sparse-checkout",
+    "stage",
+    "stash",
+    "status",
+    "stripspace",
+    "switch",
+    "symbolic-ref",
+    "tag",
+    "unpack-file",
+    "unpack-objects",
+    "update-index",
+    "update-ref",
+    "verify-commit",
+    "verify-pack",
+    "verify-tag",
+    "version",
+    "whatchanged",
+    "worktree",
+    "write-tree",
+];
+
+/// The sub-command, behind git's own options.
+fn subcommand(words: &Words) -> Option<(usize, &str)> {
+    let (index, _) = first_operand(
+        words,
+        "cC",
+        &[
+            "--git-dir",
+            "--work-tree",
+            "--namespace",
+            "--config-env",
+            "--exec-path",
+            "--super-prefix",
+            "--list-cmds",
+            "--attr-source",
+        ],
+    )?;
+    Some((index, std::str::from_utf8(words.get(index)?).unwrap_or_default()))
+}
+
+/// Settings that name no program.
+const HARMLESS: &[&str] = &[
+    "user.name",
+    "user.email",
+    "core.quotepath",
+    "core.autocrlf",
+    "core.eol",
+    "init.defaultbranch",
+    "core.abbrev",
+    "log.date",
+    "diff.renames",
+    "commit.gpgsign",
+    "tag.gpgsign",
+];
+
+fn setting(words: &Words) -> Option<usize> {
+    let end = subcommand(words).map_or(words.len(), |(index, _)| index);
+    let clones = matches!(subcommand(words), Some((_, "clone")));
+    let mut value_of_c = false;
+    for (index, word) in words.arguments() {
+        if std::mem::take(&mut value_of_c) {
+            if !is_harmless(word) {
+                return Some(index);
+            }
+            continue;
+        }
+        if index >= end && !clones {
+            return None;
+        }
+        let long = Flags { long: &["--config", "--config-env"], but: &[], short: "", valued: "" };
+        match word {
+            b"-c" => value_of_c = true,
+            [b'-', b'c', value @ ..] if !is_harmless(value) => return Some(index),
+            _ if long.has(word) => return Some(index),
+            // Behind other letters of `clone`.
+            [b'-', letters @ ..]
+                if clones && index > end && letters.first() != Some(&b'-') && letters.contains(&b'c') =>
+            {
+                return Some(index);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn is_harmless(setting: &[u8]) -> bool {
+    let key = setting.split(|byte| *byte == b'=').next().unwrap_or_default().to_ascii_lowercase();
+    HARMLESS.iter().any(|known| known.as_bytes() == key)
+        || key.starts_with(b"color.")
+        || key.starts_with(b"advice.")
+}
+
+/// `git config` may only read.
+fn configure(words: &Words) -> Option<usize> {
+    let (index, "config") = subcommand(words)? else { return None };
+    const READS: &[&[u8]] = &[
+        b"--get",
+        b"--get-all",
+        b"--get-regexp",
+        b"--get-urlmatch",
+        b"--list",
+        b"-l",
+        b"get",
+        b"list",
+        b"--get-color",
+        b"--get-colorbool",
+    ];
+    const SCOPES: &[&[u8]] = &[
+        b"--local",
+        b"--global",
+        b"--system",
+        b"--worktree",
+        b"--show-origin",
+        b"--show-scope",
+        b"--null",
+        b"-z",
+        b"--name-only",
+        b"--includes",
+        b"--no-includes",
+    ];
+    let mut rest =
+        words.arguments().skip_while(|(at, _)| *at <= index).filter(|(_, word)| !SCOPES.contains(word));
+    match rest.next() {
+        None => Some(index),
+        Some((_, word)) if READS.contains(&word) => None,
+        // A name alone is read.
+        Some((at, word)) if word.first() != Some(&b'-') && word.contains(&b'.') => rest.next().map(|_| at),
+        Some((at, _)) => Some(at),
+    }
+}
+
+/// Options of one letter that name a program, where the sub-command has them.
+fn letter(words: &Words) -> Option<usize> {
+    let (index, name) = subcommand(words)?;
+    let flags = match name {
+        "rebase" => Flags { long: &[], but: &[], short: "x", valued: "sXCS" },
+        "clone" => Flags { long: &[], but: &[], short: "u", valued: "bojc" },
+        "grep" => Flags { long: &[], but: &[], short: "O", valued: "eABCfm" },
+        "difftool" => Flags { long: &[], but: &[], short: "x", valued: "t" },
+        _ => return None,
+    };
+    words.arguments().find(|(at, word)| *at > index && flags.has(word)).map(|(at, _)| at)
+}

@@ -1,0 +1,281 @@
+//! Commands that run other commands, or code that comes in an argument: an allowed one would be a door to every other.
+//!
+//! The table is data, one entry a way, in modules by kind. Each entry has examples of what it is for and what it is not for; a
+//! test proves both.
+
+mod build;
+mod editors;
+mod files;
+mod git;
+mod interpreters;
+mod network;
+mod wrappers;
+
+use crate::lexer::Words;
+
+/// One way in which an allowed command runs others.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Escape {
+    /// Its name, such as `find/exec`; [`crate::Builder::dangerously_allow`] takes it.
+    pub name: &'static str,
+    /// The programs, without version numbers.
+    pub commands: &'static [&'static str],
+    pub(crate) when: When,
+    /// Why it is refused.
+    pub reason: &'static str,
+    /// What to do instead.
+    pub instead: &'static str,
+    /// Command lines it is for.
+    pub matches: &'static [&'static str],
+    /// Command lines of the same programs that pass.
+    pub not_matches: &'static [&'static str],
+}
+
+/// What gives it away.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum When {
+    /// The program does nothing else.
+    Always,
+    /// One of these options, in any spelling.
+    Flags(Flags),
+    /// The first argument that is no option is one of these.
+    Subcommand(&'static [&'static str]),
+    /// An argument is one of these.
+    Word(&'static [&'static str]),
+    /// An argument holds one of these.
+    Holds(&'static [&'static str]),
+    /// Something that only code can say; it returns the number of the argument.
+    Judge(fn(&Words) -> Option<usize>),
+}
+
+/// Options of a program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flags {
+    /// Long ones, which programs take shortened: `--to-command`, but not `--to-stdout`.
+    pub(crate) long: &'static [&'static str],
+    /// Options in their own right that are a shorter form of one above.
+    pub(crate) but: &'static [&'static str],
+    /// Letters that may stand behind one dash, with others.
+    pub(crate) short: &'static str,
+    /// Letters that take what follows as their value, so that nothing behind them is an option.
+    pub(crate) valued: &'static str,
+}
+
+impl Flags {
+    pub(crate) const fn long(long: &'static [&'static str]) -> When {
+        When::Flags(Self { long, but: &[], short: "", valued: "" })
+    }
+
+    pub(crate) const fn both(
+        long: &'static [&'static str],
+        short: &'static str,
+        valued: &'static str,
+    ) -> When {
+        When::Flags(Self { long, but: &[], short, valued })
+    }
+
+    pub(crate) fn has(&self, word: &[u8]) -> bool {
+        match word {
+            [b'-', b'-', name @ ..] => {
+                let name = name.split(|byte| *byte == b'=').next().unwrap_or_default();
+                let is = |list: &[&str], same: fn(&[u8], &[u8]) -> bool| {
+                    list.iter().any(|flag| same(flag.trim_start_matches('-').as_bytes(), name))
+                };
+                !name.is_empty()
+                    && is(self.long, <[u8]>::starts_with)
+                    && !is(self.but, |but, name| but == name)
+            }
+            [b'-', letters @ ..] => {
+                for letter in letters {
+                    if self.short.as_bytes().contains(letter) {
+                        return true;
+                    }
+                    if self.valued.as_bytes().contains(letter) || !letter.is_ascii_alphanumeric() {
+                        return false;
+                    }
+                }
+                false
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Escape {
+    /// The number of the argument that gives it away, if one does; 0 for the program itself.
+    pub(crate) fn find(&self, words: &Words) -> Option<usize> {
+        let any = |test: &dyn Fn(&[u8]) -> bool| {
+            words.arguments().find(|(_, word)| test(word)).map(|(index, _)| index)
+        };
+        match self.when {
+            When::Always => Some(0),
+            When::Flags(flags) => any(&|word| flags.has(word)),
+            When::Subcommand(list) => {
+                let (index, word) = words.arguments().find(|(_, word)| word.first() != Some(&b'-'))?;
+                list.iter().any(|entry| entry.as_bytes() == word).then_some(index)
+            }
+            When::Word(list) => any(&|word| list.iter().any(|entry| entry.as_bytes() == word)),
+            When::Holds(list) => any(&|word| list.iter().any(|entry| holds(word, entry.as_bytes()))),
+            When::Judge(judge) => judge(words),
+        }
+    }
+}
+
+/// Whether a text is part of a word, in any letter case.
+pub(crate) fn holds(word: &[u8], text: &[u8]) -> bool {
+    word.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
+}
+
+/// The whole table.
+pub fn escapes() -> impl Iterator<Item = &'static Escape> {
+    let tables = [
+        wrappers::ENTRIES,
+        interpreters::ENTRIES,
+        git::ENTRIES,
+        files::ENTRIES,
+        editors::ENTRIES,
+        network::ENTRIES,
+        build::ENTRIES,
+    ];
+    tables.into_iter().flatten()
+}
+
+/// The table, by program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table(Vec<(&'static str, Vec<&'static Escape>)>);
+
+impl Table {
+    /// All but those that were let pass by name.
+    pub(crate) fn without(allowed: &[String]) -> Self {
+        let mut table: Vec<(&'static str, Vec<&'static Escape>)> = Vec::new();
+        for escape in escapes().filter(|escape| !allowed.iter().any(|name| name == escape.name)) {
+            for command in escape.commands {
+                match table.binary_search_by_key(command, |(name, _)| name) {
+                    Ok(at) => table.get_mut(at).into_iter().for_each(|(_, list)| list.push(escape)),
+                    Err(at) => table.insert(at, (command, vec![escape])),
+                }
+            }
+        }
+        Self(table)
+    }
+
+    /// The entry that a command falls under, and the number of the argument that gives it away.
+    pub(crate) fn find(&self, words: &Words) -> Option<(&'static Escape, usize)> {
+        let file = words.get(0)?.rsplit(|byte| *byte == b'/').next()?;
+        let exact = self.entries(file);
+        let list = if exact.is_empty() { self.entries(without_version(file)) } else { exact };
+        list.iter().find_map(|escape| Some((*escape, escape.find(words)?)))
+    }
+
+    fn entries(&self, name: &[u8]) -> &[&'static Escape] {
+        // Some systems do not tell letter case in names of files.
+        let lower = |byte: &u8| byte.to_ascii_lowercase();
+        let at = self.0.binary_search_by(|(known, _)| known.bytes().cmp(name.iter().map(lower)));
+        at.ok().and_then(|at| self.0.get(at)).map_or(&[], |(_, list)| list)
+    }
+}
+
+/// `python` of `python3.12`, `vim` of `vim.tiny`, `gcc` of `gcc-13`.
+fn without_version(name: &[u8]) -> &[u8] {
+    let name = [&b".exe"[..], b".basic", b".tiny", b".gtk3", b".nox", b".openbsd", b".traditional"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(*ending))
+        .unwrap_or(name);
+    let length = name.iter().rposition(|byte| !byte.is_ascii_digit() && !matches!(byte, b'.' | b'-'));
+    length.and_then(|last| name.get(..=last)).unwrap_or(name)
+}
+
+/// The first argument from a place on that is no option, where these letters, and these long options, take the next argument as
+/// their value.
+pub(crate) fn first_operand(words: &Words, valued: &str, long: &[&str]) -> Option<(usize, usize)> {
+    let mut skip = false;
+    for (index, word) in words.arguments() {
+        if skip {
+            skip = false;
+        } else if word == b"--" {
+            return Some((index + 1, index + 1)).filter(|(index, _)| *index < words.len());
+        } else if let [b'-', letters @ ..] = word {
+            let last = letters.iter().position(|letter| valued.as_bytes().contains(letter));
+            skip = long.iter().any(|flag| flag.as_bytes() == word)
+                || (letters.first() != Some(&b'-') && last.is_some_and(|at| at + 1 == letters.len()));
+        } else {
+            return Some((index, index));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::{CommandPolicy, Globs, Rule};
+
+    #[test]
+    fn every_entry_is_proved_by_its_examples() {
+        let policy = CommandPolicy::builder().globs(Globs::Literal).build().unwrap();
+        let mut names = HashSet::new();
+        for escape in escapes() {
+            let name = escape.name;
+            assert!(names.insert(name), "{name} is there twice");
+            assert!(!escape.commands.is_empty() && escape.commands.iter().all(|c| !c.is_empty()), "{name}");
+            assert!(!escape.matches.is_empty(), "{name} has no example");
+            assert!(
+                !escape.not_matches.is_empty() || matches!(escape.when, When::Always),
+                "{name} has no example of what passes"
+            );
+            for line in escape.matches {
+                let decision = policy.check(line);
+                let denied = decision.denied().unwrap_or_else(|| panic!("{name}: {line} passes"));
+                assert_eq!(denied.rule, Rule::RunsOthers(name), "{line}: {denied}");
+                // Allowed by name, only another entry may still refuse it.
+                let open =
+                    CommandPolicy::builder().globs(Globs::Literal).dangerously_allow(name).build().unwrap();
+                let decision = open.check(line);
+                assert!(
+                    decision.denied().is_none_or(|d| matches!(d.rule, Rule::RunsOthers(n) if n != name)),
+                    "{line}"
+                );
+            }
+            for line in escape.not_matches {
+                let decision = policy.check(line);
+                assert!(decision.is_allowed(), "{name}: {line}: {decision:?}");
+            }
+        }
+        assert!(names.len() > 60, "only {}", names.len());
+    }
+
+    #[test]
+    fn every_program_of_an_entry_is_found_by_its_name_path_and_version() {
+        let policy = CommandPolicy::builder().build().unwrap();
+        for escape in escapes().filter(|escape| matches!(escape.when, When::Always)) {
+            for command in escape.commands {
+                for line in [
+                    format!("{command} x"),
+                    format!("bin/{command} x"),
+                    format!("{}2 x", command.to_uppercase()),
+                ] {
+                    let rule = policy.check(&line).denied().map(|denied| denied.rule);
+                    assert_eq!(rule, Some(Rule::RunsOthers(escape.name)), "{line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn versions_are_left_out() {
+        for (name, expected) in [
+            ("python3.12", "python"),
+            ("gcc-13", "gcc"),
+            ("vim.tiny", "vim"),
+            ("node", "node"),
+            ("7z", "7z"),
+            ("42", "42"),
+            ("", ""),
+        ] {
+            assert_eq!(without_version(name.as_bytes()), expected.as_bytes());
+        }
+    }
+}
