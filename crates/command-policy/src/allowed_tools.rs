@@ -1,7 +1,7 @@
 //! `allowed-tools`, as a skill's front matter has it: `Bash(git:*) Bash(jq:*)`.
 
-use crate::lexer::Words;
 use crate::policy::PolicyError;
+use crate::words::Words;
 
 /// What a list of tools may hold beside `Bash(command:*)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

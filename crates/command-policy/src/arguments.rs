@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::denied::{Denied, Rule};
-use crate::lexer::Words;
+use crate::words::Words;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arguments {

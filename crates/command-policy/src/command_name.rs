@@ -1,7 +1,7 @@
 //! The first word: what a shell would not look up as a program.
 
 use crate::denied::{Denied, Rule};
-use crate::lexer::Words;
+use crate::words::Words;
 
 /// Words that begin a construct of dash or bash.
 const RESERVED: &[&str] = &[

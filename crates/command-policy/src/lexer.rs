@@ -5,6 +5,7 @@
 
 use crate::ansi_c;
 use crate::denied::{Denied, Place, Rule, is_deceptive};
+use crate::words::{DOUBLE, PLAIN, SINGLE, Words, class};
 
 /// Longest command line: what Linux takes as one argument of `sh -c` (`MAX_ARG_STRLEN`, 32 pages).
 pub const MAX_LINE: usize = 128 * 1024;
@@ -37,106 +38,6 @@ pub(crate) struct Settings {
     pub(crate) dialect: Dialect,
 }
 
-/// Notes on a word, so that most words need no second look.
-pub(crate) const SLASH: u8 = 1;
-pub(crate) const DOT: u8 = 2;
-/// A character that programs expand on their own: `~`, `$`, `%`.
-pub(crate) const EXPANDS: u8 = 4;
-pub(crate) const EQUALS: u8 = 8;
-/// Ends a run of plain text, of text in single quotes, in double quotes.
-const PLAIN: u8 = 0x80;
-const SINGLE: u8 = 0x40;
-const DOUBLE: u8 = 0x20;
-
-const CLASS: [u8; 256] = {
-    let mut class = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        class[byte] = class_of(byte);
-        byte += 1;
-    }
-    class
-};
-
-const fn class_of(byte: usize) -> u8 {
-    #[allow(clippy::cast_possible_truncation)] // there are 256 of them
-    match byte as u8 {
-        b'\t' | b' ' => PLAIN,
-        0..=0x1f | 0x7f..=0xff => PLAIN | SINGLE | DOUBLE,
-        b'\'' => PLAIN | SINGLE,
-        b'"' | b'\\' | b'`' | b'!' => PLAIN | DOUBLE,
-        b'$' => PLAIN | DOUBLE | EXPANDS,
-        b'~' => PLAIN | EXPANDS,
-        b'#' | b'&' | b'|' | b';' | b'<' | b'>' | b'(' | b')' | b'{' | b'*' | b'?' | b'[' => PLAIN,
-        b'/' => SLASH,
-        b'.' => DOT,
-        b'%' => EXPANDS,
-        b'=' => EQUALS,
-        _ => 0,
-    }
-}
-
-fn class(byte: u8) -> u8 {
-    CLASS.get(usize::from(byte)).copied().unwrap_or(PLAIN | SINGLE | DOUBLE)
-}
-
-/// Words, one after the other in one buffer.
-#[derive(Debug, Default)]
-pub(crate) struct Words {
-    text: Vec<u8>,
-    words: Vec<Word>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Word {
-    start: usize,
-    end: usize,
-    place: Place,
-    notes: u8,
-}
-
-impl Words {
-    /// Words that were never a line.
-    pub(crate) fn from_argv<'a>(argv: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut words = Self::default();
-        for (index, word) in argv.enumerate() {
-            let notes = word.iter().fold(0, |notes, byte| notes | class(*byte));
-            let start = words.text.len();
-            words.text.extend_from_slice(word);
-            words.words.push(Word { start, end: words.text.len(), place: Place::Argument(index), notes });
-        }
-        words
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.words.len()
-    }
-
-    /// A word, or nothing beyond the last.
-    pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
-        self.words.get(index).and_then(|word| self.text.get(word.start..word.end))
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.words.iter().map(|word| self.text.get(word.start..word.end).unwrap_or_default())
-    }
-
-    /// Each word with its number, and its notes.
-    pub(crate) fn noted(&self) -> impl Iterator<Item = (usize, &[u8], u8)> {
-        let text = |word: &Word| self.text.get(word.start..word.end).unwrap_or_default();
-        self.words.iter().enumerate().map(move |(index, word)| (index, text(word), word.notes))
-    }
-
-    /// The arguments with their numbers: every word but the first.
-    pub(crate) fn arguments(&self) -> impl Iterator<Item = (usize, &[u8])> {
-        self.iter().enumerate().skip(1)
-    }
-
-    pub(crate) fn place(&self, index: usize) -> Place {
-        self.words.get(index).map_or(Place::Byte(0), |word| word.place)
-    }
-}
-
 /// Splits a line, or says what in it a shell would act on.
 pub(crate) fn lex(line: &str, settings: Settings) -> Result<Words, Denied> {
     if line.len() > MAX_LINE {
@@ -150,7 +51,7 @@ pub(crate) fn lex(line: &str, settings: Settings) -> Result<Words, Denied> {
             "put the data into a file",
         ));
     }
-    let words = Words { text: Vec::with_capacity(line.len()), words: Vec::with_capacity(16) };
+    let words = Words::with_capacity(line.len());
     let mut lexer = Lexer { line, at: 0, words, start: 0, notes: 0, settings };
     lexer.all()?;
     Ok(lexer.words)
@@ -197,7 +98,7 @@ impl Lexer<'_> {
 
     fn word(&mut self) -> Result<(), Denied> {
         let at = self.at;
-        self.start = self.words.text.len();
+        self.start = self.words.text().len();
         self.notes = 0;
         loop {
             self.run(PLAIN);
@@ -217,8 +118,7 @@ impl Lexer<'_> {
                 Some(_) => self.other(false)?,
             }
         }
-        let end = self.words.text.len();
-        self.words.words.push(Word { start: self.start, end, place: Place::Byte(at), notes: self.notes });
+        self.words.end(self.start, Place::Byte(at), self.notes);
         Ok(())
     }
 
@@ -354,7 +254,7 @@ impl Lexer<'_> {
 
     /// A shell expands it at the start of a word and, in what looks like an assignment, behind `=` and `:`.
     fn tilde(&mut self) -> Result<(), Denied> {
-        let word = self.words.text.get(self.start..).unwrap_or_default();
+        let word = self.words.text().get(self.start..).unwrap_or_default();
         if matches!(word.last(), None | Some(b'=' | b':')) {
             let reason = "a shell would put a home directory in its place";
             return Err(self.refuse(Rule::Tilde, 1, reason, "use a path relative to the root"));
@@ -490,7 +390,7 @@ impl Lexer<'_> {
             notes |= class;
             length += 1;
         }
-        self.words.text.extend_from_slice(rest.get(..length).unwrap_or_default());
+        self.words.push(rest.get(..length).unwrap_or_default());
         self.notes |= notes;
         self.at += length;
     }
@@ -507,7 +407,7 @@ impl Lexer<'_> {
 
     fn push(&mut self, byte: u8) {
         self.notes |= class(byte);
-        self.words.text.push(byte);
+        self.words.push(&[byte]);
     }
 
     fn peek(&self, ahead: usize) -> Option<u8> {

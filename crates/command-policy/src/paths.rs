@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::denied::Rule;
-use crate::lexer::{DOT, EXPANDS, SLASH};
+use crate::words::{DOT, EXPANDS, SLASH};
 
 /// Where `..` is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

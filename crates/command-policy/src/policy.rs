@@ -12,8 +12,9 @@ use crate::arguments::Arguments;
 use crate::command_name;
 use crate::denied::{Decision, Denied, Place, Rule};
 use crate::escapes::{Escape, Table, escapes};
-use crate::lexer::{Dialect, Globs, MAX_LINE, Settings, Words, lex};
+use crate::lexer::{Dialect, Globs, MAX_LINE, Settings, lex};
 use crate::paths::{self, ParentDots, PathRules, Roots};
+use crate::words::Words;
 
 /// How long a command may run when nothing else was said.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);

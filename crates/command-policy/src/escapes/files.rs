@@ -24,11 +24,11 @@ pub(super) const ENTRIES: &[Escape] = &[
     Escape {
         name: "fd/exec",
         commands: &["fd", "fdfind"],
-        when: Flags::both(&["--exec", "--exec-batch"], "xX", "edtESsj"),
+        when: Flags::both(&["--exec", "--exec-batch"], "xX", "edtESjc"),
         reason: "it starts a program for every file",
         instead: "list the files, and make a call for each",
-        matches: &["fd -x id", "fd --exec id", "fd -HX id", "fd --exec-batch=id"],
-        not_matches: &["fd -e rs", "fd -ex", "fd --extension rs"],
+        matches: &["fd -x id", "fd --exec id", "fd -HX id", "fd -sx id", "fd --exec-batch=id"],
+        not_matches: &["fd -e rs", "fd -ex", "fd -s x", "fd --extension rs"],
     },
     Escape {
         name: "tar/program",
@@ -127,7 +127,7 @@ pub(super) const ENTRIES: &[Escape] = &[
     Escape {
         name: "install/strip-program",
         commands: &["install", "ginstall"],
-        when: Flags::long(&["--strip-program"]),
+        when: When::Flags(Flags { long: &["--strip-program"], but: &["--strip"], short: "", valued: "" }),
         reason: "the option names a program",
         instead: "leave the option out",
         matches: &["install -s --strip-program=id a b", "install --strip-p=id -s a b"],

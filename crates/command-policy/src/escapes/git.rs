@@ -1,7 +1,7 @@
-//! Git and its relatives: settings, options and sub-commands that name programs.
+//! Git: settings, options and sub-commands that name programs.
 
 use super::{Escape, Flags, When, first_operand};
-use crate::lexer::Words;
+use crate::words::Words;
 
 const GIT: &[&str] = &["git", "hub", "git-lfs"];
 
@@ -142,7 +142,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         matches: &[
             "git bisect run id",
             "git submodule foreach id",
-            "git filter-branch --tree-filter id",
+            "git filter-branch",
             "git difftool",
             "git mergetool",
             "git credential fill",
@@ -192,56 +192,6 @@ pub(super) const ENTRIES: &[Escape] = &[
         instead: "use a sub-command of git's own",
         matches: &["git st", "git x", "git my-script a", "git -C sub pwn"],
         not_matches: &["git status", "git --version", "git rev-parse HEAD", "git cat-file -p HEAD", "git"],
-    },
-    Escape {
-        name: "hg/setting",
-        commands: &["hg", "chg"],
-        when: Flags::both(
-            &["--config", "--ssh", "--remotecmd", "--tool", "--cwd", "--repository"],
-            "e",
-            "mrRlubdI",
-        ),
-        reason: "the option names a program, or a place with settings that do",
-        instead: "leave the option out",
-        matches: &[
-            "hg --config alias.x='!id' x",
-            "hg clone -e id x y",
-            "hg pull --ssh id",
-            "hg --conf=x log",
-        ],
-        not_matches: &["hg log", "hg commit -m e"],
-    },
-    Escape {
-        name: "svn/setting",
-        commands: &["svn", "svnadmin"],
-        when: Flags::long(&["--config-option", "--config-dir", "--diff-cmd", "--diff3-cmd", "--editor-cmd"]),
-        reason: "the option names a program that is run",
-        instead: "leave the option out",
-        matches: &[
-            "svn diff --diff-cmd id",
-            "svn up --config-option=config:tunnels:x=id",
-            "svn ci --editor-cmd=id",
-        ],
-        not_matches: &["svn diff", "svn log --limit 3"],
-    },
-    Escape {
-        name: "gh/alias",
-        commands: &["gh", "glab"],
-        when: When::Subcommand(&[
-            "alias",
-            "extension",
-            "ext",
-            "codespace",
-            "cs",
-            "auth",
-            "config",
-            "browse",
-            "copilot",
-        ]),
-        reason: "it sets up programs to be run, or gives out tokens",
-        instead: "use another sub-command",
-        matches: &["gh alias set x '!id'", "gh extension install x", "gh auth token"],
-        not_matches: &["gh pr list", "gh issue view 3"],
     },
 ];
 

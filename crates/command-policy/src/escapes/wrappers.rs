@@ -1,7 +1,7 @@
 //! Shells, and programs whose only work is to start another one.
 
 use super::{Escape, Flags, When};
-use crate::lexer::Words;
+use crate::words::Words;
 
 const INSTEAD: &str = "call the program itself";
 
@@ -63,12 +63,20 @@ pub(super) const ENTRIES: &[Escape] = &[
             "bash -",
             "bash +c id",
             "bash -O extglob -c id",
+            "pwsh -e aQBkAA",
+            "pwsh -ep bypass -c id",
+            "fish -f x -c id",
+            "nu -e id",
+            "bash5 -c id",
+            "bash -o posix",
         ],
         not_matches: &[
             "bash scripts/run.sh",
             "sh -e scripts/run.sh -c",
             "bash --norc scripts/run.sh a b",
             "sh -- run.sh",
+            "bash -eux run.sh",
+            "bash --version",
         ],
     },
     wrapper(
@@ -101,7 +109,6 @@ pub(super) const ENTRIES: &[Escape] = &[
             "softlimit",
             "stdbuf",
             "taskset",
-            "time",
             "timelimit",
             "timeout",
             "timeout3",
@@ -151,7 +158,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "systemd-nspawn",
         ],
         "it starts another program",
-        &["bwrap --ro-bind / / id", "capsh -- -c id", "firejail id"],
+        &["bwrap --ro-bind . . id", "capsh -- -c id", "firejail id"],
     ),
     wrapper(
         "wrapper/later",
@@ -304,8 +311,15 @@ pub(super) const ENTRIES: &[Escape] = &[
     },
 ];
 
-/// A shell is fine with a file to run; without one it reads standard input, and with `-c` an argument.
+/// Shells whose options are those of POSIX.
+const POSIX: &[&[u8]] =
+    &[b"ash", b"bash", b"dash", b"ksh", b"lksh", b"mksh", b"oksh", b"posh", b"rbash", b"sh", b"yash", b"zsh"];
+
+/// A shell is fine with a file to run; without one it reads standard input, and with `-c` an argument. Options that only make it
+/// stricter or louder may stand before the file.
 fn shell_text(words: &Words) -> Option<usize> {
+    let file = words.get(0)?.rsplit(|byte| *byte == b'/').next()?.to_ascii_lowercase();
+    let posix = POSIX.iter().any(|name| file.starts_with(name));
     let mut skip = false;
     for (index, word) in words.arguments() {
         if std::mem::take(&mut skip) {
@@ -313,25 +327,13 @@ fn shell_text(words: &Words) -> Option<usize> {
         }
         match word {
             b"--" => return if words.get(index + 1).is_some() { None } else { Some(index) },
-            b"-" => return Some(index),
-            b"-o" | b"+o" | b"-O" | b"+O" => skip = true,
-            // A long option: only those that change nothing about what is run.
-            [b'-', b'-', ..] => {
-                let harmless: &[&[u8]] = &[
-                    b"--norc",
-                    b"--noprofile",
-                    b"--posix",
-                    b"--restricted",
-                    b"--verbose",
-                    b"--no-rcs",
-                    b"--private",
-                ];
-                if !harmless.contains(&word) {
-                    return Some(index);
-                }
-            }
+            b"--version" | b"--help" if words.len() == 2 => return None,
+            b"-o" | b"+o" | b"-O" | b"+O" if posix => skip = true,
+            b"--norc" | b"--noprofile" | b"--posix" | b"--restricted" | b"--verbose" if posix => {}
             [b'-' | b'+', letters @ ..] => {
-                if letters.iter().any(|letter| b"csiCE".contains(letter)) || letters.len() > 4 {
+                let harmless =
+                    posix && !letters.is_empty() && letters.iter().all(|letter| b"euxvn".contains(letter));
+                if !harmless {
                     return Some(index);
                 }
             }

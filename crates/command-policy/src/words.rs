@@ -1,0 +1,122 @@
+//! Words, and what is worth knowing of their bytes.
+
+use crate::denied::Place;
+
+/// Notes on a word, so that most words need no second look.
+pub(crate) const SLASH: u8 = 1;
+pub(crate) const DOT: u8 = 2;
+/// A character that programs expand on their own: `~`, `$`, `%`.
+pub(crate) const EXPANDS: u8 = 4;
+pub(crate) const EQUALS: u8 = 8;
+/// Ends a run of plain text, of text in single quotes, in double quotes.
+pub(crate) const PLAIN: u8 = 0x80;
+pub(crate) const SINGLE: u8 = 0x40;
+pub(crate) const DOUBLE: u8 = 0x20;
+
+const CLASS: [u8; 256] = {
+    let mut class = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        class[byte] = class_of(byte);
+        byte += 1;
+    }
+    class
+};
+
+const fn class_of(byte: usize) -> u8 {
+    #[allow(clippy::cast_possible_truncation)] // there are 256 of them
+    match byte as u8 {
+        b'\t' | b' ' => PLAIN,
+        0..=0x1f | 0x7f..=0xff => PLAIN | SINGLE | DOUBLE,
+        b'\'' => PLAIN | SINGLE,
+        b'"' | b'\\' | b'`' | b'!' => PLAIN | DOUBLE,
+        b'$' => PLAIN | DOUBLE | EXPANDS,
+        b'~' => PLAIN | EXPANDS,
+        b'#' | b'&' | b'|' | b';' | b'<' | b'>' | b'(' | b')' | b'{' | b'*' | b'?' | b'[' => PLAIN,
+        b'/' => SLASH,
+        b'.' => DOT,
+        b'%' => EXPANDS,
+        b'=' => EQUALS,
+        _ => 0,
+    }
+}
+
+pub(crate) fn class(byte: u8) -> u8 {
+    CLASS.get(usize::from(byte)).copied().unwrap_or(PLAIN | SINGLE | DOUBLE)
+}
+
+/// Words, one after the other in one buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    text: Vec<u8>,
+    words: Vec<Word>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    start: usize,
+    end: usize,
+    place: Place,
+    notes: u8,
+}
+
+impl Words {
+    /// Words that were never a line.
+    pub(crate) fn from_argv<'a>(argv: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut words = Self::default();
+        for (index, word) in argv.enumerate() {
+            let notes = word.iter().fold(0, |notes, byte| notes | class(*byte));
+            let start = words.text.len();
+            words.push(word);
+            words.end(start, Place::Argument(index), notes);
+        }
+        words
+    }
+
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self { text: Vec::with_capacity(bytes), words: Vec::with_capacity(16) }
+    }
+
+    /// Adds to the word that is being read.
+    pub(crate) fn push(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
+    }
+
+    /// What there is of all words so far.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Ends the word that began at this byte of the buffer.
+    pub(crate) fn end(&mut self, start: usize, place: Place, notes: u8) {
+        self.words.push(Word { start, end: self.text.len(), place, notes });
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// A word, or nothing beyond the last.
+    pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
+        self.words.get(index).and_then(|word| self.text.get(word.start..word.end))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.words.iter().map(|word| self.text.get(word.start..word.end).unwrap_or_default())
+    }
+
+    /// Each word with its number, and its notes.
+    pub(crate) fn noted(&self) -> impl Iterator<Item = (usize, &[u8], u8)> {
+        let text = |word: &Word| self.text.get(word.start..word.end).unwrap_or_default();
+        self.words.iter().enumerate().map(move |(index, word)| (index, text(word), word.notes))
+    }
+
+    /// The arguments with their numbers: every word but the first.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        self.iter().enumerate().skip(1)
+    }
+
+    pub(crate) fn place(&self, index: usize) -> Place {
+        self.words.get(index).map_or(Place::Byte(0), |word| word.place)
+    }
+}
