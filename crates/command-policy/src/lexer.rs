@@ -52,7 +52,7 @@ pub(crate) fn lex(line: &str, settings: Settings) -> Result<Words, Denied> {
         ));
     }
     let words = Words::with_capacity(line.len());
-    let mut lexer = Lexer { line, at: 0, words, start: 0, notes: 0, settings };
+    let mut lexer = Lexer { line, at: 0, words, start: 0, notes: 0, brace: None, settings };
     lexer.all()?;
     Ok(lexer.words)
 }
@@ -64,6 +64,8 @@ struct Lexer<'a> {
     /// Where the current word begins in the buffer.
     start: usize,
     notes: u8,
+    /// Where the current word has its first brace.
+    brace: Option<usize>,
     settings: Settings,
 }
 
@@ -100,6 +102,7 @@ impl Lexer<'_> {
         let at = self.at;
         self.start = self.words.text().len();
         self.notes = 0;
+        self.brace = None;
         loop {
             self.run(PLAIN);
             match self.peek(0) {
@@ -117,6 +120,9 @@ impl Lexer<'_> {
                 Some(b'&' | b'|' | b';' | b'<' | b'>' | b'(' | b')') => return Err(self.operator()),
                 Some(_) => self.other(false)?,
             }
+        }
+        if let Some(brace) = self.brace {
+            self.check_braces(brace)?;
         }
         self.words.end(self.start, Place::Byte(at), self.notes);
         Ok(())
@@ -263,16 +269,27 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// `{}` and `@{1}` stand for themselves in every shell; with a comma or dots in them they do not.
+    /// `{}` and `@{1}` stand for themselves in every shell, if there is no comma and no `..` further on in the word: bash makes two
+    /// words of `{a},b}`.
     fn brace(&mut self) -> Result<(), Denied> {
         let name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let inner = self.rest().iter().skip(1).take_while(|byte| name(byte)).count();
-        if self.peek(inner + 1) == Some(b'}') {
-            self.take(inner + 2);
-            return Ok(());
+        if self.peek(inner + 1) != Some(b'}') {
+            return Err(self.refuse(Rule::Brace, inner + 2, BRACES, QUOTE_IT));
         }
-        let reason = "some shells would make several words of it";
-        Err(self.refuse(Rule::Brace, inner + 2, reason, QUOTE_IT))
+        self.brace = self.brace.or(Some(self.at));
+        self.take(inner + 2);
+        Ok(())
+    }
+
+    /// At the end of a word with braces.
+    fn check_braces(&self, brace: usize) -> Result<(), Denied> {
+        let word = self.words.text().get(self.start..).unwrap_or_default();
+        if word.contains(&b',') || word.windows(2).any(|two| two == b"..") {
+            let construct = self.line.get(brace..self.at).unwrap_or_default();
+            return Err(Denied::new(Rule::Brace, construct, Place::Byte(brace), BRACES, QUOTE_IT));
+        }
+        Ok(())
     }
 
     /// History, in an interactive bash: not before a blank, `=` or the end.
@@ -425,6 +442,7 @@ impl Lexer<'_> {
     }
 }
 
+const BRACES: &str = "some shells would make several words of it";
 const QUOTE_IT: &str = "put the word in single quotes if it is meant as it stands";
 const COMPUTE: &str = "run that command in a call of its own, and write its result here";
 const VALUE: &str = "write the value itself, or put the word in single quotes if it is meant as it stands";
