@@ -11,7 +11,7 @@ use crate::allowed_tools::{AllowedTools, OtherTools};
 use crate::arguments::Arguments;
 use crate::command_name;
 use crate::denied::{Decision, Denied, Place, Rule};
-use crate::escapes::{Escape, Table, escapes};
+use crate::escapes::{self, Escape, escapes};
 use crate::lexer::{Dialect, Globs, MAX_LINE, Settings, lex};
 use crate::paths::{self, ParentDots, PathRules, Roots};
 use crate::words::Words;
@@ -29,7 +29,7 @@ pub struct CommandPolicy {
     tools: Option<AllowedTools>,
     commands: Option<Vec<String>>,
     arguments: Arguments,
-    table: Table,
+    allowed_escapes: Vec<String>,
     rules: Option<Arc<dyn PathRules>>,
     bypass: bool,
     pub(crate) timeout: Duration,
@@ -160,7 +160,7 @@ impl CommandPolicy {
             return Err(Denied::new(Rule::Commands, name, words.place(0), reason, hint));
         }
         self.arguments.check(words)?;
-        if let Some((escape, index)) = self.table.find(words) {
+        if let Some((escape, index)) = escapes::find(words, &self.allowed_escapes) {
             return Err(runs_others(escape, words, index));
         }
         self.check_disk(words)
@@ -376,7 +376,7 @@ impl Builder {
             tools,
             commands: self.commands,
             arguments: self.arguments,
-            table: Table::without(&self.allowed_escapes),
+            allowed_escapes: self.allowed_escapes,
             rules: self.rules,
             bypass: self.bypass,
             timeout: self.timeout.unwrap_or(DEFAULT_TIMEOUT),

@@ -15,6 +15,9 @@ mod text;
 mod versions;
 mod wrappers;
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use crate::words::Words;
 
 /// One way in which an allowed command runs others.
@@ -149,39 +152,32 @@ pub fn escapes() -> impl Iterator<Item = &'static Escape> {
     tables.into_iter().flatten()
 }
 
-/// The table, by program.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Table(Vec<(&'static str, Vec<&'static Escape>)>);
-
-impl Table {
-    /// All but those that were let pass by name.
-    pub(crate) fn without(allowed: &[String]) -> Self {
-        let mut table: Vec<(&'static str, Vec<&'static Escape>)> = Vec::new();
-        for escape in escapes().filter(|escape| !allowed.iter().any(|name| name == escape.name)) {
-            for command in escape.commands {
-                match table.binary_search_by_key(command, |(name, _)| name) {
-                    Ok(at) => table.get_mut(at).into_iter().for_each(|(_, list)| list.push(escape)),
-                    Err(at) => table.insert(at, (command, vec![escape])),
-                }
-            }
+/// The table by program, sorted. Made once: it is the same for every policy.
+static BY_PROGRAM: LazyLock<Vec<(&'static str, Vec<&'static Escape>)>> = LazyLock::new(|| {
+    let mut programs: BTreeMap<&'static str, Vec<&'static Escape>> = BTreeMap::new();
+    for escape in escapes() {
+        for command in escape.commands {
+            programs.entry(command).or_default().push(escape);
         }
-        Self(table)
     }
+    programs.into_iter().collect()
+});
 
-    /// The entry that a command falls under, and the number of the argument that gives it away.
-    pub(crate) fn find(&self, words: &Words) -> Option<(&'static Escape, usize)> {
-        let file = words.get(0)?.rsplit(|byte| *byte == b'/').next()?;
-        let exact = self.entries(file);
-        let list = if exact.is_empty() { self.entries(without_version(file)) } else { exact };
-        list.iter().find_map(|escape| Some((*escape, escape.find(words)?)))
-    }
+/// The entry that a command falls under, and the number of the argument that gives it away. Entries that were let pass by name do
+/// not count.
+pub(crate) fn find(words: &Words, allowed: &[String]) -> Option<(&'static Escape, usize)> {
+    let file = words.get(0)?.rsplit(|byte| *byte == b'/').next()?;
+    let exact = entries(file);
+    let list = if exact.is_empty() { entries(without_version(file)) } else { exact };
+    let mut list = list.iter().filter(|escape| !allowed.iter().any(|name| name == escape.name));
+    list.find_map(|escape| Some((*escape, escape.find(words)?)))
+}
 
-    fn entries(&self, name: &[u8]) -> &[&'static Escape] {
-        // Some systems do not tell letter case in names of files.
-        let lower = |byte: &u8| byte.to_ascii_lowercase();
-        let at = self.0.binary_search_by(|(known, _)| known.bytes().cmp(name.iter().map(lower)));
-        at.ok().and_then(|at| self.0.get(at)).map_or(&[], |(_, list)| list)
-    }
+fn entries(name: &[u8]) -> &'static [&'static Escape] {
+    // Some systems do not tell letter case in names of files.
+    let lower = |byte: &u8| byte.to_ascii_lowercase();
+    let at = BY_PROGRAM.binary_search_by(|(known, _)| known.bytes().cmp(name.iter().map(lower)));
+    at.ok().and_then(|at| BY_PROGRAM.get(at)).map_or(&[], |(_, list)| list)
 }
 
 /// `python` of `python3.12`, `vim` of `vim.tiny`, `gcc` of `gcc-13`.
