@@ -33,6 +33,7 @@ pub struct CommandPolicy {
     rules: Option<Arc<dyn PathRules>>,
     bypass: bool,
     pub(crate) timeout: Duration,
+    #[cfg_attr(not(all(unix, feature = "run")), expect(dead_code, reason = "only `run` reads it"))]
     pub(crate) variables: Vec<OsString>,
 }
 

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod check_command;
 pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod inspect;

@@ -135,7 +135,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         name: "git/sub-command",
         commands: GIT,
         when: When::Judge(|words| {
-            subcommand(words).filter(|(_, name)| RUNS.contains(name)).map(|(index, _)| index)
+            subcommand(words).filter(|(_, name)| RUNS.binary_search(name).is_ok()).map(|(index, _)| index)
         }),
         reason: "the sub-command runs programs, opens an editor or a server, or gives out passwords",
         instead: "use another sub-command",
@@ -183,9 +183,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         name: "git/unknown",
         commands: GIT,
         when: When::Judge(|words| match subcommand(words) {
-            Some((index, name)) => {
-                (!KNOWN.contains(&name) && !RUNS.contains(&name) && name != "config").then_some(index)
-            }
+            Some((index, name)) => (!KNOWN.binary_search(&name).is_ok()
+                && !RUNS.binary_search(&name).is_ok()
+                && name != "config")
+                .then_some(index),
             None => None,
         }),
         reason: "what git does not know it looks up as an alias, or as a program called git-…, and runs that",
@@ -198,11 +199,14 @@ pub(super) const ENTRIES: &[Escape] = &[
 /// Sub-commands that run what they are given, or what a file says.
 const RUNS: &[&str] = &[
     "annex",
+    "archimport",
     "bisect",
     "citool",
     "credential",
     "credential-cache",
     "credential-store",
+    "cvsexportcommit",
+    "cvsimport",
     "cvsserver",
     "daemon",
     "difftool",
@@ -211,6 +215,8 @@ const RUNS: &[&str] = &[
     "flow",
     "for-each-repo",
     "fsmonitor--daemon",
+    "gitk",
+    "gitweb",
     "gui",
     "help",
     "hook",
@@ -220,10 +226,13 @@ const RUNS: &[&str] = &[
     "lfs",
     "maintenance",
     "mergetool",
+    "p4",
+    "quiltimport",
     "receive-pack",
     "remote-ext",
     "remote-fd",
     "request-pull",
+    "scalar",
     "send-email",
     "send-pack",
     "sh-i18n",
@@ -232,16 +241,8 @@ const RUNS: &[&str] = &[
     "svn",
     "upload-archive",
     "upload-pack",
-    "web--browse",
-    "p4",
-    "gitk",
-    "gitweb",
-    "quiltimport",
-    "archimport",
-    "cvsimport",
-    "cvsexportcommit",
-    "scalar",
     "var",
+    "web--browse",
 ];
 
 /// Git's own other sub-commands: everything else is an alias or a program.
@@ -479,4 +480,14 @@ fn letter(words: &Words) -> Option<usize> {
         _ => return None,
     };
     words.arguments().find(|(at, word)| *at > index && flags.has(word)).map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_are_sorted() {
+        assert!(RUNS.is_sorted() && KNOWN.is_sorted());
+    }
 }

@@ -131,7 +131,10 @@ impl Escape {
 
 /// Whether a text is part of a word, in any letter case.
 pub(crate) fn holds(word: &[u8], text: &[u8]) -> bool {
-    word.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
+    let Some((first, _)) = text.split_first() else { return true };
+    let starts = word.iter().enumerate().filter(|(_, byte)| byte.eq_ignore_ascii_case(first));
+    let mut parts = starts.map_while(|(at, _)| word.get(at..at + text.len()));
+    parts.any(|part| part.eq_ignore_ascii_case(text))
 }
 
 /// The whole table.
