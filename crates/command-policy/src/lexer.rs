@@ -124,7 +124,7 @@ impl Lexer<'_> {
         if let Some(brace) = self.brace {
             self.check_braces(brace)?;
         }
-        self.words.end(self.start, Place::Byte(at), self.notes);
+        self.words.end(self.start, at, self.notes);
         Ok(())
     }
 

@@ -109,20 +109,21 @@ impl CommandPolicy {
             return Decision::Bypassed;
         }
         let argv: Vec<S> = argv.into_iter().collect();
-        let words = Words::from_argv(argv.iter().map(|word| word.as_ref().as_encoded_bytes()));
-        match self.check_argv_words(&words) {
+        match self.judge_argv(&argv) {
             Ok(()) => Decision::Allowed,
             Err(denied) => Decision::Denied(denied),
         }
     }
 
-    fn check_argv_words(&self, words: &Words) -> Result<(), Denied> {
-        let size: usize = words.iter().map(<[u8]>::len).sum();
+    fn judge_argv<S: AsRef<OsStr>>(&self, argv: &[S]) -> Result<(), Denied> {
+        let argv = || argv.iter().map(|word| word.as_ref().as_encoded_bytes());
+        let size: usize = argv().map(<[u8]>::len).sum();
         if size > MAX_LINE {
             let reason = format!("{size} bytes are more than the {MAX_LINE} that are read");
             let hint = "put the data into a file";
-            return Err(Denied::new(Rule::TooLong, "", Place::Argument(words.len()), reason, hint));
+            return Err(Denied::new(Rule::TooLong, "", Place::Argument(0), reason, hint));
         }
+        let words = &Words::from_argv(argv());
         if let Some(index) = words.iter().position(|word| word.contains(&0)) {
             let reason = "no program can be given it";
             return Err(Denied::new(Rule::ControlCharacter, "NUL", words.place(index), reason, "remove it"));

@@ -7,7 +7,7 @@ pub(crate) const SLASH: u8 = 1;
 pub(crate) const DOT: u8 = 2;
 /// A character that programs expand on their own: `~`, `$`, `%`.
 pub(crate) const EXPANDS: u8 = 4;
-pub(crate) const EQUALS: u8 = 8;
+pub(crate) const COLON: u8 = 8;
 /// Ends a run of plain text, of text in single quotes, in double quotes.
 pub(crate) const PLAIN: u8 = 0x80;
 pub(crate) const SINGLE: u8 = 0x40;
@@ -36,7 +36,7 @@ const fn class_of(byte: usize) -> u8 {
         b'/' => SLASH,
         b'.' => DOT,
         b'%' => EXPANDS,
-        b'=' => EQUALS,
+        b':' => COLON,
         _ => 0,
     }
 }
@@ -50,31 +50,35 @@ pub(crate) fn class(byte: u8) -> u8 {
 pub(crate) struct Words {
     text: Vec<u8>,
     words: Vec<Word>,
+    /// Whether they were never a line, and are known by their numbers.
+    listed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Word {
-    start: usize,
-    end: usize,
-    place: Place,
+    start: u32,
+    end: u32,
+    /// Where it begins in the line.
+    at: u32,
     notes: u8,
 }
 
 impl Words {
     /// Words that were never a line.
     pub(crate) fn from_argv<'a>(argv: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut words = Self::default();
-        for (index, word) in argv.enumerate() {
+        let mut words = Self { listed: true, ..Self::default() };
+        for word in argv {
             let notes = word.iter().fold(0, |notes, byte| notes | class(*byte));
             let start = words.text.len();
             words.push(word);
-            words.end(start, Place::Argument(index), notes);
+            words.end(start, 0, notes);
         }
         words
     }
 
     pub(crate) fn with_capacity(bytes: usize) -> Self {
-        Self { text: Vec::with_capacity(bytes), words: Vec::with_capacity(16) }
+        // Words of an agent's commands are longer than four bytes.
+        Self { text: Vec::with_capacity(bytes), words: Vec::with_capacity(bytes / 4 + 1), listed: false }
     }
 
     /// Adds to the word that is being read.
@@ -88,8 +92,10 @@ impl Words {
     }
 
     /// Ends the word that began at this byte of the buffer.
-    pub(crate) fn end(&mut self, start: usize, place: Place, notes: u8) {
-        self.words.push(Word { start, end: self.text.len(), place, notes });
+    pub(crate) fn end(&mut self, start: usize, at: usize, notes: u8) {
+        // Lines are bounded far below; a longer list would find its words empty, and is refused.
+        let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
+        self.words.push(Word { start: number(start), end: number(self.text.len()), at: number(at), notes });
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -98,17 +104,16 @@ impl Words {
 
     /// A word, or nothing beyond the last.
     pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
-        self.words.get(index).and_then(|word| self.text.get(word.start..word.end))
+        self.words.get(index).map(|word| self.slice(word))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.words.iter().map(|word| self.text.get(word.start..word.end).unwrap_or_default())
+        self.words.iter().map(|word| self.slice(word))
     }
 
     /// Each word with its number, and its notes.
     pub(crate) fn noted(&self) -> impl Iterator<Item = (usize, &[u8], u8)> {
-        let text = |word: &Word| self.text.get(word.start..word.end).unwrap_or_default();
-        self.words.iter().enumerate().map(move |(index, word)| (index, text(word), word.notes))
+        self.words.iter().enumerate().map(|(index, word)| (index, self.slice(word), word.notes))
     }
 
     /// The arguments with their numbers: every word but the first.
@@ -117,6 +122,13 @@ impl Words {
     }
 
     pub(crate) fn place(&self, index: usize) -> Place {
-        self.words.get(index).map_or(Place::Byte(0), |word| word.place)
+        if self.listed {
+            return Place::Argument(index);
+        }
+        Place::Byte(self.words.get(index).map_or(0, |word| word.at as usize))
+    }
+
+    fn slice(&self, word: &Word) -> &[u8] {
+        self.text.get(word.start as usize..word.end as usize).unwrap_or_default()
     }
 }

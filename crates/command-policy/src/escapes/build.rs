@@ -91,7 +91,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         name: "cargo/run",
         commands: &["cargo"],
         when: When::Judge(|words| {
-            let flags = Flags { long: &["--config", "--manifest-path"], but: &[], short: "Z", valued: "pFj" };
+            let flags = Flags::new(&["--config", "--manifest-path"], &[], "Z", "pFj");
             if let Some((index, _)) = words.arguments().find(|(_, word)| flags.has(word)) {
                 return Some(index);
             }

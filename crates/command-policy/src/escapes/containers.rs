@@ -40,12 +40,12 @@ pub(super) const ENTRIES: &[Escape] = &[
                 b"ps", b"images", b"version", b"info", b"inspect", b"logs", b"top", b"stats", b"port",
                 b"history", b"search",
             ];
-            let options = Flags {
-                long: &["--host", "--config", "--context", "--connection", "--url", "--runtime"],
-                but: &[],
-                short: "H",
-                valued: "fn",
-            };
+            let options = Flags::new(
+                &["--host", "--config", "--context", "--connection", "--url", "--runtime"],
+                &[],
+                "H",
+                "fn",
+            );
             let option = words.arguments().find(|(_, word)| options.has(word)).map(|(index, _)| index);
             if words.get(index).is_some_and(|word| only.contains(&word)) { option } else { Some(index) }
         }),
@@ -66,8 +66,8 @@ pub(super) const ENTRIES: &[Escape] = &[
         name: "kubectl/exec",
         commands: &["kubectl", "oc", "k3s", "kubectx", "kustomize"],
         when: When::Judge(|words| {
-            let flags = Flags {
-                long: &[
+            let flags = Flags::new(
+                &[
                     "--kubeconfig",
                     "--raw",
                     "--exec-command",
@@ -77,10 +77,10 @@ pub(super) const ENTRIES: &[Escape] = &[
                     "--helm-command",
                     "--network",
                 ],
-                but: &[],
-                short: "",
-                valued: "",
-            };
+                &[],
+                "",
+                "",
+            );
             if let Some((index, _)) = words.arguments().find(|(_, word)| flags.has(word)) {
                 return Some(index);
             }

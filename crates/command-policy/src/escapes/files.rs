@@ -33,8 +33,8 @@ pub(super) const ENTRIES: &[Escape] = &[
     Escape {
         name: "tar/program",
         commands: &["tar", "gtar", "bsdtar", "star"],
-        when: When::Flags(Flags {
-            long: &[
+        when: When::Flags(Flags::new(
+            &[
                 "--to-command",
                 "--use-compress-program",
                 "--checkpoint-action",
@@ -44,10 +44,10 @@ pub(super) const ENTRIES: &[Escape] = &[
                 "--rmt-command",
                 "--files-from",
             ],
-            but: &["--checkpoint"],
-            short: "IFT",
-            valued: "fCbgKLNVX",
-        }),
+            &["--checkpoint"],
+            "IFT",
+            "fCbgKLNVX",
+        )),
         reason: "the option names a program that tar starts, or a file with further options",
         instead: "leave the option out; tar finds out about compression by itself",
         matches: &[
@@ -93,8 +93,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         name: "zip/test-command",
         commands: &["zip"],
         when: When::Judge(|words| {
-            let flags =
-                Flags { long: &["--unzip-command", "--names-stdin"], but: &[], short: "", valued: "" };
+            let flags = Flags::new(&["--unzip-command", "--names-stdin"], &[], "", "");
             // `-TT` takes the command that tests the archive.
             words
                 .arguments()
@@ -127,7 +126,7 @@ pub(super) const ENTRIES: &[Escape] = &[
     Escape {
         name: "install/strip-program",
         commands: &["install", "ginstall"],
-        when: When::Flags(Flags { long: &["--strip-program"], but: &["--strip"], short: "", valued: "" }),
+        when: When::Flags(Flags::new(&["--strip-program"], &["--strip"], "", "")),
         reason: "the option names a program",
         instead: "leave the option out",
         matches: &["install -s --strip-program=id a b", "install --strip-p=id -s a b"],
@@ -259,8 +258,8 @@ pub(super) const ENTRIES: &[Escape] = &[
             "gst-launch",
         ],
         when: When::Judge(|words| {
-            let flags = Flags {
-                long: &[
+            let flags = Flags::new(
+                &[
                     "--exec",
                     "--exec-before-download",
                     "--downloader",
@@ -287,10 +286,10 @@ pub(super) const ENTRIES: &[Escape] = &[
                     "--postprocessor-args",
                     "--ffmpeg-location",
                 ],
-                but: &[],
-                short: "",
-                valued: "",
-            };
+                &[],
+                "",
+                "",
+            );
             let signs: &[&[u8]] = &[
                 b"concat:",
                 b"subfile:",
@@ -351,8 +350,8 @@ pub(super) const ENTRIES: &[Escape] = &[
             "plantuml",
         ],
         when: When::Judge(|words| {
-            let flags = Flags {
-                long: &[
+            let flags = Flags::new(
+                &[
                     "--filter",
                     "--lua-filter",
                     "--pdf-engine",
@@ -375,10 +374,10 @@ pub(super) const ENTRIES: &[Escape] = &[
                     "--include-in-header",
                     "--trusted",
                 ],
-                but: &["--data"],
-                short: "FLUrd",
-                valued: "ofto",
-            };
+                &["--data"],
+                "FLUrd",
+                "ofto",
+            );
             let engines: &[&[u8]] = &[
                 b"latex",
                 b"tex",

@@ -1,7 +1,7 @@
 //! Git: settings, options and sub-commands that name programs.
 
 use super::{Escape, Flags, When, first_operand};
-use crate::words::Words;
+use crate::words::{COLON, Words};
 
 const GIT: &[&str] = &["git", "hub", "git-lfs"];
 
@@ -69,7 +69,6 @@ pub(super) const ENTRIES: &[Escape] = &[
             "--extcmd",
             "--ext-diff",
             "--open-files-in-pager",
-            "--tree-filter",
             "--sendmail-cmd",
             "--smtp-server",
             "--to-cmd",
@@ -79,17 +78,6 @@ pub(super) const ENTRIES: &[Escape] = &[
             "--separate-git-dir",
             "--git-dir",
             "--work-tree",
-            "--namespace",
-            "--super-prefix",
-            "--textconv",
-            "--filter-process",
-            "--trailer-cmd",
-            "--html-path",
-            "--gpg-program",
-            "--editor",
-            "--remote-cmd",
-            "--index-filter",
-            "--env-filter",
         ]),
         reason: "the option names a program, or a place where git finds programs to run",
         instead: "leave the option out",
@@ -135,7 +123,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         name: "git/sub-command",
         commands: GIT,
         when: When::Judge(|words| {
-            subcommand(words).filter(|(_, name)| RUNS.binary_search(name).is_ok()).map(|(index, _)| index)
+            subcommand(words).filter(|(_, name)| runs(name.as_bytes())).map(|(index, _)| index)
         }),
         reason: "the sub-command runs programs, opens an editor or a server, or gives out passwords",
         instead: "use another sub-command",
@@ -173,20 +161,24 @@ pub(super) const ENTRIES: &[Escape] = &[
     Escape {
         name: "git/address",
         commands: GIT,
-        when: When::Holds(&["ext::", "fd::", "transport::"]),
+        when: When::Judge(address),
         reason: "such an address is a command that git runs",
         instead: "use an address that begins with https://",
-        matches: &["git clone 'ext::sh -c id' x", "git fetch fd::17", "git remote add x EXT::id"],
+        matches: &[
+            "git clone 'ext::sh -c id' x",
+            "git fetch fd::17",
+            "git remote add x EXT::id",
+            "git fetch helper::x",
+        ],
         not_matches: &["git clone https://git.example.test/a.git", "git log --format=%h"],
     },
     Escape {
         name: "git/unknown",
         commands: GIT,
         when: When::Judge(|words| match subcommand(words) {
-            Some((index, name)) => (!KNOWN.binary_search(&name).is_ok()
-                && !RUNS.binary_search(&name).is_ok()
-                && name != "config")
-                .then_some(index),
+            Some((index, name)) => {
+                (!is_known(name.as_bytes()) && !runs(name.as_bytes()) && name != "config").then_some(index)
+            }
             None => None,
         }),
         reason: "what git does not know it looks up as an alias, or as a program called git-…, and runs that",
@@ -197,166 +189,172 @@ pub(super) const ENTRIES: &[Escape] = &[
 ];
 
 /// Sub-commands that run what they are given, or what a file says.
-const RUNS: &[&str] = &[
-    "annex",
-    "archimport",
-    "bisect",
-    "citool",
-    "credential",
-    "credential-cache",
-    "credential-store",
-    "cvsexportcommit",
-    "cvsimport",
-    "cvsserver",
-    "daemon",
-    "difftool",
-    "fast-import",
-    "filter-branch",
-    "flow",
-    "for-each-repo",
-    "fsmonitor--daemon",
-    "gitk",
-    "gitweb",
-    "gui",
-    "help",
-    "hook",
-    "http-backend",
-    "imap-send",
-    "instaweb",
-    "lfs",
-    "maintenance",
-    "mergetool",
-    "p4",
-    "quiltimport",
-    "receive-pack",
-    "remote-ext",
-    "remote-fd",
-    "request-pull",
-    "scalar",
-    "send-email",
-    "send-pack",
-    "sh-i18n",
-    "shell",
-    "submodule",
-    "svn",
-    "upload-archive",
-    "upload-pack",
-    "var",
-    "web--browse",
-];
+fn runs(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"annex"
+            | b"archimport"
+            | b"bisect"
+            | b"citool"
+            | b"credential"
+            | b"credential-cache"
+            | b"credential-store"
+            | b"cvsexportcommit"
+            | b"cvsimport"
+            | b"cvsserver"
+            | b"daemon"
+            | b"difftool"
+            | b"fast-import"
+            | b"filter-branch"
+            | b"flow"
+            | b"for-each-repo"
+            | b"fsmonitor--daemon"
+            | b"gitk"
+            | b"gitweb"
+            | b"gui"
+            | b"help"
+            | b"hook"
+            | b"http-backend"
+            | b"imap-send"
+            | b"instaweb"
+            | b"lfs"
+            | b"maintenance"
+            | b"mergetool"
+            | b"p4"
+            | b"quiltimport"
+            | b"receive-pack"
+            | b"remote-ext"
+            | b"remote-fd"
+            | b"request-pull"
+            | b"scalar"
+            | b"send-email"
+            | b"send-pack"
+            | b"sh-i18n"
+            | b"shell"
+            | b"submodule"
+            | b"svn"
+            | b"upload-archive"
+            | b"upload-pack"
+            | b"var"
+            | b"web--browse"
+    )
+}
 
 /// Git's own other sub-commands: everything else is an alias or a program.
-const KNOWN: &[&str] = &[
-    "add",
-    "am",
-    "annotate",
-    "apply",
-    "archive",
-    "backfill",
-    "blame",
-    "branch",
-    "bugreport",
-    "bundle",
-    "cat-file",
-    "check-attr",
-    "check-ignore",
-    "check-mailmap",
-    "check-ref-format",
-    "checkout",
-    "checkout-index",
-    "cherry",
-    "cherry-pick",
-    "clean",
-    "clone",
-    "column",
-    "commit",
-    "commit-graph",
-    "commit-tree",
-    "count-objects",
-    "describe",
-    "diagnose",
-    "diff",
-    "diff-files",
-    "diff-index",
-    "diff-tree",
-    "fast-export",
-    "fetch",
-    "fetch-pack",
-    "fmt-merge-msg",
-    "for-each-ref",
-    "format-patch",
-    "fsck",
-    "gc",
-    "get-tar-commit-id",
-    "grep",
-    "hash-object",
-    "index-pack",
-    "init",
-    "interpret-trailers",
-    "log",
-    "ls-files",
-    "ls-remote",
-    "ls-tree",
-    "mailinfo",
-    "mailsplit",
-    "merge",
-    "merge-base",
-    "merge-file",
-    "merge-index",
-    "merge-tree",
-    "mktag",
-    "mktree",
-    "multi-pack-index",
-    "mv",
-    "name-rev",
-    "notes",
-    "pack-objects",
-    "pack-refs",
-    "patch-id",
-    "prune",
-    "pull",
-    "push",
-    "range-diff",
-    "read-tree",
-    "rebase",
-    "reflog",
-    "refs",
-    "remote",
-    "repack",
-    "replace",
-    "replay",
-    "rerere",
-    "reset",
-    "restore",
-    "rev-list",
-    "rev-parse",
-    "revert",
-    "rm",
-    "shortlog",
-    "show",
-    "show-branch",
-    "show-index",
-    "show-ref",
-    "sparse-checkout",
-    "stage",
-    "stash",
-    "status",
-    "stripspace",
-    "switch",
-    "symbolic-ref",
-    "tag",
-    "unpack-file",
-    "unpack-objects",
-    "update-index",
-    "update-ref",
-    "verify-commit",
-    "verify-pack",
-    "verify-tag",
-    "version",
-    "whatchanged",
-    "worktree",
-    "write-tree",
-];
+fn is_known(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"add"
+            | b"am"
+            | b"annotate"
+            | b"apply"
+            | b"archive"
+            | b"backfill"
+            | b"blame"
+            | b"branch"
+            | b"bugreport"
+            | b"bundle"
+            | b"cat-file"
+            | b"check-attr"
+            | b"check-ignore"
+            | b"check-mailmap"
+            | b"check-ref-format"
+            | b"checkout"
+            | b"checkout-index"
+            | b"cherry"
+            | b"cherry-pick"
+            | b"clean"
+            | b"clone"
+            | b"column"
+            | b"commit"
+            | b"commit-graph"
+            | b"commit-tree"
+            | b"count-objects"
+            | b"describe"
+            | b"diagnose"
+            | b"diff"
+            | b"diff-files"
+            | b"diff-index"
+            | b"diff-tree"
+            | b"fast-export"
+            | b"fetch"
+            | b"fetch-pack"
+            | b"fmt-merge-msg"
+            | b"for-each-ref"
+            | b"format-patch"
+            | b"fsck"
+            | b"gc"
+            | b"get-tar-commit-id"
+            | b"grep"
+            | b"hash-object"
+            | b"index-pack"
+            | b"init"
+            | b"interpret-trailers"
+            | b"log"
+            | b"ls-files"
+            | b"ls-remote"
+            | b"ls-tree"
+            | b"mailinfo"
+            | b"mailsplit"
+            | b"merge"
+            | b"merge-base"
+            | b"merge-file"
+            | b"merge-index"
+            | b"merge-tree"
+            | b"mktag"
+            | b"mktree"
+            | b"multi-pack-index"
+            | b"mv"
+            | b"name-rev"
+            | b"notes"
+            | b"pack-objects"
+            | b"pack-refs"
+            | b"patch-id"
+            | b"prune"
+            | b"pull"
+            | b"push"
+            | b"range-diff"
+            | b"read-tree"
+            | b"rebase"
+            | b"reflog"
+            | b"refs"
+            | b"remote"
+            | b"repack"
+            | b"replace"
+            | b"replay"
+            | b"rerere"
+            | b"reset"
+            | b"restore"
+            | b"rev-list"
+            | b"rev-parse"
+            | b"revert"
+            | b"rm"
+            | b"shortlog"
+            | b"show"
+            | b"show-branch"
+            | b"show-index"
+            | b"show-ref"
+            | b"sparse-checkout"
+            | b"stage"
+            | b"stash"
+            | b"status"
+            | b"stripspace"
+            | b"switch"
+            | b"symbolic-ref"
+            | b"tag"
+            | b"unpack-file"
+            | b"unpack-objects"
+            | b"update-index"
+            | b"update-ref"
+            | b"verify-commit"
+            | b"verify-pack"
+            | b"verify-tag"
+            | b"version"
+            | b"whatchanged"
+            | b"worktree"
+            | b"write-tree"
+    )
+}
 
 /// The sub-command, behind git's own options.
 fn subcommand(words: &Words) -> Option<(usize, &str)> {
@@ -406,7 +404,7 @@ fn setting(words: &Words) -> Option<usize> {
         if index >= end && !clones {
             return None;
         }
-        let long = Flags { long: &["--config", "--config-env"], but: &[], short: "", valued: "" };
+        let long = Flags::new(&["--config", "--config-env"], &[], "", "");
         match word {
             b"-c" => value_of_c = true,
             [b'-', b'c', value @ ..] if !is_harmless(value) => return Some(index),
@@ -473,21 +471,17 @@ fn configure(words: &Words) -> Option<usize> {
 fn letter(words: &Words) -> Option<usize> {
     let (index, name) = subcommand(words)?;
     let flags = match name {
-        "rebase" => Flags { long: &[], but: &[], short: "x", valued: "sXCS" },
-        "clone" => Flags { long: &[], but: &[], short: "u", valued: "bojc" },
-        "grep" => Flags { long: &[], but: &[], short: "O", valued: "eABCfm" },
-        "difftool" => Flags { long: &[], but: &[], short: "x", valued: "t" },
+        "rebase" => Flags::new(&[], &[], "x", "sXCS"),
+        "clone" => Flags::new(&[], &[], "u", "bojc"),
+        "grep" => Flags::new(&[], &[], "O", "eABCfm"),
+        "difftool" => Flags::new(&[], &[], "x", "t"),
         _ => return None,
     };
     words.arguments().find(|(at, word)| *at > index && flags.has(word)).map(|(at, _)| at)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_lists_are_sorted() {
-        assert!(RUNS.is_sorted() && KNOWN.is_sorted());
-    }
+/// `helper::address` is handed to the program `git-remote-helper`.
+fn address(words: &Words) -> Option<usize> {
+    let mut with_colon = words.noted().filter(|(_, _, notes)| notes & COLON != 0);
+    with_colon.find(|(_, word, _)| word.windows(2).any(|two| two == b"::")).map(|(index, _, _)| index)
 }

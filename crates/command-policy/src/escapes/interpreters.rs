@@ -315,7 +315,7 @@ fn nothing_to_run(words: &Words) -> Option<usize> {
 
 /// The options of python, which are few enough to be known, and where they end.
 fn python_option(words: &Words, short: &'static str) -> Result<Option<usize>, ()> {
-    let flags = Flags { long: &["--command"], but: &[], short, valued: "WXmcQ" };
+    let flags = Flags::new(&["--command"], &[], short, "WXmcQ");
     let mut skip = false;
     for (index, word) in words.arguments() {
         if std::mem::take(&mut skip) {
@@ -374,17 +374,17 @@ fn node_code(words: &Words) -> Option<usize> {
         "--watch",
         "--watch-path",
     ];
-    let flags = Flags { long: LONG, but: &[], short: "epric", valued: "C" };
+    let flags = Flags::new(LONG, &[], "epric", "C");
     option(words, flags).or_else(|| nothing_to_run(words))
 }
 
 fn deno_code(words: &Words) -> Option<usize> {
-    let flags = Flags {
-        long: &["--eval", "--import", "--preload", "--print", "--require", "--script-mode"],
-        but: &[],
-        short: "epr",
-        valued: "",
-    };
+    let flags = Flags::new(
+        &["--eval", "--import", "--preload", "--print", "--require", "--script-mode"],
+        &[],
+        "epr",
+        "",
+    );
     if let Some(index) = option(words, flags) {
         return Some(index);
     }
@@ -410,7 +410,7 @@ fn deno_code(words: &Words) -> Option<usize> {
 
 /// The letters behind `-C` may continue with other options, so only a leading `-I` is known to take the rest.
 fn perl_code(words: &Words) -> Option<usize> {
-    let flags = Flags { long: &[], but: &[], short: "eEnpiMmdx", valued: "" };
+    let flags = Flags::new(&[], &[], "eEnpiMmdx", "");
     let refused = |word: &[u8]| word == b"-" || (!word.starts_with(b"-I") && flags.has(word));
     options(words).find(|(_, word)| refused(word)).map(|(index, _)| index).or_else(|| nothing_to_run(words))
 }
@@ -420,7 +420,7 @@ fn ruby_code(words: &Words) -> Option<usize> {
     if name.ends_with(b"irb") || name.ends_with(b"pry") {
         return Some(0);
     }
-    let flags = Flags { long: &["--debug", "--copyright"], but: &[], short: "enpirxs", valued: "ICFEK" };
+    let flags = Flags::new(&["--debug", "--copyright"], &[], "enpirxs", "ICFEK");
     option(words, flags).or_else(|| nothing_to_run(words))
 }
 
@@ -437,12 +437,12 @@ fn php_code(words: &Words) -> Option<usize> {
         "--server",
         "--zend-extension",
     ];
-    let flags = Flags { long: LONG, but: &[], short: "rBRFEaSdcz", valued: "ft" };
+    let flags = Flags::new(LONG, &[], "rBRFEaSdcz", "ft");
     option(words, flags).or_else(|| nothing_to_run(words))
 }
 
 fn lua_code(words: &Words) -> Option<usize> {
-    let flags = Flags { long: &[], but: &[], short: "eiljb", valued: "" };
+    let flags = Flags::new(&[], &[], "eiljb", "");
     option(words, flags).or_else(|| nothing_to_run(words))
 }
 
@@ -467,11 +467,11 @@ fn other_code(words: &Words) -> Option<usize> {
             Some(usize::from(words.len() > 1))
         };
     }
-    let flags = Flags {
-        long: &["--eval", "--exec", "--print", "--command", "--expr", "--load", "--require", "--run"],
-        but: &[],
-        short: "ecEpirL",
-        valued: "",
-    };
+    let flags = Flags::new(
+        &["--eval", "--exec", "--print", "--command", "--expr", "--load", "--require", "--run"],
+        &[],
+        "ecEpirL",
+        "",
+    );
     option(words, flags).or_else(|| nothing_to_run(words))
 }

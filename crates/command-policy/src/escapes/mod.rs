@@ -50,8 +50,6 @@ pub(crate) enum When {
     Subcommand(&'static [&'static str]),
     /// An argument is one of these.
     Word(&'static [&'static str]),
-    /// An argument holds one of these.
-    Holds(&'static [&'static str]),
     /// Something that only code can say; it returns the number of the argument.
     Judge(fn(&Words) -> Option<usize>),
 }
@@ -60,18 +58,29 @@ pub(crate) enum When {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flags {
     /// Long ones, which programs take shortened: `--to-command`, but not `--to-stdout`.
-    pub(crate) long: &'static [&'static str],
+    long: &'static [&'static str],
     /// Options in their own right that are a shorter form of one above.
-    pub(crate) but: &'static [&'static str],
+    but: &'static [&'static str],
     /// Letters that may stand behind one dash, with others.
-    pub(crate) short: &'static str,
+    short: &'static str,
     /// Letters that take what follows as their value, so that nothing behind them is an option.
-    pub(crate) valued: &'static str,
+    valued: &'static str,
+    /// First letters of the long ones, a bit each: most words need no further look.
+    firsts: u32,
 }
 
 impl Flags {
+    pub(crate) const fn new(
+        long: &'static [&'static str],
+        but: &'static [&'static str],
+        short: &'static str,
+        valued: &'static str,
+    ) -> Self {
+        Self { long, but, short, valued, firsts: u32::MAX }
+    }
+
     pub(crate) const fn long(long: &'static [&'static str]) -> When {
-        When::Flags(Self { long, but: &[], short: "", valued: "" })
+        Self::both(long, "", "")
     }
 
     pub(crate) const fn both(
@@ -79,19 +88,34 @@ impl Flags {
         short: &'static str,
         valued: &'static str,
     ) -> When {
-        When::Flags(Self { long, but: &[], short, valued })
+        let mut flags = Self::new(long, &[], short, valued);
+        flags.firsts = 0;
+        let mut rest = long;
+        while let [flag, others @ ..] = rest {
+            if let [b'-', b'-', first, ..] = flag.as_bytes() {
+                flags.firsts |= bit(*first);
+            }
+            rest = others;
+        }
+        When::Flags(flags)
     }
 
     pub(crate) fn has(&self, word: &[u8]) -> bool {
         match word {
-            [b'-', b'-', name @ ..] => {
-                let name = name.split(|byte| *byte == b'=').next().unwrap_or_default();
-                let is = |list: &[&str], same: fn(&[u8], &[u8]) -> bool| {
-                    list.iter().any(|flag| same(flag.trim_start_matches('-').as_bytes(), name))
+            [b'-', b'-', first, ..] if self.firsts & bit(*first) == 0 => false,
+            [b'-', b'-', text @ ..] => {
+                let mut name = None;
+                let mut is_long = |flag: &&str| match flag.as_bytes() {
+                    // Most differ in their first letter.
+                    [b'-', b'-', flag @ ..] if flag.first() == text.first() => {
+                        let end = || text.iter().position(|byte| *byte == b'=').unwrap_or(text.len());
+                        let name = *name.get_or_insert_with(|| text.get(..end()).unwrap_or_default());
+                        flag.starts_with(name)
+                            && !self.but.iter().any(|but| but.as_bytes().get(2..) == Some(name))
+                    }
+                    _ => false,
                 };
-                !name.is_empty()
-                    && is(self.long, <[u8]>::starts_with)
-                    && !is(self.but, |but, name| but == name)
+                !text.is_empty() && self.long.iter().any(|flag| is_long(flag))
             }
             [b'-', letters @ ..] => {
                 for letter in letters {
@@ -109,6 +133,11 @@ impl Flags {
     }
 }
 
+/// A bit for a letter; some share one.
+const fn bit(letter: u8) -> u32 {
+    1 << (letter & 31)
+}
+
 impl Escape {
     /// The number of the argument that gives it away, if one does; 0 for the program itself.
     pub(crate) fn find(&self, words: &Words) -> Option<usize> {
@@ -123,7 +152,6 @@ impl Escape {
                 list.iter().any(|entry| entry.as_bytes() == word).then_some(index)
             }
             When::Word(list) => any(&|word| list.iter().any(|entry| entry.as_bytes() == word)),
-            When::Holds(list) => any(&|word| list.iter().any(|entry| holds(word, entry.as_bytes()))),
             When::Judge(judge) => judge(words),
         }
     }
@@ -131,7 +159,11 @@ impl Escape {
 
 /// Whether a text is part of a word, in any letter case.
 pub(crate) fn holds(word: &[u8], text: &[u8]) -> bool {
-    let Some((first, _)) = text.split_first() else { return true };
+    let (Some(first), Some(last)) = (text.first(), text.last()) else { return true };
+    // Signs are rarer than letters.
+    if !last.is_ascii_alphabetic() && !word.contains(last) {
+        return false;
+    }
     let starts = word.iter().enumerate().filter(|(_, byte)| byte.eq_ignore_ascii_case(first));
     let mut parts = starts.map_while(|(at, _)| word.get(at..at + text.len()));
     parts.any(|part| part.eq_ignore_ascii_case(text))

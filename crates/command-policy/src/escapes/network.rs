@@ -69,8 +69,8 @@ pub(super) const ENTRIES: &[Escape] = &[
     Escape {
         name: "rsync/program",
         commands: &["rsync"],
-        when: When::Flags(Flags {
-            long: &[
+        when: When::Flags(Flags::new(
+            &[
                 "--rsh",
                 "--rsync-path",
                 "--daemon",
@@ -87,10 +87,10 @@ pub(super) const ENTRIES: &[Escape] = &[
                 "--remote-option",
                 "--filter",
             ],
-            but: &["--include", "--exclude"],
-            short: "eMf",
-            valued: "BT@",
-        }),
+            &["--include", "--exclude"],
+            "eMf",
+            "BT@",
+        )),
         reason: "the option names a program, or a file that nobody checks",
         instead: "leave the option out",
         matches: &[
@@ -157,8 +157,8 @@ pub(super) const ENTRIES: &[Escape] = &[
     Escape {
         name: "curl/file",
         commands: &["curl"],
-        when: When::Flags(Flags {
-            long: &[
+        when: When::Flags(Flags::new(
+            &[
                 "--config",
                 "--engine",
                 "--unix-socket",
@@ -177,10 +177,10 @@ pub(super) const ENTRIES: &[Escape] = &[
                 "--proxy-key",
                 "--socks5-gssapi",
             ],
-            but: &["--proto", "--trace-time", "--netrc", "--stderr-x", "--ke"],
-            short: "KE",
-            valued: "odHXAuFTbecCmrtUwxyzYDPQ",
-        }),
+            &["--proto", "--trace-time", "--netrc", "--stderr-x", "--ke"],
+            "KE",
+            "odHXAuFTbecCmrtUwxyzYDPQ",
+        )),
         reason: "the option takes further options from a file, loads code, or reaches a socket of this machine",
         instead: "write the options out",
         matches: &[
@@ -202,8 +202,8 @@ pub(super) const ENTRIES: &[Escape] = &[
     Escape {
         name: "wget/program",
         commands: &["wget", "aria2c", "axel", "httrack"],
-        when: When::Flags(Flags {
-            long: &[
+        when: When::Flags(Flags::new(
+            &[
                 "--use-askpass",
                 "--execute",
                 "--config",
@@ -221,10 +221,10 @@ pub(super) const ENTRIES: &[Escape] = &[
                 "--body-file",
                 "--wgetrc",
             ],
-            but: &["--i", "--on"],
-            short: "ei",
-            valued: "OoaUPtTwQDARXBlI",
-        }),
+            &["--i", "--on"],
+            "ei",
+            "OoaUPtTwQDARXBlI",
+        )),
         reason: "the option names a program, takes further options, or sends a file",
         instead: "write the address and plain options",
         matches: &[
@@ -277,8 +277,8 @@ pub(super) const ENTRIES: &[Escape] = &[
         name: "gpg/program",
         commands: &["gpg", "gpgv", "gpgsm", "gpgconf", "gpg-connect-agent"],
         when: When::Judge(|words| {
-            let flags = Flags {
-                long: &[
+            let flags = Flags::new(
+                &[
                     "--photo-viewer",
                     "--exec-path",
                     "--agent-program",
@@ -291,10 +291,10 @@ pub(super) const ENTRIES: &[Escape] = &[
                     "--run",
                     "--launch",
                 ],
-                but: &["--card", "--export"],
-                short: "",
-                valued: "",
-            };
+                &["--card", "--export"],
+                "",
+                "",
+            );
             if words.get(0)?.ends_with(b"agent") {
                 return Some(0);
             }

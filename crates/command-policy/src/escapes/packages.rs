@@ -40,8 +40,8 @@ pub(super) const ENTRIES: &[Escape] = &[
                 b"ll",
                 b"licenses",
             ];
-            let flags = Flags {
-                long: &[
+            let flags = Flags::new(
+                &[
                     "--script-shell",
                     "--userconfig",
                     "--globalconfig",
@@ -54,10 +54,10 @@ pub(super) const ENTRIES: &[Escape] = &[
                     "--init-module",
                     "--use-yarnrc",
                 ],
-                but: &["--global", "--us"],
-                short: "",
-                valued: "",
-            };
+                &["--global", "--us"],
+                "",
+                "",
+            );
             let option = words.arguments().find(|(_, word)| flags.has(word)).map(|(index, _)| index);
             let fixes = words.get(index) == Some(b"audit") && words.get(index + 1) == Some(b"fix");
             if fixes || !words.get(index).is_some_and(|word| only.contains(&word)) {
@@ -178,19 +178,12 @@ pub(super) const ENTRIES: &[Escape] = &[
                 b"policy",
                 b"licenses",
             ];
-            let option = Flags {
-                long: &[
-                    "--python",
-                    "--config",
-                    "--config-settings",
-                    "--option",
-                    "--post-renderer",
-                    "--plugins",
-                ],
-                but: &[],
-                short: "oc",
-                valued: "",
-            };
+            let option = Flags::new(
+                &["--python", "--config", "--config-settings", "--option", "--post-renderer", "--plugins"],
+                &[],
+                "oc",
+                "",
+            );
             let option = words.arguments().find(|(_, word)| option.has(word)).map(|(index, _)| index);
             if words.get(index).is_some_and(|word| only.contains(&word)) { option } else { Some(index) }
         }),

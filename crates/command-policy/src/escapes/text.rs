@@ -97,12 +97,12 @@ pub(super) const ENTRIES: &[Escape] = &[
             "cqlsh",
         ],
         when: When::Judge(|words| {
-            let flags = Flags {
-                long: &["--init", "--file", "--eval", "--init-command", "--load", "--cmd"],
-                but: &[],
-                short: "f",
-                valued: "cehpuUdPD",
-            };
+            let flags = Flags::new(
+                &["--init", "--file", "--eval", "--init-command", "--load", "--cmd"],
+                &[],
+                "f",
+                "cehpuUdPD",
+            );
             let init: &[&[u8]] = &[b"-init", b"-cmd"];
             let signs: &[&str] = &[
                 ".shell",
@@ -153,7 +153,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         name: "jq/module",
         commands: &["jq", "gojq", "jaq", "yq"],
         when: When::Judge(|words| {
-            let flags = Flags { long: &["--from-file"], but: &[], short: "L", valued: "" };
+            let flags = Flags::new(&["--from-file"], &[], "L", "");
             words
                 .arguments()
                 .find(|(_, word)| {
@@ -186,8 +186,7 @@ pub(super) const ENTRIES: &[Escape] = &[
 
 /// Every argument may be the program, but for the values of `-v` and `-F`.
 fn awk_code(words: &Words) -> Option<usize> {
-    let flags =
-        Flags { long: &["--load", "--include", "--exec", "--debug"], but: &[], short: "liED", valued: "Fvf" };
+    let flags = Flags::new(&["--load", "--include", "--exec", "--debug"], &[], "liED", "Fvf");
     let mut value = false;
     for (index, word) in words.arguments() {
         let is_value = std::mem::take(&mut value);
