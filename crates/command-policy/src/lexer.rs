@@ -134,7 +134,7 @@ impl Lexer<'_> {
         loop {
             self.run(SINGLE);
             match self.peek(0) {
-                None => return Err(self.open_quote(open, "'")),
+                None => return Err(Self::open_quote(open, "'")),
                 Some(b'\'') => break,
                 Some(_) => self.other(true)?,
             }
@@ -149,7 +149,7 @@ impl Lexer<'_> {
         loop {
             self.run(DOUBLE);
             match self.peek(0) {
-                None => return Err(self.open_quote(open, "\"")),
+                None => return Err(Self::open_quote(open, "\"")),
                 Some(b'"') => break,
                 Some(b'\\') => match self.peek(1) {
                     // Before anything else a backslash in double quotes stands for itself.
@@ -199,7 +199,6 @@ impl Lexer<'_> {
             Some(b'[') => {
                 (Rule::Substitution, 2, "arithmetic is done by a shell, and there is none", COMPUTE)
             }
-            Some(b'{') => (Rule::Expansion, 2, "variables are expanded by a shell, and there is none", VALUE),
             Some(b'\'') if !quoted => return self.ansi_c(),
             Some(b'"') if !quoted => {
                 (Rule::Expansion, 2, "some shells translate it, others keep the `$`", "use plain quotes")
@@ -236,7 +235,7 @@ impl Lexer<'_> {
         loop {
             self.run(SINGLE | DOUBLE);
             match self.peek(0) {
-                None => return Err(self.open_quote(open, "$'")),
+                None => return Err(Self::open_quote(open, "$'")),
                 Some(b'\'') => break,
                 Some(b'\\') => {
                     let (byte, length) = ansi_c::escape(self.rest()).map_err(|reason| {
@@ -389,7 +388,7 @@ impl Lexer<'_> {
         Err(self.refuse(rule, c.len_utf8(), reason, hint))
     }
 
-    fn open_quote(&self, open: usize, quote: &str) -> Denied {
+    fn open_quote(open: usize, quote: &str) -> Denied {
         let reason = "the quote does not end";
         Denied::new(Rule::Quote, quote, Place::Byte(open), reason, "close it, or put a backslash before it")
     }

@@ -182,14 +182,11 @@ impl CommandPolicy {
                 continue;
             }
             let construct = word.get(offence.from..).unwrap_or_default();
-            let (reason, hint): (Cow<'static, str>, &'static str) = match offence.rule {
-                Rule::ParentDirectory => {
-                    ("`..` leads out of a directory".into(), "use a path below the root")
-                }
-                _ => {
-                    let reason = format!("it may lead out of the root, {}", self.root.display());
-                    (reason.into(), "use a path relative to the root; if it is no path, write it another way")
-                }
+            let (reason, hint): (Cow<'static, str>, &'static str) = if offence.rule == Rule::ParentDirectory {
+                ("`..` leads out of a directory".into(), "use a path below the root")
+            } else {
+                let reason = format!("it may lead out of the root, {}", self.root.display());
+                (reason.into(), "use a path relative to the root; if it is no path, write it another way")
             };
             return Err(Denied::new(offence.rule, construct, words.place(index), reason, hint));
         }

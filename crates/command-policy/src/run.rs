@@ -95,7 +95,7 @@ impl CommandPolicy {
         let mut command = self.command(&argv).map_err(failed)?;
         let child = command.spawn().map_err(failed)?;
         let mut running = Running { child, deadline: Instant::now() + self.timeout, waited: false };
-        let ended = running.to_end().map_err(failed)?;
+        let ended = running.wait().map_err(failed)?;
         Ok(Finished {
             decision,
             code: ended.status.code(),
@@ -151,7 +151,7 @@ struct Ended {
 }
 
 impl Running {
-    fn to_end(&mut self) -> io::Result<Ended> {
+    fn wait(&mut self) -> io::Result<Ended> {
         let mut stdout = Captured::new(self.child.stdout.take())?;
         let mut stderr = Captured::new(self.child.stderr.take())?;
         let mut timed_out = false;

@@ -13,6 +13,7 @@ pub(crate) const PLAIN: u8 = 0x80;
 pub(crate) const SINGLE: u8 = 0x40;
 pub(crate) const DOUBLE: u8 = 0x20;
 
+#[allow(clippy::indexing_slicing)] // at compile time
 const CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut byte = 0;
@@ -24,7 +25,8 @@ const CLASS: [u8; 256] = {
 };
 
 const fn class_of(byte: usize) -> u8 {
-    #[allow(clippy::cast_possible_truncation)] // there are 256 of them
+    // There are 256 of them; the tab stands before its neighbours.
+    #[allow(clippy::cast_possible_truncation, clippy::match_same_arms)]
     match byte as u8 {
         b'\t' | b' ' => PLAIN,
         0..=0x1f | 0x7f..=0xff => PLAIN | SINGLE | DOUBLE,
@@ -49,7 +51,7 @@ pub(crate) fn class(byte: u8) -> u8 {
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     text: Vec<u8>,
-    words: Vec<Word>,
+    spans: Vec<Word>,
     /// Whether they were never a line, and are known by their numbers.
     listed: bool,
 }
@@ -78,7 +80,7 @@ impl Words {
 
     pub(crate) fn with_capacity(bytes: usize) -> Self {
         // Words of an agent's commands are longer than four bytes.
-        Self { text: Vec::with_capacity(bytes), words: Vec::with_capacity(bytes / 4 + 1), listed: false }
+        Self { text: Vec::with_capacity(bytes), spans: Vec::with_capacity(bytes / 4 + 1), listed: false }
     }
 
     /// Adds to the word that is being read.
@@ -95,25 +97,25 @@ impl Words {
     pub(crate) fn end(&mut self, start: usize, at: usize, notes: u8) {
         // Lines are bounded far below; a longer list would find its words empty, and is refused.
         let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
-        self.words.push(Word { start: number(start), end: number(self.text.len()), at: number(at), notes });
+        self.spans.push(Word { start: number(start), end: number(self.text.len()), at: number(at), notes });
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.words.len()
+        self.spans.len()
     }
 
     /// A word, or nothing beyond the last.
     pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
-        self.words.get(index).map(|word| self.slice(word))
+        self.spans.get(index).map(|word| self.slice(word))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.words.iter().map(|word| self.slice(word))
+        self.spans.iter().map(|word| self.slice(word))
     }
 
     /// Each word with its number, and its notes.
     pub(crate) fn noted(&self) -> impl Iterator<Item = (usize, &[u8], u8)> {
-        self.words.iter().enumerate().map(|(index, word)| (index, self.slice(word), word.notes))
+        self.spans.iter().enumerate().map(|(index, word)| (index, self.slice(word), word.notes))
     }
 
     /// The arguments with their numbers: every word but the first.
@@ -125,7 +127,7 @@ impl Words {
         if self.listed {
             return Place::Argument(index);
         }
-        Place::Byte(self.words.get(index).map_or(0, |word| word.at as usize))
+        Place::Byte(self.spans.get(index).map_or(0, |word| word.at as usize))
     }
 
     fn slice(&self, word: &Word) -> &[u8] {

@@ -99,7 +99,7 @@ fn row_078_what_is_refused_is_an_error_and_starts_nothing() {
     ] {
         match policy.run(line) {
             Err(RunError::Denied(denied)) => {
-                assert!(denied.to_string().starts_with("command refused: "), "{denied}")
+                assert!(denied.to_string().starts_with("command refused: "), "{denied}");
             }
             other => panic!("{line}: {other:?}"),
         }
@@ -125,7 +125,7 @@ fn row_081_arguments_reach_the_program_as_they_are() {
 #[test]
 fn row_082_output_is_captured_and_sanitised() {
     let dir = skill(
-        r#"printf 'a\033[2J\033]0;title\007b\rc\n\td\302\233e\342\200\256f\377\n'; printf 'err\033c' >&2; exit 7"#,
+        r"printf 'a\033[2J\033]0;title\007b\rc\n\td\302\233e\342\200\256f\377\n'; printf 'err\033c' >&2; exit 7",
     );
     let finished = builder(dir.path()).build().unwrap().run("./run.sh").unwrap();
     assert_eq!(finished.stdout, "a\\u{1b}[2J\\u{1b}]0;title\\u{7}b\\u{d}c\n\td\\u{9b}e\\u{202e}f\u{fffd}\n");

@@ -241,6 +241,7 @@ fn runs(name: &[u8]) -> bool {
 }
 
 /// Git's own other sub-commands: everything else is an alias or a program.
+#[allow(clippy::too_many_lines)] // it is a list
 fn is_known(name: &[u8]) -> bool {
     matches!(
         name,
@@ -428,34 +429,37 @@ fn is_harmless(setting: &[u8]) -> bool {
         || key.starts_with(b"advice.")
 }
 
+/// What makes `git config` read.
+const READS: &[&[u8]] = &[
+    b"--get",
+    b"--get-all",
+    b"--get-regexp",
+    b"--get-urlmatch",
+    b"--list",
+    b"-l",
+    b"get",
+    b"list",
+    b"--get-color",
+    b"--get-colorbool",
+];
+/// What does not matter for that.
+const SCOPES: &[&[u8]] = &[
+    b"--local",
+    b"--global",
+    b"--system",
+    b"--worktree",
+    b"--show-origin",
+    b"--show-scope",
+    b"--null",
+    b"-z",
+    b"--name-only",
+    b"--includes",
+    b"--no-includes",
+];
+
 /// `git config` may only read.
 fn configure(words: &Words) -> Option<usize> {
     let (index, "config") = subcommand(words)? else { return None };
-    const READS: &[&[u8]] = &[
-        b"--get",
-        b"--get-all",
-        b"--get-regexp",
-        b"--get-urlmatch",
-        b"--list",
-        b"-l",
-        b"get",
-        b"list",
-        b"--get-color",
-        b"--get-colorbool",
-    ];
-    const SCOPES: &[&[u8]] = &[
-        b"--local",
-        b"--global",
-        b"--system",
-        b"--worktree",
-        b"--show-origin",
-        b"--show-scope",
-        b"--null",
-        b"-z",
-        b"--name-only",
-        b"--includes",
-        b"--no-includes",
-    ];
     let mut rest =
         words.arguments().skip_while(|(at, _)| *at <= index).filter(|(_, word)| !SCOPES.contains(word));
     match rest.next() {

@@ -105,7 +105,7 @@ impl Flags {
             [b'-', b'-', first, ..] if self.firsts & bit(*first) == 0 => false,
             [b'-', b'-', text @ ..] => {
                 let mut name = None;
-                let mut is_long = |flag: &&str| match flag.as_bytes() {
+                let is_long = |flag: &&str| match flag.as_bytes() {
                     // Most differ in their first letter.
                     [b'-', b'-', flag @ ..] if flag.first() == text.first() => {
                         let end = || text.iter().position(|byte| *byte == b'=').unwrap_or(text.len());
@@ -115,7 +115,7 @@ impl Flags {
                     }
                     _ => false,
                 };
-                !text.is_empty() && self.long.iter().any(|flag| is_long(flag))
+                !text.is_empty() && self.long.iter().any(is_long)
             }
             [b'-', letters @ ..] => {
                 for letter in letters {
