@@ -223,7 +223,7 @@ fn as_json(policy: &CommandPolicy, line: &str, decision: &Decision) -> Value {
 fn as_text(policy: &CommandPolicy, line: &str, decision: &Decision) -> String {
     let argv = || {
         let argv = policy.parse(line).unwrap_or_default();
-        let words = argv.iter().map(|word| visible(&format!("{word:?}")));
+        let words = argv.iter().map(|word| visible(&format!("{:?}", word.to_string_lossy())));
         words.collect::<Vec<_>>().join(" ")
     };
     match decision {
