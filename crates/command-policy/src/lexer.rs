@@ -249,7 +249,9 @@ impl Lexer<'_> {
                     self.push(byte);
                     self.at += length;
                 }
-                Some(b'"' | b'$' | b'`' | b'!') => self.take(1),
+                Some(b'"' | b'$' | b'`') => self.take(1),
+                // History knows little of this quote.
+                Some(b'!') => self.bang(false)?,
                 Some(_) => self.other(true)?,
             }
         }

@@ -3,9 +3,10 @@
 //! Which argument of which program is a path is unknown here, so every place of a word where one can begin counts. What is
 //! decided here is decided by the text alone; links are followed by a [`PathRules`].
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::denied::Rule;
+use crate::policy::PolicyError;
 use crate::words::{DOT, EXPANDS, SLASH};
 
 /// Where `..` is refused.
@@ -76,17 +77,24 @@ const NETWORK: &[&str] = &[
 pub(crate) struct Roots(Vec<Vec<Vec<u8>>>);
 
 impl Roots {
-    /// Adds a directory under the name it was given, and under its real one.
-    pub(crate) fn add(&mut self, dir: &Path) {
-        let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
-        for path in [absolute.canonicalize().ok(), Some(absolute)].into_iter().flatten() {
-            let components = path.components().filter(|part| matches!(part, std::path::Component::Normal(_)));
+    /// Adds a directory under the name it was given, and under its real one. With `..` in it only the real one counts, and there
+    /// has to be one.
+    pub(crate) fn add(&mut self, dir: &Path) -> Result<(), PolicyError> {
+        let absolute = std::path::absolute(dir).map_err(|_| PolicyError::Root(dir.to_owned()))?;
+        let climbs = absolute.components().any(|part| part == Component::ParentDir);
+        let real = absolute.canonicalize().ok();
+        if climbs && real.is_none() {
+            return Err(PolicyError::Root(dir.to_owned()));
+        }
+        for path in real.into_iter().chain((!climbs).then_some(absolute)) {
+            let components = path.components().filter(|part| matches!(part, Component::Normal(_)));
             let components: Vec<_> =
                 components.map(|part| part.as_os_str().as_encoded_bytes().to_vec()).collect();
             if !self.0.contains(&components) {
                 self.0.push(components);
             }
         }
+        Ok(())
     }
 
     /// Whether an absolute path, at the start of a text, lies in one of them.
@@ -205,9 +213,10 @@ fn path_begins(word: &[u8], at: usize) -> bool {
     begins_path(*before) || is_short_flag(word.get(..at).unwrap_or_default())
 }
 
-/// `-I`, `-xvf`: a value may follow without anything between.
+/// `-I`, `-xvf`, `-#o`: a value may follow without anything between. In `-I./x` and `-Ia_b/x` it has begun already.
 fn is_short_flag(text: &[u8]) -> bool {
-    matches!(text, [b'-', letters @ ..] if !letters.is_empty() && letters.iter().all(u8::is_ascii_alphanumeric))
+    let is_flag = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'.' | b'_' | b'-' | b'/' | b'~');
+    matches!(text, [b'-', letters @ ..] if !letters.is_empty() && letters.iter().all(is_flag))
 }
 
 /// Where the URL ends whose `//` begins here, if it is one of a network and names a host.

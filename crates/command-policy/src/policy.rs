@@ -357,9 +357,9 @@ impl Builder {
         let root = self.root.unwrap_or_else(|| PathBuf::from("."));
         let root = std::path::absolute(&root).map_err(|_| PolicyError::Root(root))?;
         let mut roots = Roots::default();
-        roots.add(&root);
+        roots.add(&root)?;
         for path in &self.also {
-            roots.add(path);
+            roots.add(path)?;
         }
         for name in &self.allowed_escapes {
             if !escapes().any(|escape| escape.name == name) {
@@ -398,7 +398,7 @@ pub enum PolicyError {
     NoTools,
     /// No entry of the table has this name.
     UnknownEscape(String),
-    /// The root has no absolute path.
+    /// A directory has no absolute path, or climbs with `..` and does not exist.
     Root(PathBuf),
 }
 
@@ -430,7 +430,11 @@ impl fmt::Display for PolicyError {
                 )
             }
             Self::Root(path) => {
-                write!(f, "the root {} has no absolute path: is there a current directory?", path.display())
+                write!(
+                    f,
+                    "{} leads nowhere: give an absolute path without `..`, or one that exists",
+                    path.display()
+                )
             }
         }
     }

@@ -88,7 +88,7 @@ fn the_quotes_of_bash_are_read_only_where_bash_is_meant() {
     // Dash ends the quote at the second ' and would run what follows.
     assert_eq!(rule(&policy(), r"ls $'\'; id #'"), Some(Rule::Expansion));
     assert_eq!(bash().parse(r"ls $'\'; id #'").unwrap(), ["ls", "'; id #"]);
-    assert_eq!(bash().parse(r#"ls a$'\t\n\x41\102\\\'\"\?!$`b'c"#).unwrap(), ["ls", "a\t\nAB\\'\"?!$`bc"]);
+    assert_eq!(bash().parse(r#"ls a$'\t\n\x41\102\\\'\"\?$`! b'c"#).unwrap(), ["ls", "a\t\nAB\\'\"?$`! bc"]);
     // A path in disguise is still one.
     for line in [r"cat $'\x2fetc'", r"cat $'\57etc'", r"cat $'\x2e\x2e/x'", r"cat --f=$'/etc'"] {
         assert!(matches!(rule(&bash(), line), Some(Rule::OutsideRoot | Rule::ParentDirectory)), "{line}");
@@ -112,6 +112,7 @@ fn the_quotes_of_bash_are_read_only_where_bash_is_meant() {
     ] {
         assert_eq!(rule(&bash(), line), Some(Rule::Quote), "{line}");
     }
+    assert_eq!(rule(&bash(), r"ls $'\'!a'"), Some(Rule::History));
     assert_eq!(rule(&bash(), "ls $'\n'"), Some(Rule::Newline));
     assert_eq!(rule(&bash(), "ls $\"a\""), Some(Rule::Expansion));
     // In double quotes it is none.

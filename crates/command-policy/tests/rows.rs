@@ -240,6 +240,9 @@ fn row_070_paths_out_of_the_root_are_refused_in_every_spelling() {
         "cat :/etc",
         "cat =/etc",
         "cat https://@/etc",
+        "curl -#o/etc/x https://h.test/",
+        "cat -:/etc",
+        "cat -%+o/etc",
     ] {
         assert_eq!(denied(&policy, line).rule, Rule::OutsideRoot, "{line}");
     }
@@ -314,6 +317,17 @@ fn row_070_a_root_that_is_a_link_is_known_by_both_names() {
     for root in [&real, &link] {
         allowed(&policy, &format!("cat {}/x", root.display()));
     }
+    // One that climbs is known by where it leads, not by its letters.
+    fs::create_dir_all(real.join("real")).unwrap();
+    let policy = CommandPolicy::builder().root(real.join("..").join("real")).build().unwrap();
+    allowed(&policy, &format!("cat {}/x", real.display()));
+    fs::create_dir(dir.path().join("other")).unwrap();
+    let policy = CommandPolicy::builder().root(real.join("../other")).build().unwrap();
+    for outside in ["real", "real/other", "real/x"] {
+        let line = format!("cat {}/{outside}/x", dir.path().display());
+        assert_eq!(denied(&policy, &line).rule, Rule::OutsideRoot, "{line}");
+    }
+    assert!(CommandPolicy::builder().root("/no/such/../place").build().is_err());
 }
 
 #[test]

@@ -75,6 +75,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "sed --sandbox 1e f",
             "sed -e 's/e/w/' f",
             "sed 3d f",
+            "sed -- 3d f",
             "sed -f edit.sed f",
             "sed 'y/e/w/' f",
             "sed -E 's/(a)(b)/\\2\\1/2g' f",
@@ -153,7 +154,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         name: "jq/module",
         commands: &["jq", "gojq", "jaq", "yq"],
         when: When::Judge(|words| {
-            let flags = Flags::new(&["--from-file"], &[], "L", "");
+            let flags = Flags::new(&["--library-path"], &[], "L", "");
             words
                 .arguments()
                 .find(|(_, word)| {
@@ -174,7 +175,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "jq -L lib .a f",
             "jq -n 'env.PATH'",
             "yq 'load(\"x\")' f",
-            "jq --from-file x f",
+            "jq --library-path x .a f",
         ],
         not_matches: &[
             "jq .a.b f.json",
@@ -278,7 +279,7 @@ fn sed_code(words: &Words) -> Option<usize> {
                 }
             }
             // An empty one is the suffix of a copy, where sed takes it apart.
-            b"" => {}
+            b"" | b"--" => {}
             _ => operand = operand.or(Some((index, word))),
         }
     }
