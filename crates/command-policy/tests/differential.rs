@@ -13,6 +13,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -121,6 +122,8 @@ impl Shell {
     /// What the stand-in printed, and the shell's exit code.
     fn run(self, line: &str, dir: &Path) -> (Vec<u8>, String) {
         let mut command = Command::new(self.path());
+        // A group of its own: nothing that is run can signal us.
+        command.process_group(0);
         command.env_clear().env("PATH", dir).current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
         match self {
             Self::Dash | Self::Bash => command.args(["-c", line]).stdin(Stdio::null()),
@@ -255,6 +258,59 @@ fn known_lines_are_read_alike() {
             Err(error) => panic!("{error}"),
         }
     }
+}
+
+/// Where a builtin may take an argument for a variable or a number; the first few name no process.
+const FORMS: &[&str] = &[
+    "{}",
+    "-v {}",
+    "-l {}",
+    "-s {} x",
+    "-v{}",
+    "-R {}",
+    "{} -eq 0",
+    "'!' -v {}",
+    "%d {}",
+    "'%*d' {} 1",
+    "-v {} %s x",
+    "x -a -v {}",
+    "-- -v {}",
+    "-t {}",
+    "-o {}",
+];
+
+/// Names that bash takes for itself: those that pass are programs too, and none of them runs what is written in an argument.
+/// (`test -v 'a[$(id)]'` does, in bash.)
+#[test]
+fn builtins_that_pass_run_nothing_from_their_arguments() {
+    let dir = stand_in();
+    let root = tempfile::tempdir().unwrap();
+    let policy = CommandPolicy::builder().root(root.path()).build().unwrap();
+    let (names, _) = Shell::Bash.run("compgen -b; compgen -k", dir.path());
+    let names = String::from_utf8(names).unwrap();
+    assert!(names.lines().any(|name| name == "eval") && names.lines().any(|name| name == "if"), "{names}");
+    let passes = |name: &&str| policy.check(&format!("'{name}' x")).is_allowed();
+    let mut passing: Vec<&str> = names.lines().filter(passes).collect();
+    passing.sort_unstable();
+    assert_eq!(passing, ["[", "echo", "false", "kill", "printf", "pwd", "test", "true"]);
+    let attack = "'a[$(standin>marker)]'";
+    let marker = dir.path().join("marker");
+    // No numbers for `kill`: they would be processes.
+    let forms = |name: &str| if name == "kill" { &FORMS[..4] } else { FORMS };
+    for name in passing {
+        for form in forms(name) {
+            let line =
+                format!("'{name}' {}{}", form.replace("{}", attack), if name == "[" { " ]" } else { "" });
+            if policy.check(&line).is_allowed() {
+                Shell::Bash.run(&line, dir.path());
+                Shell::Dash.run(&line, dir.path());
+                assert!(!marker.exists(), "{line} ran a command");
+            }
+        }
+    }
+    // Where nothing stands in between, it does.
+    Shell::Bash.run(&format!("test -v {attack}"), dir.path());
+    assert!(marker.exists(), "the attack is one");
 }
 
 /// The comparison has to be able to fail: without a policy in between, shells do what the pieces ask for.

@@ -292,6 +292,25 @@ pub(super) const ENTRIES: &[Escape] = &[
         not_matches: &[],
     },
     Escape {
+        name: "test/subscript",
+        commands: &["test", "[", "printf"],
+        when: When::Judge(|words| {
+            // `printf` takes it joined as well.
+            let variable = |word: &[u8]| word.starts_with(b"-v") || word == b"-R";
+            words.arguments().find(|(_, word)| variable(word)).map(|(index, _)| index)
+        }),
+        reason: "bash takes what follows for a variable, and runs `$(…)` in its subscript, quoted or not",
+        instead: "leave the option out",
+        matches: &[
+            "test -v 'a[$(id)]'",
+            "'[' -v 'a[$(id)]' ]",
+            "printf -v 'a[$(id)]' x",
+            "printf -v'a[$(id)]' x",
+            "test -R x",
+        ],
+        not_matches: &["test -f file", "printf %s x", "'[' a = b ]"],
+    },
+    Escape {
         name: "sort/compress-program",
         commands: &["sort", "gsort"],
         when: Flags::long(&["--compress-program"]),
