@@ -324,8 +324,8 @@ fn row_070_a_root_that_is_a_link_is_known_by_both_names() {
     fs::create_dir(dir.path().join("other")).unwrap();
     let policy = CommandPolicy::builder().root(real.join("../other")).build().unwrap();
     for outside in ["real", "real/other", "real/x"] {
-        let line = format!("cat {}/{outside}/x", dir.path().display());
-        assert_eq!(denied(&policy, &line).rule, Rule::OutsideRoot, "{line}");
+        let command = format!("cat {}/{outside}/x", dir.path().display());
+        assert_eq!(denied(&policy, &command).rule, Rule::OutsideRoot, "{command}");
     }
     assert!(CommandPolicy::builder().root("/no/such/../place").build().is_err());
 }
