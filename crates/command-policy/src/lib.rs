@@ -44,10 +44,10 @@
 //!
 //! - It is a guard, not a sandbox: an allowed program may read, write and send whatever its user may. `python main.py` does
 //!   what `main.py` says, and `git commit` runs the hooks of the repository. Confine the process as well.
-//! - The table knows the programs it knows. A list of few programs and sub-commands is worth more than the table.
+//! - The table knows the programs it knows, by their names: a copy under another name passes. A list of few programs and sub-commands is worth more than the table.
 //! - Which argument is a path only the program knows. Patterns that look like one (`sed -n /x/p`) are refused; a path that a
 //!   program makes up itself (`tar -xf` of a hostile archive, a setting in a file) is not seen.
-//! - Links are seen only by [`RealPaths`] or your own rules, at one moment: what is made between the check and the start is not.
+//! - Hard links are not seen. Symbolic links are seen only by [`RealPaths`] or your own rules, at one moment: what is made between the check and the start is not.
 //! - Other shells: zsh, fish and others differ. Start the argv, not the line.
 //!
 //! # Features
