@@ -56,6 +56,7 @@ pub(crate) enum Verb {
     Explain(verbs::explain::Explain),
     #[cfg(target_os = "linux")]
     CheckPath(verbs::check_path::CheckPath),
+    CheckCommand(verbs::check_command::CheckCommand),
     Schema(verbs::schema::Schema),
     Completions(verbs::completions::Completions),
     Man(verbs::man::Man),
@@ -70,6 +71,7 @@ impl Verb {
             Self::Explain(verb) => verb.run(),
             #[cfg(target_os = "linux")]
             Self::CheckPath(verb) => verb.run(),
+            Self::CheckCommand(verb) => verb.run(),
             Self::Schema(verb) => verb.run(),
             Self::Completions(verb) => verb.run(),
             Self::Man(verb) => verb.run(),

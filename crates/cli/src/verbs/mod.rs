@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod check_command;
 #[cfg(target_os = "linux")]
 pub(crate) mod check_path;
 pub(crate) mod completions;

@@ -1,0 +1,491 @@
+//! Git: settings, options and sub-commands that name programs.
+
+use super::{Escape, Flags, When, first_operand};
+use crate::words::{COLON, Words};
+
+const GIT: &[&str] = &["git", "hub", "git-lfs"];
+
+pub(super) const ENTRIES: &[Escape] = &[
+    Escape {
+        name: "git/setting",
+        commands: GIT,
+        when: When::Judge(setting),
+        reason: "a setting of git can name a program that is then run (aliases, pagers, hooks, helpers)",
+        instead: "leave -c out, or set only user.name, user.email and colours",
+        matches: &[
+            "git -c alias.x='!id' x",
+            "git -c core.pager=id log",
+            "git -c core.sshCommand=id fetch",
+            "git -ccore.pager=id log",
+            "git -c Core.FsMonitor=id status",
+            "git --config-env=core.pager=X log",
+            "git clone -c core.sshCommand=id url",
+            "git clone --config x=y url",
+            "git -c include.path=x status",
+            "git -c user.name=a -c core.editor=id commit",
+            "git --config-e=core.pager=X log",
+            "git clone --conf=x url",
+        ],
+        not_matches: &[
+            "git -c user.name=Ada commit -m x",
+            "git -c color.ui=always log",
+            "git commit -C HEAD",
+            "git diff -c",
+            "git -c core.quotepath=off status",
+        ],
+    },
+    Escape {
+        name: "git/configure",
+        commands: GIT,
+        when: When::Judge(configure),
+        reason: "a setting of git can name a program that is run by a later command",
+        instead: "only read settings: git config --get NAME",
+        matches: &[
+            "git config alias.x '!id'",
+            "git config --global core.pager id",
+            "git config --edit",
+            "git config set core.pager id",
+            "git config -e",
+            "git --no-pager config core.pager id",
+            "git -C . config a.b c",
+        ],
+        not_matches: &[
+            "git config --get user.name",
+            "git config --list",
+            "git config -l",
+            "git config get user.name",
+            "git config list",
+            "git config user.name",
+        ],
+    },
+    Escape {
+        name: "git/program-option",
+        commands: GIT,
+        when: Flags::long(&[
+            "--upload-pack",
+            "--receive-pack",
+            "--exec",
+            "--exec-path",
+            "--extcmd",
+            "--ext-diff",
+            "--open-files-in-pager",
+            "--sendmail-cmd",
+            "--smtp-server",
+            "--to-cmd",
+            "--cc-cmd",
+            "--header-cmd",
+            "--template",
+            "--separate-git-dir",
+            "--git-dir",
+            "--work-tree",
+        ]),
+        reason: "the option names a program, or a place where git finds programs to run",
+        instead: "leave the option out",
+        matches: &[
+            "git fetch --upload-pack=id x",
+            "git clone --upload-pack id x y",
+            "git ls-remote --upl=id x",
+            "git rebase --exec id main",
+            "git push --receive-pack=id",
+            "git grep --open-files-in-pager=id x",
+            "git --exec-path=x status",
+            "git archive --remote=x --exec=id HEAD",
+            "git diff --ext-diff",
+            "git init --template=x",
+            "git --git-dir=x status",
+        ],
+        not_matches: &[
+            "git fetch origin",
+            "git log --oneline",
+            "git log --graph",
+            "git push --force",
+            "git diff --exit-code",
+            "git status --no-ahead-behind",
+        ],
+    },
+    Escape {
+        name: "git/program-letter",
+        commands: GIT,
+        when: When::Judge(letter),
+        reason: "the option names a program that is run",
+        instead: "leave the option out",
+        matches: &[
+            "git rebase -x id main",
+            "git clone -u id x y",
+            "git grep -Oid x",
+            "git difftool -yx id",
+            "git rebase -i -x id main",
+            "git grep -O x",
+        ],
+        not_matches: &["git push -u origin main", "git grep -n x", "git clone -q url", "git add -u"],
+    },
+    Escape {
+        name: "git/sub-command",
+        commands: GIT,
+        when: When::Judge(|words| {
+            subcommand(words).filter(|(_, name)| runs(name.as_bytes())).map(|(index, _)| index)
+        }),
+        reason: "the sub-command runs programs, opens an editor or a server, or gives out passwords",
+        instead: "use another sub-command",
+        matches: &[
+            "git bisect run id",
+            "git submodule foreach id",
+            "git filter-branch",
+            "git difftool",
+            "git mergetool",
+            "git credential fill",
+            "git instaweb",
+            "git send-email x",
+            "git hook run pre-commit",
+            "git -C sub bisect run id",
+            "git --no-pager submodule foreach id",
+            "git shell -c id",
+            "git for-each-repo x",
+            "git daemon",
+            "git upload-pack x",
+            "git lfs pull",
+            "git flow init",
+            "git annex sync",
+            "git fsmonitor--daemon start",
+            "git help -w log",
+        ],
+        not_matches: &[
+            "git status",
+            "git log",
+            "git show HEAD",
+            "git branch",
+            "git stash list",
+            "git remote -v",
+        ],
+    },
+    Escape {
+        name: "git/address",
+        commands: GIT,
+        when: When::Judge(address),
+        reason: "such an address is a command that git runs",
+        instead: "use an address that begins with https://",
+        matches: &[
+            "git clone 'ext::sh -c id' x",
+            "git fetch fd::17",
+            "git remote add x EXT::id",
+            "git fetch helper::x",
+        ],
+        not_matches: &["git clone https://git.example.test/a.git", "git log --format=%h"],
+    },
+    Escape {
+        name: "git/unknown",
+        commands: GIT,
+        when: When::Judge(|words| match subcommand(words) {
+            Some((index, name)) => {
+                (!is_known(name.as_bytes()) && !runs(name.as_bytes()) && name != "config").then_some(index)
+            }
+            None => None,
+        }),
+        reason: "what git does not know it looks up as an alias, or as a program called git-…, and runs that",
+        instead: "use a sub-command of git's own",
+        matches: &["git st", "git x", "git my-script a", "git -C sub pwn"],
+        not_matches: &["git status", "git --version", "git rev-parse HEAD", "git cat-file -p HEAD", "git"],
+    },
+];
+
+/// Sub-commands that run what they are given, or what a file says.
+fn runs(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"annex"
+            | b"archimport"
+            | b"bisect"
+            | b"citool"
+            | b"credential"
+            | b"credential-cache"
+            | b"credential-store"
+            | b"cvsexportcommit"
+            | b"cvsimport"
+            | b"cvsserver"
+            | b"daemon"
+            | b"difftool"
+            | b"fast-import"
+            | b"filter-branch"
+            | b"flow"
+            | b"for-each-repo"
+            | b"fsmonitor--daemon"
+            | b"gitk"
+            | b"gitweb"
+            | b"gui"
+            | b"help"
+            | b"hook"
+            | b"http-backend"
+            | b"imap-send"
+            | b"instaweb"
+            | b"lfs"
+            | b"maintenance"
+            | b"mergetool"
+            | b"p4"
+            | b"quiltimport"
+            | b"receive-pack"
+            | b"remote-ext"
+            | b"remote-fd"
+            | b"request-pull"
+            | b"scalar"
+            | b"send-email"
+            | b"send-pack"
+            | b"sh-i18n"
+            | b"shell"
+            | b"submodule"
+            | b"svn"
+            | b"upload-archive"
+            | b"upload-pack"
+            | b"var"
+            | b"web--browse"
+    )
+}
+
+/// Git's own other sub-commands: everything else is an alias or a program.
+#[allow(clippy::too_many_lines)] // it is a list
+fn is_known(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"add"
+            | b"am"
+            | b"annotate"
+            | b"apply"
+            | b"archive"
+            | b"backfill"
+            | b"blame"
+            | b"branch"
+            | b"bugreport"
+            | b"bundle"
+            | b"cat-file"
+            | b"check-attr"
+            | b"check-ignore"
+            | b"check-mailmap"
+            | b"check-ref-format"
+            | b"checkout"
+            | b"checkout-index"
+            | b"cherry"
+            | b"cherry-pick"
+            | b"clean"
+            | b"clone"
+            | b"column"
+            | b"commit"
+            | b"commit-graph"
+            | b"commit-tree"
+            | b"count-objects"
+            | b"describe"
+            | b"diagnose"
+            | b"diff"
+            | b"diff-files"
+            | b"diff-index"
+            | b"diff-tree"
+            | b"fast-export"
+            | b"fetch"
+            | b"fetch-pack"
+            | b"fmt-merge-msg"
+            | b"for-each-ref"
+            | b"format-patch"
+            | b"fsck"
+            | b"gc"
+            | b"get-tar-commit-id"
+            | b"grep"
+            | b"hash-object"
+            | b"index-pack"
+            | b"init"
+            | b"interpret-trailers"
+            | b"log"
+            | b"ls-files"
+            | b"ls-remote"
+            | b"ls-tree"
+            | b"mailinfo"
+            | b"mailsplit"
+            | b"merge"
+            | b"merge-base"
+            | b"merge-file"
+            | b"merge-index"
+            | b"merge-tree"
+            | b"mktag"
+            | b"mktree"
+            | b"multi-pack-index"
+            | b"mv"
+            | b"name-rev"
+            | b"notes"
+            | b"pack-objects"
+            | b"pack-refs"
+            | b"patch-id"
+            | b"prune"
+            | b"pull"
+            | b"push"
+            | b"range-diff"
+            | b"read-tree"
+            | b"rebase"
+            | b"reflog"
+            | b"refs"
+            | b"remote"
+            | b"repack"
+            | b"replace"
+            | b"replay"
+            | b"rerere"
+            | b"reset"
+            | b"restore"
+            | b"rev-list"
+            | b"rev-parse"
+            | b"revert"
+            | b"rm"
+            | b"shortlog"
+            | b"show"
+            | b"show-branch"
+            | b"show-index"
+            | b"show-ref"
+            | b"sparse-checkout"
+            | b"stage"
+            | b"stash"
+            | b"status"
+            | b"stripspace"
+            | b"switch"
+            | b"symbolic-ref"
+            | b"tag"
+            | b"unpack-file"
+            | b"unpack-objects"
+            | b"update-index"
+            | b"update-ref"
+            | b"verify-commit"
+            | b"verify-pack"
+            | b"verify-tag"
+            | b"version"
+            | b"whatchanged"
+            | b"worktree"
+            | b"write-tree"
+    )
+}
+
+/// The sub-command, behind git's own options.
+fn subcommand(words: &Words) -> Option<(usize, &str)> {
+    let (index, _) = first_operand(
+        words,
+        "cC",
+        &[
+            "--git-dir",
+            "--work-tree",
+            "--namespace",
+            "--config-env",
+            "--exec-path",
+            "--super-prefix",
+            "--list-cmds",
+            "--attr-source",
+        ],
+    )?;
+    Some((index, std::str::from_utf8(words.get(index)?).unwrap_or_default()))
+}
+
+/// Settings that name no program.
+const HARMLESS: &[&str] = &[
+    "user.name",
+    "user.email",
+    "core.quotepath",
+    "core.autocrlf",
+    "core.eol",
+    "init.defaultbranch",
+    "core.abbrev",
+    "log.date",
+    "diff.renames",
+    "commit.gpgsign",
+    "tag.gpgsign",
+];
+
+fn setting(words: &Words) -> Option<usize> {
+    let end = subcommand(words).map_or(words.len(), |(index, _)| index);
+    let clones = matches!(subcommand(words), Some((_, "clone")));
+    let mut value_of_c = false;
+    for (index, word) in words.arguments() {
+        if std::mem::take(&mut value_of_c) {
+            if !is_harmless(word) {
+                return Some(index);
+            }
+            continue;
+        }
+        if index >= end && !clones {
+            return None;
+        }
+        let long = Flags::new(&["--config", "--config-env"], &[], "", "");
+        match word {
+            b"-c" => value_of_c = true,
+            [b'-', b'c', value @ ..] if !is_harmless(value) => return Some(index),
+            _ if long.has(word) => return Some(index),
+            // Behind other letters of `clone`.
+            [b'-', letters @ ..]
+                if clones && index > end && letters.first() != Some(&b'-') && letters.contains(&b'c') =>
+            {
+                return Some(index);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn is_harmless(setting: &[u8]) -> bool {
+    let key = setting.split(|byte| *byte == b'=').next().unwrap_or_default().to_ascii_lowercase();
+    HARMLESS.iter().any(|known| known.as_bytes() == key)
+        || key.starts_with(b"color.")
+        || key.starts_with(b"advice.")
+}
+
+/// What makes `git config` read.
+const READS: &[&[u8]] = &[
+    b"--get",
+    b"--get-all",
+    b"--get-regexp",
+    b"--get-urlmatch",
+    b"--list",
+    b"-l",
+    b"get",
+    b"list",
+    b"--get-color",
+    b"--get-colorbool",
+];
+/// What does not matter for that.
+const SCOPES: &[&[u8]] = &[
+    b"--local",
+    b"--global",
+    b"--system",
+    b"--worktree",
+    b"--show-origin",
+    b"--show-scope",
+    b"--null",
+    b"-z",
+    b"--name-only",
+    b"--includes",
+    b"--no-includes",
+];
+
+/// `git config` may only read.
+fn configure(words: &Words) -> Option<usize> {
+    let (index, "config") = subcommand(words)? else { return None };
+    let mut rest =
+        words.arguments().skip_while(|(at, _)| *at <= index).filter(|(_, word)| !SCOPES.contains(word));
+    match rest.next() {
+        None => Some(index),
+        Some((_, word)) if READS.contains(&word) => None,
+        // A name alone is read.
+        Some((at, word)) if word.first() != Some(&b'-') && word.contains(&b'.') => rest.next().map(|_| at),
+        Some((at, _)) => Some(at),
+    }
+}
+
+/// Options of one letter that name a program, where the sub-command has them.
+fn letter(words: &Words) -> Option<usize> {
+    let (index, name) = subcommand(words)?;
+    let flags = match name {
+        "rebase" => Flags::new(&[], &[], "x", "sXCS"),
+        "clone" => Flags::new(&[], &[], "u", "bojc"),
+        "grep" => Flags::new(&[], &[], "O", "eABCfm"),
+        "difftool" => Flags::new(&[], &[], "x", "t"),
+        _ => return None,
+    };
+    words.arguments().find(|(at, word)| *at > index && flags.has(word)).map(|(at, _)| at)
+}
+
+/// `helper::address` is handed to the program `git-remote-helper`.
+fn address(words: &Words) -> Option<usize> {
+    let mut with_colon = words.noted().filter(|(_, _, notes)| notes & COLON != 0);
+    with_colon.find(|(_, word, _)| word.windows(2).any(|two| two == b"::")).map(|(index, _, _)| index)
+}

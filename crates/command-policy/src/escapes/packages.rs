@@ -1,0 +1,206 @@
+//! Package managers: packages run scripts, while they are installed and afterwards.
+
+use super::{Escape, Flags, When, first_operand};
+
+pub(super) const ENTRIES: &[Escape] = &[
+    Escape {
+        name: "npm/run",
+        commands: &["npm", "pnpm", "yarn", "cnpm", "corepack", "rush", "volta"],
+        when: When::Judge(|words| {
+            let Some((index, _)) =
+                first_operand(words, "Cw", &["--prefix", "--workspace", "--cwd", "--dir", "--filter"])
+            else {
+                return if words.len() == 2
+                    && words.get(1) != Some(b"-")
+                    && words.get(1).is_some_and(|word| word.starts_with(b"-"))
+                {
+                    None
+                } else {
+                    Some(0)
+                };
+            };
+            let only: &[&[u8]] = &[
+                b"ls",
+                b"list",
+                b"view",
+                b"info",
+                b"show",
+                b"outdated",
+                b"audit",
+                b"why",
+                b"search",
+                b"ping",
+                b"help",
+                b"root",
+                b"bin",
+                b"fund",
+                b"explain",
+                b"query",
+                b"la",
+                b"ll",
+                b"licenses",
+            ];
+            let flags = Flags::new(
+                &[
+                    "--script-shell",
+                    "--userconfig",
+                    "--globalconfig",
+                    "--node-options",
+                    "--git",
+                    "--editor",
+                    "--viewer",
+                    "--shell",
+                    "--browser",
+                    "--init-module",
+                    "--use-yarnrc",
+                ],
+                &["--global", "--us"],
+                "",
+                "",
+            );
+            let option = words.arguments().find(|(_, word)| flags.has(word)).map(|(index, _)| index);
+            let fixes = words.get(index) == Some(b"audit") && words.get(index + 1) == Some(b"fix");
+            if fixes || !words.get(index).is_some_and(|word| only.contains(&word)) {
+                Some(index)
+            } else {
+                option
+            }
+        }),
+        reason: "it runs scripts of this package and of those it installs",
+        instead: "call the script's own command, or ask for this one to be allowed",
+        matches: &[
+            "npm run build",
+            "npm test",
+            "npm install x",
+            "npm exec x",
+            "yarn",
+            "pnpm dlx x",
+            "yarn build",
+            "npm config set script-shell x",
+            "npm ls --script-shell=x",
+            "npm --prefix sub run x",
+            "npm audit fix",
+        ],
+        not_matches: &["npm ls", "npm view left-pad", "npm --version", "npm audit"],
+    },
+    Escape {
+        name: "npx/any",
+        commands: &[
+            "npx",
+            "pnpx",
+            "bunx",
+            "yarnpkg",
+            "dlx",
+            "npm-run-all",
+            "concurrently",
+            "cross-env",
+            "dotenv",
+            "lint-staged",
+            "husky",
+            "zx",
+            "wireit",
+        ],
+        when: When::Always,
+        reason: "it fetches a program and runs it, or runs the one it is given",
+        instead: "call an installed program itself, or ask for this one to be allowed",
+        matches: &["npx cowsay", "npx -y x", "concurrently id", "zx x"],
+        not_matches: &[],
+    },
+    Escape {
+        name: "package/install",
+        commands: &[
+            "pip",
+            "pipenv",
+            "conda",
+            "mamba",
+            "micromamba",
+            "easy_install",
+            "gem",
+            "bundle",
+            "bundler",
+            "composer",
+            "cpan",
+            "cpanm",
+            "luarocks",
+            "cabal",
+            "apt",
+            "apt-get",
+            "aptitude",
+            "dpkg",
+            "yum",
+            "dnf",
+            "rpm",
+            "zypper",
+            "pacman",
+            "apk",
+            "brew",
+            "port",
+            "emerge",
+            "nix-env",
+            "guix",
+            "choco",
+            "winget",
+            "scoop",
+            "helm",
+            "vcpkg",
+            "conan",
+            "pdm",
+            "hatch",
+            "rye",
+            "pixi",
+            "rustup",
+            "ghcup",
+            "sdk",
+            "nvm",
+            "fnm",
+            "pyenv",
+            "rbenv",
+            "alien",
+            "snapcraft",
+        ],
+        when: When::Judge(|words| {
+            let Some((index, _)) = first_operand(words, "oc", &[]) else {
+                return if words.len() == 2 { None } else { Some(0) };
+            };
+            let only: &[&[u8]] = &[
+                b"list",
+                b"show",
+                b"search",
+                b"info",
+                b"freeze",
+                b"check",
+                b"help",
+                b"version",
+                b"outdated",
+                b"status",
+                b"deps",
+                b"why",
+                b"policy",
+                b"licenses",
+            ];
+            let option = Flags::new(
+                &["--python", "--config", "--config-settings", "--option", "--post-renderer", "--plugins"],
+                &[],
+                "oc",
+                "",
+            );
+            let option = words.arguments().find(|(_, word)| option.has(word)).map(|(index, _)| index);
+            if words.get(index).is_some_and(|word| only.contains(&word)) { option } else { Some(index) }
+        }),
+        reason: "packages run code while they are installed, and options name programs",
+        instead: "let the embedder install what is needed",
+        matches: &[
+            "pip install x",
+            "pip3 install -e .",
+            "gem install x",
+            "apt-get -o APT::Update::Pre-Invoke::=id update",
+            "bundle exec x",
+            "composer run x",
+            "conda run x",
+            "dpkg -i x.deb",
+            "apt list -o Dir::Bin=x",
+            "helm install x",
+        ],
+        not_matches: &["pip list", "pip3 show x", "gem list", "pip --version"],
+    },
+];
