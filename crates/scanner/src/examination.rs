@@ -41,9 +41,7 @@ impl<'s> Examination<'s> {
     /// All checks over all files; the skill's name.
     pub(crate) fn all(&mut self) -> String {
         let document = self.skill.document();
-        let text = document
-            .and_then(|at| self.skill.files.get(at))
-            .map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
+        let text = document.and_then(|at| self.skill.files.get(at)).map(|file| as_text(&file.bytes));
         let text = text.unwrap_or_default();
         let doc = SkillDoc::parse(&text);
         let front = doc.front_matter.as_ref();
@@ -175,7 +173,7 @@ impl<'s> Examination<'s> {
                     },
                 );
             }
-            if let Some((rule, status, why)) = spoofing::borrowed(name, spoofing::claims_authority(text)) {
+            if let Some((rule, status, why)) = spoofing::borrowed(name, || spoofing::claims_authority(text)) {
                 self.note(
                     file,
                     0..0,

@@ -9,9 +9,9 @@ pub(crate) const SHORTEST: usize = 3;
 /// So many bytes are looked up at once.
 const WINDOW: usize = 4;
 /// The table has two to the power of this many bits.
-const FILTER_BITS: u32 = 17;
+const FILTER_BITS: u32 = 18;
 /// And the lists of words behind it, two to the power of this.
-const BUCKET_BITS: u32 = 11;
+const BUCKET_BITS: u32 = 13;
 
 /// Words to be found, all at once.
 #[derive(Debug)]

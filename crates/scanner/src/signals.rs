@@ -35,6 +35,13 @@ impl Signals {
         self.0 & other.0 != 0
     }
 
+    /// Whether a line gives one of these signs.
+    pub(crate) fn is_in(self, line: &str) -> bool {
+        let lower = line.to_ascii_lowercase();
+        let mut words = SIGNALS.iter().filter(|(signal, _)| self.has(*signal)).flat_map(|(_, words)| *words);
+        words.any(|word| lower.contains(word))
+    }
+
     pub(crate) fn add(&mut self, other: Self) {
         self.0 |= other.0;
     }

@@ -25,7 +25,7 @@ use std::ops::Range;
 use base64::Engine as _;
 
 use crate::hidden::{STANDARD, is_look_alike};
-use crate::runs::runs;
+use crate::runs::{foreign, runs, word_at};
 use crate::signals::Signals;
 
 /// A sign of hiding that means something by itself.
@@ -41,38 +41,36 @@ pub(crate) fn signs(text: &str, is_markdown: bool, signals: Signals, code: &[Ran
     let mut found = Vec::new();
     let mut sign = |technique, range, why| found.push(Sign { technique, range, why });
     if !text.is_ascii() {
-        let mut previous = ' ';
         let mut invisible = None;
         let mut bidi = None;
         let mut tags = None;
-        let mut count = 0;
-        for (at, c) in text.char_indices() {
+        for (at, c) in foreign(text) {
+            let previous = || text.get(..at).and_then(|before| before.chars().next_back()).unwrap_or(' ');
             match c {
-                '\u{200b}' | '\u{200c}' | '\u{2060}' | '\u{ad}' | '\u{180e}'
-                    if previous.is_ascii() || c == '\u{200b}' =>
-                {
-                    count += 1;
+                '\u{200b}' => {
                     invisible.get_or_insert(at);
                 }
-                '\u{200d}' if previous.is_ascii_alphanumeric() => {
-                    count += 1;
+                '\u{200c}' | '\u{2060}' | '\u{ad}' | '\u{180e}' if previous().is_ascii() => {
+                    invisible.get_or_insert(at);
+                }
+                '\u{200d}' if previous().is_ascii_alphanumeric() => {
                     invisible.get_or_insert(at);
                 }
                 '\u{feff}' if at > 0 => {
-                    count += 1;
                     invisible.get_or_insert(at);
                 }
                 '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                     bidi.get_or_insert(at);
                 }
-                '\u{e0020}'..='\u{e007e}' if !matches!(previous, '\u{1f3f4}' | '\u{e0020}'..='\u{e007e}') => {
+                '\u{e0020}'..='\u{e007e}'
+                    if !matches!(previous(), '\u{1f3f4}' | '\u{e0020}'..='\u{e007e}') =>
+                {
                     tags.get_or_insert(at);
                 }
                 _ => {}
             }
-            previous = c;
         }
-        if let Some(at) = invisible.filter(|_| count >= 1) {
+        if let Some(at) = invisible {
             sign("zero-width", at..at, "Zero-width characters hide in the text");
         }
         if let Some(at) = bidi {
@@ -111,26 +109,22 @@ pub(crate) fn signs(text: &str, is_markdown: bool, signals: Signals, code: &[Ran
 fn control_character(text: &str) -> Option<usize> {
     let fine = |b: u8| b >= 0x20 && b != 0x7f || matches!(b, b'\n' | b'\r' | b'\t' | 0xc | 0x1b);
     let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{c}' | '\u{1b}');
-    let suspicious = text.bytes().filter(|b| !fine(*b)).count() > 0 || !text.is_ascii();
-    suspicious.then(|| text.char_indices().find(|(_, c)| is_control(*c)).map(|(at, _)| at))?
+    let suspicious =
+        text.as_bytes().chunks(256).any(|piece| piece.iter().fold(false, |some, b| some | !fine(*b)));
+    if !suspicious {
+        return foreign(text).find(|(_, c)| c.is_control()).map(|(at, _)| at);
+    }
+    text.char_indices().find(|(_, c)| is_control(*c)).map(|(at, _)| at)
 }
 
 fn mixed_word(text: &str) -> Option<Range<usize>> {
-    let mut start = 0;
-    for word in text.split(|c: char| !c.is_alphanumeric()) {
-        let range = start..start + word.len();
-        start =
-            range.end + text.get(range.end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        if word.len() >= 4 && word.bytes().any(|b| b.is_ascii_alphabetic()) {
-            let cyrillic =
-                word.chars().filter(|c| is_look_alike(*c) && matches!(c, '\u{370}'..='\u{52f}')).count();
-            let others = word.chars().filter(|c| !c.is_ascii() && !is_look_alike(*c)).count();
-            if cyrillic >= 1 && others == 0 && word.chars().count() >= 4 {
-                return Some(range);
-            }
-        }
-    }
-    None
+    let cyrillic = |c: char| is_look_alike(c) && matches!(c, '\u{370}'..='\u{52f}');
+    foreign(text).filter(|(_, c)| cyrillic(*c)).find_map(|(at, _)| {
+        let word = word_at(text, at);
+        let others = word.chars().any(|c| !c.is_ascii() && !is_look_alike(c));
+        let mixed = word.bytes().any(|b| b.is_ascii_alphabetic()) && !others && word.chars().count() >= 4;
+        mixed.then(|| at..at + 1)
+    })
 }
 
 /// A style that makes text invisible, in an element.

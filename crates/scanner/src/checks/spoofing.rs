@@ -94,7 +94,7 @@ const BRANDS: &[&str] = &[
 ];
 
 /// A name that claims to be, or almost is, somebody else's; `claims` says that the text claims it, too.
-pub(crate) fn borrowed(name: &str, claims: bool) -> Option<(&'static str, Status, String)> {
+pub(crate) fn borrowed(name: &str, claims: impl Fn() -> bool) -> Option<(&'static str, Status, String)> {
     let lower = name.to_lowercase();
     let parts: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|part| part.len() >= 5).collect();
@@ -112,12 +112,13 @@ pub(crate) fn borrowed(name: &str, claims: bool) -> Option<(&'static str, Status
         for brand in BRANDS {
             let disguised = part != brand && plain == *brand;
             let near = part != brand
+                && part.len().abs_diff(brand.len()) <= 1
                 && strsim::damerau_levenshtein(part, brand) == 1
                 && !brand.starts_with(*part)
                 && !part.starts_with(*brand);
             // One letter off is chance more often than not (`stack`, `slack`), unless the text claims the name.
-            if disguised || (near && claims) {
-                let status = if claims { Block } else { Warn };
+            if disguised || (near && claims()) {
+                let status = if claims() { Block } else { Warn };
                 return Some(("typosquat", status, format!("`{part}` in the name is almost `{brand}`")));
             }
         }
@@ -126,7 +127,7 @@ pub(crate) fn borrowed(name: &str, claims: bool) -> Option<(&'static str, Status
         .iter()
         .filter(|brand| !matches!(**brand, "official" | "security"))
         .any(|brand| parts.contains(brand));
-    if claims && (named || lower.contains("official")) {
+    if (named || lower.contains("official")) && claims() {
         return Some((
             "vendor-claim",
             Block,

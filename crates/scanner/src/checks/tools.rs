@@ -77,6 +77,9 @@ pub(crate) fn judge(
     has_scripts: bool,
     body: &str,
 ) -> Vec<(Judgement, Spanned<ToolSpec>)> {
+    if front.tools.is_none() && front.allowed_tools.is_none() {
+        return Vec::new();
+    }
     let purpose = Purpose {
         description: front
             .description

@@ -6,6 +6,7 @@ use unicode_security::confusable_detection::skeleton;
 
 use super::Push;
 use super::encodings::printable;
+use crate::runs::{foreign, word_at};
 
 /// Everything that characters hide in a text that is not ASCII.
 pub(super) fn uncover(text: &str, push: Push<'_>) {
@@ -15,11 +16,13 @@ pub(super) fn uncover(text: &str, push: Push<'_>) {
     if text.is_ascii() {
         return;
     }
-    invisible(text, push);
+    if foreign(text).any(|(_, c)| is_invisible(c)) {
+        invisible(text, push);
+    }
     if looks_mixed(text) {
         push(unlike(text), 0..text.len(), "look-alike letters");
     }
-    if text.chars().filter(|c| is_accented(*c)).take(3).count() >= 3 {
+    if foreign(text).filter(|(_, c)| is_accented(*c)).take(3).count() >= 3 {
         push(unmarked(text), 0..text.len(), "marks on letters");
     }
 }
@@ -87,14 +90,17 @@ fn invisible(text: &str, push: Push<'_>) {
 
 /// Whether some word mixes Latin with letters of another alphabet, or is written in letters that only look Latin.
 pub(crate) fn looks_mixed(text: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric()).any(|word| {
-        if word.is_ascii() {
-            return false;
-        }
+    let suspicious = |c: char| is_look_alike(c) || is_of_another_alphabet(c) || is_styled(c);
+    foreign(text).filter(|(_, c)| suspicious(*c)).any(|(at, _)| {
+        let word = word_at(text, at);
         let latin = word.bytes().any(|b| b.is_ascii_alphabetic());
-        (latin && word.chars().any(|c| is_look_alike(c) || is_of_another_alphabet(c)))
-            || (word.chars().count() >= 3 && word.chars().all(is_styled))
+        latin || (word.chars().count() >= 3 && word.chars().all(is_styled))
     })
+}
+
+/// Characters that are not seen, and those that turn the direction.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 fn is_of_another_alphabet(c: char) -> bool {

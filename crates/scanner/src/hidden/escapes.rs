@@ -8,11 +8,26 @@ const FEWEST: usize = 8;
 
 /// Everything that is written in escapes or numbers.
 pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
-    let many = |byte: u8| text.bytes().filter(|b| *b == byte).count() >= FEWEST;
-    if many(b'&') || many(b'%') || many(b'\\') {
-        escapes(text, push);
+    let bytes = text.as_bytes();
+    let hex = |at: usize, skip: usize| {
+        bytes.get(at + skip..at + skip + 2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
+    };
+    let many = |mut places: memchr::Memchr<'_>, is: &dyn Fn(usize) -> bool| {
+        places.by_ref().filter(|at| is(*at)).take(FEWEST).count() >= FEWEST
+    };
+    if many(memchr::memchr_iter(b'&', bytes), &|at| bytes.get(at + 1) == Some(&b'#')) {
+        escapes(text, "&#", "html entities", push);
     }
-    if many(b'\\') {
+    if many(memchr::memchr_iter(b'%', bytes), &|at| hex(at, 1)) {
+        escapes(text, "%", "url encoding", push);
+    }
+    let after = |at: usize| bytes.get(at + 1).copied().unwrap_or(0);
+    for (letter, mark, how) in [(b'u', "\\u", "unicode escapes"), (b'x', "\\x", "byte escapes")] {
+        if many(memchr::memchr_iter(b'\\', bytes), &|at| after(at) == letter) {
+            escapes(text, mark, how, push);
+        }
+    }
+    if many(memchr::memchr_iter(b'\\', bytes), &|at| after(at).is_ascii_digit()) {
         octal(text, push);
     }
     if signals.has(Signals::CODES) {
@@ -21,35 +36,25 @@ pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
 }
 
 /// `&#105;`, `%69`, `\u0069`, `\x69`: runs of them, decoded.
-fn escapes(text: &str, push: Push<'_>) {
-    for (mark, how) in
-        [("&#", "html entities"), ("%", "url encoding"), ("\\u", "unicode escapes"), ("\\x", "byte escapes")]
-    {
-        if text.matches(mark).take(FEWEST).count() < FEWEST {
-            continue;
+fn escapes(text: &str, mark: &str, how: &'static str, push: Push<'_>) {
+    let mut out = String::with_capacity(text.len());
+    let mut decoded = 0;
+    let mut rest = text;
+    while let Some(at) = rest.find(mark) {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        if let Some((c, width)) = escape(tail, mark) {
+            out.push(c);
+            decoded += 1;
+            rest = tail.get(width..).unwrap_or_default();
+        } else {
+            out.push_str(mark);
+            rest = tail.get(mark.len()..).unwrap_or_default();
         }
-        let mut out = String::with_capacity(text.len());
-        let mut decoded = 0;
-        let mut first = None;
-        let mut rest = text;
-        while let Some(at) = rest.find(mark) {
-            let (before, tail) = rest.split_at(at);
-            out.push_str(before);
-            if let Some((c, width)) = escape(tail, mark) {
-                first.get_or_insert(text.len() - tail.len());
-                out.push(c);
-                decoded += 1;
-                rest = tail.get(width..).unwrap_or_default();
-            } else {
-                out.push_str(mark);
-                rest = tail.get(mark.len()..).unwrap_or_default();
-            }
-        }
-        out.push_str(rest);
-        if decoded >= FEWEST {
-            let at = first.unwrap_or(0);
-            push(out, at..at, how);
-        }
+    }
+    out.push_str(rest);
+    if decoded >= FEWEST {
+        push(out, 0..text.len(), how);
     }
 }
 
@@ -79,7 +84,7 @@ fn escape(text: &str, mark: &str) -> Option<(char, usize)> {
 /// `\\143\\165`: characters in octal.
 fn octal(text: &str, push: Push<'_>) {
     let mut out = String::with_capacity(text.len());
-    let (mut decoded, mut first) = (0, None);
+    let mut decoded = 0;
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
         let (before, tail) = rest.split_at(at);
@@ -88,7 +93,6 @@ fn octal(text: &str, push: Push<'_>) {
         let code = tail.get(1..=digits).and_then(|digits| u8::from_str_radix(digits, 8).ok());
         match code.filter(|code| digits >= 2 && (code.is_ascii_graphic() || *code == b' ')) {
             Some(code) => {
-                first.get_or_insert(text.len() - tail.len());
                 decoded += 1;
                 out.push(char::from(code));
                 rest = tail.get(digits + 1..).unwrap_or_default();
@@ -101,8 +105,7 @@ fn octal(text: &str, push: Push<'_>) {
     }
     out.push_str(rest);
     if decoded >= FEWEST {
-        let at = first.unwrap_or(0);
-        push(out, at..at, "octal escapes");
+        push(out, 0..text.len(), "octal escapes");
     }
 }
 

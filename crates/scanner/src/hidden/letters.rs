@@ -1,6 +1,9 @@
 //! Letters that are turned, exchanged or set apart.
 
+use std::ops::Range;
+
 use super::Push;
+use crate::runs::fours;
 use crate::signals::Signals;
 
 /// Longer lines are data.
@@ -8,37 +11,72 @@ const LONGEST: usize = 4096;
 
 /// Everything that is hidden in the order or the look of plain letters.
 pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let range = start..start + line.len();
-        start = range.end;
-        if line.len() > LONGEST {
-            continue;
-        }
-        if signals.has(Signals::ROT13) {
-            push(rot13(line), range.clone(), "rot13");
-        }
-        if signals.has(Signals::REVERSED) {
-            push(line.trim_end().chars().rev().collect(), range.clone(), "reversed");
-        }
-        if line.bytes().filter(u8::is_ascii_digit).count() >= 4 && leet_words(line) >= 4 {
-            push(unleet(line), range.clone(), "leet");
-        }
-        if let Some(joined) = spaced(line) {
-            push(joined, range, "spaced letters");
+    let bytes = text.as_bytes();
+    let turned = signals.has(Signals::ROT13) || signals.has(Signals::REVERSED);
+    // Two glances over the whole, which most texts pass.
+    if turned
+        || close(fours(bytes, |[a, b, ..]| is_leet(a) & b.is_ascii_lowercase()), 4, 160)
+        || is_spaced(bytes)
+    {
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let range = start..start + line.len();
+            start = range.end;
+            if line.len() <= LONGEST {
+                in_line(line, &range, signals, push);
+            }
         }
     }
     let marked = |at: usize| {
-        let beside = |at: Option<usize>| {
-            at.and_then(|at| text.as_bytes().get(at)).is_some_and(u8::is_ascii_alphanumeric)
-        };
-        let width =
-            text.as_bytes().get(at..).map_or(1, |rest| rest.iter().take_while(|b| **b == b'*').count());
+        let beside =
+            |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+        let width = bytes.get(at..).map_or(1, |rest| rest.iter().take_while(|b| **b == b'*').count());
         beside(at.checked_sub(1)) && beside(Some(at + width))
     };
-    if memchr::memchr_iter(b'*', text.as_bytes()).any(marked) {
+    if memchr::memchr_iter(b'*', bytes).any(marked) {
         push(text.replace('*', ""), 0..text.len(), "emphasis within words");
     }
+}
+
+fn in_line(line: &str, range: &Range<usize>, signals: Signals, push: Push<'_>) {
+    if signals.has(Signals::ROT13) && Signals::ROT13.is_in(line) {
+        push(rot13(line), range.clone(), "rot13");
+    }
+    if signals.has(Signals::REVERSED) && Signals::REVERSED.is_in(line) {
+        push(line.trim_end().chars().rev().collect(), range.clone(), "reversed");
+    }
+    if line.bytes().filter(|b| is_leet(*b)).count() >= 4 && leet_words(line) >= 4 {
+        push(unleet(line), range.clone(), "leet");
+    }
+    if is_spaced(line.as_bytes())
+        && let Some(joined) = spaced(line)
+    {
+        push(joined, range.clone(), "spaced letters");
+    }
+}
+
+fn is_leet(byte: u8) -> bool {
+    matches!(byte, b'0' | b'1' | b'3' | b'4' | b'5' | b'7')
+}
+
+/// Whether so many places lie so close together.
+fn close(places: impl Iterator<Item = usize>, count: usize, span: usize) -> bool {
+    let mut last = std::collections::VecDeque::with_capacity(count);
+    for place in places {
+        last.push_back(place);
+        if last.len() == count && last.pop_front().is_some_and(|first| place - first <= span) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether several letters stand with the same mark behind each.
+fn is_spaced(bytes: &[u8]) -> bool {
+    let mark = |b: u8| matches!(b, b' ' | b'.' | b'-' | b'_' | b'*');
+    let apart =
+        |[a, b, c, d]: [u8; 4]| a.is_ascii_alphabetic() & c.is_ascii_alphabetic() & (b == d) & mark(b);
+    close(fours(bytes, apart), 3, 6)
 }
 
 fn rot13(text: &str) -> String {
@@ -82,17 +120,6 @@ fn leet_words(line: &str) -> usize {
 
 /// `i g n o r e`, `i.g.n.o.r.e`: runs of single letters with the same mark between them, put together.
 fn spaced(line: &str) -> Option<String> {
-    let bytes = line.as_bytes();
-    let mark = |b: u8| matches!(b, b' ' | b'.' | b'-' | b'_' | b'*');
-    // Of six letters set apart, two follow a byte whose place is a multiple of four.
-    let apart = |four: &[u8]| match *four {
-        [a, b, c, d] if mark(a) => a == c && b.is_ascii_alphabetic() && d.is_ascii_alphabetic(),
-        [a, b, c, d] if mark(b) => b == d && a.is_ascii_alphabetic() && c.is_ascii_alphabetic(),
-        _ => false,
-    };
-    if !bytes.chunks_exact(4).any(apart) {
-        return None;
-    }
     let mut out = String::with_capacity(line.len());
     let characters: Vec<char> = line.chars().collect();
     let mut at = 0;

@@ -8,6 +8,7 @@ mod escapes;
 mod letters;
 mod shell;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::signals::Signals;
@@ -40,10 +41,15 @@ pub(crate) struct Hidden {
 /// of is told, or asked.
 pub(crate) fn uncover(text: &str, signals: Signals, ask: impl Fn(&[u8]) -> Signals) -> (Vec<Hidden>, bool) {
     let mut all: Vec<Hidden> = Vec::new();
+    // Two ways often lead to the same text.
+    let mut seen: HashSet<String> = HashSet::new();
     let mut queue: Vec<Hidden> = Vec::new();
     let mut budget = MAX_DECODED;
     let mut complete = layer(text, signals, &mut |hidden| queue.push(hidden));
     while let Some(found) = queue.pop() {
+        if !seen.insert(found.text.clone()) {
+            continue;
+        }
         if found.text.len() > budget || all.len() >= MAX_PIECES {
             return (all, false);
         }
@@ -60,10 +66,23 @@ pub(crate) fn uncover(text: &str, signals: Signals, ask: impl Fn(&[u8]) -> Signa
     (all, complete)
 }
 
+/// The lines of a text that another does not have, each with its neighbours: what a change of the whole brought to light.
+fn new_lines(changed: &str, text: &str) -> String {
+    let known: HashSet<&str> = text.lines().collect();
+    let lines: Vec<&str> = changed.lines().collect();
+    let is_new: Vec<bool> = lines.iter().map(|line| !known.contains(line)).collect();
+    let near = |at: usize| (at.saturating_sub(1)..=at + 1).any(|at| is_new.get(at).copied().unwrap_or(false));
+    let kept: Vec<&str> =
+        lines.iter().enumerate().filter(|(at, _)| near(*at)).map(|(_, line)| *line).collect();
+    kept.join("\n")
+}
+
 /// One layer of hiding; whether all of it was looked at.
 fn layer(text: &str, signals: Signals, add: &mut dyn FnMut(Hidden)) -> bool {
     let mut push = |said: String, range: Range<usize>, how: &'static str| {
-        if said != text && !said.trim().is_empty() {
+        // What changed the whole is looked at where it did.
+        let said = if range == (0..text.len()) { new_lines(&said, text) } else { said };
+        if !said.trim().is_empty() {
             add(Hidden { text: said, range, chain: vec![how] });
         }
     };

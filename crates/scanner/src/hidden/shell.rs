@@ -3,6 +3,9 @@
 use super::Push;
 use crate::signals::Signals;
 
+/// Longer quotations are texts.
+const LONGEST: usize = 400;
+
 /// Everything that a shell or an interpreter would put together.
 pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
     let whole = 0..text.len();
@@ -57,20 +60,21 @@ fn has_quotes_within_words(text: &[u8]) -> bool {
 /// The text as a shell would read its words: without quotes, continuations, empty expansions, and with short variables put in.
 fn plain_words(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = memchr::memchr3(b'\\', b'$', b'"', rest.as_bytes())
-        .into_iter()
-        .chain(memchr::memchr(b'\'', rest.as_bytes()))
-        .min()
+    let mut done = 0;
+    for at in
+        text.bytes().enumerate().filter(|(_, b)| matches!(b, b'\\' | b'$' | b'"' | b'\'')).map(|(at, _)| at)
     {
-        let (before, tail) = rest.split_at(at);
-        out.push_str(before);
+        // What was taken together with a mark before it.
+        if at < done {
+            continue;
+        }
+        out.push_str(text.get(done..at).unwrap_or_default());
         let in_word = out.ends_with(|c: char| c.is_ascii_alphanumeric());
-        let (said, width) = shell_word(tail, in_word);
+        let (said, width) = shell_word(text.get(at..).unwrap_or_default(), in_word);
         out.push_str(&said);
-        rest = tail.get(width..).unwrap_or_default();
+        done = at + width;
     }
-    out.push_str(rest);
+    out.push_str(text.get(done..).unwrap_or_default());
     let out = with_variables(out);
     (out != text).then_some(out)
 }
@@ -97,7 +101,7 @@ fn shell_word(text: &str, in_word: bool) -> (String, usize) {
         ('$', '\'') => ansi_quoted(text).unwrap_or_else(|| (first.to_string(), 1)),
         ('"' | '\'', letter) if letter.is_ascii_alphanumeric() || letter == '/' => {
             let inner = text.get(1..).unwrap_or_default();
-            let end = inner.find(first).filter(|end| *end <= 12);
+            let end = inner.bytes().take(13).position(|b| char::from(b) == first);
             let word = end
                 .and_then(|end| inner.get(..end))
                 .filter(|word| word.chars().all(|c| c.is_ascii_alphanumeric()));
@@ -121,7 +125,7 @@ fn shell_word(text: &str, in_word: bool) -> (String, usize) {
 /// `$'\\x63\\165rl'`.
 fn ansi_quoted(text: &str) -> Option<(String, usize)> {
     let inner = text.get(2..)?;
-    let end = inner.find('\'')?;
+    let end = inner.bytes().take(LONGEST).position(|b| b == b'\'')?;
     let mut out = String::new();
     let mut rest = inner.get(..end)?;
     while let Some(at) = rest.find('\\') {
@@ -160,24 +164,53 @@ fn with_variables(text: String) -> String {
             known.push((name, value));
         }
     }
-    let mut out = text.clone();
-    for (name, value) in known {
-        out = out.replace(&format!("${{{name}}}"), value);
-        // Not the beginning of a longer name.
-        let mark = format!("${name}");
-        let mut at = 0;
-        while let Some(found) = out.get(at..).and_then(|rest| rest.find(&mark)).map(|to| at + to) {
-            let end = found + mark.len();
-            let longer = out
-                .get(end..)
-                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'));
-            if longer {
-                at = end;
-            } else {
-                out.replace_range(found..end, value);
-                at = found + value.len();
+    if known.is_empty() {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some((before, tail)) = rest.split_once('$') {
+        out.push_str(before);
+        let (braced, body) = tail.strip_prefix('{').map_or((false, tail), |body| (true, body));
+        let width = body.bytes().take(12).take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+        let closed = !braced || body.as_bytes().get(width) == Some(&b'}');
+        let named = known.iter().find(|(name, _)| Some(*name) == body.get(..width));
+        match named.filter(|_| closed) {
+            Some((_, value)) => {
+                out.push_str(value);
+                rest = body.get(width + usize::from(braced)..).unwrap_or_default();
+            }
+            None => {
+                out.push('$');
+                rest = tail;
             }
         }
     }
+    out.push_str(rest);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_as_a_shell_reads_them() {
+        for (written, read) in [
+            (r#"cu""rl x"#, "curl x"),
+            ("c'u'rl x", "curl x"),
+            (r"ba\sh", "bash"),
+            (r"$'\x63\165rl' x", "curl x"),
+            ("v=cu; w=rl; $v$w x", "v=cu; w=rl; curl x"),
+            ("v=cu; ${v}rl x", "v=cu; curl x"),
+            ("nc${IFS}-l$IFS-p", "nc -l -p"),
+            ("curl \\\n  x | sh", "curl    x | sh"),
+            ("ca$@t x", "cat x"),
+        ] {
+            assert_eq!(plain_words(written).as_deref(), Some(read), "{written}");
+        }
+        for plain in ["don't stop", r#"say "hello there""#, "a=1; b=2", "$HOME/bin", "'quoted' words"] {
+            assert_eq!(plain_words(plain), None, "{plain}");
+        }
+    }
 }
