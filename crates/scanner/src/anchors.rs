@@ -57,11 +57,11 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (false, &[&["[/end", "[end", "end"], &["instruction", "prompt", "skill", "system", "user"]]),
         (true, &[&["new"], &["instruction", "system"]]),
         (false, &[&["system"]]),
-        (true, &[&["</admin>", "</hidden>", "</important>", "</instructio", "</secret>", "</system>", "<admin>", "<hidden>", "<important>", "<instruction", "<secret>", "<system>"], &["/admin>", "/hidden>", "/important>", "/instruction", "/secret>", "/system>", "admin>", "hidden>", "important>", "instruction_", "instructions", "secret>", "system>"]]),
+        (true, &[&["</admin>", "</important>", "</instructio", "</system>", "<admin>", "<important>", "<instruction", "<system>"], &["/admin>", "/important>", "/instruction", "/system>", "admin>", "important>", "instruction_", "instructions", "system>"]]),
         (true, &[&["important"], &["system"]]),
         (true, &[&["attention", "directive", "instruction", "memo", "message", "note"]]),
         (true, &[&["hidden"], &["directive"]]),
-        (false, &[&["_override]"]]),
+        (true, &[&["[admin_overr", "[agent_overr", "[developer_o", "[instruction", "[policy_over", "[prompt_over", "[root_overri", "[safety_over", "[security_ov", "[system_over", "[user_overri"], &["_override]"], &["admin_overri", "agent_overri", "developer_ov", "instruction_", "policy_overr", "prompt_overr", "root_overrid", "safety_overr", "security_ove", "system_overr", "user_overrid"]]),
         (true, &[&["override"], &["protocol"]]),
         (false, &[&["always", "before", "execute", "first", "ignore", "must", "run", "when"], &["always", "before", "execute", "first", "ignore", "run", "when", "you"]]),
     ]),
@@ -131,7 +131,7 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (false, &[&["need"], &["analyze", "audit", "review", "scan", "verify"]]),
     ]),
     ("CHECK-01/privileged-prefix", &[
-        (false, &[&["admin", "backdoor", "debug", "diagnostic", "elevated", "magic", "maintenance", "override", "privileged", "root", "special", "sudo", "unlock"], &["begin", "code", "contain", "include", "keyword", "message", "passphrase", "phrase", "prefix", "query", "say", "start", "string", "trigger", "type"], &["all", "bypass", "dba", "disabled", "elevat", "execute", "full", "grant", "ignore", "lifted", "not", "permissions", "restriction", "skip", "unrestricted", "without"]]),
+        (false, &[&["admin", "backdoor", "debug", "diagnostic", "elevated", "magic", "maintenance", "override", "privileged", "root", "special", "sudo", "unlock"], &["access", "begin", "contain", "include", "magic", "passphrase", "prefix", "say", "secret", "special", "start", "trigger", "type"], &["all", "bypass", "dba", "disabled", "elevat", "execute", "full", "grant", "ignore", "lifted", "not", "permissions", "restriction", "skip", "unrestricted", "without"]]),
         (false, &[&["admin", "debug", "diagnostic", "elevated", "emergency", "god", "maintenance", "override"], &["bypass", "disabled", "filter", "limits", "requests", "restrictions", "skip", "unrestricted", "without"], &["access", "mode", "override"]]),
     ]),
     ("CHECK-01/credential-phishing", &[
@@ -242,14 +242,14 @@ pub(crate) const ANCHORS: &[Anchors] = &[
     ]),
     ("CHECK-08/insecure-pipe-to-shell", &[
         (false, &[&["curl", "wget"]]),
-        (false, &[&["curl", "wget"], &["http://", "https://"]]),
+        (false, &[&["http://"], &["$(\t", "$(\n", "$(\u{b}", "$(\u{c}", "$(\r", "$( ", "$(curl", "$(wget", "<(\t", "<(\n", "<(\u{b}", "<(\u{c}", "<(\r", "<( ", "<(curl", "<(wget"]]),
     ]),
     ("CHECK-08/download-and-run", &[
         (false, &[&["chmod", "start-proces"], &["$env:temp", "%temp%", "/dev/shm/", "/private/tmp", "/tmp/", "/var/tmp/", "~/.cache/"], &["curl", "download", "invoke-webre", "iwr", "urlretrieve", "wget"], &["http://", "https://"]]),
     ]),
     ("CHECK-08/password-archive", &[
         (false, &[&["pass"], &[".7z", ".dmg", ".exe", ".msi", ".rar", ".zip", "archive", "download", "extract", "unpack", "unzip"], &["before", "double-click", "exe", "extract", "install", "launch", "open", "run", "start", "then"]]),
-        (false, &[&["extract", "unpack", "unzip"]]),
+        (false, &[&["extract", "unpack", "unzip"], &["passcode", "password", "the"]]),
     ]),
     ("CHECK-08/fake-prerequisite", &[
         (false, &[&["copy", "paste"], &["cmd", "command", "powershell", "run", "shell", "terminal"]]),

@@ -256,8 +256,12 @@ impl<'s> Examination<'s> {
     /// Turns a match into a finding, as grave as its role makes it.
     fn weigh(&mut self, file: &SkillFile, range: &Range<usize>, rule: &'static Rule, block: &Block) {
         let mut signs = polarity::signs(&file.bytes, block, range.start, range.end, self.security);
-        // In front matter, quotation marks are YAML's.
-        if block.front_matter {
+        // Quotation marks in front matter are YAML's, those in programs and data the language's, and an address or a command
+        // is always written in some.
+        let written_so = block.front_matter
+            || matches!(block.role, Role::Code | Role::Data)
+            || (rule.scope == Scope::Code && !polarity::is_in_quotation_marks(&file.bytes, range));
+        if written_so {
             signs.retain(|sign| *sign != "quoted");
         }
         let example = is_example_file(&file.path);
@@ -314,8 +318,7 @@ impl<'s> Examination<'s> {
         let mut techniques: Vec<&'static str> = Vec::new();
         for sign in obfuscation::signs(text, file.kind == FileKind::Markdown, signals, &code) {
             techniques.push(sign.technique);
-            let status =
-                if matches!(sign.technique, "tag-characters") { Status::Block } else { Status::Warn };
+            let status = if is_clear(sign.technique, file.kind) { Status::Block } else { Status::Warn };
             self.note(
                 file,
                 sign.range,
@@ -335,7 +338,9 @@ impl<'s> Examination<'s> {
             self.incomplete(file, "It holds more encoded text than is decoded, so some was not read");
         }
         for hidden in uncovered {
-            let inner = text::plain(hidden.text.as_bytes(), Role::Instruction);
+            // What a shell would put together is a command, not a sentence.
+            let role = if hidden.chain.contains(&hidden::SHELL) { Role::Code } else { Role::Instruction };
+            let inner = text::plain(hidden.text.as_bytes(), role);
             for hit in self.scanner.engine.search(hidden.text.as_bytes(), &inner).hits {
                 if hit.rule.status < Status::Block {
                     continue;
@@ -501,6 +506,11 @@ fn as_text(bytes: &[u8]) -> Cow<'_, str> {
         out.extend(chunk.invalid().iter().map(|_| '?'));
     }
     Cow::Owned(out)
+}
+
+/// Whether a way of hiding has no honest use: tags nowhere, characters that turn the direction not in a program.
+fn is_clear(technique: &str, kind: FileKind) -> bool {
+    technique == "tag-characters" || (technique == "bidi-controls" && kind == FileKind::Script)
 }
 
 /// Whether a path says that it holds tests, fixtures or examples.

@@ -58,8 +58,11 @@ fn words_between(text: &[u8]) -> Option<usize> {
         return None;
     }
     let (mut words, mut within, mut apart) = (0, false, 0);
+    let mut before = b' ';
     for byte in text {
+        let previous = std::mem::replace(&mut before, *byte);
         match byte {
+            b' ' | b'\n' if previous == b'.' => return None,
             b'!' | b'?' => return None,
             b'\'' | b'_' | b'/' | b'-' if within => {}
             byte if byte.is_ascii_alphanumeric() || *byte == b'.' => {
@@ -299,6 +302,7 @@ mod tests {
             (" all! the ", None),
             ("                    ", None),
             (" file.md of ", Some(2)),
+            (" it. Then ", None),
         ] {
             assert_eq!(words_between(text.as_bytes()), expected, "{text:?}");
         }

@@ -3,6 +3,7 @@
 //! Each sign that a passage speaks *about* something instead of telling to do it makes its finding one step milder. No
 //! sign removes a finding alone, so that an attacker who writes "example:" in front gains a warning, not silence.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use aho_corasick::AhoCorasick;
@@ -184,10 +185,67 @@ pub(crate) fn signs(
     if automaton(TURNING_HEADINGS, &HEADING).is_match(text.get(block.heading.clone()).unwrap_or_default()) {
         signs.push("under a heading about attacks");
     }
+    // Whoever quotes a thing and then says to do it does not quote.
+    if !signs.is_empty() && is_told_to_be_done(text, block, start, end) {
+        signs.clear();
+    }
     if security {
         signs.push("in a skill about security");
     }
     signs
+}
+
+/// Words that make an instruction of what was quoted or described.
+const DOING: &[&str] = &[
+    "do what is quoted",
+    "do what it says",
+    "do as it says",
+    "do exactly that",
+    "do exactly as",
+    "do exactly what",
+    "do this now",
+    "follow what is quoted",
+    "follow the quot",
+    "follow the example",
+    "follow it exactly",
+    "follow them exactly",
+    "and follow it",
+    "and obey",
+    "obey it",
+    "act on it",
+    "act accordingly",
+    "carry it out",
+    "carry out the above",
+    "execute the above",
+    "apply the above",
+    "treat the above as",
+    "treat this as an instruction",
+    "comply with it",
+    "comply with the above",
+];
+
+/// Whether the words round a passage say to do what it says.
+fn is_told_to_be_done(text: &[u8], block: &Block, start: usize, end: usize) -> bool {
+    static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
+    let from = block.window.start.min(start).max(start.saturating_sub(200)).saturating_sub(80);
+    let before = text.get(from..start).unwrap_or_default();
+    let after = text.get(end..text.len().min(end + 200)).unwrap_or_default();
+    [before, after].into_iter().any(|near| {
+        automaton(DOING, &WORDS).find_iter(near).any(|found| {
+            // "do not act on it", "never follow the quoted text".
+            let lead = near.get(found.start().saturating_sub(24)..found.start()).unwrap_or_default();
+            let lead = String::from_utf8_lossy(lead).to_lowercase();
+            !["not ", "never ", "n't ", "without ", "refuse"].iter().any(|no| lead.contains(no))
+        })
+    })
+}
+
+/// Whether a passage stands between quotation marks, as against backquotes.
+pub(crate) fn is_in_quotation_marks(text: &[u8], range: &Range<usize>) -> bool {
+    let line_start =
+        memchr::memrchr(b'\n', text.get(..range.start).unwrap_or_default()).map_or(0, |at| at + 1);
+    let before = text.get(line_start..range.start).unwrap_or_default();
+    memchr::memchr_iter(b'`', before).count().is_multiple_of(2)
 }
 
 /// What stands in front of a passage in its own sentence.

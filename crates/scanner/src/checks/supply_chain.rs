@@ -50,7 +50,7 @@ pub(crate) const RULES: &[Rule] = &[
         "insecure-pipe-to-shell",
         Block,
         Code,
-        &[r"(?:curl|wget)\b[^\n|]{0,200}?(?:http://|https?://\d{1,3}\.\d|\s-[a-z]*k[a-z]*\s|--insecure|--no-check-certificate|https?://[^\s|]*(?:pastebin|rentry|glot\.io|gist\.githubusercontent|raw\.gist|paste\.|transfer\.sh|ngrok|\.xyz|\.top|\.tk|\.ru/|\.cc/|//bit\.ly|//tinyurl|//t\.co/|//is\.gd|evil|attacker|malicious|payload|miner|stage|beacon|backdoor|bad\.|loader|implant)[^\s|]*)[^\n|]{0,160}?\|\s*(?:sudo\s+)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh|python\d?|perl|ruby|node)\b", r"(?:\$\(|<\(|`)\s*(?:curl|wget)\b[^\n)]{0,160}?(?:http://(?:localhost|127\.)?|https?://\d{1,3}\.\d)"],
+        &[r"(?:curl|wget)\b[^\n|]{0,200}?(?:http://|https?://\d{1,3}\.\d|\s-[a-z]*k[a-z]*\s|--insecure|--no-check-certificate|https?://[^\s|]*(?:pastebin|rentry|glot\.io|gist\.githubusercontent|raw\.gist|paste\.|transfer\.sh|ngrok|\.xyz|\.top|\.tk|\.ru/|\.cc/|//bit\.ly|//tinyurl|//t\.co/|//is\.gd|evil|attacker|malicious|payload|miner|stage|beacon|backdoor|bad\.|loader|implant)[^\s|]*)[^\n|]{0,160}?\|\s*(?:sudo\s+)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh|python\d?|perl|ruby|node)\b", r"(?:\$\(|<\()\s*(?:curl|wget)\b[^\n)]{0,160}?http://(?:[a-km-z]|l[a-np-z]|[02-9]|1[013-9])"],
         "A download over an unverified or throw-away address is run at once",
     )
     .techniques(&["T1059.004", "T1105"]),
@@ -66,7 +66,7 @@ pub(crate) const RULES: &[Rule] = &[
         "password-archive",
         Block,
         Words,
-        &[r"(?s)(?:\.zip|\.rar|\.7z|\.exe|\.dmg|\.msi|archive|extract|unzip|unpack|download).{0,160}?(?:\b(?:password|passcode)\b\s*(?:is|for\_extraction|to\_extract)?\s*[:=(`\x22'-]{1,3}|\bpass\b\s*[:=]\s?)\s*[`\x22']?[a-z0-9!@#$%^&*._-]{3,24}[`\x22')]?.{0,200}?(?:run|execut|install|launch|open|start|before|exe\b|extract|then|double-click)", r"(?s)(?:extract|unzip|unpack)\w*\b[^.\n]{0,60}?\b(?:using|with)?\_?(?:the\_)?(?:password|pass|passcode)\b\s*[:=`\x22']{1,3}\s*\S{3,24}"],
+        &[r"(?s)(?:\.zip|\.rar|\.7z|\.exe|\.dmg|\.msi|archive|extract|unzip|unpack|download).{0,160}?(?:\b(?:password|passcode)\b\s*(?:is|for\_extraction|to\_extract)?\s*[:=(`\x22'-]{1,3}|\bpass\b\s*[:=]\s?)\s*[`\x22']?[a-z0-9!@#$%^&*._-]{3,24}[`\x22')]?.{0,200}?(?:run|execut|install|launch|open|start|before|exe\b|extract|then|double-click)", r"(?s)(?:extract|unzip|unpack)\w*\b[^.\n]{0,60}?\b(?:using|with)?\_?(?:the\_)?(?:password|passcode)\b\s*[:=`\x22']{1,3}\s*\S{3,24}"],
         "An archive with a password hides its content from every scanner",
     )
     .techniques(&["T1027.013", "T1204.002"]),
@@ -282,7 +282,7 @@ pub(crate) const RULES: &[Rule] = &[
         "worm",
         Block,
         Anywhere,
-        &[r"self-propagat\w+", r"publishmalicious\w*", r"(?:install|deploy|create|drop|plant|add|open|inject)s?\_(?:an?\_|the\_)?(?:persistent\_)?(?:backdoor|rootkit|keylogger|ransomware|infostealer|implant|web\_?shell)", r"(?:callbacks?|beacons?|connects?|reports?)\_(?:are\_sent\_|back\_)?to\_(?:the\_|our\_|its\_|an?\_)?c2\b", r"c2\_(?:server|channel|domain|endpoint|callback)s?\s*[:=]", r"(?:steal|harvest|exfiltrat)\w*<3>(?:npm\_)?(?:tokens?|credentials?|cookies|wallets?|secrets?|keys?|passwords?)\b"],
+        &[r"self-propagat\w+", r"publishmalicious\w*", r"(?:install|deploy|create|drop|plant|add|open|inject)s?\_(?:an?\_|the\_)?(?:persistent\_)?(?:backdoor|rootkit|keylogger|ransomware|infostealer|implant|web\_?shell)", r"(?:callbacks?|beacons?|connects?|reports?)\_(?:are\_sent\_|back\_)?to\_(?:the\_|our\_|its\_|an?\_)?c2\b", r"c2\_(?:server|channel|domain|endpoint|callback)s?\s*[:=]", r"(?:steal(?:s|ing)?|harvest(?:s|ing)?|exfiltrat\w*)<3>(?:npm\_)?(?:tokens?|credentials?|cookies|wallets?|secrets?|keys?|passwords?)\b"],
         "It says itself what it is",
     )
     .techniques(&["T1587.001"]),

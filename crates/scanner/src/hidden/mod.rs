@@ -15,6 +15,7 @@ use crate::signals::Signals;
 
 pub(crate) use characters::is_look_alike;
 pub(crate) use encodings::STANDARD;
+pub(crate) use shell::SHELL;
 
 /// Takes a text that came to light, where it stands, and how it was hidden.
 type Push<'p> = &'p mut dyn FnMut(String, Range<usize>, &'static str);

@@ -3,6 +3,8 @@
 use super::Push;
 use crate::signals::Signals;
 
+/// How commands are hidden in a shell's spelling.
+pub(crate) const SHELL: &str = "shell quoting";
 /// Longer quotations are texts.
 const LONGEST: usize = 400;
 
@@ -17,7 +19,7 @@ pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
     if (signals.has(Signals::SHELL) || has_quotes_within_words(text.as_bytes()))
         && let Some(plain) = plain_words(text)
     {
-        push(plain, whole, "shell quoting");
+        push(plain, whole, SHELL);
     }
 }
 
