@@ -85,6 +85,7 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (true, &[&["coerce", "convince", "deceive", "lie", "manipulate", "mislead", "persuade", "pressure", "reassure", "trick"], &["customer", "human", "operator", "them", "user", "victim"]]),
     ]),
     ("CHECK-01/confirmation-bypass", &[
+        (false, &[&["asked", "prompted"], &["approve", "confirm", "consent", "permission"], &["user"], &["not"]]),
         (false, &[&["without"], &["approval", "authorizatio", "confirmation", "consent", "preview", "review"]]),
         (false, &[&["approval", "authorizatio", "confirmation", "consent", "hitl", "human-in-the", "permission"], &["auto", "bypass", "skip", "suppress"]]),
         (true, &[&["user"], &["prompted"], &["approve", "confirm"], &["not"]]),
@@ -113,6 +114,7 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (true, &[&["instead"], &["goal", "query", "request", "task"], &["original", "requested", "user"], &["the"]]),
     ]),
     ("CHECK-01/fetch-and-obey", &[
+        (false, &[&["accept", "interpret", "regard", "treat"], &["command", "directive", "instruction", "message"], &["authoritativ", "high-priorit", "new", "system", "trusted"]]),
         (false, &[&["command", "directive", "instruction", "orders", "says"], &["command", "directive", "instruction", "orders", "what"], &["browse", "check", "curl", "download", "fetch", "get", "load", "open", "pull", "read", "retrieve", "visit"]]),
         (false, &[&["command", "directive", "instruction", "prompt"], &["execut", "follow", "must", "obey", "process", "take", "treat"], &["any", "contained", "embedded", "found", "hidden"]]),
         (false, &[&["consider", "interpret", "process", "regard", "treat"], &["authoritativ", "command", "directive", "instruction", "system", "trusted"], &["before", "execut", "follow", "from", "immediately", "priority", "regardless", "user"]]),
@@ -135,6 +137,9 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (false, &[&["admin", "debug", "diagnostic", "elevated", "emergency", "god", "maintenance", "override"], &["bypass", "disabled", "filter", "limits", "requests", "restrictions", "skip", "unrestricted", "without"], &["access", "mode", "override"]]),
     ]),
     ("CHECK-01/credential-phishing", &[
+        (false, &[&["associated", "bank", "government-i", "password", "private", "recovery", "seed", "wallet"], &["backup", "bank", "email", "government-i", "password", "private", "recovery", "seed", "ssh", "wallet"], &["enter", "give", "paste", "provide", "send", "share", "submit", "supply", "type", "upload"]]),
+        (false, &[&["connection"], &["credentials", "password"], &["enter", "give", "paste", "provide", "send", "share"], &["string", "url"]]),
+        (true, &[&["connection"], &["including"], &["credentials"], &["string"]]),
         (true, &[&["need", "require"], &["credentials", "password", "private", "secret", "seed"]]),
         (false, &[&["2fa", "authenticati", "backup", "cookie", "credentials", "credit", "cvv", "login", "master", "mnemonic", "national", "one-time", "otp", "password", "personal", "private", "production", "recovery", "secret", "seed", "social", "ssn", "two-factor", "wallet"], &["confirm", "disclose", "enter", "export", "give", "paste", "provide", "providing", "reply", "send", "share", "sharing", "submit", "supply", "type", "verify"], &["2fa", "account", "authenticati", "backup", "browser", "credit", "cvv", "login", "master", "mnemonic", "national", "one-time", "otp", "password", "personal", "private", "production", "recovery", "secret", "seed", "service", "session", "social", "ssn", "two-factor", "wallet"]]),
         (false, &[&["confirm", "paste", "provide", "providing", "send", "share", "sharing", "submit", "supply"], &["access", "api", "credential", "secret", "token"], &["audit", "can", "compliance", "deadline", "expir", "failure", "form", "hours", "identity", "immediately", "incident", "link", "locked", "lockout", "migrat", "proceed", "required", "safe", "suspend", "temporary", "unlock", "urgent", "verif", "webhook"]]),
@@ -193,7 +198,13 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (false, &[&["](\t", "](\n", "](\u{b}", "](\u{c}", "](\r", "]( ", "](http://", "](https://"]]),
         (true, &[&["<img"], &["src=\"http://", "src=\"https:/", "src='http://", "src='https:/"], &["\"http://", "\"https://", "'http://", "'https://"]]),
     ]),
+    ("CHECK-04/tunnel-host", &[
+        (true, &[&["http://", "https://"], &[".bore.pub", ".lhr.life", ".loca.lt", ".localhost.r", ".ngrok-free.", ".ngrok.app", ".ngrok.dev", ".ngrok.io", ".pinggy.io", ".pinggy.link", ".pinggy.onli", ".serveo.net", ".trycloudfla"], &["bore.pub", "lhr.life", "loca.lt", "localhost.ru", "ngrok-free.a", "ngrok-free.d", "ngrok-free.i", "ngrok.app", "ngrok.dev", "ngrok.io", "pinggy.io", "pinggy.link", "pinggy.onlin", "serveo.net", "trycloudflar"]]),
+    ]),
     ("CHECK-04/told-to-send", &[
+        (false, &[&["debug", "diagnostic", "remote", "support", "telemetry"], &["attach", "collect", "dump", "export", "include", "log", "record"], &["api", "authenticati", "credentials", "env"]]),
+        (true, &[&["credential", "key", "secret", "token"], &["value"], &["header", "query", "url"]]),
+        (false, &[&["request"], &["complete", "entire", "full"], &["http://", "https://"], &["log"]]),
         (false, &[&["append", "deliver", "email", "exfiltrat", "forward", "leak", "post", "send", "submit", "sync", "transmit", "upload"]]),
     ]),
     ("CHECK-04/gather-and-send", &[
@@ -237,6 +248,7 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (false, &[&["nslookup"]]),
     ]),
     ("CHECK-08/pipe-to-shell", &[
+        (false, &[&["bash", "cmd\t", "cmd\n", "cmd\u{b}", "cmd\u{c}", "cmd\r", "cmd ", "cmd\"", "cmd'", "cmd`", "powershell", "sh\t", "sh\n", "sh\u{b}", "sh\u{c}", "sh\r", "sh ", "sh\"", "sh'", "sh`", "zsh\t", "zsh\n", "zsh\u{b}", "zsh\u{c}", "zsh\r", "zsh ", "zsh\"", "zsh'", "zsh`"]]),
         (false, &[&["curl", "fetch", "wget"]]),
         (false, &[&["curl", "wget"]]),
     ]),
@@ -386,6 +398,7 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (false, &[&[".credentials", "auth.json", "device.json", "gateway.auth", "identity/", "privatekey"], &[".claude/", ".clawdbot/", ".codex/", ".moltbot/", ".openclaw/"]]),
     ]),
     ("CHECK-08/odd-dependency", &[
+        (true, &[&["\"git+http://", "\"git+https:/", "\"git+ssh://", "'git+http://", "'git+https:/", "'git+ssh://"], &["git+http://", "git+https://", "git+ssh://"]]),
         (false, &[&["--registry", "--trusted-ho", "index-url", "install", "npm\t", "npm\n", "npm\u{b}", "npm\u{c}", "npm\r", "npm ", "pnpm", "registry", "yarn"]]),
     ]),
     ("CHECK-08/registry-redirect", &[
@@ -405,6 +418,8 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (true, &[&["eicar-standa"]]),
     ]),
     ("CHECK-08/code-injection", &[
+        (true, &[&["__class__.__"], &["base__", "bases__", "init__.__glo", "mro__"]]),
+        (true, &[&["__globals__["], &["].popen", "].system"]]),
         (true, &[&["__import__("], &[").call", ").check_outp", ").popen", ").run", ").system"], &["\"os\"", "\"os'", "\"subprocess\"", "\"subprocess'", "'os\"", "'os'", "'subprocess\"", "'subprocess'"], &["os\"\t", "os\"\n", "os\"\u{b}", "os\"\u{c}", "os\"\r", "os\" ", "os\").call", "os\").check_o", "os\").popen", "os\").run", "os\").system", "os'\t", "os'\n", "os'\u{b}", "os'\u{c}", "os'\r", "os' ", "os').call", "os').check_o", "os').popen", "os').run", "os').system", "subprocess\"", "subprocess'"]]),
         (false, &[&["sanit"], &["evaluat", "passed"], &["without"]]),
         (true, &[&["eval(", "exec("]]),
@@ -413,6 +428,10 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (true, &[&["require(\"chi", "require('chi", "require(\\\"ch", "require(\\'ch"], &["child_proces"], &["\"child_proce", "'child_proce", "\\\"child_proc", "\\'child_proc"], &["\").exec(", "\").execsync(", "').exec(", "').execsync(", "\\\").exec(", "\\\").execsync", "\\').exec(", "\\').execsync"]]),
     ]),
     ("CHECK-08/worm", &[
+        (true, &[&["c2-beacon", "c2-channel", "c2-client", "c2-domain", "c2-host", "c2-server", "c2-url", "c2_beacon", "c2_channel", "c2_client", "c2_domain", "c2_host", "c2_server", "c2_url"]]),
+        (true, &[&["enable_keylo", "enablekeylog", "install_keyl", "installkeylo", "start_keylog", "startkeylogg"], &["_keylogger", "keylogger"]]),
+        (true, &[&["/api/exfil\"", "/api/exfil'", "/api/exfil/", "/api/exfil?", "/api/exfil`", "/api/exfiltr", "/exfil\"", "/exfil'", "/exfil/", "/exfil?", "/exfil`", "/exfiltrate\"", "/exfiltrate'", "/exfiltrate/", "/exfiltrate?", "/exfiltrate`"], &["api/exfil\"", "api/exfil'", "api/exfil/", "api/exfil?", "api/exfil`", "api/exfiltra", "exfil\"", "exfil'", "exfil/", "exfil?", "exfil`", "exfiltrate\"", "exfiltrate'", "exfiltrate/", "exfiltrate?", "exfiltrate`"]]),
+        (true, &[&["to_c2_server", "to_c2server", "toc2_server", "toc2server"]]),
         (true, &[&["self-propaga"]]),
         (true, &[&["publishmalic"]]),
         (true, &[&["add", "create", "deploy", "drop", "inject", "install", "open", "plant"], &["backdoor", "implant", "infostealer", "keylogger", "ransomware", "rootkit", "shell"], &["backdoor", "implant", "infostealer", "keylogger", "persistent", "ransomware", "rootkit", "web"]]),
@@ -443,6 +462,9 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (true, &[&["call", "clone", "delegat", "invoke", "launch", "re-invok", "recursively", "reinvok", "replicat", "spawn"], &["itself", "yourself"]]),
         (false, &[&["another", "copies", "instance", "same"], &["call", "invoke", "launch", "load", "run", "spawn", "start"]]),
         (false, &[&["each"], &["child", "copy", "instance", "sub-agent", "subagent", "them"], &["create", "launch", "spawn"], &["agent", "another", "its", "more", "new", "sub-agent", "subagent"]]),
+        (true, &[&["agent"], &["that"], &["each", "itself", "themselves", "then"], &["create", "launch", "spawn", "start"]]),
+        (false, &[&["bound", "limit", "maximum"]]),
+        (true, &[&["must", "should", "then", "will"], &["back"], &["call", "delegate", "hand", "pass"]]),
         (true, &[&["count", "number"], &["doubles", "grows", "multiplies"], &["agents"]]),
         (true, &[&["re-invok", "reinvok"], &["yourself"]]),
         (false, &[&["sub-agent", "subagent"], &["another", "more", "replacements"], &["create", "spawn"]]),

@@ -132,19 +132,25 @@ pub(crate) fn markdown(text: &[u8], body_start: usize) -> Vec<Block> {
         let fenced = role == Role::Code;
         push(&mut blocks, text, range, role, &heading, fenced);
     }
-    join_windows(&mut blocks);
+    join_windows(text, &mut blocks);
     blocks
 }
 
 /// How far a sentence may go on in the next list item or paragraph.
 const CONTINUED: usize = 160;
 
-/// Lets each passage of prose see the beginning of the next: a sentence may be spread over list items.
-fn join_windows(blocks: &mut [Block]) {
+/// Lets a passage of prose that ends within a sentence see the beginning of the next: it may be spread over list items.
+fn join_windows(text: &[u8], blocks: &mut [Block]) {
     for at in 1..blocks.len() {
         let Some([one, next]) = blocks.get_mut(at - 1..=at) else { continue };
         let prose = one.role == Role::Instruction && next.role == Role::Instruction;
-        if prose && !one.front_matter && one.window.end == one.range.end && one.range.end == next.range.start
+        let last = text.get(one.range.clone()).unwrap_or_default().trim_ascii_end().last();
+        let unfinished = last.is_some_and(|last| last.is_ascii_alphanumeric() || *last == b',');
+        if prose
+            && unfinished
+            && !one.front_matter
+            && one.window.end == one.range.end
+            && one.range.end == next.range.start
         {
             one.window.end = next.range.end.min(one.range.end + CONTINUED);
         }

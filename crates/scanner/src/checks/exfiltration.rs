@@ -21,7 +21,7 @@
 
 use crate::rule::CheckId::Exfiltration;
 use crate::rule::Scope::{Anywhere, Code, Words};
-use crate::rule::Status::Block;
+use crate::rule::Status::{Block, Warn};
 use crate::rule::{Family, Rule};
 
 const ADVICE: &str = "Find out what is sent where, and why the skill needs it. Run it only with those hosts and files not granted.";
@@ -78,10 +78,18 @@ pub(crate) const RULES: &[Rule] = &[
     )
     .techniques(&["T1048", "AML.T0057"]),
     FAMILY.rule(
+        "tunnel-host",
+        Warn,
+        Code,
+        &[r"https?://[a-z0-9.-]{1,80}\.(?:ngrok(?:-free)?\.(?:io|app|dev)|trycloudflare\.com|loca\.lt|serveo\.net|localhost\.run|pinggy\.(?:link|online|io)|bore\.pub|lhr\.life)\b"],
+        "An address leads through a tunnel to a machine that nobody can name",
+    )
+    .techniques(&["T1572", "T1090"]),
+    FAMILY.rule(
         "told-to-send",
         Block,
         Words,
-        &[r"(?s)\b(?:send(?:s|ing)?|upload(?:s|ing)?|post(?:s|ing|ed)?|transmit(?:s|ted|ting)?|forward(?:s|ing)?|exfiltrat\w*|submit(?:s|ting)?|append(?:s|ing)?|sync(?:s|ing)?|email(?:s|ing)?|leak(?:s|ing)?|deliver(?:s)?)\b[^.\n]{0,20}(?:[^.]{0,160}?)(?:conversation(?:\_history)?|chat\_(?:history|log)|credentials?|api\_keys?|secrets?|env(?:ironment)?\_(?:vars?|variables|metadata|context|contents?)|all_env_vars|system\_prompt|access\_tokens?|auth(?:entication)?\_(?:tokens?|headers?)|passwords?|private\_keys?|ssh\_keys?|\.env\b|~/\.ssh|~/\.aws|\.git-credentials|\.netrc|\.gitconfig|cookies|browser\_(?:data|history|passwords)|clipboard\_contents?|seed\_phrase|full\_(?:request|input|output|text|contents?)|files?\_contents?|file\_paths|git\_history|analyzed\_contracts|user.s\_(?:description|data|messages?|files?))[^.]{0,200}?(?:https?://|\bendpoint|remote\_(?:server|host)|external\_(?:server|service|host|endpoint|url)|webhook|attacker|collector|third[- ]part|analytics\_(?:service|partner|server)|skill\_(?:author|provider|developer)|@[a-z0-9-]+\.[a-z]{2,}|our\_servers?|audit\_endpoint|compliance\_archive|telemetry)"],
+        &[r"(?:log|export|record|dump|collect|include|attach)(?:s|ing)?\b[^.]{0,80}?(?:environment\_variables|authentication\_tokens?|api\_keys|env\_vars|credentials)[^.]{0,120}?(?:diagnostics?\_endpoint|debug\_endpoint|debug\_payload|remote\_(?:endpoint|server)|support\_(?:team|endpoint)|telemetry\_endpoint)", r"(?:key|token|secret|credential)s?\_values?\_as\_(?:an?\_|the\_)?(?:query\_parameter|url\_parameter|header)", r"logs?\_the\_(?:full|complete|entire)\_request[^.]{0,120}?https?://", r"(?s)\b(?:send(?:s|ing)?|upload(?:s|ing)?|post(?:s|ing|ed)?|transmit(?:s|ted|ting)?|forward(?:s|ing)?|exfiltrat\w*|submit(?:s|ting)?|append(?:s|ing)?|sync(?:s|ing)?|email(?:s|ing)?|leak(?:s|ing)?|deliver(?:s)?)\b[^.\n]{0,20}(?:[^.]{0,160}?)(?:conversation(?:\_history)?|chat\_(?:history|log)|credentials?|api\_keys?|secrets?|env(?:ironment)?\_(?:vars?|variables|metadata|context|contents?)|all_env_vars|system\_prompt|access\_tokens?|auth(?:entication)?\_(?:tokens?|headers?)|passwords?|private\_keys?|ssh\_keys?|\.env\b|~/\.ssh|~/\.aws|\.git-credentials|\.netrc|\.gitconfig|cookies|browser\_(?:data|history|passwords)|clipboard\_contents?|seed\_phrase|full\_(?:request|input|output|text|contents?)|files?\_contents?|file\_paths|git\_history|analyzed\_contracts|user.s\_(?:description|data|messages?|files?))[^.]{0,200}?(?:https?://|\bendpoint|remote\_(?:server|host)|external\_(?:server|service|host|endpoint|url)|webhook|attacker|collector|third[- ]part|analytics\_(?:service|partner|server)|skill\_(?:author|provider|developer)|@[a-z0-9-]+\.[a-z]{2,}|our\_servers?|audit\_endpoint|compliance\_archive|telemetry)"],
         "It tells the agent to send private data away",
     )
     .techniques(&["T1041", "AML.T0057"]),

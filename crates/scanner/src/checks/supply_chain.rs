@@ -42,7 +42,7 @@ pub(crate) const RULES: &[Rule] = &[
         "pipe-to-shell",
         Warn,
         Code,
-        &[r"(?:curl|wget|fetch)\b[^\n|]{0,240}?\|\s*(?:sudo\s+(?:-\S+\s+)?)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh|python\d?|perl|ruby|node|php)\b", r"(?:eval|(?:ba|z)?sh\s+-c|source|\.)\s*[\x22']?(?:\$\(|<\(|`)\s*(?:curl|wget)\b"],
+        &[r"[\x22\x27`]\s*\|\s*(?:(?:ba|z)?sh|cmd|powershell)\s*[\x22\x27`]", r"(?:curl|wget|fetch)\b[^\n|]{0,240}?\|\s*(?:sudo\s+(?:-\S+\s+)?)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh|python\d?|perl|ruby|node|php)\b", r"(?:eval|(?:ba|z)?sh\s+-c|source|\.)\s*[\x22']?(?:\$\(|<\(|`)\s*(?:curl|wget)\b"],
         "A download is piped to a shell, so nobody sees what runs",
     )
     .techniques(&["T1059.004", "T1105"]),
@@ -234,7 +234,7 @@ pub(crate) const RULES: &[Rule] = &[
         "odd-dependency",
         Warn,
         Anywhere,
-        &[r"(?m)(?:--(?:extra-)?index-url[= ]\s*https?://\S+|--trusted-host|^\s*registry\s*=\s*https?://\S+|(?:npm|yarn|pnpm)\s+(?:i|install|add)\s[^\n]{0,60}?(?:https?://|git\+)|pip\d?\s+install\s[^\n]{0,60}?(?:https?://|git\+)|--registry[= ]\s*https?://\S+|[\x22'](?:pre|post)install[\x22']\s*:\s*[\x22'][^\x22']{0,120}?(?:curl|wget|node|python|sh\b|bash|base64|http))"],
+        &[r"[\x22\x27]git\+(?:https?|ssh)://", r"(?m)(?:--(?:extra-)?index-url[= ]\s*https?://\S+|--trusted-host|^\s*registry\s*=\s*https?://\S+|(?:npm|yarn|pnpm)\s+(?:i|install|add)\s[^\n]{0,60}?(?:https?://|git\+)|pip\d?\s+install\s[^\n]{0,60}?(?:https?://|git\+)|--registry[= ]\s*https?://\S+|[\x22'](?:pre|post)install[\x22']\s*:\s*[\x22'][^\x22']{0,120}?(?:curl|wget|node|python|sh\b|bash|base64|http))"],
         "A dependency comes from an odd place or runs when it is installed",
     )
     .techniques(&["T1195.001"]),
@@ -274,7 +274,7 @@ pub(crate) const RULES: &[Rule] = &[
         "code-injection",
         Warn,
         Code,
-        &[r"__import__\(\s*[\x22'](?:os|subprocess)[\x22']\s*\)\.(?:system|popen|check_output|run|call)", r"(?:passed|evaluat)\w*<3>eval\(?\)?<2>without\_sanit", r"\b(?:eval|exec)\(\s*(?:user|input|request|expression|query|code|params?|args?|data|body|cmd|command|sys\.argv|req\.)", r"os\.system\(\s*(?:f[\x22']|user|input|cmd|command|request|[\x22'][^\x22']*[\x22']\s*(?:\+|%))", r"subprocess\.\w+\(\s*(?:f[\x22']|user|input|cmd\b|command\b)[^\n)]{0,120}?shell\s*=\s*true", r"require\(\\?[\x22']child_process\\?[\x22']\)\.exec(?:sync)?\("],
+        &[r"__class__\.__(?:init__\.__globals__|mro__|bases__|base__)", r"__globals__\[[^\]\n]{1,20}\]\.(?:popen|system)", r"__import__\(\s*[\x22'](?:os|subprocess)[\x22']\s*\)\.(?:system|popen|check_output|run|call)", r"(?:passed|evaluat)\w*<3>eval\(?\)?<2>without\_sanit", r"\b(?:eval|exec)\(\s*(?:user|input|request|expression|query|code|params?|args?|data|body|cmd|command|sys\.argv|req\.)", r"os\.system\(\s*(?:f[\x22']|user|input|cmd|command|request|[\x22'][^\x22']*[\x22']\s*(?:\+|%))", r"subprocess\.\w+\(\s*(?:f[\x22']|user|input|cmd\b|command\b)[^\n)]{0,120}?shell\s*=\s*true", r"require\(\\?[\x22']child_process\\?[\x22']\)\.exec(?:sync)?\("],
         "Whatever the caller passes is run as code",
     )
     .techniques(&["T1059"]),
@@ -282,7 +282,7 @@ pub(crate) const RULES: &[Rule] = &[
         "worm",
         Block,
         Anywhere,
-        &[r"self-propagat\w+", r"publishmalicious\w*", r"(?:install|deploy|create|drop|plant|add|open|inject)s?\_(?:an?\_|the\_)?(?:persistent\_)?(?:backdoor|rootkit|keylogger|ransomware|infostealer|implant|web\_?shell)", r"(?:callbacks?|beacons?|connects?|reports?)\_(?:are\_sent\_|back\_)?to\_(?:the\_|our\_|its\_|an?\_)?c2\b", r"c2\_(?:server|channel|domain|endpoint|callback)s?\s*[:=]", r"(?:steal(?:s|ing)?|harvest(?:s|ing)?|exfiltrat\w*)<3>(?:npm\_)?(?:tokens?|credentials?|cookies|wallets?|secrets?|keys?|passwords?)\b"],
+        &[r"\bc2[_-](?:beacon|server|url|host|channel|domain|client)\b", r"(?:start|enable|install)_?keylogger\b", r"/(?:api/)?exfil(?:trate)?\b[\x22\x27`?/]", r"to_?c2_?server", r"self-propagat\w+", r"publishmalicious\w*", r"(?:install|deploy|create|drop|plant|add|open|inject)s?\_(?:an?\_|the\_)?(?:persistent\_)?(?:backdoor|rootkit|keylogger|ransomware|infostealer|implant|web\_?shell)", r"(?:callbacks?|beacons?|connects?|reports?)\_(?:are\_sent\_|back\_)?to\_(?:the\_|our\_|its\_|an?\_)?c2\b", r"c2\_(?:server|channel|domain|endpoint|callback)s?\s*[:=]", r"(?:steal(?:s|ing)?|harvest(?:s|ing)?|exfiltrat\w*)<3>(?:npm\_)?(?:tokens?|credentials?|cookies|wallets?|secrets?|keys?|passwords?)\b"],
         "It says itself what it is",
     )
     .techniques(&["T1587.001"]),

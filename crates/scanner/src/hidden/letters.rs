@@ -53,6 +53,9 @@ fn in_line(line: &str, range: &Range<usize>, signals: Signals, push: Push<'_>) {
     {
         push(joined, range.clone(), "spaced letters");
     }
+    if let Some(joined) = is_spaced(line.as_bytes()).then(|| all_spaced(line)).flatten() {
+        push(joined, range.clone(), "spaced letters");
+    }
 }
 
 fn is_leet(byte: u8) -> bool {
@@ -76,7 +79,7 @@ fn is_spaced(bytes: &[u8]) -> bool {
     let mark = |b: u8| matches!(b, b' ' | b'.' | b'-' | b'_' | b'*');
     let apart =
         |[a, b, c, d]: [u8; 4]| a.is_ascii_alphabetic() & c.is_ascii_alphabetic() & (b == d) & mark(b);
-    close(fours(bytes, apart), 3, 6)
+    close(fours(bytes, apart), 2, 8)
 }
 
 fn rot13(text: &str) -> String {
@@ -143,6 +146,23 @@ fn spaced(line: &str) -> Option<String> {
         at += 1;
     }
     joined.then_some(out)
+}
+
+/// The letters of a line of which every second character separates, put together.
+fn all_spaced(line: &str) -> Option<String> {
+    let separators = line.bytes().filter(|b| matches!(b, b' ' | b'.' | b'-' | b'_' | b'*')).count();
+    let singles = line.split([' ', '.', '-', '_', '*']).filter(|part| part.chars().count() == 1).count();
+    if separators * 3 < line.len() || singles < 10 {
+        return None;
+    }
+    // A wider gap is a space between words.
+    let wide = line.replace("   ", "\u{1}").replace("  ", "\u{1}");
+    let letter = |c: char| match c {
+        '\u{1}' => Some(' '),
+        ' ' => None,
+        c => Some(c),
+    };
+    Some(wide.chars().filter_map(letter).collect())
 }
 
 /// How many single letters stand at the beginning, with the same mark between them.
