@@ -14,9 +14,9 @@ use crate::workspace::{cargo, output, root, succeed, target_dir};
 const RUNS: usize = 15;
 
 #[derive(Clone, Copy)]
-struct Cost {
-    milliseconds: f64,
-    mebibytes: f64,
+pub(crate) struct Cost {
+    pub(crate) milliseconds: f64,
+    pub(crate) mebibytes: f64,
 }
 
 /// `skillsandbox validate` on manifests made against it, beside the empty program and, where it is installed, a general
@@ -150,12 +150,12 @@ fn one_by_one(command: &mut Command) -> anyhow::Result<f64> {
     Ok(calls as f64 / time)
 }
 
-fn print_row(name: &str, cost: Cost, floor: Cost) {
+pub(crate) fn print_row(name: &str, cost: Cost, floor: Cost) {
     let ratio = cost.milliseconds / floor.milliseconds;
     println!("{name:<40} {:>8.1} ms  {ratio:>6.1} x  {:>6.1} MiB", cost.milliseconds, cost.mebibytes);
 }
 
-fn median(command: &[PathBuf]) -> anyhow::Result<Cost> {
+pub(crate) fn median(command: &[PathBuf]) -> anyhow::Result<Cost> {
     let mut runs = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
         // Its own process, so that the peak of its children is that of this one command.

@@ -8,6 +8,7 @@
 
 mod behaviours;
 mod bench;
+mod bench_scanner;
 mod demo;
 mod eval;
 mod generate;
@@ -37,6 +38,8 @@ For parts of the work:
                         the same after an attacker rewrote what was found: which rules are about techniques,
                         which about strings
   bench check-path      decisions a second of `skillsandbox check-path --stdin`
+  bench scanner [--corpus DIR]
+                        instructions of a scan under callgrind; time and memory of `skillsandbox scan`
   bench manifest        time and memory of `skillsandbox validate` on hostile manifests
 ";
 
@@ -61,6 +64,8 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(),
         ["bench", "manifest"] => bench::manifest(),
+        ["bench", "scanner", "--corpus", corpus] => bench_scanner::run(Some(corpus)),
+        ["bench", "scanner"] => bench_scanner::run(None),
         ["bench", "check-path"] => bench::check_path(),
         ["eval", rest @ ..] => eval::run(rest),
         ["measure", command @ ..] => bench::measure(command),

@@ -367,3 +367,28 @@ fn explain_knows_checks_and_rules() {
 fn the_example_skills_scan_as_they_should() {
     assert_eq!(run(&["scan", "--fail-on", "warning", &example("weather")]).code, 0);
 }
+
+#[test]
+fn row_043_every_scan_writes_its_page() {
+    let (_dir, path) = skill("skill: {}\n");
+    fs::write(Path::new(&path).join("SKILL.md"), "---\nname: ../weather\ndescription: d\n---\nSay hello.\n")
+        .unwrap();
+    let pages = tempfile::tempdir().unwrap();
+    let folder = pages.path().join("scan_reports");
+    for _ in 0..2 {
+        run(&["scan", "--source", "github:owner/repo", "--reports", folder.to_str().unwrap(), &path]);
+    }
+    let mut names: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 2, "the second does not write over the first: {names:?}");
+    for name in names {
+        assert!(name.starts_with("___weather_20") && name.ends_with(".md"), "{name}");
+        let page = fs::read_to_string(folder.join(name)).unwrap();
+        for key in ["scan_id:", "skill_name:", "source:", "scanned_at:", "verdict:", "scanner_version:"] {
+            assert!(page.contains(key), "{key} in {page}");
+        }
+    }
+}

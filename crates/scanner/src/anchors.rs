@@ -202,6 +202,7 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (true, &[&["http://", "https://"], &[".bore.pub", ".lhr.life", ".loca.lt", ".localhost.r", ".ngrok-free.", ".ngrok.app", ".ngrok.dev", ".ngrok.io", ".pinggy.io", ".pinggy.link", ".pinggy.onli", ".serveo.net", ".trycloudfla"], &["bore.pub", "lhr.life", "loca.lt", "localhost.ru", "ngrok-free.a", "ngrok-free.d", "ngrok-free.i", "ngrok.app", "ngrok.dev", "ngrok.io", "pinggy.io", "pinggy.link", "pinggy.onlin", "serveo.net", "trycloudflar"]]),
     ]),
     ("CHECK-04/told-to-send", &[
+        (false, &[&["~/.aws", "~/.config/gh", "~/.docker/co", "~/.git-crede", "~/.kube", "~/.netrc", "~/.npmrc", "~/.ssh"], &["destination", "endpoint", "remote", "server", "support", "triage"], &["forward", "post", "send", "transmit", "upload"], &["aws", "config/gh", "docker/confi", "git-credenti", "kube", "netrc", "npmrc", "ssh"]]),
         (false, &[&["debug", "diagnostic", "remote", "support", "telemetry"], &["attach", "collect", "dump", "export", "include", "log", "record"], &["api", "authenticati", "credentials", "env"]]),
         (true, &[&["credential", "key", "secret", "token"], &["value"], &["header", "query", "url"]]),
         (false, &[&["request"], &["complete", "entire", "full"], &["http://", "https://"], &["log"]]),
@@ -226,6 +227,8 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (false, &[&["http://", "https://", "tcp://"]]),
     ]),
     ("CHECK-04/cloud-metadata", &[
+        (true, &[&["http://0:0:0", "http://::fff", "http://[0:0:", "http://[::ff", "https://0:0:", "https://::ff", "https://[0:0", "https://[::f"], &[":ffff:a9fe:a"], &["0:0:0:0:0:ff", "::ffff:a9fe:", "[0:0:0:0:0:f", "[::ffff:a9fe"], &["://0:0:0:0:0", "://::ffff:a9", "://[0:0:0:0:", "://[::ffff:a", "s://0:0:0:0:", "s://::ffff:a", "s://[0:0:0:0", "s://[::ffff:"]]),
+        (true, &[&["http://0251.", "http://0xa9f", "http://28520", "https://0251", "https://0xa9", "https://2852"], &["0251.0376.02", "0xa9fea9fe", "2852039166"], &["://0251.0376", "://0xa9fea9f", "://285203916", "s://0251.037", "s://0xa9fea9", "s://28520391"]]),
         (false, &[&["100.100.100.", "169.254.169.", "fd00:ec2", "metadata.goo"], &["curl", "fetch", "get", "http", "query", "requests", "urlopen", "wget"]]),
     ]),
     ("CHECK-04/credential-store", &[
@@ -235,6 +238,7 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (true, &[&["sekurlsa::"]]),
     ]),
     ("CHECK-04/media-directive", &[
+        (true, &[&["media:/", "media:file:/"], &[".aws", ".env", ".ssh", "credential", "id_ed25519", "id_rsa", "secret", "shadow"]]),
         (true, &[&["media:/", "media:file:/", "media:~"], &[".aws", ".env", ".ssh", "credential", "id_rsa", "key", "passwd", "secret", "shadow", "token"]]),
     ]),
     ("CHECK-08/decoded-command", &[
@@ -343,6 +347,7 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (false, &[&["chmod"], &["sudo"], &["chown"], &["-r\t", "-r\n", "-r\u{b}", "-r\u{c}", "-r\r", "-r ", "0777", "777\t", "777\n", "777\u{b}", "777\u{c}", "777\r", "777 "]]),
     ]),
     ("CHECK-08/container-escape", &[
+        (false, &[&["--privileged"], &["docker"], &["--volume \t/", "--volume \n/", "--volume \u{b}/", "--volume \u{c}/", "--volume \r/", "--volume  /", "--volume /", "--volume=\t/", "--volume=\n/", "--volume=\u{b}/", "--volume=\u{c}/", "--volume=\r/", "--volume= /", "--volume=/", "-v \t/", "-v \n/", "-v \u{b}/", "-v \u{c}/", "-v \r/", "-v  /", "-v /", "-v=\t/", "-v=\n/", "-v=\u{b}/", "-v=\u{c}/", "-v=\r/", "-v= /", "-v=/"], &["run"]]),
         (false, &[&["docker.sock"]]),
         (true, &[&["/var/run/doc"]]),
         (false, &[&["docker"], &["run"], &["--pid host", "--pid=host", "--privileged", "-v\t", "-v\n", "-v\u{b}", "-v\u{c}", "-v\r", "-v ", "-v/:/"]]),
@@ -426,6 +431,28 @@ pub(crate) const ANCHORS: &[Anchors] = &[
         (true, &[&["os.system("]]),
         (false, &[&["subprocess."], &["shell"], &["true"]]),
         (true, &[&["require(\"chi", "require('chi", "require(\\\"ch", "require(\\'ch"], &["child_proces"], &["\"child_proce", "'child_proce", "\\\"child_proc", "\\'child_proc"], &["\").exec(", "\").execsync(", "').exec(", "').execsync(", "\\\").exec(", "\\\").execsync", "\\').exec(", "\\').execsync"]]),
+    ]),
+    ("CHECK-08/workflow-injection", &[
+        (true, &[&["${{\t", "${{\n", "${{\u{b}", "${{\u{c}", "${{\r", "${{ ", "${{github.ev", "${{github.he"], &["github.event", "github.head_"], &["event.commen", "event.discus", "event.head_c", "event.issue", "event.pull_r", "event.review", "head_ref"]]),
+        (true, &[&["pull_request"]]),
+    ]),
+    ("CHECK-08/agent-config-write", &[
+        (false, &[&[".json"], &[".claude/", ".clawdbot/", ".codeium/", ".cursor/", ".gemini/", ".openclaw/", ".windsurf/"], &["config", "hooks", "mcp", "override", "settings"]]),
+    ]),
+    ("CHECK-08/hook-command", &[
+        (false, &[&["posttooluse\"", "posttooluse'", "pretooluse\"", "pretooluse'"], &["\"command\"", "\"command'", "'command\"", "'command'"], &["\"posttooluse", "\"pretooluse\"", "\"pretooluse'", "'posttooluse", "'pretooluse\"", "'pretooluse'"], &["/dev/tcp", "base64", "bash", "curl", "node", "os.system", "python", "subprocess", "wget"]]),
+    ]),
+    ("CHECK-08/kernel-driver", &[
+        (false, &[&["type="], &["kernel"], &["create"], &["sc\t", "sc\n", "sc\u{b}", "sc\u{c}", "sc\r", "sc ", "sc.exe"]]),
+        (true, &[&["aukill", "backstab.exe", "edrsilencer", "terminator", "truesightkil"]]),
+    ]),
+    ("CHECK-08/double-extension", &[
+        (false, &[&[".doc.bat", ".doc.cmd", ".doc.com", ".doc.exe", ".doc.hta", ".doc.lnk", ".doc.pif", ".doc.ps1", ".doc.scr", ".doc.vbs", ".docx.bat", ".docx.cmd", ".docx.com", ".docx.exe", ".docx.hta", ".docx.lnk", ".docx.pif", ".docx.ps1", ".docx.scr", ".docx.vbs", ".gif.bat", ".gif.cmd", ".gif.com", ".gif.exe", ".gif.hta", ".gif.lnk", ".gif.pif", ".gif.ps1", ".gif.scr", ".gif.vbs", ".jpeg.bat", ".jpeg.cmd", ".jpeg.com", ".jpeg.exe", ".jpeg.hta", ".jpeg.lnk", ".jpeg.pif", ".jpeg.ps1", ".jpeg.scr", ".jpeg.vbs", ".jpg.bat", ".jpg.cmd", ".jpg.com", ".jpg.exe", ".jpg.hta", ".jpg.lnk", ".jpg.pif", ".jpg.ps1", ".jpg.scr", ".jpg.vbs", ".mp3.bat", ".mp3.cmd", ".mp3.com", ".mp3.exe", ".mp3.hta", ".mp3.lnk", ".mp3.pif", ".mp3.ps1", ".mp3.scr", ".mp3.vbs", ".mp4.bat", ".mp4.cmd", ".mp4.com", ".mp4.exe", ".mp4.hta", ".mp4.lnk", ".mp4.pif", ".mp4.ps1", ".mp4.scr", ".mp4.vbs", ".pdf.bat", ".pdf.cmd", ".pdf.com", ".pdf.exe", ".pdf.hta", ".pdf.lnk", ".pdf.pif", ".pdf.ps1", ".pdf.scr", ".pdf.vbs", ".png.bat", ".png.cmd", ".png.com", ".png.exe", ".png.hta", ".png.lnk", ".png.pif", ".png.ps1", ".png.scr", ".png.vbs", ".ppt.bat", ".ppt.cmd", ".ppt.com", ".ppt.exe", ".ppt.hta", ".ppt.lnk", ".ppt.pif", ".ppt.ps1", ".ppt.scr", ".ppt.vbs", ".pptx.bat", ".pptx.cmd", ".pptx.com", ".pptx.exe", ".pptx.hta", ".pptx.lnk", ".pptx.pif", ".pptx.ps1", ".pptx.scr", ".pptx.vbs", ".txt.bat", ".txt.cmd", ".txt.com", ".txt.exe", ".txt.hta", ".txt.lnk", ".txt.pif", ".txt.ps1", ".txt.scr", ".txt.vbs", ".xls.bat", ".xls.cmd", ".xls.com", ".xls.exe", ".xls.hta", ".xls.lnk", ".xls.pif", ".xls.ps1", ".xls.scr", ".xls.vbs", ".xlsx.bat", ".xlsx.cmd", ".xlsx.com", ".xlsx.exe", ".xlsx.hta", ".xlsx.lnk", ".xlsx.pif", ".xlsx.ps1", ".xlsx.scr", ".xlsx.vbs"]]),
+    ]),
+    ("CHECK-08/preload", &[
+        (true, &[&["node_options"], &["\"--require", "'--require", "--require"]]),
+        (true, &[&["ld_preload"], &["\"/dev/shm", "\"/tmp", "\"/var/tmp", "'/dev/shm", "'/tmp", "'/var/tmp", "/dev/shm", "/tmp", "/var/tmp"]]),
+        (true, &[&["pythonstartu"], &["\"/dev/shm", "\"/tmp", "\"/var/tmp", "'/dev/shm", "'/tmp", "'/var/tmp", "/dev/shm", "/tmp", "/var/tmp"]]),
     ]),
     ("CHECK-08/worm", &[
         (true, &[&["c2-beacon", "c2-channel", "c2-client", "c2-domain", "c2-host", "c2-server", "c2-url", "c2_beacon", "c2_channel", "c2_client", "c2_domain", "c2_host", "c2_server", "c2_url"]]),

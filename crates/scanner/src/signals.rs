@@ -51,10 +51,7 @@ impl Signals {
 pub(crate) const SIGNALS: &[(Signals, &[&str])] = &[
     (
         Signals::JOINED,
-        &[
-            "\" + \"", "' + '", "\"+\"", "'+'", "\" . \"", "' . '", "\".\"", "\".join(", "'.join(", "\" \"",
-            "'' ", "\"\"",
-        ],
+        &["\" + \"", "' + '", "\"+\"", "'+'", "\" . \"", "' . '", "\".\"", "\".join(", "'.join("],
     ),
     (
         Signals::ROT13,
@@ -106,7 +103,7 @@ pub(crate) const SIGNALS: &[(Signals, &[&str])] = &[
         Signals::CODES,
         &["fromcharcode", "chr(", "bytes([", "bytearray([", "[char]", "printf", "charcode", "join(map(chr"],
     ),
-    (Signals::SHELL, &["$ifs", "${ifs", "$'\\", "\\\n", "''", "$@"]),
+    (Signals::SHELL, &["$ifs", "${ifs", "$'\\", " \\\n", " \\\r", "${@}"]),
     (Signals::STYLE, &["display:", "font-size:", "visibility:", "opacity:", "color:"]),
     (Signals::COMMENT, &["<!--"]),
     (Signals::AGENTS, &["task(", "agent(", "task tool", "delegate to"]),
@@ -142,5 +139,20 @@ pub(crate) const SIGNALS: &[(Signals, &[&str])] = &[
         ],
     ),
     (Signals::DEFANGED, &["hxxp", "[.]", "[dot]", "(dot)"]),
-    (Signals::ENCODING, &["base32", "b32decode", "base 32"]),
+    (Signals::ENCODING, &["base32", "b32decode", "base 32", "base64", "decode", "hexadecimal", "from hex"]),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sign_can_be_found() {
+        for word in SIGNALS.iter().flat_map(|(_, words)| *words) {
+            assert!(
+                word.len() >= crate::literals::SHORTEST && *word == word.to_ascii_lowercase(),
+                "{word:?}"
+            );
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! `skillsandbox scan`: is this skill malicious?
 
 mod output;
+mod pages;
 mod places;
 
 use std::fs;
@@ -29,6 +30,7 @@ use crate::render;
   skillsandbox scan --format ndjson skills/ | jq 'select(.verdict == \"BLOCKED\") | .path'
   skillsandbox scan --fail-on warning skills/weather && echo installable
   skillsandbox scan --policy policy.yaml skills/
+  skillsandbox scan --reports scan_reports skills/
   curl -s https://skills.example/weather/SKILL.md | skillsandbox scan --stdin
 
 Exit codes: 0 below the threshold, 1 at or above it, 2 an error.")]
@@ -48,6 +50,10 @@ pub(crate) struct Scan {
     /// From which verdict on the exit code is 1; `blocked` where neither this nor a policy says so
     #[arg(long, value_name = "VERDICT")]
     fail_on: Option<Threshold>,
+
+    /// Write a page for each skill into this folder: {skill}_{time}.md
+    #[arg(long, value_name = "DIR")]
+    reports: Option<PathBuf>,
 
     /// A policy file, whose `scan` section holds settings and reviewed suppressions
     #[arg(long, value_name = "FILE")]
@@ -120,7 +126,7 @@ impl Scan {
             Err(other) => return Err(other.into()),
         };
         let scanner = self.scanner(&policy)?;
-        let mut outcome = Outcome::new(self.format, &policy);
+        let mut outcome = Outcome::new(self.format, self.reports.clone(), &policy);
         if self.stdin {
             let skill = read_stdin()?.with_source(&self.source);
             let report =
@@ -200,6 +206,8 @@ impl Scan {
 /// What became of all the skills.
 struct Outcome {
     format: Format,
+    /// Where a page for each skill is written.
+    reports: Option<PathBuf>,
     suppressions: Suppressions,
     today: Option<Date>,
     /// What is printed at the end.
@@ -210,9 +218,10 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn new(format: Format, policy: &ScanPolicy) -> Self {
+    fn new(format: Format, reports: Option<PathBuf>, policy: &ScanPolicy) -> Self {
         Self {
             format,
+            reports,
             suppressions: Suppressions::new(policy.suppressions.iter().cloned()),
             today: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string().parse().ok(),
             kept: Vec::new(),
@@ -237,6 +246,9 @@ impl Outcome {
                         self.suppressions.apply(report, today);
                     }
                     self.worst = self.worst.max(report.verdict);
+                    if let Some(dir) = &self.reports {
+                        pages::write(dir, report)?;
+                    }
                 }
                 Err(unread) => {
                     self.unread += 1;

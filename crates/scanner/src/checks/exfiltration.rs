@@ -89,7 +89,7 @@ pub(crate) const RULES: &[Rule] = &[
         "told-to-send",
         Block,
         Words,
-        &[r"(?:log|export|record|dump|collect|include|attach)(?:s|ing)?\b[^.]{0,80}?(?:environment\_variables|authentication\_tokens?|api\_keys|env\_vars|credentials)[^.]{0,120}?(?:diagnostics?\_endpoint|debug\_endpoint|debug\_payload|remote\_(?:endpoint|server)|support\_(?:team|endpoint)|telemetry\_endpoint)", r"(?:key|token|secret|credential)s?\_values?\_as\_(?:an?\_|the\_)?(?:query\_parameter|url\_parameter|header)", r"logs?\_the\_(?:full|complete|entire)\_request[^.]{0,120}?https?://", r"(?s)\b(?:send(?:s|ing)?|upload(?:s|ing)?|post(?:s|ing|ed)?|transmit(?:s|ted|ting)?|forward(?:s|ing)?|exfiltrat\w*|submit(?:s|ting)?|append(?:s|ing)?|sync(?:s|ing)?|email(?:s|ing)?|leak(?:s|ing)?|deliver(?:s)?)\b[^.\n]{0,20}(?:[^.]{0,160}?)(?:conversation(?:\_history)?|chat\_(?:history|log)|credentials?|api\_keys?|secrets?|env(?:ironment)?\_(?:vars?|variables|metadata|context|contents?)|all_env_vars|system\_prompt|access\_tokens?|auth(?:entication)?\_(?:tokens?|headers?)|passwords?|private\_keys?|ssh\_keys?|\.env\b|~/\.ssh|~/\.aws|\.git-credentials|\.netrc|\.gitconfig|cookies|browser\_(?:data|history|passwords)|clipboard\_contents?|seed\_phrase|full\_(?:request|input|output|text|contents?)|files?\_contents?|file\_paths|git\_history|analyzed\_contracts|user.s\_(?:description|data|messages?|files?))[^.]{0,200}?(?:https?://|\bendpoint|remote\_(?:server|host)|external\_(?:server|service|host|endpoint|url)|webhook|attacker|collector|third[- ]part|analytics\_(?:service|partner|server)|skill\_(?:author|provider|developer)|@[a-z0-9-]+\.[a-z]{2,}|our\_servers?|audit\_endpoint|compliance\_archive|telemetry)"],
+        &[r"(?s)~/\.(?:npmrc|git-credentials|netrc|ssh|aws|kube|config/gh|docker/config)\b.{0,200}?(?:send|upload|transmit|post|forward)\w*<4>(?:remote|endpoint|server|support|triage|destination)", r"(?:log|export|record|dump|collect|include|attach)(?:s|ing)?\b[^.]{0,80}?(?:environment\_variables|authentication\_tokens?|api\_keys|env\_vars|credentials)[^.]{0,120}?(?:diagnostics?\_endpoint|debug\_endpoint|debug\_payload|remote\_(?:endpoint|server)|support\_(?:team|endpoint)|telemetry\_endpoint)", r"(?:key|token|secret|credential)s?\_values?\_as\_(?:an?\_|the\_)?(?:query\_parameter|url\_parameter|header)", r"logs?\_the\_(?:full|complete|entire)\_request[^.]{0,120}?https?://", r"(?s)\b(?:send(?:s|ing)?|upload(?:s|ing)?|post(?:s|ing|ed)?|transmit(?:s|ted|ting)?|forward(?:s|ing)?|exfiltrat\w*|submit(?:s|ting)?|append(?:s|ing)?|sync(?:s|ing)?|email(?:s|ing)?|leak(?:s|ing)?|deliver(?:s)?)\b[^.\n]{0,20}(?:[^.]{0,160}?)(?:conversation(?:\_history)?|chat\_(?:history|log)|credentials?|api\_keys?|secrets?|env(?:ironment)?\_(?:vars?|variables|metadata|context|contents?)|all_env_vars|system\_prompt|access\_tokens?|auth(?:entication)?\_(?:tokens?|headers?)|passwords?|private\_keys?|ssh\_keys?|\.env\b|~/\.ssh|~/\.aws|\.git-credentials|\.netrc|\.gitconfig|cookies|browser\_(?:data|history|passwords)|clipboard\_contents?|seed\_phrase|full\_(?:request|input|output|text|contents?)|files?\_contents?|file\_paths|git\_history|analyzed\_contracts|user.s\_(?:description|data|messages?|files?))[^.]{0,200}?(?:https?://|\bendpoint|remote\_(?:server|host)|external\_(?:server|service|host|endpoint|url)|webhook|attacker|collector|third[- ]part|analytics\_(?:service|partner|server)|skill\_(?:author|provider|developer)|@[a-z0-9-]+\.[a-z]{2,}|our\_servers?|audit\_endpoint|compliance\_archive|telemetry)"],
         "It tells the agent to send private data away",
     )
     .techniques(&["T1041", "AML.T0057"]),
@@ -137,7 +137,7 @@ pub(crate) const RULES: &[Rule] = &[
         "cloud-metadata",
         Block,
         Anywhere,
-        &[r"(?:curl|wget|fetch|requests|http|urlopen|get|query)\b[^\n]{0,120}?(?:169\.254\.169\.254|metadata\.google\.internal|fd00:ec2|100\.100\.100\.200)"],
+        &[r"https?://\[?(?:0:0:0:0:0|:):ffff:a9fe:a9fe", r"https?://(?:2852039166|0xa9fea9fe|0251\.0376\.0251\.0376)\b", r"(?:curl|wget|fetch|requests|http|urlopen|get|query)\b[^\n]{0,120}?(?:169\.254\.169\.254|metadata\.google\.internal|fd00:ec2|100\.100\.100\.200)"],
         "It asks the cloud's metadata service, which hands out credentials",
     )
     .techniques(&["T1552.005"]),
@@ -153,7 +153,7 @@ pub(crate) const RULES: &[Rule] = &[
         "media-directive",
         Block,
         Anywhere,
-        &[r"media:(?:file://)?(?:/|~)[^\s\x22']{0,80}(?:secret|token|\.env|\.ssh|id_rsa|passwd|shadow|credential|\.aws|key)"],
+        &[r"\bmedia:(?:file://)?/[^\s]{0,80}?(?:\.ssh|id_rsa|id_ed25519|\.env\b|secret|credential|\.aws|shadow)", r"media:(?:file://)?(?:/|~)[^\s\x22']{0,80}(?:secret|token|\.env|\.ssh|id_rsa|passwd|shadow|credential|\.aws|key)"],
         "A directive attaches private files to the answer",
     )
     .techniques(&["T1005"]),

@@ -92,37 +92,50 @@ pub(crate) fn unrelated(text: &str, purpose: &str) -> Option<(Range<usize>, Stri
         )
         .expect("fixed pattern")
     });
-    let purpose = purpose.to_lowercase();
-    let squeezed: String = purpose.chars().filter(|c| c.is_alphanumeric()).collect();
-    let mut lower: Option<String> = None;
-    for found in fetch.captures_iter(text.as_bytes()).take(40) {
-        let (Some(whole), Some(host)) = (found.get(0), found.get(1)) else { continue };
+    let about = About::new(text, purpose);
+    fetch.captures_iter(text.as_bytes()).take(40).find_map(|found| {
+        let (whole, host) = (found.get(0)?, found.get(1)?);
         let host = String::from_utf8_lossy(host.as_bytes()).to_lowercase();
-        if WELL_KNOWN
-            .iter()
-            .any(|known| host == *known || host.strip_suffix(known).is_some_and(|rest| rest.ends_with('.')))
-        {
-            continue;
+        (!about.speaks_of(&host)).then(|| (whole.range(), host))
+    })
+}
+
+/// What a skill is about.
+struct About {
+    purpose: String,
+    squeezed: String,
+    text: String,
+}
+
+impl About {
+    fn new(text: &str, purpose: &str) -> Self {
+        let purpose = purpose.to_lowercase();
+        let squeezed = purpose.chars().filter(|c| c.is_alphanumeric()).collect();
+        Self { purpose, squeezed, text: text.to_lowercase() }
+    }
+
+    /// Whether a host belongs to what the skill is about, or is one that everybody fetches from.
+    fn speaks_of(&self, host: &str) -> bool {
+        let known =
+            |known: &&str| host == *known || host.strip_suffix(known).is_some_and(|rest| rest.ends_with('.'));
+        if WELL_KNOWN.iter().any(known) {
+            return true;
         }
         // Names of the owner: every label but the last, and not the generic ones.
         let generic =
             ["www", "api", "app", "docs", "cdn", "dev", "get", "install", "data", "cloud", "com", "co"];
-        let labels: Vec<&str> = host
+        let mut labels = host
             .split('.')
             .rev()
             .skip(1)
             .filter(|label| label.len() >= 3 && !generic.contains(label))
-            .collect();
-        let lower = lower.get_or_insert_with(|| text.to_lowercase());
-        let spoken_of = |label: &&str| {
-            let plain: String = label.chars().filter(|c| c.is_alphanumeric()).collect();
-            squeezed.contains(&plain)
-                || label.split('-').any(|part| part.len() >= 4 && purpose.contains(part))
-                || lower.matches(*label).count() >= 3
-        };
-        if !labels.is_empty() && !labels.iter().any(spoken_of) {
-            return Some((whole.range(), host));
-        }
+            .peekable();
+        labels.peek().is_none()
+            || labels.any(|label| {
+                let plain: String = label.chars().filter(|c| c.is_alphanumeric()).collect();
+                self.squeezed.contains(&plain)
+                    || label.split('-').any(|part| part.len() >= 4 && self.purpose.contains(part))
+                    || self.text.matches(label).count() >= 3
+            })
     }
-    None
 }

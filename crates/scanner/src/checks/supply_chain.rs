@@ -138,7 +138,7 @@ pub(crate) const RULES: &[Rule] = &[
         "container-escape",
         Warn,
         Code,
-        &[r"-v\s*/?\S*docker\.sock", r"/var/run/docker\.sock\s*:", r"docker\s+run[^\n]{0,160}?(?:--privileged|-v\s*/:/|--pid[= ]host)", r"nsenter\s[^\n]{0,60}?-t\s*1\b"],
+        &[r"(?s)docker\s+run\b.{0,200}?--privileged.{0,200}?(?:-v|--volume)[= ]\s?/(?:home|root|etc|\s|:)", r"-v\s*/?\S*docker\.sock", r"/var/run/docker\.sock\s*:", r"docker\s+run[^\n]{0,160}?(?:--privileged|-v\s*/:/|--pid[= ]host)", r"nsenter\s[^\n]{0,60}?-t\s*1\b"],
         "It asks for the host through the container",
     )
     .techniques(&["T1611"]),
@@ -278,6 +278,57 @@ pub(crate) const RULES: &[Rule] = &[
         "Whatever the caller passes is run as code",
     )
     .techniques(&["T1059"]),
+    FAMILY.rule(
+        "workflow-injection",
+        Warn,
+        Code,
+        &[
+            r"\$\{\{\s*github\.(?:event\.(?:pull_request|issue|comment|review|head_commit|discussion)[a-z_.]{0,40}?\.(?:title|body|ref|message|label|name|email)|head_ref)\b",
+            r"pull_request_target\s*:",
+        ],
+        "A workflow puts what strangers write into a privileged command",
+    )
+    .techniques(&["T1195.002"]),
+    FAMILY.rule(
+        "agent-config-write",
+        Warn,
+        Code,
+        &[r"(?:>|tee\s|\bcp\s|\bmv\s)[^\n]{0,60}?\.(?:claude|cursor|codeium|gemini|openclaw|clawdbot|windsurf)/[a-z0-9_./-]{0,40}?(?:settings|mcp|hooks|override|config)[a-z0-9_.-]{0,20}?\.json"],
+        "A command rewrites the configuration of an agent",
+    )
+    .techniques(&["T1546"]),
+    FAMILY.rule(
+        "hook-command",
+        Block,
+        Anywhere,
+        &[r"(?s)[\x22'](?:pre|post)tooluse[\x22'].{0,200}?[\x22']command[\x22']\s*:\s*[\x22'][^\n]{0,120}?(?:os\.system|subprocess|curl\s|wget\s|base64|/dev/tcp|python3?\s+-c|node\s+-e|bash\s+-l?c)"],
+        "A hook runs a command of the skill's at every use of a tool",
+    )
+    .techniques(&["T1546"]),
+    FAMILY.rule(
+        "kernel-driver",
+        Block,
+        Anywhere,
+        &[r"sc(?:\.exe)?\s+create\s[^\n]{0,120}?type=\s*kernel", r"\b(?:aukill|truesightkiller|terminator\s+edr|edrsilencer|backstab\.exe)\b"],
+        "A driver is loaded that ends what protects the machine",
+    )
+    .techniques(&["T1562.001", "T1068"]),
+    FAMILY.rule(
+        "double-extension",
+        Block,
+        Anywhere,
+        &[r"[a-z0-9_-]\.(?:mp4|jpe?g|png|gif|pdf|docx?|xlsx?|pptx?|txt|mp3)\.(?:lnk|exe|scr|bat|cmd|vbs|hta|com|pif|ps1)\b"],
+        "A program is named like a document",
+    )
+    .techniques(&["T1036.007"]),
+    FAMILY.rule(
+        "preload",
+        Warn,
+        Code,
+        &[r"node_options\s*=\s*[\x22']?--require", r"ld_preload\s*=\s*[\x22']?/(?:tmp|dev/shm|var/tmp)", r"pythonstartup\s*=\s*[\x22']?/(?:tmp|dev/shm|var/tmp)"],
+        "Code is loaded into every program that starts",
+    )
+    .techniques(&["T1574.006"]),
     FAMILY.rule(
         "worm",
         Block,

@@ -43,6 +43,9 @@ fn joined_strings(text: &str) -> Option<String> {
 
 /// Whether quotation marks or a backslash stand between the letters of a word.
 fn has_quotes_within_words(text: &[u8]) -> bool {
+    if memchr::memmem::find(text, b"$@").is_some() {
+        return true;
+    }
     memchr::memchr3_iter(b'\'', b'"', b'\\', text).any(|at| {
         let byte = |at: Option<usize>| at.and_then(|at| text.get(at)).copied().unwrap_or(b' ');
         let (before, mark, next) = (byte(at.checked_sub(1)), byte(Some(at)), byte(Some(at + 1)));
