@@ -115,7 +115,7 @@ impl Engine {
         }
         let near = rules.iter().map(|_| OnceLock::new()).collect();
         let (owners, signals) = words.meanings.into_iter().unzip();
-        let literals = Literals::new(words.words);
+        let literals = Literals::new(words.literals);
         Self { rules, patterns, near, literals, owners, signals, scratch: Mutex::default() }
     }
 
@@ -262,7 +262,7 @@ fn position(found: &[(u32, u16)], from: usize, place: usize) -> usize {
 /// Literals and what they stand for, while an engine is built.
 #[derive(Default)]
 struct Words {
-    words: Vec<&'static str>,
+    literals: Vec<&'static str>,
     numbers: HashMap<&'static str, usize>,
     meanings: Vec<(Vec<(u16, u8)>, Signals)>,
 }
@@ -270,8 +270,8 @@ struct Words {
 impl Words {
     fn entry(&mut self, word: &'static str) -> &mut (Vec<(u16, u8)>, Signals) {
         let number = *self.numbers.entry(word).or_insert_with(|| {
-            self.words.push(word);
-            self.words.len() - 1
+            self.literals.push(word);
+            self.literals.len() - 1
         });
         if number >= self.meanings.len() {
             self.meanings.resize_with(number + 1, Default::default);

@@ -10,6 +10,7 @@ pub(crate) const SHORTEST: usize = 3;
 const WINDOW: usize = 4;
 /// The table has two to the power of this many bits.
 const FILTER_BITS: u32 = 18;
+const FILTER_WORDS: usize = 1 << (FILTER_BITS - 6);
 /// And the lists of words behind it, two to the power of this.
 const BUCKET_BITS: u32 = 13;
 
@@ -18,7 +19,7 @@ const BUCKET_BITS: u32 = 13;
 pub(crate) struct Literals {
     words: Vec<&'static str>,
     /// One bit for each hash of a word's beginning.
-    filter: Box<[u64; 1 << (FILTER_BITS - 6)]>,
+    filter: Vec<u64>,
     /// Where in `entries` a bucket begins; one more than there are buckets.
     buckets: Vec<u32>,
     /// Beginnings of words and the words' numbers, by bucket.
@@ -28,7 +29,7 @@ pub(crate) struct Literals {
 impl Literals {
     /// Words in lower case, none shorter than [`SHORTEST`] (those would never be found).
     pub(crate) fn new(words: Vec<&'static str>) -> Self {
-        let mut filter = Box::new([0; 1 << (FILTER_BITS - 6)]);
+        let mut filter = vec![0; FILTER_WORDS];
         let mut entries: Vec<(u32, u32, u32)> = Vec::with_capacity(words.len());
         let mut add = |start: [u8; WINDOW], number: u32| {
             let key = folded(start);
@@ -68,12 +69,12 @@ impl Literals {
 
     /// Calls back with the place and the number of every word in the text, in the order of their places.
     pub(crate) fn find(&self, text: &[u8], mut found: impl FnMut(usize, usize)) {
+        // With its size known, the compiler needs no check that a place lies in it.
+        let Some(filter) = self.filter.first_chunk::<FILTER_WORDS>() else { return };
         let mut look = |at: usize, window: [u8; WINDOW]| {
             let key = folded(window);
             let hash = hashed(key);
-            // The index is less than the table's size by construction, so the compiler needs no check here.
-            #[allow(clippy::indexing_slicing)]
-            let bits = self.filter[(hash >> 6) as usize & (self.filter.len() - 1)];
+            let bits = filter.get((hash >> 6) as usize & (FILTER_WORDS - 1)).copied().unwrap_or(0);
             if bits >> (hash & 63) & 1 == 1 {
                 self.compare(text, at, key, hash, &mut found);
             }

@@ -40,12 +40,11 @@ pub(crate) fn fours(text: &[u8], are: impl Fn([u8; 4]) -> bool + Copy) -> impl I
             from(0).zip(from(1)).zip(from(2).zip(from(3))).map(move |((a, b), (c, d))| are([a, b, c, d]))
         };
         let some = all().fold(false, |some, one| some | one);
-        let places = if some {
+        if some {
             all().enumerate().filter(|(_, is)| *is).map(|(at, _)| start + at).collect()
         } else {
             Vec::new()
-        };
-        places
+        }
     })
 }
 

@@ -91,16 +91,13 @@ fn octal(text: &str, push: Push<'_>) {
         out.push_str(before);
         let digits = tail.bytes().skip(1).take(4).take_while(|b| matches!(b, b'0'..=b'7')).count();
         let code = tail.get(1..=digits).and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match code.filter(|code| digits >= 2 && (code.is_ascii_graphic() || *code == b' ')) {
-            Some(code) => {
-                decoded += 1;
-                out.push(char::from(code));
-                rest = tail.get(digits + 1..).unwrap_or_default();
-            }
-            None => {
-                out.push('\\');
-                rest = tail.get(1..).unwrap_or_default();
-            }
+        if let Some(code) = code.filter(|code| digits >= 2 && (code.is_ascii_graphic() || *code == b' ')) {
+            decoded += 1;
+            out.push(char::from(code));
+            rest = tail.get(digits + 1..).unwrap_or_default();
+        } else {
+            out.push('\\');
+            rest = tail.get(1..).unwrap_or_default();
         }
     }
     out.push_str(rest);

@@ -75,6 +75,7 @@ fn close(places: impl Iterator<Item = usize>, count: usize, span: usize) -> bool
 }
 
 /// Whether several letters stand with the same mark behind each.
+#[allow(clippy::needless_bitwise_bool)] // without branches, the compiler looks at many bytes at once
 fn is_spaced(bytes: &[u8]) -> bool {
     let mark = |b: u8| matches!(b, b' ' | b'.' | b'-' | b'_' | b'*');
     let apart =

@@ -180,15 +180,12 @@ fn with_variables(text: String) -> String {
         let width = body.bytes().take(12).take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
         let closed = !braced || body.as_bytes().get(width) == Some(&b'}');
         let named = known.iter().find(|(name, _)| Some(*name) == body.get(..width));
-        match named.filter(|_| closed) {
-            Some((_, value)) => {
-                out.push_str(value);
-                rest = body.get(width + usize::from(braced)..).unwrap_or_default();
-            }
-            None => {
-                out.push('$');
-                rest = tail;
-            }
+        if let Some((_, value)) = named.filter(|_| closed) {
+            out.push_str(value);
+            rest = body.get(width + usize::from(braced)..).unwrap_or_default();
+        } else {
+            out.push('$');
+            rest = tail;
         }
     }
     out.push_str(rest);
