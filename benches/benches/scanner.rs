@@ -3,7 +3,7 @@
 //! `cargo bench --package skillsandbox-benches --bench scanner`; with `CORPUS=DIR`, the harmless skills of a labelled corpus
 //! are measured too.
 
-#![allow(missing_docs, clippy::expect_used)]
+#![allow(missing_docs, clippy::expect_used, clippy::print_stderr)]
 
 use std::fs;
 use std::hint::black_box;

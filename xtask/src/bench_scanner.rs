@@ -51,7 +51,7 @@ fn instructions(program: &Path) -> anyhow::Result<()> {
     println!();
     for name in ["clean", "hostile", "start"] {
         let count = count(program, name)?;
-        now.push_str(&format!("{count} {name}\n"));
+        now.push_str(&[count.to_string().as_str(), " ", name, "\n"].concat());
         let ratio = known(name).map_or(1.0, |before| count / before);
         println!("{name:<12} {:>8.1} million instructions, {ratio:.3} x the last", count / 1e6);
         if ratio > TOLERANCE {

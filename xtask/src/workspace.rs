@@ -123,6 +123,7 @@ mod tests {
         ("skillsandbox-store", &["skillsandbox-scanner", "skillsandbox-tracer"]),
         ("skillsandbox-mcp", &["skillsandbox-run", "skillsandbox-scanner", "skillsandbox-store"]),
         // Only with its feature `mutate`.
+        ("skillsandbox-benches", &["skillsandbox-scanner"]),
         ("xtask", &["skillsandbox-scanner"]),
     ];
     /// May use everything; nothing uses it.

@@ -132,9 +132,11 @@ fn pieced(text: &str, signals: Signals, push: Push<'_>) {
             if fits && word.len() >= 2 {
                 group.push_str(word);
             }
-            if word.len() < length {
+            // Or it is the first of a new group.
+            if fits && word.len() < length {
                 flush(&mut group);
-                length = 0;
+                length = word.len();
+                group.push_str(word);
             }
         }
         flush(&mut group);

@@ -41,9 +41,21 @@ fn joined_strings(text: &str) -> Option<String> {
     Some(out)
 }
 
+/// `$v$w`, `${v}${w}`, `${v}rl`: a word that is put together from variables.
+fn has_variables_side_by_side(text: &[u8]) -> bool {
+    memchr::memchr_iter(b'$', text).any(|at| {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let braced = rest.first() == Some(&b'{');
+        let body = rest.get(usize::from(braced)..).unwrap_or_default();
+        let name = body.iter().take(12).take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+        let next = body.get(name + usize::from(braced)).copied().unwrap_or(b' ');
+        name > 0 && (next == b'$' || (braced && next.is_ascii_alphanumeric()))
+    })
+}
+
 /// Whether quotation marks or a backslash stand between the letters of a word.
 fn has_quotes_within_words(text: &[u8]) -> bool {
-    if memchr::memmem::find(text, b"$@").is_some() {
+    if memchr::memmem::find(text, b"$@").is_some() || has_variables_side_by_side(text) {
         return true;
     }
     memchr::memchr3_iter(b'\'', b'"', b'\\', text).any(|at| {
