@@ -141,18 +141,15 @@ const CONTINUED: usize = 160;
 
 /// Lets a passage of prose that ends within a sentence see the beginning of the next: it may be spread over list items.
 fn join_windows(text: &[u8], blocks: &mut [Block]) {
-    for at in 1..blocks.len() {
+    // From the last to the first, so that a sentence may go on in several.
+    for at in (1..blocks.len()).rev() {
         let Some([one, next]) = blocks.get_mut(at - 1..=at) else { continue };
         let prose = one.role == Role::Instruction && next.role == Role::Instruction;
         let last = text.get(one.range.clone()).unwrap_or_default().trim_ascii_end().last();
         let unfinished = last.is_some_and(|last| last.is_ascii_alphanumeric() || *last == b',');
-        if prose
-            && unfinished
-            && !one.front_matter
-            && one.window.end == one.range.end
-            && one.range.end == next.range.start
-        {
-            one.window.end = next.range.end.min(one.range.end + CONTINUED);
+        let whole = one.window.end == one.range.end && one.range.end == next.range.start;
+        if prose && unfinished && whole && !one.front_matter {
+            one.window.end = next.window.end.min(one.range.end + CONTINUED);
         }
     }
 }
