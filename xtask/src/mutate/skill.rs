@@ -100,6 +100,10 @@ impl Original {
             lines.into_iter().filter_map(|line| passage::locate("SKILL.md", text, line)).take(count);
         self.passages =
             passage::merge(passages.collect()).into_iter().map(|passage| (file, passage)).collect();
+        // What was found stood in the passages of before.
+        for found in &mut self.found {
+            found.passage = None;
+        }
     }
 
     /// The skill with every passage rewritten that can be; `None` where none can.
