@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use skillsandbox_manifest::SkillDoc;
+use skillsandbox_manifest::{FrontMatter, SkillDoc, Spanned, ToolSpec};
 
 use crate::Scanner;
 use crate::checks::{
@@ -98,7 +98,27 @@ impl<'s> Examination<'s> {
                 );
             }
         }
+        if let Some((tool, network)) = doc.front_matter.as_ref().and_then(|front| self.undeclared(front)) {
+            let why =
+                format!("{network} uses the network, and the tools it declares do not ({})", tool.value);
+            let advice = "Ask which tool the skill means to use for it.";
+            let (check, rule, status) = (CheckId::Tools, "undeclared-network", Status::Warn);
+            self.note(file, tool.span.range(), Role::Data, Note { check, rule, status, why, advice });
+        }
         self.names(file, text, name);
+    }
+
+    /// A list of tools without any that reaches the network, beside a script that does.
+    fn undeclared(&self, front: &FrontMatter) -> Option<(Spanned<ToolSpec>, String)> {
+        let tools = || front.tools.iter().chain(&front.allowed_tools).flatten();
+        let first = tools().next()?.clone();
+        if tools().any(|tool| tools::reaches_the_network(&tool.value)) {
+            return None;
+        }
+        let mut scripts = self.skill.files.iter().filter(|file| file.kind == FileKind::Script);
+        let script =
+            scripts.find(|file| !is_example_file(&file.path) && tools::uses_the_network(&file.bytes))?;
+        Some((first, script.path.clone()))
     }
 
     /// What only a skill's main document is asked: where it fetches from, and whom it starts.

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
-use crate::rule::Status::{self, Block};
+use crate::rule::Status::{self, Block, Warn};
 
 /// Longest statement that is put together from several lines.
 const MAX_STATEMENT: usize = 1200;
@@ -85,7 +85,17 @@ pub(crate) fn follow(code: &str, offset: usize) -> Vec<Flow> {
     let mut tainted: BTreeSet<String> = BTreeSet::new();
     let mut vendors: BTreeSet<String> = BTreeSet::new();
     let mut bulk = false;
-    for statement in statements(code).take(MAX_STATEMENTS) {
+    for (number, statement) in statements(code).enumerate() {
+        if number >= MAX_STATEMENTS {
+            found.push(Flow {
+                rule: "too-long",
+                status: Warn,
+                range: offset + statement.start..offset + statement.end,
+                why: "The code is longer than secrets are followed in it, so the rest was not judged"
+                    .to_owned(),
+            });
+            break;
+        }
         let Some(text) = code.get(statement.clone()) else { continue };
         let mut carries = mentions(text, &tainted);
         for secret in named_secret().captures_iter(text.as_bytes()) {

@@ -98,6 +98,39 @@ pub(crate) fn judge(
     judged.collect()
 }
 
+/// Whether a tool may reach the network: by itself, or by whatever it runs.
+pub(crate) fn reaches_the_network(tool: &ToolSpec) -> bool {
+    let name = tool.name.to_ascii_lowercase();
+    let known = [
+        "read",
+        "write",
+        "edit",
+        "multiedit",
+        "glob",
+        "grep",
+        "ls",
+        "notebookedit",
+        "notebookread",
+        "todowrite",
+    ];
+    !known.contains(&name.as_str())
+}
+
+/// Whether a script calls something that reaches the network.
+pub(crate) fn uses_the_network(script: &[u8]) -> bool {
+    const CALLS: &[&[u8]] = &[
+        b"requests.post(",
+        b"requests.get(",
+        b"urlopen(",
+        b"httpx.",
+        b"axios",
+        b"socket.connect(",
+        b"curl ",
+        b"wget ",
+    ];
+    CALLS.iter().any(|call| memchr::memmem::find(script, call).is_some())
+}
+
 /// What a skill says it does.
 struct Purpose {
     description: String,
