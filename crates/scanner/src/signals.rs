@@ -139,7 +139,22 @@ pub(crate) const SIGNALS: &[(Signals, &[&str])] = &[
         ],
     ),
     (Signals::DEFANGED, &["hxxp", "[.]", "[dot]", "(dot)"]),
-    (Signals::ENCODING, &["base32", "b32decode", "base 32", "base64", "decode", "hexadecimal", "from hex"]),
+    (
+        Signals::ENCODING,
+        &[
+            "base32",
+            "b32decode",
+            "base 32",
+            "base64",
+            "base85",
+            "b85decode",
+            "a85decode",
+            "ascii85",
+            "decode",
+            "hexadecimal",
+            "from hex",
+        ],
+    ),
 ];
 
 #[cfg(test)]

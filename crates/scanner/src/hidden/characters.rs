@@ -22,6 +22,9 @@ pub(super) fn uncover(text: &str, push: Push<'_>) {
     if looks_mixed(text) {
         push(unlike(text), 0..text.len(), "look-alike letters");
     }
+    if foreign(text).filter(|(_, c)| matches!(c, '\u{2800}'..='\u{28ff}')).take(8).count() >= 8 {
+        push(from_braille(text), 0..text.len(), "Braille");
+    }
     if foreign(text).filter(|(_, c)| is_accented(*c)).take(3).count() >= 3 {
         push(unmarked(text), 0..text.len(), "marks on letters");
     }
@@ -129,6 +132,24 @@ fn unlike(text: &str) -> String {
         if plain.len() == 1 { out.push_str(&plain) } else { out.push(c) }
     }
     out
+}
+
+/// The letters of Braille, by the dots of each.
+const BRAILLE: [u8; 26] = [
+    0x01, 0x03, 0x09, 0x19, 0x11, 0x0b, 0x1b, 0x13, 0x0a, 0x1a, 0x05, 0x07, 0x0d, 0x1d, 0x15, 0x0f, 0x1f,
+    0x17, 0x0e, 0x1e, 0x25, 0x27, 0x3a, 0x2d, 0x3d, 0x35,
+];
+
+/// The text with Braille as letters.
+fn from_braille(text: &str) -> String {
+    let letter = |c: char| match u8::try_from(u32::from(c).wrapping_sub(0x2800)) {
+        Ok(0) => ' ',
+        Ok(dots) => {
+            BRAILLE.iter().zip('a'..='z').find(|(known, _)| **known == dots).map_or(c, |(_, letter)| letter)
+        }
+        Err(_) => c,
+    };
+    text.chars().map(letter).collect()
 }
 
 /// Small capitals, in the order of the alphabet.

@@ -37,6 +37,7 @@ pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) -> bool {
     }
     if signals.has(Signals::ENCODING) {
         pieced(text, signals, push);
+        quoted85(text, push);
     }
     true
 }
@@ -100,6 +101,45 @@ fn base32(word: &str) -> Option<String> {
             bits -= 8;
             bytes.push(u8::try_from(held >> bits & 0xff).unwrap_or(0));
         }
+    }
+    printable(&bytes)
+}
+
+/// Base85 between quotation marks or `<~` and `~>`, in both alphabets that are in use.
+fn quoted85(text: &str, push: Push<'_>) {
+    let part = |b: u8| b.is_ascii_graphic() && !matches!(b, b'"' | b'\'' | b'\\');
+    for range in runs(text.as_bytes(), SHORTEST, part).filter(|range| range.len() <= LONGEST).take(MAX_PIECES)
+    {
+        let Some(word) = text.get(range.clone()) else { continue };
+        let word = word.split("<~").last().unwrap_or(word).split("~>").next().unwrap_or(word);
+        if let Some(words) = [ascii85, rfc1924].into_iter().find_map(|digit| base85(word, digit)) {
+            push(words, range, "base85");
+        }
+    }
+}
+
+/// The value of a character in the older alphabet.
+fn ascii85(byte: u8) -> Option<u32> {
+    (b'!'..=b'u').contains(&byte).then(|| u32::from(byte - b'!'))
+}
+
+/// The value of a character in the alphabet that Python calls `b85`.
+fn rfc1924(byte: u8) -> Option<u32> {
+    const ALPHABET: &[u8] =
+        b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+    u32::try_from(memchr::memchr(byte, ALPHABET)?).ok()
+}
+
+fn base85(word: &str, digit: fn(u8) -> Option<u32>) -> Option<String> {
+    let mut bytes = Vec::with_capacity(word.len());
+    for chunk in word.as_bytes().chunks(5) {
+        let mut value = 0_u32;
+        for at in 0..5 {
+            let digit = chunk.get(at).map_or(Some(84), |byte| digit(*byte))?;
+            value = value.checked_mul(85)?.checked_add(digit)?;
+        }
+        let whole = chunk.len().saturating_sub(1);
+        bytes.extend(value.to_be_bytes().iter().take(whole));
     }
     printable(&bytes)
 }
