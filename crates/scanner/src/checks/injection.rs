@@ -15,7 +15,8 @@
 //! The same words in a lesson about attacks, a deny-list, a quotation.
 //!
 //! ## Blind spots
-//! Manipulation that needs world knowledge to see; languages whose core phrases are not in the tables.
+//! Manipulation that needs world knowledge to see; languages whose core phrases are not in the tables. A full stop set
+//! within a phrase.
 //!
 //! ## References
 //! OWASP LLM01, MITRE ATLAS AML.T0051.
