@@ -2,6 +2,30 @@
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+mod cgroup;
+mod child;
+mod cures;
+mod error;
+mod grants;
 mod layer;
+mod layers;
+mod limits;
+mod outcome;
+mod plan;
+mod prepare;
+mod program;
+mod running;
+mod seccomp;
+mod step;
+mod supervisor;
+mod sys;
 
+pub use cgroup::Mechanism;
+pub use error::{Error, PlanProblem};
 pub use layer::Layer;
+pub use layers::env::EnvironmentCounts;
+pub use limits::Limits;
+pub use outcome::{Captured, End, Limit, LimitHit, Outcome, Status};
+pub use plan::{Command, Input, Output, Plan, PlanBuilder};
+pub use running::{Killer, Running};
+pub use seccomp::Profile;

@@ -1,0 +1,99 @@
+//! Why a run did not start.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::layer::Layer;
+
+/// Why a run did not start. Nothing was executed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The plan contradicts itself.
+    #[error(transparent)]
+    Plan(#[from] PlanProblem),
+    /// A path of the plan cannot be granted on this host.
+    #[error("{what} {}: {source}", path.display())]
+    Path {
+        /// What was being done.
+        what: &'static str,
+        /// The path of the plan.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The program is not there, or cannot be started.
+    #[error("{0}")]
+    Program(String),
+    /// A wall could not be put up, so there is nothing behind it.
+    #[error("the {layer} layer is not available: {step}: {source}{}", cure_line(cure.as_deref()))]
+    Layer {
+        /// Which one.
+        layer: Layer,
+        /// The step that failed.
+        step: String,
+        /// What the kernel said.
+        source: io::Error,
+        /// What to do about it, where that is known.
+        cure: Option<String>,
+    },
+    /// All places for runs are taken.
+    #[error("{0} runs are going on, which is as many as may: wait for one to end")]
+    Busy(usize),
+    /// The launching program itself lacks something: descriptors, memory, threads.
+    #[error("cannot {what}: {source}")]
+    Host {
+        /// What was being done.
+        what: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+fn cure_line(cure: Option<&str>) -> String {
+    cure.map(|cure| format!("\n  cure: {cure}")).unwrap_or_default()
+}
+
+/// A contradiction in a plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanProblem {
+    /// A path that does not begin at the root.
+    #[error("{} is relative: a plan takes absolute paths", .0.display())]
+    Relative(PathBuf),
+    /// A path with `..` in it.
+    #[error("{} goes upwards (..): write the path it means", .0.display())]
+    Upwards(PathBuf),
+    /// A zero byte in a path, name, value or argument.
+    #[error("{} holds a zero byte", .0.display())]
+    Nul(PathBuf),
+    /// All of the file system.
+    #[error("the root of the file system cannot be granted: name the folders that are needed")]
+    WholeRoot,
+    /// A folder that the sandbox makes itself.
+    #[error("{} cannot be granted: the sandbox has its own /proc, /sys and /dev", .0.display())]
+    Own(PathBuf),
+    /// The same path is granted and forbidden.
+    #[error("{} is granted, but {} is forbidden", grant.display(), forbidden.display())]
+    GrantedAndForbidden {
+        /// What is granted.
+        grant: PathBuf,
+        /// What forbids it.
+        forbidden: PathBuf,
+    },
+    /// The skill could create what it must not have.
+    #[error("{} is forbidden and does not exist, and the folder it would be in may be written: it could not be kept out. Create it, or grant less", .0.display())]
+    ForbiddenCouldBeMade(PathBuf),
+    /// A working directory that does not exist inside.
+    #[error("the working directory {} is in no grant", .0.display())]
+    WorkdirNotGranted(PathBuf),
+    /// A name that no variable can have.
+    #[error("{0:?} cannot be the name of a variable")]
+    VariableName(String),
+    /// A limit of zero.
+    #[error("{0} is 0: leave it out for no limit")]
+    ZeroLimit(&'static str),
+    /// A layer without which there is no sandbox.
+    #[error("the {0} layer cannot be best-effort: without it there is no sandbox")]
+    NotWaivable(Layer),
+}

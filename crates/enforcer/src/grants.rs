@@ -1,0 +1,267 @@
+//! Grants as they are on this host: links followed, folders made, contradictions found.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, PlanProblem};
+use crate::plan::{Plan, check_grant};
+use crate::program::Need;
+
+/// The system's own folders: those that exist are there, read-only, in every sandbox.
+const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// What programs need of /etc to start. Files with names or secrets of this host are not among them: passwd, group, hosts,
+/// resolv.conf and nsswitch.conf are written anew, and /etc/ssl is not granted as a whole because of /etc/ssl/private.
+const ETC: [&str; 19] = [
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/ssl/cert.pem",
+    "/etc/ca-certificates",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/openssl.cnf",
+    "/etc/pki/ca-trust/extracted",
+    "/etc/crypto-policies",
+    "/etc/localtime",
+    "/etc/timezone",
+    "/etc/alternatives",
+    "/etc/mime.types",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/perl",
+    "/etc/python3",
+];
+
+/// Who asked for a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// Every sandbox has it.
+    System,
+    /// The program needs it to start; why.
+    Program(&'static str),
+    /// The plan.
+    Plan,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// A file or folder of the host that exists inside, at the same path. Its path has no link in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Grant {
+    pub(crate) path: PathBuf,
+    pub(crate) access: Access,
+    pub(crate) source: Source,
+    pub(crate) is_dir: bool,
+    /// Device and inode number: what stands there when the child looks must still be this.
+    pub(crate) identity: (u64, u64),
+}
+
+/// All that exists inside of the host, parents before what lies in them.
+#[derive(Debug, Default)]
+pub(crate) struct Grants {
+    pub(crate) grants: Vec<Grant>,
+    /// Links that lead to grants, and where.
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
+    /// Forbidden paths below grants, and whether they are folders.
+    pub(crate) masks: Vec<(PathBuf, bool)>,
+    /// Folders that a run may not rename, because something protected lies in them.
+    pub(crate) pins: Vec<PathBuf>,
+    /// Write grants that had to be made.
+    pub(crate) created: Vec<PathBuf>,
+}
+
+impl Grants {
+    /// Looks at the host. Makes missing folders of write grants, and nothing else.
+    pub(crate) fn resolve(plan: &Plan, needs: &[Need]) -> Result<Self, Error> {
+        let mut grants = Self::default();
+        for path in SYSTEM.iter().chain(&ETC) {
+            grants.add_if_there(Path::new(path), Source::System);
+        }
+        for path in java_settings() {
+            grants.add_if_there(&path, Source::System);
+        }
+        for need in needs {
+            grants.add(&need.path, Access::Read, Source::Program(need.reason), plan)?;
+        }
+        for path in &plan.read {
+            grants.add(path, Access::Read, Source::Plan, plan)?;
+        }
+        for path in &plan.write {
+            grants.make_folder(path)?;
+            grants.add(path, Access::Write, Source::Plan, plan)?;
+        }
+        grants.refuse_links_in_write_grants()?;
+        grants.sort();
+        grants.mask(plan)?;
+        grants.pin();
+        Ok(grants)
+    }
+
+    /// The grant that decides about a path inside: the nearest one above it.
+    pub(crate) fn deciding(&self, path: &Path) -> Option<&Grant> {
+        self.grants.iter().rev().find(|grant| path.starts_with(&grant.path))
+    }
+
+    fn add_if_there(&mut self, path: &Path, source: Source) {
+        // What is missing, or not ours to see, is not there inside either.
+        let Ok(real) = path.canonicalize() else { return };
+        if let Ok(grant) = Grant::of(real, Access::Read, source) {
+            self.add_links(path);
+            self.grants.push(grant);
+        }
+    }
+
+    fn add(&mut self, path: &Path, access: Access, source: Source, plan: &Plan) -> Result<(), Error> {
+        let failed = |source| Error::Path { what: "cannot grant", path: path.to_owned(), source };
+        let real = path.canonicalize().map_err(failed)?;
+        check_grant(&real, &plan.forbidden)?;
+        let grant = Grant::of(real, access, source).map_err(failed)?;
+        self.add_links(path);
+        self.grants.push(grant);
+        Ok(())
+    }
+
+    /// Remembers every link on the way to a grant, so that both its names work inside.
+    fn add_links(&mut self, path: &Path) {
+        let mut real = PathBuf::from("/");
+        for part in path.components().skip(1) {
+            real.push(part);
+            let Ok(target) = fs::read_link(&real) else { continue };
+            let Ok(canonical) = real.canonicalize() else { return };
+            // A relative link stays one where that leads to the same place: /bin is usr/bin, as on the host.
+            let direct = real.parent().map(|parent| parent.join(&target));
+            let text =
+                if direct.as_deref() == Some(canonical.as_path()) { target } else { canonical.clone() };
+            self.links.push((std::mem::replace(&mut real, canonical), text));
+        }
+    }
+
+    fn make_folder(&mut self, path: &Path) -> Result<(), Error> {
+        if fs::symlink_metadata(path).is_ok() {
+            return Ok(());
+        }
+        let failed =
+            |source| Error::Path { what: "cannot create the write grant", path: path.to_owned(), source };
+        fs::create_dir_all(path).map_err(failed)?;
+        self.created.push(path.to_owned());
+        Ok(())
+    }
+
+    /// A run could leave a link behind in what it may write, and the next run's grant would lead where that link leads.
+    fn refuse_links_in_write_grants(&self) -> Result<(), Error> {
+        let writable = |link: &Path| {
+            self.grants.iter().any(|grant| grant.access == Access::Write && link.starts_with(&grant.path))
+        };
+        match self.links.iter().find(|(link, _)| writable(link)) {
+            Some((link, _)) => Err(Error::Path {
+                what: "cannot grant through",
+                path: link.clone(),
+                source: io::Error::other(
+                    "it is a link in a folder that the run may write; grant what it leads to",
+                ),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Parents first. The same path twice becomes one grant, the wider one; a grant that adds nothing to the one above goes.
+    fn sort(&mut self) {
+        self.grants
+            .sort_by(|a, b| a.path.cmp(&b.path).then(b.access.cmp(&a.access)).then(b.source.cmp(&a.source)));
+        self.grants.dedup_by(|later, first| later.path == first.path);
+        let all = std::mem::take(&mut self.grants);
+        for grant in all {
+            let redundant = self.deciding(&grant.path).is_some_and(|above| above.access == grant.access);
+            if !redundant {
+                self.grants.push(grant);
+            }
+        }
+        self.links.sort();
+        self.links.dedup();
+    }
+
+    fn mask(&mut self, plan: &Plan) -> Result<(), Error> {
+        for forbidden in &plan.forbidden {
+            let Ok(real) = forbidden.canonicalize() else {
+                self.check_absent(forbidden)?;
+                continue;
+            };
+            if let Some(grant) = self.grants.iter().find(|grant| grant.path.starts_with(&real)) {
+                let grant = grant.path.clone();
+                return Err(PlanProblem::GrantedAndForbidden { grant, forbidden: forbidden.clone() }.into());
+            }
+            if self.deciding(&real).is_some() && !self.masks.iter().any(|(path, _)| *path == real) {
+                let is_dir = real.is_dir();
+                self.masks.push((real, is_dir));
+            }
+        }
+        // Parents first, and nothing below one that is hidden already.
+        self.masks.sort();
+        let all = std::mem::take(&mut self.masks);
+        for (path, is_dir) in all {
+            if !self.masks.iter().any(|(above, _)| path.starts_with(above)) {
+                self.masks.push((path, is_dir));
+            }
+        }
+        Ok(())
+    }
+
+    /// A forbidden path that is not there cannot be hidden; where it could be made, the plan cannot be kept.
+    fn check_absent(&self, forbidden: &Path) -> Result<(), Error> {
+        let nearest = forbidden.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
+        let grant = nearest.as_deref().and_then(|above| self.deciding(above));
+        match grant {
+            Some(grant) if grant.access == Access::Write => {
+                Err(PlanProblem::ForbiddenCouldBeMade(forbidden.to_owned()).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is read-only or hidden below a write grant cannot be renamed itself, since it is a mount; a folder between the
+    /// two could be, and a new one put in its place that the next run would read. So those folders become mounts too.
+    fn pin(&mut self) {
+        let read_only =
+            self.grants.iter().filter(|grant| grant.access == Access::Read).map(|grant| &grant.path);
+        let protected: Vec<PathBuf> =
+            read_only.chain(self.masks.iter().map(|(path, _)| path)).cloned().collect();
+        for path in protected {
+            for above in path.ancestors().skip(1) {
+                let Some(grant) = self.deciding(above) else { break };
+                if grant.path == above || grant.access == Access::Read {
+                    break;
+                }
+                self.pins.push(above.to_owned());
+            }
+        }
+        self.pins.sort();
+        self.pins.dedup();
+    }
+}
+
+impl Grant {
+    fn of(path: PathBuf, access: Access, source: Source) -> io::Result<Self> {
+        let metadata = fs::metadata(&path)?;
+        let kind = metadata.file_type();
+        if !kind.is_dir() && !kind.is_file() {
+            return Err(io::Error::other("it is neither a file nor a folder"));
+        }
+        Ok(Self { path, access, source, is_dir: kind.is_dir(), identity: (metadata.dev(), metadata.ino()) })
+    }
+}
+
+/// Debian's Java keeps its settings, without which it does not start, in /etc/java-17-openjdk and the like.
+fn java_settings() -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir("/etc").into_iter().flatten().filter_map(Result::ok);
+    entries
+        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"java-"))
+        .map(|entry| entry.path())
+}

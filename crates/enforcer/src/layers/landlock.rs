@@ -1,0 +1,154 @@
+//! Landlock: the grants again, as rules of the kernel that hold whatever is mounted where.
+//!
+//! Rules for the host's files are tied to the files themselves, before the child exists; rules for the sandbox's own folders
+//! can only be added once those are there. A file that is reached in any other way, through a leaked descriptor or a mount
+//! that should not be, is under no rule and thus refused.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+
+use landlock::{
+    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
+    RulesetAttr as _, RulesetCreatedAttr as _, Scope,
+};
+use rustix::fs::{CWD, Mode, OFlags};
+
+use crate::error::Error;
+use crate::grants::{Access, Grants};
+use crate::layer::Layer;
+use crate::plan::Plan;
+use crate::step::{Applied, At as _, Step};
+use crate::sys;
+
+/// The newest version this is written for; a kernel that has less is asked for what it has.
+const NEWEST: ABI = ABI::V7;
+
+/// The devices of the sandbox, which are the host's.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+#[derive(Debug)]
+pub(crate) struct Landlock {
+    ruleset: OwnedFd,
+    own: [(&'static CStr, u64); 6],
+}
+
+impl Landlock {
+    /// `None` where the kernel has no Landlock and the plan waives it.
+    pub(crate) fn prepare(plan: &Plan, grants: &Grants) -> Result<Option<Self>, Error> {
+        let version = version();
+        if version == ABI::Unsupported {
+            if plan.waives(Layer::Landlock) {
+                return Ok(None);
+            }
+            return Err(unavailable(std::io::Error::from_raw_os_error(libc::EOPNOTSUPP)));
+        }
+        let rights = Rights::of(version.min(NEWEST));
+        let ruleset =
+            rights.ruleset(plan, grants).map_err(|error| unavailable(std::io::Error::other(error)))?;
+        let ruleset: Option<OwnedFd> = ruleset.into();
+        let ruleset =
+            ruleset.ok_or_else(|| unavailable(std::io::Error::from_raw_os_error(libc::EOPNOTSUPP)))?;
+        let private = rights.write(plan.no_exec).bits();
+        let own = [
+            // Names only: what is in the files of the root, its folders' rules say.
+            (c"/", BitFlags::from(AccessFs::ReadDir).bits()),
+            (c"/etc", rights.look().bits()),
+            (c"/proc", rights.look().bits()),
+            (c"/tmp", private),
+            (c"/home/skill", private),
+            (c"/dev/shm", private),
+        ];
+        Ok(Some(Self { ruleset, own }))
+    }
+
+    pub(crate) fn descriptor(&self) -> &OwnedFd {
+        &self.ruleset
+    }
+
+    /// `ruleset` is the copy that is left in the child.
+    pub(crate) fn apply(&self, ruleset: BorrowedFd<'_>) -> Applied {
+        for (index, (path, access)) in self.own.iter().enumerate() {
+            let flags = OFlags::PATH | OFlags::CLOEXEC;
+            let place =
+                rustix::fs::openat(CWD, *path, flags, Mode::empty()).at_index(Step::LandlockRule, index)?;
+            sys::landlock::allow_beneath(ruleset, place.as_fd(), *access)
+                .at_index(Step::LandlockRule, index)?;
+        }
+        sys::landlock::restrict_self(ruleset).at(Step::Landlock)
+    }
+}
+
+/// What the kernel speaks.
+pub(crate) fn version() -> ABI {
+    sys::landlock::version().map_or(ABI::Unsupported, ABI::from)
+}
+
+fn unavailable(source: std::io::Error) -> Error {
+    let cure = "Linux 5.13 or later with landlock among its security modules: CONFIG_SECURITY_LANDLOCK=y, and `landlock` in \
+                the list that /sys/kernel/security/lsm shows (boot with lsm=landlock,...)";
+    Error::Layer { layer: Layer::Landlock, step: "make a ruleset".into(), source, cure: Some(cure.into()) }
+}
+
+/// The rights of one version.
+struct Rights {
+    abi: ABI,
+}
+
+impl Rights {
+    fn of(abi: ABI) -> Self {
+        Self { abi }
+    }
+
+    fn ruleset(
+        &self,
+        plan: &Plan,
+        grants: &Grants,
+    ) -> Result<landlock::RulesetCreated, Box<dyn std::error::Error + Send + Sync>> {
+        let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let mut ruleset = ruleset.handle_access(AccessFs::from_all(self.abi))?;
+        if !Scope::from_all(self.abi).is_empty() {
+            ruleset = ruleset.scope(Scope::from_all(self.abi))?;
+        }
+        let mut created = ruleset.create()?;
+        for grant in &grants.grants {
+            let mut access = match grant.access {
+                Access::Read => self.read(),
+                Access::Write => self.write(plan.no_exec),
+            };
+            if !grant.is_dir {
+                access &= AccessFs::from_file(self.abi);
+            }
+            created = created.add_rule(PathBeneath::new(open(&grant.path)?, access))?;
+        }
+        for device in DEVICES {
+            let access = (AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev)
+                & AccessFs::from_all(self.abi);
+            created = created.add_rule(PathBeneath::new(open(std::path::Path::new(device))?, access))?;
+        }
+        Ok(created)
+    }
+
+    /// Read and list.
+    fn look(&self) -> BitFlags<AccessFs> {
+        (AccessFs::ReadFile | AccessFs::ReadDir) & AccessFs::from_all(self.abi)
+    }
+
+    /// Read, list and execute.
+    fn read(&self) -> BitFlags<AccessFs> {
+        AccessFs::from_read(self.abi)
+    }
+
+    /// All but making device nodes.
+    fn write(&self, no_exec: bool) -> BitFlags<AccessFs> {
+        let mut access =
+            AccessFs::from_all(self.abi) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev);
+        if no_exec {
+            access &= !BitFlags::from(AccessFs::Execute);
+        }
+        access
+    }
+}
+
+fn open(path: &std::path::Path) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}

@@ -1,0 +1,244 @@
+//! A root of its own: what was not granted does not exist.
+//!
+//! The new root is a small tmpfs. The host's folders are cloned into it by the mount interface of Linux 5.12 (`open_tree`,
+//! `mount_setattr`, `move_mount`): attributes are set on the detached clone, on all its submounts, before anybody can reach
+//! it. Then `pivot_root`, and the host's root is detached. The older `mount(2)` cannot make submounts read-only in one step;
+//! there is no fallback to it (docs/adr/0007).
+
+mod layout;
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
+    fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
+};
+
+use crate::step::{Applied, At as _, Step};
+use crate::sys;
+use crate::sys::mount::{NODEV, NOEXEC, NOSUID, RDONLY, Reach, set_attributes};
+
+pub(crate) use layout::{HOME, ID, NAME, PRIVATE, RUNTIME_DIR, TMP};
+
+/// Where the private file system is mounted while its folders are taken from it. Nothing is left of it.
+const STAGE: &CStr = c".private";
+
+/// All that the child does to make its root.
+#[derive(Debug)]
+pub(crate) struct Mounts {
+    operations: Vec<Operation>,
+    /// `size=` of the private file system, in bytes.
+    private_size: CString,
+    private_attributes: u64,
+    workdir: CString,
+}
+
+/// One thing put in place. Targets are relative to the new root.
+#[derive(Debug)]
+enum Operation {
+    Folder {
+        target: CString,
+        mode: u32,
+    },
+    File {
+        target: CString,
+        content: Vec<u8>,
+        mode: u32,
+    },
+    Link {
+        target: CString,
+        text: CString,
+    },
+    /// A folder of the private file system.
+    Private {
+        folder: &'static CStr,
+        target: CString,
+    },
+    /// The file systems of processes.
+    Proc {
+        target: CString,
+    },
+    /// A file or folder of the host.
+    Bind {
+        source: CString,
+        identity: (u64, u64),
+        target: CString,
+        attributes: u64,
+        reach: Reach,
+    },
+    /// A part of a write grant as a mount of its own, so that it cannot be renamed.
+    Pin {
+        target: CString,
+    },
+    /// An empty, unreadable file or folder of the new root over something forbidden.
+    Mask {
+        cover: &'static CStr,
+        target: CString,
+    },
+}
+
+impl Mounts {
+    /// What an operation was about, for a message.
+    pub(crate) fn describe(&self, index: u16) -> String {
+        let target = match self.operations.get(usize::from(index)) {
+            Some(
+                Operation::Folder { target, .. }
+                | Operation::File { target, .. }
+                | Operation::Link { target, .. }
+                | Operation::Private { target, .. }
+                | Operation::Proc { target }
+                | Operation::Bind { target, .. }
+                | Operation::Pin { target }
+                | Operation::Mask { target, .. },
+            ) => target,
+            None => return String::new(),
+        };
+        format!("/{}", target.to_string_lossy())
+    }
+
+    /// Makes the root and moves into it.
+    pub(crate) fn apply(&self) -> Applied {
+        rustix::process::umask(Mode::empty());
+        let root = self.mount_root()?;
+        self.mount_private(root.as_fd())?;
+        for (index, operation) in self.operations.iter().enumerate() {
+            operation.apply(root.as_fd()).at_index(Step::MountStep, index)?;
+        }
+        Self::pivot(root.as_fd())?;
+        set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, Reach::One).at(Step::Seal)?;
+        rustix::process::umask(Mode::from_raw_mode(0o022));
+        rustix::process::chdir(self.workdir.as_c_str()).at(Step::Workdir)
+    }
+
+    /// A new tmpfs over the root that we stand in; paths still lead to the old one until we pivot.
+    fn mount_root(&self) -> Applied<OwnedFd> {
+        let root = tmpfs(c"1048576", c"4096", c"0755", NOSUID | NODEV).at(Step::RootFs)?;
+        let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        move_mount(root.as_fd(), c"", CWD, c"/", onto).at(Step::RootFs)?;
+        Ok(root)
+    }
+
+    fn mount_private(&self, root: BorrowedFd<'_>) -> Applied {
+        let private =
+            tmpfs(&self.private_size, c"65536", c"0755", self.private_attributes).at(Step::PrivateFs)?;
+        for (folder, mode) in PRIVATE {
+            let mode = Mode::from_raw_mode(mode);
+            rustix::fs::mkdirat(private.as_fd(), folder, mode).at(Step::PrivateFs)?;
+        }
+        rustix::fs::mkdirat(root, STAGE, Mode::RWXU).at(Step::PrivateFs)?;
+        let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        move_mount(private.as_fd(), c"", root, STAGE, onto).at(Step::PrivateFs)
+    }
+
+    /// The new root becomes the root; the old one goes, with all that was mounted in it.
+    fn pivot(root: BorrowedFd<'_>) -> Applied {
+        // The folders that were wanted of it are mounts of their own by now.
+        rustix::process::fchdir(root).at(Step::Pivot)?;
+        unmount(STAGE, UnmountFlags::DETACH).at(Step::Pivot)?;
+        rustix::fs::unlinkat(root, STAGE, AtFlags::REMOVEDIR).at(Step::Pivot)?;
+        // Both the same: the old root ends up mounted over the new one, and "." leads to it (pivot_root(2)).
+        rustix::process::pivot_root(c".", c".").at(Step::Pivot)?;
+        unmount(c".", UnmountFlags::DETACH).at(Step::Pivot)?;
+        rustix::process::chdir(c"/").at(Step::Pivot)
+    }
+}
+
+impl Operation {
+    fn apply(&self, root: BorrowedFd<'_>) -> sys::Result<()> {
+        match self {
+            Self::Folder { target, mode } => {
+                rustix::fs::mkdirat(root, target.as_c_str(), Mode::from_raw_mode(*mode))?;
+            }
+            Self::File { target, content, mode } => {
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+                let file = rustix::fs::openat(root, target.as_c_str(), flags, Mode::from_raw_mode(*mode))?;
+                let mut rest = content.as_slice();
+                while !rest.is_empty() {
+                    let written = rustix::io::write(&file, rest)?;
+                    rest = rest.get(written..).unwrap_or_default();
+                }
+            }
+            Self::Link { target, text } => rustix::fs::symlinkat(text.as_c_str(), root, target.as_c_str())?,
+            Self::Private { folder, target } => {
+                let stage = open_in(root, STAGE)?;
+                let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+                let tree = open_tree(stage.as_fd(), *folder, clone)?;
+                attach(tree.as_fd(), root, target)?;
+            }
+            Self::Proc { target } => attach(proc()?.as_fd(), root, target)?,
+            Self::Bind { source, identity, target, attributes, reach } => {
+                let tree = clone_of(source, *identity)?;
+                set_attributes(tree.as_fd(), *attributes, *reach)?;
+                attach(tree.as_fd(), root, target)?;
+            }
+            Self::Pin { target } => {
+                let place = open_in(root, target)?;
+                attach(clone_fd(place.as_fd())?.as_fd(), root, target)?;
+            }
+            Self::Mask { cover, target } => {
+                let place = open_in(root, cover)?;
+                let tree = clone_fd(place.as_fd())?;
+                set_attributes(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC, Reach::Tree)?;
+                attach(tree.as_fd(), root, target)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A new, empty file system in memory.
+fn tmpfs(size: &CStr, inodes: &CStr, mode: &CStr, attributes: u64) -> sys::Result<OwnedFd> {
+    let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(context.as_fd(), c"size", size)?;
+    fsconfig_set_string(context.as_fd(), c"nr_inodes", inodes)?;
+    fsconfig_set_string(context.as_fd(), c"mode", mode)?;
+    fsconfig_create(context.as_fd())?;
+    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attribute_flags(attributes))?)
+}
+
+/// The processes of this pid namespace, and no others. Read-only as a whole: nothing of the host is set through it, whoever
+/// runs this. Processes that may not be looked into are not even listed, so the init is not.
+fn proc() -> sys::Result<OwnedFd> {
+    let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(context.as_fd(), c"hidepid", c"ptraceable")?;
+    fsconfig_create(context.as_fd())?;
+    let attributes = attribute_flags(RDONLY | NOSUID | NODEV | NOEXEC);
+    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+}
+
+fn attribute_flags(attributes: u64) -> MountAttrFlags {
+    MountAttrFlags::from_bits_retain(u32::try_from(attributes).unwrap_or(0))
+}
+
+/// A detached copy of a mount and of all below it, provided that it is still what the parent saw.
+fn clone_of(source: &CStr, identity: (u64, u64)) -> sys::Result<OwnedFd> {
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let place = rustix::fs::openat2(CWD, source, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)?;
+    let found = rustix::fs::fstat(&place)?;
+    if (found.st_dev, found.st_ino) != identity {
+        return Err(sys::Errno(libc::ESTALE));
+    }
+    clone_fd(place.as_fd())
+}
+
+fn clone_fd(place: BorrowedFd<'_>) -> sys::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    Ok(open_tree(place, c"", flags)?)
+}
+
+/// A place in the new root, reached without following any link: what is granted may hold links that somebody else made.
+fn open_in(root: BorrowedFd<'_>, target: &CStr) -> sys::Result<OwnedFd> {
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::IN_ROOT;
+    Ok(rustix::fs::openat2(root, target, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)?)
+}
+
+fn attach(tree: BorrowedFd<'_>, root: BorrowedFd<'_>, target: &CStr) -> sys::Result<()> {
+    let place = open_in(root, target)?;
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(tree, c"", place.as_fd(), c"", flags)?)
+}

@@ -1,0 +1,296 @@
+//! What the new root looks like, as a list of operations. Made in the parent.
+
+use std::collections::BTreeSet;
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{Mounts, Operation};
+use crate::error::{Error, PlanProblem};
+use crate::grants::{Access, Grants};
+use crate::plan::Plan;
+use crate::sys::mount::{NODEV, NOEXEC, NOSUID, RDONLY, Reach};
+
+/// The user inside: everybody's number is the same there, root's too.
+pub(crate) const ID: u32 = 1000;
+/// Its name, and the group's.
+pub(crate) const NAME: &str = "skill";
+/// Its home, private to the run.
+pub(crate) const HOME: &str = "/home/skill";
+/// For temporary files, private to the run.
+pub(crate) const TMP: &str = "/tmp";
+/// For sockets and the like (`XDG_RUNTIME_DIR`).
+pub(crate) const RUNTIME_DIR: &str = "/home/skill/.runtime";
+
+/// Folders of the private file system, parents first, and who may do what in them.
+pub(crate) const PRIVATE: [(&CStr, u32); 11] = [
+    (c"home", 0o700),
+    (c"home/.config", 0o700),
+    (c"home/.cache", 0o700),
+    (c"home/.local", 0o700),
+    (c"home/.local/bin", 0o700),
+    (c"home/.local/lib", 0o700),
+    (c"home/.local/share", 0o700),
+    (c"home/.local/state", 0o700),
+    (c"home/.runtime", 0o700),
+    (c"tmp", 0o1777),
+    (c"shm", 0o1777),
+];
+
+/// The devices every program may expect. They are the only ones: all other mounts are `nodev`.
+const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+
+/// Covers for forbidden paths.
+const HIDDEN_FOLDER: &CStr = c".hidden/folder";
+const HIDDEN_FILE: &CStr = c".hidden/file";
+
+/// /proc of the root user holds files that only its owner may read, which without a capability still is root.
+const ROOTS_OWN_PROC: [&str; 9] = [
+    "kpagecount",
+    "kpageflags",
+    "kpagecgroup",
+    "slabinfo",
+    "vmallocinfo",
+    "timer_list",
+    "sched_debug",
+    "allocinfo",
+    "keys",
+];
+
+struct Layout {
+    operations: Vec<Operation>,
+    made: BTreeSet<PathBuf>,
+}
+
+impl Mounts {
+    /// Lays the root out. `workdir` is canonical.
+    pub(crate) fn prepare(
+        plan: &Plan,
+        grants: &Grants,
+        workdir: &Path,
+        is_root: bool,
+    ) -> Result<Self, Error> {
+        let mut layout = Layout { operations: Vec::new(), made: BTreeSet::new() };
+        layout.skeleton()?;
+        layout.devices()?;
+        layout.processes(is_root)?;
+        let exec = if plan.no_exec { NOEXEC } else { 0 };
+        layout.grants(grants, exec)?;
+        layout.links(grants)?;
+        layout.customary_links()?;
+        layout.masks(grants)?;
+        Ok(Self {
+            operations: layout.operations,
+            private_size: c_string(Path::new(&plan.limits.disk.to_string()))?,
+            private_attributes: NOSUID | NODEV | exec,
+            workdir: c_string(workdir)?,
+        })
+    }
+}
+
+impl Layout {
+    fn skeleton(&mut self) -> Result<(), Error> {
+        for (folder, mode) in [
+            ("/etc", 0o755),
+            ("/proc", 0o555),
+            ("/run", 0o755),
+            ("/var", 0o755),
+            ("/dev", 0o755),
+            (TMP, 0o755),
+        ] {
+            self.folder(Path::new(folder), mode)?;
+        }
+        self.folder(Path::new(HOME), 0o755)?;
+        self.folder(Path::new("/dev/shm"), 0o755)?;
+        self.private(c"tmp", TMP)?;
+        self.private(c"home", HOME)?;
+        self.private(c"shm", "/dev/shm")?;
+        for (path, content) in etc_files() {
+            self.file(Path::new(path), content.into_bytes(), 0o444)?;
+        }
+        Ok(())
+    }
+
+    fn devices(&mut self) -> Result<(), Error> {
+        for name in DEVICES {
+            let path = Path::new("/dev").join(name);
+            let failed = |source| Error::Path { what: "cannot use", path: path.clone(), source };
+            let metadata = path.metadata().map_err(failed)?;
+            self.file(&path, Vec::new(), 0o444)?;
+            self.operations.push(Operation::Bind {
+                source: c_string(&path)?,
+                identity: (metadata.dev(), metadata.ino()),
+                target: relative(&path)?,
+                attributes: NOSUID | NOEXEC,
+                reach: Reach::One,
+            });
+        }
+        for (path, text) in [
+            ("/dev/fd", "/proc/self/fd"),
+            ("/dev/stdin", "/proc/self/fd/0"),
+            ("/dev/stdout", "/proc/self/fd/1"),
+            ("/dev/stderr", "/proc/self/fd/2"),
+        ] {
+            self.link(path, text)?;
+        }
+        Ok(())
+    }
+
+    fn processes(&mut self, is_root: bool) -> Result<(), Error> {
+        self.operations.push(Operation::Proc { target: relative(Path::new("/proc"))? });
+        if is_root {
+            self.covers()?;
+            let there =
+                ROOTS_OWN_PROC.iter().map(|name| Path::new("/proc").join(name)).filter(|path| path.exists());
+            for path in there {
+                self.operations.push(Operation::Mask { cover: HIDDEN_FILE, target: relative(&path)? });
+            }
+        }
+        Ok(())
+    }
+
+    fn grants(&mut self, grants: &Grants, exec: u64) -> Result<(), Error> {
+        // A pin splits a write grant, so it must be there before what it protects is put over it.
+        let mut pins = grants.pins.iter().peekable();
+        for (index, grant) in grants.grants.iter().enumerate() {
+            while let Some(pin) = pins.next_if(|pin| pin.as_path() < grant.path.as_path()) {
+                self.operations.push(Operation::Pin { target: relative(pin)? });
+            }
+            let inside = grants.grants.iter().take(index).any(|above| grant.path.starts_with(&above.path));
+            if !inside {
+                self.parents(&grant.path)?;
+                if grant.is_dir {
+                    self.folder(&grant.path, 0o755)?;
+                } else {
+                    self.file(&grant.path, Vec::new(), 0o444)?;
+                }
+            }
+            let attributes = match grant.access {
+                Access::Read => RDONLY | NOSUID | NODEV,
+                Access::Write => NOSUID | NODEV | exec,
+            };
+            self.operations.push(Operation::Bind {
+                source: c_string(&grant.path)?,
+                identity: grant.identity,
+                target: relative(&grant.path)?,
+                attributes,
+                reach: Reach::Tree,
+            });
+        }
+        for pin in pins {
+            self.operations.push(Operation::Pin { target: relative(pin)? });
+        }
+        Ok(())
+    }
+
+    fn links(&mut self, grants: &Grants) -> Result<(), Error> {
+        for (link, text) in &grants.links {
+            // In a granted folder the link is there already.
+            let there = link.parent().is_some_and(|parent| grants.deciding(parent).is_some());
+            if there || self.made.contains(link) {
+                continue;
+            }
+            self.parents(link)?;
+            self.made.insert(link.clone());
+            self.operations.push(Operation::Link { target: relative(link)?, text: c_string(text)? });
+        }
+        Ok(())
+    }
+
+    fn masks(&mut self, grants: &Grants) -> Result<(), Error> {
+        if grants.masks.is_empty() {
+            return Ok(());
+        }
+        self.covers()?;
+        for (path, is_dir) in &grants.masks {
+            let cover = if *is_dir { HIDDEN_FOLDER } else { HIDDEN_FILE };
+            self.operations.push(Operation::Mask { cover, target: relative(path)? });
+        }
+        Ok(())
+    }
+
+    /// Names that programs know, where no grant has taken them.
+    fn customary_links(&mut self) -> Result<(), Error> {
+        for (path, text) in [("/var/tmp", "../tmp"), ("/var/run", "../run")] {
+            if !self.made.contains(Path::new(path)) {
+                self.link(path, text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What forbidden paths are covered with: nobody may read it or list it.
+    fn covers(&mut self) -> Result<(), Error> {
+        self.folder(Path::new("/.hidden"), 0o755)?;
+        self.folder(Path::new("/.hidden/folder"), 0)?;
+        self.file(Path::new("/.hidden/file"), Vec::new(), 0)
+    }
+
+    fn parents(&mut self, path: &Path) -> Result<(), Error> {
+        let parents: Vec<&Path> = path.ancestors().skip(1).collect();
+        for parent in parents.into_iter().rev().filter(|parent| parent.parent().is_some()) {
+            self.folder(parent, 0o755)?;
+        }
+        Ok(())
+    }
+
+    fn folder(&mut self, path: &Path, mode: u32) -> Result<(), Error> {
+        if self.made.contains(path) {
+            return Ok(());
+        }
+        self.parents(path)?;
+        self.made.insert(path.to_owned());
+        self.operations.push(Operation::Folder { target: relative(path)?, mode });
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, content: Vec<u8>, mode: u32) -> Result<(), Error> {
+        if self.made.insert(path.to_owned()) {
+            self.parents(path)?;
+            self.operations.push(Operation::File { target: relative(path)?, content, mode });
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, path: &str, text: &str) -> Result<(), Error> {
+        self.made.insert(PathBuf::from(path));
+        let text = c_string(Path::new(text))?;
+        self.operations.push(Operation::Link { target: relative(Path::new(path))?, text });
+        Ok(())
+    }
+
+    fn private(&mut self, folder: &'static CStr, target: &str) -> Result<(), Error> {
+        self.operations.push(Operation::Private { folder, target: relative(Path::new(target))? });
+        Ok(())
+    }
+}
+
+/// Files of /etc that are written anew: they name nobody and nothing of the host.
+fn etc_files() -> [(&'static str, String); 5] {
+    let nobody = 65534;
+    [
+        (
+            "/etc/passwd",
+            format!(
+                "{NAME}:x:{ID}:{ID}:{NAME}:{HOME}:/bin/sh\nnobody:x:{nobody}:{nobody}:nobody:/nonexistent:/usr/sbin/nologin\n"
+            ),
+        ),
+        ("/etc/group", format!("{NAME}:x:{ID}:\nnogroup:x:{nobody}:\n")),
+        ("/etc/hosts", "127.0.0.1 localhost skillsandbox\n::1 localhost skillsandbox\n".to_owned()),
+        ("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n".to_owned()),
+        (
+            "/etc/nsswitch.conf",
+            "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n"
+                .to_owned(),
+        ),
+    ]
+}
+
+fn relative(path: &Path) -> Result<CString, Error> {
+    c_string(path.strip_prefix("/").unwrap_or(path))
+}
+
+fn c_string(path: &Path) -> Result<CString, Error> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| PlanProblem::Nul(path.to_owned()).into())
+}

@@ -1,0 +1,105 @@
+//! Namespaces: processes, mounts, network, IPC, host name and cgroups of its own, owned by a user namespace of its own.
+//!
+//! Inside, everybody is user 1000. An ordinary user's child writes its own map, which the kernel allows for one's own number
+//! once `setgroups` is given up. Where the launching program may map others (root), it writes the map itself, because only
+//! then may the child drop its supplementary groups.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+
+use caps::{CapSet, Capability};
+use rustix::fs::{CWD, Mode, OFlags};
+
+use super::mounts::ID;
+use crate::error::Error;
+use crate::step::{Applied, At as _, Step};
+use crate::sys;
+
+/// The namespaces that the child is made in.
+pub(crate) const AT_CLONE: i32 = libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP;
+
+/// The name of every sandbox's host.
+const HOST_NAME: &[u8] = b"skillsandbox";
+
+/// How users are mapped.
+#[derive(Debug)]
+pub(crate) struct Namespaces {
+    uid_map: Vec<u8>,
+    gid_map: Vec<u8>,
+    /// The child waits here until its maps are written for it.
+    maps_written: Option<Gate>,
+}
+
+#[derive(Debug)]
+struct Gate {
+    wait: OwnedFd,
+    open: OwnedFd,
+}
+
+impl Namespaces {
+    pub(crate) fn prepare() -> Result<Self, Error> {
+        let map = |id: u32| format!("{ID} {id} 1").into_bytes();
+        let maps_written = if may_map_others() {
+            let pipe = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
+            let (wait, open) =
+                pipe.map_err(|source| Error::Host { what: "make a pipe", source: source.into() })?;
+            Some(Gate { wait, open })
+        } else {
+            None
+        };
+        let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        Ok(Self { uid_map: map(uid), gid_map: map(gid), maps_written })
+    }
+
+    /// The launching program's part, once the child exists. A child that waits in vain for its maps ends by itself.
+    pub(crate) fn map_from_outside(&self, pid: i32) -> io::Result<()> {
+        let Some(gate) = &self.maps_written else { return Ok(()) };
+        fs::write(format!("/proc/{pid}/uid_map"), &self.uid_map)?;
+        fs::write(format!("/proc/{pid}/gid_map"), &self.gid_map)?;
+        rustix::io::write(&gate.open, b".")?;
+        Ok(())
+    }
+
+    pub(crate) fn apply(&self) -> Applied {
+        match &self.maps_written {
+            Some(gate) => {
+                let mut byte = [0; 1];
+                let read = rustix::io::read(&gate.wait, &mut byte).at(Step::Maps)?;
+                if read == 0 {
+                    return Err(sys::Errno(libc::ECANCELED)).at(Step::Maps);
+                }
+                rustix::thread::set_thread_groups(&[]).at(Step::Groups)?;
+            }
+            None => {
+                write(c"/proc/self/setgroups", b"deny").at(Step::Maps)?;
+                write(c"/proc/self/uid_map", &self.uid_map).at(Step::Maps)?;
+                write(c"/proc/self/gid_map", &self.gid_map).at(Step::Maps)?;
+            }
+        }
+        let (uid, gid) = (rustix::process::Uid::from_raw(ID), rustix::process::Gid::from_raw(ID));
+        rustix::thread::set_thread_res_gid(gid, gid, gid).at(Step::Maps)?;
+        rustix::thread::set_thread_res_uid(uid, uid, uid).at(Step::Maps)?;
+        rustix::system::sethostname(HOST_NAME).at(Step::HostName)?;
+        sys::keyring::join_new_session().at(Step::Keyring)
+    }
+}
+
+/// Whether this program may write any map, and so keep `setgroups` for the child.
+fn may_map_others() -> bool {
+    [Capability::CAP_SETUID, Capability::CAP_SETGID]
+        .iter()
+        .all(|capability| caps::has_cap(None, CapSet::Effective, *capability).unwrap_or(false))
+}
+
+fn write(path: &std::ffi::CStr, content: &[u8]) -> sys::Result<()> {
+    let file = rustix::fs::openat(CWD, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(file.as_fd(), content)?;
+    Ok(())
+}

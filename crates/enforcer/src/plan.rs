@@ -1,0 +1,354 @@
+//! What is wanted: a [`Plan`] that exists is free of contradictions.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::{Error, PlanProblem};
+use crate::layer::Layer;
+use crate::layers::env::Environment;
+use crate::limits::Limits;
+use crate::seccomp::Profile;
+
+/// Paths that no grant may name or lie in: the sandbox has its own there.
+const OWN: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// What a confined command may see and do. Whatever is not granted does not exist for it.
+///
+/// ```
+/// # use skillsandbox_enforcer::Plan;
+/// # use std::time::Duration;
+/// # fn main() -> Result<(), skillsandbox_enforcer::Error> {
+/// let plan = Plan::builder()
+///     .env("LANG", "C.UTF-8")
+///     .memory(128 << 20)
+///     .timeout(Duration::from_secs(30))
+///     .build()?;
+/// # let _ = plan;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub(crate) read: Vec<PathBuf>,
+    pub(crate) write: Vec<PathBuf>,
+    pub(crate) forbidden: Vec<PathBuf>,
+    pub(crate) workdir: Option<PathBuf>,
+    pub(crate) environment: Environment,
+    pub(crate) limits: Limits,
+    pub(crate) profile: Profile,
+    pub(crate) no_exec: bool,
+    pub(crate) best_effort: BTreeSet<Layer>,
+}
+
+impl Plan {
+    /// A plan that grants nothing but the system's programs and libraries.
+    #[must_use]
+    pub fn builder() -> PlanBuilder {
+        PlanBuilder::default()
+    }
+
+    /// The limits of the run.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The profile of system calls.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// The layers without which the run may go on.
+    pub fn best_effort(&self) -> impl Iterator<Item = Layer> + '_ {
+        self.best_effort.iter().copied()
+    }
+
+    pub(crate) fn waives(&self, layer: Layer) -> bool {
+        self.best_effort.contains(&layer)
+    }
+}
+
+/// Collects a [`Plan`]. Mistakes are told by [`PlanBuilder::build`].
+#[derive(Debug, Clone, Default)]
+pub struct PlanBuilder {
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+    forbidden: Vec<PathBuf>,
+    workdir: Option<PathBuf>,
+    environment: Environment,
+    limits: Limits,
+    profile: Profile,
+    no_exec: bool,
+    best_effort: BTreeSet<Layer>,
+}
+
+impl PlanBuilder {
+    /// Lets a file or folder be read, and what is in it be executed. It must exist when the plan is carried out.
+    #[must_use]
+    pub fn read(mut self, path: impl Into<PathBuf>) -> Self {
+        self.read.push(path.into());
+        self
+    }
+
+    /// Lets a file or folder be read and changed. A folder that does not exist is created when the plan is carried out.
+    #[must_use]
+    pub fn write(mut self, path: impl Into<PathBuf>) -> Self {
+        self.write.push(path.into());
+        self
+    }
+
+    /// Hides a file or folder below a grant.
+    #[must_use]
+    pub fn forbid(mut self, path: impl Into<PathBuf>) -> Self {
+        self.forbidden.push(path.into());
+        self
+    }
+
+    /// The folder the command starts in. It must lie in a grant; without one it is the private home.
+    #[must_use]
+    pub fn workdir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.workdir = Some(path.into());
+        self
+    }
+
+    /// Sets a variable of the environment.
+    #[must_use]
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.environment.set(name.as_ref(), value.as_ref());
+        self
+    }
+
+    /// Hands on variables of the launching program: an exact name, or a pattern such as `APP_*`; `!NAME` is [`deny_env`].
+    ///
+    /// A pattern never matches a name that looks like a secret (`TOKEN`, `PASSWORD`, ...): such names are declared in full.
+    ///
+    /// [`deny_env`]: Self::deny_env
+    #[must_use]
+    pub fn allow_env(mut self, pattern: impl Into<String>) -> Self {
+        self.environment.allow(pattern.into());
+        self
+    }
+
+    /// Never hands on variables of this name or pattern, whatever else allows them.
+    #[must_use]
+    pub fn deny_env(mut self, pattern: impl Into<String>) -> Self {
+        self.environment.deny(pattern.into());
+        self
+    }
+
+    /// The most memory, in bytes, that all processes of the run may use together.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.limits.memory = Some(bytes);
+        self
+    }
+
+    /// The most processes and threads at a time.
+    #[must_use]
+    pub fn processes(mut self, count: u32) -> Self {
+        self.limits.processes = Some(count);
+        self
+    }
+
+    /// The share of processor time: 100 is one core.
+    #[must_use]
+    pub fn cpu_percent(mut self, percent: u32) -> Self {
+        self.limits.cpu_percent = Some(percent);
+        self
+    }
+
+    /// The most files a process may have open.
+    #[must_use]
+    pub fn open_files(mut self, count: u64) -> Self {
+        self.limits.open_files = count;
+        self
+    }
+
+    /// The size in bytes of the private folders together, and of the largest file that may be written anywhere.
+    #[must_use]
+    pub fn disk(mut self, bytes: u64) -> Self {
+        self.limits.disk = bytes;
+        self
+    }
+
+    /// The time after which every process of the run is ended.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.limits.timeout = Some(timeout);
+        self
+    }
+
+    /// The profile of system calls; [`Profile::Default`] unless set.
+    #[must_use]
+    pub fn syscalls(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Nothing in the private folders and the write grants may be executed.
+    #[must_use]
+    pub fn no_exec(mut self) -> Self {
+        self.no_exec = true;
+        self
+    }
+
+    /// Goes on without this layer where the host does not offer it; the outcome says so. Refused for layers without which
+    /// there is no sandbox ([`Layer::may_be_waived`]).
+    #[must_use]
+    pub fn best_effort(mut self, layer: Layer) -> Self {
+        self.best_effort.insert(layer);
+        self
+    }
+
+    /// The plan, or what is wrong with it. Nothing of the file system is looked at.
+    pub fn build(self) -> Result<Plan, Error> {
+        for path in self.read.iter().chain(&self.write).chain(&self.forbidden).chain(&self.workdir) {
+            check_path(path)?;
+        }
+        for grant in self.read.iter().chain(&self.write) {
+            check_grant(grant, &self.forbidden)?;
+        }
+        self.environment.check()?;
+        self.limits.check()?;
+        if let Some(layer) = self.best_effort.iter().find(|layer| !layer.may_be_waived()) {
+            return Err(PlanProblem::NotWaivable(*layer).into());
+        }
+        Ok(Plan {
+            read: self.read,
+            write: self.write,
+            forbidden: self.forbidden,
+            workdir: self.workdir,
+            environment: self.environment,
+            limits: self.limits,
+            profile: self.profile,
+            no_exec: self.no_exec,
+            best_effort: self.best_effort,
+        })
+    }
+}
+
+fn check_path(path: &Path) -> Result<(), Error> {
+    let problem = |problem: fn(PathBuf) -> PlanProblem| Err(problem(path.to_owned()).into());
+    if !path.is_absolute() {
+        return problem(PlanProblem::Relative);
+    }
+    if path.components().any(|part| part == Component::ParentDir) {
+        return problem(PlanProblem::Upwards);
+    }
+    if path.as_os_str().as_encoded_bytes().contains(&0) {
+        return problem(PlanProblem::Nul);
+    }
+    Ok(())
+}
+
+/// What a grant may not be, by its name or, once links are followed, by where it leads.
+pub(crate) fn check_grant(path: &Path, forbidden: &[PathBuf]) -> Result<(), Error> {
+    if path.parent().is_none() {
+        return Err(PlanProblem::WholeRoot.into());
+    }
+    if OWN.iter().any(|own| path.starts_with(own)) {
+        return Err(PlanProblem::Own(path.to_owned()).into());
+    }
+    if let Some(forbidden) = forbidden.iter().find(|forbidden| path.starts_with(forbidden)) {
+        return Err(PlanProblem::GrantedAndForbidden {
+            grant: path.to_owned(),
+            forbidden: forbidden.clone(),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// The command to confine: a program and its arguments, each one string, never read by a shell.
+#[derive(Debug, Clone)]
+pub struct Command {
+    pub(crate) program: OsString,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) stdin: Input,
+    pub(crate) stdout: Output,
+    pub(crate) stderr: Output,
+}
+
+impl Command {
+    /// A program by name, looked for in `PATH`, or by its path.
+    #[must_use]
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            stdin: Input::Empty,
+            stdout: Output::Inherited,
+            stderr: Output::Inherited,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Where its standard input comes from.
+    #[must_use]
+    pub fn stdin(mut self, input: Input) -> Self {
+        self.stdin = input;
+        self
+    }
+
+    /// Where its standard output goes.
+    #[must_use]
+    pub fn stdout(mut self, output: Output) -> Self {
+        self.stdout = output;
+        self
+    }
+
+    /// Where its standard error goes.
+    #[must_use]
+    pub fn stderr(mut self, output: Output) -> Self {
+        self.stderr = output;
+        self
+    }
+
+    /// Captures both outputs, at most so many bytes of each.
+    #[must_use]
+    pub fn captured(self, bytes: usize) -> Self {
+        self.stdout(Output::Captured(bytes)).stderr(Output::Captured(bytes))
+    }
+}
+
+/// Where standard input comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// There is none: `/dev/null`.
+    Empty,
+    /// A pipe, written to through [`Running::stdin`](crate::Running::stdin).
+    Piped,
+    /// The launching program's own. Its descriptor can be used like any other: prefer a pipe to a terminal.
+    Inherited,
+}
+
+/// Where standard output or standard error goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Output {
+    /// Nowhere: `/dev/null`.
+    Discarded,
+    /// The launching program's own.
+    Inherited,
+    /// A pipe, read from through [`Running::stdout`](crate::Running::stdout).
+    Piped,
+    /// The [`Outcome`](crate::Outcome), at most so many bytes. What comes after is counted and thrown away.
+    Captured(usize),
+}

@@ -1,0 +1,377 @@
+//! The thread that makes a sandbox, watches it and ends it.
+
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::process::{Signal, WaitId, WaitIdOptions};
+
+use crate::cgroup::accounting::Tree;
+use crate::child::{Pipes, Prepared, init};
+use crate::cures;
+use crate::error::Error;
+use crate::layer::Layer;
+use crate::layers::namespaces;
+use crate::limits::Limits;
+use crate::outcome::{Captured, End, Limit, LimitHit, Outcome, Status};
+use crate::plan::{Command, Output, Plan};
+use crate::prepare::Outside;
+use crate::step::{MESSAGE_SIZE, Message, Step};
+use crate::sys;
+use crate::sys::clone::Child;
+
+/// How often the tree is measured where no cgroup holds its limits.
+const TICK: Duration = Duration::from_millis(20);
+
+/// Wakes the supervisor up to end the run.
+#[derive(Debug)]
+pub(crate) struct Wake(OwnedFd);
+
+impl Wake {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
+    }
+
+    pub(crate) fn signal(&self) {
+        // Fails only when it was signalled more often than a number can say.
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
+    }
+}
+
+/// One run, seen from the launching program.
+pub(crate) struct Supervisor {
+    limits: Limits,
+    outside: Outside,
+    stdout: Capture,
+    stderr: Capture,
+    wake: Arc<Wake>,
+}
+
+impl Supervisor {
+    pub(crate) fn new(plan: &Plan, command: &Command, mut outside: Outside, wake: Arc<Wake>) -> Self {
+        let stdout = Capture::new(outside.ends.stdout.take(), command.stdout);
+        let stderr = Capture::new(outside.ends.stderr.take(), command.stderr);
+        Self { limits: plan.limits.clone(), outside, stdout, stderr, wake }
+    }
+
+    /// Makes the sandbox, says whether that worked, and stays until its end.
+    pub(crate) fn run(
+        mut self,
+        prepared: Prepared,
+        started: &SyncSender<Result<i32, Error>>,
+    ) -> Option<Outcome> {
+        let run = match start(&prepared) {
+            Ok((run, messages)) => {
+                let waived = messages.iter().map(|message| waived(&prepared, *message));
+                self.outside.waived.extend(waived);
+                run
+            }
+            Err(error) => {
+                let _ = started.send(Err(error));
+                return None;
+            }
+        };
+        // The child has its own copies; the pipes must have no other writers than its processes.
+        drop(prepared);
+        let _ = started.send(Ok(run.child.pid));
+        let end = self.watch(&run);
+        Some(self.finish(&run, end))
+    }
+
+    /// Waits until the run ends, by itself or because it must.
+    fn watch(&mut self, run: &Run) -> End {
+        let deadline = self.limits.timeout.and_then(|timeout| run.since.checked_add(timeout));
+        let mut watch = Watch::new(&self.limits, self.outside.group.is_none(), run.child.pid);
+        loop {
+            let now = Instant::now();
+            if deadline.is_some_and(|deadline| now >= deadline) {
+                return End::Timeout;
+            }
+            if watch.as_mut().is_some_and(|watch| watch.is_over(now)) {
+                return End::Memory;
+            }
+            let next = [deadline, watch.as_ref().map(|watch| watch.next)].into_iter().flatten().min();
+            let patience = next.map(|next| timespec(next.saturating_duration_since(now)));
+            match self.wait_for_something(run, patience.as_ref()) {
+                Event::Ended => return End::Itself,
+                Event::Woken => return End::Killed,
+                Event::Nothing => {}
+            }
+        }
+    }
+
+    fn wait_for_something(&mut self, run: &Run, patience: Option<&Timespec>) -> Event {
+        let mut fds = [
+            PollFd::new(&run.child.pidfd, PollFlags::IN),
+            PollFd::new(&self.wake.0, PollFlags::IN),
+            self.stdout.poll(run.child.pidfd.as_fd()),
+            self.stderr.poll(run.child.pidfd.as_fd()),
+        ];
+        if poll(&mut fds, patience).is_err() {
+            return Event::Nothing;
+        }
+        let [ended, woken, out, err] = fds.map(|fd| !fd.revents().is_empty());
+        if out {
+            self.stdout.read_available();
+        }
+        if err {
+            self.stderr.read_available();
+        }
+        match (ended, woken) {
+            (true, _) => Event::Ended,
+            (_, true) => Event::Woken,
+            _ => Event::Nothing,
+        }
+    }
+
+    /// Ends what is left, collects what there is, and removes what was made.
+    fn finish(mut self, run: &Run, end: End) -> Outcome {
+        if end != End::Itself {
+            // The init cannot catch this, and the kernel ends its whole pid namespace with it.
+            let _ = rustix::process::pidfd_send_signal(&run.child.pidfd, Signal::KILL);
+        }
+        run.reap();
+        let duration = run.since.elapsed();
+        // All writers are dead by now: what can be read is all there is.
+        self.stdout.read_available();
+        self.stderr.read_available();
+        let status = run.status();
+        let (end, limits_hit) = self.verdict(end);
+        Outcome {
+            status,
+            end,
+            limits_hit,
+            mechanism: self.outside.mechanism,
+            stdout: self.stdout.captured,
+            stderr: self.stderr.captured,
+            duration,
+            environment: self.outside.environment,
+            waived: self.outside.waived,
+        }
+    }
+
+    /// Which limits were reached: by what was seen here, and by what the cgroup counted.
+    fn verdict(&self, end: End) -> (End, Vec<LimitHit>) {
+        let mechanism = self.outside.mechanism;
+        let hits = self.outside.group.as_ref().map(|group| group.hits()).unwrap_or_default();
+        let end = if end == End::Itself && hits.memory > 0 { End::Memory } else { end };
+        let reached = [
+            (Limit::Timeout, end == End::Timeout),
+            (Limit::Memory, end == End::Memory || hits.memory > 0),
+            (Limit::Processes, hits.processes > 0),
+            (Limit::Cpu, hits.cpu_throttled > 0),
+            (Limit::Output, self.stdout.captured.is_truncated() || self.stderr.captured.is_truncated()),
+        ];
+        let reached = reached.into_iter().filter(|(_, reached)| *reached);
+        (end, reached.map(|(limit, _)| LimitHit { limit, mechanism }).collect())
+    }
+}
+
+enum Event {
+    Ended,
+    Woken,
+    Nothing,
+}
+
+/// A sandbox that stands, with the command running in it.
+struct Run {
+    child: Child,
+    result: OwnedFd,
+    since: Instant,
+}
+
+impl Run {
+    fn reap(&self) {
+        let wait = || rustix::process::waitid(WaitId::PidFd(self.child.pidfd.as_fd()), WaitIdOptions::EXITED);
+        let _ = rustix::io::retry_on_intr(wait);
+    }
+
+    /// What the init wrote; where it was killed itself, so was the command.
+    fn status(&self) -> Status {
+        let mut bytes = [0; 4];
+        match rustix::io::read(&self.result, &mut bytes) {
+            Ok(4) => {
+                let status = i32::from_ne_bytes(bytes);
+                if libc::WIFSIGNALED(status) {
+                    Status::Signalled(libc::WTERMSIG(status))
+                } else {
+                    Status::Exited(libc::WEXITSTATUS(status))
+                }
+            }
+            _ => Status::Signalled(libc::SIGKILL),
+        }
+    }
+}
+
+/// Makes the processes of a sandbox and waits until the program runs.
+fn start(prepared: &Prepared) -> Result<(Run, Vec<Message>), Error> {
+    let (ready, ready_end) = pipe()?;
+    let (result, result_end) = pipe()?;
+    let pipes = Pipes::new(ready_end, result_end, &prepared.cgroup);
+    // No handler of the embedding program may run in this thread or in the child.
+    let every = u64::MAX;
+    sys::signals::block(every).map_err(host("block signals"))?;
+    let child = sys::clone::child(namespaces::AT_CLONE, || init(prepared, &pipes));
+    let child =
+        child.map_err(|errno| layer_error(Step::Clone, Step::Clone.text().to_owned(), errno.into()))?;
+    drop(pipes);
+    let mapped = prepared.namespaces.map_from_outside(child.pid);
+    let mut run = Run { child, result, since: Instant::now() };
+    if let Err(source) = mapped {
+        run.end();
+        return Err(layer_error(Step::Maps, Step::Maps.text().to_owned(), source));
+    }
+    let messages = match read_messages(ready.as_fd()) {
+        Ok(messages) => messages,
+        Err(source) => {
+            run.end();
+            return Err(Error::Host { what: "hear from the sandbox", source });
+        }
+    };
+    run.since = Instant::now();
+    if let Some(message) = messages.iter().find(|message| !message.waived) {
+        run.end();
+        return Err(failure(prepared, *message));
+    }
+    Ok((run, messages))
+}
+
+impl Run {
+    fn end(&self) {
+        let _ = rustix::process::pidfd_send_signal(&self.child.pidfd, Signal::KILL);
+        self.reap();
+    }
+}
+
+/// Everything the child says until it executes the program or ends, which closes the pipe.
+fn read_messages(ready: BorrowedFd<'_>) -> io::Result<Vec<Message>> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 256];
+    loop {
+        let read = rustix::io::retry_on_intr(|| rustix::io::read(ready, &mut buffer))?;
+        if read == 0 {
+            break;
+        }
+        bytes.extend_from_slice(buffer.get(..read).unwrap_or_default());
+    }
+    let (messages, _) = bytes.as_chunks::<MESSAGE_SIZE>();
+    Ok(messages.iter().filter_map(|message| Message::decode(*message)).collect())
+}
+
+fn failure(prepared: &Prepared, message: Message) -> Error {
+    let failure = message.failure;
+    let source: io::Error = failure.errno.into();
+    match failure.step {
+        Step::Exec => {
+            Error::Program(format!("cannot execute {}: {source}", prepared.program.to_string_lossy()))
+        }
+        step => layer_error(step, described(prepared, message), source),
+    }
+}
+
+fn described(prepared: &Prepared, message: Message) -> String {
+    let step = message.failure.step;
+    let detail = match step {
+        Step::MountStep => prepared.mounts.describe(message.failure.index),
+        Step::Limit => prepared.rlimits.describe(message.failure.index),
+        _ => String::new(),
+    };
+    format!("cannot {} {detail}", step.text()).trim_end().to_owned()
+}
+
+fn waived(prepared: &Prepared, message: Message) -> (Layer, String) {
+    let source: io::Error = message.failure.errno.into();
+    (message.failure.step.layer(), format!("{}: {source}", described(prepared, message)))
+}
+
+fn layer_error(step: Step, what: String, source: io::Error) -> Error {
+    let cure = cures::of(step, source.raw_os_error().unwrap_or(0));
+    Error::Layer { layer: step.layer(), step: what, source, cure }
+}
+
+fn host<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Error {
+    move |source| Error::Host { what, source: source.into() }
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd), Error> {
+    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(host("make a pipe"))
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    // A moment too late rather than one too early, which would mean a second look.
+    let duration = duration.saturating_add(Duration::from_micros(100));
+    Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(duration.subsec_nanos()),
+    }
+}
+
+/// Watches the tree where no cgroup does.
+struct Watch {
+    tree: Tree,
+    memory: u64,
+    next: Instant,
+}
+
+impl Watch {
+    fn new(limits: &Limits, supervised: bool, init: i32) -> Option<Self> {
+        let memory = limits.memory.filter(|_| supervised)?;
+        Some(Self { tree: Tree::of(init), memory, next: Instant::now() })
+    }
+
+    fn is_over(&mut self, now: Instant) -> bool {
+        if now < self.next {
+            return false;
+        }
+        self.next = now + TICK;
+        self.tree.measure().memory > self.memory
+    }
+}
+
+/// An output that is kept, up to a bound.
+struct Capture {
+    from: Option<OwnedFd>,
+    keep: usize,
+    captured: Captured,
+}
+
+impl Capture {
+    fn new(from: Option<OwnedFd>, wanted: Output) -> Self {
+        let keep = match wanted {
+            Output::Captured(keep) => keep,
+            _ => 0,
+        };
+        if let Some(from) = &from {
+            let _ = rustix::io::ioctl_fionbio(from, true);
+        }
+        Self { from, keep, captured: Captured::default() }
+    }
+
+    /// What to wait for; nothing, on a descriptor that is there anyway, when the output has ended.
+    fn poll<'a>(&'a self, otherwise: BorrowedFd<'a>) -> PollFd<'a> {
+        match &self.from {
+            Some(from) => PollFd::new(from, PollFlags::IN),
+            None => PollFd::from_borrowed_fd(otherwise, PollFlags::empty()),
+        }
+    }
+
+    fn read_available(&mut self) {
+        let mut buffer = [0; 16 << 10];
+        while let Some(from) = &self.from {
+            match rustix::io::read(from, &mut buffer) {
+                Ok(0) => self.from = None,
+                Ok(read) => {
+                    self.captured.total += read as u64;
+                    let room = self.keep.saturating_sub(self.captured.bytes.len());
+                    self.captured.bytes.extend_from_slice(buffer.get(..read.min(room)).unwrap_or_default());
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::AGAIN) => return,
+                Err(_) => self.from = None,
+            }
+        }
+    }
+}

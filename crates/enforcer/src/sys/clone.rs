@@ -1,0 +1,60 @@
+//! A new process, in new namespaces where asked for.
+
+use std::mem::size_of;
+use std::os::fd::{FromRawFd as _, OwnedFd};
+
+use super::{Result, checked};
+
+/// Too large for the type that the constants of libc have (linux/sched.h).
+const CLONE_CLEAR_SIGHAND: u64 = 1 << 32;
+
+/// A process that was made, seen from the one that made it.
+#[derive(Debug)]
+pub(crate) struct Child {
+    pub(crate) pid: i32,
+    /// Refers to this process and to no other that may get its number later.
+    pub(crate) pidfd: OwnedFd,
+}
+
+/// Makes a process with a copy of this one's memory; it runs `main` and ends with what `main` returns.
+///
+/// The kernel is called directly: the handlers that `fork` of the C library runs may take locks. `main` must therefore keep
+/// to kernel calls (the functions of `sys` and of rustix), allocate nothing, take no lock and not panic.
+pub(crate) fn child(namespaces: i32, main: impl FnOnce() -> i32) -> Result<Child> {
+    let mut pidfd: i32 = -1;
+    // SAFETY: all fields of the structure may be zero.
+    let mut args: libc::clone_args = unsafe { std::mem::zeroed() };
+    let namespaces = u64::from(namespaces.cast_unsigned());
+    // CLONE_CLEAR_SIGHAND: no handler of the embedding program may run in the child.
+    args.flags = namespaces | u64::from(libc::CLONE_PIDFD.cast_unsigned()) | CLONE_CLEAR_SIGHAND;
+    args.pidfd = (&raw mut pidfd) as u64;
+    args.exit_signal = u64::from(libc::SIGCHLD.cast_unsigned());
+    // SAFETY: `args` is a valid structure of the size given, and `pidfd` outlives the call. Without CLONE_VM the child has
+    // its own copy of the memory and goes on here, as after fork(2).
+    let result = unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };
+    let pid = checked(result)?;
+    if pid == 0 {
+        let code = main();
+        // SAFETY: ends the process at once; nothing of the copied memory is touched, no exit handler runs.
+        unsafe { libc::_exit(code) };
+    }
+    // SAFETY: the kernel wrote a new descriptor there, which nobody else owns.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    Ok(Child { pid: i32::try_from(pid).unwrap_or(i32::MAX), pidfd })
+}
+
+/// A second process inside the sandbox, made by its init. Like [`child`], without a descriptor for it.
+pub(crate) fn grandchild(main: impl FnOnce() -> i32) -> Result<i32> {
+    // SAFETY: all fields of the structure may be zero.
+    let mut args: libc::clone_args = unsafe { std::mem::zeroed() };
+    args.exit_signal = u64::from(libc::SIGCHLD.cast_unsigned());
+    // SAFETY: as above.
+    let result = unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };
+    let pid = checked(result)?;
+    if pid == 0 {
+        let code = main();
+        // SAFETY: as above.
+        unsafe { libc::_exit(code) };
+    }
+    Ok(i32::try_from(pid).unwrap_or(i32::MAX))
+}

@@ -1,0 +1,88 @@
+//! Signals: what a child inherits of them, and waiting for them.
+
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use super::{Errno, Result, checked};
+
+/// The number of signals the kernel knows.
+const COUNT: i32 = 64;
+
+/// The kernel's own set: one bit a signal. The C library's is larger, and its calls hide two signals.
+const SET_SIZE: usize = 8;
+
+/// Every signal does what it does by default, ignored ones too, which `exec` would hand on.
+pub(crate) fn reset() {
+    /// `struct sigaction` as the kernel has it: handler, flags, restorer, mask; all zero is the default.
+    #[repr(C)]
+    struct Action([u64; 4]);
+    let default = Action([0; 4]);
+    for signal in 1..=COUNT {
+        // KILL and STOP answer EINVAL, which is as good.
+        // SAFETY: the structure is at least as large as the kernel reads; nothing is written.
+        unsafe {
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                &raw const default,
+                ptr::null_mut::<Action>(),
+                SET_SIZE,
+            );
+        }
+    }
+}
+
+/// Blocks exactly the signals of `mask` (bit 0 is signal 1) in this thread; tells what was blocked before.
+pub(crate) fn block(mask: u64) -> Result<u64> {
+    let mut before = 0_u64;
+    // SAFETY: both sets have the size given.
+    let result = unsafe {
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const mask, &raw mut before, SET_SIZE)
+    };
+    checked(result)?;
+    Ok(before)
+}
+
+/// The bit of a signal in a mask.
+pub(crate) const fn bit(signal: i32) -> u64 {
+    1 << (signal - 1)
+}
+
+/// A signal that arrived, and whether it came from outside the pid namespace (or the kernel itself).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrived {
+    pub(crate) signal: i32,
+    pub(crate) from_outside: bool,
+}
+
+/// Waits for one of the blocked signals of `mask`.
+pub(crate) fn wait(mask: u64) -> Result<Arrived> {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    loop {
+        // SAFETY: the set has the size given; `info` is large enough; there is no time limit.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_rt_sigtimedwait,
+                &raw const mask,
+                info.as_mut_ptr(),
+                ptr::null::<libc::timespec>(),
+                SET_SIZE,
+            )
+        };
+        match checked(result) {
+            Ok(signal) => {
+                // SAFETY: zeroed, then filled by the kernel: every bit pattern is a valid number.
+                let sender = unsafe { info.assume_init().si_pid() };
+                return Ok(Arrived { signal: i32::try_from(signal).unwrap_or(0), from_outside: sender == 0 });
+            }
+            Err(Errno(libc::EINTR)) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+}
+
+/// Ends every process of this pid namespace but its init, which calls this.
+pub(crate) fn kill_all() {
+    // SAFETY: sends signals; touches no memory. In a pid namespace -1 means its processes only.
+    unsafe { libc::kill(-1, libc::SIGKILL) };
+}
