@@ -67,7 +67,7 @@ pub(crate) struct Grant {
 /// All that exists inside of the host, parents before what lies in them.
 #[derive(Debug, Default)]
 pub(crate) struct Grants {
-    pub(crate) grants: Vec<Grant>,
+    pub(crate) all: Vec<Grant>,
     /// Links that lead to grants, and where.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// Forbidden paths below grants, and whether they are folders.
@@ -107,7 +107,7 @@ impl Grants {
 
     /// The grant that decides about a path inside: the nearest one above it.
     pub(crate) fn deciding(&self, path: &Path) -> Option<&Grant> {
-        self.grants.iter().rev().find(|grant| path.starts_with(&grant.path))
+        self.all.iter().rev().find(|grant| path.starts_with(&grant.path))
     }
 
     fn add_if_there(&mut self, path: &Path, source: Source) {
@@ -115,7 +115,7 @@ impl Grants {
         let Ok(real) = path.canonicalize() else { return };
         if let Ok(grant) = Grant::of(real, Access::Read, source) {
             self.add_links(path);
-            self.grants.push(grant);
+            self.all.push(grant);
         }
     }
 
@@ -125,7 +125,7 @@ impl Grants {
         check_grant(&real, &plan.forbidden)?;
         let grant = Grant::of(real, access, source).map_err(failed)?;
         self.add_links(path);
-        self.grants.push(grant);
+        self.all.push(grant);
         Ok(())
     }
 
@@ -158,7 +158,7 @@ impl Grants {
     /// A run could leave a link behind in what it may write, and the next run's grant would lead where that link leads.
     fn refuse_links_in_write_grants(&self) -> Result<(), Error> {
         let writable = |link: &Path| {
-            self.grants.iter().any(|grant| grant.access == Access::Write && link.starts_with(&grant.path))
+            self.all.iter().any(|grant| grant.access == Access::Write && link.starts_with(&grant.path))
         };
         match self.links.iter().find(|(link, _)| writable(link)) {
             Some((link, _)) => Err(Error::Path {
@@ -174,14 +174,14 @@ impl Grants {
 
     /// Parents first. The same path twice becomes one grant, the wider one; a grant that adds nothing to the one above goes.
     fn sort(&mut self) {
-        self.grants
+        self.all
             .sort_by(|a, b| a.path.cmp(&b.path).then(b.access.cmp(&a.access)).then(b.source.cmp(&a.source)));
-        self.grants.dedup_by(|later, first| later.path == first.path);
-        let all = std::mem::take(&mut self.grants);
+        self.all.dedup_by(|later, first| later.path == first.path);
+        let all = std::mem::take(&mut self.all);
         for grant in all {
             let redundant = self.deciding(&grant.path).is_some_and(|above| above.access == grant.access);
             if !redundant {
-                self.grants.push(grant);
+                self.all.push(grant);
             }
         }
         self.links.sort();
@@ -194,7 +194,7 @@ impl Grants {
                 self.check_absent(forbidden)?;
                 continue;
             };
-            if let Some(grant) = self.grants.iter().find(|grant| grant.path.starts_with(&real)) {
+            if let Some(grant) = self.all.iter().find(|grant| grant.path.starts_with(&real)) {
                 let grant = grant.path.clone();
                 return Err(PlanProblem::GrantedAndForbidden { grant, forbidden: forbidden.clone() }.into());
             }
@@ -229,8 +229,7 @@ impl Grants {
     /// What is read-only or hidden below a write grant cannot be renamed itself, since it is a mount; a folder between the
     /// two could be, and a new one put in its place that the next run would read. So those folders become mounts too.
     fn pin(&mut self) {
-        let read_only =
-            self.grants.iter().filter(|grant| grant.access == Access::Read).map(|grant| &grant.path);
+        let read_only = self.all.iter().filter(|grant| grant.access == Access::Read).map(|grant| &grant.path);
         let protected: Vec<PathBuf> =
             read_only.chain(self.masks.iter().map(|(path, _)| path)).cloned().collect();
         for path in protected {

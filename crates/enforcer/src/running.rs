@@ -22,7 +22,7 @@ impl Plan {
         let host = |what| move |source: std::io::Error| Error::Host { what, source };
         let wake = Arc::new(Wake::new().map_err(host("make an event"))?);
         let stdin = outside.ends.stdin.take().map(File::from);
-        let mut piped = |wanted: Output, end: &mut Option<OwnedFd>| match wanted {
+        let piped = |wanted: Output, end: &mut Option<OwnedFd>| match wanted {
             Output::Piped => end.take().map(File::from),
             _ => None,
         };

@@ -38,7 +38,7 @@ steps! {
     RootFs, Mounts, "mount a new root";
     PrivateFs, Mounts, "mount the private folders";
     ProcFs, Mounts, "mount /proc";
-    MountStep, Mounts, "put in place";
+    Place, Mounts, "put in place";
     Pivot, Mounts, "change to the new root";
     Seal, Mounts, "make the new root read-only";
     Workdir, Mounts, "enter the working directory";

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::process::{Signal, WaitId, WaitIdOptions};
 
+use crate::cgroup::Group;
 use crate::cgroup::accounting::Tree;
 use crate::child::{Pipes, Prepared, init};
 use crate::cures;
@@ -156,7 +157,7 @@ impl Supervisor {
     /// Which limits were reached: by what was seen here, and by what the cgroup counted.
     fn verdict(&self, end: End) -> (End, Vec<LimitHit>) {
         let mechanism = self.outside.mechanism;
-        let hits = self.outside.group.as_ref().map(|group| group.hits()).unwrap_or_default();
+        let hits = self.outside.group.as_ref().map(Group::hits).unwrap_or_default();
         let end = if end == End::Itself && hits.memory > 0 { End::Memory } else { end };
         let reached = [
             (Limit::Timeout, end == End::Timeout),
@@ -275,7 +276,7 @@ fn failure(prepared: &Prepared, message: Message) -> Error {
 fn described(prepared: &Prepared, message: Message) -> String {
     let step = message.failure.step;
     let detail = match step {
-        Step::MountStep => prepared.mounts.describe(message.failure.index),
+        Step::Place => prepared.mounts.describe(message.failure.index),
         Step::Limit => prepared.rlimits.describe(message.failure.index),
         _ => String::new(),
     };

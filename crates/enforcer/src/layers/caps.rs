@@ -13,7 +13,7 @@ pub(crate) struct Capabilities {
 impl Capabilities {
     pub(crate) fn prepare() -> Self {
         let supported = caps::runtime::thread_all_supported();
-        let bits = supported.iter().map(|capability| capability.bitmask());
+        let bits = supported.iter().map(caps::Capability::bitmask);
         Self { supported: CapabilitySet::from_bits_retain(bits.fold(0, |all, bit| all | bit)) }
     }
 

@@ -110,7 +110,7 @@ impl Rights {
             ruleset = ruleset.scope(Scope::from_all(self.abi))?;
         }
         let mut created = ruleset.create()?;
-        for grant in &grants.grants {
+        for grant in &grants.all {
             let mut access = match grant.access {
                 Access::Read => self.read(),
                 Access::Write => self.write(plan.no_exec),

@@ -82,18 +82,18 @@ enum Operation {
 impl Mounts {
     /// What an operation was about, for a message.
     pub(crate) fn describe(&self, index: u16) -> String {
-        let target = match self.operations.get(usize::from(index)) {
-            Some(
-                Operation::Folder { target, .. }
-                | Operation::File { target, .. }
-                | Operation::Link { target, .. }
-                | Operation::Private { target, .. }
-                | Operation::Proc { target }
-                | Operation::Bind { target, .. }
-                | Operation::Pin { target }
-                | Operation::Mask { target, .. },
-            ) => target,
-            None => return String::new(),
+        let Some(
+            Operation::Folder { target, .. }
+            | Operation::File { target, .. }
+            | Operation::Link { target, .. }
+            | Operation::Private { target, .. }
+            | Operation::Proc { target }
+            | Operation::Bind { target, .. }
+            | Operation::Pin { target }
+            | Operation::Mask { target, .. },
+        ) = self.operations.get(usize::from(index))
+        else {
+            return String::new();
         };
         format!("/{}", target.to_string_lossy())
     }
@@ -101,10 +101,10 @@ impl Mounts {
     /// Makes the root and moves into it.
     pub(crate) fn apply(&self) -> Applied {
         rustix::process::umask(Mode::empty());
-        let root = self.mount_root()?;
+        let root = Self::mount_root()?;
         self.mount_private(root.as_fd())?;
         for (index, operation) in self.operations.iter().enumerate() {
-            operation.apply(root.as_fd()).at_index(Step::MountStep, index)?;
+            operation.apply(root.as_fd()).at_index(Step::Place, index)?;
         }
         Self::pivot(root.as_fd())?;
         set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, Reach::One).at(Step::Seal)?;
@@ -113,7 +113,7 @@ impl Mounts {
     }
 
     /// A new tmpfs over the root that we stand in; paths still lead to the old one until we pivot.
-    fn mount_root(&self) -> Applied<OwnedFd> {
+    fn mount_root() -> Applied<OwnedFd> {
         let root = tmpfs(c"1048576", c"4096", c"0755", NOSUID | NODEV).at(Step::RootFs)?;
         let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         move_mount(root.as_fd(), c"", CWD, c"/", onto).at(Step::RootFs)?;

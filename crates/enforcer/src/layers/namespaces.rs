@@ -68,20 +68,17 @@ impl Namespaces {
     }
 
     pub(crate) fn apply(&self) -> Applied {
-        match &self.maps_written {
-            Some(gate) => {
-                let mut byte = [0; 1];
-                let read = rustix::io::read(&gate.wait, &mut byte).at(Step::Maps)?;
-                if read == 0 {
-                    return Err(sys::Errno(libc::ECANCELED)).at(Step::Maps);
-                }
-                rustix::thread::set_thread_groups(&[]).at(Step::Groups)?;
+        if let Some(gate) = &self.maps_written {
+            let mut byte = [0; 1];
+            let read = rustix::io::read(&gate.wait, &mut byte).at(Step::Maps)?;
+            if read == 0 {
+                return Err(sys::Errno(libc::ECANCELED)).at(Step::Maps);
             }
-            None => {
-                write(c"/proc/self/setgroups", b"deny").at(Step::Maps)?;
-                write(c"/proc/self/uid_map", &self.uid_map).at(Step::Maps)?;
-                write(c"/proc/self/gid_map", &self.gid_map).at(Step::Maps)?;
-            }
+            rustix::thread::set_thread_groups(&[]).at(Step::Groups)?;
+        } else {
+            write(c"/proc/self/setgroups", b"deny").at(Step::Maps)?;
+            write(c"/proc/self/uid_map", &self.uid_map).at(Step::Maps)?;
+            write(c"/proc/self/gid_map", &self.gid_map).at(Step::Maps)?;
         }
         let (uid, gid) = (rustix::process::Uid::from_raw(ID), rustix::process::Gid::from_raw(ID));
         rustix::thread::set_thread_res_gid(gid, gid, gid).at(Step::Maps)?;

@@ -9,7 +9,7 @@ use super::Errno;
 #[derive(Debug)]
 pub(crate) struct Strings {
     // What `pointers` points into; moving the vector moves no string.
-    strings: Vec<CString>,
+    _strings: Vec<CString>,
     pointers: Vec<*const libc::c_char>,
 }
 
@@ -17,11 +17,7 @@ impl Strings {
     pub(crate) fn new(strings: Vec<CString>) -> Self {
         let ends = std::iter::once(ptr::null());
         let pointers = strings.iter().map(|string| string.as_ptr()).chain(ends).collect();
-        Self { strings, pointers }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.strings.len()
+        Self { _strings: strings, pointers }
     }
 }
 

@@ -153,11 +153,11 @@ impl Layout {
     fn grants(&mut self, grants: &Grants, exec: u64) -> Result<(), Error> {
         // A pin splits a write grant, so it must be there before what it protects is put over it.
         let mut pins = grants.pins.iter().peekable();
-        for (index, grant) in grants.grants.iter().enumerate() {
+        for (index, grant) in grants.all.iter().enumerate() {
             while let Some(pin) = pins.next_if(|pin| pin.as_path() < grant.path.as_path()) {
                 self.operations.push(Operation::Pin { target: relative(pin)? });
             }
-            let inside = grants.grants.iter().take(index).any(|above| grant.path.starts_with(&above.path));
+            let inside = grants.all.iter().take(index).any(|above| grant.path.starts_with(&above.path));
             if !inside {
                 self.parents(&grant.path)?;
                 if grant.is_dir {
