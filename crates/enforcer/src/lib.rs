@@ -3,5 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod layer;
+mod seccomp;
 
 pub use layer::Layer;
+pub use seccomp::{CompileError, Judgement, Profile, UnknownProfile};
