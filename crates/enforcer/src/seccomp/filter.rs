@@ -1,0 +1,143 @@
+//! From the tables to a program for the kernel, by libseccomp.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
+
+use libseccomp::error::SeccompError;
+use libseccomp::{ScmpAction, ScmpArgCompare, ScmpCompareOp, ScmpFilterContext, ScmpSyscall};
+use nix::errno::Errno;
+
+use super::groups::{DENIED, FUTURE, GROUPS};
+use super::table::{Answer, Call, Rule};
+use super::{Profile, Refusal};
+
+/// What a call is told that no table mentions.
+pub(super) const UNLISTED: Errno = Errno::EPERM;
+
+/// The kernel's `BPF_MAXINSNS`, in bytes.
+const LONGEST: u64 = 4096 * 8;
+
+/// Sorts calls into a tree instead of a list (libseccomp 2.5, `SCMP_FLTATR_CTL_OPTIMIZE`).
+const BINARY_TREE: u32 = 2;
+
+/// Why a filter could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// A name in our tables that this libseccomp does not know.
+    #[error(
+        "libseccomp does not know the system call {call}: it needs its number in the table, or a newer libseccomp"
+    )]
+    Unknown {
+        /// The call.
+        call: &'static str,
+        /// What libseccomp says.
+        source: SeccompError,
+    },
+    /// A rule that libseccomp does not take.
+    #[error("libseccomp did not take the rule for {call}: {source}")]
+    Rule {
+        /// The call.
+        call: &'static str,
+        /// What libseccomp says.
+        source: SeccompError,
+    },
+    /// libseccomp failed before or after the rules.
+    #[error("libseccomp could not {step}: {source}; libseccomp 2.5 or newer is needed")]
+    Library {
+        /// What it was to do.
+        step: &'static str,
+        /// What libseccomp says.
+        source: SeccompError,
+    },
+    /// The finished program could not be fetched from libseccomp.
+    #[error("the filter could not be read back from memory: {0}")]
+    Memory(#[from] io::Error),
+    /// More instructions than the kernel takes.
+    #[error("the filter has {0} bytes, and the kernel takes 32768; a table has too many rules")]
+    TooLong(u64),
+}
+
+/// The number that a call has here.
+pub(super) fn number(call: &Call) -> Result<i32, CompileError> {
+    if let Some(number) = call.number {
+        return Ok(number);
+    }
+    let known = ScmpSyscall::from_name(call.name);
+    known.map(i32::from).map_err(|source| CompileError::Unknown { call: call.name, source })
+}
+
+/// Makes the filter of a profile.
+pub(super) fn build(profile: Profile, refusal: Refusal) -> Result<Vec<u8>, CompileError> {
+    let refused = |errno: Errno| match (refusal, profile) {
+        (Refusal::Notify, _) => ScmpAction::Notify,
+        (Refusal::Errno, Profile::Permissive) => ScmpAction::Log,
+        (Refusal::Errno, _) => ScmpAction::Errno(errno as i32),
+    };
+    let otherwise = refused(UNLISTED);
+
+    let step = |step| move |source| CompileError::Library { step, source };
+    let mut filter = ScmpFilterContext::new(otherwise).map_err(step("begin a filter"))?;
+    // Other architectures and, by the same setting, x32.
+    filter.set_act_badarch(ScmpAction::KillProcess).map_err(step("refuse other architectures"))?;
+    filter.set_ctl_optimize(BINARY_TREE).map_err(step("sort calls into a tree"))?;
+
+    let allowed =
+        GROUPS.iter().filter(|group| group.within.has(profile)).flat_map(|group| group.calls.here());
+    let denied = DENIED.iter().flat_map(|denial| {
+        let action = match denial.answer {
+            Answer::Refuse(errno) => refused(errno),
+            Answer::Always(errno) => ScmpAction::Errno(errno as i32),
+        };
+        denial.calls.here().map(move |call| (action, call))
+    });
+    for (action, call) in allowed.map(|call| (ScmpAction::Allow, call)).chain(denied) {
+        // libseccomp refuses a rule that says what would happen anyway.
+        if action != otherwise {
+            add(&mut filter, action, &call)?;
+        }
+    }
+    let missing = refused(Errno::ENOSYS);
+    for number in FUTURE.filter(|_| missing != otherwise) {
+        let call = "a number of the future";
+        filter.add_rule_exact(missing, number).map_err(|source| CompileError::Rule { call, source })?;
+    }
+    exported(&filter)
+}
+
+fn add(filter: &mut ScmpFilterContext, action: ScmpAction, call: &Call) -> Result<(), CompileError> {
+    let number = ScmpSyscall::from(number(call)?);
+    let failed = |source| CompileError::Rule { call: call.name, source };
+    if call.rules.is_empty() {
+        filter.add_rule_exact(action, number).map_err(failed)?;
+    }
+    for rule in call.rules {
+        filter.add_rule_conditional_exact(action, number, &comparisons(*rule)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn comparisons(rule: Rule) -> Vec<ScmpArgCompare> {
+    let compare = |test: &super::table::Test| {
+        let masked = ScmpCompareOp::MaskedEqual(u64::from(test.mask));
+        ScmpArgCompare::new(u32::from(test.argument), masked, u64::from(test.value))
+    };
+    rule.tests.iter().map(compare).collect()
+}
+
+/// libseccomp 2.5 writes to a file only; this one is in memory and has no name.
+fn exported(filter: &ScmpFilterContext) -> Result<Vec<u8>, CompileError> {
+    let memory =
+        rustix::fs::memfd_create("seccomp", rustix::fs::MemfdFlags::CLOEXEC).map_err(io::Error::from)?;
+    let mut memory = File::from(memory);
+    let step = "write the filter";
+    filter.export_bpf(&memory).map_err(|source| CompileError::Library { step, source })?;
+    let length = memory.metadata()?.len();
+    if length > LONGEST {
+        return Err(CompileError::TooLong(length));
+    }
+    memory.rewind()?;
+    let mut bytes = Vec::new();
+    memory.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,257 @@
+//! What no profile allows, with the reason for each.
+
+use nix::errno::Errno;
+
+use super::network::MSG_FASTOPEN;
+use crate::seccomp::table::Answer::{Always, Refuse};
+use crate::seccomp::table::{Call, Calls, Denial, Rule, bits, is, with};
+
+const TCP: u32 = 6;
+
+macro_rules! families {
+    ($($name:ident = $number:literal),* $(,)?) => {
+        &[$(Rule::new(stringify!($name), &[is(0, $number)])),*]
+    };
+}
+
+pub(super) const DENIED: &[Denial] = &[
+    Denial {
+        name: "clone3",
+        reason: "its flags are in memory, where a filter cannot see them and another thread can change them; told that it does \
+                 not exist, C libraries take clone, whose flags are checked",
+        answer: Always(Errno::ENOSYS),
+        calls: Calls { both: "clone3", x86_64: "", more: &[] },
+    },
+    Denial {
+        name: "openat2",
+        reason: "its mode is in memory, where a filter cannot see a set-user-id bit; told that it does not exist, programs take \
+                 openat",
+        answer: Refuse(Errno::ENOSYS),
+        calls: Calls { both: "openat2", x86_64: "", more: &[] },
+    },
+    Denial {
+        name: "namespaces",
+        reason: "leaving the sandbox's namespaces, or making some in which a process has every capability",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls { both: "unshare setns", x86_64: "", more: &[] },
+    },
+    Denial {
+        name: "mounts",
+        reason: "what there is in the file system is the sandbox's choice",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls {
+            both: "mount umount2 pivot_root chroot fsopen fsconfig fsmount fspick move_mount open_tree mount_setattr",
+            x86_64: "",
+            more: &[Call::newer(467, "open_tree_attr", &[])],
+        },
+    },
+    Denial {
+        name: "questions about mounts and namespaces",
+        reason: "programs ask the old way, in /proc, where they are told that these do not exist",
+        answer: Refuse(Errno::ENOSYS),
+        calls: Calls {
+            both: "",
+            x86_64: "",
+            more: &[
+                Call::newer(457, "statmount", &[]),
+                Call::newer(458, "listmount", &[]),
+                Call::newer(470, "listns", &[]),
+            ],
+        },
+    },
+    Denial {
+        name: "file handles",
+        reason: "a handle opens a file past every directory above it (CVE-2014-3519)",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls { both: "open_by_handle_at", x86_64: "", more: &[] },
+    },
+    Denial {
+        name: "names of file handles",
+        reason: "good only for opening by handle; programs that ask take this answer for a file system without handles",
+        answer: Refuse(Errno::EOPNOTSUPP),
+        calls: Calls { both: "name_to_handle_at", x86_64: "", more: &[] },
+    },
+    Denial {
+        name: "other processes",
+        reason: "reading, changing and comparing other processes, and taking their descriptors",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls {
+            both: "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_getfd",
+            x86_64: "",
+            more: &[],
+        },
+    },
+    Denial {
+        name: "io_uring",
+        reason: "it opens, connects and sends without a system call that a filter or the observer sees, and has been the kernel's \
+                 richest source of holes",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls { both: "io_uring_setup io_uring_enter io_uring_register", x86_64: "", more: &[] },
+    },
+    Denial {
+        name: "programs in the kernel",
+        reason: "BPF, performance counters, modules and other kernels",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls {
+            both: "bpf perf_event_open init_module finit_module delete_module kexec_load kexec_file_load",
+            x86_64: "",
+            more: &[],
+        },
+    },
+    Denial {
+        name: "page faults and hidden memory",
+        reason: "userfaultfd stops the kernel in the middle of a copy, which exploits rest on; memfd_secret hides memory from \
+                 whoever examines the process",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls { both: "userfaultfd memfd_secret", x86_64: "", more: &[] },
+    },
+    Denial {
+        name: "keys",
+        reason: "the kernel's key rings do not know namespaces: secrets of the same user are in reach",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls { both: "add_key request_key keyctl", x86_64: "", more: &[] },
+    },
+    Denial {
+        name: "the machine's state",
+        reason: "clocks, host name, swap, quotas, accounting, the kernel's log, restarting: the machine's, not the skill's",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls {
+            both: "settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname swapon swapoff quotactl \
+                   quotactl_fd acct syslog reboot vhangup",
+            x86_64: "iopl ioperm",
+            more: &[Call::newer(469, "file_setattr", &[])],
+        },
+    },
+    Denial {
+        name: "watching the file system",
+        reason: "fanotify sees, and can stop, accesses of others; inotify is allowed",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls { both: "fanotify_init fanotify_mark", x86_64: "", more: &[] },
+    },
+    Denial {
+        name: "placing of memory",
+        reason: "for large machines, and often wrong in the kernel. libnuma takes this answer for a machine with one node, so \
+                 that programs go on without",
+        answer: Refuse(Errno::ENOSYS),
+        calls: Calls {
+            both: "mbind set_mempolicy get_mempolicy migrate_pages move_pages",
+            x86_64: "",
+            more: &[Call::newer(450, "set_mempolicy_home_node", &[])],
+        },
+    },
+    Denial {
+        name: "security modules and slices of time",
+        reason: "new calls that no ordinary program needs yet; every user of them has a way without",
+        answer: Refuse(Errno::ENOSYS),
+        calls: Calls {
+            both: "",
+            x86_64: "",
+            more: &[
+                Call::newer(459, "lsm_get_self_attr", &[]),
+                Call::newer(460, "lsm_set_self_attr", &[]),
+                Call::newer(461, "lsm_list_modules", &[]),
+                Call::newer(471, "rseq_slice_yield", &[]),
+            ],
+        },
+    },
+    Denial {
+        name: "old calls",
+        reason: "calls that nothing uses any more: in the kernel they are missing, or unloved code",
+        answer: Refuse(Errno::ENOSYS),
+        calls: Calls {
+            both: "lookup_dcookie nfsservctl remap_file_pages",
+            x86_64: "modify_ldt set_thread_area get_thread_area uselib ustat sysfs _sysctl create_module get_kernel_syms \
+                     query_module getpmsg putpmsg afs_syscall tuxcall security vserver epoll_ctl_old epoll_wait_old",
+            more: &[],
+        },
+    },
+    Denial {
+        name: "other families of sockets",
+        reason: "drivers that programs do not need; vsock leads out of a virtual machine past its network",
+        answer: Refuse(Errno::EAFNOSUPPORT),
+        calls: Calls {
+            both: "",
+            x86_64: "",
+            more: &[Call::both("socket", FAMILIES), Call::both("socketpair", FAMILIES)],
+        },
+    },
+    Denial {
+        name: "other protocols",
+        reason: "MPTCP opens further connections by itself; programs that ask for it take plain TCP instead",
+        answer: Refuse(Errno::EPROTONOSUPPORT),
+        calls: Calls {
+            both: "",
+            x86_64: "",
+            more: &[Call::both(
+                "socket",
+                &[
+                    Rule::new("IPv4, MPTCP", &[is(0, 2), bits(1, 0xf, 1), is(2, 262)]),
+                    Rule::new("IPv6, MPTCP", &[is(0, 10), bits(1, 0xf, 1), is(2, 262)]),
+                ],
+            )],
+        },
+    },
+    Denial {
+        name: "TCP fast open",
+        reason: "it connects by sending, past those who watch connect",
+        answer: Refuse(Errno::EOPNOTSUPP),
+        calls: Calls {
+            both: "",
+            x86_64: "",
+            more: &[
+                Call::both("sendto", &[Rule::new("MSG_FASTOPEN", &[with(3, MSG_FASTOPEN)])]),
+                Call::both("sendmsg", &[Rule::new("MSG_FASTOPEN", &[with(2, MSG_FASTOPEN)])]),
+                Call::both("sendmmsg", &[Rule::new("MSG_FASTOPEN", &[with(3, MSG_FASTOPEN)])]),
+            ],
+        },
+    },
+    Denial {
+        name: "options of TCP",
+        reason: "fast open connects by sending; TCP_ULP puts a driver under the socket (TLS, SMC), and TLS libraries go on without",
+        answer: Refuse(Errno::ENOPROTOOPT),
+        calls: Calls {
+            both: "",
+            x86_64: "",
+            more: &[Call::both(
+                "setsockopt",
+                &[
+                    Rule::new("TCP_FASTOPEN", &[is(1, TCP), is(2, 23)]),
+                    Rule::new("TCP_FASTOPEN_CONNECT", &[is(1, TCP), is(2, 30)]),
+                    Rule::new("TCP_ULP", &[is(1, TCP), is(2, 31)]),
+                    Rule::new("TCP_FASTOPEN_KEY", &[is(1, TCP), is(2, 33)]),
+                    Rule::new("TCP_FASTOPEN_NO_COOKIE", &[is(1, TCP), is(2, 34)]),
+                ],
+            )],
+        },
+    },
+    Denial {
+        name: "typing into terminals",
+        reason: "TIOCSTI and TIOCLINUX put words into the input of whoever uses the terminal next (CVE-2017-5226, \
+                 CVE-2023-28100); TIOCSETD loads line disciplines, TIOCCONS takes the console's output",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls {
+            both: "",
+            x86_64: "",
+            more: &[Call::both(
+                "ioctl",
+                &[
+                    Rule::new("TIOCSTI", &[is(1, 0x5412)]),
+                    Rule::new("TIOCLINUX", &[is(1, 0x541c)]),
+                    Rule::new("TIOCCONS", &[is(1, 0x541d)]),
+                    Rule::new("TIOCSETD", &[is(1, 0x5423)]),
+                    Rule::new("TIOCVHANGUP", &[is(1, 0x5437)]),
+                ],
+            )],
+        },
+    },
+];
+
+/// Every family but Unix, IPv4, IPv6 and netlink (include/linux/socket.h). Others that may come are refused with `EPERM`.
+const FAMILIES: &[Rule] = families! {
+    AF_UNSPEC = 0, AF_AX25 = 3, AF_IPX = 4, AF_APPLETALK = 5, AF_NETROM = 6, AF_BRIDGE = 7, AF_ATMPVC = 8, AF_X25 = 9,
+    AF_ROSE = 11, AF_DECNET = 12, AF_NETBEUI = 13, AF_SECURITY = 14, AF_KEY = 15, AF_PACKET = 17, AF_ASH = 18,
+    AF_ECONET = 19, AF_ATMSVC = 20, AF_RDS = 21, AF_SNA = 22, AF_IRDA = 23, AF_PPPOX = 24, AF_WANPIPE = 25, AF_LLC = 26,
+    AF_IB = 27, AF_MPLS = 28, AF_CAN = 29, AF_TIPC = 30, AF_BLUETOOTH = 31, AF_IUCV = 32, AF_RXRPC = 33, AF_ISDN = 34,
+    AF_PHONET = 35, AF_IEEE802154 = 36, AF_CAIF = 37, AF_ALG = 38, AF_NFC = 39, AF_VSOCK = 40, AF_KCM = 41,
+    AF_QIPCRTR = 42, AF_SMC = 43, AF_XDP = 44, AF_MCTP = 45,
+};

@@ -1,0 +1,94 @@
+//! The same tables, asked about one call: what a supervisor answers, and what a trace says of it.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use nix::errno::Errno;
+
+use super::Profile;
+use super::filter::{CompileError, UNLISTED, number};
+use super::groups::{DENIED, FUTURE, GROUPS};
+use super::table::{Answer, Denial, Group, Rule, Within};
+
+/// What a profile does with one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Judgement {
+    /// It is allowed.
+    Allowed,
+    /// It passes, and is reported: `permissive`, about what `default` refuses.
+    Reported {
+        /// The group of calls it belongs to.
+        group: &'static str,
+        /// Why it is refused.
+        reason: &'static str,
+    },
+    /// It fails.
+    Refused {
+        /// The number that the caller finds in `errno`.
+        errno: i32,
+        /// The group of calls it belongs to.
+        group: &'static str,
+        /// Why it is refused.
+        reason: &'static str,
+    },
+}
+
+/// What the tables say about one number.
+#[derive(Default)]
+struct Entry {
+    groups: Vec<(&'static Group, &'static [Rule])>,
+    denials: Vec<(&'static Denial, &'static [Rule])>,
+}
+
+pub(super) fn judge(profile: Profile, number: i32, arguments: [u64; 6]) -> Result<Judgement, CompileError> {
+    let holds = |rules: &[Rule]| rules.is_empty() || rules.iter().any(|rule| rule.holds(arguments));
+    let entry = index()?.get(&number);
+    let groups = entry.map_or(&[][..], |entry| &entry.groups);
+    let denials = entry.map_or(&[][..], |entry| &entry.denials);
+
+    if groups.iter().any(|(group, rules)| group.within.has(profile) && holds(rules)) {
+        return Ok(Judgement::Allowed);
+    }
+    let denial = denials.iter().find(|(_, rules)| holds(rules)).map(|(denial, _)| *denial);
+    let otherwise = if FUTURE.contains(&number) { Errno::ENOSYS } else { UNLISTED };
+    let answer = denial.map_or(Answer::Refuse(otherwise), |denial| denial.answer);
+    // Of the groups that have the call, the one this profile has says most about it.
+    let group = groups.iter().find(|(group, _)| group.within.has(profile)).or(groups.first());
+    let (group, reason) = match (denial, group) {
+        (Some(denial), _) => (denial.name, denial.reason),
+        (None, Some((group, _))) => (group.name, why_not(profile, group)),
+        (None, None) => ("unknown", "no call has this number, or only in a kernel newer than the tables"),
+    };
+    Ok(match (profile, answer) {
+        (Profile::Permissive, Answer::Refuse(_)) => Judgement::Reported { group, reason },
+        _ => Judgement::Refused { errno: answer.errno() as i32, group, reason },
+    })
+}
+
+/// Why a call of a group is not allowed: the profile lacks the group, or the arguments are not those of its reason.
+fn why_not(profile: Profile, group: &Group) -> &'static str {
+    match group.within {
+        Within::NotStrict(reason) if profile == Profile::Strict => reason,
+        _ => group.reason,
+    }
+}
+
+fn index() -> Result<&'static HashMap<i32, Entry>, CompileError> {
+    static INDEX: OnceLock<HashMap<i32, Entry>> = OnceLock::new();
+    if let Some(index) = INDEX.get() {
+        return Ok(index);
+    }
+    let mut index: HashMap<i32, Entry> = HashMap::new();
+    for group in GROUPS {
+        for call in group.calls.here() {
+            index.entry(number(&call)?).or_default().groups.push((group, call.rules));
+        }
+    }
+    for denial in DENIED {
+        for call in denial.calls.here() {
+            index.entry(number(&call)?).or_default().denials.push((denial, call.rules));
+        }
+    }
+    Ok(INDEX.get_or_init(|| index))
+}
