@@ -2,6 +2,10 @@
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+// Nothing calls it yet.
+#[allow(dead_code)]
+mod cgroup;
 mod layer;
 
+pub use cgroup::Mechanism;
 pub use layer::Layer;
