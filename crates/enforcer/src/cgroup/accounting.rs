@@ -1,0 +1,465 @@
+//! The sum of a tree, where no control group holds it.
+//!
+//! A supervisor looks at the tree every few milliseconds and ends it when it is over. That is weaker than a limit in the kernel: it
+//! notices late, and by what can be seen from outside.
+//!
+//! # Which processes
+//!
+//! The descendants of the sandbox's init, without it. In a pid namespace nobody gets away from it: who loses its parent becomes a child of
+//! init. That may happen while we look, so init's children are read again until no new one turns up.
+//!
+//! # Which memory
+//!
+//! [`Tree::measure`] takes what is cheap: resident pages, those of mapped files included, each as often as it is mapped, and memfds. What it
+//! says is never too little, so below a limit there is nothing more to ask. Above it, [`Tree::over`] asks for shares: anonymous memory,
+//! shared memory, swap and large pages, each page divided among the processes that have it (`Pss`), so that copies that are
+//! shared after a fork count once. Mapped files do not count there, the kernel can drop them at any time.
+//!
+//! Counted twice: a memfd that is mapped while it is open, and for a moment a process that is about to become another program
+//! (`vfork`), which is why [`Tree::over`] wants to see it twice.
+//!
+//! Not counted: files on tmpfs, which have a limit of their own; what the kernel holds for a process (pipes, sockets, page
+//! tables); memfds that are only on their way through a socket; System V segments that nobody has attached.
+//!
+//! # Which time
+//!
+//! Of the living, and of the dead that somebody waited for. A process whose parent ignores `SIGCHLD` takes its time with it.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
+
+/// Tasks looked at in one measurement. More than any limit on processes that a host can bear; a tree that has them is over by its
+/// number alone.
+const MAX_TASKS: usize = 65_536;
+/// How often init's children are read again for late ones.
+const MAX_ROUNDS: usize = 4;
+/// Files are looked at in every fifth measurement: it takes a call for each of them.
+const FILES_EVERY: u32 = 5;
+/// Open files looked at in one measurement.
+const MAX_FILES: usize = 65_536;
+
+/// One look at a tree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Measured {
+    /// Bytes; never too little, see above. Ask [`Tree::over`] before ending anything for it.
+    pub(crate) memory: u64,
+    /// Processes and threads, those included that ended and were not waited for: they hold a number still.
+    pub(crate) processes: u32,
+    /// Processor time; never less than the time before.
+    pub(crate) cpu: Duration,
+}
+
+/// The tree below the init of a sandbox.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    init: i32,
+    pace: Pace,
+    /// Whether the kernel lists children (`CONFIG_PROC_CHILDREN`); otherwise every process of the host is asked for its parent.
+    lists_children: bool,
+    /// Whether pages may be where `stat` does not count them: in swap, or large.
+    has_more: bool,
+    looks: u32,
+    memfds: u64,
+    cpu: Duration,
+    was_over: bool,
+    // Kept from look to look, so that looking allocates nothing.
+    living: Vec<Process>,
+    seen: HashSet<i32>,
+    inodes: HashSet<(u64, u64)>,
+    numbers: Vec<i32>,
+    path: String,
+    text: Vec<u8>,
+}
+
+/// What turns the kernel's units into ours.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    page: u64,
+    ticks: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Process {
+    pid: i32,
+    /// The thread that is asked about memory: the first may have ended before the others.
+    task: i32,
+    threads: u32,
+}
+
+/// The fields of `/proc/PID/stat` that are used here, in the kernel's units.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Stat {
+    state: u8,
+    parent: i32,
+    own_ticks: u64,
+    waited_ticks: u64,
+    threads: u32,
+    pages: u64,
+}
+
+impl Tree {
+    /// The tree below a process, which must not be waited for as long as this is used: its number would be another's.
+    pub(crate) fn of(init: i32) -> Self {
+        let mut tree = Self {
+            init,
+            pace: Pace {
+                page: u64::try_from(rustix::param::page_size()).unwrap_or(4096),
+                ticks: rustix::param::clock_ticks_per_second().max(1),
+            },
+            lists_children: std::path::Path::new("/proc/thread-self/children").exists(),
+            has_more: true,
+            looks: 0,
+            memfds: 0,
+            cpu: Duration::ZERO,
+            was_over: false,
+            living: Vec::new(),
+            seen: HashSet::new(),
+            inodes: HashSet::new(),
+            numbers: Vec::new(),
+            path: String::new(),
+            text: Vec::new(),
+        };
+        tree.has_more = tree.host_swaps_or_has_large_pages();
+        tree
+    }
+
+    /// Looks at the tree.
+    pub(crate) fn measure(&mut self) -> Measured {
+        self.living.clear();
+        self.seen.clear();
+        let mut measured = Measured::default();
+        let mut ticks = 0_u64;
+        let mut pages = 0_u64;
+        let mut more = 0_u64;
+        // Init's own time is not the skill's, but that of those it waited for is.
+        if let Some(stat) = self.stat(self.init, None) {
+            ticks += stat.waited_ticks;
+        }
+        self.find();
+        for index in 0..self.living.len() {
+            let Some(mut process) = self.living.get(index).copied() else { break };
+            let Some(stat) = self.stat(process.pid, None) else { continue };
+            ticks = ticks.saturating_add(stat.own_ticks).saturating_add(stat.waited_ticks);
+            process.threads = stat.threads.max(1);
+            measured.processes = measured.processes.saturating_add(process.threads);
+            let mut resident = stat.pages;
+            if resident == 0 && process.threads > 1 {
+                // The first thread has ended and has no memory any more; the others have.
+                (process.task, resident) = self.living_thread(process.pid);
+            }
+            pages = pages.saturating_add(resident);
+            if self.has_more {
+                more = more.saturating_add(self.status(process, &["VmSwap:", "HugetlbPages:"]));
+            }
+            if let Some(entry) = self.living.get_mut(index) {
+                *entry = process;
+            }
+        }
+        if self.looks.is_multiple_of(FILES_EVERY) {
+            self.memfds = self.open_memfds();
+        }
+        self.looks = self.looks.wrapping_add(1);
+        measured.memory =
+            pages.saturating_mul(self.pace.page).saturating_add(more).saturating_add(self.memfds);
+        let nanos = u128::from(ticks) * 1_000_000_000 / u128::from(self.pace.ticks);
+        self.cpu = self.cpu.max(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)));
+        measured.cpu = self.cpu;
+        measured
+    }
+
+    /// Whether the tree of the last measurement is over a limit by its exact sum, and was when this was asked before: then the sum, or
+    /// as much of it as is over. To be asked after each measurement that was over.
+    pub(crate) fn over(&mut self, limit: u64) -> Option<u64> {
+        let mut sum = self.memfds;
+        for index in 0..self.living.len() {
+            let Some(process) = self.living.get(index).copied() else { break };
+            sum = sum.saturating_add(self.share(process));
+            if sum > limit {
+                break;
+            }
+        }
+        let was_over = std::mem::replace(&mut self.was_over, sum > limit);
+        (was_over && sum > limit).then_some(sum)
+    }
+
+    /// A process's share of memory.
+    fn share(&mut self, process: Process) -> u64 {
+        self.task_path(process, "smaps_rollup");
+        if !read_into(&self.path, &mut self.text) || self.text.is_empty() {
+            return self.status(process, &["RssAnon:", "RssShmem:", "VmSwap:", "HugetlbPages:"]);
+        }
+        let keys = ["Pss_Anon:", "Pss_Shmem:", "SwapPss:", "Private_Hugetlb:", "Shared_Hugetlb:"];
+        match kilobytes(&self.text, &keys) {
+            // Before Linux 5.9 there was only one figure, with mapped files.
+            (found, sum) if found & 1 == 0 => {
+                sum.saturating_add(kilobytes(&self.text, &["Pss:"]).1).saturating_mul(1024)
+            }
+            (_, sum) => sum.saturating_mul(1024),
+        }
+    }
+
+    /// The sum of some lines of `/proc/PID/status`, in bytes.
+    fn status(&mut self, process: Process, keys: &[&str]) -> u64 {
+        self.task_path(process, "status");
+        if !read_into(&self.path, &mut self.text) {
+            return 0;
+        }
+        kilobytes(&self.text, keys).1.saturating_mul(1024)
+    }
+
+    /// Finds the descendants of init.
+    fn find(&mut self) {
+        if !self.lists_children {
+            self.find_by_parent();
+            return;
+        }
+        for _ in 0..MAX_ROUNDS {
+            let before = self.living.len();
+            self.children_of(self.init);
+            let mut next = before;
+            while let Some(process) = self.living.get(next).copied() {
+                self.children_of(process.pid);
+                next += 1;
+            }
+            if self.living.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Adds the children of a process: those of each of its threads, since each has a list of its own.
+    fn children_of(&mut self, pid: i32) {
+        let mut threads = std::mem::take(&mut self.numbers);
+        threads.clear();
+        // A folder has two links and one from each folder in it: three for a process of one thread.
+        self.set_path(pid, "task");
+        let several = rustix::fs::stat(self.path.as_str()).is_ok_and(|stat| stat.st_nlink > 3);
+        if several {
+            numbers_in(&self.path, MAX_TASKS, &mut threads);
+        } else {
+            threads.push(pid);
+        }
+        for thread in &threads {
+            self.path.clear();
+            let _ = write!(self.path, "/proc/{pid}/task/{thread}/children");
+            if !read_into(&self.path, &mut self.text) {
+                continue;
+            }
+            for child in self.text.split(u8::is_ascii_whitespace).filter_map(number) {
+                if self.living.len() < MAX_TASKS && self.seen.insert(child) {
+                    self.living.push(Process { pid: child, task: child, threads: 1 });
+                }
+            }
+        }
+        self.numbers = threads;
+    }
+
+    /// The same by the parent that each process of the host names.
+    fn find_by_parent(&mut self) {
+        let mut pids = std::mem::take(&mut self.numbers);
+        pids.clear();
+        numbers_in("/proc", MAX_TASKS, &mut pids);
+        let parents: Vec<(i32, i32)> =
+            pids.iter().filter_map(|pid| Some((*pid, self.stat(*pid, None)?.parent))).collect();
+        self.numbers = pids;
+        self.seen.insert(self.init);
+        // A child may have a lower number than its parent, so until nothing changes.
+        loop {
+            let before = self.living.len();
+            for (pid, parent) in &parents {
+                if self.seen.contains(parent) && self.seen.insert(*pid) {
+                    self.living.push(Process { pid: *pid, task: *pid, threads: 1 });
+                }
+            }
+            if self.living.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// A thread that has memory, and how many pages.
+    fn living_thread(&mut self, pid: i32) -> (i32, u64) {
+        let mut threads = std::mem::take(&mut self.numbers);
+        threads.clear();
+        self.set_path(pid, "task");
+        numbers_in(&self.path, MAX_TASKS, &mut threads);
+        let found = threads.iter().find_map(|thread| {
+            let pages = self.stat(pid, Some(*thread))?.pages;
+            (pages > 0).then_some((*thread, pages))
+        });
+        self.numbers = threads;
+        found.unwrap_or((pid, 0))
+    }
+
+    /// Bytes in memfds that processes have open, each file once. They belong to nobody's resident pages until they are mapped.
+    fn open_memfds(&mut self) -> u64 {
+        self.inodes.clear();
+        let mut looked_at = 0;
+        let mut bytes = 0_u64;
+        let mut threads = std::mem::take(&mut self.numbers);
+        for index in 0..self.living.len() {
+            let Some(process) = self.living.get(index).copied() else { break };
+            threads.clear();
+            if process.threads > 1 {
+                // Threads may have tables of open files of their own.
+                self.set_path(process.pid, "task");
+                numbers_in(&self.path, MAX_TASKS, &mut threads);
+            } else {
+                threads.push(process.task);
+            }
+            for thread in &threads {
+                self.task_path(Process { task: *thread, ..process }, "fd");
+                let Some(folder) = open_folder(&self.path) else { continue };
+                let mut files = Vec::new();
+                list(&folder, MAX_FILES, &mut files);
+                for file in files {
+                    looked_at += 1;
+                    if looked_at > MAX_FILES {
+                        self.numbers = threads;
+                        return bytes;
+                    }
+                    self.path.clear();
+                    let _ = write!(self.path, "{file}");
+                    bytes = bytes.saturating_add(memfd(&folder, &self.path, &mut self.inodes));
+                }
+            }
+        }
+        self.numbers = threads;
+        bytes
+    }
+
+    fn stat(&mut self, pid: i32, thread: Option<i32>) -> Option<Stat> {
+        match thread {
+            None => self.set_path(pid, "stat"),
+            Some(task) => self.task_path(Process { pid, task, threads: 1 }, "stat"),
+        }
+        if read_into(&self.path, &mut self.text) { Stat::parse(&self.text) } else { None }
+    }
+
+    fn set_path(&mut self, pid: i32, file: &str) {
+        self.path.clear();
+        let _ = write!(self.path, "/proc/{pid}/{file}");
+    }
+
+    fn task_path(&mut self, process: Process, file: &str) {
+        self.path.clear();
+        let _ = write!(self.path, "/proc/{}/task/{}/{file}", process.pid, process.task);
+    }
+
+    fn host_swaps_or_has_large_pages(&mut self) -> bool {
+        // The first line is a heading.
+        let swaps = read_into("/proc/swaps", &mut self.text)
+            && self.text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count() > 1;
+        let large = |file: &str, text: &mut Vec<u8>| {
+            read_into(file, text) && text.trim_ascii() != b"0" && !text.is_empty()
+        };
+        swaps
+            || large("/proc/sys/vm/nr_hugepages", &mut self.text)
+            || large("/proc/sys/vm/nr_overcommit_hugepages", &mut self.text)
+    }
+}
+
+impl Stat {
+    /// `proc_pid_stat(5)`. The name in it is what the process likes, closing brackets and line ends included; behind the last one
+    /// there are only numbers.
+    fn parse(text: &[u8]) -> Option<Self> {
+        let end = text.iter().rposition(|byte| *byte == b')')?;
+        let mut fields =
+            text.get(end + 1..)?.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+        let state = *fields.next()?.first()?;
+        let parent = number(fields.next()?)?;
+        // From the fifth field to the thirteenth.
+        let mut fields = fields.skip(9);
+        let mut next = || fields.next().and_then(number::<i64>).and_then(|value| u64::try_from(value).ok());
+        let own_ticks = next()?.saturating_add(next()?);
+        let waited_ticks = next()?.saturating_add(next()?);
+        let mut fields = fields.skip(2);
+        let threads = number(fields.next()?)?;
+        let pages = fields.nth(3).and_then(number::<i64>)?.max(0).unsigned_abs();
+        Some(Self { state, parent, own_ticks, waited_ticks, threads, pages })
+    }
+}
+
+fn number<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
+    str::from_utf8(field).ok()?.parse().ok()
+}
+
+/// The sum of lines like `Pss_Anon:   12 kB`, and which of the keys were there.
+fn kilobytes(text: &[u8], keys: &[&str]) -> (u32, u64) {
+    let mut found = 0;
+    let mut sum = 0_u64;
+    for line in text.split(|byte| *byte == b'\n') {
+        for (index, key) in keys.iter().enumerate() {
+            let Some(rest) = line.strip_prefix(key.as_bytes()) else { continue };
+            let value = rest.trim_ascii().split(u8::is_ascii_whitespace).next().and_then(number::<u64>);
+            found |= 1 << index;
+            sum = sum.saturating_add(value.unwrap_or(0));
+        }
+    }
+    (found, sum)
+}
+
+/// The whole of a file of `/proc`; false if it cannot be had, mostly because the process is gone.
+fn read_into(path: &str, text: &mut Vec<u8>) -> bool {
+    // A list of children of a tree within its limits has a few hundred kilobytes at most.
+    const MOST: usize = 1 << 20;
+    text.clear();
+    let Ok(file) = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
+        return false;
+    };
+    let mut part = [0_u8; 4096];
+    while text.len() < MOST {
+        match rustix::io::read(&file, &mut part) {
+            Ok(0) => return true,
+            Ok(count) => text.extend_from_slice(part.get(..count).unwrap_or_default()),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
+fn open_folder(path: &str) -> Option<OwnedFd> {
+    rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()
+}
+
+fn numbers_in(path: &str, most: usize, into: &mut Vec<i32>) {
+    if let Some(folder) = open_folder(path) {
+        list(&folder, most, into);
+    }
+}
+
+/// The entries of a folder that are numbers.
+fn list(folder: &OwnedFd, most: usize, into: &mut Vec<i32>) {
+    let mut buffer = [MaybeUninit::<u8>::uninit(); 8192];
+    let mut entries = RawDir::new(folder, &mut buffer);
+    while let Some(Ok(entry)) = entries.next() {
+        if let Some(entry) = number(entry.file_name().to_bytes()) {
+            into.push(entry);
+        }
+        if into.len() >= most {
+            return;
+        }
+    }
+}
+
+/// The bytes of an open file if it is a memfd that was not counted yet.
+fn memfd(folder: &OwnedFd, name: &str, counted: &mut HashSet<(u64, u64)>) -> u64 {
+    let mut target = [MaybeUninit::<u8>::uninit(); 16];
+    let Ok((target, _)) = rustix::fs::readlinkat_raw(folder, name, &mut target) else { return 0 };
+    // A file of this name on a disk counts as well; it has to be at the root for that, where a sandbox has nothing to write.
+    if !target.starts_with(b"/memfd:") {
+        return 0;
+    }
+    let Ok(stat) = rustix::fs::statat(folder, name, AtFlags::empty()) else { return 0 };
+    let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    if !regular || !counted.insert((stat.st_dev, stat.st_ino)) {
+        return 0;
+    }
+    u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512)
+}

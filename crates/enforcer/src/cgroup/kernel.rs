@@ -1,0 +1,74 @@
+//! The few calls that change control groups.
+//!
+//! They are a trait so that tests can stand in for a kernel that this machine does not have: [`Real`] is the file system, and the
+//! tests' own kernel keeps the rules of version 2 over a temporary folder. Reading needs no stand-in.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// Which of the two interfaces a file system has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    One,
+    Two,
+}
+
+/// What is asked of the kernel.
+pub(crate) trait Kernel: Send + Sync {
+    /// Makes a group.
+    fn make(&self, folder: &Path) -> io::Result<()>;
+    /// Removes a group, which must be empty.
+    fn remove(&self, folder: &Path) -> io::Result<()>;
+    /// Writes a file that is there, all in one write.
+    fn write(&self, file: &Path, text: &str) -> io::Result<()>;
+    /// Opens a file that is there for writing.
+    fn open(&self, file: &Path) -> io::Result<OwnedFd>;
+    /// Whether a folder is of a control group file system; false if something else is mounted over it.
+    fn is_cgroup(&self, folder: &Path, version: Version) -> io::Result<bool>;
+}
+
+/// The kernel this process runs on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Real;
+
+impl Kernel for Real {
+    fn make(&self, folder: &Path) -> io::Result<()> {
+        fs::create_dir(folder)
+    }
+
+    fn remove(&self, folder: &Path) -> io::Result<()> {
+        // Not `remove_dir_all`: the files of a group belong to the kernel and go with it.
+        fs::remove_dir(folder)
+    }
+
+    fn write(&self, file: &Path, text: &str) -> io::Result<()> {
+        // Never `create`: a limit written to a new file of some other file system would hold nothing.
+        let mut open = fs::OpenOptions::new().write(true).open(file)?;
+        match open.write(text.as_bytes())? {
+            written if written == text.len() => Ok(()),
+            _ => Err(io::Error::new(
+                io::ErrorKind::WriteZero,
+                "the kernel took only a part of what was written",
+            )),
+        }
+    }
+
+    fn open(&self, file: &Path) -> io::Result<OwnedFd> {
+        Ok(fs::OpenOptions::new().write(true).open(file)?.into())
+    }
+
+    fn is_cgroup(&self, folder: &Path, version: Version) -> io::Result<bool> {
+        // statfs(2)
+        const CGROUP_SUPER_MAGIC: u64 = 0x0027_e0eb;
+        const CGROUP2_SUPER_MAGIC: u64 = 0x6367_7270;
+        let expected = match version {
+            Version::One => CGROUP_SUPER_MAGIC,
+            Version::Two => CGROUP2_SUPER_MAGIC,
+        };
+        let found = rustix::fs::statfs(folder)?.f_type;
+        #[allow(clippy::unnecessary_fallible_conversions)] // its type differs between architectures
+        Ok(u64::try_from(found).is_ok_and(|found| found == expected))
+    }
+}

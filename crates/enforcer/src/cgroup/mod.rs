@@ -1,0 +1,344 @@
+//! Limits on a whole tree of processes, held by the kernel.
+//!
+//! A limit on each process (`setrlimit`) is no limit on a skill: it starts another process. Control groups count a tree as one. Which
+//! kind there is, and whether we may make a group, differs from host to host, so they are tried in order:
+//!
+//! 1. version 2, in our own group or beside it, where that was delegated to us (root, a systemd user session, some containers);
+//! 2. version 2, by asking systemd's user manager for a scope (feature `systemd`);
+//! 3. version 1, as root.
+//!
+//! Where none of them works, [`Group::create`] says why for each, and what would help. What is left then is `setrlimit` and the sum
+//! that [`accounting`] makes of a tree.
+//!
+//! # What a group holds
+//!
+//! - Memory: everything the kernel charges to the group: anonymous pages, page cache, tmpfs, memfd, and what the kernel keeps for it
+//!   (sockets, pipes). Without swap. On version 2 the whole group ends when it is over, on version 1 only its largest process.
+//!   Pages of hugetlbfs are not memory in this sense; version 2 refuses them where it can.
+//! - Processes: tasks, so threads count, and so does the sandbox's own init.
+//! - CPU: time in each tenth of a second.
+//!
+//! What was in memory before a process joins stays charged to the group it came from.
+
+pub(crate) mod accounting;
+mod host;
+mod kernel;
+mod leftovers;
+mod removal;
+mod v1;
+mod v2;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+
+pub(crate) use host::Host;
+use kernel::{Kernel, Real};
+
+/// The limits that are asked for; `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Bytes.
+    pub(crate) memory: Option<u64>,
+    /// Processes and threads.
+    pub(crate) processes: Option<u32>,
+    /// In percent of one core.
+    pub(crate) cpu_percent: Option<u32>,
+}
+
+impl Wanted {
+    /// The controllers that hold these limits.
+    fn controllers(&self) -> Vec<&'static str> {
+        let asked = [
+            ("memory", self.memory.is_some()),
+            ("pids", self.processes.is_some()),
+            ("cpu", self.cpu_percent.is_some()),
+        ];
+        asked.into_iter().filter_map(|(name, asked)| asked.then_some(name)).collect()
+    }
+}
+
+/// What holds the limits of a whole tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Mechanism {
+    /// A control group of version 2, made by us.
+    CgroupV2,
+    /// A control group of version 2, made for us by systemd's user manager.
+    CgroupV2Systemd,
+    /// A control group of version 1 in each hierarchy that is needed.
+    CgroupV1,
+    /// No control group: limits on each process, and a supervisor that sums the tree.
+    Supervised,
+}
+
+impl fmt::Display for Mechanism {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CgroupV2 => "cgroup v2",
+            Self::CgroupV2Systemd => "cgroup v2 by systemd",
+            Self::CgroupV1 => "cgroup v1",
+            Self::Supervised => "rlimits and supervision",
+        })
+    }
+}
+
+/// No control group can hold the limits: what was tried, and why it failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) struct Unavailable {
+    tried: Vec<(Mechanism, String)>,
+    root: bool,
+}
+
+impl Unavailable {
+    /// Each way that was tried, with the reason why it is not open.
+    pub(crate) fn tried(&self) -> &[(Mechanism, String)] {
+        &self.tried
+    }
+
+    /// What the user can do about it.
+    pub(crate) fn cure(&self) -> &'static str {
+        if self.root {
+            "in a container, start it with a cgroup namespace of its own and a writable /sys/fs/cgroup, with its processes in a group \
+             below the root; elsewhere, mount cgroup2 with the memory, pids and cpu controllers"
+        } else {
+            "start it by `systemd-run --user --scope -p Delegate=yes …`, so that it has control groups of its own; if a controller is \
+             missing there, `systemctl edit user@.service` and set `Delegate=memory pids cpu`"
+        }
+    }
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no control group can hold the limits")?;
+        for (index, (mechanism, reason)) in self.tried.iter().enumerate() {
+            write!(f, "{} {mechanism}: {reason}", if index == 0 { ":" } else { ";" })?;
+        }
+        Ok(())
+    }
+}
+
+/// How often limits were hit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Hits {
+    /// Processes ended because the group was out of memory.
+    pub(crate) memory: u64,
+    /// Processes and threads that were refused.
+    pub(crate) processes: u64,
+    /// Tenths of a second in which the group had to wait for the next one.
+    pub(crate) cpu_throttled: u64,
+}
+
+/// What the group used, as far as the kernel tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// The most memory at any time, in bytes.
+    pub(crate) peak_memory: Option<u64>,
+    /// Processor time of all processes, those that ended included.
+    pub(crate) cpu: Option<Duration>,
+}
+
+/// The group of one run. When it is dropped, what is left in it is ended and the group removed.
+pub(crate) struct Group {
+    mechanism: Mechanism,
+    /// Version 2: what a child is cloned into.
+    folder: Option<OwnedFd>,
+    join: Vec<OwnedFd>,
+    /// Where each controller's files are.
+    memory: Option<PathBuf>,
+    pids: Option<PathBuf>,
+    cpu: Option<PathBuf>,
+    /// Removed last, when nothing refers to the files any more.
+    made: Made,
+}
+
+impl Group {
+    /// A group on this host.
+    pub(crate) fn create(wanted: &Wanted) -> Result<Self, Unavailable> {
+        match Host::read(Arc::new(Real)) {
+            Ok(host) => Self::create_in(&host, wanted),
+            Err(error) => Err(Unavailable {
+                tried: vec![(Mechanism::CgroupV2, error.to_string())],
+                root: rustix::process::geteuid().is_root(),
+            }),
+        }
+    }
+
+    /// A group on a host that was looked at before.
+    pub(crate) fn create_in(host: &Host, wanted: &Wanted) -> Result<Self, Unavailable> {
+        let mut tried = Vec::new();
+        for (mechanism, create) in [
+            (Mechanism::CgroupV2, v2::create as fn(&Host, &Wanted) -> Result<Self, String>),
+            (Mechanism::CgroupV1, v1::create),
+        ] {
+            match create(host, wanted) {
+                Ok(group) => return Ok(group),
+                Err(reason) => tried.push((mechanism, reason)),
+            }
+        }
+        Err(Unavailable { tried, root: rustix::process::geteuid().is_root() })
+    }
+
+    /// What holds the limits.
+    pub(crate) fn mechanism(&self) -> Mechanism {
+        self.mechanism
+    }
+
+    /// The folder of a version 2 group, for `clone3` with `CLONE_INTO_CGROUP`.
+    pub(crate) fn clone_into(&self) -> Option<BorrowedFd<'_>> {
+        self.folder.as_ref().map(|folder| folder.as_fd())
+    }
+
+    /// Files open for writing, close-on-exec. A child that writes `0` to each of them, in one write, has joined, with all its threads.
+    pub(crate) fn join(&self) -> &[OwnedFd] {
+        &self.join
+    }
+
+    /// The folders of the group, for messages.
+    pub(crate) fn folders(&self) -> &[PathBuf] {
+        &self.made.folders
+    }
+
+    /// How often the limits were hit so far.
+    pub(crate) fn hits(&self) -> Hits {
+        let count = |folder: &Option<PathBuf>, file: &str, key: &str| {
+            folder
+                .as_deref()
+                .and_then(|folder| read(&folder.join(file)).ok())
+                .and_then(|text| value(&text, key))
+        };
+        let kills = match self.mechanism {
+            Mechanism::CgroupV1 => "memory.oom_control",
+            _ => "memory.events",
+        };
+        Hits {
+            memory: count(&self.memory, kills, "oom_kill").unwrap_or(0),
+            processes: count(&self.pids, "pids.events", "max").unwrap_or(0),
+            cpu_throttled: count(&self.cpu, "cpu.stat", "nr_throttled").unwrap_or(0),
+        }
+    }
+
+    /// What the group used so far.
+    pub(crate) fn usage(&self) -> Usage {
+        let text = |folder: &Option<PathBuf>, file: &str| read(&folder.as_deref()?.join(file)).ok();
+        let number = |text: String| text.trim().parse::<u64>().ok();
+        if self.mechanism == Mechanism::CgroupV1 {
+            return Usage {
+                peak_memory: text(&self.memory, "memory.max_usage_in_bytes").and_then(number),
+                // There only where cpuacct is mounted together with cpu, as is usual.
+                cpu: text(&self.cpu, "cpuacct.usage").and_then(number).map(Duration::from_nanos),
+            };
+        }
+        Usage {
+            peak_memory: text(&self.memory, "memory.peak").and_then(number),
+            cpu: text(&self.cpu, "cpu.stat")
+                .and_then(|text| value(&text, "usage_usec"))
+                .map(Duration::from_micros),
+        }
+    }
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Group")
+            .field("mechanism", &self.mechanism)
+            .field("folders", &self.made.folders)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Folders we made, the ones below first. They go when this goes, be it that a later step of making a group failed.
+struct Made {
+    folders: Vec<PathBuf>,
+    /// Held until the folders are gone, so that no other supervisor takes them for left behind.
+    locks: Vec<OwnedFd>,
+    kernel: Arc<dyn Kernel>,
+    /// A child that was forked and not yet replaced has a copy of this, and must leave the group alone.
+    creator: u32,
+}
+
+impl Made {
+    fn new(kernel: Arc<dyn Kernel>) -> Self {
+        Self { folders: Vec::new(), locks: Vec::new(), kernel, creator: std::process::id() }
+    }
+
+    /// Makes one more folder, below or beside those before it.
+    fn make(&mut self, folder: &Path) -> io::Result<()> {
+        self.kernel.make(folder)?;
+        self.folders.insert(0, folder.to_path_buf());
+        Ok(())
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        if self.creator == std::process::id() {
+            removal::remove(&*self.kernel, &mut self.folders);
+        }
+        self.locks.clear();
+    }
+}
+
+/// A file of a group holds a few lines; what is longer is not one.
+const MAX_FILE: u64 = 64 << 10;
+
+/// A file of a group, with its name in the error.
+fn read(file: &Path) -> Result<String, String> {
+    use std::io::Read as _;
+    let mut text = String::new();
+    fs::File::open(file)
+        .and_then(|open| open.take(MAX_FILE).read_to_string(&mut text))
+        .map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(text)
+}
+
+/// The number after a key: `oom_kill 3`.
+fn value(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+/// Writes a limit and reads it back: one that the kernel did not take, or took as a higher number, does not hold.
+fn limit(kernel: &dyn Kernel, file: &Path, text: &str, holds: impl Fn(&str) -> bool) -> Result<(), String> {
+    kernel.write(file, text).map_err(|error| format!("{}: writing {text:?}: {error}", file.display()))?;
+    let now = read(file)?;
+    if holds(now.trim()) {
+        Ok(())
+    } else {
+        Err(format!("{}: {text:?} was written, but it says {:?}", file.display(), now.trim()))
+    }
+}
+
+/// For a limit that is a number.
+fn at_most(most: u64) -> impl Fn(&str) -> bool {
+    move |now| now.parse::<u64>().is_ok_and(|now| now <= most)
+}
+
+/// A group's list of processes, open for writing.
+fn procs(kernel: &dyn Kernel, group: &Path) -> Result<OwnedFd, String> {
+    let file = group.join("cgroup.procs");
+    kernel.open(&file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Opens a folder to keep.
+fn open(path: &Path) -> Result<OwnedFd, String> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    rustix::fs::open(path, flags, Mode::empty())
+        .map_err(|error| format!("{}: {}", path.display(), io::Error::from(error)))
+}
+
+/// The period over which CPU time is shared out, in microseconds: the kernel's default. A percent of a core is a hundredth of it.
+const PERIOD: u64 = 100_000;
+
+/// The kernel's `PID_MAX_LIMIT`; it refuses more.
+const MAX_PIDS: u32 = 4_194_304;
