@@ -1,0 +1,309 @@
+//! Which program a name means on this host, and what it needs to start.
+//!
+//! Inside, only the system's folders exist and what was granted. A `python3` in `~/.pyenv` needs its installation there; a
+//! script its interpreter; a program in `/opt` its libraries. This finds them, and nothing more than them.
+//!
+//! The question may come from a skill's own manifest, and the working folder may be the skill's own, so:
+//!
+//! - nothing in the working folder widens what is readable. Settings in it (`.python-version`, `rust-toolchain.toml`, …)
+//!   choose among the installations of the user's own version managers, by name; `pyvenv.cfg`, links and first lines of
+//!   scripts lead out of it only to an installation known by the rules; search paths in its binaries are not read;
+//! - an installation is known by its place or by what stands beside the program ([`installation`]), and is never a folder that
+//!   holds more than one: `/`, a home, `/opt`, a folder with `.ssh` in it ([`places`]). Where no rule knows, only the file itself
+//!   is given;
+//! - nothing is executed. Every read is bounded, and of regular files only.
+//!
+//! A link cannot be carried into another root by itself. So either what is given covers each link on the way and its target,
+//! or [`Program::path`] is the first place on the way from which that is so; the last one is always such a place.
+//!
+//! What is found may be changed by others before it is used: whoever mounts a [`Need`] must not follow links for it.
+
+mod elf;
+mod error;
+mod files;
+mod installation;
+mod libraries;
+mod lookup;
+mod places;
+mod shebang;
+mod shims;
+mod venv;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+pub(crate) use self::error::NotFound;
+use self::files::Step;
+use self::places::{Host, Places, is_made_up, is_system, passes_secrets};
+use self::shebang::Interpreter;
+
+/// Scripts whose interpreters are scripts, and stand-ins for stand-ins. The kernel follows as many.
+const MAX_DEPTH: usize = 4;
+
+/// What a command name means on this host, and what must be readable for it to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Program {
+    /// What to execute, by the same path inside as outside. No folder on the way is a link.
+    pub(crate) path: PathBuf,
+    /// To be granted for reading inside, beyond the system's folders and the working folder. Real paths, none within another.
+    pub(crate) needs: Vec<Need>,
+    /// Folders to put before the PATH inside, so that `#!/usr/bin/env python3` and child processes find the same program.
+    pub(crate) path_dirs: Vec<PathBuf>,
+}
+
+/// A file or folder that must be readable, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Need {
+    pub(crate) path: PathBuf,
+    pub(crate) reason: &'static str,
+}
+
+impl Need {
+    fn new(path: &Path, reason: &'static str) -> Self {
+        Self { path: path.to_path_buf(), reason }
+    }
+}
+
+/// Where to look: the caller's world, not the skill's.
+pub(crate) struct Search<'a> {
+    /// The caller's PATH.
+    pub(crate) path: &'a OsStr,
+    /// The caller's home folder.
+    pub(crate) home: Option<&'a Path>,
+    /// Where relative names begin. What it holds is not believed.
+    pub(crate) workdir: &'a Path,
+    /// The caller's environment, for the variables of version managers.
+    pub(crate) environment: &'a dyn Fn(&str) -> Option<OsString>,
+}
+
+/// Finds the program that a name means.
+pub(crate) fn find(name: &OsStr, search: &Search<'_>) -> Result<Program, NotFound> {
+    let places = Places::of(search);
+    let host = places.host(search);
+    let start = lookup::file(&host, name)?;
+    let mut program = resolve(&host, &start, 0, Asked::ByName)?;
+    program.needs = fold(&host, program.needs);
+    Ok(program)
+}
+
+/// Who wants a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// A manifest or a user, in the open.
+    ByName,
+    /// A file in the skill's folder, by a path in it.
+    BySkill,
+}
+
+/// Whether a real path will be there inside.
+fn covered(host: &Host<'_>, needs: &[Need], path: &Path) -> bool {
+    is_system(path) || host.in_skill(path) || needs.iter().any(|need| path.starts_with(&need.path))
+}
+
+fn resolve(host: &Host<'_>, start: &Path, depth: usize, asked: Asked) -> Result<Program, NotFound> {
+    if depth > MAX_DEPTH {
+        return Err(NotFound::TooDeep { path: start.to_path_buf(), limit: MAX_DEPTH });
+    }
+    let steps = files::steps(start).map_err(|source| missing_or(start, source))?;
+    for step in &steps {
+        check_place(&step.at)?;
+        if let Some(real) = shims::behind(host, &step.at)? {
+            return resolve(host, &real, depth + 1, asked);
+        }
+    }
+    let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
+        return Err(NotFound::NotAFile(start.to_path_buf()));
+    };
+    let file = last.at.as_path();
+    check_file(file)?;
+
+    let mut needs = Vec::new();
+    let mut in_venv = false;
+    for step in &steps {
+        if let Some(more) = venv::needs(host, &step.at)? {
+            needs.extend(more);
+            in_venv = true;
+        }
+    }
+    give(host, first, file, asked, &mut needs)?;
+    if in_venv {
+        // A virtual environment works only by its own path, so its links have to be there where they can be.
+        let links = steps.iter().skip(1).flat_map(|step| &step.through);
+        let mut more = needs.clone();
+        if venv::reach(host, links, &mut more).is_ok() {
+            needs = more;
+        }
+    }
+    let path = entrance(host, &steps, &needs).unwrap_or(file).to_path_buf();
+    let mut program = Program { path, needs, path_dirs: Vec::new() };
+    let asked = if steps.iter().any(|step| host.in_skill(&step.at)) { Asked::BySkill } else { asked };
+    add_start(host, file, depth, asked, &mut program)?;
+    Ok(program)
+}
+
+/// The first place on the way from which everything that follows will be there.
+fn entrance<'s>(host: &Host<'_>, steps: &'s [Step], needs: &[Need]) -> Option<&'s Path> {
+    let there = |path: &PathBuf| covered(host, needs, path);
+    let fits = |from: usize| {
+        let rest = steps.get(from..).unwrap_or_default();
+        rest.iter().all(|step| there(&step.at))
+            && rest.iter().skip(1).all(|step| step.through.iter().all(there))
+    };
+    (0..steps.len()).find(|from| fits(*from)).and_then(|from| steps.get(from)).map(|step| step.at.as_path())
+}
+
+/// Makes the file readable: with its installation, or by itself.
+fn give(
+    host: &Host<'_>,
+    first: &Step,
+    file: &Path,
+    asked: Asked,
+    needs: &mut Vec<Need>,
+) -> Result<(), NotFound> {
+    if is_system(file) || host.in_skill(file) {
+        return Ok(());
+    }
+    if let Some(more) = installation::of(host, file) {
+        needs.extend(more);
+    } else if needs.iter().any(|need| file.starts_with(&need.path)) {
+        // In the virtual environment it was found in.
+    } else if asked == Asked::BySkill || host.in_skill(&first.at) {
+        return Err(NotFound::LeadsOut { from: first.at.clone(), to: file.to_path_buf() });
+    } else {
+        needs.push(Need::new(file, "the program itself"));
+    }
+    Ok(())
+}
+
+/// What the file itself needs to start: an interpreter, or a loader and libraries.
+fn add_start(
+    host: &Host<'_>,
+    file: &Path,
+    depth: usize,
+    asked: Asked,
+    program: &mut Program,
+) -> Result<(), NotFound> {
+    // A program may be executed without being readable; the kernel reads no first line of a script then either.
+    let Ok(head) = files::head(file, shebang::LONGEST as u64) else {
+        own_folder(program);
+        return Ok(());
+    };
+    let unfit = |why| NotFound::Format { path: file.to_path_buf(), why };
+    match shebang::read(&head) {
+        Some(read) => add_interpreter(host, file, depth, asked, &read.map_err(unfit)?, program)?,
+        None if elf::is_elf(&head) => libraries::add(host, file, &mut program.needs),
+        None if head.is_empty() => return Err(unfit("is empty, so there is nothing to execute")),
+        None => {
+            return Err(unfit(
+                "is neither a program nor a script with `#!` in its first line, so only a shell would run it; add such a line, or name the interpreter as the command",
+            ));
+        }
+    }
+    own_folder(program);
+    Ok(())
+}
+
+/// Child processes look for their like beside the program.
+fn own_folder(program: &mut Program) {
+    if let Some(folder) = program.path.parent().filter(|folder| !is_system(folder)).map(Path::to_path_buf)
+        && !program.path_dirs.contains(&folder)
+    {
+        program.path_dirs.push(folder);
+    }
+}
+
+fn add_interpreter(
+    host: &Host<'_>,
+    script: &Path,
+    depth: usize,
+    asked: Asked,
+    interpreter: &Interpreter,
+    program: &mut Program,
+) -> Result<(), NotFound> {
+    let named = |name: &OsStr| {
+        let (script, interpreter) = (script.to_path_buf(), name.to_owned());
+        |source| NotFound::Interpreter { script, interpreter, source: Box::new(source) }
+    };
+    let (path, behind_env) = match interpreter {
+        Interpreter::Path(path) => (path, None),
+        Interpreter::Env(env, name) => (env, Some(name)),
+    };
+    let start = host.search.workdir.join(path);
+    let found = resolve(host, &start, depth + 1, asked).map_err(named(path.as_os_str()))?;
+    program.needs.extend(found.needs);
+    // The kernel goes by the path as it is written.
+    let reached =
+        files::real(&start).map_err(|source| missing_or(&start, source)).map_err(named(path.as_os_str()))?;
+    let real = files::real(&found.path).map_or_else(|_| found.path.clone(), |step| step.at);
+    if reached.at != real || !reached.through.iter().all(|link| covered(host, &program.needs, link)) {
+        return Err(NotFound::StandIn { script: script.to_path_buf(), interpreter: start, real: found.path });
+    }
+    let Some(name) = behind_env else {
+        program.path_dirs.extend(found.path_dirs);
+        return Ok(());
+    };
+    // `env` looks on the PATH inside, which has the program's own folder before the caller's.
+    let beside = program.path.with_file_name(name);
+    let start = match lookup::file(host, name) {
+        Err(NotFound::NotOnPath { .. })
+            if covered(host, &program.needs, &beside) && files::executable(&beside) =>
+        {
+            beside
+        }
+        other => other.map_err(named(name))?,
+    };
+    let by = if name.as_encoded_bytes().contains(&b'/') { asked } else { Asked::ByName };
+    let found = resolve(host, &start, depth + 1, by).map_err(named(name))?;
+    program.needs.extend(found.needs);
+    program.path_dirs.extend(found.path_dirs);
+    Ok(())
+}
+
+fn missing_or(path: &Path, source: std::io::Error) -> NotFound {
+    let path = path.to_path_buf();
+    match source.raw_os_error() {
+        Some(libc::ELOOP) => NotFound::TooDeep { path, limit: files::MAX_LINKS },
+        Some(libc::ENOENT | libc::ENOTDIR) => NotFound::Missing { path, near: None },
+        _ => NotFound::Io { path, source },
+    }
+}
+
+/// Places from which nothing is started, wherever the rest of the way leads.
+fn check_place(path: &Path) -> Result<(), NotFound> {
+    if path.starts_with("/snap") || path.starts_with("/var/lib/snapd") {
+        return Err(NotFound::Snap(path.to_path_buf()));
+    }
+    let why = match path {
+        _ if is_made_up(path) => "it is made up by the kernel, and another one inside; name the file itself",
+        _ if passes_secrets(path) => "secrets are kept there; move the program elsewhere",
+        _ => return Ok(()),
+    };
+    Err(NotFound::Place { path: path.to_path_buf(), why })
+}
+
+fn check_file(file: &Path) -> Result<(), NotFound> {
+    let path = file.to_path_buf();
+    let kind = match file.symlink_metadata() {
+        Ok(metadata) => metadata.file_type(),
+        Err(source) => return Err(missing_or(file, source)),
+    };
+    match kind {
+        kind if kind.is_dir() => Err(NotFound::Directory(path)),
+        kind if kind.is_fifo() || kind.is_socket() || !kind.is_file() => Err(NotFound::NotAFile(path)),
+        _ if !files::executable(file) => Err(NotFound::NotExecutable { path }),
+        _ => Ok(()),
+    }
+}
+
+/// Sorted, without what is there anyway and without what lies in another.
+fn fold(host: &Host<'_>, mut needs: Vec<Need>) -> Vec<Need> {
+    needs.sort_by(|one, other| one.path.cmp(&other.path));
+    let mut folded: Vec<Need> = Vec::new();
+    for need in needs {
+        if !covered(host, &folded, &need.path) {
+            folded.push(need);
+        }
+    }
+    folded
+}
