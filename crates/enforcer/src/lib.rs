@@ -19,8 +19,9 @@ mod seccomp;
 mod step;
 mod supervisor;
 mod sys;
+mod watch;
 
-pub use cgroup::Mechanism;
+pub use cgroup::{Mechanism, Usage};
 pub use error::{Error, PlanProblem};
 pub use layer::Layer;
 pub use layers::env::EnvironmentCounts;
@@ -28,4 +29,4 @@ pub use limits::Limits;
 pub use outcome::{Captured, End, Limit, LimitHit, Outcome, Status};
 pub use plan::{Command, Input, Output, Plan, PlanBuilder};
 pub use running::{Killer, Running};
-pub use seccomp::Profile;
+pub use seccomp::{CompileError, Judgement, Profile, UnknownProfile};

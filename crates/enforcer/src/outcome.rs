@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::cgroup::Mechanism;
+use crate::cgroup::{Mechanism, Usage};
 use crate::layer::Layer;
 use crate::layers::env::EnvironmentCounts;
 
@@ -26,6 +26,8 @@ pub struct Outcome {
     pub stderr: Captured,
     /// From the start of the program to its end.
     pub duration: Duration,
+    /// What it used, where that was measured.
+    pub usage: Usage,
     /// Variables of the launching program that were handed on, and that were not.
     pub environment: EnvironmentCounts,
     /// Layers that were missing and had been named best-effort, and why they were missing.
@@ -61,6 +63,8 @@ pub enum End {
     Timeout,
     /// It used more memory than it may.
     Memory,
+    /// It had more processes than it may, and nothing of the kernel's could hold it back.
+    Processes,
     /// The launching program ended it.
     Killed,
 }

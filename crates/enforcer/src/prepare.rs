@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -95,7 +96,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
     let (standard, ends) = Standard::prepare(command)?;
     let prepared = Prepared {
         namespaces: Namespaces::prepare()?,
-        cgroup: Cgroup::default(),
+        cgroup: joining(group.as_ref())?,
         mounts: Mounts::prepare(plan, &located.grants, &located.workdir, is_root)?,
         standard,
         rlimits: Rlimits::prepare(&plan.limits, group.is_none()),
@@ -123,6 +124,20 @@ fn group(plan: &Plan) -> Option<Group> {
         return None;
     }
     Group::create(&wanted).ok()
+}
+
+/// The group as the child sees it: descriptors of its own, since the supervisor keeps the group.
+fn joining(group: Option<&Group>) -> Result<Cgroup, Error> {
+    let Some(group) = group else { return Ok(Cgroup::default()) };
+    let host = |source| Error::Host { what: "prepare the cgroup", source };
+    let join = group.join().iter().map(|file| file.try_clone().map_err(host)).collect::<Result<_, _>>()?;
+    let mut remove = Vec::new();
+    for folder in group.folders() {
+        if let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) {
+            remove.push((File::open(parent).map_err(host)?.into(), c_string(name)?));
+        }
+    }
+    Ok(Cgroup { join, remove })
 }
 
 /// The variables of the command: what was declared, over the sandbox's own.

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::process::{Signal, WaitId, WaitIdOptions};
 
-use crate::cgroup::Group;
-use crate::cgroup::accounting::Tree;
+use crate::cgroup::{Group, Mechanism, Usage};
 use crate::child::{Pipes, Prepared, init};
 use crate::cures;
 use crate::error::Error;
@@ -23,9 +22,7 @@ use crate::prepare::Outside;
 use crate::step::{MESSAGE_SIZE, Message, Step};
 use crate::sys;
 use crate::sys::clone::Child;
-
-/// How often the tree is measured where no cgroup holds its limits.
-const TICK: Duration = Duration::from_millis(20);
+use crate::watch::Watch;
 
 /// Wakes the supervisor up to end the run.
 #[derive(Debug)]
@@ -49,13 +46,14 @@ pub(crate) struct Supervisor {
     stdout: Capture,
     stderr: Capture,
     wake: Arc<Wake>,
+    watch: Option<Watch>,
 }
 
 impl Supervisor {
     pub(crate) fn new(plan: &Plan, command: &Command, mut outside: Outside, wake: Arc<Wake>) -> Self {
         let stdout = Capture::new(outside.ends.stdout.take(), command.stdout);
         let stderr = Capture::new(outside.ends.stderr.take(), command.stderr);
-        Self { limits: plan.limits.clone(), outside, stdout, stderr, wake }
+        Self { limits: plan.limits.clone(), outside, stdout, stderr, wake, watch: None }
     }
 
     /// Makes the sandbox, says whether that worked, and stays until its end.
@@ -78,23 +76,26 @@ impl Supervisor {
         // The child has its own copies; the pipes must have no other writers than its processes.
         drop(prepared);
         let _ = started.send(Ok(run.child.pid));
-        let end = self.watch(&run);
+        if self.outside.group.is_none() {
+            self.watch = Watch::new(&self.limits, run.child.pid);
+        }
+        let end = self.stay(&run);
         Some(self.finish(&run, end))
     }
 
     /// Waits until the run ends, by itself or because it must.
-    fn watch(&mut self, run: &Run) -> End {
+    fn stay(&mut self, run: &Run) -> End {
         let deadline = self.limits.timeout.and_then(|timeout| run.since.checked_add(timeout));
-        let mut watch = Watch::new(&self.limits, self.outside.group.is_none(), run.child.pid);
         loop {
             let now = Instant::now();
             if deadline.is_some_and(|deadline| now >= deadline) {
                 return End::Timeout;
             }
-            if watch.as_mut().is_some_and(|watch| watch.is_over(now)) {
-                return End::Memory;
+            if let Some(end) = self.watch.as_mut().and_then(|watch| watch.look(now, run.child.pidfd.as_fd()))
+            {
+                return end;
             }
-            let next = [deadline, watch.as_ref().map(|watch| watch.next)].into_iter().flatten().min();
+            let next = [deadline, self.watch.as_ref().map(|watch| watch.next)].into_iter().flatten().min();
             let patience = next.map(|next| timespec(next.saturating_duration_since(now)));
             match self.wait_for_something(run, patience.as_ref()) {
                 Event::Ended => return End::Itself,
@@ -141,6 +142,7 @@ impl Supervisor {
         self.stderr.read_available();
         let status = run.status();
         let (end, limits_hit) = self.verdict(end);
+        let usage = self.usage();
         Outcome {
             status,
             end,
@@ -149,9 +151,15 @@ impl Supervisor {
             stdout: self.stdout.captured,
             stderr: self.stderr.captured,
             duration,
+            usage,
             environment: self.outside.environment,
             waived: self.outside.waived,
         }
+    }
+
+    fn usage(&self) -> Usage {
+        let group = self.outside.group.as_ref().map(Group::usage);
+        group.or_else(|| self.watch.as_ref().map(Watch::usage)).unwrap_or_default()
     }
 
     /// Which limits were reached: by what was seen here, and by what the cgroup counted.
@@ -162,12 +170,17 @@ impl Supervisor {
         let reached = [
             (Limit::Timeout, end == End::Timeout),
             (Limit::Memory, end == End::Memory || hits.memory > 0),
-            (Limit::Processes, hits.processes > 0),
-            (Limit::Cpu, hits.cpu_throttled > 0),
+            (Limit::Processes, end == End::Processes || hits.processes > 0),
+            (Limit::Cpu, hits.cpu_throttled > 0 || self.watch.as_ref().is_some_and(|watch| watch.throttled)),
             (Limit::Output, self.stdout.captured.is_truncated() || self.stderr.captured.is_truncated()),
         ];
+        let held_by = |limit| match limit {
+            // These two are this thread's, whatever holds the others.
+            Limit::Timeout | Limit::Output => Mechanism::Supervised,
+            _ => mechanism,
+        };
         let reached = reached.into_iter().filter(|(_, reached)| *reached);
-        (end, reached.map(|(limit, _)| LimitHit { limit, mechanism }).collect())
+        (end, reached.map(|(limit, _)| LimitHit { limit, mechanism: held_by(limit) }).collect())
     }
 }
 
@@ -307,28 +320,6 @@ fn timespec(duration: Duration) -> Timespec {
     Timespec {
         tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(duration.subsec_nanos()),
-    }
-}
-
-/// Watches the tree where no cgroup does.
-struct Watch {
-    tree: Tree,
-    memory: u64,
-    next: Instant,
-}
-
-impl Watch {
-    fn new(limits: &Limits, supervised: bool, init: i32) -> Option<Self> {
-        let memory = limits.memory.filter(|_| supervised)?;
-        Some(Self { tree: Tree::of(init), memory, next: Instant::now() })
-    }
-
-    fn is_over(&mut self, now: Instant) -> bool {
-        if now < self.next {
-            return false;
-        }
-        self.next = now + TICK;
-        self.tree.measure().memory > self.memory
     }
 }
 

@@ -140,12 +140,13 @@ pub(crate) struct Hits {
 }
 
 /// What the group used, as far as the kernel tells.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Usage {
     /// The most memory at any time, in bytes.
-    pub(crate) peak_memory: Option<u64>,
+    pub peak_memory: Option<u64>,
     /// Processor time of all processes, those that ended included.
-    pub(crate) cpu: Option<Duration>,
+    pub cpu: Option<Duration>,
 }
 
 /// The group of one run. When it is dropped, what is left in it is ended and the group removed.

@@ -16,6 +16,10 @@ use crate::sys::signals;
 /// Sent by the kernel when the thread dies that made the init. Blocked and waited for, so that there is time to clean up.
 const PARENT_DIED: i32 = libc::SIGTERM;
 
+/// Sent by the supervisor to stop every process of the run, and to let it go on.
+const STOP: i32 = libc::SIGUSR1;
+const GO_ON: i32 = libc::SIGUSR2;
+
 /// Ties the init to the launching program. `alive` is the writing end of a pipe that only that program reads from.
 pub(crate) fn tie(alive: BorrowedFd<'_>) -> Applied {
     rustix::process::set_parent_process_death_signal(Some(Signal::TERM)).at(Step::DeathSignal)?;
@@ -42,19 +46,23 @@ pub(crate) fn shrink() -> Applied {
 
 /// Reaps until the command ends, and writes how it did to `result`. `clean_up` runs when the launching program has died.
 pub(crate) fn reap(command: i32, result: BorrowedFd<'_>, clean_up: impl FnOnce()) -> i32 {
-    let mask = signals::bit(libc::SIGCHLD) | signals::bit(PARENT_DIED);
+    let mask =
+        [libc::SIGCHLD, PARENT_DIED, STOP, GO_ON].into_iter().fold(0, |mask, one| mask | signals::bit(one));
     loop {
         match signals::wait(mask) {
+            Ok(arrived) if arrived.signal == libc::SIGCHLD => {}
+            // The run itself has no say in these.
+            Ok(arrived) if !arrived.from_outside => continue,
             Ok(arrived) if arrived.signal == PARENT_DIED => {
-                if !arrived.from_outside {
-                    continue;
-                }
-                signals::kill_all();
+                signals::send_to_all(libc::SIGKILL);
                 while rustix::process::wait(WaitOptions::empty()).is_ok() {}
                 clean_up();
                 return 0;
             }
-            Ok(_) => {}
+            Ok(arrived) => {
+                signals::send_to_all(if arrived.signal == STOP { libc::SIGSTOP } else { libc::SIGCONT });
+                continue;
+            }
             Err(_) => return 1,
         }
         while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {

@@ -81,8 +81,8 @@ pub(crate) fn wait(mask: u64) -> Result<Arrived> {
     }
 }
 
-/// Ends every process of this pid namespace but its init, which calls this.
-pub(crate) fn kill_all() {
+/// Sends a signal to every process of this pid namespace but its init, which calls this.
+pub(crate) fn send_to_all(signal: i32) {
     // SAFETY: sends signals; touches no memory. In a pid namespace -1 means its processes only.
-    unsafe { libc::kill(-1, libc::SIGKILL) };
+    unsafe { libc::kill(-1, signal) };
 }
