@@ -72,7 +72,7 @@ enum Operation {
     Pin {
         target: CString,
     },
-    /// An empty, unreadable file or folder of the new root over something forbidden.
+    /// An empty, unreadable file or folder over something forbidden.
     Mask {
         cover: &'static CStr,
         target: CString,
@@ -127,6 +127,8 @@ impl Mounts {
             let mode = Mode::from_raw_mode(mode);
             rustix::fs::mkdirat(private.as_fd(), folder, mode).at(Step::PrivateFs)?;
         }
+        let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        rustix::fs::openat(private.as_fd(), c"hidden-file", new, Mode::empty()).at(Step::PrivateFs)?;
         rustix::fs::mkdirat(root, STAGE, Mode::RWXU).at(Step::PrivateFs)?;
         let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         move_mount(private.as_fd(), c"", root, STAGE, onto).at(Step::PrivateFs)
