@@ -22,7 +22,8 @@ use crate::sys::exec::Strings;
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) namespaces: Namespaces,
-    pub(crate) cgroup: Cgroup,
+    /// Files of the run's cgroups to write "0" to.
+    pub(crate) join: Vec<OwnedFd>,
     pub(crate) mounts: Mounts,
     pub(crate) standard: Standard,
     pub(crate) rlimits: Rlimits,
@@ -34,15 +35,6 @@ pub(crate) struct Prepared {
     pub(crate) environment: Strings,
     /// Layers that a failure may pass over.
     pub(crate) waived: Waived,
-}
-
-/// The cgroup as the child sees it.
-#[derive(Debug, Default)]
-pub(crate) struct Cgroup {
-    /// Files to write "0" to.
-    pub(crate) join: Vec<OwnedFd>,
-    /// Folder and name of each group, to remove when the launching program cannot.
-    pub(crate) remove: Vec<(OwnedFd, CString)>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,23 +51,12 @@ pub(crate) struct Pipes {
     pub(crate) ready: OwnedFd,
     /// How the command ended.
     pub(crate) result: OwnedFd,
-    /// What the init does not close, in ascending order.
-    pub(crate) init_keeps: Vec<i32>,
-}
-
-impl Pipes {
-    pub(crate) fn new(ready: OwnedFd, result: OwnedFd, cgroup: &Cgroup) -> Self {
-        let folders = cgroup.remove.iter().map(|(folder, _)| fds::number(folder));
-        let mut init_keeps: Vec<i32> = folders.chain([fds::number(&result)]).collect();
-        init_keeps.sort_unstable();
-        Self { ready, result, init_keeps }
-    }
 }
 
 /// The init: makes the sandbox, starts the command in it, and stays.
 pub(crate) fn init(prepared: &Prepared, pipes: &Pipes) -> i32 {
     match make_sandbox(prepared, pipes) {
-        Ok(command) => stay(prepared, pipes, command),
+        Ok(command) => stay(pipes, command),
         Err(failure) => {
             report(pipes.ready.as_fd(), failure, false);
             1
@@ -94,18 +75,11 @@ fn make_sandbox(prepared: &Prepared, pipes: &Pipes) -> Applied<i32> {
     command.at(Step::Init)
 }
 
-fn stay(prepared: &Prepared, pipes: &Pipes, command: i32) -> i32 {
-    let shrunk = fds::close_all_but(&pipes.init_keeps).and_then(|()| lifetime::shrink());
-    if shrunk.is_err() {
-        return 1;
-    }
-    lifetime::reap(command, pipes.result.as_fd(), || remove_groups(&prepared.cgroup))
-}
-
-/// The launching program is dead and its groups are empty: nobody else will remove them.
-fn remove_groups(cgroup: &Cgroup) {
-    for (folder, name) in &cgroup.remove {
-        let _ = rustix::fs::unlinkat(folder, name.as_c_str(), rustix::fs::AtFlags::REMOVEDIR);
+fn stay(pipes: &Pipes, command: i32) -> i32 {
+    let result = fds::number(&pipes.result);
+    match fds::close_all_but(&[result]).and_then(|()| lifetime::shrink()) {
+        Ok(()) => lifetime::reap(command, pipes.result.as_fd()),
+        Err(_) => 1,
     }
 }
 
@@ -122,7 +96,7 @@ fn become_command(prepared: &Prepared, pipes: &Pipes) -> i32 {
 
 fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<std::convert::Infallible> {
     let waived = prepared.waived;
-    pass_over(*ready, join_cgroup(&prepared.cgroup), waived.cgroup)?;
+    pass_over(*ready, join_cgroup(&prepared.join), waived.cgroup)?;
 
     let ruleset = prepared.landlock.as_ref().map_or(-1, |landlock| fds::number(landlock.descriptor()));
     let mut keep = [*ready, ruleset];
@@ -144,8 +118,8 @@ fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<std::convert::Infall
     Err(Failure { step: Step::Exec, index: 0, errno })
 }
 
-fn join_cgroup(cgroup: &Cgroup) -> Applied {
-    for (index, file) in cgroup.join.iter().enumerate() {
+fn join_cgroup(files: &[OwnedFd]) -> Applied {
+    for (index, file) in files.iter().enumerate() {
         rustix::io::write(file, b"0").at_index(Step::JoinCgroup, index)?;
     }
     Ok(())

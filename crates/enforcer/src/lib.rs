@@ -7,6 +7,7 @@ mod child;
 mod cures;
 mod error;
 mod grants;
+mod janitor;
 mod layer;
 mod layers;
 mod limits;

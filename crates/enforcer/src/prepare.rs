@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::cgroup::{Group, Mechanism, Wanted};
-use crate::child::{Cgroup, Prepared, Waived};
+use crate::child::{Prepared, Waived};
 use crate::error::{Error, PlanProblem};
 use crate::grants::Grants;
+use crate::janitor::Leftover;
 use crate::layer::Layer;
 use crate::layers::caps::Capabilities;
 use crate::layers::env::{self, EnvironmentCounts};
@@ -31,6 +33,8 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin
 pub(crate) struct Outside {
     pub(crate) ends: Ends,
     pub(crate) group: Option<Group>,
+    /// What is to be removed of the group if this program cannot.
+    pub(crate) leftovers: Vec<Leftover>,
     pub(crate) mechanism: Mechanism,
     pub(crate) environment: EnvironmentCounts,
     /// Layers that are missing and were waived, and why.
@@ -92,11 +96,12 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
     })?;
     let group = group(plan);
     let mechanism = group.as_ref().map_or(Mechanism::Supervised, Group::mechanism);
+    let (join, leftovers) = joining(group.as_ref())?;
     let is_root = rustix::process::geteuid().is_root();
     let (standard, ends) = Standard::prepare(command)?;
     let prepared = Prepared {
         namespaces: Namespaces::prepare()?,
-        cgroup: joining(group.as_ref())?,
+        join,
         mounts: Mounts::prepare(plan, &located.grants, &located.workdir, is_root)?,
         standard,
         rlimits: Rlimits::prepare(&plan.limits, group.is_none()),
@@ -112,7 +117,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
             seccomp: plan.waives(Layer::Seccomp),
         },
     };
-    Ok((prepared, Outside { ends, group, mechanism, environment: located.counts, waived }))
+    Ok((prepared, Outside { ends, leftovers, group, mechanism, environment: located.counts, waived }))
 }
 
 /// A group where one can be had; otherwise limits on each process and the supervisor hold the limits.
@@ -127,8 +132,8 @@ fn group(plan: &Plan) -> Option<Group> {
 }
 
 /// The group as the child sees it: descriptors of its own, since the supervisor keeps the group.
-fn joining(group: Option<&Group>) -> Result<Cgroup, Error> {
-    let Some(group) = group else { return Ok(Cgroup::default()) };
+fn joining(group: Option<&Group>) -> Result<(Vec<OwnedFd>, Vec<Leftover>), Error> {
+    let Some(group) = group else { return Ok((Vec::new(), Vec::new())) };
     let host = |source| Error::Host { what: "prepare the cgroup", source };
     let join = group.join().iter().map(|file| file.try_clone().map_err(host)).collect::<Result<_, _>>()?;
     let mut remove = Vec::new();
@@ -137,7 +142,7 @@ fn joining(group: Option<&Group>) -> Result<Cgroup, Error> {
             remove.push((File::open(parent).map_err(host)?.into(), c_string(name)?));
         }
     }
-    Ok(Cgroup { join, remove })
+    Ok((join, remove))
 }
 
 /// The variables of the command: what was declared, over the sandbox's own.

@@ -7,12 +7,13 @@ use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::process::{Signal, WaitId, WaitIdOptions};
+use rustix::process::Signal;
 
 use crate::cgroup::{Group, Mechanism, Usage};
 use crate::child::{Pipes, Prepared, init};
 use crate::cures;
 use crate::error::Error;
+use crate::janitor::Janitor;
 use crate::layer::Layer;
 use crate::layers::namespaces;
 use crate::limits::Limits;
@@ -47,13 +48,15 @@ pub(crate) struct Supervisor {
     stderr: Capture,
     wake: Arc<Wake>,
     watch: Option<Watch>,
+    /// After `outside`, whose groups must be gone before it.
+    janitor: Option<Janitor>,
 }
 
 impl Supervisor {
     pub(crate) fn new(plan: &Plan, command: &Command, mut outside: Outside, wake: Arc<Wake>) -> Self {
         let stdout = Capture::new(outside.ends.stdout.take(), command.stdout);
         let stderr = Capture::new(outside.ends.stderr.take(), command.stderr);
-        Self { limits: plan.limits.clone(), outside, stdout, stderr, wake, watch: None }
+        Self { limits: plan.limits.clone(), outside, stdout, stderr, wake, watch: None, janitor: None }
     }
 
     /// Makes the sandbox, says whether that worked, and stays until its end.
@@ -62,7 +65,7 @@ impl Supervisor {
         prepared: Prepared,
         started: &SyncSender<Result<i32, Error>>,
     ) -> Option<Outcome> {
-        let run = match start(&prepared) {
+        let run = match self.start(&prepared) {
             Ok((run, messages)) => {
                 let waived = messages.iter().map(|message| waived(&prepared, *message));
                 self.outside.waived.extend(waived);
@@ -81,6 +84,17 @@ impl Supervisor {
         }
         let end = self.stay(&run);
         Some(self.finish(&run, end))
+    }
+
+    fn start(&mut self, prepared: &Prepared) -> Result<(Run, Vec<Message>), Error> {
+        // No handler of the embedding program may run in this thread or in its children.
+        let every = u64::MAX;
+        sys::signals::block(every).map_err(host("block signals"))?;
+        let leftovers = std::mem::take(&mut self.outside.leftovers);
+        if !leftovers.is_empty() {
+            self.janitor = Some(Janitor::start(&leftovers).map_err(host("start a process"))?);
+        }
+        start(prepared)
     }
 
     /// Waits until the run ends, by itself or because it must.
@@ -135,7 +149,7 @@ impl Supervisor {
             // The init cannot catch this, and the kernel ends its whole pid namespace with it.
             let _ = rustix::process::pidfd_send_signal(&run.child.pidfd, Signal::KILL);
         }
-        run.reap();
+        run.child.reap();
         let duration = run.since.elapsed();
         // All writers are dead by now: what can be read is all there is.
         self.stdout.read_available();
@@ -198,11 +212,6 @@ struct Run {
 }
 
 impl Run {
-    fn reap(&self) {
-        let wait = || rustix::process::waitid(WaitId::PidFd(self.child.pidfd.as_fd()), WaitIdOptions::EXITED);
-        let _ = rustix::io::retry_on_intr(wait);
-    }
-
     /// What the init wrote; where it was killed itself, so was the command.
     fn status(&self) -> Status {
         let mut bytes = [0; 4];
@@ -224,10 +233,7 @@ impl Run {
 fn start(prepared: &Prepared) -> Result<(Run, Vec<Message>), Error> {
     let (ready, ready_end) = pipe()?;
     let (result, result_end) = pipe()?;
-    let pipes = Pipes::new(ready_end, result_end, &prepared.cgroup);
-    // No handler of the embedding program may run in this thread or in the child.
-    let every = u64::MAX;
-    sys::signals::block(every).map_err(host("block signals"))?;
+    let pipes = Pipes { ready: ready_end, result: result_end };
     let child = sys::clone::child(namespaces::AT_CLONE, || init(prepared, &pipes));
     let child =
         child.map_err(|errno| layer_error(Step::Clone, Step::Clone.text().to_owned(), errno.into()))?;
@@ -256,7 +262,7 @@ fn start(prepared: &Prepared) -> Result<(Run, Vec<Message>), Error> {
 impl Run {
     fn end(&self) {
         let _ = rustix::process::pidfd_send_signal(&self.child.pidfd, Signal::KILL);
-        self.reap();
+        self.child.reap();
     }
 }
 

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use skillsandbox_enforcer::{Command, Outcome, Plan, PlanBuilder};
 
+#[allow(unused_imports)]
+pub(crate) use skillsandbox_enforcer::PlanBuilder as Builder;
+
 /// A plan that ends by itself.
 pub(crate) fn plan() -> PlanBuilder {
     Plan::builder().timeout(Duration::from_secs(60))
