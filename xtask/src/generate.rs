@@ -26,6 +26,11 @@ pub(crate) fn write() -> anyhow::Result<()> {
     let anchors = ["test", "--quiet", "--package", "skillsandbox-scanner", "--lib", "the_anchors_are_those"];
     succeed(cargo(anchors).env("SKILLSANDBOX_GENERATE", "1"))?;
     println!("wrote crates/scanner/src/anchors.rs");
+    // The same for the filters of system calls.
+    let filters =
+        ["test", "--quiet", "--package", "skillsandbox-enforcer", "--lib", "the_compiled_filters_are"];
+    succeed(cargo(filters).env("SKILLSANDBOX_GENERATE", "1"))?;
+    println!("wrote crates/enforcer/src/seccomp/compiled");
     for (file, args) in GENERATED {
         let path = root().join(file);
         if let Some(parent) = path.parent() {

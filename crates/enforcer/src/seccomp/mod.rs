@@ -3,6 +3,7 @@
 //! A profile is an allow-list. `groups/` has what is allowed and, with reasons too, what is not: a test finds every call of the
 //! kernel in one of the two, so that nothing is refused, or allowed, by oversight. `docs/seccomp.md` is made from the same tables.
 
+mod compiled;
 mod filter;
 mod groups;
 mod judge;
@@ -10,6 +11,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -62,7 +64,7 @@ impl Profile {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn filter(self) -> Result<Vec<u8>, CompileError> {
-        compile(self, Refusal::Errno).map(|program| program.0)
+        compile(self, Refusal::Errno).map(|program| program.0.into_owned())
     }
 
     /// The same filter for a program that has a supervisor: what is refused or reported goes to the listener that
@@ -70,7 +72,7 @@ impl Profile {
     ///
     /// `strict` refuses `sendmsg` too, so the listener has to reach the supervisor in another way than over a socket.
     pub fn notifying_filter(self) -> Result<Vec<u8>, CompileError> {
-        compile(self, Refusal::Notify).map(|program| program.0)
+        compile(self, Refusal::Notify).map(|program| program.0.into_owned())
     }
 
     /// What this profile does with a call, by its number here and its six arguments.
@@ -121,7 +123,7 @@ pub(crate) enum Refusal {
 
 /// A filter as the kernel takes it: the bytes of an array of `struct sock_filter`.
 #[derive(Debug, Clone)]
-pub(crate) struct Program(Vec<u8>);
+pub(crate) struct Program(Cow<'static, [u8]>);
 
 impl Program {
     // The seccomp layer installs these; until it does, tests are what reads them.
@@ -131,8 +133,12 @@ impl Program {
     }
 }
 
-/// The filter of a profile. Made once for each profile and refusal, and kept: libseccomp takes milliseconds for one.
+/// The filter of a profile: the one that comes with the crate where there is one for this architecture, since libseccomp takes
+/// milliseconds to make one; otherwise made once for each profile and refusal, and kept.
 pub(crate) fn compile(profile: Profile, refusal: Refusal) -> Result<Program, CompileError> {
+    if let Some(bytes) = compiled::filter(profile, refusal) {
+        return Ok(Program(Cow::Borrowed(bytes)));
+    }
     static MADE: [[OnceLock<Program>; 2]; 3] = [const { [const { OnceLock::new() }; 2] }; 3];
     let [default, strict, permissive] = &MADE;
     let [errno, notify] = match profile {
@@ -148,6 +154,6 @@ pub(crate) fn compile(profile: Profile, refusal: Refusal) -> Result<Program, Com
         return Ok(program.clone());
     }
     // Two threads may both make it; it is the same program.
-    let program = Program(filter::build(profile, refusal)?);
+    let program = Program(Cow::Owned(filter::build(profile, refusal)?));
     Ok(place.get_or_init(|| program).clone())
 }
