@@ -128,6 +128,12 @@ impl Tree {
         tree
     }
 
+    /// As if the kernel listed no children.
+    #[cfg(test)]
+    pub(super) fn ask_each_for_its_parent(&mut self, by_parent: bool) {
+        self.lists_children = !by_parent;
+    }
+
     /// Looks at the tree.
     pub(crate) fn measure(&mut self) -> Measured {
         self.living.clear();
