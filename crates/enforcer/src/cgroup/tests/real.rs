@@ -47,7 +47,7 @@ fn helper() {
             let folders: Vec<_> = group.folders().iter().map(|folder| folder.display().to_string()).collect();
             let member = member.map_or(0, |child| child.id());
             answer(format!("{member}\n{}", folders.join("\n")));
-            std::thread::sleep(Duration::from_secs(60));
+            std::thread::sleep(Duration::from_mins(1));
         }
         Ok("ask for a group") => {
             let unavailable = Group::create(&LIMITS).unwrap_err();
@@ -100,16 +100,13 @@ fn joining(group: &Group) -> Command {
 /// This program as a helper, started by `command` (a shell that joins first) or by itself.
 fn as_helper(command: Option<Command>, what: &str, answer: &Path) -> Command {
     let program = env::current_exe().unwrap();
-    let mut command = match command {
-        Some(mut joining) => {
-            joining.arg(program);
-            joining
-        }
-        None => {
-            let mut plain = Command::new(program);
-            plain.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            plain
-        }
+    let mut command = if let Some(mut joining) = command {
+        joining.arg(program);
+        joining
+    } else {
+        let mut plain = Command::new(program);
+        plain.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        plain
     };
     command.args(["--exact", "cgroup::tests::real::helper", "--ignored", "--nocapture", "--test-threads=1"]);
     command.env(HELPER, what).env(ANSWER, answer);

@@ -120,7 +120,7 @@ fn memory_is_over_only_when_it_is_so_twice() {
     assert_eq!(tree.over(64 * MIB), None);
     tree.measure();
     let sum = tree.over(64 * MIB).unwrap();
-    assert!(sum >= 96 * MIB && sum < 160 * MIB, "{sum}");
+    assert!((96 * MIB..160 * MIB).contains(&sum), "{sum}");
     // A look in between that was not over begins anew.
     assert_eq!(tree.over(1024 * MIB), None);
     assert_eq!(tree.over(64 * MIB), None);
@@ -240,4 +240,29 @@ fn a_name_cannot_forge_the_figures() {
     let measured = tree.measure();
     assert_eq!(measured.processes, 1);
     assert!(measured.memory >= 64 * MIB, "{measured:?}");
+}
+
+#[test]
+#[ignore = "prints figures; it asserts nothing. Run it alone, optimised"]
+fn cost_of_a_look() {
+    for count in [1, 50, 500] {
+        let Some(started) = Started::python(&format!(
+            "kept = bytearray(os.urandom(1 << 20) * 8)\n\
+             for _ in range({count} - 1):\n    if os.fork() == 0: rest()\n\
+             ready()\nrest()"
+        )) else {
+            return;
+        };
+        let mut tree = started.tree();
+        until(&mut tree, |measured| measured.processes == count);
+        let timed = |what: &mut dyn FnMut()| {
+            let start = std::time::Instant::now();
+            (0..100).for_each(|_| what());
+            start.elapsed() / 100
+        };
+        let look = timed(&mut || assert!(tree.measure().processes > 0));
+        let exact = timed(&mut || assert!(tree.over(1 << 40).is_none()));
+        let mut out = io::stdout();
+        writeln!(out, "{count} processes: {look:?} to measure, {exact:?} without files").unwrap();
+    }
 }
