@@ -137,6 +137,9 @@ pub(crate) mod tests {
 
     use super::*;
 
+    /// Where it is loaded: an address that is not its place in the file.
+    const BASE: u64 = 0x40_0000;
+
     /// A file with these strings, in the order in which they are given.
     pub(crate) fn file(loader: Option<&str>, dynamic: &[(u64, &str)]) -> Vec<u8> {
         let mut strings = vec![0];
@@ -148,8 +151,6 @@ pub(crate) mod tests {
         let loader_at = strings.len() as u64;
         let loader_size = loader.map_or(0, |loader| loader.len() as u64 + 1);
         strings.extend(loader.unwrap_or_default().bytes().chain([0]));
-        // Loaded at an address that is not its place in the file.
-        const BASE: u64 = 0x40_0000;
         let data = 64 + 56 * 3;
         let dynamic_at = data + strings.len() as u64;
         entries.push((DT_STRTAB, BASE + data));

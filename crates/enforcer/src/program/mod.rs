@@ -34,6 +34,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 #[cfg(test)]
+#[allow(unused_imports, reason = "for tests/program.rs, which compiles this module into itself")]
 pub(crate) use self::elf::tests::{NEEDED, RPATH, RUNPATH, file as elf_file};
 pub(crate) use self::error::NotFound;
 use self::files::Step;

@@ -150,3 +150,58 @@ fn huge_and_broken_files_are_read_within_bounds() {
         world.assert(world.at("~/bin/broken"), "~/bin/broken", &["~/bin/broken"], &["~/bin"]);
     }
 }
+
+#[test]
+fn two_skills_whose_names_look_like_an_installation_do_not_open_their_shelf() {
+    // Skills are kept side by side under the names they gave themselves.
+    let mut world = world();
+    world.text("~/.skills/other/notes.txt", "of another skill");
+    for (mark, program) in
+        [("conda-meta/history", "bin/x"), ("lib/ruby/x", "bin/ruby"), ("lib/python3.11/os.py", "bin/python3")]
+    {
+        let program = format!("~/.skills/{program}");
+        world.program(&program);
+        world.text(&format!("~/.skills/{mark}"), "");
+        for workdir in [mark.split('/').next().unwrap(), "bin"] {
+            world.workdir = Some(world.at(&format!("~/.skills/{workdir}")));
+            let found = world.find(world.at(&program)).unwrap();
+            world.laws(&found);
+            assert!(
+                found.needs.iter().all(|need| !world.at("~/.skills/other").starts_with(&need.path)),
+                "{found:?}"
+            );
+        }
+        std::fs::remove_dir_all(world.at("~/.skills/bin")).unwrap();
+    }
+}
+
+#[test]
+fn a_skill_in_a_folder_for_many_is_still_the_skill() {
+    for place in ["~/.config", "~/Documents", "~/.local/share"] {
+        let mut world = world();
+        world.folder(place);
+        world.workdir = Some(world.at(place));
+        world.link(&format!("{place}/run"), world.at("~/work/tool"));
+        assert!(world.refusal("./run").contains("leads out of the skill's own folder"), "{place}");
+    }
+}
+
+#[test]
+fn names_with_escape_sequences_do_not_reach_a_terminal() {
+    let world = world();
+    for name in ["\u{1b}[2Jx", "a\nb", "\u{202e}cod.exe", "\u{9b}31m"] {
+        world.text(&format!("@/{name}"), "");
+        world.script("@/run", format!("#!{}\n", world.at("@").join(name).display()));
+        for asked in [
+            format!("./{name}"),
+            format!("./{name}/x"),
+            format!("./no{name}"),
+            name.to_owned(),
+            "./run".to_owned(),
+        ] {
+            let text = world.refusal(&asked);
+            let clean = |letter: char| !letter.is_control() && letter != '\u{202e}';
+            assert!(text.chars().all(clean), "{text:?}");
+        }
+    }
+}

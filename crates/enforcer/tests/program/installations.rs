@@ -191,3 +191,26 @@ fn a_global_node_package_is_given_without_its_neighbours() {
     let scoped = format!("{modules}/@scope/tool");
     world.assert("tool", &format!("{scoped}/bin/cli"), &[&scoped], &[&format!("{scoped}/bin")]);
 }
+
+#[test]
+fn a_variable_that_calls_the_home_folder_a_shelf_is_not_believed() {
+    for (variable, place) in
+        [("UV_TOOL_DIR", "~"), ("UV_TOOL_DIR", "people"), ("UV_PYTHON_INSTALL_DIR", "~/.local/share")]
+    {
+        let mut world = World::new();
+        let program = format!("{place}/work/bin/tool");
+        world.program(&program);
+        world.set(variable, world.at(place));
+        world.assert(world.at(&program), &program, &[&program], &[&format!("{place}/work/bin")]);
+    }
+}
+
+#[test]
+fn a_working_copy_is_not_an_installation() {
+    let mut world = World::new();
+    world.program("~/src/ruby/bin/ruby");
+    world.text("~/src/ruby/lib/ruby/x", "");
+    world.text("~/src/ruby/.git/config", "url = https://token@host.test");
+    world.on_path("~/src/ruby/bin");
+    world.assert("ruby", "~/src/ruby/bin/ruby", &["~/src/ruby/bin/ruby"], &["~/src/ruby/bin"]);
+}

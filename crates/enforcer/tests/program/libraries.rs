@@ -64,8 +64,11 @@ fn libraries_behind_links_come_with_a_folder_that_holds_nothing_else() {
     world.link("~/app/lib/liba.so.1", "liba.so.1.2");
     world.on_path("~/app");
     world.assert("tool", "~/app/tool", &["~/app/tool", "~/app/lib"], &["~/app"]);
-    world.text("~/app/lib/passwords.txt", "");
-    world.assert("tool", "~/app/tool", &["~/app/tool", "~/app/lib/liba.so.1.2"], &["~/app"]);
+    for other in ["passwords.txt", "notes.social", "x.source", "key.so.txt", "a.so.1.pem"] {
+        let other = world.text(&format!("~/app/lib/{other}"), "");
+        world.assert("tool", "~/app/tool", &["~/app/tool", "~/app/lib/liba.so.1.2"], &["~/app"]);
+        std::fs::remove_file(other).unwrap();
+    }
 }
 
 #[test]

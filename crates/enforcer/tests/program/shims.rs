@@ -287,3 +287,12 @@ fn volta_reads_package_json_and_its_own_files() {
     world.text("@/package.json", "[".repeat(10_000));
     assert(&world, "node", "18.0.0");
 }
+
+#[test]
+fn a_users_own_settings_may_be_links_as_from_a_folder_of_dotfiles() {
+    let world = pyenv();
+    world.text("~/dotfiles/pyenv-version", "3.9.18");
+    std::fs::remove_file(world.at("~/.pyenv/version")).unwrap();
+    world.link("~/.pyenv/version", world.at("~/dotfiles/pyenv-version"));
+    assert_version(&world, "3.9.18");
+}

@@ -123,24 +123,17 @@ impl World {
         needs: &[&str],
         path_dirs: &[&str],
     ) -> Program {
-        let found = match self.find(name.as_ref()) {
-            Ok(found) => found,
-            Err(error) => panic!("{:?}: {error}", name.as_ref()),
-        };
+        let shown = name.as_ref().display();
+        let found = self.find(name.as_ref()).unwrap_or_else(|error| panic!("{shown}: {error}"));
         let place = |place: &&str| {
             if let Some(real) = place.strip_prefix('=') { PathBuf::from(real) } else { self.at(place) }
         };
         let found_needs: Vec<PathBuf> = found.needs.iter().map(|need| need.path.clone()).collect();
         let mut wanted: Vec<PathBuf> = needs.iter().map(place).collect();
         wanted.sort();
-        assert_eq!(found.path, place(&path), "path of {:?}", name.as_ref());
-        assert_eq!(found_needs, wanted, "needs of {:?}", name.as_ref());
-        assert_eq!(
-            found.path_dirs,
-            path_dirs.iter().map(place).collect::<Vec<_>>(),
-            "folders of {:?}",
-            name.as_ref()
-        );
+        assert_eq!(found.path, place(&path), "path of {shown}");
+        assert_eq!(found_needs, wanted, "needs of {shown}");
+        assert_eq!(found.path_dirs, path_dirs.iter().map(place).collect::<Vec<_>>(), "folders of {shown}");
         self.laws(&found);
         found
     }
@@ -163,5 +156,43 @@ impl World {
         }
         let folder = found.path.parent().unwrap();
         assert_eq!(folder, folder.canonicalize().unwrap(), "a link on the way to the program");
+        let workdir = self.workdir.clone().unwrap_or_else(|| self.skill()).canonicalize().unwrap();
+        for place in way(&found.path) {
+            let system = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives"];
+            let given = found.needs.iter().map(|need| need.path.as_path()).chain([workdir.as_path()]);
+            let there = given.chain(system.iter().map(Path::new)).any(|there| place.starts_with(there));
+            assert!(there, "{} is on the way to {found:?} and would not be there", place.display());
+        }
     }
+}
+
+/// Every link on the way of a path, and its end; plainly, from the text of the path alone.
+fn way(path: &Path) -> Vec<PathBuf> {
+    let mut met = Vec::new();
+    let mut text = path.to_path_buf();
+    'again: for _ in 0..50 {
+        let parts: Vec<_> = text.components().collect();
+        for end in 1..=parts.len() {
+            let part: PathBuf = parts[..end].iter().collect();
+            if let Ok(target) = part.read_link() {
+                let rest: PathBuf = parts[end..].iter().collect();
+                let joined = part.parent().unwrap().join(target).join(rest);
+                met.push(part);
+                // `..` behind what is no link may be taken away.
+                let mut plain = PathBuf::new();
+                for name in joined.components() {
+                    if name.as_os_str() == ".." && !plain.is_symlink() {
+                        plain.pop();
+                    } else {
+                        plain.push(name);
+                    }
+                }
+                text = plain;
+                continue 'again;
+            }
+        }
+        met.push(text);
+        return met;
+    }
+    panic!("too many links at {}", path.display());
 }
