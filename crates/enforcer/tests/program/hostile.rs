@@ -95,6 +95,9 @@ fn a_manager_in_the_skills_folder_is_not_asked() {
         &[],
         &[],
     );
+    // The user has rustup as well, but this is not it.
+    world.program("~/.rustup/toolchains/stable/bin/cargo");
+    world.text("~/.rustup/settings.toml", "default_toolchain = \"stable\"\n");
     world.program("@/rustup");
     world.link("@/cargo", "rustup");
     world.assert("./cargo", "@/cargo", &[], &[]);

@@ -165,6 +165,12 @@ fn links_are_entered_where_the_rest_of_the_way_is_given() {
     let bin = "~/.nvm/versions/node/v20/bin";
     world.assert("npm", &format!("{bin}/npm"), &["~/.nvm/versions/node/v20"], &[bin]);
 
+    // A link in the installation that leaves it and comes back by a link beside it, which cannot come along.
+    world.link("~/.nvm/versions/node/current", "v20");
+    world.link("~/.nvm/versions/node/v20/bin/round", "../../current/bin/node");
+    world.path = vec![world.at(bin)];
+    world.assert("round", &format!("{bin}/node"), &["~/.nvm/versions/node/v20"], &[bin]);
+
     // A folder that is a link, as those of fnm and SDKMAN.
     world.link("run/fnm/123", world.at("~/.nvm/versions/node/v20"));
     world.path.clear();
