@@ -3,8 +3,12 @@
 //!
 //! Only kernel calls from here on: see [`crate::sys`].
 
+use std::convert::Infallible;
 use std::ffi::CString;
+use std::io::IoSlice;
 use std::os::fd::{AsFd as _, OwnedFd};
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
 use crate::layers::caps::Capabilities;
 use crate::layers::fds::{self, Standard};
@@ -29,7 +33,7 @@ pub(crate) struct Prepared {
     pub(crate) rlimits: Rlimits,
     pub(crate) capabilities: Capabilities,
     pub(crate) landlock: Option<Landlock>,
-    pub(crate) seccomp: Option<seccomp::Program>,
+    pub(crate) seccomp: Filters,
     pub(crate) program: CString,
     pub(crate) arguments: Strings,
     pub(crate) environment: Strings,
@@ -44,10 +48,17 @@ pub(crate) struct Waived {
     pub(crate) seccomp: bool,
 }
 
+/// The profile, twice: refusals are told to the launching program, or, where another supervisor listens already, to nobody.
+#[derive(Debug)]
+pub(crate) struct Filters {
+    pub(crate) telling: seccomp::Program,
+    pub(crate) silent: seccomp::Program,
+}
+
 /// The child's ends of the pipes to the launching program.
 #[derive(Debug)]
 pub(crate) struct Pipes {
-    /// Failures; closed by `exec`, which is how the launching program knows that all is well.
+    /// A socket for failures; closed by `exec`, which is how the launching program knows that all is well.
     pub(crate) ready: OwnedFd,
     /// How the command ended.
     pub(crate) result: OwnedFd,
@@ -94,28 +105,39 @@ fn become_command(prepared: &Prepared, pipes: &Pipes) -> i32 {
     1
 }
 
-fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<std::convert::Infallible> {
+fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<Infallible> {
     let waived = prepared.waived;
     pass_over(*ready, join_cgroup(&prepared.join), waived.cgroup)?;
-
     let ruleset = prepared.landlock.as_ref().map_or(-1, |landlock| fds::number(landlock.descriptor()));
-    let mut keep = [*ready, ruleset];
-    prepared.standard.apply(&mut keep)?;
-    let [kept, ruleset] = keep;
-    *ready = kept;
-
+    prepared.standard.apply(*ready, ruleset)?;
+    *ready = fds::READY;
     prepared.rlimits.apply()?;
     prepared.capabilities.apply()?;
     no_new_privs::apply()?;
     if let Some(landlock) = &prepared.landlock {
-        pass_over(*ready, landlock.apply(sys::fds::borrow(ruleset)), waived.landlock)?;
+        pass_over(*ready, landlock.apply(sys::fds::borrow(fds::RULESET)), waived.landlock)?;
     }
     sys::signals::block(0).at(Step::Session)?;
-    if let Some(program) = &prepared.seccomp {
-        pass_over(*ready, sys::seccomp::install(program.bytes()).at(Step::Seccomp), waived.seccomp)?;
-    }
+    pass_over(*ready, install_filter(&prepared.seccomp), waived.seccomp)?;
     let errno = sys::exec::execute(&prepared.program, &prepared.arguments, &prepared.environment);
     Err(Failure { step: Step::Exec, index: 0, errno })
+}
+
+/// The last wall. What it refuses goes to the launching program, which gets the descriptor for it.
+fn install_filter(filters: &Filters) -> Applied {
+    match sys::seccomp::install_listening(filters.telling.bytes()) {
+        Ok(listener) => {
+            let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut rights = SendAncillaryBuffer::new(&mut space);
+            let listener = [listener.as_fd()];
+            rights.push(SendAncillaryMessage::ScmRights(&listener));
+            let ready = sys::fds::borrow(fds::READY);
+            let sent = rustix::net::sendmsg(ready, &[IoSlice::new(&[0])], &mut rights, SendFlags::NOSIGNAL);
+            sent.map(|_| ()).at(Step::Listener)
+        }
+        Err(sys::Errno(libc::EBUSY)) => sys::seccomp::install(filters.silent.bytes()).at(Step::Seccomp),
+        Err(errno) => Err(errno).at(Step::Seccomp),
+    }
 }
 
 fn join_cgroup(files: &[OwnedFd]) -> Applied {

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::cgroup::{Group, Mechanism, Wanted};
-use crate::child::{Prepared, Waived};
+use crate::child::{Filters, Prepared, Waived};
 use crate::error::{Error, PlanProblem};
 use crate::grants::Grants;
 use crate::janitor::Leftover;
@@ -88,12 +88,15 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
     if landlock.is_none() {
         waived.push((Layer::Landlock, "this kernel has no Landlock".to_owned()));
     }
-    let program = seccomp::compile(plan.profile, Refusal::Errno).map_err(|error| Error::Layer {
-        layer: Layer::Seccomp,
-        step: "compile the profile".into(),
-        source: std::io::Error::other(error.to_string()),
-        cure: None,
-    })?;
+    let filter = |refusal| {
+        seccomp::compile(plan.profile, refusal).map_err(|error| Error::Layer {
+            layer: Layer::Seccomp,
+            step: "compile the profile".into(),
+            source: std::io::Error::other(error.to_string()),
+            cure: None,
+        })
+    };
+    let seccomp = Filters { telling: filter(Refusal::Notify)?, silent: filter(Refusal::Errno)? };
     let group = group(plan);
     let mechanism = group.as_ref().map_or(Mechanism::Supervised, Group::mechanism);
     let (join, leftovers) = joining(group.as_ref())?;
@@ -107,7 +110,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
         rlimits: Rlimits::prepare(&plan.limits, group.is_none()),
         capabilities: Capabilities::prepare(),
         landlock,
-        seccomp: Some(program),
+        seccomp,
         program: c_string(located.program.path.as_os_str())?,
         arguments: arguments(command)?,
         environment: Strings::new(env::lines(&located.variables)?),

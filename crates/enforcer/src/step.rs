@@ -58,6 +58,7 @@ steps! {
     LandlockRule, Landlock, "add a rule";
     Landlock, Landlock, "restrict the process";
     Seccomp, Seccomp, "install the filter";
+    Listener, Seccomp, "hand over the listener of the filter";
     Exec, Env, "execute the program";
 }
 

@@ -1,12 +1,16 @@
 //! The thread that makes a sandbox, watches it and ends it.
 
-use std::io;
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
+};
 use rustix::process::Signal;
 
 use crate::cgroup::{Group, Mechanism, Usage};
@@ -20,6 +24,7 @@ use crate::limits::Limits;
 use crate::outcome::{Captured, End, Limit, LimitHit, Outcome, Status};
 use crate::plan::{Command, Output, Plan};
 use crate::prepare::Outside;
+use crate::refusals::Refusals;
 use crate::step::{MESSAGE_SIZE, Message, Step};
 use crate::sys;
 use crate::sys::clone::Child;
@@ -48,6 +53,7 @@ pub(crate) struct Supervisor {
     stderr: Capture,
     wake: Arc<Wake>,
     watch: Option<Watch>,
+    refusals: Refusals,
     /// After `outside`, whose groups must be gone before it.
     janitor: Option<Janitor>,
 }
@@ -56,7 +62,16 @@ impl Supervisor {
     pub(crate) fn new(plan: &Plan, command: &Command, mut outside: Outside, wake: Arc<Wake>) -> Self {
         let stdout = Capture::new(outside.ends.stdout.take(), command.stdout);
         let stderr = Capture::new(outside.ends.stderr.take(), command.stderr);
-        Self { limits: plan.limits.clone(), outside, stdout, stderr, wake, watch: None, janitor: None }
+        Self {
+            limits: plan.limits.clone(),
+            outside,
+            stdout,
+            stderr,
+            wake,
+            watch: None,
+            refusals: Refusals::new(plan.profile),
+            janitor: None,
+        }
     }
 
     /// Makes the sandbox, says whether that worked, and stays until its end.
@@ -66,9 +81,12 @@ impl Supervisor {
         started: &SyncSender<Result<i32, Error>>,
     ) -> Option<Outcome> {
         let run = match self.start(&prepared) {
-            Ok((run, messages)) => {
-                let waived = messages.iter().map(|message| waived(&prepared, *message));
+            Ok((run, said)) => {
+                let waived = said.messages.iter().map(|message| waived(&prepared, *message));
                 self.outside.waived.extend(waived);
+                if let Some(listener) = said.listener {
+                    self.refusals.listen(listener);
+                }
                 run
             }
             Err(error) => {
@@ -86,7 +104,7 @@ impl Supervisor {
         Some(self.finish(&run, end))
     }
 
-    fn start(&mut self, prepared: &Prepared) -> Result<(Run, Vec<Message>), Error> {
+    fn start(&mut self, prepared: &Prepared) -> Result<(Run, Said), Error> {
         // No handler of the embedding program may run in this thread or in its children.
         let every = u64::MAX;
         sys::signals::block(every).map_err(host("block signals"))?;
@@ -125,11 +143,19 @@ impl Supervisor {
             PollFd::new(&self.wake.0, PollFlags::IN),
             self.stdout.poll(run.child.pidfd.as_fd()),
             self.stderr.poll(run.child.pidfd.as_fd()),
+            match self.refusals.listener() {
+                Some(listener) => PollFd::new(listener, PollFlags::IN),
+                None => PollFd::new(&run.child.pidfd, PollFlags::empty()),
+            },
         ];
         if poll(&mut fds, patience).is_err() {
             return Event::Nothing;
         }
-        let [ended, woken, out, err] = fds.map(|fd| !fd.revents().is_empty());
+        let [ended, woken, out, err, asked] = fds.map(|fd| fd.revents());
+        if !asked.is_empty() && self.refusals.listener().is_some() {
+            self.refusals.serve(asked.contains(PollFlags::HUP));
+        }
+        let [ended, woken, out, err] = [ended, woken, out, err].map(|events| !events.is_empty());
         if out {
             self.stdout.read_available();
         }
@@ -166,6 +192,7 @@ impl Supervisor {
             stderr: self.stderr.captured,
             duration,
             usage,
+            refused: self.refusals.into_calls(),
             environment: self.outside.environment,
             waived: self.outside.waived,
         }
@@ -230,8 +257,10 @@ impl Run {
 }
 
 /// Makes the processes of a sandbox and waits until the program runs.
-fn start(prepared: &Prepared) -> Result<(Run, Vec<Message>), Error> {
-    let (ready, ready_end) = pipe()?;
+fn start(prepared: &Prepared) -> Result<(Run, Said), Error> {
+    let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    let sockets = rustix::net::socketpair(family, kind, SocketFlags::CLOEXEC, None);
+    let (ready, ready_end) = sockets.map_err(host("make a pair of sockets"))?;
     let (result, result_end) = pipe()?;
     let pipes = Pipes { ready: ready_end, result: result_end };
     let child = sys::clone::child(namespaces::AT_CLONE, || init(prepared, &pipes));
@@ -244,19 +273,19 @@ fn start(prepared: &Prepared) -> Result<(Run, Vec<Message>), Error> {
         run.end();
         return Err(layer_error(Step::Maps, Step::Maps.text().to_owned(), source));
     }
-    let messages = match read_messages(ready.as_fd()) {
-        Ok(messages) => messages,
+    let said = match hear(ready.as_fd()) {
+        Ok(said) => said,
         Err(source) => {
             run.end();
             return Err(Error::Host { what: "hear from the sandbox", source });
         }
     };
     run.since = Instant::now();
-    if let Some(message) = messages.iter().find(|message| !message.waived) {
+    if let Some(message) = said.messages.iter().find(|message| !message.waived) {
         run.end();
         return Err(failure(prepared, *message));
     }
-    Ok((run, messages))
+    Ok((run, said))
 }
 
 impl Run {
@@ -266,19 +295,36 @@ impl Run {
     }
 }
 
-/// Everything the child says until it executes the program or ends, which closes the pipe.
-fn read_messages(ready: BorrowedFd<'_>) -> io::Result<Vec<Message>> {
-    let mut bytes = Vec::new();
-    let mut buffer = [0; 256];
+/// What the child said until it executed the program or ended, which closes the socket.
+#[derive(Default)]
+struct Said {
+    messages: Vec<Message>,
+    listener: Option<OwnedFd>,
+}
+
+fn hear(ready: BorrowedFd<'_>) -> io::Result<Said> {
+    let mut said = Said::default();
     loop {
-        let read = rustix::io::retry_on_intr(|| rustix::io::read(ready, &mut buffer))?;
-        if read == 0 {
-            break;
+        let mut bytes = [0; MESSAGE_SIZE];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut rights = RecvAncillaryBuffer::new(&mut space);
+        let receive = || {
+            let into = &mut [IoSliceMut::new(&mut bytes)];
+            rustix::net::recvmsg(ready, into, &mut rights, RecvFlags::CMSG_CLOEXEC)
+        };
+        let received = rustix::io::retry_on_intr(receive)?;
+        if received.bytes == 0 {
+            return Ok(said);
         }
-        bytes.extend_from_slice(buffer.get(..read).unwrap_or_default());
+        if received.bytes == MESSAGE_SIZE {
+            said.messages.extend(Message::decode(bytes));
+        }
+        for message in rights.drain() {
+            if let RecvAncillaryMessage::ScmRights(mut fds) = message {
+                said.listener = fds.next();
+            }
+        }
     }
-    let (messages, _) = bytes.as_chunks::<MESSAGE_SIZE>();
-    Ok(messages.iter().filter_map(|message| Message::decode(*message)).collect())
 }
 
 fn failure(prepared: &Prepared, message: Message) -> Error {

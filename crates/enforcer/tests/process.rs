@@ -173,3 +173,55 @@ fn the_network_is_nothing_but_its_own_loopback() {
                my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $l->sockport) or die; print 'spoke';";
     assert_eq!(common::run(plan(), &Command::new("/usr/bin/perl").args(["-e", own])).stdout.text(), "spoke");
 }
+
+#[test]
+fn row_110_permissive_refuses_nothing_and_reports() {
+    let plan = plan().syscalls(Profile::Permissive);
+    // Allowed by the filter; the other walls hold it all the same.
+    let outcome = sh(
+        plan,
+        "setarch -R /bin/true && echo passed; unshare -U true; mount -t tmpfs none /tmp; echo went on",
+    );
+    assert_eq!(outcome.stdout.text(), "passed\nwent on\n", "{}", outcome.stderr.text());
+    let tried: Vec<&str> = outcome.refused.iter().map(|call| call.name.as_str()).collect();
+    for name in ["personality", "unshare"] {
+        assert!(tried.contains(&name), "{name} in {:?}", outcome.refused);
+    }
+    assert!(
+        outcome.refused.iter().all(|call| call.errno.is_none() && call.count > 0 && call.pid > 1),
+        "{:?}",
+        outcome.refused
+    );
+    assert!(sh(common::plan(), "echo nothing").refused.is_empty());
+}
+
+#[test]
+fn row_112_refused_calls_are_reported_with_name_reason_and_count() {
+    let script = "for i in 1 2 3; do unshare -U true; done; setarch -R true; true";
+    for profile in [Profile::Default, Profile::Strict] {
+        let script = if profile == Profile::Strict { "exec setarch -R true" } else { script };
+        let outcome = sh(plan().syscalls(profile), script);
+        let find = |name: &str| outcome.refused.iter().find(|call| call.name == name);
+        let personality = find("personality").unwrap_or_else(|| panic!("{profile}: {:?}", outcome.refused));
+        assert_eq!(personality.errno, Some(1));
+        assert!(!personality.reason.is_empty());
+        if profile == Profile::Default {
+            assert_eq!(find("unshare").unwrap().count, 3, "{:?}", outcome.refused);
+        }
+    }
+}
+
+#[test]
+fn row_112_a_storm_of_refused_calls_is_counted_and_ends() {
+    let script = "use POSIX; my $n = 0; for (1..20000) { $n++ if syscall(272, 0x10000000) == -1 } print $n;";
+    let outcome = common::run(plan(), &Command::new("/usr/bin/perl").args(["-e", script]));
+    assert_eq!(outcome.stdout.text(), "20000", "{}", outcome.stderr.text());
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(
+            outcome.refused.iter().map(|call| call.count).sum::<u64>(),
+            20000,
+            "{:?}",
+            outcome.refused
+        );
+    }
+}

@@ -17,13 +17,16 @@ use crate::sys::signals;
 const STOP: i32 = libc::SIGUSR1;
 const GO_ON: i32 = libc::SIGUSR2;
 
-/// Ties the init to the launching program: the kernel ends it, and with it the run, when the thread that made it dies. `alive` is the writing end of a pipe that only that program reads from.
+/// Ties the init to the launching program: the kernel ends it, and with it the run, when the thread that made it dies. `alive` is a socket of which only that program has the other end.
 pub(crate) fn tie(alive: BorrowedFd<'_>) -> Applied {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).at(Step::DeathSignal)?;
     // It may have died just before; then nobody reads any more.
     let mut poll = [rustix::event::PollFd::new(&alive, rustix::event::PollFlags::empty())];
     rustix::event::poll(&mut poll, Some(&rustix::event::Timespec::default())).at(Step::DeathSignal)?;
-    if poll.iter().any(|fd| fd.revents().contains(rustix::event::PollFlags::ERR)) {
+    if poll
+        .iter()
+        .any(|fd| fd.revents().intersects(rustix::event::PollFlags::ERR | rustix::event::PollFlags::HUP))
+    {
         return Err(sys::Errno(libc::ECANCELED)).at(Step::DeathSignal);
     }
     Ok(())

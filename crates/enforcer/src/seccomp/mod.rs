@@ -70,7 +70,7 @@ impl Profile {
     /// The same filter for a program that has a supervisor: what is refused or reported goes to the listener that
     /// `SECCOMP_FILTER_FLAG_NEW_LISTENER` returns, and [`Profile::judge`] says what to answer.
     ///
-    /// `strict` refuses `sendmsg` too, so the listener has to reach the supervisor in another way than over a socket.
+    /// `strict` lets the listener be sent over a socket at descriptor 3, and refuses `sendmsg` on any other.
     pub fn notifying_filter(self) -> Result<Vec<u8>, CompileError> {
         compile(self, Refusal::Notify).map(|program| program.0.into_owned())
     }
@@ -156,4 +156,9 @@ pub(crate) fn compile(profile: Profile, refusal: Refusal) -> Result<Program, Com
     // Two threads may both make it; it is the same program.
     let program = Program(Cow::Owned(filter::build(profile, refusal)?));
     Ok(place.get_or_init(|| program).clone())
+}
+
+/// What a call is called here, or its number.
+pub(crate) fn name(number: i32) -> String {
+    libseccomp::ScmpSyscall::from(number).get_name().unwrap_or_else(|_| number.to_string())
 }
