@@ -46,6 +46,12 @@ mod cli {
             #[arg(long, requires = "only")]
             no_fork: bool,
         },
+        /// Checks that what was granted works, without which every technique would hold for the wrong reason.
+        Grants {
+            /// What `plant` printed, or `@FILE` that holds it.
+            #[arg(long)]
+            context: String,
+        },
         /// Lists the techniques, with what is to be expected of each without a sandbox.
         List {
             /// As JSON, a line each.
@@ -81,6 +87,9 @@ mod cli {
                 // Before anything is opened, so that what is open was inherited. The file is closed again by then.
                 let scene = Scene::new(read_context(&context)?);
                 Ok(probe::attack(&scene, &techniques, isolation, &mut out)?)
+            }
+            Verb::Grants { context } => {
+                Scene::new(read_context(&context)?).check_grants().context("what was granted does not work")
             }
             Verb::List { json } => list(json),
             Verb::Flood => Ok(probe::flood()?),

@@ -68,6 +68,31 @@ impl Scene {
         Ok(path)
     }
 
+    /// A file in the granted folder with something in it, to attack with.
+    pub(crate) fn scratch_file(&self, name: &str, content: &str) -> Result<PathBuf, Stopped> {
+        let path = self.scratch(name);
+        fs::write(&path, content).map_err(|error| {
+            Stopped::unable(format!("no file could be made in the granted folder: {error}"))
+        })?;
+        Ok(path)
+    }
+
+    /// What was granted must work, or everything holds for the wrong reason.
+    pub fn check_grants(&self) -> io::Result<()> {
+        let failed = |what: &str, why: &dyn std::fmt::Display| io::Error::other(format!("{what}: {why}"));
+        let context = &self.context;
+        for (folder, name) in [(&context.granted, "granted"), (&context.readonly, "readonly")] {
+            let bytes = read(&folder.join("data.txt")).map_err(|error| failed(name, &error))?;
+            if canary::find(&bytes, &context.allowed).is_none() {
+                return Err(failed(name, &"another folder of the same name"));
+            }
+        }
+        read(&context.skill.join("main.py")).map_err(|error| failed("skill", &error))?;
+        let written =
+            self.scratch_file("grant", "written").map_err(|why| failed("granted", &format!("{why:?}")))?;
+        fs::remove_file(written)
+    }
+
     /// Whether the folder of files outside is really the host's: what is written to another one of the same name is lost.
     pub(crate) fn outside_is_the_hosts(&self) -> Result<(), Stopped> {
         let marker = read(&self.outside("marker"))?;

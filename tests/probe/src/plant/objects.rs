@@ -55,7 +55,8 @@ impl Objects {
     fn plant_posix(&mut self, secrets: &mut Secrets) -> io::Result<()> {
         let name = format!("/skillsandbox-probe-{}", random_hex(8)?);
         let canary = new_secret(secrets, "mq")?;
-        let attributes = MqAttr::new(0, i64::from(MESSAGES), sys::SIZE as i64, 0);
+        let attributes =
+            MqAttr::new(0, i64::from(MESSAGES), i64::try_from(sys::SIZE).map_err(io::Error::other)?, 0);
         let flags = MQ_OFlag::O_CREAT | MQ_OFlag::O_EXCL | MQ_OFlag::O_WRONLY | MQ_OFlag::O_NONBLOCK;
         if let Ok(queue) = mq_open(name.as_str(), flags, Mode::from_bits_truncate(0o666), Some(&attributes)) {
             self.ipc.mq = Some(name.clone());

@@ -54,9 +54,9 @@ impl Services {
         let tcp = TcpListener::bind("127.0.0.1:0")?;
         let tcp_port = tcp.local_addr()?.port();
         serve(move || Ok(tcp.accept()?.0), counter("tcp"), new_secret(secrets, "tcp")?);
-        let mut tcp6_port = None;
+        let mut over_ipv6 = None;
         if let Ok(tcp6) = TcpListener::bind("[::1]:0") {
-            tcp6_port = Some(tcp6.local_addr()?.port());
+            over_ipv6 = Some(tcp6.local_addr()?.port());
             serve(move || Ok(tcp6.accept()?.0), counter("tcp6"), new_secret(secrets, "tcp6")?);
         }
         let udp = UdpSocket::bind("127.0.0.1:0")?;
@@ -69,7 +69,7 @@ impl Services {
                 let _ = udp.send_to(canary.reveal().as_bytes(), from);
             }
         });
-        let addresses = Sockets { tcp: tcp_port, tcp6: tcp6_port, udp: udp_port, ..addresses };
+        let addresses = Sockets { tcp: tcp_port, tcp6: over_ipv6, udp: udp_port, ..addresses };
         Ok(Self { addresses, counters })
     }
 

@@ -35,10 +35,10 @@ impl Bare {
                 Text(text) => text.as_ptr() as i64,
             };
         }
-        let [a, b, c, d, e, f] = raw;
+        let [first, second, third, fourth, fifth, sixth] = raw;
         // SAFETY: every row of `BARE` hands over numbers, null and constant texts that end in NUL and that the call only reads. No
         // row names a call that maps, unmaps or writes memory of this process with such arguments.
-        check(unsafe { libc::syscall(self.number, a, b, c, d, e, f) })
+        check(unsafe { libc::syscall(self.number, first, second, third, fourth, fifth, sixth) })
     }
 }
 
@@ -60,7 +60,7 @@ pub(crate) const BARE: &[Bare] = &[
     // OPEN_TREE_CLONE | AT_RECURSIVE: a copy that is attached nowhere and goes with its descriptor.
     bare("open_tree", libc::SYS_open_tree, &[CWD, Text(c"/"), Number(0x8001)]),
     bare("mount_setattr", libc::SYS_mount_setattr, &[NO_FD, Text(c""), Number(0x1000), NULL, Number(32)]),
-    bare("open_tree_attr", 467, &[CWD, Text(c"/"), Number(0x8001), NULL, Number(32)]),
+    bare("open_tree_attr", 467, &[CWD, Text(c"/"), Number(0x8001), NULL, NULL]),
     // UFFD_USER_MODE_ONLY, and without.
     bare("userfaultfd_user", libc::SYS_userfaultfd, &[Number(1)]),
     bare("userfaultfd", libc::SYS_userfaultfd, &[NULL]),
@@ -110,6 +110,8 @@ pub(crate) const BARE: &[Bare] = &[
     // In a process without a terminal: the runner gives each technique a session of its own.
     bare("vhangup", libc::SYS_vhangup, &[]),
     bare("pivot_root", libc::SYS_pivot_root, &[NOWHERE, NOWHERE]),
-    bare("umount2", libc::SYS_umount2, &[NOWHERE, NULL]),
-    bare("mount", libc::SYS_mount, &[Text(c"none"), NOWHERE, Text(c"tmpfs"), NULL, NULL]),
+    // MNT_EXPIRE and MNT_DETACH exclude each other, which the kernel finds after it found that the caller may unmount.
+    bare("umount2", libc::SYS_umount2, &[Text(c"/"), Number(6)]),
+    // No such file system: the caller may mount, but not this.
+    bare("mount", libc::SYS_mount, &[Text(c"none"), Text(c"/"), Text(c"skillsandbox-none"), NULL, NULL]),
 ];

@@ -27,7 +27,7 @@ pub(crate) fn inherited(fd: i32) -> io::Result<OwnedFd> {
 
 /// What the file is called without its path.
 pub(crate) fn name_to_handle(path: &CStr) -> io::Result<(i32, Vec<u8>)> {
-    let mut handle = RawHandle { bytes: MAX_HANDLE as u32, kind: 0, handle: [0; MAX_HANDLE] };
+    let mut handle = RawHandle { bytes: 128, kind: 0, handle: [0; MAX_HANDLE] };
     let mut mount = 0_i32;
     // SAFETY: the path ends in NUL; the kernel writes at most `bytes` bytes behind the header, and a number to `mount`.
     let result = unsafe {
@@ -69,7 +69,7 @@ pub(crate) fn setxattr(path: &CStr, name: &CStr, value: &[u8]) -> io::Result<()>
     check(result.into()).map(drop)
 }
 
-/// Sets the flag that dumps leave the file out (FS_NODUMP_FL), which changes nothing else.
+/// Sets the flag that dumps leave the file out (`FS_NODUMP_FL`), which changes nothing else.
 pub(crate) fn set_nodump(file: BorrowedFd<'_>) -> io::Result<()> {
     let mut flags: libc::c_long = 0;
     // SAFETY: FS_IOC_GETFLAGS writes a number of at most this size.
@@ -80,7 +80,7 @@ pub(crate) fn set_nodump(file: BorrowedFd<'_>) -> io::Result<()> {
         .map(drop)
 }
 
-/// The name space above the one of this descriptor (NS_GET_PARENT) or the user name space that owns it (NS_GET_USERNS).
+/// The name space above the one of this descriptor (`NS_GET_PARENT`) or the user name space that owns it (`NS_GET_USERNS`).
 pub(crate) fn ns_above(ns: BorrowedFd<'_>, owner: bool) -> io::Result<OwnedFd> {
     let request = if owner { 0xb701 } else { 0xb702 };
     // SAFETY: both requests take no argument and give a descriptor.
@@ -99,7 +99,7 @@ pub(crate) fn type_space(terminal: BorrowedFd<'_>, high: u64) -> io::Result<()> 
     check(result).map(drop)
 }
 
-/// Asks a console of the kernel which shift keys are held (TIOCL_GETSHIFTSTATE): the harmless part of what can also paste.
+/// Asks a console of the kernel which shift keys are held (`TIOCL_GETSHIFTSTATE`): the harmless part of what can also paste.
 pub(crate) fn console_shift_state(terminal: BorrowedFd<'_>) -> io::Result<()> {
     let mut request = [6_u8; 8];
     // SAFETY: the kernel reads one byte, and writes one in its place.
@@ -143,10 +143,12 @@ pub(crate) fn memfd(name: &CStr) -> io::Result<OwnedFd> {
 }
 
 /// A socket of any kind.
-pub(crate) fn socket(family: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
+///
+/// The family is wider than the kernel's `int`: it does not look at the upper half, and a filter may.
+pub(crate) fn socket(family: i64, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
+    let kind = kind | libc::SOCK_CLOEXEC;
     // SAFETY: takes three numbers.
-    let fd =
-        check(unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) }.into()).and_then(int)?;
+    let fd = check(unsafe { libc::syscall(libc::SYS_socket, family, kind, protocol) }).and_then(int)?;
     // SAFETY: the kernel has just made this descriptor for us.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
@@ -167,7 +169,7 @@ pub(crate) fn send_to_loopback(
             bytes.len(),
             flags | libc::MSG_NOSIGNAL,
             (&raw const address).cast(),
-            size_of_val(&address) as u32,
+            ADDRESS_SIZE,
         )
     };
     if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
@@ -177,15 +179,17 @@ pub(crate) fn send_to_loopback(
 pub(crate) fn connect_to_loopback(socket: BorrowedFd<'_>, port: u16) -> io::Result<()> {
     let address = loopback(port);
     // SAFETY: the kernel reads one `sockaddr_in`.
-    let result = unsafe {
-        libc::connect(socket.as_raw_fd(), (&raw const address).cast(), size_of_val(&address) as u32)
-    };
+    let result = unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), ADDRESS_SIZE) };
     check(result.into()).map(drop)
 }
 
+/// As the kernel's structures have them: `sizeof(struct sockaddr_in)` and `AF_INET`.
+const ADDRESS_SIZE: u32 = 16;
+const AF_INET: u16 = 2;
+
 fn loopback(port: u16) -> libc::sockaddr_in {
     libc::sockaddr_in {
-        sin_family: libc::AF_INET as u16,
+        sin_family: AF_INET,
         sin_port: port.to_be(),
         sin_addr: libc::in_addr { s_addr: u32::from_be_bytes([127, 0, 0, 1]).to_be() },
         sin_zero: [0; 8],

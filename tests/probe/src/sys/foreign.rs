@@ -5,6 +5,7 @@ use std::io;
 /// The 32-bit door, `int 0x80`: `None` where the processor has none.
 #[cfg(target_arch = "x86_64")]
 #[must_use]
+#[expect(clippy::unnecessary_wraps, reason = "on other processors there is none")]
 pub(crate) fn int80(number: u32) -> Option<io::Result<i64>> {
     let result: i32;
     // SAFETY: makes a call whose arguments are all zero; callers pass numbers of calls that do nothing with null. The kernel keeps

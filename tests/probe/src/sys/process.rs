@@ -95,7 +95,7 @@ pub(crate) fn sigqueue(pid: i32, signal: i32) -> io::Result<()> {
         .map(drop)
 }
 
-/// Whether two processes share the table of descriptors (KCMP_FILES): asks for the right to trace both.
+/// Whether two processes share the table of descriptors (`KCMP_FILES`): asks for the right to trace both.
 pub(crate) fn kcmp(one: i32, other: i32) -> io::Result<i64> {
     // SAFETY: takes five numbers.
     check(unsafe { libc::syscall(libc::SYS_kcmp, one, other, 2, 0, 0) })

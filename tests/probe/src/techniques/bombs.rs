@@ -156,7 +156,7 @@ fn written(mut file: File, bytes: usize) -> Tried {
 fn inodes() -> Tried {
     let folder = std::env::temp_dir().join(format!("skillsandbox-probe-inodes-{}", own_pid()));
     fs::create_dir(&folder)?;
-    let made = (0..INODES).map(|n| File::create(folder.join(n.to_string()))).find_map(|file| file.err());
+    let made = (0..INODES).map(|n| File::create(folder.join(n.to_string()))).find_map(Result::err);
     let count = fs::read_dir(&folder).map_or(0, Iterator::count);
     let _ = fs::remove_dir_all(&folder);
     match made {

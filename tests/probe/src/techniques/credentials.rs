@@ -65,7 +65,7 @@ pub(super) const TECHNIQUES: &[Technique] = &[
         setgroups(&[])?;
         Ok("it has none now".into())
     }),
-    right("raise-limit", Control::Root, "Raises a limit that was set for it.", |_| {
+    right("raise-limit", INHERITED, "Raises a limit that was set for it.", |_| {
         let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
         if hard == RLIM_INFINITY {
             return Ok("there is none".into());

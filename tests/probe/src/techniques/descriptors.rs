@@ -89,12 +89,11 @@ fn content(fd: &OwnedFd) -> Result<Vec<u8>, Stopped> {
     if file.metadata()?.is_dir() {
         return Err(Stopped::held("a folder"));
     }
-    let length = match file.read_at(&mut bytes, 0) {
-        Ok(length) => length,
-        Err(_) => {
-            nonblocking(fd)?;
-            file.read(&mut bytes)?
-        }
+    let length = if let Ok(length) = file.read_at(&mut bytes, 0) {
+        length
+    } else {
+        nonblocking(fd)?;
+        file.read(&mut bytes)?
     };
     bytes.truncate(length);
     Ok(bytes)

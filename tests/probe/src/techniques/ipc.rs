@@ -83,10 +83,10 @@ pub(super) const TECHNIQUES: &[Technique] = &[
         let sem = planted(s.context.ipc.sem.as_ref())?;
         by_key_or_id(sys::sem_id(sem.key, false), sem.id, |id| {
             let hash = sha256(format!("semaphore {}", sys::sem_value(id)?).as_bytes());
-            match s.context.secrets.get("semaphore") == Some(&hash) {
-                true => Ok("read its value".into()),
-                false => Err(Stopped::held("another semaphore")),
+            if s.context.secrets.get("semaphore") != Some(&hash) {
+                return Err(Stopped::held("another semaphore"));
             }
+            Ok("read its value".into())
         })
     }),
     ipc("posix-mq", Control::User, "Takes a message from a named queue of the host.", |s| {

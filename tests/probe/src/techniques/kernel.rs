@@ -100,6 +100,10 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     kernel("personality-execute", USER, "Has everything that can be read be executable.", |_| {
         personality(0x040_0000)
     }),
+    kernel("personality-high-bits", USER, "The same with a bit that a filter may compare.", |_| {
+        sys::personality(0x004_0000 | (1 << 32))?;
+        Ok("it is so now".into())
+    }),
     kernel("seccomp-listener", USER, "Puts a filter with a listener of its own on itself.", |_| {
         sys::prctl(libc::PR_SET_NO_NEW_PRIVS, 1)?;
         sys::seccomp_listener()?;
@@ -118,6 +122,7 @@ pub(super) const TECHNIQUES: &[Technique] = &[
         Some(result) => Ok(format!("it answered {}", result?)),
     }),
     kernel("i386-call", BUILT, "Calls by the 32-bit table, as int 0x80 does.", |_| int80(20, "getpid")),
+    kernel("i386-socketcall", BUILT, "Asks for no socket by the 32-bit table.", |_| int80(102, "socketcall")),
     kernel("i386-mount", BUILT, "Asks to mount nothing by the 32-bit table.", |_| int80(21, "mount")),
     kernel("i386-ptrace", BUILT, "Has its parent trace it by the 32-bit table.", |_| int80(26, "ptrace")),
     kernel("i386-unshare", BUILT, "Leaves no name space by the 32-bit table.", |_| int80(310, "unshare")),

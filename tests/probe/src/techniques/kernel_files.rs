@@ -36,9 +36,6 @@ pub(super) const TECHNIQUES: &[Technique] = &[
         writable(&["/proc/sys/vm/drop_caches", "/proc/sys/kernel/panic", "/proc/sys/net/ipv4/ip_forward"])
     }),
     file("proc-sysrq", MACHINE, "Opens what restarts the machine.", |_| writable(&["/proc/sysrq-trigger"])),
-    file("proc-ns-last-pid", MACHINE, "Opens what decides the next process number.", |_| {
-        writable(&["/proc/sys/kernel/ns_last_pid"])
-    }),
     file("proc-memory", MACHINE, "Opens the memory of the machine.", |_| {
         readable(&["/proc/kcore", "/dev/mem", "/dev/kmem", "/dev/port"])
     }),

@@ -69,16 +69,14 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     }),
     link("rename-out", "Moves a file from the granted folder to outside.", |s| {
         s.outside_is_the_hosts()?;
-        let path = s.scratch("out");
-        fs::write(&path, "from within\n")?;
+        let path = s.scratch_file("out", "from within\n")?;
         let moved = fs::rename(&path, s.outside("moved-out"));
         let _ = fs::remove_file(path);
         moved?;
         Ok("moved".into())
     }),
     link("rename-exchange", "Has a granted and an outside file change places.", |s| {
-        let path = s.scratch("exchange");
-        fs::write(&path, "from within\n")?;
+        let path = s.scratch_file("exchange", "from within\n")?;
         let flags = RenameFlags::RENAME_EXCHANGE;
         let done = renameat2(AT_FDCWD, &path, AT_FDCWD, &s.outside("exchanged"), flags);
         let _ = fs::remove_file(path);

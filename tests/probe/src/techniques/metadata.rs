@@ -13,6 +13,9 @@ use crate::outcome::{Stopped, Tried};
 use crate::scene::{Scene, c_path};
 use crate::sys;
 
+/// After 1970.
+const LONG_AGO: Duration = Duration::from_secs(86_401);
+
 const fn metadata(name: &'static str, what: &'static str, run: fn(&Scene) -> Tried) -> Technique {
     technique(Group::Write, name, Control::User, what, run)
 }
@@ -47,12 +50,12 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     }),
     metadata("meta-utimes", "Changes the times of a file outside.", |s| {
         let path = s.outside("utimes");
-        let then = TimeSpec::from(Duration::from_secs(86_400));
+        let then = TimeSpec::from(LONG_AGO);
         utimensat(nix::fcntl::AT_FDCWD, &path, &then, &then, UtimensatFlags::NoFollowSymlink)?;
-        match fs::metadata(&path)?.modified()? == SystemTime::UNIX_EPOCH + Duration::from_secs(86_400) {
-            true => Ok("it is old now".into()),
-            false => Err(Stopped::held("its time is as before")),
+        if fs::metadata(&path)?.modified()? != SystemTime::UNIX_EPOCH + LONG_AGO {
+            return Err(Stopped::held("its time is as before"));
         }
+        Ok("it is old now".into())
     }),
     metadata("meta-utimes-by-descriptor", "Changes times by a descriptor for reading.", |s| {
         let file = File::open(s.outside("utimes"))?;

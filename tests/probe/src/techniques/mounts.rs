@@ -52,13 +52,15 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     mounting("mount-remount-root", ROOT, "Mounts the root again, for writing.", |_| {
         // Only in a private name space, or in a sandbox's: the host's own root stays as it is.
         if !in_private() {
-            return reached(call_at_nothing());
+            return call("mount");
         }
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND;
         reached(mount(None::<&str>, "/", None::<&str>, flags, None::<&str>))
     }),
-    mounting("call-mount", ROOT, "Asks to mount on a folder that does not exist.", |_| call("mount")),
-    mounting("call-umount2", ROOT, "Asks to unmount a folder that does not exist.", |_| call("umount2")),
+    mounting("call-mount", ROOT, "Asks to mount a file system that does not exist.", |_| call("mount")),
+    mounting("call-umount2", ROOT, "Asks to unmount the root in a way that does not exist.", |_| {
+        call("umount2")
+    }),
     mounting("call-pivot-root", ROOT, "Asks for another root that does not exist.", |_| call("pivot_root")),
     mounting("call-fsopen", ROOT, "Prepares a file system by the new calls.", |_| call("fsopen")),
     mounting("call-fspick", ROOT, "Takes a mounted file system to change it.", |_| call("fspick")),
@@ -66,8 +68,8 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     mounting("call-fsconfig", Control::User, "Configures a prepared file system, with none.", |_| {
         call("fsconfig")
     }),
-    mounting("call-move-mount", ROOT, "Moves a mount.", |_| call("move_mount")),
-    mounting("call-open-tree", ROOT, "Copies all mounts.", |_| call("open_tree")),
+    mounting("call-move-mount", ROOT, "Moves a mount to another folder.", |_| call("move_mount")),
+    mounting("call-open-tree", ROOT, "Copies all mounts to a place of its own.", |_| call("open_tree")),
     mounting("call-open-tree-attr", NEW, "Copies all mounts with other rights.", |_| call("open_tree_attr")),
     mounting("call-mount-setattr", ROOT, "Changes the rights of a mount.", |_| call("mount_setattr")),
     mounting("chroot", ROOT, "Takes the granted folder as root.", |s| {
@@ -103,10 +105,6 @@ fn finish(target: &Path, result: nix::Result<()>) -> Tried {
     Ok("mounted, and unmounted".into())
 }
 
-fn call_at_nothing() -> nix::Result<()> {
-    mount(Some("none"), "/nonexistent/skillsandbox-probe", Some("tmpfs"), MsFlags::empty(), None::<&str>)
-}
-
 /// The oldest way out of a changed root (chroot(2), "NOTES").
 fn breakout(scene: &Scene) -> Tried {
     let inside = scene.scratch_dir("chroot")?;
@@ -122,15 +120,16 @@ fn breakout(scene: &Scene) -> Tried {
     scene.leaked_by(scene.context.home.join(".env"))
 }
 
-/// Masks and mounts of a sandbox; outside, only in a private name space.
+/// Masks and mounts of a sandbox. Of the host's mounts only a copy of `/proc` is tried, in a private name space.
 fn umount_all(scene: &Scene) -> Tried {
     let a_sandboxes = scene.shares_with_host("mnt") == Some(false);
     if !in_private() && !a_sandboxes {
-        return reached(umount2("/nonexistent/skillsandbox-probe", MntFlags::empty()));
+        return call("umount2");
     }
     let table = fs::read_to_string("/proc/self/mountinfo")?;
     let points = table.lines().filter_map(|line| line.split_whitespace().nth(4));
-    let points: Vec<_> = points.filter(|point| *point != "/").take(64).collect();
+    let points = points.filter(|point| if a_sandboxes { *point != "/" } else { *point == "/proc" });
+    let points: Vec<_> = points.take(64).collect();
     // Without MNT_DETACH, so that what is in use stays; that it is (EBUSY) is said only to those who may.
     any_of(points.into_iter().map(|point| {
         let tried = match umount2(point, MntFlags::UMOUNT_NOFOLLOW) {

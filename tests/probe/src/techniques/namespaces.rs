@@ -1,6 +1,6 @@
 //! Making name spaces, in which a process has rights again, and entering others'.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd as _;
 
@@ -22,6 +22,7 @@ const fn space(
 }
 const ROOT: Control = Control::Root;
 const USER: Control = Control::Host("some hosts keep user name spaces from ordinary users");
+const INIT: Control = Control::Host("root may have fewer rights than the first process of the host");
 const TIME: Control = Control::Host("older kernels have no time name spaces");
 
 const NEWTIME: i32 = 0x80;
@@ -67,6 +68,10 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     space("clone-cgroup", ROOT, "Starts a process in a new name space of groups.", |_| {
         cloned(libc::CLONE_NEWCGROUP)
     }),
+    space("clone-user-high-bits", USER, "The same with a bit that a filter may compare.", |_| {
+        waitpid(sys::clone_and_end(i64::from(libc::CLONE_NEWUSER) | (1 << 40))?, None)?;
+        Ok("a process ran in it".into())
+    }),
     space("clone3-user", USER, "The same by clone3, whose flags a filter cannot see.", |_| {
         cloned3(libc::CLONE_NEWUSER)
     }),
@@ -85,18 +90,18 @@ pub(super) const TECHNIQUES: &[Technique] = &[
         let target = s.scratch_dir("userns")?;
         let mounted = mount(Some("tmpfs"), &target, Some("tmpfs"), MsFlags::empty(), None::<&str>);
         let _ = nix::mount::umount(&target);
-        let _ = std::fs::remove_dir(target);
+        let _ = fs::remove_dir(target);
         mounted?;
         Ok("mounted with rights of its own".into())
     }),
     space("userns-nesting", USER, "Makes user name spaces within each other, up to 40.", |_| {
-        let made = (0..40).map(|_| sys::unshare(libc::CLONE_NEWUSER)).take_while(io::Result::is_ok).count();
-        if made == 0 {
-            sys::unshare(libc::CLONE_NEWUSER)?;
-        }
+        let own = (nix::unistd::geteuid().as_raw(), nix::unistd::getegid().as_raw());
+        sys::unshare(libc::CLONE_NEWUSER)?;
+        let above = std::iter::once(own).chain(std::iter::repeat_n((0, 0), 38));
+        let made = 1 + above.take_while(|above| nest(*above).is_ok()).count();
         Ok(format!("{made} of them"))
     }),
-    space("setns-init", ROOT, "Enters the name spaces of process 1.", |s| {
+    space("setns-init", INIT, "Enters the name spaces of process 1.", |s| {
         if s.runner == 1 {
             return Err(Stopped::unable("the attack itself is process 1"));
         }
@@ -133,6 +138,14 @@ pub(super) const TECHNIQUES: &[Technique] = &[
 fn unshare(flags: i32) -> Tried {
     sys::unshare(flags)?;
     Ok("it has one of its own".into())
+}
+
+/// Only who has a number in the name space, as a user and as a group, may make another one in it.
+fn nest((user_above, group_above): (u32, u32)) -> io::Result<()> {
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("0 {user_above} 1"))?;
+    fs::write("/proc/self/gid_map", format!("0 {group_above} 1"))?;
+    sys::unshare(libc::CLONE_NEWUSER)
 }
 
 fn cloned(flags: i32) -> Tried {

@@ -28,15 +28,16 @@ const fn near(
     technique(Group::Process, name, control, what, run)
 }
 
+const INIT: Control = Control::Host("root may have fewer rights than the first process of the host");
 const LEFT_ALONE: Control = Control::Host("outside, the first process of the host is left alone");
 
 pub(super) const TECHNIQUES: &[Technique] = &[
-    near("init-environ", Control::Root, "Reads the environment of process 1.", |s| environ(s, init(s)?)),
-    near("init-mem", Control::Root, "Reads the memory of process 1.", |s| memory(init(s)?)),
-    near("init-maps", Control::Root, "Reads where the memory of process 1 is.", |s| maps(init(s)?)),
-    near("init-fd", Control::Root, "Opens the files of process 1.", |s| files(init(s)?)),
-    near("init-root", Control::Root, "Goes by the root of process 1.", |s| by_root(s, init(s)?)),
-    near("init-cwd", Control::Root, "Goes by the current folder of process 1.", |s| by_cwd(s, init(s)?)),
+    near("init-environ", INIT, "Reads the environment of process 1.", |s| environ(s, init(s)?)),
+    near("init-mem", INIT, "Reads the memory of process 1.", |s| memory(init(s)?)),
+    near("init-maps", INIT, "Reads where the memory of process 1 is.", |s| maps(init(s)?)),
+    near("init-fd", INIT, "Opens the files of process 1.", |s| files(init(s)?)),
+    near("init-root", INIT, "Goes by the root of process 1.", |s| by_root(s, init(s)?)),
+    near("init-cwd", INIT, "Goes by the current folder of process 1.", |s| by_cwd(s, init(s)?)),
     near("init-signal", Control::Root, "Asks whether process 1 of the host may be signalled.", |s| {
         signal(s, init(s)?)
     }),
@@ -46,14 +47,12 @@ pub(super) const TECHNIQUES: &[Technique] = &[
         }
         trace(init(s)?)
     }),
-    near("init-process-vm-readv", Control::Root, "Reads the memory of process 1 by its call.", |s| {
-        vm_read(init(s)?)
-    }),
-    near("init-process-vm-writev", Control::Root, "Writes the memory of process 1, at no address.", |s| {
+    near("init-process-vm-readv", INIT, "Reads the memory of process 1 by its call.", |s| vm_read(init(s)?)),
+    near("init-process-vm-writev", INIT, "Writes the memory of process 1, at no address.", |s| {
         vm_write(init(s)?)
     }),
-    near("init-pidfd-getfd", Control::Root, "Takes descriptors of process 1.", |s| take_files(init(s)?)),
-    near("init-kcmp", Control::Root, "Compares descriptors with process 1.", |s| {
+    near("init-pidfd-getfd", INIT, "Takes descriptors of process 1.", |s| take_files(init(s)?)),
+    near("init-kcmp", INIT, "Compares descriptors with process 1.", |s| {
         reached_unless(sys::kcmp(own_pid(), init(s)?), &[Errno::ESRCH])
     }),
     near("launcher-environ", Control::User, "Reads the environment of whoever started this.", |s| {

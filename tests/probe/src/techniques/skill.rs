@@ -25,8 +25,7 @@ const REMOUNT: Control = Control::Root;
 pub(super) const TECHNIQUES: &[Technique] = &[
     skill("skill-write-manifest", Control::User, "Adds to the skill's manifest.", |s| append(&manifest(s))),
     skill("skill-replace-manifest", Control::User, "Moves another file over the manifest.", |s| {
-        let own = s.scratch("manifest");
-        fs::write(&own, "skill: { name: mine, version: \"6.6.6\" }\n")?;
+        let own = s.scratch_file("manifest", "skill: { name: mine, version: \"6.6.6\" }\n")?;
         let moved = fs::rename(&own, manifest(s));
         let _ = fs::remove_file(own);
         moved?;
@@ -62,8 +61,7 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     }),
     skill("skill-bind-over", REMOUNT, "Mounts another file over one of the skill.", |s| {
         mounts::in_private();
-        let own = s.scratch("over");
-        fs::write(&own, "mine\n")?;
+        let own = s.scratch_file("over", "mine\n")?;
         let target = s.context.skill.join("bound-over");
         let bound = mount(Some(&own), &target, None::<&str>, MsFlags::MS_BIND, None::<&str>);
         let seen = fs::read_to_string(&target);

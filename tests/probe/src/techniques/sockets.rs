@@ -14,6 +14,11 @@ use crate::sys;
 
 /// What a socket that was reached may take to answer.
 const PATIENCE: Duration = Duration::from_secs(3);
+const INET: i64 = libc::AF_INET as i64;
+const INET6: i64 = libc::AF_INET6 as i64;
+const NETLINK: i64 = libc::AF_NETLINK as i64;
+/// A bit the kernel does not look at.
+const HIGH: i64 = 1 << 32;
 const FAMILY: Control = Control::Host("kernels may be built without this family");
 
 const fn net(
@@ -48,7 +53,7 @@ pub(super) const TECHNIQUES: &[Technique] = &[
         Control::Host("net.ipv4.tcp_fastopen may be off"),
         "Sends without connecting first.",
         |s| {
-            let socket = sys::socket(libc::AF_INET, libc::SOCK_STREAM, 0)?;
+            let socket = sys::socket(INET, libc::SOCK_STREAM, 0)?;
             sys::send_to_loopback(socket.as_fd(), s.context.sockets.tcp, b"probe", libc::MSG_FASTOPEN)?;
             answered(s, TcpStream::from(socket))
         },
@@ -58,7 +63,7 @@ pub(super) const TECHNIQUES: &[Technique] = &[
         Control::Host("kernels may be built without it"),
         "Connects by several paths at once.",
         |s| {
-            let socket = sys::socket(libc::AF_INET, libc::SOCK_STREAM, 262)?;
+            let socket = sys::socket(INET, libc::SOCK_STREAM, 262)?;
             sys::connect_to_loopback(socket.as_fd(), s.context.sockets.tcp)?;
             answered(s, TcpStream::from(socket))
         },
@@ -77,28 +82,37 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     net("family-packet", Control::Root, "Opens a socket for packets as they are on the wire.", |_| {
         opens(17, &[libc::SOCK_RAW, libc::SOCK_DGRAM], 0x0300)
     }),
-    net("family-inet-packet", Control::Root, "The same by its old name.", |_| {
-        opens(libc::AF_INET, &[10], 0x0300)
+    net("family-packet-high-bits", Control::Root, "The same with a bit that a filter may compare.", |_| {
+        opens(17 + HIGH, &[libc::SOCK_RAW, libc::SOCK_DGRAM], 0x0300)
     }),
+    net(
+        "family-vsock-high-bits",
+        FAMILY,
+        "A socket to the host of a virtual machine, with such a bit.",
+        |_| any_kind(40 + HIGH),
+    ),
+    net(
+        "netlink-high-bits",
+        Control::User,
+        "A socket to the kernel's audit and others, with such a bit.",
+        |_| any_of((1..23).map(|kind| (kind, opens(NETLINK | HIGH, &[libc::SOCK_RAW], kind)))),
+    ),
+    net("family-inet-packet", Control::Root, "The same by its old name.", |_| opens(INET, &[10], 0x0300)),
     net("family-raw", Control::Root, "Opens a socket for any protocol of IP.", |_| {
-        opens(libc::AF_INET, &[libc::SOCK_RAW], 1)
+        opens(INET, &[libc::SOCK_RAW], 1)
     }),
     net("family-raw6", Control::Host("a host may have no IPv6"), "The same for IPv6.", |_| {
-        opens(libc::AF_INET6, &[libc::SOCK_RAW], 58)
+        opens(INET6, &[libc::SOCK_RAW], 58)
     }),
     net(
         "family-ping",
         Control::Host("depends on net.ipv4.ping_group_range"),
         "Opens a socket for ping.",
-        |_| opens(libc::AF_INET, &[libc::SOCK_DGRAM], 1),
+        |_| opens(INET, &[libc::SOCK_DGRAM], 1),
     ),
-    net("family-sctp", FAMILY, "Opens a socket of SCTP.", |_| {
-        opens(libc::AF_INET, &[libc::SOCK_STREAM], 132)
-    }),
-    net("family-dccp", FAMILY, "Opens a socket of DCCP.", |_| opens(libc::AF_INET, &[6], 33)),
-    net("family-udplite", FAMILY, "Opens a socket of UDP-Lite.", |_| {
-        opens(libc::AF_INET, &[libc::SOCK_DGRAM], 136)
-    }),
+    net("family-sctp", FAMILY, "Opens a socket of SCTP.", |_| opens(INET, &[libc::SOCK_STREAM], 132)),
+    net("family-dccp", FAMILY, "Opens a socket of DCCP.", |_| opens(INET, &[6], 33)),
+    net("family-udplite", FAMILY, "Opens a socket of UDP-Lite.", |_| opens(INET, &[libc::SOCK_DGRAM], 136)),
     net("family-vsock", FAMILY, "Opens a socket to the host of a virtual machine.", |_| any_kind(40)),
     net("family-alg", FAMILY, "Opens a socket to the kernel's ciphers.", |_| any_kind(38)),
     net("family-bluetooth", FAMILY, "Opens a socket of Bluetooth.", |_| any_kind(31)),
@@ -120,7 +134,7 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     net("family-rxrpc", FAMILY, "Opens a socket of RxRPC.", |_| opens(33, &[libc::SOCK_DGRAM], 2)),
     net("netlink", Control::User, "Opens sockets to the kernel other than those about routes.", |_| {
         // 0 is NETLINK_ROUTE, which libraries need to list addresses.
-        any_of((1..23).map(|kind| (kind, opens(libc::AF_NETLINK, &[libc::SOCK_RAW, libc::SOCK_DGRAM], kind))))
+        any_of((1..23).map(|kind| (kind, opens(NETLINK, &[libc::SOCK_RAW, libc::SOCK_DGRAM], kind))))
     }),
 ];
 
@@ -140,7 +154,7 @@ fn received(scene: &Scene, socket: &UdpSocket) -> Tried {
 }
 
 /// A family that does not exist is refused too.
-fn opens(family: i32, kinds: &[i32], protocol: i32) -> Tried {
+fn opens(family: i64, kinds: &[i32], protocol: i32) -> Tried {
     const MISSING: &[Errno] = &[
         Errno::EAFNOSUPPORT,
         Errno::EPROTONOSUPPORT,
@@ -156,6 +170,6 @@ fn opens(family: i32, kinds: &[i32], protocol: i32) -> Tried {
 }
 
 /// Any kind of socket there may be: stream, datagram, raw, sequence.
-fn any_kind(family: i32) -> Tried {
+fn any_kind(family: i64) -> Tried {
     opens(family, &[1, 2, 3, 5], 0)
 }

@@ -39,9 +39,10 @@ fn each(scene: &Scene, attempt: fn(&OwnedFd) -> std::io::Result<()>) -> Tried {
     let terminals = standard.chain(tty).filter(|(_, fd)| sys::is_terminal(fd));
     let terminals: Vec<_> = terminals.collect();
     if terminals.is_empty() {
-        return Err(match scene.context.launcher.terminal {
-            true => Stopped::held("the launcher's terminal did not come along"),
-            false => Stopped::unable("there is no terminal"),
+        return Err(if scene.context.launcher.terminal {
+            Stopped::held("the launcher's terminal did not come along")
+        } else {
+            Stopped::unable("there is no terminal")
         });
     }
     any_of(

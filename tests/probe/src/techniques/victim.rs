@@ -158,10 +158,10 @@ fn maps(scene: &Scene) -> Tried {
         let number = |text| u64::from_str_radix(text, 16).ok();
         Some((number(start)?..number(end)?).contains(&scene.context.victim.secret_address))
     };
-    match text.lines().any(|line| holds(line) == Some(true)) {
-        true => Ok("saw where its secret is".into()),
-        false => Err(Stopped::held("not the victim's")),
+    if text.lines().any(|line| holds(line) == Some(true)) {
+        return Ok("saw where its secret is".into());
     }
+    Err(Stopped::held("not the victim's"))
 }
 
 fn trace(scene: &Scene) -> Tried {
