@@ -21,6 +21,11 @@ const TICK: Duration = Duration::from_millis(1);
 /// Bytes of detail that are passed on.
 const MAX_DETAIL: u64 = 4096;
 
+/// Signals that mean a refusal: the filter's; the kernel's for want of memory or by a stricter filter; the processor's where a door is
+/// shut; those of limits.
+const STOPS: &[Signal] =
+    &[Signal::SIGSYS, Signal::SIGKILL, Signal::SIGSEGV, Signal::SIGXFSZ, Signal::SIGXCPU];
+
 /// Where a technique runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
@@ -119,8 +124,7 @@ fn judge(ended: Option<WaitStatus>, said: &str) -> Tried {
         _ => {}
     }
     match ended {
-        // The filter's signal, the kernel's for want of memory or by a stricter filter, and the processor's where a door is shut.
-        Some(WaitStatus::Signaled(_, signal @ (Signal::SIGSYS | Signal::SIGKILL | Signal::SIGSEGV), _)) => {
+        Some(WaitStatus::Signaled(_, signal, _)) if STOPS.contains(&signal) => {
             Err(Stopped::held(format!("killed by {signal}")))
         }
         Some(status) => Err(Stopped::unable(format!("the technique ended early: {status:?}"))),

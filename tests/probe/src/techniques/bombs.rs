@@ -24,6 +24,7 @@ const DISK: usize = 512 << 20;
 const FILES: usize = 70_000;
 const INODES: usize = 200_000;
 const CHUNK: usize = 1 << 20;
+const CHUNKS_PER_FILE: usize = 16;
 
 const fn bomb(name: &'static str, what: &'static str, run: fn(&Scene) -> Tried) -> Technique {
     technique(Group::Bomb, name, BOUNDED, what, run)
@@ -36,8 +37,8 @@ pub(super) const TECHNIQUES: &[Technique] = &[
         Ok("1 GiB was there".into())
     }),
     bomb("bomb-memory-spread", "Uses 1 GiB of memory in eight processes.", |_| spread()),
-    bomb("bomb-memory-shared", "Uses 1 GiB of memory in a file without a name.", |_| {
-        written(File::from(sys::memfd(c"bomb")?), MEMORY)
+    bomb("bomb-memory-shared", "Uses 1 GiB of memory in files without names.", |_| {
+        written(MEMORY, || sys::memfd(c"bomb").map(File::from))
     }),
     bomb("bomb-disk-tmp", "Writes 512 MiB to /tmp.", |_| disk(Path::new("/tmp"))),
     bomb("bomb-disk-home", "Writes 512 MiB to its home.", |_| {
@@ -137,18 +138,25 @@ fn spread() -> Tried {
 
 fn disk(folder: &Path) -> Tried {
     let path = folder.join(format!("skillsandbox-probe-bomb-{}", own_pid()));
-    let file = File::create_new(&path)?;
-    // Without a name it goes with the process, whatever becomes of it.
-    fs::remove_file(&path)?;
-    written(file, DISK)
+    written(DISK, || {
+        let file = File::create_new(&path)?;
+        // Without a name it goes with the process, whatever becomes of it.
+        fs::remove_file(&path)?;
+        Ok(file)
+    })
 }
 
-fn written(mut file: File, bytes: usize) -> Tried {
+/// Many files, as a limit on the largest one bounds nothing.
+fn written(bytes: usize, mut new_file: impl FnMut() -> io::Result<File>) -> Tried {
     let chunk = vec![0x5a; CHUNK];
+    let mut files: Vec<File> = Vec::new();
     for done in 0..bytes / CHUNK {
-        if let Err(error) = file.write_all(&chunk) {
-            return Err(Stopped::held(format!("{} after {done} MiB", shown(&error))));
+        if done % CHUNKS_PER_FILE == 0 {
+            let stopped = |error| Stopped::held(format!("{} for a file after {done} MiB", shown(&error)));
+            files.push(new_file().map_err(stopped)?);
         }
+        let written = files.last_mut().map_or(Ok(()), |file| file.write_all(&chunk));
+        written.map_err(|error| Stopped::held(format!("{} after {done} MiB", shown(&error))))?;
     }
     Ok(format!("{} MiB were written", bytes / CHUNK))
 }
