@@ -4,6 +4,7 @@ use std::fs;
 
 use anyhow::{Context as _, bail};
 
+use crate::setup;
 use crate::workspace::{cargo, output, root, succeed};
 
 /// A file, and the arguments of the `skillsandbox` command that prints it.
@@ -26,6 +27,10 @@ pub(crate) fn write() -> anyhow::Result<()> {
     let anchors = ["test", "--quiet", "--package", "skillsandbox-scanner", "--lib", "the_anchors_are_those"];
     succeed(cargo(anchors).env("SKILLSANDBOX_GENERATE", "1"))?;
     println!("wrote crates/scanner/src/anchors.rs");
+    // So does one of the enforcer, whose tables need libseccomp to be built.
+    let page = ["test", "--quiet", "--package", "skillsandbox-enforcer", "--lib", "the_page_of_the_profiles"];
+    succeed(cargo(page).envs(setup::run()?).env("SKILLSANDBOX_GENERATE", "1"))?;
+    println!("wrote docs/seccomp.md");
     for (file, args) in GENERATED {
         let path = root().join(file);
         if let Some(parent) = path.parent() {

@@ -6,6 +6,8 @@
 mod filter;
 mod groups;
 mod judge;
+#[cfg(test)]
+mod page;
 mod table;
 #[cfg(test)]
 mod tests;
