@@ -5,6 +5,7 @@
 //! Unsafe code: installing a filter, which no library does.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(unsafe_code)]
+#![allow(clippy::print_stderr)] // A program that is not installed is skipped, and the test says so.
 #![cfg(target_os = "linux")]
 
 #[allow(dead_code)] // Another test uses the rest.

@@ -7,6 +7,8 @@ mod compiled;
 mod filter;
 mod groups;
 mod judge;
+#[cfg(test)]
+mod page;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -88,11 +88,32 @@ pub(crate) enum End {
 /// A system call: its number and its arguments.
 pub(crate) type Attempt = (libc::c_long, [u64; 6]);
 
+/// No address that a child may read or write.
+pub(crate) const NOWHERE: u64 = 1;
+/// No descriptor.
+pub(crate) const NONE: u64 = u32::MAX as u64;
+/// Bits that the kernel does not look at in an `int`.
+pub(crate) const ABOVE: [u64; 4] = [0, 1 << 32, 0xffff_ffff << 32, 1 << 63];
+
+/// The signal that a parent gets, in the lowest byte of clone's flags.
+pub(crate) const CHILD: u64 = 0x11;
+
+/// A call with arguments; the rest is 0.
+pub(crate) fn call(number: libc::c_long, arguments: &[u64]) -> Attempt {
+    let mut all = [0; 6];
+    all[..arguments.len()].copy_from_slice(arguments);
+    (number, all)
+}
+
 /// Makes a call in a child, with or without a filter.
-pub(crate) fn attempt(filter: Option<&Filter>, (number, arguments): Attempt) -> End {
-    let [a, b, c, d, e, f] = arguments;
+pub(crate) fn attempt(filter: Option<&Filter>, call: Attempt) -> End {
+    in_child(filter, || make(call))
+}
+
+/// Makes a call, here and now.
+pub(crate) fn make((number, args): Attempt) -> libc::c_long {
     // SAFETY: the arguments of every attempt are numbers, or pointers that the kernel refuses.
-    in_child(filter, || unsafe { libc::syscall(number, a, b, c, d, e, f) })
+    unsafe { libc::syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]) }
 }
 
 /// Runs code in a forked child and reports how it ended. It must make only system calls.
