@@ -311,3 +311,18 @@ fn who_is_not_root_is_told_why_and_what_to_do() {
     assert!(text.contains("; cgroup v1: "), "{text}");
     assert!(text.contains("cure <start it by `systemd-run --user --scope"), "{text}");
 }
+
+#[test]
+#[ignore = "tries to take controllers away from the groups of this host; for a machine of its own, with version 2"]
+fn controllers_stay_as_long_as_a_group_needs_them() {
+    let group = Group::create(&LIMITS).unwrap();
+    assert_eq!(group.mechanism(), Mechanism::CgroupV2);
+    let file = group.folders()[1].parent().unwrap().join("cgroup.subtree_control");
+    for controller in ["memory", "pids", "cpu"] {
+        let taken = fs::write(&file, format!("-{controller}")).unwrap_err();
+        assert_eq!(taken.raw_os_error(), Some(rustix::io::Errno::BUSY.raw_os_error()), "{controller}");
+    }
+    drop(group);
+    // The control: it was the group that kept them.
+    fs::write(&file, "-cpu").unwrap();
+}
