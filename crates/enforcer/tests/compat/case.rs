@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// Where the programs that a case's program starts are looked for: what a sandbox has as its `PATH`.
 const INSIDE: [&str; 6] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
 /// Far more than any case needs on a busy machine; only there so that nothing waits for ever.
-const TIMEOUT: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_mins(5);
 const MEMORY: u64 = 2 << 30;
 const PROCESSES: u32 = 256;
 /// Compilers write their results to the private folders.

@@ -34,7 +34,7 @@ fn a_program_reads_what_is_written_to_it() {
 
     use skillsandbox_enforcer::{Command, Input, Plan};
 
-    let plan = Plan::builder().timeout(std::time::Duration::from_secs(300)).build().unwrap();
+    let plan = Plan::builder().timeout(std::time::Duration::from_mins(5)).build().unwrap();
     let command = Command::new("sh").args(["-c", "while read -r line; do echo \"<$line>\"; done"]);
     let mut running = plan.spawn(&command.stdin(Input::Piped).captured(1000)).unwrap();
     running.stdin().unwrap().write_all(b"one\ntwo\n").unwrap();
