@@ -14,7 +14,9 @@ mod eval;
 mod generate;
 #[cfg(feature = "mutate")]
 mod mutate;
+mod ordinary;
 mod setup;
+mod skipped;
 mod test;
 mod workspace;
 
@@ -31,6 +33,7 @@ For everybody:
 
 For parts of the work:
   setup                 only the set-up: find or install libseccomp
+  test-ordinary         as root: the sandbox's tests again, as an ordinary user (part of `test`)
   behaviours [--check]  how many of the promised behaviours a named test proves
   generate [--check]    write the generated files, or fail where one is stale
   eval --corpus DIR     the scanner on a labelled corpus: recall, false alarms, time
@@ -58,6 +61,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
     match args {
         ["demo"] => demo::run(),
         ["test"] => test::run(),
+        ["test-ordinary"] => test::test_environment().and_then(|environment| ordinary::run(&environment)),
         ["setup"] => setup::run().map(|_| ()),
         ["behaviours"] => behaviours::run(),
         ["behaviours", "--check"] => behaviours::check(),

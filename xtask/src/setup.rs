@@ -1,4 +1,5 @@
-//! Set-up of a fresh machine: the one C library the workspace builds on, libseccomp.
+//! Set-up of a fresh machine: the one C library the workspace builds on, libseccomp; and for the tests, the programs without
+//! which a good part of them would have nothing to confine.
 //!
 //! Looks first, installs only what is missing, says what it does, and where it cannot, says what to type.
 
@@ -10,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 
+use crate::ordinary;
 use crate::workspace::{shown, succeed, target_dir};
 
 /// Variables that tell the build where the library is.
@@ -21,7 +23,12 @@ struct Manager {
     install: &'static [&'static str],
     packages: &'static [&'static str],
     refresh: &'static [&'static str],
+    /// What it calls [`PROGRAMS`], and what they need to be of use.
+    programs: &'static [&'static str],
 }
+
+/// Programs that the tests of the sandbox may count on.
+const PROGRAMS: [&str; 3] = ["python3", "git", "gcc"];
 
 const MANAGERS: &[Manager] = &[
     Manager {
@@ -29,30 +36,35 @@ const MANAGERS: &[Manager] = &[
         install: &["install", "--yes", "--no-install-recommends"],
         packages: &["libseccomp-dev"],
         refresh: &["update"],
+        programs: &["python3", "git", "gcc", "libc6-dev"],
     },
     Manager {
         program: "dnf",
         install: &["install", "--assumeyes"],
         packages: &["libseccomp-devel", "libseccomp-static"],
         refresh: &[],
+        programs: &["python3", "git", "gcc"],
     },
     Manager {
         program: "pacman",
         install: &["--sync", "--noconfirm", "--needed"],
         packages: &["libseccomp"],
         refresh: &["--sync", "--refresh"],
+        programs: &["python", "git", "gcc"],
     },
     Manager {
         program: "apk",
         install: &["add"],
         packages: &["libseccomp-dev", "libseccomp-static"],
         refresh: &["update"],
+        programs: &["python3", "git", "gcc", "musl-dev"],
     },
     Manager {
         program: "zypper",
         install: &["--non-interactive", "install"],
         packages: &["libseccomp-devel"],
         refresh: &["--non-interactive", "refresh"],
+        programs: &["python3", "git", "gcc"],
     },
 ];
 
@@ -73,6 +85,38 @@ pub(crate) fn run() -> anyhow::Result<Environment> {
         Library::find(&unpacked).context("libseccomp was installed, but its headers are still not found")?;
     println!("set-up: libseccomp is there now ({})", found.description());
     Ok(found.environment())
+}
+
+/// Finds or installs [`PROGRAMS`], where an ordinary user finds them too; the result is those that the tests may require.
+pub(crate) fn programs() -> anyhow::Result<Vec<&'static str>> {
+    let missing = || -> Vec<&str> {
+        let found =
+            |program: &str| std::env::split_paths(ordinary::PATH).any(|dir| dir.join(program).is_file());
+        PROGRAMS.into_iter().filter(|program| !found(program)).collect()
+    };
+    let before = missing();
+    if before.is_empty() || !cfg!(target_os = "linux") {
+        println!("set-up: {} are there", PROGRAMS.join(", "));
+        return Ok(PROGRAMS.to_vec());
+    }
+    println!("set-up: for the tests, {} are missing", before.join(", "));
+    let manager = MANAGERS.iter().find(|manager| on_path(manager.program));
+    if nix::unistd::geteuid().is_root() {
+        let manager = manager.with_context(|| format!("install {}", before.join(", ")))?;
+        manager.install_packages(true, manager.programs)?;
+        let after = missing();
+        if !after.is_empty() {
+            bail!("{} were installed, but are not in {}", after.join(", "), ordinary::PATH);
+        }
+    } else if let Some(manager) = manager {
+        // Not worth a password: libseccomp is needed to build, these only to try more.
+        println!(
+            "set-up: tests that need them will be skipped; as root, run: {}",
+            manager.shown(manager.programs)
+        );
+    }
+    let after = missing();
+    Ok(PROGRAMS.into_iter().filter(|program| !after.contains(program)).collect())
 }
 
 /// libseccomp as the C compiler finds it.
@@ -142,7 +186,7 @@ fn install(unpacked: &Path) -> anyhow::Result<()> {
     };
     let root = nix::unistd::geteuid().is_root();
     if root || on_path("sudo") {
-        let result = manager.install_packages(root);
+        let result = manager.install_packages(root, manager.packages);
         if result.is_ok() || manager.program != "apt-get" {
             return result.with_context(|| manager.by_hand());
         }
@@ -156,16 +200,15 @@ fn install(unpacked: &Path) -> anyhow::Result<()> {
 
 impl Manager {
     fn by_hand(&self) -> String {
-        format!(
-            "libseccomp could not be installed; as root, run: {} {} {}",
-            self.program,
-            self.install.join(" "),
-            self.packages.join(" ")
-        )
+        format!("libseccomp could not be installed; as root, run: {}", self.shown(self.packages))
     }
 
-    fn install_packages(&self, root: bool) -> anyhow::Result<()> {
-        let install: Vec<&str> = self.install.iter().chain(self.packages).copied().collect();
+    fn shown(&self, packages: &[&str]) -> String {
+        format!("{} {} {}", self.program, self.install.join(" "), packages.join(" "))
+    }
+
+    fn install_packages(&self, root: bool, packages: &[&str]) -> anyhow::Result<()> {
+        let install: Vec<&str> = self.install.iter().chain(packages).copied().collect();
         let first = succeed_shown(&mut self.command(root, &install));
         if first.is_ok() || self.refresh.is_empty() {
             return first;

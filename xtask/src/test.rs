@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::workspace::{cargo, packages, succeed, target_dir};
-use crate::{behaviours, generate, setup};
+use crate::{behaviours, generate, ordinary, setup, skipped};
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut steps = Steps::default();
-    let environment = steps.step("set-up", setup::run)?;
-    // Every cargo below, and every program those start, sees where the C library is.
+    let environment = steps.step("set-up", test_environment)?;
+    // Every cargo below, and every program those start, sees where the C library is, and what the tests may count on.
     let cargo = |args: &[&str]| {
         let mut command = cargo(args);
         command.envs(environment.clone());
@@ -33,6 +33,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
         println!("cargo-nextest is not installed; the tests run with cargo test");
         run("tests", cargo(&["test", "--workspace", "--all-features", "--all-targets"]))?;
     }
+    skipped::print(&environment[skipped::VARIABLE]);
+    steps.step("as an ordinary user", || ordinary::run(&environment))?;
+    let mut run = |name: &str, mut command: Command| steps.step(name, || succeed(&mut command));
     run("documentation tests", cargo(&["test", "--workspace", "--all-features", "--doc"]))?;
     let mut doc = cargo(&["doc", "--workspace", "--all-features", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
@@ -56,6 +59,17 @@ pub(crate) fn run() -> anyhow::Result<()> {
     })?;
     steps.summary();
     Ok(())
+}
+
+/// The environment of the tests: see the file of each name.
+pub(crate) fn test_environment() -> anyhow::Result<setup::Environment> {
+    let mut environment = setup::run()?;
+    environment.insert("SKILLSANDBOX_REQUIRE", setup::programs()?.join(",").into());
+    let skipped = target_dir()?.join("skipped-tests");
+    // Of an earlier run.
+    let _ = fs::remove_file(&skipped);
+    environment.insert(skipped::VARIABLE, skipped);
+    Ok(environment)
 }
 
 /// Removes what cargo kept of our own packages from an earlier dry run: the sources it unpacked from the registry it makes in
