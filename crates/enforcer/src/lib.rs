@@ -7,6 +7,7 @@ mod child;
 mod cures;
 mod error;
 mod grants;
+mod inspect;
 mod layer;
 mod layers;
 mod limits;
@@ -14,18 +15,27 @@ mod outcome;
 mod plan;
 mod prepare;
 mod program;
+mod resolve;
 mod running;
 mod seccomp;
 mod step;
 mod supervisor;
+mod support;
 mod sys;
 
 pub use cgroup::Mechanism;
+pub use cures::Cure;
 pub use error::{Error, PlanProblem};
+pub use inspect::{GrantedPath, Inspection, NeededPath, PathAccess, PathLink, PathSource};
 pub use layer::Layer;
 pub use layers::env::EnvironmentCounts;
 pub use limits::Limits;
 pub use outcome::{Captured, End, Limit, LimitHit, Outcome, Status};
 pub use plan::{Command, Input, Output, Plan, PlanBuilder};
+pub use resolve::{Resolution, Resolved, Standing};
 pub use running::{Killer, Running};
 pub use seccomp::Profile;
+pub use support::{
+    Check, CheckResult, Container, Facts, KernelKind, LayerSupport, Limiting, Observation, State, Support,
+    Trial,
+};
