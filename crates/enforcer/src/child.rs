@@ -95,8 +95,10 @@ fn make_sandbox(prepared: &Prepared, pipes: &Pipes) -> Applied<i32> {
 }
 
 fn stay(prepared: &Prepared, pipes: &Pipes, command: i32) -> i32 {
-    let shrunk = fds::close_all_but(&pipes.init_keeps).and_then(|()| lifetime::shrink());
-    if shrunk.is_err() {
+    // The pipe is closed last, so that whatever fails can still be said; a close that fails closes nothing.
+    let shrunk = lifetime::shrink().and_then(|()| fds::close_all_but(&pipes.init_keeps));
+    if let Err(failure) = shrunk {
+        report(pipes.ready.as_fd(), failure, false);
         return 1;
     }
     lifetime::reap(command, pipes.result.as_fd(), || remove_groups(&prepared.cgroup))
