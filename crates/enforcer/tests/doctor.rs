@@ -272,3 +272,86 @@ fn what_is_taken_away_is_named_by_the_look_and_by_a_run_and_nothing_is_executed(
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A filter may end the process instead of answering.
+#[test]
+fn a_call_that_kills_is_found_out_without_harm_to_who_looks() {
+    let looked = look(User::Own, Some(&Refuse::call(libc::SYS_mount_setattr, 0)), &[]);
+    assert_eq!(looked.in_state("missing"), ["mounts"], "{:#}", looked.report);
+    let reason = looked.state("mounts")["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("mount_setattr") && reason.contains("signal 31"), "{reason}");
+    assert_eq!(looked.report["support"]["trial"]["result"], "refused", "{:#}", looked.report);
+    assert_eq!(looked.report["ready"], false);
+    assert!(!looked.marker);
+}
+
+/// A run would start, and could not be ended in time.
+#[test]
+fn a_run_that_could_not_be_ended_is_not_called_ready() {
+    let refuse = Refuse::call(libc::SYS_pidfd_send_signal, libc::EPERM);
+    let looked = look(User::Own, Some(&refuse), &[]);
+    assert_eq!(looked.in_state("missing"), ["lifetime"], "{:#}", looked.report);
+    assert_eq!(looked.report["support"]["trial"]["result"], "ran");
+    assert_eq!(looked.report["ready"], false);
+}
+
+/// What the parts say and what a run meets are not the same; the run counts.
+#[test]
+fn a_run_that_is_refused_overrules_what_its_parts_say() {
+    // `symlinkat` is the run's alone.
+    let looked = look(User::Own, Some(&Refuse::call(libc::SYS_symlinkat, libc::EPERM)), &[]);
+    assert_eq!(looked.in_state("missing"), ["mounts"], "{:#}", looked.report);
+    let reason = looked.state("mounts")["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("a run was refused"), "{reason}");
+    assert_eq!(looked.report["ready"], false);
+    assert_eq!(looked.report["run"]["layer"], "mounts");
+    assert!(!looked.marker);
+}
+
+/// What no layer is to blame for.
+#[test]
+fn a_program_that_cannot_be_executed_is_no_ready_host() {
+    let looked = look(User::Own, Some(&Refuse::call(libc::SYS_execve, libc::EACCES)), &[]);
+    assert_eq!(looked.in_state("missing"), ["env"], "{:#}", looked.report);
+    assert_eq!(looked.report["ready"], false);
+    assert!(!looked.marker);
+}
+
+/// Without any filter: the kernel itself refuses, in a user namespace that may have no others in it.
+#[test]
+fn a_host_that_allows_no_user_namespaces_is_told_how_to_allow_them() {
+    for user in users() {
+        let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" \"$@\"";
+        let looked = look(user, None, &["unshare", "--user", "--map-root-user", "sh", "-c", script]);
+        assert_eq!(looked.in_state("missing"), ["namespaces"], "{user:?} {:#}", looked.report);
+        assert_eq!(looked.in_state("untried"), ["mounts", "network", "caps"], "{user:?}");
+        assert_eq!(looked.check("clone3")["result"], "worked");
+        assert_eq!(looked.check("user namespace")["result"], "failed");
+        let cure = looked.state("namespaces")["cure"]["lines"][0].as_str().unwrap().to_owned();
+        assert!(cure.contains("user.max_user_namespaces"), "{cure}");
+        let run = &looked.report["run"];
+        assert_eq!(run["layer"], "namespaces", "{run}");
+        assert!(run["cure"].as_str().unwrap().contains("user.max_user_namespaces"), "{run}");
+        assert!(!looked.marker);
+    }
+}
+
+/// As container runtimes do: something is mounted over a part of /proc.
+#[test]
+fn a_covered_proc_is_found_and_its_cure_named() {
+    for user in users() {
+        // One that is not covered anywhere would do for the kernel, so every one is.
+        let script = "while read -r _ at kind _; do [ \"$kind\" != proc ] || echo \"$at\"; done < /proc/mounts \
+            | while read -r at; do mount -t tmpfs none \"$at/sys\" || exit 1; done && exec \"$0\" \"$@\"";
+        let looked =
+            look(user, None, &["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script]);
+        assert_eq!(looked.in_state("missing"), ["mounts"], "{user:?} {:#}", looked.report);
+        assert_eq!(looked.check("a fresh /proc")["result"], "failed", "{user:?}");
+        assert_eq!(looked.check("pivot_root")["result"], "worked", "{user:?}");
+        let run = &looked.report["run"];
+        assert_eq!(run["layer"], "mounts", "{run}");
+        assert!(run["step"].as_str().unwrap().contains("/proc"), "{run}");
+        assert!(run["cure"].as_str().unwrap().contains("/proc"), "{run}");
+        assert!(!looked.marker);
+    }
+}

@@ -58,7 +58,7 @@ pub(crate) struct Host {
     pub(crate) container: Option<Container>,
     /// Inside a sandbox of this project.
     pub(crate) is_own_sandbox: bool,
-    /// Filters of system calls that this process is under already; where the kernel does not count them, 1 for some.
+    /// Filters of system calls that this thread is under already, and its children will be; where the kernel does not count them, 1 for some.
     pub(crate) filters: u32,
     /// In a chroot, where the kernel refuses new user namespaces.
     pub(crate) is_chroot: bool,
@@ -95,7 +95,7 @@ impl Host {
         Self {
             kind: kind(&version),
             container: container(file, in_pod),
-            filters: filters(&file("/proc/self/status").unwrap_or_default()),
+            filters: filters(&file("/proc/thread-self/status").unwrap_or_default()),
             is_chroot: file("/proc/self/mountinfo").is_some_and(|text| !has_root(&text)),
             apparmor_restricts: number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
                 .is_some_and(|value| value > 0),
@@ -216,14 +216,14 @@ mod tests {
             ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n"),
             ("/proc/sys/kernel/unprivileged_userns_clone", "0\n"),
             ("/proc/sys/user/max_user_namespaces", "0\n"),
-            ("/proc/self/status", "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t3\n"),
+            ("/proc/thread-self/status", "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t3\n"),
             ("/proc/self/mountinfo", "36 35 98:0 /a /proc rw - proc proc rw\n"),
         ]);
         assert!(strict.apparmor_restricts && strict.userns_clone_off && strict.no_user_namespaces);
         assert!(strict.is_chroot);
         assert_eq!(strict.filters, 3);
         let old = host(&[
-            ("/proc/self/status", "Seccomp:\t2\n"),
+            ("/proc/thread-self/status", "Seccomp:\t2\n"),
             ("/proc/self/mountinfo", "1 0 8:1 / / rw - ext4 x rw\n"),
         ]);
         assert_eq!(old.filters, 1);
