@@ -87,11 +87,13 @@ fn make_sandbox(prepared: &Prepared, pipes: &Pipes) -> Applied<i32> {
 }
 
 fn stay(pipes: &Pipes, command: i32) -> i32 {
-    let result = fds::number(&pipes.result);
-    match fds::close_all_but(&[result]).and_then(|()| lifetime::shrink()) {
-        Ok(()) => lifetime::reap(command, pipes.result.as_fd()),
-        Err(_) => 1,
+    // The socket is closed last, so that whatever fails can still be said; a close that fails closes nothing.
+    let shrunk = lifetime::shrink().and_then(|()| fds::close_all_but(&[fds::number(&pipes.result)]));
+    if let Err(failure) = shrunk {
+        report(pipes.ready.as_fd(), failure, false);
+        return 1;
     }
+    lifetime::reap(command, pipes.result.as_fd())
 }
 
 /// The command's process: the walls that must not stand while the sandbox is made.

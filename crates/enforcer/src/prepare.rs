@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::cgroup::{Group, Mechanism, Wanted};
 use crate::child::{Filters, Prepared, Waived};
 use crate::error::{Error, PlanProblem};
-use crate::grants::Grants;
+use crate::grants::{Folders, Grants};
 use crate::janitor::Leftover;
 use crate::layer::Layer;
 use crate::layers::caps::Capabilities;
@@ -52,7 +52,8 @@ pub(crate) struct Located {
 }
 
 impl Located {
-    pub(crate) fn new(plan: &Plan, command: &Command) -> Result<Self, Error> {
+    /// `folders` says whether write grants that do not exist are made.
+    pub(crate) fn new(plan: &Plan, command: &Command, folders: Folders) -> Result<Self, Error> {
         let workdir = match &plan.workdir {
             Some(path) => path.canonicalize().map_err(|source| Error::Path {
                 what: "cannot start in",
@@ -71,7 +72,7 @@ impl Located {
         };
         let program =
             program::find(&command.program, &search).map_err(|error| Error::Program(error.to_string()))?;
-        let grants = Grants::resolve(plan, &program.needs)?;
+        let grants = Grants::resolve(plan, &program.needs, folders)?;
         if plan.workdir.is_some() && grants.deciding(&workdir).is_none() {
             return Err(PlanProblem::WorkdirNotGranted(workdir).into());
         }
@@ -82,7 +83,7 @@ impl Located {
 
 /// Makes everything for one run.
 pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outside), Error> {
-    let located = Located::new(plan, command)?;
+    let located = Located::new(plan, command, Folders::Make)?;
     let mut waived = Vec::new();
     let landlock = Landlock::prepare(plan, &located.grants)?;
     if landlock.is_none() {

@@ -13,7 +13,7 @@ macro_rules! steps {
         pub(crate) enum Step { $($name),* }
 
         impl Step {
-            const ALL: &[Self] = &[$(Self::$name),*];
+            pub(crate) const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The layer it is a part of.
             pub(crate) fn layer(self) -> Layer {

@@ -37,11 +37,11 @@ pub(crate) fn hide() -> Applied {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::NotDumpable)
 }
 
-/// What is left of the init once the command runs: no capability, and its descriptors are closed by now.
+/// What is left of the init once the command runs: no capability. Its descriptors are closed after that.
 pub(crate) fn shrink() -> Applied {
     let none = CapabilitySet::empty();
     let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
-    rustix::thread::set_capabilities(None, none).at(Step::Init)
+    rustix::thread::set_capabilities(None, none).at(Step::Capabilities)
 }
 
 /// Reaps until the command ends, and writes how it did to `result`.

@@ -104,7 +104,7 @@ impl Mounts {
         let root = Self::mount_root()?;
         self.mount_private(root.as_fd())?;
         for (index, operation) in self.operations.iter().enumerate() {
-            operation.apply(root.as_fd()).at_index(Step::Place, index)?;
+            operation.apply(root.as_fd()).at_index(operation.step(), index)?;
         }
         Self::pivot(root.as_fd())?;
         set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, Reach::One).at(Step::Seal)?;
@@ -148,6 +148,11 @@ impl Mounts {
 }
 
 impl Operation {
+    /// A fresh /proc is refused for reasons of its own, with cures of their own.
+    fn step(&self) -> Step {
+        if matches!(self, Self::Proc { .. }) { Step::ProcFs } else { Step::Place }
+    }
+
     fn apply(&self, root: BorrowedFd<'_>) -> sys::Result<()> {
         match self {
             Self::Folder { target, mode } => {
