@@ -56,5 +56,5 @@ pub use crate::outcome::{Report, Stopped, Tried, Verdict, reports};
 pub use crate::plant::plant;
 pub use crate::planted::Planted;
 pub use crate::runner::{Isolation, attack};
-pub use crate::scene::{Scene, helper};
+pub use crate::scene::{Scene, has_borrowed_rights, helper};
 pub use crate::techniques::{Control, Group, Technique, all};

@@ -141,6 +141,15 @@ pub(crate) fn c_path(path: &Path) -> io::Result<CString> {
     CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)
 }
 
+/// Whether this process runs as another user than the one who started it. Such a copy lies in the victim's folder, where anybody on the
+/// host may start it, and must be of no use to them.
+#[must_use]
+pub fn has_borrowed_rights() -> bool {
+    let users = nix::unistd::getresuid().map(|ids| ids.real == ids.effective && ids.real == ids.saved);
+    let groups = nix::unistd::getresgid().map(|ids| ids.real == ids.effective && ids.real == ids.saved);
+    !(users == Ok(true) && groups == Ok(true))
+}
+
 /// What the probe does when a technique starts it again: `read FILE` copies a file to standard output, `ids` prints all user
 /// and group numbers. Both show what a program can do that came there by an unusual way.
 pub fn helper(what: &str, argument: Option<&Path>, out: &mut impl Write) -> io::Result<()> {

@@ -235,6 +235,23 @@ fn what_is_inherited_is_found_read_climbed_from_and_sent_to() {
     assert_eq!(&came, b"probe");
 }
 
+/// The copies that run as somebody else lie where every user of the host can start them.
+#[test]
+fn a_copy_with_the_rights_of_another_user_says_who_it_is_and_nothing_else() {
+    let stage = Stage::new();
+    let context = stage.planted.context();
+    if context.setuid.is_empty() {
+        println!("not tried: only root can plant programs that run as another user");
+        return;
+    }
+    let borrowed = context.setuid.iter().find(|path| path.ends_with("setuid-nobody")).unwrap();
+    let output = Command::new(borrowed).args(["helper", "read", "/proc/self/status"]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    // Where the file system ignores the bit, the copy is an ordinary program.
+    assert!(said.starts_with("0 65534 65534\n") || said.starts_with("ran\n"), "{said}");
+    assert_eq!(said.lines().count() == 2, said.starts_with("0 65534"), "{said}");
+}
+
 #[test]
 fn the_list_names_every_technique_and_unknown_ones_are_errors() {
     let output = Command::new(PROBE).args(["list", "--json"]).output().unwrap();
