@@ -46,8 +46,7 @@ const IN_NAMESPACES: &[Step] = &[
     Step::Capabilities,
 ];
 
-const MOUNTS: &[Step] =
-    &[Step::RootFs, Step::PrivateFs, Step::ProcFs, Step::Place, Step::Pivot, Step::Seal];
+const MOUNTS: &[Step] = &[Step::RootFs, Step::PrivateFs, Step::ProcFs, Step::Place, Step::Pivot, Step::Seal];
 
 /// All that a filter or a foreign kernel can refuse. Not the working directory and the program, which are the plan's; not the
 /// cgroup, whose files decide.

@@ -87,7 +87,8 @@ pub(super) fn build(profile: Profile, refusal: Refusal) -> Result<Vec<u8>, Compi
     let denied = DENIED.iter().flat_map(|denial| {
         let action = match denial.answer {
             Answer::Refuse(errno) => refused(errno),
-            Answer::Always(errno) => ScmpAction::Errno(errno as i32),
+            Answer::OnlyWall(_) if refusal == Refusal::Notify => ScmpAction::Notify,
+            Answer::OnlyWall(errno) | Answer::Always(errno) => ScmpAction::Errno(errno as i32),
         };
         denial.calls.here().map(move |call| (action, call))
     });

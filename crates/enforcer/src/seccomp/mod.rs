@@ -36,7 +36,8 @@ pub enum Profile {
     Default,
     /// Like `default`, without sockets, without new processes, and with signals to nobody but itself.
     Strict,
-    /// Refuses nothing but what could not be watched; what `default` would refuse is reported.
+    /// Refuses nothing but what could not be watched and what no other wall keeps from it, the user's keys; what `default`
+    /// would refuse is reported.
     Permissive,
 }
 
