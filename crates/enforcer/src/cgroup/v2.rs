@@ -73,6 +73,8 @@ fn create_under(host: &Host, parent: &Path, wanted: &Wanted) -> Result<Group, St
         pids: Some(inner.clone()),
         cpu: Some(inner),
         made,
+        #[cfg(feature = "systemd")]
+        promise: None,
     })
 }
 
