@@ -15,7 +15,7 @@ use super::dbus::{Body, Bus, Call};
 use super::host::Host;
 use super::{Group, MAX_PIDS, Made, Mechanism, PERIOD, Wanted, at_most, leftovers, open, read};
 
-/// How long the manager may take to move a process, in all.
+/// How long the manager may take to appear, and to move a process: two seconds each.
 const ROUNDS: u32 = 400;
 const WAIT: Duration = Duration::from_millis(5);
 
@@ -48,17 +48,8 @@ pub(super) fn create(host: &Host, wanted: &Wanted, socket: &Path) -> Result<Grou
     // Without this mount, nothing could be read back.
     host.unified()?;
     let mut bus = Bus::connect(socket)?;
-    let mut body = Body::default();
-    body.string("org.freedesktop.systemd1");
-    bus.call(&Call {
-        destination: "org.freedesktop.DBus",
-        path: "/org/freedesktop/DBus",
-        interface: "org.freedesktop.DBus",
-        member: "GetNameOwner",
-        signature: "s",
-        body,
-    })
-    .map_err(|error| format!("{}: no manager of units: {error}", socket.display()))?;
+    find_manager(&mut bus, socket)
+        .map_err(|error| format!("{}: no manager of units: {error}", socket.display()))?;
     Ok(Group {
         mechanism: Mechanism::CgroupV2Systemd,
         folder: None,
@@ -69,6 +60,31 @@ pub(super) fn create(host: &Host, wanted: &Wanted, socket: &Path) -> Result<Grou
         made: Made::new(Arc::clone(&host.kernel)),
         promise: Some(Promise { bus, host: host.clone(), wanted: *wanted }),
     })
+}
+
+/// Asks the bus for the manager. The bus may have been started by our own knock, and then the manager joins it only a moment later; that
+/// there is one is seen by its own socket beside the bus.
+fn find_manager(bus: &mut Bus, socket: &Path) -> Result<(), String> {
+    let comes = socket.parent().is_some_and(|folder| folder.join("systemd/private").exists());
+    let mut asked = 0;
+    loop {
+        let mut body = Body::default();
+        body.string("org.freedesktop.systemd1");
+        let answer = bus.call(&Call {
+            destination: "org.freedesktop.DBus",
+            path: "/org/freedesktop/DBus",
+            interface: "org.freedesktop.DBus",
+            member: "GetNameOwner",
+            signature: "s",
+            body,
+        });
+        asked += 1;
+        match answer {
+            Ok(_) => return Ok(()),
+            Err(reason) if !comes || asked == ROUNDS => return Err(reason),
+            Err(_) => std::thread::sleep(WAIT),
+        }
+    }
 }
 
 impl Promise {

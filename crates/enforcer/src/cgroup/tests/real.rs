@@ -336,3 +336,22 @@ fn controllers_stay_as_long_as_a_group_needs_them() {
     // The control: it was the group that kept them.
     fs::write(&file, "-cpu").unwrap();
 }
+
+#[cfg(feature = "systemd")]
+#[test]
+#[ignore = "for a user whose manager runs, in a group that is not theirs"]
+fn a_scope_of_the_real_manager_holds() {
+    let mut group = Group::create(&LIMITS).unwrap();
+    assert_eq!(group.mechanism(), Mechanism::CgroupV2Systemd);
+    let mut command = Command::new("sh");
+    command.args(["-c", "read go && exec \"$@\"", "sh"]);
+    let mut command = as_helper(Some(command), "allocate 256 MiB", Path::new("/dev/null"));
+    let mut child = Ended(command.stdin(Stdio::piped()).spawn().unwrap());
+    group.adopt(i32::try_from(child.0.id()).unwrap()).unwrap();
+    child.0.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    assert_eq!(child.0.wait().unwrap().signal(), Some(9));
+    assert_eq!(group.hits().memory, 1);
+    let folders = group.folders().to_vec();
+    drop(group);
+    assert!(gone(&folders));
+}

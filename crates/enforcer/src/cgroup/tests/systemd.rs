@@ -268,6 +268,24 @@ fn what_the_manager_did_not_do_is_not_believed() {
 }
 
 #[test]
+fn a_manager_that_is_only_just_joining_the_bus_is_waited_for() {
+    let Some(daemon) = Daemon::start() else { return };
+    let fake = user();
+    let host = fake.host("/session.scope");
+    // The sign that there is one.
+    fs::create_dir(daemon.folder.path().join("systemd")).unwrap();
+    fs::write(daemon.folder.path().join("systemd/private"), "").unwrap();
+    let mut group = std::thread::scope(|scope| {
+        let group = scope.spawn(|| systemd::create(&host, &ALL, &daemon.socket()).unwrap());
+        std::thread::sleep(Duration::from_millis(200));
+        let answers = manager(&daemon, &fake, Manager::Obliging);
+        (group.join().unwrap(), answers)
+    });
+    group.0.adopt(PID).unwrap();
+    group.1.join().unwrap();
+}
+
+#[test]
 fn without_a_manager_or_a_bus_it_says_so() {
     let Some(daemon) = Daemon::start() else { return };
     let fake = user();
