@@ -14,7 +14,7 @@ const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", 
 
 /// What programs need of /etc to start. Files with names or secrets of this host are not among them: passwd, group, hosts,
 /// resolv.conf and nsswitch.conf are written anew, and /etc/ssl is not granted as a whole because of /etc/ssl/private.
-const ETC: [&str; 19] = [
+const ETC: [&str; 20] = [
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
@@ -34,6 +34,7 @@ const ETC: [&str; 19] = [
     "/etc/protocols",
     "/etc/perl",
     "/etc/python3",
+    "/etc/fonts",
 ];
 
 /// Who asked for a grant.

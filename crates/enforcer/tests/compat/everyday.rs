@@ -83,3 +83,11 @@ fn a_program_in_the_folder_for_temporary_files_runs() {
     Case::script("sh", "tools.sh", text)
         .prints("from /tmp/tool\nfrom /home/skill/.local/bin/tool\nfrom ./tool\n");
 }
+
+/// Whatever draws text asks for a font this way. Without its settings it finds another one, and complains.
+#[test]
+fn fonts_are_chosen_as_outside() {
+    let outside = std::process::Command::new("fc-match").arg("sans").output();
+    let expected = outside.map(|output| String::from_utf8(output.stdout).unwrap()).unwrap_or_default();
+    Case::new("fc-match").args(["sans"]).prints(&expected);
+}
