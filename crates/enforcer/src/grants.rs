@@ -14,7 +14,7 @@ const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", 
 
 /// What programs need of /etc to start. Files with names or secrets of this host are not among them: passwd, group, hosts,
 /// resolv.conf and nsswitch.conf are written anew, and /etc/ssl is not granted as a whole because of /etc/ssl/private.
-const ETC: [&str; 20] = [
+const ETC: [&str; 19] = [
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
@@ -34,7 +34,19 @@ const ETC: [&str; 20] = [
     "/etc/protocols",
     "/etc/perl",
     "/etc/python3",
+];
+
+/// Settings, outside /usr, of what makes pictures and documents. Without them TeX has no formats, fonts are others, and
+/// ImageMagick has lost its own rules on what it must not open.
+const DOCUMENTS: [&str; 8] = [
     "/etc/fonts",
+    "/etc/ImageMagick-6",
+    "/etc/ImageMagick-7",
+    "/etc/ghostscript",
+    "/var/lib/ghostscript",
+    "/etc/texmf",
+    "/var/lib/texmf",
+    "/etc/libreoffice",
 ];
 
 /// Who asked for a grant.
@@ -83,7 +95,7 @@ impl Grants {
     /// Looks at the host. Makes missing folders of write grants, and nothing else.
     pub(crate) fn resolve(plan: &Plan, needs: &[Need]) -> Result<Self, Error> {
         let mut grants = Self::default();
-        for path in SYSTEM.iter().chain(&ETC) {
+        for path in SYSTEM.iter().chain(&ETC).chain(&DOCUMENTS) {
             grants.add_if_there(Path::new(path), Source::System);
         }
         for path in java_settings() {

@@ -11,9 +11,11 @@
 
 mod case;
 mod compilers;
+mod documents;
 mod everyday;
 mod git;
 mod java;
+mod languages;
 mod network;
 mod node;
 mod python;
