@@ -114,3 +114,10 @@ fn is_python_here() -> bool {
     let found = std::env::split_paths(&path).any(|dir| dir.join("python3").is_file());
     found || crate::case::skip(&["python3"])
 }
+
+/// A terminal of its own, for programs that only talk to one; that of the launching program is out of reach.
+#[test]
+fn a_pseudo_terminal_of_its_own() {
+    let expected = "child says True\nconversation b'<hello>'\nsize 40 100\nno terminal of the host True\n";
+    python("terminal.py", include_str!("scripts/terminal.py"), expected);
+}
