@@ -36,6 +36,19 @@ const ETC: [&str; 19] = [
     "/etc/python3",
 ];
 
+/// Settings, outside /usr, of what makes pictures and documents. Without them TeX has no formats, fonts are others, and
+/// ImageMagick has lost its own rules on what it must not open.
+const DOCUMENTS: [&str; 8] = [
+    "/etc/fonts",
+    "/etc/ImageMagick-6",
+    "/etc/ImageMagick-7",
+    "/etc/ghostscript",
+    "/var/lib/ghostscript",
+    "/etc/texmf",
+    "/var/lib/texmf",
+    "/etc/libreoffice",
+];
+
 /// What to do about folders of write grants that do not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Folders {
@@ -91,7 +104,7 @@ impl Grants {
     /// Looks at the host. Makes missing folders of write grants where asked to, and nothing else.
     pub(crate) fn resolve(plan: &Plan, needs: &[Need], folders: Folders) -> Result<Self, Error> {
         let mut grants = Self::default();
-        for path in SYSTEM.iter().chain(&ETC) {
+        for path in SYSTEM.iter().chain(&ETC).chain(&DOCUMENTS) {
             grants.add_if_there(Path::new(path), Source::System);
         }
         for path in java_settings() {

@@ -29,7 +29,7 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 #[derive(Debug)]
 pub(crate) struct Landlock {
     ruleset: OwnedFd,
-    own: [(&'static CStr, u64); 6],
+    own: [(&'static CStr, u64); 7],
 }
 
 impl Landlock {
@@ -57,6 +57,7 @@ impl Landlock {
             (c"/tmp", private),
             (c"/home/skill", private),
             (c"/dev/shm", private),
+            (c"/dev/pts", (rights.look() | rights.device()).bits()),
         ];
         Ok(Some(Self { ruleset, own }))
     }
@@ -121,9 +122,8 @@ impl Rights {
             created = created.add_rule(PathBeneath::new(open(&grant.path)?, access))?;
         }
         for device in DEVICES {
-            let access = (AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev)
-                & AccessFs::from_all(self.abi);
-            created = created.add_rule(PathBeneath::new(open(std::path::Path::new(device))?, access))?;
+            created =
+                created.add_rule(PathBeneath::new(open(std::path::Path::new(device))?, self.device()))?;
         }
         Ok(created)
     }
@@ -131,6 +131,12 @@ impl Rights {
     /// Read and list.
     fn look(&self) -> BitFlags<AccessFs> {
         (AccessFs::ReadFile | AccessFs::ReadDir) & AccessFs::from_all(self.abi)
+    }
+
+    /// Use a device.
+    fn device(&self) -> BitFlags<AccessFs> {
+        (AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev)
+            & AccessFs::from_all(self.abi)
     }
 
     /// Read, list and execute.

@@ -60,6 +60,10 @@ enum Operation {
     Proc {
         target: CString,
     },
+    /// Terminals of the sandbox's own.
+    Terminals {
+        target: CString,
+    },
     /// A file or folder of the host.
     Bind {
         source: CString,
@@ -88,6 +92,7 @@ impl Mounts {
             | Operation::Link { target, .. }
             | Operation::Private { target, .. }
             | Operation::Proc { target }
+            | Operation::Terminals { target }
             | Operation::Bind { target, .. }
             | Operation::Pin { target }
             | Operation::Mask { target, .. },
@@ -175,6 +180,7 @@ impl Operation {
                 attach(tree.as_fd(), root, target)?;
             }
             Self::Proc { target } => attach(proc()?.as_fd(), root, target)?,
+            Self::Terminals { target } => attach(terminals()?.as_fd(), root, target)?,
             Self::Bind { source, identity, target, attributes, reach } => {
                 let tree = clone_of(source, *identity)?;
                 set_attributes(tree.as_fd(), *attributes, *reach)?;
@@ -213,6 +219,17 @@ fn proc() -> sys::Result<OwnedFd> {
     fsconfig_create(context.as_fd())?;
     let attributes = attribute_flags(RDONLY | NOSUID | NODEV | NOEXEC);
     Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+}
+
+/// Pseudo-terminals of this sandbox, and no others: each such mount has its own (Documentation/filesystems/devpts.rst). All of
+/// the machine share one number of them, so a sandbox gets only some.
+fn terminals() -> sys::Result<OwnedFd> {
+    let context = fsopen(c"devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(context.as_fd(), c"mode", c"0600")?;
+    fsconfig_set_string(context.as_fd(), c"ptmxmode", c"0666")?;
+    fsconfig_set_string(context.as_fd(), c"max", c"64")?;
+    fsconfig_create(context.as_fd())?;
+    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attribute_flags(NOSUID | NOEXEC))?)
 }
 
 fn attribute_flags(attributes: u64) -> MountAttrFlags {

@@ -7,14 +7,15 @@
 //! A program that is not on this machine is a skip: it is printed, and written to the file that `SKILLSANDBOX_SKIPPED` names,
 //! from which `cargo xtask test` lists it. For a program that `SKILLSANDBOX_REQUIRE` names, it is a failure.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-#![allow(clippy::print_stderr)]
 #![cfg(target_os = "linux")]
 
 mod case;
 mod compilers;
+mod documents;
 mod everyday;
 mod git;
 mod java;
+mod languages;
 mod network;
 mod node;
 mod python;

@@ -67,9 +67,17 @@ fn ctypes_with_callbacks() {
 
 #[test]
 fn a_web_server_that_talks_to_itself() {
-    let expected =
-        "GET /hello\nPOST 11\nnot found 404\nparallel 8\nudp b'PING'\nsix b'hello'\nname 127.0.0.1\n";
+    let expected = "GET /hello\nPOST 11\nnot found 404\nparallel 8\nudp b'PING'\nname 127.0.0.1\n";
     python("web.py", include_str!("scripts/web.py"), expected);
+}
+
+#[test]
+fn version_six_of_loopback() {
+    if !std::path::Path::new("/proc/net/if_inet6").exists() {
+        crate::case::skip(&["IPv6"]);
+        return;
+    }
+    python("six.py", include_str!("scripts/six.py"), "six b'hello'\n");
 }
 
 #[test]
@@ -105,4 +113,11 @@ fn is_python_here() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).any(|dir| dir.join("python3").is_file());
     found || crate::case::skip(&["python3"])
+}
+
+/// A terminal of its own, for programs that only talk to one; that of the launching program is out of reach.
+#[test]
+fn a_pseudo_terminal_of_its_own() {
+    let expected = "child says True\nconversation b'<hello>'\nsize 40 100\nno terminal of the host True\n";
+    python("terminal.py", include_str!("scripts/terminal.py"), expected);
 }

@@ -39,7 +39,7 @@ pub(crate) const PRIVATE: [(&CStr, u32); 12] = [
     (c"shm", 0o1777),
 ];
 
-/// The devices every program may expect. They are the only ones: all other mounts are `nodev`.
+/// The devices every program may expect. With the sandbox's own terminals they are the only ones: all other mounts are `nodev`.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
 /// Covers for forbidden paths: in the private file system, but in no folder of it that is mounted, so nobody can reach or
@@ -130,7 +130,10 @@ impl Layout {
                 reach: Reach::One,
             });
         }
+        self.folder(Path::new("/dev/pts"), 0o755)?;
+        self.operations.push(Operation::Terminals { target: relative(Path::new("/dev/pts"))? });
         for (path, text) in [
+            ("/dev/ptmx", "pts/ptmx"),
             ("/dev/fd", "/proc/self/fd"),
             ("/dev/stdin", "/proc/self/fd/0"),
             ("/dev/stdout", "/proc/self/fd/1"),

@@ -14,7 +14,7 @@ wait
 false | true
 echo "pipe status ${PIPESTATUS[*]}"
 (exit 5) &
-wait -n
+wait -n $!
 echo "wait -n $?"
 [[ "built in 2024" =~ [0-9]+ ]] && echo "regex ${BASH_REMATCH[0]}"
 set -o pipefail
