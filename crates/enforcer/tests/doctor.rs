@@ -11,7 +11,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process;
+use std::time::Duration;
 
+use landlock::{ABI, Access as _, AccessFs, PathBeneath, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
@@ -20,6 +22,7 @@ use skillsandbox_enforcer::{Command, Error, Output, Plan, Support};
 
 const FILTER: &str = "SKILLSANDBOX_TEST_FILTER";
 const FOLDER: &str = "SKILLSANDBOX_TEST_FOLDER";
+const LANDLOCKED: &str = "SKILLSANDBOX_TEST_LANDLOCKED";
 
 /// What a filter does to one call.
 #[derive(Debug, Clone)]
@@ -79,6 +82,9 @@ fn look_and_run() {
     if let Ok(filter) = std::env::var(FILTER) {
         seccompiler::apply_filter(&Refuse::program(&filter)).unwrap();
     }
+    if std::env::var_os(LANDLOCKED).is_some() {
+        landlocked();
+    }
     let support = Support::probe();
     let plan = Plan::builder().write(&folder).build().unwrap();
     let marker = folder.join("marker");
@@ -95,6 +101,14 @@ fn look_and_run() {
     let refuses = plan.resolve(&support).refuses().map(|resolved| resolved.layer);
     let report = json!({ "support": support, "ready": ready, "refuses": refuses, "run": run });
     fs::write(folder.join("report.json"), report.to_string()).unwrap();
+}
+
+/// Under rules that allow every access to every file. The kernel refuses mounts to whoever is under any rules at all.
+fn landlocked() {
+    let all = AccessFs::from_all(ABI::V1);
+    let everything = PathBeneath::new(fs::File::open("/").unwrap(), all);
+    let ruleset = Ruleset::default().handle_access(all).unwrap().create().unwrap();
+    ruleset.add_rule(everything).unwrap().restrict_self().unwrap();
 }
 
 /// Who looks.
@@ -374,4 +388,42 @@ fn a_covered_proc_is_found_and_its_cure_named() {
         assert!(run["cure"].as_str().unwrap().contains("/proc"), "{run}");
         assert!(!looked.marker);
     }
+}
+
+/// Inside a sandbox of somebody else's: no filter is in the way, and no file, but mounts are refused.
+#[test]
+fn inside_a_landlock_sandbox_mounts_are_missing() {
+    let program = Program::copy();
+    for user in users() {
+        let looked = look(&program, user, None, &["env", &format!("{LANDLOCKED}=1")]);
+        assert_eq!(looked.in_state("missing"), ["mounts"], "{user:?} {:#}", looked.report);
+        assert!(looked.state("mounts")["cure"]["what"].is_string(), "{user:?}");
+        assert_eq!(looked.report["run"]["layer"], "mounts", "{user:?}");
+        assert_eq!(looked.report["ready"], false);
+        assert!(!looked.marker);
+    }
+}
+
+/// Whichever wall of the outer sandbox it is that refuses.
+#[test]
+fn inside_a_sandbox_of_our_own_the_cure_is_to_start_from_outside() {
+    let program = Program::copy();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = Plan::builder()
+        .read(program.0.path())
+        .write(folder.path())
+        .env(FOLDER, folder.path())
+        .timeout(Duration::from_secs(120))
+        .build()
+        .unwrap();
+    let command = Command::new(program.path()).args(["--exact", "look_and_run", "--ignored"]);
+    let outcome = plan.spawn(&command.captured(64 << 10)).unwrap().wait().unwrap();
+    assert!(outcome.success(), "{}{}", outcome.stdout.text(), outcome.stderr.text());
+    let report = fs::read_to_string(folder.path().join("report.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["support"]["facts"]["is_own_sandbox"], true, "{report:#}");
+    assert_eq!(report["ready"], false, "{report:#}");
+    let cure = report["run"]["cure"].as_str().unwrap_or_else(|| panic!("{report:#}"));
+    assert!(cure.contains("cannot start another inside itself"), "{cure}");
+    assert!(!folder.path().join("marker").exists());
 }
