@@ -157,6 +157,7 @@ fn no_set_user_id_program_is_left_behind() {
     for above in [0, 1 << 16, 1 << 32, 0xffff_ffff_ffff << 16] {
         let with = |mode: u64| {
             let mode = above | mode;
+            #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
             let mut attempts = vec![
                 call(libc::SYS_openat, &[at, NOWHERE, CREATE, mode]),
                 call(libc::SYS_openat, &[at, NOWHERE, 1 << 40 | CREATE, mode]),
