@@ -43,7 +43,9 @@ pub enum CompileError {
         source: SeccompError,
     },
     /// libseccomp failed before or after the rules.
-    #[error("libseccomp could not {step}: {source}; libseccomp 2.5 or newer is needed")]
+    #[error(
+        "libseccomp could not {step}: {source}; it takes libseccomp 2.5, Linux 5.0, and no outer sandbox that forbids seccomp"
+    )]
     Library {
         /// What it was to do.
         step: &'static str,

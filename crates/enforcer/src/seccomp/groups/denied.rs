@@ -176,11 +176,7 @@ pub(super) const DENIED: &[Denial] = &[
         name: "other families of sockets",
         reason: "drivers that programs do not need; vsock leads out of a virtual machine past its network",
         answer: Refuse(Errno::EAFNOSUPPORT),
-        calls: Calls {
-            both: "",
-            x86_64: "",
-            more: &[Call::both("socket", FAMILIES), Call::both("socketpair", FAMILIES)],
-        },
+        calls: Calls { both: "", x86_64: "", more: &[Call::both("socket", FAMILIES)] },
     },
     Denial {
         name: "other protocols",
