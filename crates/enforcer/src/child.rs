@@ -77,7 +77,9 @@ pub(crate) fn init(prepared: &Prepared, pipes: &Pipes) -> i32 {
 
 fn make_sandbox(prepared: &Prepared, pipes: &Pipes) -> Applied<i32> {
     sys::signals::reset();
+    lifetime::tie(pipes.ready.as_fd())?;
     prepared.namespaces.apply()?;
+    // Again: a change of user or group undoes it.
     lifetime::tie(pipes.ready.as_fd())?;
     prepared.mounts.apply()?;
     network::apply()?;

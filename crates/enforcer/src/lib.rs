@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+mod capture;
 mod cgroup;
 mod child;
 mod cures;
@@ -9,6 +10,7 @@ mod error;
 mod grants;
 mod inspect;
 mod janitor;
+mod launch;
 mod layer;
 mod layers;
 mod limits;

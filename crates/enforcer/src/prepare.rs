@@ -104,7 +104,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
     let is_root = rustix::process::geteuid().is_root();
     let (standard, ends) = Standard::prepare(command)?;
     let prepared = Prepared {
-        namespaces: Namespaces::prepare()?,
+        namespaces: Namespaces::prepare(mechanism == Mechanism::CgroupV2Systemd)?,
         join,
         mounts: Mounts::prepare(plan, &located.grants, &located.workdir, is_root)?,
         standard,

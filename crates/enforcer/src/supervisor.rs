@@ -1,34 +1,30 @@
 //! The thread that makes a sandbox, watches it and ends it.
 
-use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
-};
 use rustix::process::Signal;
 
+use crate::capture::Capture;
 use crate::cgroup::{Group, Mechanism, Usage};
-use crate::child::{Pipes, Prepared, init};
-use crate::cures;
+use crate::child::Prepared;
 use crate::error::Error;
 use crate::janitor::Janitor;
-use crate::layer::Layer;
-use crate::layers::namespaces;
+use crate::launch::{Run, Said, host, start, waived};
 use crate::limits::Limits;
-use crate::outcome::{Captured, End, Limit, LimitHit, Outcome, Status};
-use crate::plan::{Command, Output, Plan};
+use crate::outcome::{End, Limit, LimitHit, Outcome};
+use crate::plan::{Command, Plan};
 use crate::prepare::Outside;
 use crate::refusals::Refusals;
-use crate::step::{MESSAGE_SIZE, Message, Step};
 use crate::sys;
-use crate::sys::clone::Child;
 use crate::watch::Watch;
+
+/// How often a cgroup of version 1 is asked whether memory was short.
+const GROUP_LOOK: Duration = Duration::from_millis(50);
 
 /// Wakes the supervisor up to end the run.
 #[derive(Debug)]
@@ -54,6 +50,8 @@ pub(crate) struct Supervisor {
     wake: Arc<Wake>,
     watch: Option<Watch>,
     refusals: Refusals,
+    /// When the cgroup is looked at next, where that is needed.
+    next_look: Option<Instant>,
     /// After `outside`, whose groups must be gone before it.
     janitor: Option<Janitor>,
 }
@@ -70,6 +68,7 @@ impl Supervisor {
             wake,
             watch: None,
             refusals: Refusals::new(plan.profile),
+            next_look: None,
             janitor: None,
         }
     }
@@ -112,7 +111,7 @@ impl Supervisor {
         if !leftovers.is_empty() {
             self.janitor = Some(Janitor::start(&leftovers).map_err(host("start a process"))?);
         }
-        start(prepared)
+        start(prepared, self.outside.group.as_mut())
     }
 
     /// Waits until the run ends, by itself or because it must.
@@ -127,7 +126,13 @@ impl Supervisor {
             {
                 return end;
             }
-            let next = [deadline, self.watch.as_ref().map(|watch| watch.next)].into_iter().flatten().min();
+            if self.group_is_over(now) {
+                return End::Memory;
+            }
+            let next = [deadline, self.next_look, self.watch.as_ref().map(|watch| watch.next)]
+                .into_iter()
+                .flatten()
+                .min();
             let patience = next.map(|next| timespec(next.saturating_duration_since(now)));
             match self.wait_for_something(run, patience.as_ref()) {
                 Event::Ended => return End::Itself,
@@ -135,6 +140,20 @@ impl Supervisor {
                 Event::Nothing => {}
             }
         }
+    }
+
+    /// Version 1 ends one process where memory is short, and version 2 all of them: so here it is this thread that does.
+    fn group_is_over(&mut self, now: Instant) -> bool {
+        let Some(group) =
+            self.outside.group.as_ref().filter(|group| group.mechanism() == Mechanism::CgroupV1)
+        else {
+            return false;
+        };
+        if self.limits.memory.is_none() || self.next_look.is_some_and(|next| now < next) {
+            return false;
+        }
+        self.next_look = Some(now + GROUP_LOOK);
+        group.hits().memory > 0
     }
 
     fn wait_for_something(&mut self, run: &Run, patience: Option<&Timespec>) -> Event {
@@ -231,191 +250,11 @@ enum Event {
     Nothing,
 }
 
-/// A sandbox that stands, with the command running in it.
-struct Run {
-    child: Child,
-    result: OwnedFd,
-    since: Instant,
-}
-
-impl Run {
-    /// What the init wrote; where it was killed itself, so was the command.
-    fn status(&self) -> Status {
-        let mut bytes = [0; 4];
-        match rustix::io::read(&self.result, &mut bytes) {
-            Ok(4) => {
-                let status = i32::from_ne_bytes(bytes);
-                if libc::WIFSIGNALED(status) {
-                    Status::Signalled(libc::WTERMSIG(status))
-                } else {
-                    Status::Exited(libc::WEXITSTATUS(status))
-                }
-            }
-            _ => Status::Signalled(libc::SIGKILL),
-        }
-    }
-}
-
-/// Makes the processes of a sandbox and waits until the program runs.
-fn start(prepared: &Prepared) -> Result<(Run, Said), Error> {
-    let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
-    let sockets = rustix::net::socketpair(family, kind, SocketFlags::CLOEXEC, None);
-    let (ready, ready_end) = sockets.map_err(host("make a pair of sockets"))?;
-    let (result, result_end) = pipe()?;
-    let pipes = Pipes { ready: ready_end, result: result_end };
-    let child = sys::clone::child(namespaces::AT_CLONE, || init(prepared, &pipes));
-    let child =
-        child.map_err(|errno| layer_error(Step::Clone, Step::Clone.text().to_owned(), errno.into()))?;
-    drop(pipes);
-    let mapped = prepared.namespaces.map_from_outside(child.pid);
-    let mut run = Run { child, result, since: Instant::now() };
-    if let Err(source) = mapped {
-        run.end();
-        return Err(layer_error(Step::Maps, Step::Maps.text().to_owned(), source));
-    }
-    let said = match hear(ready.as_fd()) {
-        Ok(said) => said,
-        Err(source) => {
-            run.end();
-            return Err(Error::Host { what: "hear from the sandbox", source });
-        }
-    };
-    run.since = Instant::now();
-    if let Some(message) = said.messages.iter().find(|message| !message.waived) {
-        run.end();
-        return Err(failure(prepared, *message));
-    }
-    Ok((run, said))
-}
-
-impl Run {
-    fn end(&self) {
-        let _ = rustix::process::pidfd_send_signal(&self.child.pidfd, Signal::KILL);
-        self.child.reap();
-    }
-}
-
-/// What the child said until it executed the program or ended, which closes the socket.
-#[derive(Default)]
-struct Said {
-    messages: Vec<Message>,
-    listener: Option<OwnedFd>,
-}
-
-fn hear(ready: BorrowedFd<'_>) -> io::Result<Said> {
-    let mut said = Said::default();
-    loop {
-        let mut bytes = [0; MESSAGE_SIZE];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut rights = RecvAncillaryBuffer::new(&mut space);
-        let receive = || {
-            let into = &mut [IoSliceMut::new(&mut bytes)];
-            rustix::net::recvmsg(ready, into, &mut rights, RecvFlags::CMSG_CLOEXEC)
-        };
-        let received = rustix::io::retry_on_intr(receive)?;
-        if received.bytes == 0 {
-            return Ok(said);
-        }
-        if received.bytes == MESSAGE_SIZE {
-            said.messages.extend(Message::decode(bytes));
-        }
-        for message in rights.drain() {
-            if let RecvAncillaryMessage::ScmRights(mut fds) = message {
-                said.listener = fds.next();
-            }
-        }
-    }
-}
-
-fn failure(prepared: &Prepared, message: Message) -> Error {
-    let failure = message.failure;
-    let source: io::Error = failure.errno.into();
-    match failure.step {
-        Step::Exec => {
-            Error::Program(format!("cannot execute {}: {source}", prepared.program.to_string_lossy()))
-        }
-        step => layer_error(step, described(prepared, message), source),
-    }
-}
-
-fn described(prepared: &Prepared, message: Message) -> String {
-    let step = message.failure.step;
-    let detail = match step {
-        Step::Place => prepared.mounts.describe(message.failure.index),
-        Step::Limit => prepared.rlimits.describe(message.failure.index),
-        _ => String::new(),
-    };
-    format!("cannot {} {detail}", step.text()).trim_end().to_owned()
-}
-
-fn waived(prepared: &Prepared, message: Message) -> (Layer, String) {
-    let source: io::Error = message.failure.errno.into();
-    (message.failure.step.layer(), format!("{}: {source}", described(prepared, message)))
-}
-
-fn layer_error(step: Step, what: String, source: io::Error) -> Error {
-    let cure = cures::of(step, source.raw_os_error().unwrap_or(0));
-    Error::Layer { layer: step.layer(), step: what, source, cure }
-}
-
-fn host<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Error {
-    move |source| Error::Host { what, source: source.into() }
-}
-
-fn pipe() -> Result<(OwnedFd, OwnedFd), Error> {
-    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(host("make a pipe"))
-}
-
 fn timespec(duration: Duration) -> Timespec {
     // A moment too late rather than one too early, which would mean a second look.
     let duration = duration.saturating_add(Duration::from_micros(100));
     Timespec {
         tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(duration.subsec_nanos()),
-    }
-}
-
-/// An output that is kept, up to a bound.
-struct Capture {
-    from: Option<OwnedFd>,
-    keep: usize,
-    captured: Captured,
-}
-
-impl Capture {
-    fn new(from: Option<OwnedFd>, wanted: Output) -> Self {
-        let keep = match wanted {
-            Output::Captured(keep) => keep,
-            _ => 0,
-        };
-        if let Some(from) = &from {
-            let _ = rustix::io::ioctl_fionbio(from, true);
-        }
-        Self { from, keep, captured: Captured::default() }
-    }
-
-    /// What to wait for; nothing, on a descriptor that is there anyway, when the output has ended.
-    fn poll<'a>(&'a self, otherwise: BorrowedFd<'a>) -> PollFd<'a> {
-        match &self.from {
-            Some(from) => PollFd::new(from, PollFlags::IN),
-            None => PollFd::from_borrowed_fd(otherwise, PollFlags::empty()),
-        }
-    }
-
-    fn read_available(&mut self) {
-        let mut buffer = [0; 16 << 10];
-        while let Some(from) = &self.from {
-            match rustix::io::read(from, &mut buffer) {
-                Ok(0) => self.from = None,
-                Ok(read) => {
-                    self.captured.total += read as u64;
-                    let room = self.keep.saturating_sub(self.captured.bytes.len());
-                    self.captured.bytes.extend_from_slice(buffer.get(..read.min(room)).unwrap_or_default());
-                }
-                Err(rustix::io::Errno::INTR) => {}
-                Err(rustix::io::Errno::AGAIN) => return,
-                Err(_) => self.from = None,
-            }
-        }
     }
 }

@@ -21,7 +21,7 @@ fn sixty_four_at_once_do_not_mix() {
                     own.display(),
                     own.parent().unwrap().display()
                 );
-                let plan = plan().write(&own).env("NUMBER", number.to_string()).timeout(Duration::from_secs(120));
+                let plan = plan().write(&own).env("NUMBER", number.to_string()).timeout(Duration::from_mins(2));
                 let command = Command::new("/bin/sh").args(["-c", &script]).captured(1000);
                 (number, plan.build().unwrap().spawn(&command).unwrap().wait().unwrap())
             })

@@ -413,7 +413,7 @@ fn inside_a_sandbox_of_our_own_the_cure_is_to_start_from_outside() {
         .read(program.0.path())
         .write(folder.path())
         .env(FOLDER, folder.path())
-        .timeout(Duration::from_secs(120))
+        .timeout(Duration::from_mins(2))
         .build()
         .unwrap();
     let command = Command::new(program.path()).args(["--exact", "look_and_run", "--ignored"]);

@@ -89,13 +89,12 @@ fn the_init_cannot_be_looked_into() {
 #[test]
 fn ignored_and_blocked_signals_are_not_inherited() {
     // This thread blocks and ignores; what the command gets is fresh.
-    let script = "grep -E '^Sig(Blk|Ign|Pnd)' /proc/self/status";
-    let inner = format!("exec {}", script);
+    let inner = "exec grep -E '^Sig(Blk|Ign|Pnd)' /proc/self/status";
     let mut again = std::process::Command::new("/bin/sh");
     let program = std::env::current_exe().unwrap();
-    let test = "helper_print_signals --exact --ignored --nocapture";
+    let arguments = "helper_print_signals --exact --ignored --nocapture";
     again
-        .args(["-c", &format!("trap '' PIPE HUP USR1 TERM INT; exec '{}' {test}", program.display())])
+        .args(["-c", &format!("trap '' PIPE HUP USR1 TERM INT; exec '{}' {arguments}", program.display())])
         .env("SCRIPT", inner);
     let said = again.output().unwrap();
     let text = String::from_utf8_lossy(&said.stdout);

@@ -21,6 +21,7 @@ const MAX_LINE: usize = 1024;
 
 pub(super) const CALL: u8 = 1;
 pub(super) const RETURN: u8 = 2;
+#[cfg(test)]
 pub(super) const ERROR: u8 = 3;
 
 /// A connection to a bus.

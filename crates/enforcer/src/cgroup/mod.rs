@@ -38,7 +38,7 @@ mod tests;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,11 +105,6 @@ pub(crate) struct Unavailable {
 }
 
 impl Unavailable {
-    /// Each way that was tried, with the reason why it is not open.
-    pub(crate) fn tried(&self) -> &[(Mechanism, String)] {
-        &self.tried
-    }
-
     /// What the user can do about it.
     pub(crate) fn cure(&self) -> &'static str {
         if self.root {
@@ -236,11 +231,6 @@ impl Group {
     /// What holds the limits.
     pub(crate) fn mechanism(&self) -> Mechanism {
         self.mechanism
-    }
-
-    /// The folder of a version 2 group, for `clone3` with `CLONE_INTO_CGROUP`.
-    pub(crate) fn clone_into(&self) -> Option<BorrowedFd<'_>> {
-        self.folder.as_ref().map(|folder| folder.as_fd())
     }
 
     /// Files open for writing, close-on-exec. A child that writes `0` to each of them, in one write, has joined, with all its threads.

@@ -33,8 +33,10 @@ const HOST_NAME: &[u8] = b"skillsandbox";
 pub(crate) struct Namespaces {
     uid_map: Vec<u8>,
     gid_map: Vec<u8>,
-    /// The child waits here until its maps are written for it.
-    maps_written: Option<Gate>,
+    /// The launching program writes the maps.
+    mapped_from_outside: bool,
+    /// The child waits here until that, or whatever else has to be done to it first, is done.
+    gate: Option<Gate>,
 }
 
 #[derive(Debug)]
@@ -44,9 +46,11 @@ struct Gate {
 }
 
 impl Namespaces {
-    pub(crate) fn prepare() -> Result<Self, Error> {
+    /// `waits`: something has to be done to the child before it goes on.
+    pub(crate) fn prepare(waits: bool) -> Result<Self, Error> {
         let map = |id: u32| format!("{ID} {id} 1").into_bytes();
-        let maps_written = if may_map_others() {
+        let mapped_from_outside = may_map_others();
+        let gate = if mapped_from_outside || waits {
             let pipe = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
             let (wait, open) =
                 pipe.map_err(|source| Error::Host { what: "make a pipe", source: source.into() })?;
@@ -55,25 +59,30 @@ impl Namespaces {
             None
         };
         let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        Ok(Self { uid_map: map(uid), gid_map: map(gid), maps_written })
+        Ok(Self { uid_map: map(uid), gid_map: map(gid), mapped_from_outside, gate })
     }
 
     /// The launching program's part, once the child exists. A child that waits in vain for its maps ends by itself.
     pub(crate) fn map_from_outside(&self, pid: i32) -> io::Result<()> {
-        let Some(gate) = &self.maps_written else { return Ok(()) };
-        fs::write(format!("/proc/{pid}/uid_map"), &self.uid_map)?;
-        fs::write(format!("/proc/{pid}/gid_map"), &self.gid_map)?;
-        rustix::io::write(&gate.open, b".")?;
+        if self.mapped_from_outside {
+            fs::write(format!("/proc/{pid}/uid_map"), &self.uid_map)?;
+            fs::write(format!("/proc/{pid}/gid_map"), &self.gid_map)?;
+        }
+        if let Some(gate) = &self.gate {
+            rustix::io::write(&gate.open, b".")?;
+        }
         Ok(())
     }
 
     pub(crate) fn apply(&self) -> Applied {
-        if let Some(gate) = &self.maps_written {
+        if let Some(gate) = &self.gate {
             let mut byte = [0; 1];
             let read = rustix::io::read(&gate.wait, &mut byte).at(Step::Maps)?;
             if read == 0 {
                 return Err(sys::Errno(libc::ECANCELED)).at(Step::Maps);
             }
+        }
+        if self.mapped_from_outside {
             rustix::thread::set_thread_groups(&[]).at(Step::Groups)?;
         } else {
             write(c"/proc/self/setgroups", b"deny").at(Step::Maps)?;

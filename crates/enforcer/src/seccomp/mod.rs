@@ -139,10 +139,10 @@ impl Program {
 /// The filter of a profile: the one that comes with the crate where there is one for this architecture, since libseccomp takes
 /// 5 to 9 ms to make one; otherwise made once for each profile and refusal, and kept.
 pub(crate) fn compile(profile: Profile, refusal: Refusal) -> Result<Program, CompileError> {
+    static MADE: [[OnceLock<Program>; 2]; 3] = [const { [const { OnceLock::new() }; 2] }; 3];
     if let Some(bytes) = compiled::filter(profile, refusal) {
         return Ok(Program(Cow::Borrowed(bytes)));
     }
-    static MADE: [[OnceLock<Program>; 2]; 3] = [const { [const { OnceLock::new() }; 2] }; 3];
     let [default, strict, permissive] = &MADE;
     let [errno, notify] = match profile {
         Profile::Default => default,

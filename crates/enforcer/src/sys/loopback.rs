@@ -11,8 +11,7 @@ pub(crate) fn up(socket: BorrowedFd<'_>) -> Result<()> {
     for (slot, byte) in request.ifr_name.iter_mut().zip(b"lo") {
         *slot = byte.cast_signed();
     }
-    let flags = libc::IFF_UP | libc::IFF_RUNNING;
-    request.ifr_ifru.ifru_flags = flags as libc::c_short;
+    request.ifr_ifru.ifru_flags = libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or(0);
     // SAFETY: the request is a valid structure that outlives the call.
     checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) }.into())?;
     Ok(())

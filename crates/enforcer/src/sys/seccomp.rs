@@ -10,6 +10,9 @@ const WAIT_KILLABLE_RECV: libc::c_ulong = 1 << 5;
 /// The caller runs on where its answer was given, instead of on another processor that must wake up first (Linux 6.6).
 const SYNC_WAKE_UP: u64 = 1;
 
+/// The kernel carries the call out (`SECCOMP_USER_NOTIF_FLAG_CONTINUE`).
+const CONTINUE: u32 = 1;
+
 /// Puts this process, and all it starts, under a filter: the bytes of an array of `struct sock_filter`.
 pub(crate) fn install(program: &[u8]) -> Result<()> {
     set_filter(program, 0)?;
@@ -83,7 +86,7 @@ pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Asked, answer: Answer) -> 
     response.id = asked.id;
     match answer {
         Answer::Fail(errno) => response.error = -errno,
-        Answer::GoOn => response.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
+        Answer::GoOn => response.flags = CONTINUE,
     }
     // SAFETY: the kernel reads the structure, which has the size that is part of the request's number.
     let result =

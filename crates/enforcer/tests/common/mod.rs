@@ -11,7 +11,7 @@ pub(crate) use skillsandbox_enforcer::PlanBuilder as Builder;
 
 /// A plan that ends by itself.
 pub(crate) fn plan() -> PlanBuilder {
-    Plan::builder().timeout(Duration::from_secs(60))
+    Plan::builder().timeout(Duration::from_mins(1))
 }
 
 /// Runs a shell script under a plan and captures what it says.

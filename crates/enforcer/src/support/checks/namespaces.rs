@@ -85,7 +85,7 @@ fn made(namespaces: i32) -> Tried {
 
 /// Maps, groups, host name and keyring as a run sets them.
 fn all() -> Tried {
-    match Namespaces::prepare() {
+    match Namespaces::prepare(false) {
         Ok(namespaces) => within(Inside::Mapped(AT_CLONE, &namespaces), |_| Ok(namespaces.apply()?)),
         Err(_) => Tried::Trouble(Trouble::Here(Errno(libc::EMFILE))),
     }

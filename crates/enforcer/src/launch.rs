@@ -1,0 +1,169 @@
+//! Making the processes of a sandbox, and hearing from them how that went.
+
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::time::Instant;
+
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
+};
+use rustix::process::Signal;
+
+use crate::cgroup::{Group, Mechanism};
+use crate::child::{Pipes, Prepared, init};
+use crate::cures;
+use crate::error::Error;
+use crate::layer::Layer;
+use crate::layers::namespaces;
+use crate::outcome::Status;
+use crate::step::{MESSAGE_SIZE, Message, Step};
+use crate::sys;
+use crate::sys::clone::Child;
+
+/// A sandbox that stands, with the command running in it.
+pub(crate) struct Run {
+    pub(crate) child: Child,
+    result: OwnedFd,
+    pub(crate) since: Instant,
+}
+
+impl Run {
+    /// What the init wrote; where it was killed itself, so was the command.
+    pub(crate) fn status(&self) -> Status {
+        let mut bytes = [0; 4];
+        match rustix::io::read(&self.result, &mut bytes) {
+            Ok(4) => {
+                let status = i32::from_ne_bytes(bytes);
+                if libc::WIFSIGNALED(status) {
+                    Status::Signalled(libc::WTERMSIG(status))
+                } else {
+                    Status::Exited(libc::WEXITSTATUS(status))
+                }
+            }
+            _ => Status::Signalled(libc::SIGKILL),
+        }
+    }
+}
+
+/// Makes the processes of a sandbox and waits until the program runs.
+pub(crate) fn start(prepared: &Prepared, group: Option<&mut Group>) -> Result<(Run, Said), Error> {
+    let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    let sockets = rustix::net::socketpair(family, kind, SocketFlags::CLOEXEC, None);
+    let (ready, ready_end) = sockets.map_err(host("make a pair of sockets"))?;
+    let (result, result_end) = pipe()?;
+    let pipes = Pipes { ready: ready_end, result: result_end };
+    let child = sys::clone::child(namespaces::AT_CLONE, || init(prepared, &pipes));
+    let child =
+        child.map_err(|errno| layer_error(Step::Clone, Step::Clone.text().to_owned(), errno.into()))?;
+    drop(pipes);
+    let mut run = Run { child, result, since: Instant::now() };
+    // systemd makes the group around the process; into any other, the process goes itself.
+    if let Some(group) = group.filter(|group| group.mechanism() == Mechanism::CgroupV2Systemd)
+        && let Err(unavailable) = group.adopt(run.child.pid)
+    {
+        run.end();
+        return Err(Error::Layer {
+            layer: Layer::Cgroup,
+            step: format!("cannot {}", Step::JoinCgroup.text()),
+            cure: Some(unavailable.cure().to_owned()),
+            source: io::Error::other(unavailable),
+        });
+    }
+    let mapped = prepared.namespaces.map_from_outside(run.child.pid);
+    if let Err(source) = mapped {
+        run.end();
+        return Err(layer_error(Step::Maps, Step::Maps.text().to_owned(), source));
+    }
+    let said = match hear(ready.as_fd()) {
+        Ok(said) => said,
+        Err(source) => {
+            run.end();
+            return Err(Error::Host { what: "hear from the sandbox", source });
+        }
+    };
+    run.since = Instant::now();
+    if let Some(message) = said.messages.iter().find(|message| !message.waived) {
+        run.end();
+        return Err(failure(prepared, *message));
+    }
+    Ok((run, said))
+}
+
+impl Run {
+    fn end(&self) {
+        let _ = rustix::process::pidfd_send_signal(&self.child.pidfd, Signal::KILL);
+        self.child.reap();
+    }
+}
+
+/// What the child said until it executed the program or ended, which closes the socket.
+#[derive(Default)]
+pub(crate) struct Said {
+    pub(crate) messages: Vec<Message>,
+    pub(crate) listener: Option<OwnedFd>,
+}
+
+fn hear(ready: BorrowedFd<'_>) -> io::Result<Said> {
+    let mut said = Said::default();
+    loop {
+        let mut bytes = [0; MESSAGE_SIZE];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut rights = RecvAncillaryBuffer::new(&mut space);
+        let receive = || {
+            let into = &mut [IoSliceMut::new(&mut bytes)];
+            rustix::net::recvmsg(ready, into, &mut rights, RecvFlags::CMSG_CLOEXEC)
+        };
+        let received = rustix::io::retry_on_intr(receive)?;
+        if received.bytes == 0 {
+            return Ok(said);
+        }
+        if received.bytes == MESSAGE_SIZE {
+            said.messages.extend(Message::decode(bytes));
+        }
+        for message in rights.drain() {
+            if let RecvAncillaryMessage::ScmRights(mut fds) = message {
+                said.listener = fds.next();
+            }
+        }
+    }
+}
+
+fn failure(prepared: &Prepared, message: Message) -> Error {
+    let failure = message.failure;
+    let source: io::Error = failure.errno.into();
+    match failure.step {
+        Step::Exec => {
+            Error::Program(format!("cannot execute {}: {source}", prepared.program.to_string_lossy()))
+        }
+        step => layer_error(step, described(prepared, message), source),
+    }
+}
+
+fn described(prepared: &Prepared, message: Message) -> String {
+    let step = message.failure.step;
+    let detail = match step {
+        Step::Place => prepared.mounts.describe(message.failure.index),
+        Step::Limit => prepared.rlimits.describe(message.failure.index),
+        _ => String::new(),
+    };
+    format!("cannot {} {detail}", step.text()).trim_end().to_owned()
+}
+
+pub(crate) fn waived(prepared: &Prepared, message: Message) -> (Layer, String) {
+    let source: io::Error = message.failure.errno.into();
+    (message.failure.step.layer(), format!("{}: {source}", described(prepared, message)))
+}
+
+fn layer_error(step: Step, what: String, source: io::Error) -> Error {
+    let cure = cures::of(step, source.raw_os_error().unwrap_or(0));
+    Error::Layer { layer: step.layer(), step: what, source, cure }
+}
+
+pub(crate) fn host<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Error {
+    move |source| Error::Host { what, source: source.into() }
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd), Error> {
+    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(host("make a pipe"))
+}
