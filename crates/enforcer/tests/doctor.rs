@@ -140,7 +140,11 @@ impl Program {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let program = Self(folder);
-        fs::copy(std::env::current_exe().unwrap(), program.path()).unwrap();
+        // By another process: what another thread forks meanwhile would hold the file open for writing, and no file that is
+        // can be executed.
+        let mut copy = process::Command::new("cp");
+        copy.arg(std::env::current_exe().unwrap()).arg(program.path());
+        assert!(copy.status().unwrap().success());
         fs::set_permissions(program.path(), fs::Permissions::from_mode(0o755)).unwrap();
         program
     }
