@@ -97,9 +97,14 @@ fn look_and_run() {
         }
         Err(error) => json!({ "error": error.to_string() }),
     };
+    let numbers =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+    let processes = numbers.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).count();
     let ready = support.is_ready();
     let refuses = plan.resolve(&support).refuses().map(|resolved| resolved.layer);
-    let report = json!({ "support": support, "ready": ready, "refuses": refuses, "run": run });
+    let report = json!({
+        "support": support, "ready": ready, "refuses": refuses, "run": run, "processes": processes,
+    });
     fs::write(folder.join("report.json"), report.to_string()).unwrap();
 }
 
@@ -417,7 +422,7 @@ fn inside_a_sandbox_of_our_own_the_cure_is_to_start_from_outside() {
         .read(program.0.path())
         .write(folder.path())
         .env(FOLDER, folder.path())
-        .timeout(Duration::from_secs(120))
+        .timeout(Duration::from_mins(2))
         .build()
         .unwrap();
     let command = Command::new(program.path()).args(["--exact", "look_and_run", "--ignored"]);
@@ -430,4 +435,17 @@ fn inside_a_sandbox_of_our_own_the_cure_is_to_start_from_outside() {
     let cure = report["run"]["cure"].as_str().unwrap_or_else(|| panic!("{report:#}"));
     assert!(cure.contains("cannot start another inside itself"), "{cure}");
     assert!(!folder.path().join("marker").exists());
+}
+
+/// As the init of a container, which orphans come to, and nobody collects but who looks.
+#[test]
+fn looking_leaves_no_process_behind() {
+    let program = Program::copy();
+    let prefix = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+    for user in users() {
+        let looked = look(&program, user, None, &prefix);
+        assert_eq!(looked.report["ready"], true, "{user:?} {:#}", looked.report);
+        assert!(looked.marker, "{user:?}");
+        assert_eq!(looked.report["processes"], 1, "{user:?}");
+    }
 }
