@@ -97,9 +97,14 @@ fn look_and_run() {
         }
         Err(error) => json!({ "error": error.to_string() }),
     };
+    let numbers =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+    let processes = numbers.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).count();
     let ready = support.is_ready();
     let refuses = plan.resolve(&support).refuses().map(|resolved| resolved.layer);
-    let report = json!({ "support": support, "ready": ready, "refuses": refuses, "run": run });
+    let report = json!({
+        "support": support, "ready": ready, "refuses": refuses, "run": run, "processes": processes,
+    });
     fs::write(folder.join("report.json"), report.to_string()).unwrap();
 }
 
@@ -140,7 +145,11 @@ impl Program {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let program = Self(folder);
-        fs::copy(std::env::current_exe().unwrap(), program.path()).unwrap();
+        // By another process: what another thread forks meanwhile would hold the file open for writing, and no file that is
+        // can be executed.
+        let mut copy = process::Command::new("cp");
+        copy.arg(std::env::current_exe().unwrap()).arg(program.path());
+        assert!(copy.status().unwrap().success());
         fs::set_permissions(program.path(), fs::Permissions::from_mode(0o755)).unwrap();
         program
     }
@@ -426,4 +435,17 @@ fn inside_a_sandbox_of_our_own_the_cure_is_to_start_from_outside() {
     let cure = report["run"]["cure"].as_str().unwrap_or_else(|| panic!("{report:#}"));
     assert!(cure.contains("cannot start another inside itself"), "{cure}");
     assert!(!folder.path().join("marker").exists());
+}
+
+/// As the init of a container, which orphans come to, and nobody collects but who looks.
+#[test]
+fn looking_leaves_no_process_behind() {
+    let program = Program::copy();
+    let prefix = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+    for user in users() {
+        let looked = look(&program, user, None, &prefix);
+        assert_eq!(looked.report["ready"], true, "{user:?} {:#}", looked.report);
+        assert!(looked.marker, "{user:?}");
+        assert_eq!(looked.report["processes"], 1, "{user:?}");
+    }
 }

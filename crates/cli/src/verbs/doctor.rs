@@ -108,7 +108,9 @@ mod linux {
         let _ = writeln!(page, "{colour}{word:<8}{RESET} {name:<12} {DIM}{purpose}{RESET}");
         match &support.state {
             State::Partial { missing, cure: remedy } => {
-                missing.iter().for_each(|text| said(page, text));
+                for text in missing {
+                    said(page, text);
+                }
                 cure(page, remedy.as_ref());
             }
             State::Missing { reason, cure: remedy } => {

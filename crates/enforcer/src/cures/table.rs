@@ -162,6 +162,14 @@ pub(super) const ENTRIES: &[Entry] = &[
         lines: &["ulimit -u", "systemctl show --property=TasksMax user-$(id -u).slice"],
     },
     Entry {
+        name: "too many open files",
+        steps: None,
+        errnos: &[libc::EMFILE, libc::ENFILE],
+        on: |_| true,
+        what: "this program, or the whole host, has as many files open as it may: close some, or raise the limit.",
+        lines: &["ulimit -n 1024", "sysctl fs.file-nr fs.file-max"],
+    },
+    Entry {
         name: "Landlock not switched on",
         steps: Some(&[Step::LandlockRule, Step::Landlock]),
         errnos: &[libc::EOPNOTSUPP],

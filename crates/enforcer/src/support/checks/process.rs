@@ -13,7 +13,7 @@ use crate::layers::rlimits::Rlimits;
 use crate::layers::{lifetime, network, no_new_privs};
 use crate::limits::Limits;
 use crate::step::Step;
-use crate::support::child::{Child, Inside, Or as _, Tried, Trouble, pipe, wait_for, within};
+use crate::support::child::{Child, Inside, Or as _, Tried, Trouble, pipe, within};
 use crate::sys;
 use crate::sys::Errno;
 use crate::sys::exec::Strings;
@@ -114,40 +114,45 @@ fn no_gain() -> Result<(), Trouble> {
     if rustix::thread::no_new_privs().here()? { Ok(()) } else { Err(Trouble::NoEffect) }
 }
 
-/// A grandchild asks to be ended with its parent; the parent ends.
+/// A process asks to be ended with its parent; the parent ends. Two more than seem necessary: one to be the parent, and one that
+/// orphans go to, because not every init collects them.
 fn dies_with_parent() -> Tried {
     let (Ok((armed, armed_end)), Ok((alive, alive_end))) = (pipe(), pipe()) else {
         return Tried::NoChild(Errno(libc::EMFILE));
     };
-    let tried = within(Inside::Plain, |_| {
-        let grandchild = sys::probe::fork(|| {
-            let result = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-            let errno = result.map_or_else(rustix::io::Errno::raw_os_error, |()| 0);
-            let own = Pid::as_raw(Some(rustix::process::getpid()));
-            let _ = rustix::io::write(&alive_end, &own.to_ne_bytes());
-            let _ = rustix::io::write(&armed_end, &errno.to_ne_bytes());
-            let _ = poll(&mut [], Some(&LINGER));
-            let _ = rustix::io::write(&alive_end, b"!");
-            0
+    within(Inside::Plain, |_| {
+        // Best effort: without it the orphan is the init's.
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        let parent = sys::probe::fork(|| {
+            let orphan = sys::probe::fork(|| {
+                let result = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+                let errno = result.map_or_else(rustix::io::Errno::raw_os_error, |()| 0);
+                let _ = rustix::io::write(&armed_end, &errno.to_ne_bytes());
+                let _ = poll(&mut [], Some(&LINGER));
+                let _ = rustix::io::write(&alive_end, b"!");
+                0
+            });
+            // Ends when the orphan has asked, and by that makes it one.
+            let asked = rustix::event::PollFd::new(&armed, rustix::event::PollFlags::IN);
+            i32::from(orphan.is_err() || poll(&mut [asked], Some(&LINGER)) != Ok(1))
         });
-        grandchild.before()?;
-        let mut bytes = [0; 4];
-        rustix::io::read(&armed, &mut bytes).before()?;
-        match i32::from_ne_bytes(bytes) {
-            0 => Ok(()),
-            errno => Err(Trouble::Here(Errno(errno))),
+        let parent = Pid::from_raw(parent.before()?);
+        let ended = rustix::process::waitpid(parent, WaitOptions::empty()).before()?;
+        if ended.and_then(|(_, status)| status.exit_status()) != Some(0) {
+            return Err(Trouble::Before);
         }
-    });
-    drop(alive_end);
-    let mut pid = [0; 4];
-    if tried != Tried::Worked || !matches!(rustix::io::read(&alive, &mut pid), Ok(4)) {
-        return tried;
-    }
-    let survived = wait_for(&alive) && matches!(rustix::io::read(&alive, &mut [0]), Ok(1));
-    // An orphan goes to the init, or to this program if it has asked for orphans; then it is ours to collect.
-    let orphan = i32::from_ne_bytes(pid);
-    let _ = rustix::process::waitpid(Pid::from_raw(orphan), WaitOptions::empty());
-    if survived { Tried::Trouble(Trouble::NoEffect) } else { Tried::Worked }
+        let mut errno = [0; 4];
+        rustix::io::read(&armed, &mut errno).before()?;
+        // The orphan, where orphans come here. Otherwise it has to be given time to prove that it lives.
+        let collected = rustix::process::wait(WaitOptions::empty()).is_ok();
+        match i32::from_ne_bytes(errno) {
+            0 => {}
+            errno => return Err(Trouble::Here(Errno(errno))),
+        }
+        let mut survivors = [rustix::event::PollFd::new(&alive, rustix::event::PollFlags::IN)];
+        let patience = Timespec { tv_sec: if collected { 0 } else { LINGER.tv_sec + 1 }, tv_nsec: 0 };
+        if poll(&mut survivors, Some(&patience)) == Ok(0) { Ok(()) } else { Err(Trouble::NoEffect) }
+    })
 }
 
 /// What ends a run when its time is over.
