@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 use std::ffi::CString;
 use std::io::IoSlice;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, OwnedFd};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
@@ -21,6 +22,9 @@ use crate::seccomp;
 use crate::step::{Applied, At as _, Failure, Message, Step};
 use crate::sys;
 use crate::sys::exec::Strings;
+
+/// What the child says when every wall stands. Failures are longer.
+pub(crate) const STANDS: [u8; 1] = [1];
 
 /// All that the child needs, made before it exists.
 #[derive(Debug)]
@@ -122,26 +126,39 @@ fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<Infallible> {
         pass_over(*ready, landlock.apply(sys::fds::borrow(fds::RULESET)), waived.landlock)?;
     }
     sys::signals::block(0).at(Step::Session)?;
-    pass_over(*ready, install_filter(&prepared.seccomp), waived.seccomp)?;
+    let listener = install_filter(&prepared.seccomp);
+    let listener = pass_over(*ready, listener, waived.seccomp)?.flatten();
+    say_that_it_stands(listener)?;
     let errno = sys::exec::execute(&prepared.program, &prepared.arguments, &prepared.environment);
     Err(Failure { step: Step::Exec, index: 0, errno })
 }
 
-/// The last wall. What it refuses goes to the launching program, which gets the descriptor for it.
-fn install_filter(filters: &Filters) -> Applied {
+/// The last wall. What it refuses can be heard of on a descriptor, unless somebody listens already.
+fn install_filter(filters: &Filters) -> Applied<Option<OwnedFd>> {
     match sys::seccomp::install_listening(filters.telling.bytes()) {
-        Ok(listener) => {
-            let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-            let mut rights = SendAncillaryBuffer::new(&mut space);
-            let listener = [listener.as_fd()];
-            rights.push(SendAncillaryMessage::ScmRights(&listener));
-            let ready = sys::fds::borrow(fds::READY);
-            let sent = rustix::net::sendmsg(ready, &[IoSlice::new(&[0])], &mut rights, SendFlags::NOSIGNAL);
-            sent.map(|_| ()).at(Step::Listener)
+        Ok(listener) => Ok(Some(listener)),
+        Err(sys::Errno(libc::EBUSY)) => {
+            sys::seccomp::install(filters.silent.bytes()).at(Step::Seccomp)?;
+            Ok(None)
         }
-        Err(sys::Errno(libc::EBUSY)) => sys::seccomp::install(filters.silent.bytes()).at(Step::Seccomp),
         Err(errno) => Err(errno).at(Step::Seccomp),
     }
+}
+
+/// Tells the launching program that all is in place, and gives it the listener of the filter. When the socket closes after
+/// this, the program was executed; before it, something ended this process.
+fn say_that_it_stands(listener: Option<OwnedFd>) -> Applied {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut rights = SendAncillaryBuffer::new(&mut space);
+    let listener = listener.as_ref().map(OwnedFd::as_fd);
+    let listener = listener.as_slice();
+    if !listener.is_empty() {
+        rights.push(SendAncillaryMessage::ScmRights(listener));
+    }
+    let ready = sys::fds::borrow(fds::READY);
+    rustix::net::sendmsg(ready, &[IoSlice::new(&STANDS)], &mut rights, SendFlags::NOSIGNAL)
+        .at(Step::Listener)?;
+    Ok(())
 }
 
 fn join_cgroup(files: &[OwnedFd]) -> Applied {
@@ -152,13 +169,13 @@ fn join_cgroup(files: &[OwnedFd]) -> Applied {
 }
 
 /// Goes on after the failure of a waived layer, and says so.
-fn pass_over(ready: i32, result: Applied, waived: bool) -> Applied {
+fn pass_over<T>(ready: i32, result: Applied<T>, waived: bool) -> Applied<Option<T>> {
     match result {
         Err(failure) if waived => {
             report(sys::fds::borrow(ready), failure, true);
-            Ok(())
+            Ok(None)
         }
-        result => result,
+        result => result.map(Some),
     }
 }
 

@@ -40,7 +40,7 @@ impl Janitor {
 
 impl Drop for Janitor {
     fn drop(&mut self) {
-        let _ = rustix::process::pidfd_send_signal(&self.0.pidfd, Signal::KILL);
+        self.0.kill();
         self.0.reap();
     }
 }

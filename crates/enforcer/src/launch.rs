@@ -8,10 +8,9 @@ use std::time::Instant;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
 };
-use rustix::process::Signal;
 
 use crate::cgroup::{Group, Mechanism};
-use crate::child::{Pipes, Prepared, init};
+use crate::child::{Pipes, Prepared, STANDS, init};
 use crate::cures;
 use crate::error::Error;
 use crate::layer::Layer;
@@ -87,12 +86,20 @@ pub(crate) fn start(prepared: &Prepared, group: Option<&mut Group>) -> Result<(R
         run.end();
         return Err(failure(prepared, *message));
     }
+    if !said.stands {
+        run.end();
+        // Which wall it was at, only whoever ended it knows: a filter around this program, the kernel for want of memory.
+        let source = io::Error::other(
+            "something ended it before the program was executed; `skillsandbox doctor` looks for it",
+        );
+        return Err(Error::Host { what: "make the sandbox", source });
+    }
     Ok((run, said))
 }
 
 impl Run {
     fn end(&self) {
-        let _ = rustix::process::pidfd_send_signal(&self.child.pidfd, Signal::KILL);
+        self.child.kill();
         self.child.reap();
     }
 }
@@ -101,6 +108,8 @@ impl Run {
 #[derive(Default)]
 pub(crate) struct Said {
     pub(crate) messages: Vec<Message>,
+    /// The last thing before `exec`: every wall stands.
+    stands: bool,
     pub(crate) listener: Option<OwnedFd>,
 }
 
@@ -121,6 +130,7 @@ fn hear(ready: BorrowedFd<'_>) -> io::Result<Said> {
         if received.bytes == MESSAGE_SIZE {
             said.messages.extend(Message::decode(bytes));
         }
+        said.stands |= received.bytes == STANDS.len();
         for message in rights.drain() {
             if let RecvAncillaryMessage::ScmRights(mut fds) = message {
                 said.listener = fds.next();
@@ -155,7 +165,7 @@ pub(crate) fn waived(prepared: &Prepared, message: Message) -> (Layer, String) {
     (message.failure.step.layer(), format!("{}: {source}", described(prepared, message)))
 }
 
-fn layer_error(step: Step, what: String, source: io::Error) -> Error {
+pub(crate) fn layer_error(step: Step, what: String, source: io::Error) -> Error {
     let cure = cures::of(step, source.raw_os_error().unwrap_or(0));
     Error::Layer { layer: step.layer(), step: what, source, cure }
 }

@@ -55,6 +55,8 @@ impl Located {
     /// `folders` says whether write grants that do not exist are made.
     pub(crate) fn new(plan: &Plan, command: &Command, folders: Folders) -> Result<Self, Error> {
         let workdir = match &plan.workdir {
+            // A write grant that is made when it is needed.
+            Some(path) if plan.write.iter().any(|grant| path == grant) && !path.exists() => path.clone(),
             Some(path) => path.canonicalize().map_err(|source| Error::Path {
                 what: "cannot start in",
                 path: path.clone(),

@@ -88,7 +88,10 @@ impl Plan {
                 "memory is measured by the launching program, and can be overrun for a moment",
             ),
             (limits.processes.is_some(), "processes are limited for the user inside, by RLIMIT_NPROC"),
-            (limits.cpu_percent.is_some(), "the share of the processor is not held"),
+            (
+                limits.cpu_percent.is_some(),
+                "the share of the processor is held by stopping the run again and again, 20 ms at a time",
+            ),
         ];
         let missing: Vec<String> =
             asked.into_iter().filter(|(asked, _)| *asked).map(|(_, text)| text.to_owned()).collect();

@@ -58,7 +58,7 @@ steps! {
     LandlockRule, Landlock, "add a rule";
     Landlock, Landlock, "restrict the process";
     Seccomp, Seccomp, "install the filter";
-    Listener, Seccomp, "hand over the listener of the filter";
+    Listener, Seccomp, "say that every wall stands";
     Exec, Env, "execute the program";
 }
 

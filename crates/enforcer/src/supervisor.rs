@@ -7,19 +7,19 @@ use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::process::Signal;
 
 use crate::capture::Capture;
 use crate::cgroup::{Group, Mechanism, Usage};
 use crate::child::Prepared;
 use crate::error::Error;
 use crate::janitor::Janitor;
-use crate::launch::{Run, Said, host, start, waived};
+use crate::launch::{Run, Said, host, layer_error, start, waived};
 use crate::limits::Limits;
 use crate::outcome::{End, Limit, LimitHit, Outcome};
 use crate::plan::{Command, Plan};
 use crate::prepare::Outside;
 use crate::refusals::Refusals;
+use crate::step::Step;
 use crate::sys;
 use crate::watch::Watch;
 
@@ -109,7 +109,10 @@ impl Supervisor {
         sys::signals::block(every).map_err(host("block signals"))?;
         let leftovers = std::mem::take(&mut self.outside.leftovers);
         if !leftovers.is_empty() {
-            self.janitor = Some(Janitor::start(&leftovers).map_err(host("start a process"))?);
+            self.janitor = Some(
+                Janitor::start(&leftovers)
+                    .map_err(|source| layer_error(Step::Clone, Step::Clone.text().to_owned(), source))?,
+            );
         }
         start(prepared, self.outside.group.as_mut())
     }
@@ -192,7 +195,7 @@ impl Supervisor {
     fn finish(mut self, run: &Run, end: End) -> Outcome {
         if end != End::Itself {
             // The init cannot catch this, and the kernel ends its whole pid namespace with it.
-            let _ = rustix::process::pidfd_send_signal(&run.child.pidfd, Signal::KILL);
+            run.child.kill();
         }
         run.child.reap();
         let duration = run.since.elapsed();

@@ -452,7 +452,7 @@ pub(super) const DELEGATION: Entry = Entry {
     on: |_| true,
     what: "without a cgroup that this user may write, limits on a run are held by the launching program and by limits on each \
            process, which is weaker: memory can be overrun for the moment between two looks, and the share of the processor is \
-           not held. Let systemd delegate a group to the session, or start from one.",
+           held by stopping the run for a moment. Let systemd delegate a group to the session, or start from one.",
     lines: &[
         "systemd-run --user --scope -p Delegate=yes -- <command>",
         "loginctl enable-linger $USER   # for programs that start without a login",

@@ -13,6 +13,7 @@ use landlock::{
 };
 use rustix::fs::{CWD, Mode, OFlags};
 
+use crate::cures;
 use crate::error::Error;
 use crate::grants::{Access, Grants};
 use crate::layer::Layer;
@@ -21,7 +22,7 @@ use crate::step::{Applied, At as _, Step};
 use crate::sys;
 
 /// The newest version this is written for; a kernel that has less is asked for what it has.
-const NEWEST: ABI = ABI::V7;
+pub(crate) const NEWEST: ABI = ABI::V7;
 
 /// The devices of the sandbox, which are the host's.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -35,13 +36,11 @@ pub(crate) struct Landlock {
 impl Landlock {
     /// `None` where the kernel has no Landlock and the plan waives it.
     pub(crate) fn prepare(plan: &Plan, grants: &Grants) -> Result<Option<Self>, Error> {
-        let version = version();
-        if version == ABI::Unsupported {
-            if plan.waives(Layer::Landlock) {
-                return Ok(None);
-            }
-            return Err(unavailable(std::io::Error::from_raw_os_error(libc::EOPNOTSUPP)));
-        }
+        let version = match sys::landlock::version() {
+            Ok(version) => ABI::from(version),
+            Err(_) if plan.waives(Layer::Landlock) => return Ok(None),
+            Err(errno) => return Err(unavailable(errno.into())),
+        };
         let rights = Rights::of(version.min(NEWEST));
         let ruleset =
             rights.ruleset(plan, grants).map_err(|error| unavailable(std::io::Error::other(error)))?;
@@ -79,15 +78,9 @@ impl Landlock {
     }
 }
 
-/// What the kernel speaks.
-pub(crate) fn version() -> ABI {
-    sys::landlock::version().map_or(ABI::Unsupported, ABI::from)
-}
-
 fn unavailable(source: std::io::Error) -> Error {
-    let cure = "Linux 5.13 or later with landlock among its security modules: CONFIG_SECURITY_LANDLOCK=y, and `landlock` in \
-                the list that /sys/kernel/security/lsm shows (boot with lsm=landlock,...)";
-    Error::Layer { layer: Layer::Landlock, step: "make a ruleset".into(), source, cure: Some(cure.into()) }
+    let cure = cures::of(Step::Landlock, source.raw_os_error().unwrap_or(libc::EOPNOTSUPP));
+    Error::Layer { layer: Layer::Landlock, step: "cannot make a ruleset".into(), source, cure }
 }
 
 /// The rights of one version.

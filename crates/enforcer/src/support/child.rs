@@ -7,6 +7,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 
 use crate::layers::namespaces::Namespaces;
 use crate::step::{Failure, Step};
+use crate::sys::clone::EVERY_KIND;
 use crate::sys::{self, Errno};
 
 /// How long a child may take: far more than any of them needs, for hosts where a mount hangs.
@@ -194,7 +195,8 @@ impl Child {
     /// does not care for its children (`SIGCHLD` ignored), or collects them itself.
     pub(super) fn reap(&self) -> (Option<i32>, Option<i32>) {
         if let Some(pidfd) = &self.pidfd {
-            let wait = || rustix::process::waitid(WaitId::PidFd(pidfd.as_fd()), WaitIdOptions::EXITED);
+            let wait =
+                || rustix::process::waitid(WaitId::PidFd(pidfd.as_fd()), WaitIdOptions::EXITED | EVERY_KIND);
             let status = rustix::io::retry_on_intr(wait).ok().flatten();
             return status.map_or((None, None), |status| (status.exit_status(), status.terminating_signal()));
         }

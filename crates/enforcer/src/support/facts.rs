@@ -8,6 +8,7 @@ use super::child::{Tried, Trouble};
 use super::host::{Container, Host, KernelKind};
 use crate::cgroup::{Group, Mechanism, Wanted};
 use crate::cures::{self, Cure};
+use crate::layers::landlock::NEWEST;
 use crate::sys::Errno;
 
 /// What else is worth knowing of a host.
@@ -111,8 +112,6 @@ impl Limiting {
 
 /// What a kernel's Landlock lacks of what the layer would use.
 pub(super) fn missing_of_landlock(version: Option<i32>) -> Vec<String> {
-    // What this is written for: layers/landlock.rs.
-    const NEWEST: ABI = ABI::V7;
     let abi = version.map_or(ABI::Unsupported, ABI::from).min(NEWEST);
     let mut missing: Vec<String> = Vec::new();
     let lacks = |right: AccessFs| (AccessFs::from_all(NEWEST) & !AccessFs::from_all(abi)).contains(right);

@@ -1,7 +1,9 @@
 //! A new process, in new namespaces where asked for.
 
 use std::mem::size_of;
-use std::os::fd::{FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 use super::{Result, checked};
 
@@ -16,14 +18,24 @@ pub(crate) struct Child {
     pub(crate) pidfd: OwnedFd,
 }
 
+/// Children that send no signal at their end are only waited for where that is asked for.
+pub(crate) const EVERY_KIND: WaitIdOptions = WaitIdOptions::from_bits_retain(libc::__WALL.cast_unsigned());
+
 impl Child {
+    /// Ends it, with its whole pid namespace where it is the init of one.
+    pub(crate) fn kill(&self) {
+        if rustix::process::pidfd_send_signal(&self.pidfd, Signal::KILL).is_ok() {
+            return;
+        }
+        // Something forbids that call. The number is still its own as long as it was not waited for.
+        if let Some(pid) = Pid::from_raw(self.pid) {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+    }
+
     /// Waits until it has ended, with its whole pid namespace where it is the init of one.
     pub(crate) fn reap(&self) {
-        use std::os::fd::AsFd as _;
-
-        use rustix::process::{WaitId, WaitIdOptions, waitid};
-        let every = WaitIdOptions::from_bits_retain(libc::__WALL.cast_unsigned());
-        let wait = || waitid(WaitId::PidFd(self.pidfd.as_fd()), WaitIdOptions::EXITED | every);
+        let wait = || waitid(WaitId::PidFd(self.pidfd.as_fd()), WaitIdOptions::EXITED | EVERY_KIND);
         let _ = rustix::io::retry_on_intr(wait);
     }
 }
