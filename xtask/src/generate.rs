@@ -4,6 +4,7 @@ use std::fs;
 
 use anyhow::{Context as _, bail};
 
+use crate::setup;
 use crate::workspace::{cargo, output, root, succeed};
 
 /// A file, and the arguments of the `skillsandbox` command that prints it.
@@ -26,6 +27,12 @@ pub(crate) fn write() -> anyhow::Result<()> {
     let anchors = ["test", "--quiet", "--package", "skillsandbox-scanner", "--lib", "the_anchors_are_those"];
     succeed(cargo(anchors).env("SKILLSANDBOX_GENERATE", "1"))?;
     println!("wrote crates/scanner/src/anchors.rs");
+    // So do two of the enforcer, whose tables need libseccomp to be built: the filters, and the page about them.
+    for test in ["the_compiled_filters_are", "the_page_of_the_profiles"] {
+        let test = ["test", "--quiet", "--package", "skillsandbox-enforcer", "--lib", test];
+        succeed(cargo(test).envs(setup::run()?).env("SKILLSANDBOX_GENERATE", "1"))?;
+    }
+    println!("wrote crates/enforcer/src/seccomp/compiled and docs/seccomp.md");
     for (file, args) in GENERATED {
         let path = root().join(file);
         if let Some(parent) = path.parent() {

@@ -124,6 +124,8 @@ mod tests {
         ("skillsandbox-mcp", &["skillsandbox-run", "skillsandbox-scanner", "skillsandbox-store"]),
         // Only with its feature `mutate`.
         ("skillsandbox-benches", &["skillsandbox-scanner"]),
+        // Attacks any sandbox from within: it knows nothing of ours.
+        ("skillsandbox-probe", &[]),
         ("xtask", &["skillsandbox-scanner"]),
     ];
     /// May use everything; nothing uses it.

@@ -3,8 +3,12 @@
 //!
 //! Only kernel calls from here on: see [`crate::sys`].
 
+use std::convert::Infallible;
 use std::ffi::CString;
+use std::io::IoSlice;
 use std::os::fd::{AsFd as _, OwnedFd};
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
 use crate::layers::caps::Capabilities;
 use crate::layers::fds::{self, Standard};
@@ -22,27 +26,19 @@ use crate::sys::exec::Strings;
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) namespaces: Namespaces,
-    pub(crate) cgroup: Cgroup,
+    /// Files of the run's cgroups to write "0" to.
+    pub(crate) join: Vec<OwnedFd>,
     pub(crate) mounts: Mounts,
     pub(crate) standard: Standard,
     pub(crate) rlimits: Rlimits,
     pub(crate) capabilities: Capabilities,
     pub(crate) landlock: Option<Landlock>,
-    pub(crate) seccomp: Option<seccomp::Program>,
+    pub(crate) seccomp: Filters,
     pub(crate) program: CString,
     pub(crate) arguments: Strings,
     pub(crate) environment: Strings,
     /// Layers that a failure may pass over.
     pub(crate) waived: Waived,
-}
-
-/// The cgroup as the child sees it.
-#[derive(Debug, Default)]
-pub(crate) struct Cgroup {
-    /// Files to write "0" to.
-    pub(crate) join: Vec<OwnedFd>,
-    /// Folder and name of each group, to remove when the launching program cannot.
-    pub(crate) remove: Vec<(OwnedFd, CString)>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,30 +48,26 @@ pub(crate) struct Waived {
     pub(crate) seccomp: bool,
 }
 
+/// The profile, twice: refusals are told to the launching program, or, where another supervisor listens already, to nobody.
+#[derive(Debug)]
+pub(crate) struct Filters {
+    pub(crate) telling: seccomp::Program,
+    pub(crate) silent: seccomp::Program,
+}
+
 /// The child's ends of the pipes to the launching program.
 #[derive(Debug)]
 pub(crate) struct Pipes {
-    /// Failures; closed by `exec`, which is how the launching program knows that all is well.
+    /// A socket for failures; closed by `exec`, which is how the launching program knows that all is well.
     pub(crate) ready: OwnedFd,
     /// How the command ended.
     pub(crate) result: OwnedFd,
-    /// What the init does not close, in ascending order.
-    pub(crate) init_keeps: Vec<i32>,
-}
-
-impl Pipes {
-    pub(crate) fn new(ready: OwnedFd, result: OwnedFd, cgroup: &Cgroup) -> Self {
-        let folders = cgroup.remove.iter().map(|(folder, _)| fds::number(folder));
-        let mut init_keeps: Vec<i32> = folders.chain([fds::number(&result)]).collect();
-        init_keeps.sort_unstable();
-        Self { ready, result, init_keeps }
-    }
 }
 
 /// The init: makes the sandbox, starts the command in it, and stays.
 pub(crate) fn init(prepared: &Prepared, pipes: &Pipes) -> i32 {
     match make_sandbox(prepared, pipes) {
-        Ok(command) => stay(prepared, pipes, command),
+        Ok(command) => stay(pipes, command),
         Err(failure) => {
             report(pipes.ready.as_fd(), failure, false);
             1
@@ -94,19 +86,14 @@ fn make_sandbox(prepared: &Prepared, pipes: &Pipes) -> Applied<i32> {
     command.at(Step::Init)
 }
 
-fn stay(prepared: &Prepared, pipes: &Pipes, command: i32) -> i32 {
-    let shrunk = fds::close_all_but(&pipes.init_keeps).and_then(|()| lifetime::shrink());
-    if shrunk.is_err() {
+fn stay(pipes: &Pipes, command: i32) -> i32 {
+    // The socket is closed last, so that whatever fails can still be said; a close that fails closes nothing.
+    let shrunk = lifetime::shrink().and_then(|()| fds::close_all_but(&[fds::number(&pipes.result)]));
+    if let Err(failure) = shrunk {
+        report(pipes.ready.as_fd(), failure, false);
         return 1;
     }
-    lifetime::reap(command, pipes.result.as_fd(), || remove_groups(&prepared.cgroup))
-}
-
-/// The launching program is dead and its groups are empty: nobody else will remove them.
-fn remove_groups(cgroup: &Cgroup) {
-    for (folder, name) in &cgroup.remove {
-        let _ = rustix::fs::unlinkat(folder, name.as_c_str(), rustix::fs::AtFlags::REMOVEDIR);
-    }
+    lifetime::reap(command, pipes.result.as_fd())
 }
 
 /// The command's process: the walls that must not stand while the sandbox is made.
@@ -120,32 +107,43 @@ fn become_command(prepared: &Prepared, pipes: &Pipes) -> i32 {
     1
 }
 
-fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<std::convert::Infallible> {
+fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<Infallible> {
     let waived = prepared.waived;
-    pass_over(*ready, join_cgroup(&prepared.cgroup), waived.cgroup)?;
-
+    pass_over(*ready, join_cgroup(&prepared.join), waived.cgroup)?;
     let ruleset = prepared.landlock.as_ref().map_or(-1, |landlock| fds::number(landlock.descriptor()));
-    let mut keep = [*ready, ruleset];
-    prepared.standard.apply(&mut keep)?;
-    let [kept, ruleset] = keep;
-    *ready = kept;
-
+    prepared.standard.apply(*ready, ruleset)?;
+    *ready = fds::READY;
     prepared.rlimits.apply()?;
     prepared.capabilities.apply()?;
     no_new_privs::apply()?;
     if let Some(landlock) = &prepared.landlock {
-        pass_over(*ready, landlock.apply(sys::fds::borrow(ruleset)), waived.landlock)?;
+        pass_over(*ready, landlock.apply(sys::fds::borrow(fds::RULESET)), waived.landlock)?;
     }
     sys::signals::block(0).at(Step::Session)?;
-    if let Some(program) = &prepared.seccomp {
-        pass_over(*ready, sys::seccomp::install(program.bytes()).at(Step::Seccomp), waived.seccomp)?;
-    }
+    pass_over(*ready, install_filter(&prepared.seccomp), waived.seccomp)?;
     let errno = sys::exec::execute(&prepared.program, &prepared.arguments, &prepared.environment);
     Err(Failure { step: Step::Exec, index: 0, errno })
 }
 
-fn join_cgroup(cgroup: &Cgroup) -> Applied {
-    for (index, file) in cgroup.join.iter().enumerate() {
+/// The last wall. What it refuses goes to the launching program, which gets the descriptor for it.
+fn install_filter(filters: &Filters) -> Applied {
+    match sys::seccomp::install_listening(filters.telling.bytes()) {
+        Ok(listener) => {
+            let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut rights = SendAncillaryBuffer::new(&mut space);
+            let listener = [listener.as_fd()];
+            rights.push(SendAncillaryMessage::ScmRights(&listener));
+            let ready = sys::fds::borrow(fds::READY);
+            let sent = rustix::net::sendmsg(ready, &[IoSlice::new(&[0])], &mut rights, SendFlags::NOSIGNAL);
+            sent.map(|_| ()).at(Step::Listener)
+        }
+        Err(sys::Errno(libc::EBUSY)) => sys::seccomp::install(filters.silent.bytes()).at(Step::Seccomp),
+        Err(errno) => Err(errno).at(Step::Seccomp),
+    }
+}
+
+fn join_cgroup(files: &[OwnedFd]) -> Applied {
+    for (index, file) in files.iter().enumerate() {
         rustix::io::write(file, b"0").at_index(Step::JoinCgroup, index)?;
     }
     Ok(())

@@ -49,6 +49,15 @@ const DOCUMENTS: [&str; 8] = [
     "/etc/libreoffice",
 ];
 
+/// What to do about folders of write grants that do not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Folders {
+    /// Make them.
+    Make,
+    /// Only say that they would be made.
+    Look,
+}
+
 /// Who asked for a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
@@ -92,8 +101,8 @@ pub(crate) struct Grants {
 }
 
 impl Grants {
-    /// Looks at the host. Makes missing folders of write grants, and nothing else.
-    pub(crate) fn resolve(plan: &Plan, needs: &[Need]) -> Result<Self, Error> {
+    /// Looks at the host. Makes missing folders of write grants where asked to, and nothing else.
+    pub(crate) fn resolve(plan: &Plan, needs: &[Need], folders: Folders) -> Result<Self, Error> {
         let mut grants = Self::default();
         for path in SYSTEM.iter().chain(&ETC).chain(&DOCUMENTS) {
             grants.add_if_there(Path::new(path), Source::System);
@@ -108,6 +117,10 @@ impl Grants {
             grants.add(path, Access::Read, Source::Plan, plan)?;
         }
         for path in &plan.write {
+            if folders == Folders::Look && fs::symlink_metadata(path).is_err() {
+                grants.add_absent(path, plan)?;
+                continue;
+            }
             grants.make_folder(path)?;
             grants.add(path, Access::Write, Source::Plan, plan)?;
         }
@@ -139,6 +152,27 @@ impl Grants {
         let grant = Grant::of(real, access, source).map_err(failed)?;
         self.add_links(path);
         self.all.push(grant);
+        Ok(())
+    }
+
+    /// A write grant that a run would make: what would be granted, and whether it could be made.
+    fn add_absent(&mut self, path: &Path, plan: &Plan) -> Result<(), Error> {
+        let failed =
+            |source| Error::Path { what: "cannot create the write grant", path: path.to_owned(), source };
+        let there = path.ancestors().skip(1).find(|above| fs::symlink_metadata(above).is_ok());
+        let there = there.unwrap_or(Path::new("/"));
+        let above = there.canonicalize().map_err(failed)?;
+        let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+        if !above.is_dir() {
+            return Err(failed(io::Error::from(io::ErrorKind::NotADirectory)));
+        }
+        rustix::fs::access(&above, access).map_err(|errno| failed(errno.into()))?;
+        let real = above.join(path.strip_prefix(there).unwrap_or(path));
+        check_grant(&real, &plan.forbidden)?;
+        self.add_links(there);
+        self.created.push(real.clone());
+        let (access, source) = (Access::Write, Source::Plan);
+        self.all.push(Grant { path: real, access, source, is_dir: true, identity: (0, 0) });
         Ok(())
     }
 
@@ -229,8 +263,11 @@ impl Grants {
 
     /// A forbidden path that is not there cannot be hidden; where it could be made, the plan cannot be kept.
     fn check_absent(&self, forbidden: &Path) -> Result<(), Error> {
-        let nearest = forbidden.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
-        let grant = nearest.as_deref().and_then(|above| self.deciding(above));
+        let nearest =
+            forbidden.ancestors().skip(1).find_map(|above| Some((above, above.canonicalize().ok()?)));
+        // The whole path, for a grant that is not there yet either and would be made.
+        let real = nearest.map(|(above, real)| real.join(forbidden.strip_prefix(above).unwrap_or(forbidden)));
+        let grant = real.as_deref().and_then(|real| self.deciding(real));
         match grant {
             Some(grant) if grant.access == Access::Write => {
                 Err(PlanProblem::ForbiddenCouldBeMade(forbidden.to_owned()).into())

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::cgroup::{Mechanism, Usage};
 use crate::layer::Layer;
 use crate::layers::env::EnvironmentCounts;
+use crate::refusals::RefusedCall;
 
 /// How a run ended, and what held it.
 #[derive(Debug, Clone)]
@@ -28,6 +29,8 @@ pub struct Outcome {
     pub duration: Duration,
     /// What it used, where that was measured.
     pub usage: Usage,
+    /// System calls that the profile does not have and that were tried.
+    pub refused: Vec<RefusedCall>,
     /// Variables of the launching program that were handed on, and that were not.
     pub environment: EnvironmentCounts,
     /// Layers that were missing and had been named best-effort, and why they were missing.

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::cgroup::{Group, Mechanism, Wanted};
-use crate::child::{Cgroup, Prepared, Waived};
+use crate::child::{Filters, Prepared, Waived};
 use crate::error::{Error, PlanProblem};
-use crate::grants::Grants;
+use crate::grants::{Folders, Grants};
+use crate::janitor::Leftover;
 use crate::layer::Layer;
 use crate::layers::caps::Capabilities;
 use crate::layers::env::{self, EnvironmentCounts};
@@ -31,6 +33,8 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin
 pub(crate) struct Outside {
     pub(crate) ends: Ends,
     pub(crate) group: Option<Group>,
+    /// What is to be removed of the group if this program cannot.
+    pub(crate) leftovers: Vec<Leftover>,
     pub(crate) mechanism: Mechanism,
     pub(crate) environment: EnvironmentCounts,
     /// Layers that are missing and were waived, and why.
@@ -48,7 +52,8 @@ pub(crate) struct Located {
 }
 
 impl Located {
-    pub(crate) fn new(plan: &Plan, command: &Command) -> Result<Self, Error> {
+    /// `folders` says whether write grants that do not exist are made.
+    pub(crate) fn new(plan: &Plan, command: &Command, folders: Folders) -> Result<Self, Error> {
         let workdir = match &plan.workdir {
             Some(path) => path.canonicalize().map_err(|source| Error::Path {
                 what: "cannot start in",
@@ -67,7 +72,7 @@ impl Located {
         };
         let program =
             program::find(&command.program, &search).map_err(|error| Error::Program(error.to_string()))?;
-        let grants = Grants::resolve(plan, &program.needs)?;
+        let grants = Grants::resolve(plan, &program.needs, folders)?;
         if plan.workdir.is_some() && grants.deciding(&workdir).is_none() {
             return Err(PlanProblem::WorkdirNotGranted(workdir).into());
         }
@@ -78,31 +83,35 @@ impl Located {
 
 /// Makes everything for one run.
 pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outside), Error> {
-    let located = Located::new(plan, command)?;
+    let located = Located::new(plan, command, Folders::Make)?;
     let mut waived = Vec::new();
     let landlock = Landlock::prepare(plan, &located.grants)?;
     if landlock.is_none() {
         waived.push((Layer::Landlock, "this kernel has no Landlock".to_owned()));
     }
-    let program = seccomp::compile(plan.profile, Refusal::Errno).map_err(|error| Error::Layer {
-        layer: Layer::Seccomp,
-        step: "compile the profile".into(),
-        source: std::io::Error::other(error.to_string()),
-        cure: None,
-    })?;
+    let filter = |refusal| {
+        seccomp::compile(plan.profile, refusal).map_err(|error| Error::Layer {
+            layer: Layer::Seccomp,
+            step: "compile the profile".into(),
+            source: std::io::Error::other(error.to_string()),
+            cure: None,
+        })
+    };
+    let seccomp = Filters { telling: filter(Refusal::Notify)?, silent: filter(Refusal::Errno)? };
     let group = group(plan);
     let mechanism = group.as_ref().map_or(Mechanism::Supervised, Group::mechanism);
+    let (join, leftovers) = joining(group.as_ref())?;
     let is_root = rustix::process::geteuid().is_root();
     let (standard, ends) = Standard::prepare(command)?;
     let prepared = Prepared {
         namespaces: Namespaces::prepare()?,
-        cgroup: joining(group.as_ref())?,
+        join,
         mounts: Mounts::prepare(plan, &located.grants, &located.workdir, is_root)?,
         standard,
         rlimits: Rlimits::prepare(&plan.limits, group.is_none()),
         capabilities: Capabilities::prepare(),
         landlock,
-        seccomp: Some(program),
+        seccomp,
         program: c_string(located.program.path.as_os_str())?,
         arguments: arguments(command)?,
         environment: Strings::new(env::lines(&located.variables)?),
@@ -112,7 +121,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
             seccomp: plan.waives(Layer::Seccomp),
         },
     };
-    Ok((prepared, Outside { ends, group, mechanism, environment: located.counts, waived }))
+    Ok((prepared, Outside { ends, leftovers, group, mechanism, environment: located.counts, waived }))
 }
 
 /// A group where one can be had; otherwise limits on each process and the supervisor hold the limits.
@@ -127,8 +136,8 @@ fn group(plan: &Plan) -> Option<Group> {
 }
 
 /// The group as the child sees it: descriptors of its own, since the supervisor keeps the group.
-fn joining(group: Option<&Group>) -> Result<Cgroup, Error> {
-    let Some(group) = group else { return Ok(Cgroup::default()) };
+fn joining(group: Option<&Group>) -> Result<(Vec<OwnedFd>, Vec<Leftover>), Error> {
+    let Some(group) = group else { return Ok((Vec::new(), Vec::new())) };
     let host = |source| Error::Host { what: "prepare the cgroup", source };
     let join = group.join().iter().map(|file| file.try_clone().map_err(host)).collect::<Result<_, _>>()?;
     let mut remove = Vec::new();
@@ -137,7 +146,7 @@ fn joining(group: Option<&Group>) -> Result<Cgroup, Error> {
             remove.push((File::open(parent).map_err(host)?.into(), c_string(name)?));
         }
     }
-    Ok(Cgroup { join, remove })
+    Ok((join, remove))
 }
 
 /// The variables of the command: what was declared, over the sandbox's own.

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 
 use crate::error::Error;
 use crate::outcome::Outcome;
+use crate::places::Place;
 use crate::plan::{Command, Output, Plan};
 use crate::prepare::prepare;
 use crate::supervisor::{Supervisor, Wake};
@@ -18,6 +19,11 @@ impl Plan {
     ///
     /// May be called from any thread of any program.
     pub fn spawn(&self, command: &Command) -> Result<Running, Error> {
+        self.spawn_holding(command, None)
+    }
+
+    /// Holds the place until the run has ended.
+    pub(crate) fn spawn_holding(&self, command: &Command, place: Option<Place>) -> Result<Running, Error> {
         let (prepared, mut outside) = prepare(self, command)?;
         let host = |what| move |source: std::io::Error| Error::Host { what, source };
         let wake = Arc::new(Wake::new().map_err(host("make an event"))?);
@@ -30,10 +36,14 @@ impl Plan {
         let stderr = piped(command.stderr, &mut outside.ends.stderr);
         let (started, wait_for_start) = mpsc::sync_channel(1);
         let supervisor = Supervisor::new(self, command, outside, Arc::clone(&wake));
+        let watched = move || {
+            let outcome = supervisor.run(prepared, &started);
+            drop(place);
+            outcome
+        };
         // The kernel ends a sandbox with the thread that made it, so the one that makes it is the one that stays.
         let thread = std::thread::Builder::new().name("skillsandbox".into()).stack_size(128 << 10);
-        let thread =
-            thread.spawn(move || supervisor.run(prepared, &started)).map_err(host("start a thread"))?;
+        let thread = thread.spawn(watched).map_err(host("start a thread"))?;
         match wait_for_start.recv() {
             Ok(Ok(pid)) => Ok(Running { thread: Some(thread), wake, pid, stdin, stdout, stderr }),
             Ok(Err(error)) => {

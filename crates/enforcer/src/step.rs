@@ -13,7 +13,7 @@ macro_rules! steps {
         pub(crate) enum Step { $($name),* }
 
         impl Step {
-            const ALL: &[Self] = &[$(Self::$name),*];
+            pub(crate) const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The layer it is a part of.
             pub(crate) fn layer(self) -> Layer {
@@ -58,6 +58,7 @@ steps! {
     LandlockRule, Landlock, "add a rule";
     Landlock, Landlock, "restrict the process";
     Seccomp, Seccomp, "install the filter";
+    Listener, Seccomp, "hand over the listener of the filter";
     Exec, Env, "execute the program";
 }
 

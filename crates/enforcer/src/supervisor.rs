@@ -1,24 +1,30 @@
 //! The thread that makes a sandbox, watches it and ends it.
 
-use std::io;
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::process::{Signal, WaitId, WaitIdOptions};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
+};
+use rustix::process::Signal;
 
 use crate::cgroup::{Group, Mechanism, Usage};
 use crate::child::{Pipes, Prepared, init};
 use crate::cures;
 use crate::error::Error;
+use crate::janitor::Janitor;
 use crate::layer::Layer;
 use crate::layers::namespaces;
 use crate::limits::Limits;
 use crate::outcome::{Captured, End, Limit, LimitHit, Outcome, Status};
 use crate::plan::{Command, Output, Plan};
 use crate::prepare::Outside;
+use crate::refusals::Refusals;
 use crate::step::{MESSAGE_SIZE, Message, Step};
 use crate::sys;
 use crate::sys::clone::Child;
@@ -47,13 +53,25 @@ pub(crate) struct Supervisor {
     stderr: Capture,
     wake: Arc<Wake>,
     watch: Option<Watch>,
+    refusals: Refusals,
+    /// After `outside`, whose groups must be gone before it.
+    janitor: Option<Janitor>,
 }
 
 impl Supervisor {
     pub(crate) fn new(plan: &Plan, command: &Command, mut outside: Outside, wake: Arc<Wake>) -> Self {
         let stdout = Capture::new(outside.ends.stdout.take(), command.stdout);
         let stderr = Capture::new(outside.ends.stderr.take(), command.stderr);
-        Self { limits: plan.limits.clone(), outside, stdout, stderr, wake, watch: None }
+        Self {
+            limits: plan.limits.clone(),
+            outside,
+            stdout,
+            stderr,
+            wake,
+            watch: None,
+            refusals: Refusals::new(plan.profile),
+            janitor: None,
+        }
     }
 
     /// Makes the sandbox, says whether that worked, and stays until its end.
@@ -62,10 +80,13 @@ impl Supervisor {
         prepared: Prepared,
         started: &SyncSender<Result<i32, Error>>,
     ) -> Option<Outcome> {
-        let run = match start(&prepared) {
-            Ok((run, messages)) => {
-                let waived = messages.iter().map(|message| waived(&prepared, *message));
+        let run = match self.start(&prepared) {
+            Ok((run, said)) => {
+                let waived = said.messages.iter().map(|message| waived(&prepared, *message));
                 self.outside.waived.extend(waived);
+                if let Some(listener) = said.listener {
+                    self.refusals.listen(listener);
+                }
                 run
             }
             Err(error) => {
@@ -81,6 +102,17 @@ impl Supervisor {
         }
         let end = self.stay(&run);
         Some(self.finish(&run, end))
+    }
+
+    fn start(&mut self, prepared: &Prepared) -> Result<(Run, Said), Error> {
+        // No handler of the embedding program may run in this thread or in its children.
+        let every = u64::MAX;
+        sys::signals::block(every).map_err(host("block signals"))?;
+        let leftovers = std::mem::take(&mut self.outside.leftovers);
+        if !leftovers.is_empty() {
+            self.janitor = Some(Janitor::start(&leftovers).map_err(host("start a process"))?);
+        }
+        start(prepared)
     }
 
     /// Waits until the run ends, by itself or because it must.
@@ -111,11 +143,19 @@ impl Supervisor {
             PollFd::new(&self.wake.0, PollFlags::IN),
             self.stdout.poll(run.child.pidfd.as_fd()),
             self.stderr.poll(run.child.pidfd.as_fd()),
+            match self.refusals.listener() {
+                Some(listener) => PollFd::new(listener, PollFlags::IN),
+                None => PollFd::new(&run.child.pidfd, PollFlags::empty()),
+            },
         ];
         if poll(&mut fds, patience).is_err() {
             return Event::Nothing;
         }
-        let [ended, woken, out, err] = fds.map(|fd| !fd.revents().is_empty());
+        let [ended, woken, out, err, asked] = fds.map(|fd| fd.revents());
+        if !asked.is_empty() && self.refusals.listener().is_some() {
+            self.refusals.serve(asked.contains(PollFlags::HUP));
+        }
+        let [ended, woken, out, err] = [ended, woken, out, err].map(|events| !events.is_empty());
         if out {
             self.stdout.read_available();
         }
@@ -135,7 +175,7 @@ impl Supervisor {
             // The init cannot catch this, and the kernel ends its whole pid namespace with it.
             let _ = rustix::process::pidfd_send_signal(&run.child.pidfd, Signal::KILL);
         }
-        run.reap();
+        run.child.reap();
         let duration = run.since.elapsed();
         // All writers are dead by now: what can be read is all there is.
         self.stdout.read_available();
@@ -152,6 +192,7 @@ impl Supervisor {
             stderr: self.stderr.captured,
             duration,
             usage,
+            refused: self.refusals.into_calls(),
             environment: self.outside.environment,
             waived: self.outside.waived,
         }
@@ -198,11 +239,6 @@ struct Run {
 }
 
 impl Run {
-    fn reap(&self) {
-        let wait = || rustix::process::waitid(WaitId::PidFd(self.child.pidfd.as_fd()), WaitIdOptions::EXITED);
-        let _ = rustix::io::retry_on_intr(wait);
-    }
-
     /// What the init wrote; where it was killed itself, so was the command.
     fn status(&self) -> Status {
         let mut bytes = [0; 4];
@@ -221,13 +257,12 @@ impl Run {
 }
 
 /// Makes the processes of a sandbox and waits until the program runs.
-fn start(prepared: &Prepared) -> Result<(Run, Vec<Message>), Error> {
-    let (ready, ready_end) = pipe()?;
+fn start(prepared: &Prepared) -> Result<(Run, Said), Error> {
+    let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    let sockets = rustix::net::socketpair(family, kind, SocketFlags::CLOEXEC, None);
+    let (ready, ready_end) = sockets.map_err(host("make a pair of sockets"))?;
     let (result, result_end) = pipe()?;
-    let pipes = Pipes::new(ready_end, result_end, &prepared.cgroup);
-    // No handler of the embedding program may run in this thread or in the child.
-    let every = u64::MAX;
-    sys::signals::block(every).map_err(host("block signals"))?;
+    let pipes = Pipes { ready: ready_end, result: result_end };
     let child = sys::clone::child(namespaces::AT_CLONE, || init(prepared, &pipes));
     let child =
         child.map_err(|errno| layer_error(Step::Clone, Step::Clone.text().to_owned(), errno.into()))?;
@@ -238,41 +273,58 @@ fn start(prepared: &Prepared) -> Result<(Run, Vec<Message>), Error> {
         run.end();
         return Err(layer_error(Step::Maps, Step::Maps.text().to_owned(), source));
     }
-    let messages = match read_messages(ready.as_fd()) {
-        Ok(messages) => messages,
+    let said = match hear(ready.as_fd()) {
+        Ok(said) => said,
         Err(source) => {
             run.end();
             return Err(Error::Host { what: "hear from the sandbox", source });
         }
     };
     run.since = Instant::now();
-    if let Some(message) = messages.iter().find(|message| !message.waived) {
+    if let Some(message) = said.messages.iter().find(|message| !message.waived) {
         run.end();
         return Err(failure(prepared, *message));
     }
-    Ok((run, messages))
+    Ok((run, said))
 }
 
 impl Run {
     fn end(&self) {
         let _ = rustix::process::pidfd_send_signal(&self.child.pidfd, Signal::KILL);
-        self.reap();
+        self.child.reap();
     }
 }
 
-/// Everything the child says until it executes the program or ends, which closes the pipe.
-fn read_messages(ready: BorrowedFd<'_>) -> io::Result<Vec<Message>> {
-    let mut bytes = Vec::new();
-    let mut buffer = [0; 256];
+/// What the child said until it executed the program or ended, which closes the socket.
+#[derive(Default)]
+struct Said {
+    messages: Vec<Message>,
+    listener: Option<OwnedFd>,
+}
+
+fn hear(ready: BorrowedFd<'_>) -> io::Result<Said> {
+    let mut said = Said::default();
     loop {
-        let read = rustix::io::retry_on_intr(|| rustix::io::read(ready, &mut buffer))?;
-        if read == 0 {
-            break;
+        let mut bytes = [0; MESSAGE_SIZE];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut rights = RecvAncillaryBuffer::new(&mut space);
+        let receive = || {
+            let into = &mut [IoSliceMut::new(&mut bytes)];
+            rustix::net::recvmsg(ready, into, &mut rights, RecvFlags::CMSG_CLOEXEC)
+        };
+        let received = rustix::io::retry_on_intr(receive)?;
+        if received.bytes == 0 {
+            return Ok(said);
         }
-        bytes.extend_from_slice(buffer.get(..read).unwrap_or_default());
+        if received.bytes == MESSAGE_SIZE {
+            said.messages.extend(Message::decode(bytes));
+        }
+        for message in rights.drain() {
+            if let RecvAncillaryMessage::ScmRights(mut fds) = message {
+                said.listener = fds.next();
+            }
+        }
     }
-    let (messages, _) = bytes.as_chunks::<MESSAGE_SIZE>();
-    Ok(messages.iter().filter_map(|message| Message::decode(*message)).collect())
 }
 
 fn failure(prepared: &Prepared, message: Message) -> Error {

@@ -192,15 +192,12 @@ fn unescape(field: &[u8]) -> Vec<u8> {
                 matches!(digit, b'0'..=b'7').then(|| value * 8 + u16::from(digit - b'0'))
             })
         });
-        match (value.and_then(|value| u8::try_from(value).ok()), escaped) {
-            (Some(byte), Some((_, after))) => {
-                plain.push(byte);
-                rest = after;
-            }
-            _ => {
-                plain.push(*first);
-                rest = tail;
-            }
+        if let (Some(byte), Some((_, after))) = (value.and_then(|value| u8::try_from(value).ok()), escaped) {
+            plain.push(byte);
+            rest = after;
+        } else {
+            plain.push(*first);
+            rest = tail;
         }
     }
     plain

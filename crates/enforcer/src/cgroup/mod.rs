@@ -131,7 +131,7 @@ impl fmt::Display for Unavailable {
 /// How often limits were hit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Hits {
-    /// Processes ended because the group was out of memory.
+    /// Ends for want of memory: of the group (version 2), or of a process in it (version 1, and version 2 before Linux 5.17).
     pub(crate) memory: u64,
     /// Processes and threads that were refused.
     pub(crate) processes: u64,
@@ -218,12 +218,16 @@ impl Group {
                 .and_then(|folder| read(&folder.join(file)).ok())
                 .and_then(|text| value(&text, key))
         };
-        let kills = match self.mechanism {
-            Mechanism::CgroupV1 => "memory.oom_control",
-            _ => "memory.events",
+        let memory = if self.mechanism == Mechanism::CgroupV1 {
+            count(&self.memory, "memory.oom_control", "oom_kill")
+        } else {
+            // The end of a group counts each process, and the first one twice. Its own count came with Linux 5.17.
+            count(&self.memory, "memory.events", "oom_group_kill")
+                .filter(|count| *count > 0)
+                .or_else(|| count(&self.memory, "memory.events", "oom_kill"))
         };
         Hits {
-            memory: count(&self.memory, kills, "oom_kill").unwrap_or(0),
+            memory: memory.unwrap_or(0),
             processes: count(&self.pids, "pids.events", "max").unwrap_or(0),
             cpu_throttled: count(&self.cpu, "cpu.stat", "nr_throttled").unwrap_or(0),
         }

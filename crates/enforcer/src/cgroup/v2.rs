@@ -147,7 +147,7 @@ fn large_pages(group: &Path) -> Vec<String> {
     let entries = fs::read_dir(group).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name.starts_with("hugetlb.") && name.ends_with(".max"))
+        .filter(|name| name.strip_prefix("hugetlb.").and_then(|rest| rest.rsplit('.').next()) == Some("max"))
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! Descriptors: standard input, output and error, and nothing else; no controlling terminal.
 
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
 use crate::error::Error;
 use crate::plan::{Command, Input, Output};
@@ -39,35 +39,39 @@ impl Standard {
         ))
     }
 
-    /// Puts them in place and closes all others but `keep`, which get new numbers and close themselves on `exec`.
-    pub(crate) fn apply(&self, keep: &mut [i32; 2]) -> Applied {
+    /// Puts them in place, `ready` and `ruleset` at [`READY`] and [`RULESET`] until `exec`, and closes all others.
+    pub(crate) fn apply(&self, ready: i32, ruleset: i32) -> Applied {
         rustix::process::setsid().at(Step::Session)?;
-        // First out of the way of 0, 1 and 2, then into place: either may hold what the other is to become.
-        let mut raised = [0; 3];
-        for (slot, fd) in raised.iter_mut().zip(&self.child) {
-            *slot = sys::fds::raise(fd.as_fd(), 3).at(Step::Standard)?;
+        let [stdin, stdout, stderr] = self.child.each_ref().map(number);
+        let mut fds = [stdin, stdout, stderr, ready, ruleset];
+        // First out of the way, then into place: each may hold what another is to become.
+        for fd in fds.iter_mut().filter(|fd| **fd >= 0) {
+            *fd = sys::fds::raise(sys::fds::borrow(*fd), ABOVE).at(Step::Standard)?;
         }
-        raise_all(keep)?;
-        for (number, fd) in (0..).zip(raised) {
-            sys::fds::place(sys::fds::borrow(fd), number).at(Step::Standard)?;
+        for (place, fd) in (0..).zip(fds).filter(|(_, fd)| *fd >= 0) {
+            let fd = sys::fds::borrow(fd);
+            let placed = if place < READY {
+                sys::fds::place(fd, place)
+            } else {
+                sys::fds::place_until_exec(fd, place)
+            };
+            placed.at(Step::Standard)?;
         }
-        sys::fds::close_but(3, keep).at(Step::CloseOthers)
+        sys::fds::close_but(ABOVE.cast_unsigned(), &[]).at(Step::CloseOthers)
     }
 }
+
+/// Where the command's process finds the socket to the launching program, until it executes the command. The strict profile
+/// lets it send on this one.
+pub(crate) const READY: i32 = 3;
+/// Where it finds the rules of Landlock.
+pub(crate) const RULESET: i32 = 4;
+/// The first number of no use.
+const ABOVE: i32 = 5;
 
 /// Closes everything but `keep`, which is in ascending order: for the init, which talks to nobody.
 pub(crate) fn close_all_but(keep: &[i32]) -> Applied {
     sys::fds::close_but(0, keep).at(Step::CloseOthers)
-}
-
-/// New numbers for descriptors, out of the way of the standard ones and in ascending order; -1 stays what it is.
-fn raise_all(numbers: &mut [i32; 2]) -> Applied {
-    let mut least = 3;
-    for number in numbers.iter_mut().filter(|number| **number >= 0) {
-        *number = sys::fds::raise(sys::fds::borrow(*number), least).at(Step::Standard)?;
-        least = *number + 1;
-    }
-    Ok(())
 }
 
 fn output(wanted: Output, own: BorrowedFd<'_>) -> Result<(OwnedFd, Option<OwnedFd>), Error> {

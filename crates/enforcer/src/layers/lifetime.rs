@@ -13,20 +13,20 @@ use crate::step::{Applied, At as _, Step};
 use crate::sys;
 use crate::sys::signals;
 
-/// Sent by the kernel when the thread dies that made the init. Blocked and waited for, so that there is time to clean up.
-const PARENT_DIED: i32 = libc::SIGTERM;
-
 /// Sent by the supervisor to stop every process of the run, and to let it go on.
 const STOP: i32 = libc::SIGUSR1;
 const GO_ON: i32 = libc::SIGUSR2;
 
-/// Ties the init to the launching program. `alive` is the writing end of a pipe that only that program reads from.
+/// Ties the init to the launching program: the kernel ends it, and with it the run, when the thread that made it dies. `alive` is a socket of which only that program has the other end.
 pub(crate) fn tie(alive: BorrowedFd<'_>) -> Applied {
-    rustix::process::set_parent_process_death_signal(Some(Signal::TERM)).at(Step::DeathSignal)?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).at(Step::DeathSignal)?;
     // It may have died just before; then nobody reads any more.
     let mut poll = [rustix::event::PollFd::new(&alive, rustix::event::PollFlags::empty())];
     rustix::event::poll(&mut poll, Some(&rustix::event::Timespec::default())).at(Step::DeathSignal)?;
-    if poll.iter().any(|fd| fd.revents().contains(rustix::event::PollFlags::ERR)) {
+    if poll
+        .iter()
+        .any(|fd| fd.revents().intersects(rustix::event::PollFlags::ERR | rustix::event::PollFlags::HUP))
+    {
         return Err(sys::Errno(libc::ECANCELED)).at(Step::DeathSignal);
     }
     Ok(())
@@ -37,28 +37,21 @@ pub(crate) fn hide() -> Applied {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::NotDumpable)
 }
 
-/// What is left of the init once the command runs: no capability, and its descriptors are closed by now.
+/// What is left of the init once the command runs: no capability. Its descriptors are closed after that.
 pub(crate) fn shrink() -> Applied {
     let none = CapabilitySet::empty();
     let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
-    rustix::thread::set_capabilities(None, none).at(Step::Init)
+    rustix::thread::set_capabilities(None, none).at(Step::Capabilities)
 }
 
-/// Reaps until the command ends, and writes how it did to `result`. `clean_up` runs when the launching program has died.
-pub(crate) fn reap(command: i32, result: BorrowedFd<'_>, clean_up: impl FnOnce()) -> i32 {
-    let mask =
-        [libc::SIGCHLD, PARENT_DIED, STOP, GO_ON].into_iter().fold(0, |mask, one| mask | signals::bit(one));
+/// Reaps until the command ends, and writes how it did to `result`.
+pub(crate) fn reap(command: i32, result: BorrowedFd<'_>) -> i32 {
+    let mask = [libc::SIGCHLD, STOP, GO_ON].into_iter().fold(0, |mask, one| mask | signals::bit(one));
     loop {
         match signals::wait(mask) {
             Ok(arrived) if arrived.signal == libc::SIGCHLD => {}
             // The run itself has no say in these.
             Ok(arrived) if !arrived.from_outside => continue,
-            Ok(arrived) if arrived.signal == PARENT_DIED => {
-                signals::send_to_all(libc::SIGKILL);
-                while rustix::process::wait(WaitOptions::empty()).is_ok() {}
-                clean_up();
-                return 0;
-            }
             Ok(arrived) => {
                 signals::send_to_all(if arrived.signal == STOP { libc::SIGSTOP } else { libc::SIGCONT });
                 continue;

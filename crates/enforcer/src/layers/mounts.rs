@@ -76,7 +76,7 @@ enum Operation {
     Pin {
         target: CString,
     },
-    /// An empty, unreadable file or folder of the new root over something forbidden.
+    /// An empty, unreadable file or folder over something forbidden.
     Mask {
         cover: &'static CStr,
         target: CString,
@@ -109,7 +109,7 @@ impl Mounts {
         let root = Self::mount_root()?;
         self.mount_private(root.as_fd())?;
         for (index, operation) in self.operations.iter().enumerate() {
-            operation.apply(root.as_fd()).at_index(Step::Place, index)?;
+            operation.apply(root.as_fd()).at_index(operation.step(), index)?;
         }
         Self::pivot(root.as_fd())?;
         set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, Reach::One).at(Step::Seal)?;
@@ -132,6 +132,8 @@ impl Mounts {
             let mode = Mode::from_raw_mode(mode);
             rustix::fs::mkdirat(private.as_fd(), folder, mode).at(Step::PrivateFs)?;
         }
+        let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        rustix::fs::openat(private.as_fd(), c"hidden-file", new, Mode::empty()).at(Step::PrivateFs)?;
         rustix::fs::mkdirat(root, STAGE, Mode::RWXU).at(Step::PrivateFs)?;
         let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         move_mount(private.as_fd(), c"", root, STAGE, onto).at(Step::PrivateFs)
@@ -151,6 +153,11 @@ impl Mounts {
 }
 
 impl Operation {
+    /// A fresh /proc is refused for reasons of its own, with cures of their own.
+    fn step(&self) -> Step {
+        if matches!(self, Self::Proc { .. }) { Step::ProcFs } else { Step::Place }
+    }
+
     fn apply(&self, root: BorrowedFd<'_>) -> sys::Result<()> {
         match self {
             Self::Folder { target, mode } => {

@@ -90,9 +90,12 @@ impl Namespaces {
 
 /// Whether this program may write any map, and so keep `setgroups` for the child.
 fn may_map_others() -> bool {
-    [Capability::CAP_SETUID, Capability::CAP_SETGID]
-        .iter()
-        .all(|capability| caps::has_cap(None, CapSet::Effective, *capability).unwrap_or(false))
+    // Where it was given up, as in `unshare --map-root-user`, it is given up for all namespaces below (user_namespaces(7)).
+    let setgroups = fs::read("/proc/self/setgroups").is_ok_and(|text| text.starts_with(b"allow"));
+    setgroups
+        && [Capability::CAP_SETUID, Capability::CAP_SETGID]
+            .iter()
+            .all(|capability| caps::has_cap(None, CapSet::Effective, *capability).unwrap_or(false))
 }
 
 fn write(path: &std::ffi::CStr, content: &[u8]) -> sys::Result<()> {

@@ -132,13 +132,16 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
+    /// Where it is loaded: an address that is not its place in the file.
+    const BASE: u64 = 0x40_0000;
+
     /// A file with these strings, in the order in which they are given.
-    pub(in super::super) fn file(loader: Option<&str>, dynamic: &[(u64, &str)]) -> Vec<u8> {
+    pub(crate) fn file(loader: Option<&str>, dynamic: &[(u64, &str)]) -> Vec<u8> {
         let mut strings = vec![0];
         let mut entries = Vec::new();
         for (tag, text) in dynamic {
@@ -148,8 +151,6 @@ pub(super) mod tests {
         let loader_at = strings.len() as u64;
         let loader_size = loader.map_or(0, |loader| loader.len() as u64 + 1);
         strings.extend(loader.unwrap_or_default().bytes().chain([0]));
-        // Loaded at an address that is not its place in the file.
-        const BASE: u64 = 0x40_0000;
         let data = 64 + 56 * 3;
         let dynamic_at = data + strings.len() as u64;
         entries.push((DT_STRTAB, BASE + data));
@@ -184,9 +185,9 @@ pub(super) mod tests {
         bytes
     }
 
-    pub(in super::super) const NEEDED: u64 = DT_NEEDED;
-    pub(in super::super) const RUNPATH: u64 = DT_RUNPATH;
-    pub(in super::super) const RPATH: u64 = DT_RPATH;
+    pub(crate) const NEEDED: u64 = DT_NEEDED;
+    pub(crate) const RUNPATH: u64 = DT_RUNPATH;
+    pub(crate) const RPATH: u64 = DT_RPATH;
 
     fn from(bytes: &[u8]) -> impl Fn(u64, u64) -> Option<Vec<u8>> {
         |at, most| {

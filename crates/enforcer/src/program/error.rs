@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a name does not lead to a program that can be started inside.
 #[derive(Debug, thiserror::Error)]
@@ -22,28 +22,31 @@ pub(crate) enum NotFound {
         refused: Option<PathBuf>,
     },
     /// No such file.
-    #[error("there is no {}{}; a name with a slash is taken from the working folder", path.display(), hint(near.as_deref(), None))]
+    #[error("there is no {}{}; a name with a slash is taken from the working folder", shown(path), hint(near.as_deref(), None))]
     Missing { path: PathBuf, near: Option<String> },
     /// A folder where a program was expected.
-    #[error("{} is a directory, not a program; name a file in it", .0.display())]
+    #[error("{} is a directory, not a program; name a file in it", shown(.0))]
     Directory(PathBuf),
     /// A FIFO, a socket, a device.
-    #[error("{} is not a regular file, so it cannot be a program", .0.display())]
+    #[error("{} is not a regular file, so it cannot be a program", shown(.0))]
     NotAFile(PathBuf),
     /// No permission to execute it.
-    #[error("{0} may not be executed; `chmod +x {0}`, or name the interpreter as the command and the file as its argument", path.display())]
+    #[error(
+        "{0} may not be executed; `chmod +x {0}`, or name the interpreter as the command and the file as its argument",
+        shown(path)
+    )]
     NotExecutable { path: PathBuf },
     /// The disk said no.
-    #[error("{} cannot be looked at: {source}", path.display())]
+    #[error("{} cannot be looked at: {source}", shown(path))]
     Io { path: PathBuf, source: io::Error },
     /// snap programs start through a set-user-id helper.
     #[error(
         "{} is a snap; snaps start through a set-user-id program, which gains nothing in a sandbox. Install it another way, by the distribution's packages or from its authors",
-        .0.display()
+        shown(.0)
     )]
     Snap(PathBuf),
     /// A place no program is taken from.
-    #[error("{} is no place to start a program from: {why}", path.display())]
+    #[error("{} is no place to start a program from: {why}", shown(path))]
     Place { path: PathBuf, why: &'static str },
     /// A version manager's stand-in that leads nowhere.
     #[error("{manager} answers for {program:?}, but {why}; {cure}")]
@@ -51,35 +54,39 @@ pub(crate) enum NotFound {
     /// A file in the skill's own folder points out of it, to no installation.
     #[error(
         "{} leads out of the skill's own folder to {}, which is no installation that is known here; name that program as the command instead",
-        from.display(), to.display()
+        shown(from),
+        shown(to)
     )]
     LeadsOut { from: PathBuf, to: PathBuf },
     /// The Python a virtual environment was made from.
-    #[error("{} names {home:?} as the Python it was made from, and {why}; make the environment again with a Python that is installed", cfg.display())]
+    #[error(
+        "{} names {home:?} as the Python it was made from, and {why}; make the environment again with a Python that is installed",
+        shown(cfg)
+    )]
     VenvBase { cfg: PathBuf, home: String, why: &'static str },
     /// The kernel would answer ENOEXEC.
-    #[error("{} {why}", path.display())]
+    #[error("{} {why}", shown(path))]
     Format { path: PathBuf, why: &'static str },
     /// The interpreter a script names cannot be had.
-    #[error("{}: its first line names {interpreter:?}: {source}", script.display())]
+    #[error("{}: its first line names {interpreter:?}: {source}", shown(script))]
     Interpreter { script: PathBuf, interpreter: OsString, source: Box<Self> },
     /// The interpreter exists, but under another path inside.
     #[error(
         "{}: its first line names {}, which stands in for {}; write `#!/usr/bin/env {}`, or name the interpreter as the command",
-        script.display(), interpreter.display(), real.display(), interpreter.file_name().unwrap_or_default().display()
+        shown(script), shown(interpreter), shown(real), shown(Path::new(interpreter.file_name().unwrap_or_default()))
     )]
     StandIn { script: PathBuf, interpreter: PathBuf, real: PathBuf },
     /// Scripts run by scripts, or links without an end.
-    #[error("{} goes through too many links or scripts (the limit is {limit})", path.display())]
+    #[error("{} goes through too many links or scripts (the limit is {limit})", shown(path))]
     TooDeep { path: PathBuf, limit: usize },
 }
 
 fn folders(searched: &[PathBuf], ignored: usize) -> String {
     let mut text = match searched {
         [] => "the PATH, which names no folder".to_owned(),
-        [one] => one.display().to_string(),
+        [one] => shown(one),
         many => {
-            let names: Vec<String> = many.iter().take(8).map(|folder| folder.display().to_string()).collect();
+            let names: Vec<String> = many.iter().take(8).map(|folder| shown(folder)).collect();
             let rest = many.len().saturating_sub(names.len());
             let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
             format!("{}{more}", names.join(", "))
@@ -93,8 +100,18 @@ fn folders(searched: &[PathBuf], ignored: usize) -> String {
 
 fn hint(near: Option<&str>, refused: Option<&PathBuf>) -> String {
     match (refused, near) {
-        (Some(path), _) => format!("; {0} may not be executed: `chmod +x {0}`", path.display()),
+        (Some(path), _) => format!("; {0} may not be executed: `chmod +x {0}`", shown(path)),
         (None, Some(near)) => format!("; did you mean {near:?}?"),
         (None, None) => "; install it, or give its full path".to_owned(),
     }
+}
+
+/// A path for a message: names come from strangers, and a terminal obeys what it is shown.
+fn shown(path: &Path) -> String {
+    let plain = |letter: char| matches!(letter, '"' | '\'' | '\\');
+    let text = path.to_string_lossy();
+    let parts = text
+        .chars()
+        .map(|letter| if plain(letter) { letter.to_string() } else { letter.escape_debug().to_string() });
+    parts.collect()
 }

@@ -1,11 +1,12 @@
 //! Looking at files without being led astray: bounded reads of regular files, and links followed one by one.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD};
 
@@ -46,6 +47,11 @@ pub(super) fn small_text(path: &Path) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// The same for settings in the user's own folders, which may be links to where they keep all of theirs.
+pub(super) fn own_text(path: &Path) -> Option<String> {
+    small_text(&path.canonicalize().ok()?)
+}
+
 /// Whether the kernel would let this process execute the file.
 pub(super) fn executable(path: &Path) -> bool {
     rustix::fs::accessat(CWD, path, Access::EXEC_OK, AtFlags::EACCESS).is_ok()
@@ -75,9 +81,13 @@ pub(super) fn step(path: &Path) -> io::Result<Step> {
         if taken > MAX_NAMES || through.len() > MAX_LINKS {
             return Err(io::Error::from_raw_os_error(libc::ELOOP));
         }
-        if name == ".." {
-            at.pop();
-            continue;
+        match name.as_bytes() {
+            b"." => continue,
+            b".." => {
+                at.pop();
+                continue;
+            }
+            _ => {}
         }
         let next = at.join(&name);
         let kind = next.symlink_metadata()?.file_type();
@@ -125,12 +135,84 @@ pub(super) fn real(path: &Path) -> io::Result<Step> {
     Ok(Step { through: before.chain(last.through).collect(), at: last.at })
 }
 
+/// The names of a path. One slash or dot at the end is kept, as `.`: the kernel takes only folders before it, `Path` forgets it.
 fn names_of(path: &Path) -> VecDeque<OsString> {
-    path.components()
-        .filter_map(|part| match part {
-            Component::Normal(name) => Some(name.to_owned()),
-            Component::ParentDir => Some("..".into()),
-            Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-        })
-        .collect()
+    let nothing = |name: &[u8]| name.is_empty() || name == b".";
+    let mut names: VecDeque<&[u8]> = path.as_os_str().as_bytes().split(|byte| *byte == b'/').collect();
+    let ends_with_nothing = names.back().is_some_and(|name| nothing(name));
+    names.retain(|name| !nothing(name));
+    if ends_with_nothing {
+        names.push_back(b".");
+    }
+    names.into_iter().map(|name| OsStr::from_bytes(name).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::path::Component;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+
+    /// A path of a few names, with `..` and `.` among them.
+    fn paths() -> impl Strategy<Value = String> {
+        let name = prop_oneof![4 => prop::sample::select(&NAMES[..]), 1 => Just(".."), 1 => Just(".")];
+        proptest::collection::vec(name, 1..5).prop_map(|names| names.join("/"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// Following links by hand leads where the kernel's own way leads, or nowhere where that leads nowhere.
+        #[test]
+        fn the_way_is_that_of_the_kernel(
+            links in proptest::collection::vec((paths(), paths(), any::<bool>()), 0..12),
+            files in proptest::collection::vec(paths(), 1..6),
+            asked in proptest::collection::vec(paths(), 1..8),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().canonicalize().unwrap();
+            for file in files {
+                let path = root.join("x").join(file);
+                let _ = std::fs::create_dir_all(path.parent().unwrap());
+                let _ = std::fs::write(path, "");
+            }
+            for (at, target, absolute) in links {
+                let target = if absolute { root.join("x").join(target) } else { target.into() };
+                let _ = symlink(target, root.join("x").join(at));
+            }
+            for path in asked {
+                let path = root.join("x").join(path);
+                match (path.canonicalize(), real(&path)) {
+                    (Ok(wanted), Ok(found)) => {
+                        prop_assert_eq!(&found.at, &wanted);
+                        prop_assert!(found.through.iter().all(|link| link.is_symlink()));
+                        prop_assert_eq!(found.through.is_empty(), lexical(&path) == wanted && !passes_link(&path));
+                    }
+                    (Err(_), Err(_)) => {}
+                    (wanted, found) => prop_assert!(false, "{}: {wanted:?} {found:?}", path.display()),
+                }
+            }
+        }
+    }
+
+    fn lexical(path: &Path) -> PathBuf {
+        let mut plain = PathBuf::new();
+        for part in path.components() {
+            if part == Component::ParentDir {
+                plain.pop();
+            } else {
+                plain.push(part);
+            }
+        }
+        plain
+    }
+
+    fn passes_link(path: &Path) -> bool {
+        path.ancestors().any(Path::is_symlink)
+    }
 }

@@ -137,7 +137,9 @@ impl Kept {
         let usual = self.otherwise.iter().filter_map(|place| {
             if place.starts_with('/') { Some(PathBuf::from(place)) } else { Some(host.home()?.join(place)) }
         });
-        named.chain(usual).filter_map(|root| root.join(self.below).canonicalize().ok()).collect()
+        let folders = named.chain(usual).filter_map(|root| root.join(self.below).canonicalize().ok());
+        // A variable may call anything a folder of installations; /opt is one, though it lies at the top.
+        folders.filter(|folder| self.otherwise == ["/opt"] || !host.is_too_broad(folder)).collect()
     }
 }
 
@@ -154,7 +156,9 @@ fn by_place(host: &Host<'_>, path: &Path) -> Option<Vec<Need>> {
     });
     let (installation, kept) = found?;
     if kept.reason != BREW_REASON {
-        return host.may_be_given(&installation).then(|| vec![Need::new(&installation, kept.reason)]);
+        let is_store = kept.depth == 0;
+        let fits = if is_store { Host::may_be_given_around_skills } else { Host::may_be_given };
+        return fits(host, &installation).then(|| vec![Need::new(&installation, kept.reason)]);
     }
     // One program of Homebrew leads by links to others, in all of these folders.
     let all = KEPT.iter().filter(|other| other.reason == BREW_REASON).flat_map(|other| other.folders(host));
@@ -165,6 +169,10 @@ fn by_place(host: &Host<'_>, path: &Path) -> Option<Vec<Need>> {
 fn by_neighbours(host: &Host<'_>, path: &Path) -> Option<Vec<Need>> {
     let folder = path.parent().filter(|folder| folder.ends_with("bin") || folder.ends_with("condabin"))?;
     let root = folder.parent()?;
+    // What is worked on holds more than what is run, and perhaps a token in the address it came from.
+    if root.join(".git").symlink_metadata().is_ok() {
+        return None;
+    }
     let there = |names: &str| names.split('|').any(|name| root.join(name).exists());
     let named =
         BESIDE.iter().find(|(names, _)| names.iter().all(|names| there(names))).map(|(_, reason)| *reason);

@@ -121,11 +121,9 @@ fn give(host: &Host<'_>, path: &Path, needs: &mut Vec<Need>) -> Option<PathBuf> 
 fn only_libraries(folder: &Path) -> bool {
     let fits = |name: &OsStr| {
         let name = name.to_string_lossy();
-        name.contains(".so")
-            || name.ends_with(".a")
-            || name.ends_with(".la")
-            || name == "pkgconfig"
-            || name == "cmake"
+        // libx.so, libx.so.1.2
+        let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        [".so", ".a", ".la"].iter().any(|end| stem.ends_with(end)) || name == "pkgconfig" || name == "cmake"
     };
     let names = files::names(folder);
     names.len() < files::MAX_ENTRIES && names.iter().all(|name| fits(name))

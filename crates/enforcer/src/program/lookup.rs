@@ -1,6 +1,7 @@
 //! From a name to a path, as `execvp(3)` does it.
 
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +42,10 @@ fn by_path(host: &Host<'_>, name: &OsStr) -> Result<PathBuf, NotFound> {
             why: "the working folder is not an absolute path",
         });
     }
-    if path.symlink_metadata().is_ok() {
+    // Whatever else is wrong with it is said where it is looked at.
+    let missing =
+        |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    if !path.symlink_metadata().is_err_and(|error| missing(&error)) {
         return Ok(path);
     }
     let siblings = path.parent().map(files::names).unwrap_or_default();

@@ -33,6 +33,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
+#[cfg(test)]
+#[allow(unused_imports, reason = "for tests/program.rs, which compiles this module into itself")]
+pub(crate) use self::elf::tests::{NEEDED, RPATH, RUNPATH, file as elf_file};
 pub(crate) use self::error::NotFound;
 use self::files::Step;
 use self::places::{Host, Places, is_made_up, is_system, passes_secrets};
@@ -112,9 +115,7 @@ fn resolve(host: &Host<'_>, start: &Path, depth: usize, asked: Asked) -> Result<
             return resolve(host, &real, depth + 1, asked);
         }
     }
-    let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
-        return Err(NotFound::NotAFile(start.to_path_buf()));
-    };
+    let Some(last) = steps.last() else { return Err(NotFound::NotAFile(start.to_path_buf())) };
     let file = last.at.as_path();
     check_file(file)?;
 
@@ -126,7 +127,10 @@ fn resolve(host: &Host<'_>, start: &Path, depth: usize, asked: Asked) -> Result<
             in_venv = true;
         }
     }
-    give(host, first, file, asked, &mut needs)?;
+    // Links of folders count as much as that of the file: whatever lies in the skill's folder is the skill's word.
+    let told_by_skill = |step: &Step| step.through.iter().chain([&step.at]).any(|path| host.in_skill(path));
+    let asked = if steps.iter().any(told_by_skill) { Asked::BySkill } else { asked };
+    give(host, start, file, asked, &mut needs)?;
     if in_venv {
         // A virtual environment works only by its own path, so its links have to be there where they can be.
         let links = steps.iter().skip(1).flat_map(|step| &step.through);
@@ -137,8 +141,11 @@ fn resolve(host: &Host<'_>, start: &Path, depth: usize, asked: Asked) -> Result<
     }
     let path = entrance(host, &steps, &needs).unwrap_or(file).to_path_buf();
     let mut program = Program { path, needs, path_dirs: Vec::new() };
-    let asked = if steps.iter().any(|step| host.in_skill(&step.at)) { Asked::BySkill } else { asked };
-    add_start(host, file, depth, asked, &mut program)?;
+    let alone = add_start(host, file, depth, asked, &mut program)?;
+    // Child processes look for their like beside the program; but a skill's own folder is on nobody's PATH.
+    if alone == Beside::Welcome && (in_venv || !host.in_skill(&program.path)) {
+        own_folder(&mut program);
+    }
     Ok(program)
 }
 
@@ -156,7 +163,7 @@ fn entrance<'s>(host: &Host<'_>, steps: &'s [Step], needs: &[Need]) -> Option<&'
 /// Makes the file readable: with its installation, or by itself.
 fn give(
     host: &Host<'_>,
-    first: &Step,
+    start: &Path,
     file: &Path,
     asked: Asked,
     needs: &mut Vec<Need>,
@@ -168,12 +175,20 @@ fn give(
         needs.extend(more);
     } else if needs.iter().any(|need| file.starts_with(&need.path)) {
         // In the virtual environment it was found in.
-    } else if asked == Asked::BySkill || host.in_skill(&first.at) {
-        return Err(NotFound::LeadsOut { from: first.at.clone(), to: file.to_path_buf() });
+    } else if asked == Asked::BySkill {
+        return Err(NotFound::LeadsOut { from: start.to_path_buf(), to: file.to_path_buf() });
     } else {
         needs.push(Need::new(file, "the program itself"));
     }
     Ok(())
+}
+
+/// Whether the folder of a program may go before the PATH.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Welcome,
+    /// It holds another program of the name that `env` is to find in the system.
+    Shadows,
 }
 
 /// What the file itself needs to start: an interpreter, or a loader and libraries.
@@ -183,15 +198,12 @@ fn add_start(
     depth: usize,
     asked: Asked,
     program: &mut Program,
-) -> Result<(), NotFound> {
+) -> Result<Beside, NotFound> {
     // A program may be executed without being readable; the kernel reads no first line of a script then either.
-    let Ok(head) = files::head(file, shebang::LONGEST as u64) else {
-        own_folder(program);
-        return Ok(());
-    };
+    let Ok(head) = files::head(file, shebang::LONGEST as u64) else { return Ok(Beside::Welcome) };
     let unfit = |why| NotFound::Format { path: file.to_path_buf(), why };
     match shebang::read(&head) {
-        Some(read) => add_interpreter(host, file, depth, asked, &read.map_err(unfit)?, program)?,
+        Some(read) => return add_interpreter(host, file, depth, asked, &read.map_err(unfit)?, program),
         None if elf::is_elf(&head) => libraries::add(host, file, &mut program.needs),
         None if head.is_empty() => return Err(unfit("is empty, so there is nothing to execute")),
         None => {
@@ -200,11 +212,9 @@ fn add_start(
             ));
         }
     }
-    own_folder(program);
-    Ok(())
+    Ok(Beside::Welcome)
 }
 
-/// Child processes look for their like beside the program.
 fn own_folder(program: &mut Program) {
     if let Some(folder) = program.path.parent().filter(|folder| !is_system(folder)).map(Path::to_path_buf)
         && !program.path_dirs.contains(&folder)
@@ -220,7 +230,7 @@ fn add_interpreter(
     asked: Asked,
     interpreter: &Interpreter,
     program: &mut Program,
-) -> Result<(), NotFound> {
+) -> Result<Beside, NotFound> {
     let named = |name: &OsStr| {
         let (script, interpreter) = (script.to_path_buf(), name.to_owned());
         |source| NotFound::Interpreter { script, interpreter, source: Box::new(source) }
@@ -241,23 +251,21 @@ fn add_interpreter(
     }
     let Some(name) = behind_env else {
         program.path_dirs.extend(found.path_dirs);
-        return Ok(());
+        return Ok(Beside::Welcome);
     };
     // `env` looks on the PATH inside, which has the program's own folder before the caller's.
     let beside = program.path.with_file_name(name);
+    let has_one = covered(host, &program.needs, &beside) && beside.is_file() && files::executable(&beside);
     let start = match lookup::file(host, name) {
-        Err(NotFound::NotOnPath { .. })
-            if covered(host, &program.needs, &beside) && files::executable(&beside) =>
-        {
-            beside
-        }
+        Err(NotFound::NotOnPath { .. }) if has_one && !host.in_skill(&beside) => beside,
         other => other.map_err(named(name))?,
     };
     let by = if name.as_encoded_bytes().contains(&b'/') { asked } else { Asked::ByName };
     let found = resolve(host, &start, depth + 1, by).map_err(named(name))?;
     program.needs.extend(found.needs);
+    let shadows = has_one && found.path_dirs.is_empty();
     program.path_dirs.extend(found.path_dirs);
-    Ok(())
+    Ok(if shadows { Beside::Shadows } else { Beside::Welcome })
 }
 
 fn missing_or(path: &Path, source: std::io::Error) -> NotFound {

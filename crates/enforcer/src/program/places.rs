@@ -9,7 +9,7 @@ use super::files;
 const SYSTEM: [&str; 4] = ["/usr", "/bin", "/sbin", "/etc/alternatives"];
 
 /// Names that say: somebody keeps secrets here. A folder that holds one of them is not an installation.
-const SECRET: [&str; 21] = [
+const SECRET: [&str; 22] = [
     ".ssh",
     ".aws",
     ".gnupg",
@@ -19,6 +19,7 @@ const SECRET: [&str; 21] = [
     ".netrc",
     ".pgpass",
     ".pypirc",
+    ".npmrc",
     ".git-credentials",
     ".password-store",
     ".vault-token",
@@ -78,8 +79,13 @@ impl Places {
         let mut home: Vec<PathBuf> = search.home.iter().map(|home| home.to_path_buf()).collect();
         home.extend(search.home.and_then(|home| home.canonicalize().ok()));
         let places = Self { home, skill: None };
-        // Somebody who stands in their home folder, or in /, has not thereby called all of it the skill's.
-        let skill = search.workdir.canonicalize().ok().filter(|folder| !too_broad(folder, &places.home));
+        // Somebody who stands in their home folder, or above it, has not thereby called all of it the skill's.
+        let holds_home = |folder: &PathBuf| places.home.iter().any(|home| home.starts_with(folder));
+        let skill = search
+            .workdir
+            .canonicalize()
+            .ok()
+            .filter(|folder| folder.parent().is_some() && !holds_home(folder));
         Self { skill, ..places }
     }
 
@@ -103,11 +109,22 @@ impl Host<'_> {
         (self.search.environment)(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
-    /// Whether a folder may be given as a whole, because an installation lies there.
+    /// Whether a folder may be given as a whole, because an installation lies there. Never one that holds the skill: its
+    /// neighbours are perhaps skills too, and by their names make any folder look like an installation.
     pub(super) fn may_be_given(&self, folder: &Path) -> bool {
-        !too_broad(folder, self.home)
+        self.skill.is_none_or(|skill| !skill.starts_with(folder)) && self.may_be_given_around_skills(folder)
+    }
+
+    /// The same for a store that programs and skills share, and in which nobody keeps anything else.
+    pub(super) fn may_be_given_around_skills(&self, folder: &Path) -> bool {
+        !self.is_too_broad(folder)
             && !passes_secrets(folder)
             && SECRET.iter().all(|name| folder.join(name).symlink_metadata().is_err())
+    }
+
+    /// A folder that holds more than one thing ever does.
+    pub(super) fn is_too_broad(&self, folder: &Path) -> bool {
+        too_broad(folder, self.home)
     }
 
     /// Settings of this name in the working folder and those above it, nearest first.
@@ -130,7 +147,7 @@ pub(super) fn is_system(path: &Path) -> bool {
 }
 
 fn is_top_level_lib(path: &Path) -> bool {
-    let first = path.components().nth(1).map(|part| part.as_os_str());
+    let first = path.components().nth(1).map(std::path::Component::as_os_str);
     first.is_some_and(|first| ["lib", "lib32", "lib64", "libx32"].iter().any(|name| first == *name))
 }
 
@@ -145,7 +162,6 @@ pub(super) fn is_made_up(path: &Path) -> bool {
     ["/proc", "/sys", "/dev", "/boot"].iter().any(|folder| path.starts_with(folder))
 }
 
-/// A folder that holds more than one thing ever does.
 fn too_broad(folder: &Path, home: &[PathBuf]) -> bool {
     let depth = folder.components().count();
     let shared = |parent: &Path| SHARED.iter().any(|shared| parent == Path::new(shared));

@@ -77,16 +77,14 @@ fn behind_env(argument: &[u8]) -> Result<Option<OsString>, &'static str> {
     let mut words = split.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty());
     while let Some(word) = words.next() {
         match word {
-            b"-i" | b"-" | b"-v" | b"--ignore-environment" | b"--debug" | b"--" => {}
             b"-u" | b"--unset" => {
                 words.next();
             }
-            [b'-', b'u', ..] => {}
-            word if word.starts_with(b"--unset=") => {}
+            b"-i" | b"-" | b"-v" | b"--ignore-environment" | b"--debug" | b"--" | [b'-', b'u', ..] => {}
+            word if word.starts_with(b"--unset=") || (word.contains(&b'=') && !word.starts_with(b"-")) => {}
             [b'-', ..] => {
                 return Err("gives `env -S` an option that is not known here; name the interpreter plainly");
             }
-            word if word.contains(&b'=') => {}
             word => return Ok(Some(OsStr::from_bytes(word).to_owned())),
         }
     }

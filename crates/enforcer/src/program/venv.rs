@@ -29,9 +29,6 @@ const PARTS: [&str; 14] = [
     "pip-selfcheck.json",
     "src",
 ];
-/// What of it is given where there is more.
-const GIVEN: [&str; 3] = ["bin", "lib", "pyvenv.cfg"];
-
 /// What has to be readable for a program in an environment; `None` if it is in none. The path is one whose folder is real.
 pub(super) fn needs(host: &Host<'_>, program: &Path) -> Result<Option<Vec<Need>>, NotFound> {
     let Some(root) = program.parent().filter(|folder| folder.ends_with("bin")).and_then(Path::parent) else {
@@ -56,11 +53,13 @@ fn own(host: &Host<'_>, program: &Path, root: &Path) -> Vec<Need> {
     if host.may_be_given(root) && clean() {
         return vec![Need::new(root, REASON)];
     }
-    let pieces = GIVEN.iter().map(|piece| root.join(piece));
-    pieces
-        .filter(|piece| piece.exists() && !piece.is_symlink())
-        .map(|piece| Need::new(&piece, REASON))
-        .collect()
+    // Where there is more, only what Python itself looks at.
+    let lib = root.join("lib");
+    let libraries =
+        files::names(&lib).into_iter().filter(|name| name.as_encoded_bytes().starts_with(b"python"));
+    let pieces = libraries.map(|name| lib.join(name)).chain([root.join("bin"), root.join("pyvenv.cfg")]);
+    let fits = |piece: &PathBuf| !piece.is_symlink() && piece.exists() && host.may_be_given(piece);
+    pieces.filter(fits).map(|piece| Need::new(&piece, REASON)).collect()
 }
 
 fn add_base(host: &Host<'_>, cfg: &Path, home: &str, needs: &mut Vec<Need>) -> Result<(), NotFound> {
@@ -76,6 +75,9 @@ fn add_base(host: &Host<'_>, cfg: &Path, home: &str, needs: &mut Vec<Need>) -> R
         // A `home` whose Python is a link to elsewhere is a folder like any other: nothing of it is given.
         let found = found.ok_or_else(|| refuse("no installation is known there"))?;
         needs.extend(found.into_iter().map(|need| Need { reason: BASE_REASON, ..need }));
+        if !covered(host, needs, &base.at) {
+            return Err(refuse("no installation is known there"));
+        }
     }
     // Python looks for its library by this path as it is written, so each link of it has to be there.
     reach(host, base.through.iter().chain([&base.at]), needs)

@@ -3,13 +3,17 @@
 //! A profile is an allow-list. `groups/` has what is allowed and, with reasons too, what is not: a test finds every call of the
 //! kernel in one of the two, so that nothing is refused, or allowed, by oversight. `docs/seccomp.md` is made from the same tables.
 
+mod compiled;
 mod filter;
 mod groups;
 mod judge;
+#[cfg(test)]
+mod page;
 mod table;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -62,15 +66,15 @@ impl Profile {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn filter(self) -> Result<Vec<u8>, CompileError> {
-        compile(self, Refusal::Errno).map(|program| program.0)
+        compile(self, Refusal::Errno).map(|program| program.0.into_owned())
     }
 
     /// The same filter for a program that has a supervisor: what is refused or reported goes to the listener that
     /// `SECCOMP_FILTER_FLAG_NEW_LISTENER` returns, and [`Profile::judge`] says what to answer.
     ///
-    /// `strict` refuses `sendmsg` too, so the listener has to reach the supervisor in another way than over a socket.
+    /// `strict` lets the listener be sent over a socket at descriptor 3, and refuses `sendmsg` on any other.
     pub fn notifying_filter(self) -> Result<Vec<u8>, CompileError> {
-        compile(self, Refusal::Notify).map(|program| program.0)
+        compile(self, Refusal::Notify).map(|program| program.0.into_owned())
     }
 
     /// What this profile does with a call, by its number here and its six arguments.
@@ -121,7 +125,7 @@ pub(crate) enum Refusal {
 
 /// A filter as the kernel takes it: the bytes of an array of `struct sock_filter`.
 #[derive(Debug, Clone)]
-pub(crate) struct Program(Vec<u8>);
+pub(crate) struct Program(Cow<'static, [u8]>);
 
 impl Program {
     // The seccomp layer installs these; until it does, tests are what reads them.
@@ -131,8 +135,12 @@ impl Program {
     }
 }
 
-/// The filter of a profile. Made once for each profile and refusal, and kept: libseccomp takes milliseconds for one.
+/// The filter of a profile: the one that comes with the crate where there is one for this architecture, since libseccomp takes
+/// milliseconds to make one; otherwise made once for each profile and refusal, and kept.
 pub(crate) fn compile(profile: Profile, refusal: Refusal) -> Result<Program, CompileError> {
+    if let Some(bytes) = compiled::filter(profile, refusal) {
+        return Ok(Program(Cow::Borrowed(bytes)));
+    }
     static MADE: [[OnceLock<Program>; 2]; 3] = [const { [const { OnceLock::new() }; 2] }; 3];
     let [default, strict, permissive] = &MADE;
     let [errno, notify] = match profile {
@@ -148,6 +156,11 @@ pub(crate) fn compile(profile: Profile, refusal: Refusal) -> Result<Program, Com
         return Ok(program.clone());
     }
     // Two threads may both make it; it is the same program.
-    let program = Program(filter::build(profile, refusal)?);
+    let program = Program(Cow::Owned(filter::build(profile, refusal)?));
     Ok(place.get_or_init(|| program).clone())
+}
+
+/// What a call is called here, or its number.
+pub(crate) fn name(number: i32) -> String {
+    libseccomp::ScmpSyscall::from(number).get_name().unwrap_or_else(|_| number.to_string())
 }

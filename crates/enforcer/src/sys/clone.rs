@@ -16,6 +16,18 @@ pub(crate) struct Child {
     pub(crate) pidfd: OwnedFd,
 }
 
+impl Child {
+    /// Waits until it has ended, with its whole pid namespace where it is the init of one.
+    pub(crate) fn reap(&self) {
+        use std::os::fd::AsFd as _;
+
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let every = WaitIdOptions::from_bits_retain(libc::__WALL.cast_unsigned());
+        let wait = || waitid(WaitId::PidFd(self.pidfd.as_fd()), WaitIdOptions::EXITED | every);
+        let _ = rustix::io::retry_on_intr(wait);
+    }
+}
+
 /// Makes a process with a copy of this one's memory; it runs `main` and ends with what `main` returns.
 ///
 /// The kernel is called directly: the handlers that `fork` of the C library runs may take locks. `main` must therefore keep
@@ -28,7 +40,9 @@ pub(crate) fn child(namespaces: i32, main: impl FnOnce() -> i32) -> Result<Child
     // CLONE_CLEAR_SIGHAND: no handler of the embedding program may run in the child.
     args.flags = namespaces | u64::from(libc::CLONE_PIDFD.cast_unsigned()) | CLONE_CLEAR_SIGHAND;
     args.pidfd = (&raw mut pidfd) as u64;
-    args.exit_signal = u64::from(libc::SIGCHLD.cast_unsigned());
+    // No exit signal: the embedding program gets no SIGCHLD for a process it did not make, and its own `waitpid(-1)` does
+    // not take this one away from us.
+    args.exit_signal = 0;
     // SAFETY: `args` is a valid structure of the size given, and `pidfd` outlives the call. Without CLONE_VM the child has
     // its own copy of the memory and goes on here, as after fork(2).
     let result = unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };

@@ -17,6 +17,13 @@ pub(crate) fn place(fd: BorrowedFd<'_>, number: i32) -> Result<()> {
     Ok(())
 }
 
+/// Makes `number` refer to what `fd` refers to, until `exec`.
+pub(crate) fn place_until_exec(fd: BorrowedFd<'_>, number: i32) -> Result<()> {
+    // SAFETY: as above, for numbers of which the child has given up the owners.
+    checked(unsafe { libc::dup3(fd.as_raw_fd(), number, libc::O_CLOEXEC) }.into())?;
+    Ok(())
+}
+
 /// A copy of `fd` at `least` or above, so that placing others cannot overwrite it. Closed on `exec`.
 pub(crate) fn raise(fd: BorrowedFd<'_>, least: i32) -> Result<i32> {
     // SAFETY: makes a new descriptor.

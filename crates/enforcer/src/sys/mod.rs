@@ -11,6 +11,7 @@ pub(crate) mod keyring;
 pub(crate) mod landlock;
 pub(crate) mod loopback;
 pub(crate) mod mount;
+pub(crate) mod probe;
 pub(crate) mod seccomp;
 pub(crate) mod signals;
 

@@ -31,6 +31,14 @@ fn files(controller: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
+/// A file changes in one write, as a kernel's does: nobody sees it empty.
+fn put(file: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write as _;
+    let mut open = fs::OpenOptions::new().write(true).create(true).truncate(false).open(file)?;
+    open.write_all(text.as_bytes())?;
+    open.set_len(text.len() as u64)
+}
+
 /// What this kernel does other than the newest one does for root.
 #[derive(Default)]
 pub(super) struct Oddities {
@@ -51,6 +59,8 @@ pub(super) struct Fake {
     pub(super) root: PathBuf,
     pub(super) odd: Mutex<Oddities>,
     writes: Mutex<Vec<String>>,
+    /// The kernel does one thing at a time to its tree.
+    one_at_a_time: Mutex<()>,
 }
 
 impl Fake {
@@ -68,7 +78,13 @@ impl Fake {
     pub(super) fn legacy() -> Arc<Self> {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_path_buf();
-        Arc::new(Self { _folder: folder, root, odd: Mutex::default(), writes: Mutex::default() })
+        Arc::new(Self {
+            _folder: folder,
+            root,
+            odd: Mutex::default(),
+            writes: Mutex::default(),
+            one_at_a_time: Mutex::default(),
+        })
     }
 
     /// A hierarchy of version 1 with its root group.
@@ -126,7 +142,7 @@ impl Fake {
     fn give(&self, group: &Path, controller: &str) {
         for (name, text) in files(controller) {
             if !self.odd.lock().unwrap().absent.contains(name) {
-                fs::write(group.join(name), text).unwrap();
+                put(&group.join(name), text).unwrap();
             }
         }
     }
@@ -160,22 +176,23 @@ impl Fake {
                 enabled.retain(|used| used != name);
             }
             for child in Self::children(group) {
-                fs::write(child.join("cgroup.controllers"), enabled.join(" ")).unwrap();
+                put(&child.join("cgroup.controllers"), &enabled.join(" ")).unwrap();
                 if sign == "+" {
                     self.give(&child, name);
                 } else {
-                    files(name).iter().for_each(|(file, _)| {
+                    for (file, _) in files(name) {
                         let _ = fs::remove_file(child.join(file));
-                    });
+                    }
                 }
             }
         }
-        fs::write(group.join("cgroup.subtree_control"), enabled.join(" "))
+        put(&group.join("cgroup.subtree_control"), &enabled.join(" "))
     }
 }
 
 impl Kernel for Fake {
     fn make(&self, folder: &Path) -> io::Result<()> {
+        let _turn = self.one_at_a_time.lock().unwrap();
         let parent = folder.parent().unwrap();
         self.allowed(parent)?;
         if fs::read_to_string(parent.join("cgroup.max.descendants")).is_ok_and(|most| most.trim() == "0") {
@@ -219,6 +236,7 @@ impl Kernel for Fake {
     }
 
     fn remove(&self, folder: &Path) -> io::Result<()> {
+        let _turn = self.one_at_a_time.lock().unwrap();
         let procs = fs::read_to_string(folder.join("cgroup.procs"))?;
         if !procs.trim().is_empty() || !Self::children(folder).is_empty() {
             return Err(Errno::BUSY.into());
@@ -227,6 +245,7 @@ impl Kernel for Fake {
     }
 
     fn write(&self, file: &Path, text: &str) -> io::Result<()> {
+        let _turn = self.one_at_a_time.lock().unwrap();
         self.allowed(file)?;
         let name = file.file_name().unwrap().to_str().unwrap();
         if !file.exists() {
@@ -237,9 +256,9 @@ impl Kernel for Fake {
         match name {
             "cgroup.subtree_control" => self.subtree_control(group, text),
             "cgroup.kill" => {
-                Self::children(group)
-                    .iter()
-                    .for_each(|child| fs::write(child.join("cgroup.procs"), "").unwrap());
+                for child in Self::children(group) {
+                    fs::write(child.join("cgroup.procs"), "")?;
+                }
                 fs::write(group.join("cgroup.procs"), "")
             }
             // Version 1 refuses more than a group above has.
@@ -247,11 +266,11 @@ impl Kernel for Fake {
                 let above = fs::read_to_string(group.parent().unwrap().join(name)).unwrap();
                 match above.trim().parse::<i64>().unwrap() {
                     above if above > 0 && text.parse::<i64>().unwrap() > above => Err(Errno::INVAL.into()),
-                    _ => fs::write(file, text),
+                    _ => put(file, text),
                 }
             }
             _ if self.odd.lock().unwrap().deaf.contains(name) => Ok(()),
-            _ => fs::write(file, text),
+            _ => put(file, text),
         }
     }
 

@@ -1,24 +1,27 @@
 //! Version 1, on the kernel that is played: hierarchies apart, together, and mixed with version 2.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use super::fake::Fake;
 use super::*;
 
-const MEMORY: &[(&str, &str)] = &[
+type Files = &'static [(&'static str, &'static str)];
+
+const MEMORY: Files = &[
     ("memory.limit_in_bytes", "9223372036854771712"),
     ("memory.memsw.limit_in_bytes", "9223372036854771712"),
     ("memory.swappiness", "60"),
     ("memory.oom_control", ""),
     ("memory.max_usage_in_bytes", "0"),
 ];
-const PIDS: &[(&str, &str)] = &[("pids.max", "max"), ("pids.events", "")];
-const CPU: &[(&str, &str)] =
+const PIDS: Files = &[("pids.max", "max"), ("pids.events", "")];
+const CPU: Files =
     &[("cpu.cfs_quota_us", "-1"), ("cpu.cfs_period_us", "100000"), ("cpu.stat", ""), ("cpuacct.usage", "0")];
 const ALL: Wanted = Wanted { memory: Some(64 << 20), processes: Some(8), cpu_percent: Some(50) };
 
 /// A host with hierarchies of version 1, each with the controllers it is named after, and version 2 without controllers.
-fn host(fake: &Arc<Fake>, hierarchies: &[(&str, &[&[(&str, &str)]])]) -> Host {
+fn host(fake: &Arc<Fake>, hierarchies: &[(&str, &[Files])]) -> Host {
     let base = fake.root.display();
     let mut mountinfo = format!("41 31 0:38 / {base}/unified rw - cgroup2 cgroup2 rw\n");
     let mut cgroup = String::from("0::/\n");
@@ -30,9 +33,9 @@ fn host(fake: &Arc<Fake>, hierarchies: &[(&str, &[&[(&str, &str)]])]) -> Host {
     }
     for (controllers, files) in hierarchies {
         fake.hierarchy(controllers, &files.concat());
-        mountinfo +=
-            &format!("32 31 0:29 / {base}/{controllers} rw,relatime - cgroup cgroup rw,{controllers}\n");
-        cgroup += &format!("1:{controllers}:/\n");
+        let options = format!("rw,relatime - cgroup cgroup rw,{controllers}");
+        writeln!(mountinfo, "32 31 0:29 / {base}/{controllers} {options}").unwrap();
+        writeln!(cgroup, "1:{controllers}:/").unwrap();
     }
     Host::parse(mountinfo.as_bytes(), cgroup.as_bytes(), fake.clone())
 }
@@ -78,7 +81,7 @@ fn a_group_in_each_hierarchy() {
 #[test]
 fn controllers_mounted_together_share_a_group() {
     let fake = Fake::legacy();
-    let cpuset: &[(&str, &str)] = &[("cpuset.cpus", "0-1\n"), ("cpuset.mems", "0\n")];
+    let cpuset: Files = &[("cpuset.cpus", "0-1\n"), ("cpuset.mems", "0\n")];
     let host = host(&fake, &[("cpuset,cpu,cpuacct,memory,pids", &[cpuset, MEMORY, PIDS, CPU])]);
     let group = Group::create_in(&host, &ALL).unwrap();
     assert_eq!((group.join().len(), group.folders().len()), (1, 1));

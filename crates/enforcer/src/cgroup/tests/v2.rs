@@ -209,7 +209,9 @@ fn hits_and_usage_are_read() {
     file("memory.peak", "67108864\n");
     file("pids.events", "max 5\n");
     file("cpu.stat", "usage_usec 2500000\nuser_usec 1\nnr_periods 9\nnr_throttled 7\nthrottled_usec 70\n");
-    assert_eq!(group.hits(), Hits { memory: 3, processes: 5, cpu_throttled: 7 });
+    assert_eq!(group.hits(), Hits { memory: 1, processes: 5, cpu_throttled: 7 });
+    file("memory.events", "low 0\nhigh 0\nmax 17\noom 4\noom_kill 3\n");
+    assert_eq!(group.hits().memory, 3);
     let usage = Usage { peak_memory: Some(64 * MIB), cpu: Some(Duration::from_millis(2500)) };
     assert_eq!(group.usage(), usage);
 }

@@ -24,7 +24,8 @@ pub(crate) const TMP: &str = "/tmp";
 pub(crate) const RUNTIME_DIR: &str = "/home/skill/.runtime";
 
 /// Folders of the private file system, parents first, and who may do what in them.
-pub(crate) const PRIVATE: [(&CStr, u32); 11] = [
+pub(crate) const PRIVATE: [(&CStr, u32); 12] = [
+    (c"hidden", 0),
     (c"home", 0o700),
     (c"home/.config", 0o700),
     (c"home/.cache", 0o700),
@@ -41,9 +42,10 @@ pub(crate) const PRIVATE: [(&CStr, u32); 11] = [
 /// The devices every program may expect. With the sandbox's own terminals they are the only ones: all other mounts are `nodev`.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
-/// Covers for forbidden paths.
-const HIDDEN_FOLDER: &CStr = c".hidden/folder";
-const HIDDEN_FILE: &CStr = c".hidden/file";
+/// Covers for forbidden paths: in the private file system, but in no folder of it that is mounted, so nobody can reach or
+/// change them.
+const HIDDEN_FOLDER: &CStr = c".private/hidden";
+const HIDDEN_FILE: &CStr = c".private/hidden-file";
 
 /// /proc of the root user holds files that only its owner may read, which without a capability still is root.
 const ROOTS_OWN_PROC: [&str; 9] = [
@@ -143,7 +145,6 @@ impl Layout {
     fn processes(&mut self, is_root: bool) -> Result<(), Error> {
         self.operations.push(Operation::Proc { target: relative(Path::new("/proc"))? });
         if is_root {
-            self.covers()?;
             let there =
                 ROOTS_OWN_PROC.iter().map(|name| Path::new("/proc").join(name)).filter(|path| path.exists());
             for path in there {
@@ -202,10 +203,6 @@ impl Layout {
     }
 
     fn masks(&mut self, grants: &Grants) -> Result<(), Error> {
-        if grants.masks.is_empty() {
-            return Ok(());
-        }
-        self.covers()?;
         for (path, is_dir) in &grants.masks {
             let cover = if *is_dir { HIDDEN_FOLDER } else { HIDDEN_FILE };
             self.operations.push(Operation::Mask { cover, target: relative(path)? });
@@ -221,13 +218,6 @@ impl Layout {
             }
         }
         Ok(())
-    }
-
-    /// What forbidden paths are covered with: nobody may read it or list it.
-    fn covers(&mut self) -> Result<(), Error> {
-        self.folder(Path::new("/.hidden"), 0o755)?;
-        self.folder(Path::new("/.hidden/folder"), 0)?;
-        self.file(Path::new("/.hidden/file"), Vec::new(), 0)
     }
 
     fn parents(&mut self, path: &Path) -> Result<(), Error> {

@@ -103,7 +103,7 @@ impl Manager {
             .iter()
             .flat_map(|name| host.settings_upwards(name))
             .chain(host.settings_upwards(".tool-versions"));
-        let own = self.own.iter().filter_map(|name| files::small_text(&host.home()?.join(name)));
+        let own = self.own.iter().filter_map(|name| files::own_text(&host.home()?.join(name)));
         project
             .chain(own)
             .map(|text| set_in(&text, tool))
@@ -114,11 +114,10 @@ impl Manager {
 
 /// The versions that a file sets: lines `python 3.11.7 system`, or `python = "3.11"` in the section `tools`.
 fn set_in(text: &str, tool: &str) -> Vec<String> {
-    let toml =
-        in_section(text, "tools").filter(|(name, _)| *name == tool).map(|(_, version)| version.to_owned());
-    let toml: Vec<String> = toml.take(16).collect();
-    if !toml.is_empty() {
-        return toml;
+    let named = in_section(text, "tools").filter(|(name, _)| *name == tool);
+    let versions: Vec<String> = named.take(16).map(|(_, version)| version.to_owned()).collect();
+    if !versions.is_empty() {
+        return versions;
     }
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
     let words = lines.filter_map(|line| {

@@ -20,18 +20,14 @@ pub(super) fn behind(host: &Host<'_>, folder: &Path, name: &OsStr) -> Result<Opt
     };
     let toolchains = root.join("toolchains");
     let installed = installed(&toolchains, &wanted);
-    match installed.map(|toolchain| toolchain.join("bin").join(name)).filter(|path| is_program(path)) {
-        Some(path) => Ok(Some(Behind::Program(path))),
-        None => {
-            let why = format!("the toolchain it is set to, {}, is not installed or has none", shown(&wanted));
-            let cure = if is_plain(&wanted) {
-                format!("`rustup toolchain install {wanted}`, or set")
-            } else {
-                "set".to_owned()
-            };
-            Err(refuse("rustup", name, why, format!("{cure} RUSTUP_TOOLCHAIN to one that is")))
-        }
+    let program = installed.map(|toolchain| toolchain.join("bin").join(name)).filter(|path| is_program(path));
+    if let Some(path) = program {
+        return Ok(Some(Behind::Program(path)));
     }
+    let why = format!("the toolchain it is set to, {}, is not installed or has none", shown(&wanted));
+    let install =
+        if is_plain(&wanted) { format!("`rustup toolchain install {wanted}`, or ") } else { String::new() };
+    Err(refuse("rustup", name, why, format!("{install}set RUSTUP_TOOLCHAIN to one that is")))
 }
 
 /// A link to `rustup` beside it, or the same file under another name.
@@ -52,7 +48,7 @@ fn wanted(host: &Host<'_>, root: &Path) -> Option<String> {
     {
         return Some(value);
     }
-    let settings = files::small_text(&root.join("settings.toml")).unwrap_or_default();
+    let settings = files::own_text(&root.join("settings.toml")).unwrap_or_default();
     let overrides =
         in_section(&settings, "overrides").filter(|(folder, _)| host.search.workdir.starts_with(folder));
     let nearest = overrides.max_by_key(|(folder, _)| folder.len()).map(|(_, toolchain)| toolchain.to_owned());

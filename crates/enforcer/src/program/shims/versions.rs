@@ -83,7 +83,7 @@ impl Manager {
             .map(|value| value.replace(':', "\n"))
             .into_iter()
             .chain(host.settings_upwards(self.file))
-            .chain(files::small_text(&root.join("version")));
+            .chain(files::own_text(&root.join("version")));
         let versions = texts.map(|text| -> Vec<String> {
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
             lines.flat_map(str::split_whitespace).take(16).map(str::to_owned).collect()

@@ -50,7 +50,7 @@ fn version(host: &Host<'_>, root: &Path, tool: &str) -> Option<String> {
     });
     in_project.or_else(|| {
         let platform: Value =
-            serde_json::from_str(&files::small_text(&root.join("tools/user/platform.json"))?).ok()?;
+            serde_json::from_str(&files::own_text(&root.join("tools/user/platform.json"))?).ok()?;
         if tool == "node" {
             return text_of(platform.get("node")?.get("runtime"));
         }
@@ -61,7 +61,7 @@ fn version(host: &Host<'_>, root: &Path, tool: &str) -> Option<String> {
 
 /// A program of a package that was installed by `volta install`.
 fn package(root: &Path, program: &str) -> Option<PathBuf> {
-    let settings = files::small_text(&root.join("tools/user/bins").join(format!("{program}.json")))?;
+    let settings = files::own_text(&root.join("tools/user/bins").join(format!("{program}.json")))?;
     let settings: Value = serde_json::from_str(&settings).ok()?;
     let package = settings.get("package")?.as_str()?;
     let parts: Vec<&str> = package.strip_prefix('@').unwrap_or(package).split('/').collect();

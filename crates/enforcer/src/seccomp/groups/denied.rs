@@ -119,8 +119,14 @@ pub(super) const DENIED: &[Denial] = &[
             both: "settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname swapon swapoff quotactl \
                    quotactl_fd acct syslog reboot vhangup",
             x86_64: "iopl ioperm",
-            more: &[Call::newer(469, "file_setattr", &[])],
+            more: &[],
         },
+    },
+    Denial {
+        name: "attributes of files",
+        reason: "among them is the project, which decides whose quota a file counts against; chmod, chown and chattr are allowed",
+        answer: Refuse(Errno::EPERM),
+        calls: Calls { both: "", x86_64: "", more: &[Call::newer(469, "file_setattr", &[])] },
     },
     Denial {
         name: "watching the file system",

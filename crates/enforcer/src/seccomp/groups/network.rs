@@ -65,6 +65,23 @@ pub(super) const SOCKETS: Group = Group {
     },
 };
 
+/// `sendmsg` on the descriptor at which the enforcer has its socket, before the skill is executed. Afterwards it is whatever
+/// the skill has opened there, which cannot be a socket.
+pub(super) const LISTENER: Group = Group {
+    name: "the listener",
+    reason: "the listener of this very filter is sent to the supervisor, over the one socket there is, which is closed when the \
+             skill is executed",
+    within: Within::OnlyStrict,
+    calls: Calls {
+        both: "",
+        x86_64: "",
+        more: &[Call::both(
+            "sendmsg",
+            &[Rule::new("on descriptor 3", &[is(0, 3), without(2, MSG_FASTOPEN)])],
+        )],
+    },
+};
+
 const SOL_SOCKET: u32 = 1;
 const SOL_IP: u32 = 0;
 const SOL_IPV6: u32 = 41;

@@ -1,0 +1,138 @@
+//! What a plan means on this host, without carrying it out.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::grants::{Access, Folders, Source};
+use crate::layer::Layer;
+use crate::limits::Limits;
+use crate::plan::{Command, Plan};
+use crate::prepare::Located;
+use crate::seccomp::Profile;
+
+/// What a run would have and be held to. See [`Plan::inspect`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Inspection {
+    /// The program that would be executed.
+    pub program: PathBuf,
+    /// What the program needs besides the system's folders, and why.
+    pub needs: Vec<NeededPath>,
+    /// All that exists inside of the host, parents before what lies in them.
+    pub grants: Vec<GrantedPath>,
+    /// Links that would be made inside so that granted paths keep their names.
+    pub links: Vec<PathLink>,
+    /// Forbidden paths below grants, which would be covered.
+    pub masked: Vec<PathBuf>,
+    /// The folder the command would start in.
+    pub workdir: PathBuf,
+    /// Names of the variables the command would see. Never their values.
+    pub variables: Vec<String>,
+    /// Limits of the run.
+    pub limits: Limits,
+    /// The profile of system calls.
+    pub profile: Profile,
+    /// Whether what lies in private folders and write grants may not be executed.
+    pub no_exec: bool,
+    /// Layers without which the run may go on.
+    pub best_effort: Vec<Layer>,
+}
+
+/// A path that a program needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct NeededPath {
+    /// The path.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// A path of the host that exists inside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct GrantedPath {
+    /// The path, without links in it.
+    pub path: PathBuf,
+    /// What may be done there.
+    pub access: PathAccess,
+    /// Who asked for it.
+    pub source: PathSource,
+    /// Whether it does not exist yet, and a run would create it.
+    pub would_be_created: bool,
+}
+
+/// What may be done at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PathAccess {
+    /// Read, list and execute.
+    Read,
+    /// Change, too.
+    Write,
+}
+
+/// Who asked for a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PathSource {
+    /// Every sandbox has it.
+    System,
+    /// The program needs it.
+    Program,
+    /// The plan.
+    Plan,
+}
+
+/// A link that would be made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PathLink {
+    /// Where.
+    pub path: PathBuf,
+    /// What it would lead to.
+    pub target: PathBuf,
+}
+
+impl Plan {
+    /// What a run of this command would have, found by the same code as a run's. Makes nothing and executes nothing: a write
+    /// grant that does not exist is only said to be made.
+    pub fn inspect(&self, command: &Command) -> Result<Inspection, Error> {
+        let located = Located::new(self, command, Folders::Look)?;
+        let grants = &located.grants;
+        let granted = grants.all.iter().map(|grant| GrantedPath {
+            path: grant.path.clone(),
+            access: match grant.access {
+                Access::Read => PathAccess::Read,
+                Access::Write => PathAccess::Write,
+            },
+            source: match grant.source {
+                Source::System => PathSource::System,
+                Source::Program(_) => PathSource::Program,
+                Source::Plan => PathSource::Plan,
+            },
+            would_be_created: grants.created.contains(&grant.path),
+        });
+        let needs = located.program.needs.iter();
+        let links = grants.links.iter();
+        Ok(Inspection {
+            program: located.program.path.clone(),
+            needs: needs.map(|need| NeededPath { path: need.path.clone(), reason: need.reason }).collect(),
+            grants: granted.collect(),
+            links: links
+                .map(|(path, target)| PathLink { path: path.clone(), target: target.clone() })
+                .collect(),
+            masked: grants.masks.iter().map(|(path, _)| path.clone()).collect(),
+            workdir: located.workdir.clone(),
+            variables: located.variables.keys().map(|name| name.to_string_lossy().into_owned()).collect(),
+            limits: self.limits().clone(),
+            profile: self.profile(),
+            no_exec: self.no_exec,
+            best_effort: self.best_effort().collect(),
+        })
+    }
+}

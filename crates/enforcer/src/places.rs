@@ -1,0 +1,47 @@
+//! How many runs may go on at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::Error;
+use crate::plan::{Command, Plan};
+use crate::running::Running;
+
+/// A bound on the runs that go on at a time, shared by all who clone it.
+///
+/// A run takes a place when it starts and gives it back when it has ended, whoever waits for it.
+#[derive(Debug, Clone)]
+pub struct Places {
+    most: usize,
+    taken: Arc<AtomicUsize>,
+}
+
+impl Places {
+    /// So many at a time.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        Self { most, taken: Arc::default() }
+    }
+
+    /// Starts a command as [`Plan::spawn`] does, or refuses with [`Error::Busy`] where all places are taken.
+    pub fn spawn(&self, plan: &Plan, command: &Command) -> Result<Running, Error> {
+        let place = self.take().ok_or(Error::Busy(self.most))?;
+        plan.spawn_holding(command, Some(place))
+    }
+
+    fn take(&self) -> Option<Place> {
+        let free = |taken| (taken < self.most).then_some(taken + 1);
+        self.taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, free).ok()?;
+        Some(Place(Arc::clone(&self.taken)))
+    }
+}
+
+/// A place that is taken; given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,251 @@
+//! What a plan gets on a host: pure, so that any host can be thought of.
+
+use serde::Serialize;
+
+use crate::cgroup::Mechanism;
+use crate::cures::Cure;
+use crate::layer::Layer;
+use crate::plan::Plan;
+use crate::support::{State, Support, Trial};
+
+/// What a plan gets of each layer on a host. See [`Plan::resolve`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Resolution {
+    /// Every layer, in the order in which they are put up.
+    pub layers: Vec<Resolved>,
+}
+
+/// What a plan gets of one layer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Resolved {
+    /// Which one.
+    pub layer: Layer,
+    /// Whether the plan goes on without it where it is missing.
+    pub best_effort: bool,
+    /// How much of it there is.
+    #[serde(flatten)]
+    pub standing: Standing,
+}
+
+/// How much of a layer there is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "standing")]
+#[non_exhaustive]
+pub enum Standing {
+    /// All that the plan asks for.
+    Full,
+    /// Some of it. A run goes on, and this is said.
+    Partial {
+        /// What is not there.
+        missing: Vec<String>,
+        /// What to do about it.
+        cure: Option<Cure>,
+    },
+    /// Nothing. A run is refused, unless the plan named the layer best-effort.
+    Missing {
+        /// Why.
+        reason: String,
+        /// What to do about it.
+        cure: Option<Cure>,
+    },
+}
+
+impl Plan {
+    /// What this plan gets on a host that offers this much. Looks at nothing and executes nothing.
+    #[must_use]
+    pub fn resolve(&self, support: &Support) -> Resolution {
+        let resolved = |layer| Resolved {
+            layer,
+            best_effort: self.waives(layer),
+            standing: self.standing(layer, support),
+        };
+        Resolution { layers: Layer::ALL.into_iter().map(resolved).collect() }
+    }
+
+    fn standing(&self, layer: Layer, support: &Support) -> Standing {
+        match support.of(layer) {
+            State::Partial { .. } if layer == Layer::Cgroup => self.limits_held(support),
+            State::Available => Standing::Full,
+            State::Partial { missing, cure } => {
+                Standing::Partial { missing: missing.clone(), cure: cure.clone() }
+            }
+            State::Missing { reason, cure } => {
+                Standing::Missing { reason: reason.clone(), cure: cure.clone() }
+            }
+            State::Untried { reason } => Standing::Missing { reason: reason.clone(), cure: None },
+        }
+    }
+
+    /// Where no group holds limits, only those are weaker that the plan asks for.
+    fn limits_held(&self, support: &Support) -> Standing {
+        let limits = self.limits();
+        let State::Partial { cure, .. } = support.of(Layer::Cgroup) else { return Standing::Full };
+        let asked = [
+            (
+                limits.memory.is_some(),
+                "memory is measured by the launching program, and can be overrun for a moment",
+            ),
+            (limits.processes.is_some(), "processes are limited for the user inside, by RLIMIT_NPROC"),
+            (limits.cpu_percent.is_some(), "the share of the processor is not held"),
+        ];
+        let missing: Vec<String> =
+            asked.into_iter().filter(|(asked, _)| *asked).map(|(_, text)| text.to_owned()).collect();
+        if missing.is_empty() || support.facts.limiting.mechanism != Mechanism::Supervised {
+            return Standing::Full;
+        }
+        Standing::Partial { missing, cure: cure.clone() }
+    }
+}
+
+impl Resolution {
+    /// The first layer for whose lack a run is refused. The others may be missing only because this one is.
+    #[must_use]
+    pub fn refuses(&self) -> Option<&Resolved> {
+        let refuses = |resolved: &&Resolved| {
+            matches!(resolved.standing, Standing::Missing { .. }) && !resolved.best_effort
+        };
+        // What was found missing comes before what could not be tried because of it.
+        let has_cure =
+            |resolved: &&Resolved| matches!(&resolved.standing, Standing::Missing { cure: Some(_), .. });
+        let all = || self.layers.iter().filter(refuses);
+        all().find(has_cure).or_else(|| all().next())
+    }
+
+    /// What there is of one layer.
+    #[must_use]
+    pub fn of(&self, layer: Layer) -> Option<&Resolved> {
+        self.layers.iter().find(|resolved| resolved.layer == layer)
+    }
+}
+
+impl Support {
+    /// Why no run would start here, where a whole run was refused for a reason that is no layer's.
+    #[must_use]
+    pub fn refused_otherwise(&self) -> Option<&str> {
+        match &self.trial {
+            Trial::Refused { layer: None, reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::mock;
+
+    const CURE: &str = "do something";
+
+    fn missing(reason: &str) -> State {
+        State::Missing { reason: reason.into(), cure: Some(mock::cure(CURE)) }
+    }
+
+    fn plan() -> Plan {
+        Plan::builder().build().expect("it is valid")
+    }
+
+    fn refused(plan: &Plan, support: &Support) -> Option<Layer> {
+        plan.resolve(support).refuses().map(|resolved| resolved.layer)
+    }
+
+    #[test]
+    fn a_host_that_has_everything_refuses_nothing() {
+        let resolution = plan().resolve(&mock::full());
+        assert!(resolution.layers.iter().all(|resolved| resolved.standing == Standing::Full));
+        assert_eq!(resolution.layers.len(), Layer::ALL.len());
+        assert_eq!(resolution.refuses(), None);
+    }
+
+    #[test]
+    fn a_missing_layer_refuses_unless_it_was_named_best_effort() {
+        for layer in Layer::ALL {
+            let support = mock::with(&[(layer, missing("not there"))]);
+            assert_eq!(refused(&plan(), &support), Some(layer));
+            if layer.may_be_waived() {
+                let waiving = Plan::builder().best_effort(layer).build().expect("it is valid");
+                assert_eq!(refused(&waiving, &support), None, "{layer}");
+                let resolution = waiving.resolve(&support);
+                let resolved = resolution.of(layer).expect("it is there");
+                assert!(
+                    resolved.best_effort && matches!(resolved.standing, Standing::Missing { .. }),
+                    "{layer}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn waiving_one_layer_waives_no_other() {
+        let support = mock::with(&[(Layer::Landlock, missing("a")), (Layer::Seccomp, missing("b"))]);
+        let plan = Plan::builder().best_effort(Layer::Landlock).build().expect("it is valid");
+        assert_eq!(refused(&plan, &support), Some(Layer::Seccomp));
+    }
+
+    #[test]
+    fn linux_5_13_has_the_first_landlock_and_goes_on_with_that() {
+        let support = mock::landlock(1);
+        let resolution = plan().resolve(&support);
+        assert_eq!(resolution.refuses(), None);
+        let Some(Resolved { standing: Standing::Partial { missing, .. }, .. }) =
+            resolution.of(Layer::Landlock)
+        else {
+            panic!("{resolution:?}");
+        };
+        assert_eq!(missing.len(), 4, "{missing:?}");
+    }
+
+    #[test]
+    fn a_host_without_user_namespaces_is_refused_for_them_and_not_for_what_needs_them() {
+        let untried = || State::Untried { reason: "could not be tried: it needs user namespace".into() };
+        let support = mock::with(&[
+            (Layer::Mounts, untried()),
+            (Layer::Namespaces, missing("cannot make a user namespace")),
+            (Layer::Network, untried()),
+            (Layer::Caps, untried()),
+        ]);
+        assert_eq!(refused(&plan(), &support), Some(Layer::Namespaces));
+        assert!(!support.is_ready());
+        // An untried layer is no available one.
+        let only = mock::with(&[(Layer::Network, untried())]);
+        assert_eq!(refused(&plan(), &only), Some(Layer::Network));
+        assert!(!only.is_ready());
+    }
+
+    #[test]
+    fn a_host_without_a_group_weakens_exactly_the_limits_that_are_asked_for() {
+        let support = mock::supervised();
+        let standing =
+            |plan: Plan| plan.resolve(&support).of(Layer::Cgroup).map(|resolved| resolved.standing.clone());
+        assert_eq!(standing(plan()), Some(Standing::Full));
+        let limited = Plan::builder().memory(1 << 20).cpu_percent(50).build().expect("it is valid");
+        assert_eq!(refused(&limited, &support), None);
+        let Some(Standing::Partial { missing, cure: Some(_) }) = standing(limited) else {
+            panic!("not partial")
+        };
+        assert_eq!(missing.len(), 2, "{missing:?}");
+        assert!(missing.iter().any(|text| text.contains("memory")), "{missing:?}");
+        assert!(missing.iter().all(|text| !text.contains("RLIMIT_NPROC")), "{missing:?}");
+    }
+
+    #[test]
+    fn a_run_that_was_refused_is_never_called_ready() {
+        let mut support = mock::full();
+        assert!(support.is_ready());
+        support.trial = Trial::Refused { layer: None, reason: "cannot start a thread".into(), cure: None };
+        assert!(!support.is_ready());
+        assert_eq!(support.refused_otherwise(), Some("cannot start a thread"));
+    }
+
+    #[test]
+    fn a_resolution_reads_well_in_json() {
+        let support = mock::with(&[(Layer::Seccomp, missing("not built"))]);
+        let json = serde_json::to_value(plan().resolve(&support)).expect("it serializes");
+        let last = json["layers"].as_array().and_then(|layers| layers.last()).expect("there are some");
+        assert_eq!(last["layer"], "seccomp");
+        assert_eq!(last["standing"], "missing");
+        assert_eq!(last["reason"], "not built");
+        assert_eq!(last["cure"]["what"], CURE);
+    }
+}

@@ -1,0 +1,174 @@
+//! The mount interface: a new root, clones of the host's folders, a fresh /proc.
+
+use std::os::fd::{AsFd as _, OwnedFd};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
+    fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
+};
+
+use super::Trial;
+use crate::step::Step;
+use crate::support::child::{Inside, Or as _, Tried, Trouble, within};
+use crate::sys;
+use crate::sys::mount::{NODEV, NOSUID, RDONLY, Reach, set_attributes};
+
+/// A file system of processes shows a pid namespace, so one is needed that is owned by the same user namespace.
+const NAMESPACES: Inside<'_> = Inside::New(libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID);
+const AFTER: &[&str] = &["mount namespace", "pid namespace"];
+
+pub(super) const TRIALS: &[Trial] = &[
+    Trial {
+        name: "fsopen, fsmount",
+        what: "make a file system in memory",
+        step: Step::RootFs,
+        after: AFTER,
+        run: || within(NAMESPACES, |_| tmpfs().here().map(drop)),
+    },
+    Trial {
+        name: "move_mount",
+        what: "put a new file system in place",
+        step: Step::RootFs,
+        after: &["fsopen, fsmount"],
+        run: || within(NAMESPACES, |_| onto_root(&tmpfs().before()?).here()),
+    },
+    Trial {
+        name: "open_tree",
+        what: "clone a folder's mount",
+        step: Step::Place,
+        after: AFTER,
+        run: || within(NAMESPACES, |_| clone_of_root().here().map(drop)),
+    },
+    Trial {
+        name: "mount_setattr",
+        what: "make a clone and all below it read-only",
+        step: Step::Place,
+        after: &["open_tree"],
+        run: || within(NAMESPACES, |_| read_only_clone()),
+    },
+    Trial {
+        name: "openat2",
+        what: "open a place without following links",
+        step: Step::Place,
+        after: AFTER,
+        run: || within(NAMESPACES, |_| without_links()),
+    },
+    Trial {
+        name: "a fresh /proc",
+        what: "mount a /proc of its own",
+        step: Step::ProcFs,
+        after: &["fsopen, fsmount"],
+        run: || within(NAMESPACES, |_| proc(false).here().map(drop)),
+    },
+    Trial {
+        name: "hidepid=ptraceable",
+        what: "hide processes in /proc that may not be looked into",
+        step: Step::ProcFs,
+        after: &["a fresh /proc"],
+        run: || within(NAMESPACES, |_| proc(true).here().map(drop)),
+    },
+    Trial {
+        name: "pivot_root",
+        what: "change to a new root",
+        step: Step::Pivot,
+        after: &["move_mount"],
+        run: || within(NAMESPACES, |_| pivot().map(drop)),
+    },
+    Trial {
+        name: "a read-only root",
+        what: "make the new root read-only",
+        step: Step::Seal,
+        after: &["pivot_root", "mount_setattr"],
+        run: || within(NAMESPACES, |_| seal()),
+    },
+];
+
+fn tmpfs() -> sys::Result<OwnedFd> {
+    let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(context.as_fd(), c"size", c"65536")?;
+    fsconfig_set_string(context.as_fd(), c"mode", c"0755")?;
+    fsconfig_create(context.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+}
+
+fn proc(hide: bool) -> sys::Result<OwnedFd> {
+    let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    if hide {
+        fsconfig_set_string(context.as_fd(), c"hidepid", c"ptraceable")?;
+    }
+    fsconfig_create(context.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_RDONLY
+        | MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+}
+
+fn onto_root(mount: &OwnedFd) -> sys::Result<()> {
+    Ok(move_mount(mount.as_fd(), c"", CWD, c"/", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
+}
+
+/// All that is mounted, as one detached tree.
+fn clone_of_root() -> sys::Result<OwnedFd> {
+    let flags =
+        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+    Ok(open_tree(CWD, c"/", flags)?)
+}
+
+fn read_only_clone() -> Result<(), Trouble> {
+    let tree = clone_of_root().before()?;
+    set_attributes(tree.as_fd(), RDONLY | NOSUID | NODEV, Reach::Tree).here()?;
+    refuses_new_folders(&tree)
+}
+
+fn without_links() -> Result<(), Trouble> {
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::IN_ROOT;
+    let root = rustix::fs::open(c"/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).before()?;
+    rustix::fs::openat2(&root, c".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve).here()?;
+    // The one link that every Linux has; in it, following one would succeed.
+    match rustix::fs::openat2(
+        &root,
+        c"proc/self/root",
+        OFlags::PATH | OFlags::CLOEXEC,
+        Mode::empty(),
+        resolve,
+    ) {
+        Err(rustix::io::Errno::LOOP) => Ok(()),
+        Err(errno) => Err(Trouble::Here(errno.into())),
+        Ok(_) => Err(Trouble::NoEffect),
+    }
+}
+
+fn pivot() -> Result<OwnedFd, Trouble> {
+    let root = tmpfs().before()?;
+    onto_root(&root).before()?;
+    rustix::process::fchdir(&root).before()?;
+    rustix::process::pivot_root(c".", c".").here()?;
+    unmount(c".", UnmountFlags::DETACH).here()?;
+    rustix::process::chdir(c"/").here()?;
+    // Nothing of the host is left: its /proc would be here otherwise.
+    match rustix::fs::stat(c"/proc") {
+        Err(rustix::io::Errno::NOENT) => Ok(root),
+        _ => Err(Trouble::NoEffect),
+    }
+}
+
+fn seal() -> Result<(), Trouble> {
+    let root = pivot().map_err(|_| Trouble::Before)?;
+    set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, Reach::One).here()?;
+    refuses_new_folders(&root)
+}
+
+/// Read-only comes before every other reason in the kernel's own order but that a name is taken.
+fn refuses_new_folders(mount: &OwnedFd) -> Result<(), Trouble> {
+    match rustix::fs::mkdirat(mount, c".skillsandbox-doctor", Mode::RWXU) {
+        Err(rustix::io::Errno::ROFS) => Ok(()),
+        Ok(()) => {
+            let _ = rustix::fs::unlinkat(mount, c".skillsandbox-doctor", rustix::fs::AtFlags::REMOVEDIR);
+            Err(Trouble::NoEffect)
+        }
+        Err(errno) => Err(Trouble::Here(errno.into())),
+    }
+}

@@ -1,0 +1,89 @@
+//! A whole run, so that what is said of this host is what a run meets.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::described;
+use crate::cures::{self, Cure};
+use crate::error::Error;
+use crate::layer::Layer;
+use crate::outcome::{Outcome, Status};
+use crate::plan::{Command, Input, Output, Plan};
+
+/// Far more than a program that does nothing needs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How a whole run went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "result")]
+#[non_exhaustive]
+pub enum Trial {
+    /// It started, with every wall, and ended well.
+    Ran {
+        /// What was run.
+        program: String,
+    },
+    /// It did not start, or did not end well.
+    Refused {
+        /// The layer that refused, where it was one.
+        layer: Option<Layer>,
+        /// Why.
+        reason: String,
+        /// What to do about it.
+        cure: Option<Cure>,
+    },
+    /// There is no program on this host that is known to do nothing.
+    NotTried,
+}
+
+pub(super) fn run() -> Trial {
+    let Some(program) = program() else { return Trial::NotTried };
+    let shown = program.to_string_lossy().into_owned();
+    match attempt(program) {
+        Ok(outcome) if outcome.success() => Trial::Ran { program: shown },
+        Ok(outcome) => {
+            Trial::Refused { layer: None, reason: format!("{shown} {}", ended(&outcome)), cure: None }
+        }
+        Err(error) => {
+            let (layer, reason) = described(&error);
+            let cure = match error {
+                Error::Layer { cure: Some(cure), .. } => Some(cures::parsed(&cure)),
+                _ => None,
+            };
+            Trial::Refused { layer, reason, cure }
+        }
+    }
+}
+
+fn attempt(program: OsString) -> Result<Outcome, Error> {
+    // With every limit, so that what holds them is tried too.
+    let plan = Plan::builder().memory(256 << 20).processes(32).cpu_percent(100).timeout(PATIENCE).build()?;
+    let command =
+        Command::new(program).stdin(Input::Empty).stdout(Output::Discarded).stderr(Output::Discarded);
+    plan.spawn(&command)?.wait()
+}
+
+/// A program that does nothing.
+fn program() -> Option<OsString> {
+    let fixed = super::checks::NOTHING
+        .iter()
+        .filter_map(|path| path.to_str().ok())
+        .find(|path| Path::new(path).is_file());
+    let searched = || {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path)
+            .map(|folder| folder.join("true"))
+            .find(|path| path.is_absolute() && path.is_file())
+    };
+    fixed.map(OsString::from).or_else(|| searched().map(Into::into))
+}
+
+fn ended(outcome: &Outcome) -> String {
+    match outcome.status {
+        Status::Exited(code) => format!("ended with {code}"),
+        Status::Signalled(signal) => format!("was ended by signal {signal}"),
+    }
+}

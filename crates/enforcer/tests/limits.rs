@@ -1,0 +1,136 @@
+//! How much of the machine a run may use.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Folder, output, plan, sh};
+use skillsandbox_enforcer::{Command, End, Limit, Mechanism, Outcome, Status};
+
+/// Touches so many MiB, one by one, and says so. In Perl, which every Debian has.
+fn hog(mebibytes: u32) -> Command {
+    let script = format!(
+        "my @x; for (1..{mebibytes}) {{ push @x, 'x' x (1 << 20); }} print 'had ', scalar(@x), qq(\\n);"
+    );
+    Command::new("/usr/bin/perl").args(["-e", &script])
+}
+
+fn hit(outcome: &Outcome, limit: Limit) -> bool {
+    outcome.limits_hit.iter().any(|hit| hit.limit == limit)
+}
+
+#[test]
+fn row_114_memory_over_the_limit_ends_the_run() {
+    let control = common::run(plan().memory(512 << 20), &hog(100));
+    assert_eq!(control.stdout.text(), "had 100\n", "{control:?}");
+    assert!(control.limits_hit.is_empty(), "{control:?}");
+    let outcome = common::run(plan().memory(64 << 20), &hog(400));
+    assert_eq!(outcome.end, End::Memory, "{outcome:?}");
+    assert!(hit(&outcome, Limit::Memory));
+    assert_eq!(outcome.stdout.text(), "");
+}
+
+#[test]
+fn row_114_memory_is_counted_over_all_processes() {
+    let script =
+        "for i in 1 2 3 4 5 6 7 8; do perl -e 'my $x = \"x\" x (24 << 20); sleep 3' & done; wait; echo all";
+    assert_eq!(output(plan().memory(1 << 30), script), "all\n");
+    let outcome = sh(plan().memory(96 << 20), script);
+    assert!(hit(&outcome, Limit::Memory), "{outcome:?}");
+}
+
+#[test]
+fn row_114_a_crash_is_not_taken_for_too_much_memory() {
+    let outcome = sh(plan().memory(256 << 20), "kill -KILL $$");
+    assert_eq!((outcome.end, outcome.status), (End::Itself, Status::Signalled(9)));
+    assert!(!hit(&outcome, Limit::Memory));
+}
+
+#[test]
+fn row_115_the_share_of_the_processor_is_held() {
+    // Half a second of work takes at least a second at a quarter of a core, less what may be used at once.
+    let work = "perl -e 'my $n = 0; while ((times)[0] + (times)[1] < 0.5) { $n++ for 1..10000 }'";
+    let outcome = sh(plan().cpu_percent(25), work);
+    assert!(outcome.success(), "{outcome:?}");
+    assert!(hit(&outcome, Limit::Cpu), "{outcome:?}");
+    assert!(outcome.duration >= Duration::from_secs(1), "{:?}", outcome.duration);
+}
+
+#[test]
+fn the_number_of_processes_is_held() {
+    let script = "for i in $(seq 60); do sleep 2 & done 2>/dev/null; jobs -p | wc -l";
+    let many = "n=0; for i in $(seq 60); do (sleep 1) & n=$((n+1)); done; wait; echo $n";
+    assert_eq!(output(plan().processes(200), many), "60\n");
+    let outcome = sh(plan().processes(20), script);
+    let text = outcome.stdout.text().into_owned() + &outcome.stderr.text();
+    assert!(
+        outcome.end == End::Processes || text.contains("fork") || !outcome.success(),
+        "{outcome:?} {text}"
+    );
+}
+
+#[test]
+fn a_fork_bomb_is_held_and_ends_with_the_run() {
+    // Each process makes two and waits; bounded in depth, should nothing hold it.
+    let bomb =
+        "bomb() { if [ $1 -gt 0 ]; then bomb $(($1 - 1)) & bomb $(($1 - 1)) & wait; fi; }; bomb 10; sleep 1";
+    let outcome = sh(plan().processes(32).timeout(Duration::from_secs(10)), bomb);
+    // It ended one way or another, and this thread still can.
+    assert!(outcome.duration < Duration::from_secs(30), "{outcome:?}");
+    assert_eq!(output(plan(), "echo fine"), "fine\n");
+}
+
+#[test]
+fn row_118_the_private_folders_and_the_largest_file_are_bounded() {
+    let script = "for d in /tmp \"$HOME\" /dev/shm; do head -c 3000000 /dev/zero > $d/a && echo fits; rm -f $d/a; \
+                  head -c 9000000 /dev/zero > $d/b || echo full; rm -f $d/b; done 2>/dev/null; \
+                  for i in 1 2 3 4; do head -c 3000000 /dev/zero > /tmp/$i || echo together; done 2>/dev/null";
+    let text = output(plan().disk(8 << 20), &format!("{script}; true"));
+    assert_eq!(text.matches("fits").count(), 3, "{text}");
+    assert_eq!(text.matches("full").count(), 3, "{text}");
+    assert!(text.contains("together"), "{text}");
+    let folder = Folder::new();
+    let script = format!("head -c 9000000 /dev/zero > '{}/big'; true", folder.path().display());
+    sh(plan().disk(8 << 20).write(folder.path()), &script);
+    assert!(std::fs::metadata(folder.path().join("big")).unwrap().len() <= 8 << 20);
+}
+
+#[test]
+fn open_files_are_bounded() {
+    assert_eq!(output(plan().open_files(64), "ulimit -n"), "64\n");
+    let script = "perl -e 'my @f; while (open(my $f, \"<\", \"/dev/null\")) { push @f, $f; last if @f > 5000 } print scalar(@f)'";
+    let count: u32 = output(plan().open_files(64), script).parse().unwrap();
+    assert!(count < 64, "{count}");
+}
+
+#[test]
+fn row_119_there_are_no_core_dumps() {
+    let folder = Folder::new();
+    let script = format!(
+        "cd '{}'; ulimit -c unlimited 2>/dev/null; ulimit -S -c unlimited 2>/dev/null; sh -c 'kill -ABRT $$'; sh -c 'kill -SEGV $$'; \
+         cat /proc/self/limits | grep -i core",
+        folder.path().display()
+    );
+    let text = output(plan().write(folder.path()), &script);
+    // 1, not 0: a program that core_pattern pipes to gets the memory at 0 as well.
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert_eq!(words[words.len() - 3..], ["1", "1", "bytes"], "{text}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_outcome_says_what_held_the_limits_and_what_was_used() {
+    let outcome =
+        sh(plan().memory(512 << 20).processes(100), "perl -e 'my $x = \"x\" x (32 << 20); sleep 1'");
+    assert!(outcome.success(), "{outcome:?}");
+    assert!(outcome.usage.peak_memory.unwrap() > 32 << 20, "{:?}", outcome.usage);
+    let root = is_root();
+    if root && std::path::Path::new("/sys/fs/cgroup/memory").exists() {
+        assert_eq!(outcome.mechanism, Mechanism::CgroupV1);
+    }
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|metadata| std::os::unix::fs::MetadataExt::uid(&metadata) == 0)
+}
