@@ -57,6 +57,7 @@ pub(crate) enum Verb {
     #[cfg(target_os = "linux")]
     CheckPath(verbs::check_path::CheckPath),
     CheckCommand(verbs::check_command::CheckCommand),
+    Doctor(verbs::doctor::Doctor),
     Schema(verbs::schema::Schema),
     Completions(verbs::completions::Completions),
     Man(verbs::man::Man),
@@ -72,6 +73,7 @@ impl Verb {
             #[cfg(target_os = "linux")]
             Self::CheckPath(verb) => verb.run(),
             Self::CheckCommand(verb) => verb.run(),
+            Self::Doctor(verb) => verb.run(),
             Self::Schema(verb) => verb.run(),
             Self::Completions(verb) => verb.run(),
             Self::Man(verb) => verb.run(),

@@ -164,7 +164,7 @@ impl Grants {
         let above = there.canonicalize().map_err(failed)?;
         let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
         if !above.is_dir() {
-            return Err(failed(io::Error::from(io::ErrorKind::NotADirectory)));
+            return Err(failed(io::Error::from_raw_os_error(libc::ENOTDIR)));
         }
         rustix::fs::access(&above, access).map_err(|errno| failed(errno.into()))?;
         let real = above.join(path.strip_prefix(there).unwrap_or(path));

@@ -9,10 +9,11 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process;
-use std::sync::OnceLock;
+use std::time::Duration;
 
+use landlock::{ABI, Access as _, AccessFs, PathBeneath, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
@@ -21,6 +22,7 @@ use skillsandbox_enforcer::{Command, Error, Output, Plan, Support};
 
 const FILTER: &str = "SKILLSANDBOX_TEST_FILTER";
 const FOLDER: &str = "SKILLSANDBOX_TEST_FOLDER";
+const LANDLOCKED: &str = "SKILLSANDBOX_TEST_LANDLOCKED";
 
 /// What a filter does to one call.
 #[derive(Debug, Clone)]
@@ -80,6 +82,9 @@ fn look_and_run() {
     if let Ok(filter) = std::env::var(FILTER) {
         seccompiler::apply_filter(&Refuse::program(&filter)).unwrap();
     }
+    if std::env::var_os(LANDLOCKED).is_some() {
+        landlocked();
+    }
     let support = Support::probe();
     let plan = Plan::builder().write(&folder).build().unwrap();
     let marker = folder.join("marker");
@@ -96,6 +101,14 @@ fn look_and_run() {
     let refuses = plan.resolve(&support).refuses().map(|resolved| resolved.layer);
     let report = json!({ "support": support, "ready": ready, "refuses": refuses, "run": run });
     fs::write(folder.join("report.json"), report.to_string()).unwrap();
+}
+
+/// Under rules that allow every access to every file. The kernel refuses mounts to whoever is under any rules at all.
+fn landlocked() {
+    let all = AccessFs::from_all(ABI::V1);
+    let everything = PathBeneath::new(fs::File::open("/").unwrap(), all);
+    let ruleset = Ruleset::default().handle_access(all).unwrap().create().unwrap();
+    ruleset.add_rule(everything).unwrap().restrict_self().unwrap();
 }
 
 /// Who looks.
@@ -119,17 +132,22 @@ fn ordinary() -> (u32, u32) {
     (number(2).unwrap_or(65534), number(3).unwrap_or(65534))
 }
 
-/// A copy of this program that every user may execute.
-fn program() -> &'static Path {
-    static COPY: OnceLock<PathBuf> = OnceLock::new();
-    COPY.get_or_init(|| {
-        let own = std::env::current_exe().unwrap();
-        // Beside the original, so that it is replaced rather than left behind by the next run.
-        let path = std::env::temp_dir().join(format!("skillsandbox-doctor-{}", process::id()));
-        fs::copy(own, &path).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path
-    })
+/// A copy of this program that every user may execute; gone with the value.
+struct Program(tempfile::TempDir);
+
+impl Program {
+    fn copy() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let program = Self(folder);
+        fs::copy(std::env::current_exe().unwrap(), program.path()).unwrap();
+        fs::set_permissions(program.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        program
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("doctor-test")
+    }
 }
 
 struct Looked {
@@ -157,10 +175,11 @@ impl Looked {
 }
 
 /// Looks and runs as somebody, in a place that `prefix` makes: a command that ends by executing what comes after it.
-fn look(user: User, filter: Option<&Refuse>, prefix: &[&str]) -> Looked {
+fn look(program: &Program, user: User, filter: Option<&Refuse>, prefix: &[&str]) -> Looked {
     let folder = tempfile::tempdir().unwrap();
+    let path = program.path();
     let own: [&OsStr; 4] =
-        [program().as_os_str(), "--exact".as_ref(), "look_and_run".as_ref(), "--ignored".as_ref()];
+        [path.as_os_str(), "--exact".as_ref(), "look_and_run".as_ref(), "--ignored".as_ref()];
     let words: Vec<&OsStr> = prefix.iter().map(OsStr::new).chain(own).collect();
     let mut command = process::Command::new(words[0]);
     command.args(&words[1..]).current_dir("/").env(FOLDER, folder.path());
@@ -183,8 +202,9 @@ fn look(user: User, filter: Option<&Refuse>, prefix: &[&str]) -> Looked {
 
 #[test]
 fn where_nothing_is_taken_away_all_is_there_and_a_run_starts() {
+    let program = Program::copy();
     for user in users() {
-        let looked = look(user, None, &[]);
+        let looked = look(&program, user, None, &[]);
         assert_eq!(looked.in_state("missing"), [""; 0], "{user:?} {:#}", looked.report);
         assert_eq!(looked.in_state("untried"), [""; 0], "{user:?}");
         assert_eq!(looked.report["support"]["trial"]["result"], "ran", "{user:?} {:#}", looked.report);
@@ -200,10 +220,12 @@ fn where_nothing_is_taken_away_all_is_there_and_a_run_starts() {
 /// A filter that refuses nothing of ours changes nothing: the other tests are about the refusals, not about being filtered.
 #[test]
 fn an_unrelated_filter_takes_nothing_away_and_is_counted() {
-    let looked = look(User::Own, Some(&Refuse::call(libc::SYS_acct, libc::EPERM)), &[]);
+    let program = Program::copy();
+    let looked = look(&program, User::Own, Some(&Refuse::call(libc::SYS_acct, libc::EPERM)), &[]);
     assert_eq!(looked.in_state("missing"), [""; 0], "{:#}", looked.report);
     assert_eq!(looked.report["ready"], true);
-    let before = look(User::Own, None, &[]).report["support"]["facts"]["seccomp_filters"].as_u64().unwrap();
+    let before =
+        look(&program, User::Own, None, &[]).report["support"]["facts"]["seccomp_filters"].as_u64().unwrap();
     assert_eq!(looked.report["support"]["facts"]["seccomp_filters"], before + 1);
     assert!(looked.marker);
 }
@@ -246,10 +268,11 @@ fn refusals() -> Vec<(&'static str, Refuse, &'static str)> {
 
 #[test]
 fn what_is_taken_away_is_named_by_the_look_and_by_a_run_and_nothing_is_executed() {
+    let program = Program::copy();
     let mut wrong = Vec::new();
     for user in users() {
         for (name, refuse, layer) in refusals() {
-            let looked = look(user, Some(&refuse), &[]);
+            let looked = look(&program, user, Some(&refuse), &[]);
             let state = looked.state(layer);
             let run = &looked.report["run"];
             let checks = [
@@ -276,7 +299,8 @@ fn what_is_taken_away_is_named_by_the_look_and_by_a_run_and_nothing_is_executed(
 /// A filter may end the process instead of answering.
 #[test]
 fn a_call_that_kills_is_found_out_without_harm_to_who_looks() {
-    let looked = look(User::Own, Some(&Refuse::call(libc::SYS_mount_setattr, 0)), &[]);
+    let program = Program::copy();
+    let looked = look(&program, User::Own, Some(&Refuse::call(libc::SYS_mount_setattr, 0)), &[]);
     assert_eq!(looked.in_state("missing"), ["mounts"], "{:#}", looked.report);
     let reason = looked.state("mounts")["reason"].as_str().unwrap().to_owned();
     assert!(reason.contains("mount_setattr") && reason.contains("signal 31"), "{reason}");
@@ -288,8 +312,9 @@ fn a_call_that_kills_is_found_out_without_harm_to_who_looks() {
 /// A run would start, and could not be ended in time.
 #[test]
 fn a_run_that_could_not_be_ended_is_not_called_ready() {
+    let program = Program::copy();
     let refuse = Refuse::call(libc::SYS_pidfd_send_signal, libc::EPERM);
-    let looked = look(User::Own, Some(&refuse), &[]);
+    let looked = look(&program, User::Own, Some(&refuse), &[]);
     assert_eq!(looked.in_state("missing"), ["lifetime"], "{:#}", looked.report);
     assert_eq!(looked.report["support"]["trial"]["result"], "ran");
     assert_eq!(looked.report["ready"], false);
@@ -298,8 +323,9 @@ fn a_run_that_could_not_be_ended_is_not_called_ready() {
 /// What the parts say and what a run meets are not the same; the run counts.
 #[test]
 fn a_run_that_is_refused_overrules_what_its_parts_say() {
+    let program = Program::copy();
     // `symlinkat` is the run's alone.
-    let looked = look(User::Own, Some(&Refuse::call(libc::SYS_symlinkat, libc::EPERM)), &[]);
+    let looked = look(&program, User::Own, Some(&Refuse::call(libc::SYS_symlinkat, libc::EPERM)), &[]);
     assert_eq!(looked.in_state("missing"), ["mounts"], "{:#}", looked.report);
     let reason = looked.state("mounts")["reason"].as_str().unwrap().to_owned();
     assert!(reason.contains("a run was refused"), "{reason}");
@@ -311,7 +337,8 @@ fn a_run_that_is_refused_overrules_what_its_parts_say() {
 /// What no layer is to blame for.
 #[test]
 fn a_program_that_cannot_be_executed_is_no_ready_host() {
-    let looked = look(User::Own, Some(&Refuse::call(libc::SYS_execve, libc::EACCES)), &[]);
+    let program = Program::copy();
+    let looked = look(&program, User::Own, Some(&Refuse::call(libc::SYS_execve, libc::EACCES)), &[]);
     assert_eq!(looked.in_state("missing"), ["env"], "{:#}", looked.report);
     assert_eq!(looked.report["ready"], false);
     assert!(!looked.marker);
@@ -320,9 +347,11 @@ fn a_program_that_cannot_be_executed_is_no_ready_host() {
 /// Without any filter: the kernel itself refuses, in a user namespace that may have no others in it.
 #[test]
 fn a_host_that_allows_no_user_namespaces_is_told_how_to_allow_them() {
+    let program = Program::copy();
     for user in users() {
         let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" \"$@\"";
-        let looked = look(user, None, &["unshare", "--user", "--map-root-user", "sh", "-c", script]);
+        let looked =
+            look(&program, user, None, &["unshare", "--user", "--map-root-user", "sh", "-c", script]);
         assert_eq!(looked.in_state("missing"), ["namespaces"], "{user:?} {:#}", looked.report);
         assert_eq!(looked.in_state("untried"), ["mounts", "network", "caps"], "{user:?}");
         assert_eq!(looked.check("clone3")["result"], "worked");
@@ -339,12 +368,17 @@ fn a_host_that_allows_no_user_namespaces_is_told_how_to_allow_them() {
 /// As container runtimes do: something is mounted over a part of /proc.
 #[test]
 fn a_covered_proc_is_found_and_its_cure_named() {
+    let program = Program::copy();
     for user in users() {
         // One that is not covered anywhere would do for the kernel, so every one is.
         let script = "while read -r _ at kind _; do [ \"$kind\" != proc ] || echo \"$at\"; done < /proc/mounts \
             | while read -r at; do mount -t tmpfs none \"$at/sys\" || exit 1; done && exec \"$0\" \"$@\"";
-        let looked =
-            look(user, None, &["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script]);
+        let looked = look(
+            &program,
+            user,
+            None,
+            &["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script],
+        );
         assert_eq!(looked.in_state("missing"), ["mounts"], "{user:?} {:#}", looked.report);
         assert_eq!(looked.check("a fresh /proc")["result"], "failed", "{user:?}");
         assert_eq!(looked.check("pivot_root")["result"], "worked", "{user:?}");
@@ -354,4 +388,42 @@ fn a_covered_proc_is_found_and_its_cure_named() {
         assert!(run["cure"].as_str().unwrap().contains("/proc"), "{run}");
         assert!(!looked.marker);
     }
+}
+
+/// Inside a sandbox of somebody else's: no filter is in the way, and no file, but mounts are refused.
+#[test]
+fn inside_a_landlock_sandbox_mounts_are_missing() {
+    let program = Program::copy();
+    for user in users() {
+        let looked = look(&program, user, None, &["env", &format!("{LANDLOCKED}=1")]);
+        assert_eq!(looked.in_state("missing"), ["mounts"], "{user:?} {:#}", looked.report);
+        assert!(looked.state("mounts")["cure"]["what"].is_string(), "{user:?}");
+        assert_eq!(looked.report["run"]["layer"], "mounts", "{user:?}");
+        assert_eq!(looked.report["ready"], false);
+        assert!(!looked.marker);
+    }
+}
+
+/// Whichever wall of the outer sandbox it is that refuses.
+#[test]
+fn inside_a_sandbox_of_our_own_the_cure_is_to_start_from_outside() {
+    let program = Program::copy();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = Plan::builder()
+        .read(program.0.path())
+        .write(folder.path())
+        .env(FOLDER, folder.path())
+        .timeout(Duration::from_secs(120))
+        .build()
+        .unwrap();
+    let command = Command::new(program.path()).args(["--exact", "look_and_run", "--ignored"]);
+    let outcome = plan.spawn(&command.captured(64 << 10)).unwrap().wait().unwrap();
+    assert!(outcome.success(), "{}{}", outcome.stdout.text(), outcome.stderr.text());
+    let report = fs::read_to_string(folder.path().join("report.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["support"]["facts"]["is_own_sandbox"], true, "{report:#}");
+    assert_eq!(report["ready"], false, "{report:#}");
+    let cure = report["run"]["cure"].as_str().unwrap_or_else(|| panic!("{report:#}"));
+    assert!(cure.contains("cannot start another inside itself"), "{cure}");
+    assert!(!folder.path().join("marker").exists());
 }

@@ -85,12 +85,7 @@ fn sockets_by_family_kind_and_protocol() {
             assert_passes(Profile::Default, "socket", socket(above | family, kind | flag, above | protocol));
         }
     }
-    assert_refused(
-        Profile::Default,
-        "a pair",
-        call(libc::SYS_socketpair, &[30, 1, 0, NOWHERE]),
-        EAFNOSUPPORT,
-    );
+    assert_refused(Profile::Default, "a pair", call(libc::SYS_socketpair, &[30, 1, 0, NOWHERE]), EPERM);
     assert_refused(Profile::Default, "a pair", call(libc::SYS_socketpair, &[2, 1, 0, NOWHERE]), EPERM);
     assert_passes(Profile::Default, "a pair", call(libc::SYS_socketpair, &[1, 1, 0, NOWHERE]));
 }
@@ -157,6 +152,7 @@ fn no_set_user_id_program_is_left_behind() {
     for above in [0, 1 << 16, 1 << 32, 0xffff_ffff_ffff << 16] {
         let with = |mode: u64| {
             let mode = above | mode;
+            #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
             let mut attempts = vec![
                 call(libc::SYS_openat, &[at, NOWHERE, CREATE, mode]),
                 call(libc::SYS_openat, &[at, NOWHERE, 1 << 40 | CREATE, mode]),

@@ -4,6 +4,7 @@ pub(crate) mod check_command;
 #[cfg(target_os = "linux")]
 pub(crate) mod check_path;
 pub(crate) mod completions;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod man;

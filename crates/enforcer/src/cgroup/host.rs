@@ -70,12 +70,19 @@ impl Host {
 
     /// Our group in the one hierarchy of version 2.
     pub(super) fn unified(&self) -> Result<Own, String> {
-        let mounts: Vec<&Mount> = self.mounts.iter().filter(|mount| mount.version == Version::Two).collect();
-        if mounts.is_empty() {
-            return Err("no cgroup2 file system is mounted".to_owned());
-        }
         let ours = self.memberships.iter().find(|membership| membership.controllers.is_empty());
-        self.place(&mounts, ours, "cgroup2")
+        self.place(&self.unified_mounts()?, ours.map(|ours| ours.path.as_path()), "cgroup2")
+    }
+
+    /// The folder of another group of version 2, by its path as `/proc/PID/cgroup` has it.
+    #[cfg(feature = "systemd")]
+    pub(super) fn unified_folder(&self, path: &Path) -> Result<PathBuf, String> {
+        self.place(&self.unified_mounts()?, Some(path), "cgroup2").map(|own| own.folder)
+    }
+
+    fn unified_mounts(&self) -> Result<Vec<&Mount>, String> {
+        let mounts: Vec<&Mount> = self.mounts.iter().filter(|mount| mount.version == Version::Two).collect();
+        if mounts.is_empty() { Err("no cgroup2 file system is mounted".to_owned()) } else { Ok(mounts) }
     }
 
     /// Our group in the hierarchy of version 1 that has a controller.
@@ -90,17 +97,17 @@ impl Host {
             return Err(format!("no hierarchy with the {controller} controller is mounted"));
         }
         let ours = self.memberships.iter().find(|membership| has(&membership.controllers));
-        self.place(&mounts, ours, controller)
+        self.place(&mounts, ours.map(|ours| ours.path.as_path()), controller)
     }
 
     /// The first mount that shows our group, can be written to and is not hidden under another mount.
-    fn place(&self, mounts: &[&Mount], ours: Option<&Membership>, what: &str) -> Result<Own, String> {
+    fn place(&self, mounts: &[&Mount], ours: Option<&Path>, what: &str) -> Result<Own, String> {
         let ours = ours.ok_or_else(|| format!("/proc/self/cgroup does not name our {what} group"))?;
         let mut reason = String::new();
         for mount in mounts {
             let point = mount.point.display();
-            let Some(relative) = below(&mount.root, &ours.path) else {
-                reason = format!("our {what} group {} is outside what {point} shows", ours.path.display());
+            let Some(relative) = below(&mount.root, ours) else {
+                reason = format!("the {what} group {} is outside what {point} shows", ours.display());
                 continue;
             };
             if mount.read_only {

@@ -25,6 +25,9 @@ pub(crate) trait Kernel: Send + Sync {
     fn write(&self, file: &Path, text: &str) -> io::Result<()>;
     /// Opens a file that is there for writing.
     fn open(&self, file: &Path) -> io::Result<OwnedFd>;
+    /// The groups of a process, as `/proc/PID/cgroup` has them.
+    #[cfg(feature = "systemd")]
+    fn membership(&self, pid: i32) -> io::Result<String>;
     /// Whether a folder is of a control group file system; false if something else is mounted over it.
     fn is_cgroup(&self, folder: &Path, version: Version) -> io::Result<bool>;
 }
@@ -57,6 +60,11 @@ impl Kernel for Real {
 
     fn open(&self, file: &Path) -> io::Result<OwnedFd> {
         Ok(fs::OpenOptions::new().write(true).open(file)?.into())
+    }
+
+    #[cfg(feature = "systemd")]
+    fn membership(&self, pid: i32) -> io::Result<String> {
+        fs::read_to_string(format!("/proc/{pid}/cgroup"))
     }
 
     fn is_cgroup(&self, folder: &Path, version: Version) -> io::Result<bool> {

@@ -21,10 +21,14 @@
 //! What was in memory before a process joins stays charged to the group it came from.
 
 pub(crate) mod accounting;
+#[cfg(feature = "systemd")]
+mod dbus;
 mod host;
 mod kernel;
 mod leftovers;
 mod removal;
+#[cfg(feature = "systemd")]
+mod systemd;
 mod v1;
 mod v2;
 
@@ -149,6 +153,9 @@ pub struct Usage {
     pub cpu: Option<Duration>,
 }
 
+/// One way to make a group; the reason if it is not open.
+type Way = fn(&Host, &Wanted) -> Result<Group, String>;
+
 /// The group of one run. When it is dropped, what is left in it is ended and the group removed.
 pub(crate) struct Group {
     mechanism: Mechanism,
@@ -161,6 +168,9 @@ pub(crate) struct Group {
     cpu: Option<PathBuf>,
     /// Removed last, when nothing refers to the files any more.
     made: Made,
+    /// A scope that is yet to be made for a process.
+    #[cfg(feature = "systemd")]
+    promise: Option<systemd::Promise>,
 }
 
 impl Group {
@@ -178,16 +188,49 @@ impl Group {
     /// A group on a host that was looked at before.
     pub(crate) fn create_in(host: &Host, wanted: &Wanted) -> Result<Self, Unavailable> {
         let mut tried = Vec::new();
-        for (mechanism, create) in [
-            (Mechanism::CgroupV2, v2::create as fn(&Host, &Wanted) -> Result<Self, String>),
+        let ways: &[(Mechanism, Way)] = &[
+            (Mechanism::CgroupV2, v2::create),
+            #[cfg(feature = "systemd")]
+            (Mechanism::CgroupV2Systemd, |host, wanted| systemd::create(host, wanted, &systemd::socket()?)),
             (Mechanism::CgroupV1, v1::create),
-        ] {
+        ];
+        for (mechanism, create) in ways {
             match create(host, wanted) {
                 Ok(group) => return Ok(group),
-                Err(reason) => tried.push((mechanism, reason)),
+                Err(reason) => tried.push((*mechanism, reason)),
             }
         }
         Err(Unavailable { tried, root: rustix::process::geteuid().is_root() })
+    }
+
+    /// Takes in a process that has not begun its work, for groups that can only be made around one (by systemd). For all groups: makes
+    /// sure that the process is in it, so that nothing runs without limits because joining went wrong.
+    pub(crate) fn adopt(&mut self, pid: i32) -> Result<(), Unavailable> {
+        self.try_adopt(pid).map_err(|reason| Unavailable {
+            tried: vec![(self.mechanism, reason)],
+            root: rustix::process::geteuid().is_root(),
+        })
+    }
+
+    fn try_adopt(&mut self, pid: i32) -> Result<(), String> {
+        #[cfg(feature = "systemd")]
+        if let Some(promise) = self.promise.take() {
+            promise.keep(pid, self)?;
+        }
+        let groups = if self.mechanism == Mechanism::CgroupV1 { self.made.folders.len() } else { 1 };
+        // A scope that was refused, or that does not hold what it should, is none.
+        if self.made.folders.is_empty()
+            || (self.mechanism == Mechanism::CgroupV2Systemd && self.folder.is_none())
+        {
+            return Err("there is no group".to_owned());
+        }
+        for folder in self.made.folders.iter().take(groups) {
+            let file = folder.join("cgroup.procs");
+            if !read(&file)?.lines().any(|line| line.trim().parse() == Ok(pid)) {
+                return Err(format!("{}: process {pid} is not in the group", file.display()));
+            }
+        }
+        Ok(())
     }
 
     /// What holds the limits.

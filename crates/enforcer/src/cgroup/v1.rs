@@ -53,7 +53,17 @@ pub(super) fn create(host: &Host, wanted: &Wanted) -> Result<Group, String> {
         limit_cpu(kernel, folder, top.unwrap_or(folder), percent)?;
     }
     let join = parents.iter().map(|parent| procs(kernel, &parent.join(&name))).collect::<Result<_, _>>()?;
-    Ok(Group { mechanism: Mechanism::CgroupV1, folder: None, join, memory, pids, cpu, made })
+    Ok(Group {
+        mechanism: Mechanism::CgroupV1,
+        folder: None,
+        join,
+        memory,
+        pids,
+        cpu,
+        made,
+        #[cfg(feature = "systemd")]
+        promise: None,
+    })
 }
 
 fn limit_memory(kernel: &dyn Kernel, folder: &Path, bytes: u64) -> Result<(), String> {

@@ -12,6 +12,8 @@
 //! Limits and processes are in a group `run` inside the group with our name, because the parent may not be ours alone: systemd
 //! rewrites `subtree_control` of its slices and takes a controller away when no unit of its own needs it, and our limits with it. The
 //! kernel refuses that while a child has the controller enabled for its own children. The outer group is that child.
+//!
+//! Controllers that were enabled in a parent stay so when the group goes: by then somebody else may rely on them.
 
 use std::fs;
 use std::io;
@@ -73,6 +75,8 @@ fn create_under(host: &Host, parent: &Path, wanted: &Wanted) -> Result<Group, St
         pids: Some(inner.clone()),
         cpu: Some(inner),
         made,
+        #[cfg(feature = "systemd")]
+        promise: None,
     })
 }
 

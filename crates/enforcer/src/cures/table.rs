@@ -46,8 +46,7 @@ const IN_NAMESPACES: &[Step] = &[
     Step::Capabilities,
 ];
 
-const MOUNTS: &[Step] =
-    &[Step::RootFs, Step::PrivateFs, Step::ProcFs, Step::Place, Step::Pivot, Step::Seal];
+const MOUNTS: &[Step] = &[Step::RootFs, Step::PrivateFs, Step::ProcFs, Step::Place, Step::Pivot, Step::Seal];
 
 /// All that a filter or a foreign kernel can refuse. Not the working directory and the program, which are the plan's; not the
 /// cgroup, whose files decide.
@@ -97,7 +96,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "inside our own sandbox",
         steps: Some(KERNEL_CALLS),
-        errnos: FILTERED,
+        errnos: &[],
         on: |host| host.is_own_sandbox,
         what: "this is inside another sandbox of skillsandbox, and a sandbox cannot start another inside itself: start this run \
                from outside.",
@@ -307,8 +306,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         steps: Some(IN_NAMESPACES),
         errnos: REFUSED,
         on: |_| true,
-        what: "this host refuses namespaces, or rights in them, to this program. A security module (SELinux, AppArmor) or a setting \
-               does that; the kernel's log names it.",
+        what: "this host refuses namespaces, or rights in them, to this program. A security module (SELinux, AppArmor, the \
+               Landlock rules of a sandbox around it) or a setting does that; the kernel's log names the first two.",
         lines: &[
             "sudo journalctl --dmesg --grep 'apparmor|avc:|audit'",
             "sysctl kernel.unprivileged_userns_clone user.max_user_namespaces kernel.apparmor_restrict_unprivileged_userns",
@@ -322,6 +321,15 @@ pub(super) const ENTRIES: &[Entry] = &[
         what: "this kernel was built without one of the namespaces that a run needs (CONFIG_USER_NS, CONFIG_PID_NS, CONFIG_NET_NS, \
                CONFIG_IPC_NS, CONFIG_UTS_NS, CONFIG_CGROUPS): start one that has them.",
         lines: &["grep -E 'CONFIG_(USER|PID|NET|IPC|UTS)_NS|CONFIG_CGROUPS' /boot/config-$(uname -r)"],
+    },
+    Entry {
+        name: "read-only /proc",
+        steps: Some(&[Step::Maps]),
+        errnos: &[libc::EROFS, libc::ENOENT],
+        on: |_| true,
+        what: "users are mapped by writing to /proc, which is read-only or not mounted here: start this program where it is mounted \
+               and can be written.",
+        lines: &["findmnt /proc"],
     },
     Entry {
         name: "maps",

@@ -43,7 +43,9 @@ pub enum CompileError {
         source: SeccompError,
     },
     /// libseccomp failed before or after the rules.
-    #[error("libseccomp could not {step}: {source}; libseccomp 2.5 or newer is needed")]
+    #[error(
+        "libseccomp could not {step}: {source}; it takes libseccomp 2.5, Linux 5.0, and no outer sandbox that forbids seccomp"
+    )]
     Library {
         /// What it was to do.
         step: &'static str,
@@ -87,7 +89,8 @@ pub(super) fn build(profile: Profile, refusal: Refusal) -> Result<Vec<u8>, Compi
     let denied = DENIED.iter().flat_map(|denial| {
         let action = match denial.answer {
             Answer::Refuse(errno) => refused(errno),
-            Answer::Always(errno) => ScmpAction::Errno(errno as i32),
+            Answer::OnlyWall(_) if refusal == Refusal::Notify => ScmpAction::Notify,
+            Answer::OnlyWall(errno) | Answer::Always(errno) => ScmpAction::Errno(errno as i32),
         };
         denial.calls.here().map(move |call| (action, call))
     });

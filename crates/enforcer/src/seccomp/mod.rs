@@ -36,7 +36,8 @@ pub enum Profile {
     Default,
     /// Like `default`, without sockets, without new processes, and with signals to nobody but itself.
     Strict,
-    /// Refuses nothing but what could not be watched; what `default` would refuse is reported.
+    /// Refuses nothing but what could not be watched and what no other wall keeps from it, the user's keys; what `default`
+    /// would refuse is reported.
     Permissive,
 }
 
@@ -136,7 +137,7 @@ impl Program {
 }
 
 /// The filter of a profile: the one that comes with the crate where there is one for this architecture, since libseccomp takes
-/// milliseconds to make one; otherwise made once for each profile and refusal, and kept.
+/// 5 to 9 ms to make one; otherwise made once for each profile and refusal, and kept.
 pub(crate) fn compile(profile: Profile, refusal: Refusal) -> Result<Program, CompileError> {
     if let Some(bytes) = compiled::filter(profile, refusal) {
         return Ok(Program(Cow::Borrowed(bytes)));

@@ -51,6 +51,7 @@ fn page() -> String {
     for denial in DENIED {
         let answer = match denial.answer {
             Answer::Refuse(errno) => format!("`{errno:?}`"),
+            Answer::OnlyWall(errno) => format!("`{errno:?}`, in permissive too"),
             Answer::Always(errno) => format!("`{errno:?}`, in permissive too, and by the filter itself"),
         };
         let _ = write!(

@@ -37,6 +37,8 @@ pub(super) struct Denial {
 pub(super) enum Answer {
     /// By the filter, or by the supervisor where refused calls go to one; `permissive` lets the call pass and reports it.
     Refuse(Errno),
+    /// The same, and `permissive` refuses it too: no other wall stands where this one does.
+    OnlyWall(Errno),
     /// By the filter in every profile, because the call makes sense only with this answer.
     Always(Errno),
 }
@@ -44,7 +46,7 @@ pub(super) enum Answer {
 impl Answer {
     pub(super) fn errno(self) -> Errno {
         match self {
-            Self::Refuse(errno) | Self::Always(errno) => errno,
+            Self::Refuse(errno) | Self::OnlyWall(errno) | Self::Always(errno) => errno,
         }
     }
 }

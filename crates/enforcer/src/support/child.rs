@@ -129,13 +129,13 @@ pub(super) fn within(inside: Inside<'_>, main: impl FnOnce(i32) -> Result<(), Tr
         Err(errno) => return Tried::NoChild(errno),
     };
     drop(answer_end);
-    if let Inside::Mapped(_, namespaces) = inside {
-        if let Err(error) = namespaces.map_from_outside(child.pid) {
-            child.kill();
-            child.reap();
-            let errno = Errno(error.raw_os_error().unwrap_or(libc::EIO));
-            return Tried::Trouble(Trouble::Step(Failure { step: Step::Maps, index: 0, errno }));
-        }
+    if let Inside::Mapped(_, namespaces) = inside
+        && let Err(error) = namespaces.map_from_outside(child.pid)
+    {
+        child.kill();
+        child.reap();
+        let errno = Errno(error.raw_os_error().unwrap_or(libc::EIO));
+        return Tried::Trouble(Trouble::Step(Failure { step: Step::Maps, index: 0, errno }));
     }
     if !wait_for(&answer) {
         child.kill();

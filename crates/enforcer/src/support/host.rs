@@ -46,6 +46,7 @@ pub enum KernelKind {
 
 /// What cures are chosen by.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with a cure of its own")]
 pub(crate) struct Host {
     pub(crate) kernel: String,
     pub(crate) kind: KernelKind,

@@ -76,6 +76,8 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     right("core-limit", INHERITED, "Looks whether a crash may leave its memory in a file.", |_| {
         match getrlimit(Resource::RLIMIT_CORE)? {
             (_, 0) => Err(Stopped::held("0")),
+            // Too small for a file, and the one value that keeps it from a program that core_pattern pipes to (core(5)).
+            (_, 1) => Err(Stopped::held("1")),
             (_, hard) => Ok(format!("up to {hard} bytes")),
         }
     }),

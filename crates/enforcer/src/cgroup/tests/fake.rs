@@ -59,6 +59,9 @@ pub(super) struct Fake {
     pub(super) root: PathBuf,
     pub(super) odd: Mutex<Oddities>,
     writes: Mutex<Vec<String>>,
+    /// Which group a process is in, where a test says so.
+    #[cfg(feature = "systemd")]
+    pub(super) moved: Mutex<std::collections::HashMap<i32, String>>,
     /// The kernel does one thing at a time to its tree.
     one_at_a_time: Mutex<()>,
 }
@@ -83,6 +86,8 @@ impl Fake {
             root,
             odd: Mutex::default(),
             writes: Mutex::default(),
+            #[cfg(feature = "systemd")]
+            moved: Mutex::default(),
             one_at_a_time: Mutex::default(),
         })
     }
@@ -277,6 +282,16 @@ impl Kernel for Fake {
     fn open(&self, file: &Path) -> io::Result<OwnedFd> {
         self.allowed(file)?;
         Real.open(file)
+    }
+
+    #[cfg(feature = "systemd")]
+    fn membership(&self, pid: i32) -> io::Result<String> {
+        Ok(self
+            .moved
+            .lock()
+            .unwrap()
+            .get(&pid)
+            .map_or("0::/session.scope\n".to_owned(), |path| format!("0::{path}\n")))
     }
 
     fn is_cgroup(&self, folder: &Path, _: Version) -> io::Result<bool> {

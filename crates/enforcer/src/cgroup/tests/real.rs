@@ -182,6 +182,12 @@ fn a_group_that_goes_takes_its_processes_along() {
         (0..8).map(|_| Ended(joining(&group).args(["sleep", "60"]).spawn().unwrap())).collect();
     let mut outside = Ended(Command::new("sleep").arg("60").spawn().unwrap());
     wait_until(|| members(&group) == 8);
+    let mut group = group;
+    let pid = |child: &Ended| i32::try_from(child.0.id()).unwrap();
+    for child in &children {
+        group.adopt(pid(child)).unwrap();
+    }
+    assert!(group.adopt(pid(&outside)).unwrap_err().to_string().contains("is not in the group"));
     let folders = group.folders().to_vec();
     drop(group);
     for child in &mut children {
@@ -191,8 +197,12 @@ fn a_group_that_goes_takes_its_processes_along() {
     assert!(outside.0.try_wait().unwrap().is_none());
 }
 
+/// The processes in the part of a group that has the fewest: a child joins one hierarchy after the other.
 fn members(group: &Group) -> usize {
-    fs::read_to_string(group.folders()[0].join("cgroup.procs")).unwrap().lines().count()
+    let parts =
+        if group.mechanism() == Mechanism::CgroupV1 { group.folders() } else { &group.folders()[..1] };
+    let count = |folder: &PathBuf| fs::read_to_string(folder.join("cgroup.procs")).unwrap().lines().count();
+    parts.iter().map(count).min().unwrap()
 }
 
 fn wait_until(done: impl Fn() -> bool) {
@@ -325,4 +335,23 @@ fn controllers_stay_as_long_as_a_group_needs_them() {
     drop(group);
     // The control: it was the group that kept them.
     fs::write(&file, "-cpu").unwrap();
+}
+
+#[cfg(feature = "systemd")]
+#[test]
+#[ignore = "for a user whose manager runs, in a group that is not theirs"]
+fn a_scope_of_the_real_manager_holds() {
+    let mut group = Group::create(&LIMITS).unwrap();
+    assert_eq!(group.mechanism(), Mechanism::CgroupV2Systemd);
+    let mut command = Command::new("sh");
+    command.args(["-c", "read go && exec \"$@\"", "sh"]);
+    let mut command = as_helper(Some(command), "allocate 256 MiB", Path::new("/dev/null"));
+    let mut child = Ended(command.stdin(Stdio::piped()).spawn().unwrap());
+    group.adopt(i32::try_from(child.0.id()).unwrap()).unwrap();
+    child.0.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    assert_eq!(child.0.wait().unwrap().signal(), Some(9));
+    assert_eq!(group.hits().memory, 1);
+    let folders = group.folders().to_vec();
+    drop(group);
+    assert!(gone(&folders));
 }

@@ -256,3 +256,18 @@ fn many_at_once_share_nothing() {
         assert_eq!(fake.groups("").len(), 63 - index);
     }
 }
+
+#[test]
+fn a_process_that_did_not_join_is_not_let_go_on() {
+    let fake = Fake::unified("cpu memory pids");
+    let mut group = Group::create_in(&fake.host("/"), &ALL).unwrap();
+    let procs = group.folders()[0].join("cgroup.procs");
+    for (members, adopted) in [("", false), ("12345\n", false), ("1\n1234\n", true)] {
+        fs::write(&procs, members).unwrap();
+        let result = group.adopt(1234);
+        assert_eq!(result.is_ok(), adopted, "{members:?}: {result:?}");
+        if let Err(error) = result {
+            assert!(error.to_string().contains("cgroup.procs: process 1234 is not in the group"), "{error}");
+        }
+    }
+}

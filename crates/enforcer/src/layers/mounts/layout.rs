@@ -47,8 +47,11 @@ const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 const HIDDEN_FOLDER: &CStr = c".private/hidden";
 const HIDDEN_FILE: &CStr = c".private/hidden-file";
 
+/// Names of keys on the host, which are listed in every namespace.
+const KEYS: [&str; 2] = ["keys", "key-users"];
+
 /// /proc of the root user holds files that only its owner may read, which without a capability still is root.
-const ROOTS_OWN_PROC: [&str; 9] = [
+const ROOTS_OWN_PROC: [&str; 8] = [
     "kpagecount",
     "kpageflags",
     "kpagecgroup",
@@ -57,7 +60,6 @@ const ROOTS_OWN_PROC: [&str; 9] = [
     "timer_list",
     "sched_debug",
     "allocinfo",
-    "keys",
 ];
 
 struct Layout {
@@ -144,12 +146,10 @@ impl Layout {
 
     fn processes(&mut self, is_root: bool) -> Result<(), Error> {
         self.operations.push(Operation::Proc { target: relative(Path::new("/proc"))? });
-        if is_root {
-            let there =
-                ROOTS_OWN_PROC.iter().map(|name| Path::new("/proc").join(name)).filter(|path| path.exists());
-            for path in there {
-                self.operations.push(Operation::Mask { cover: HIDDEN_FILE, target: relative(&path)? });
-            }
+        let roots: &[&str] = if is_root { &ROOTS_OWN_PROC } else { &[] };
+        let hidden = KEYS.iter().chain(roots).map(|name| Path::new("/proc").join(name));
+        for path in hidden.filter(|path| path.exists()) {
+            self.operations.push(Operation::Mask { cover: HIDDEN_FILE, target: relative(&path)? });
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use nix::errno::Errno;
 
 use super::network::MSG_FASTOPEN;
-use crate::seccomp::table::Answer::{Always, Refuse};
+use crate::seccomp::table::Answer::{Always, OnlyWall, Refuse};
 use crate::seccomp::table::{Call, Calls, Denial, Rule, bits, is, with};
 
 const TCP: u32 = 6;
@@ -107,8 +107,9 @@ pub(super) const DENIED: &[Denial] = &[
     },
     Denial {
         name: "keys",
-        reason: "the kernel's key rings do not know namespaces: secrets of the same user are in reach",
-        answer: Refuse(Errno::EPERM),
+        reason: "the kernel's key rings do not know namespaces: secrets of the same user are in reach, and no other wall is \
+                 in the way",
+        answer: OnlyWall(Errno::EPERM),
         calls: Calls { both: "add_key request_key keyctl", x86_64: "", more: &[] },
     },
     Denial {
@@ -175,11 +176,7 @@ pub(super) const DENIED: &[Denial] = &[
         name: "other families of sockets",
         reason: "drivers that programs do not need; vsock leads out of a virtual machine past its network",
         answer: Refuse(Errno::EAFNOSUPPORT),
-        calls: Calls {
-            both: "",
-            x86_64: "",
-            more: &[Call::both("socket", FAMILIES), Call::both("socketpair", FAMILIES)],
-        },
+        calls: Calls { both: "", x86_64: "", more: &[Call::both("socket", FAMILIES)] },
     },
     Denial {
         name: "other protocols",

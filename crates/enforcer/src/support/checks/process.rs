@@ -165,7 +165,7 @@ fn ended_by_descriptor() -> Tried {
     let ended = child.reap();
     match (sent, ended) {
         (Err(errno), _) => Tried::Trouble(Trouble::Here(errno.into())),
-        (Ok(()), (None, Some(libc::SIGKILL)) | (None, None)) => Tried::Worked,
+        (Ok(()), (None, Some(libc::SIGKILL) | None)) => Tried::Worked,
         (Ok(()), _) => Tried::Trouble(Trouble::NoEffect),
     }
 }

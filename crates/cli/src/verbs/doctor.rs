@@ -1,0 +1,199 @@
+//! `skillsandbox doctor`: would a run start here, and if not, what is to be done?
+
+use clap::{Args, ValueEnum};
+
+use crate::output::Answer;
+
+/// Say whether this host can hold a sandbox: what there is of each layer, and what to do about what is missing
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Everything is tried in processes that are thrown away; nothing is changed on this host.
+Exit codes: 0 a run would start, 1 it would not, 2 wrong usage.
+
+Examples:
+  skillsandbox doctor
+  skillsandbox doctor --format json | jq '.layers[] | select(.state != \"available\")'"
+)]
+pub(crate) struct Doctor {
+    /// How to show the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+#[cfg(target_os = "linux")]
+impl Doctor {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let support = skillsandbox_enforcer::Support::probe();
+        match self.format {
+            Format::Text => crate::output::result(&linux::page(&support))?,
+            Format::Json => crate::output::json(&linux::json(&support)?)?,
+        }
+        Ok(if support.is_ready() { Answer::Yes } else { Answer::No })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Doctor {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let system = std::env::consts::OS;
+        let verdict = "not Linux: only scanning, validation and policies work here";
+        match self.format {
+            Format::Text => crate::output::result(&format!("{verdict} ({system})\n"))?,
+            Format::Json => crate::output::json(
+                &serde_json::json!({ "ready": false, "verdict": verdict, "system": system }),
+            )?,
+        }
+        Ok(Answer::No)
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fmt::Write as _;
+
+    use serde_json::{Value, json};
+    use skillsandbox_enforcer::{
+        Container, Cure, Facts, KernelKind, LayerSupport, Mechanism, Observation, State, Support, Trial,
+    };
+
+    use crate::output::visible;
+
+    const GREEN: &str = "\u{1b}[32m";
+    const YELLOW: &str = "\u{1b}[33m";
+    const RED: &str = "\u{1b}[1;31m";
+    const DIM: &str = "\u{1b}[2m";
+    const BOLD: &str = "\u{1b}[1m";
+    const RESET: &str = "\u{1b}[0m";
+
+    pub(super) fn json(support: &Support) -> anyhow::Result<Value> {
+        let mut value = serde_json::to_value(support)?;
+        if let Some(object) = value.as_object_mut() {
+            object.insert("ready".to_owned(), json!(support.is_ready()));
+            object.insert("verdict".to_owned(), json!(verdict(support)));
+        }
+        Ok(value)
+    }
+
+    /// A line a layer, what is wrong with it below; then facts; then the verdict.
+    pub(super) fn page(support: &Support) -> String {
+        let mut page = String::new();
+        for layer in &support.layers {
+            line(&mut page, layer);
+        }
+        let _ = writeln!(page, "\n{BOLD}this host{RESET}");
+        for (name, value) in facts(&support.facts, &support.trial) {
+            let _ = writeln!(page, "  {name:<12} {}", visible(&value));
+        }
+        let colour = if support.is_ready() { GREEN } else { RED };
+        let _ = writeln!(page, "\n{colour}{}{RESET}", visible(&verdict(support)));
+        page
+    }
+
+    fn line(page: &mut String, support: &LayerSupport) {
+        let (colour, word) = match &support.state {
+            State::Available => (GREEN, "ok"),
+            State::Partial { .. } => (YELLOW, "partial"),
+            State::Missing { .. } => (RED, "missing"),
+            _ => (YELLOW, "untried"),
+        };
+        let (name, purpose) = (support.layer.name(), support.layer.purpose());
+        let _ = writeln!(page, "{colour}{word:<8}{RESET} {name:<12} {DIM}{purpose}{RESET}");
+        match &support.state {
+            State::Partial { missing, cure: remedy } => {
+                missing.iter().for_each(|text| said(page, text));
+                cure(page, remedy.as_ref());
+            }
+            State::Missing { reason, cure: remedy } => {
+                said(page, reason);
+                cure(page, remedy.as_ref());
+            }
+            State::Untried { reason } => said(page, reason),
+            _ => {}
+        }
+    }
+
+    fn said(page: &mut String, text: &str) {
+        let _ = writeln!(page, "         {}", visible(text));
+    }
+
+    fn cure(page: &mut String, cure: Option<&Cure>) {
+        let Some(cure) = cure else { return };
+        let _ = writeln!(page, "         {BOLD}cure:{RESET} {}", visible(&cure.what));
+        for line in &cure.lines {
+            let _ = writeln!(page, "             {}", visible(line));
+        }
+    }
+
+    fn facts(facts: &Facts, trial: &Trial) -> Vec<(&'static str, String)> {
+        let kind = match facts.kernel_kind {
+            KernelKind::Wsl2 => ", in WSL 2",
+            KernelKind::Wsl1 => ", which is WSL 1 and no Linux",
+            KernelKind::Gvisor => ", which is gVisor and no Linux",
+            _ => "",
+        };
+        let landlock = facts.landlock.map_or("none".to_owned(), |version| format!("version {version}"));
+        let limits = match facts.limiting.mechanism {
+            Mechanism::CgroupV2 => "a cgroup",
+            Mechanism::CgroupV2Systemd => "a cgroup that systemd makes",
+            Mechanism::CgroupV1 => "cgroups of the older kind (v1)",
+            Mechanism::Supervised => "the launching program",
+            _ => "something newer than this command",
+        };
+        let why = facts.limiting.why_not_better.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
+        let place = match facts.container {
+            Some(Container::Docker) => "with the marks of a Docker container",
+            Some(Container::Podman) => "in a Podman container",
+            Some(Container::Kubernetes) => "in a Kubernetes pod",
+            Some(_) => "in a container",
+            None => "no container that is known",
+        };
+        let own = if facts.is_own_sandbox { ", inside a sandbox of skillsandbox" } else { "" };
+        let observed = match &facts.observation {
+            Observation::Possible => "possible".to_owned(),
+            Observation::Nested => "not possible: a sandbox around this one listens already".to_owned(),
+            Observation::Impossible(reason) => format!("not possible: {reason}"),
+            _ => "unknown".to_owned(),
+        };
+        let ran = match trial {
+            Trial::Ran { program } => format!("{program} ran in a sandbox"),
+            Trial::Refused { reason, .. } => format!("refused: {reason}"),
+            _ => "not tried: no program here is known to do nothing".to_owned(),
+        };
+        vec![
+            ("kernel", format!("{} ({}){kind}", facts.kernel, facts.architecture)),
+            ("user", if facts.is_root { "root" } else { "ordinary" }.to_owned()),
+            ("place", format!("{place}{own}")),
+            ("landlock", landlock),
+            ("limits", format!("held by {limits}{why}")),
+            ("filters", format!("{} around this command", facts.seccomp_filters)),
+            ("observation", observed),
+            ("a run", ran),
+        ]
+    }
+
+    fn verdict(support: &Support) -> String {
+        let wrong =
+            |support: &&LayerSupport| matches!(support.state, State::Missing { .. } | State::Untried { .. });
+        let missing: Vec<&str> =
+            support.layers.iter().filter(wrong).map(|support| support.layer.name()).collect();
+        let partial =
+            support.layers.iter().filter(|support| matches!(support.state, State::Partial { .. })).count();
+        if !missing.is_empty() {
+            format!("not ready: a run would be refused; missing or untried: {}", missing.join(", "))
+        } else if let Some(reason) = support.refused_otherwise() {
+            format!("not ready: a run was refused: {reason}")
+        } else if partial > 0 {
+            format!("ready: a run would start, with {partial} of {} layers in part", support.layers.len())
+        } else {
+            format!("ready: a run would start, with all {} layers", support.layers.len())
+        }
+    }
+}
