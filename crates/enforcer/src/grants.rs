@@ -37,7 +37,7 @@ const ETC: [&str; 19] = [
 ];
 
 /// Settings, outside /usr, of what makes pictures and documents. Without them TeX has no formats, fonts are others, and
-/// ImageMagick has lost its own rules on what it must not open.
+/// `ImageMagick` has lost its own rules on what it must not open.
 const DOCUMENTS: [&str; 8] = [
     "/etc/fonts",
     "/etc/ImageMagick-6",
