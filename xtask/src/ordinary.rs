@@ -2,7 +2,7 @@
 //!
 //! Rootless is the main road of the product, and a build machine is often root: what ran there proves the other road only.
 //! So the tests that were built are copied to a folder that everybody can read, for the checkout may lie in one that others
-//! cannot, and run as a user that has no name, no groups, no capability and nothing of root's environment.
+//! cannot, and run as a user made for it: no groups, no capability, nothing of root's environment.
 //!
 //! A test that starts a program of the workspace finds it in a variable: `SKILLSANDBOX_PROBE` for `skillsandbox-probe`, and so
 //! on ([`variable`]). The path that cargo compiled into the test (`env!("CARGO_BIN_EXE_…")`) is right only in the checkout.
@@ -19,16 +19,20 @@ use serde_json::Value;
 
 use crate::setup::Environment;
 use crate::skipped;
-use crate::workspace::{cargo, output, packages, shown};
+use crate::workspace::{cargo, output, packages, shown, succeed};
 
 /// Packages whose tests are about what an ordinary user may do; those that are in the workspace are run.
 const PACKAGES: [&str; 2] = ["skillsandbox-enforcer", "skillsandbox-probe"];
 /// Programs are looked for where everybody may.
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// Numbers that no system gives to a user: systemd.io/UIDS-GIDS leaves 60706 to 61183 free.
+/// Made once and kept: some programs refuse a user without a name, and two of these may run at a time.
+const USER: &str = "skillsandbox-test";
+/// Where no user can be made: numbers that no system gives to one (systemd.io/UIDS-GIDS leaves 60706 to 61183 free).
 const FREE_IDS: std::ops::Range<u32> = 60_900..61_000;
 /// Where a folder for everybody may be made. The first may be mounted so that nothing can be executed there.
 const PLACES: [&str; 2] = ["/tmp", "/var/tmp"];
+/// Left out: tests that read the checkout, which this user need not be able to see, and that are about its texts only.
+const ABOUT_THE_CHECKOUT: [&str; 1] = ["seccomp::page::"];
 /// For one test executable. The whole of `cargo xtask test` is to stay under 15 minutes.
 const TIMEOUT: Duration = Duration::from_mins(10);
 
@@ -57,6 +61,7 @@ pub(crate) fn run(environment: &Environment) -> anyhow::Result<()> {
         let name = executable.file_name().unwrap_or_default().to_string_lossy();
         println!("\n-- {name}");
         let mut command = place.command(executable);
+        command.args(ABOUT_THE_CHECKOUT.iter().flat_map(|test| ["--skip", test]));
         command.env(
             "SKILLSANDBOX_REQUIRE",
             environment.get("SKILLSANDBOX_REQUIRE").cloned().unwrap_or_default(),
@@ -128,7 +133,7 @@ struct Place {
 
 impl Place {
     fn make(built: &Built) -> anyhow::Result<Self> {
-        let id = free_id(&fs::read_to_string("/etc/passwd")?, &fs::read_to_string("/etc/group")?)?;
+        let id = user()?;
         let mut why = Vec::new();
         for parent in PLACES {
             match Self::make_in(Path::new(parent), id, built) {
@@ -145,7 +150,8 @@ impl Place {
         fs::create_dir(&root).with_context(|| format!("cannot create {}", root.display()))?;
         let mut place = Self { root, id, tests: Vec::new(), programs: Vec::new() };
         open_to_all(&place.root)?;
-        for (folder, own) in [("tests", false), ("programs", false), ("home", true), ("tmp", true)] {
+        // Its own are also the tests: one makes a file beside itself, where no memory passes for a disk.
+        for (folder, own) in [("tests", true), ("programs", false), ("home", true), ("tmp", true)] {
             let folder = place.root.join(folder);
             fs::create_dir(&folder)?;
             open_to_all(&folder)?;
@@ -227,6 +233,29 @@ fn is_ordinary(status: &str, id: u32) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The number of the user and of its group.
+fn user() -> anyhow::Result<u32> {
+    let known = || -> anyhow::Result<Option<u32>> {
+        let user = nix::unistd::User::from_name(USER)?;
+        Ok(user.filter(|user| user.uid.as_raw() == user.gid.as_raw()).map(|user| user.uid.as_raw()))
+    };
+    if let Some(id) = known()? {
+        return Ok(id);
+    }
+    let id = free_id(&fs::read_to_string("/etc/passwd")?, &fs::read_to_string("/etc/group")?)?;
+    let number = id.to_string();
+    let made = succeed(Command::new("groupadd").args(["--gid", &number, USER])).and_then(|()| {
+        let args =
+            ["--uid", &number, "--gid", &number, "--no-create-home", "--home-dir", "/nonexistent", USER];
+        succeed(Command::new("useradd").args(args))
+    });
+    match made {
+        Ok(()) => println!("made the user {USER} ({number}); `userdel {USER}` removes it"),
+        Err(error) => println!("a user without a name will do, though not for every test: {error:#}"),
+    }
+    Ok(id)
 }
 
 /// A number that is neither a user's nor a group's.

@@ -6,15 +6,20 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use skillsandbox_probe::{Control, Planted, Report, Verdict, all, reports};
 use tempfile::TempDir;
 
-const PROBE: &str = env!("CARGO_BIN_EXE_skillsandbox-probe");
+/// The probe. A variable names it where this test was copied away from the folder that cargo built it in.
+static PROBE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let copied = std::env::var_os("SKILLSANDBOX_PROBE").map(PathBuf::from);
+    copied.unwrap_or_else(|| env!("CARGO_BIN_EXE_skillsandbox-probe").into())
+});
 
 /// What must get through on every host there is, be it a container: if one of these is held, the probe is broken.
 const CORE: &[&str] = &[
@@ -62,12 +67,12 @@ impl Stage {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().join("victim");
-        Self { planted: Planted::start(Path::new(PROBE), &dir).unwrap(), dir, _folder: folder }
+        Self { planted: Planted::start(&PROBE, &dir).unwrap(), dir, _folder: folder }
     }
 
     /// An environment of its own, so that there is something to find in the launcher's.
     fn attack(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(PROBE);
+        let mut command = Command::new(PROBE.as_path());
         command.args(["attack", "--context", &self.planted.context().to_json()]).args(arguments);
         command.env_clear().stdin(Stdio::null());
         command
@@ -154,7 +159,7 @@ fn without_a_sandbox_the_techniques_get_through_and_the_victim_says_the_same() {
 fn a_victim_that_nobody_attacked_saw_nothing() {
     let stage = Stage::new();
     let context = stage.planted.context().to_json();
-    let mut grants = Command::new(PROBE);
+    let mut grants = Command::new(PROBE.as_path());
     let grants = grants.args(["grants", "--context", &context]).status().unwrap();
     assert!(grants.success());
     assert!(!context.contains("ssbx-canary-"), "a secret is in the context");
@@ -167,7 +172,7 @@ fn grants_that_do_not_work_are_an_error() {
     let mut stage = Stage::new();
     stage.planted.context_mut().readonly = "/nonexistent".into();
     let context = stage.planted.context().to_json();
-    let mut grants = Command::new(PROBE);
+    let mut grants = Command::new(PROBE.as_path());
     let output = grants.args(["grants", "--context", &context]).output().unwrap();
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("readonly"));
@@ -254,7 +259,7 @@ fn a_copy_with_the_rights_of_another_user_says_who_it_is_and_nothing_else() {
 
 #[test]
 fn the_list_names_every_technique_and_unknown_ones_are_errors() {
-    let output = Command::new(PROBE).args(["list", "--json"]).output().unwrap();
+    let output = Command::new(PROBE.as_path()).args(["list", "--json"]).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
     assert_eq!(lines.lines().count(), all().count());
     for line in lines.lines() {
@@ -272,7 +277,7 @@ fn a_home_with_something_in_it_is_not_planted_over() {
     let home = folder.path().join("home");
     fs::create_dir_all(&home).unwrap();
     fs::write(home.join(".env"), "real").unwrap();
-    let mut command = Command::new(PROBE);
+    let mut command = Command::new(PROBE.as_path());
     command.arg("plant").arg("--dir").arg(folder.path().join("victim")).arg("--home").arg(&home);
     command.stderr(Stdio::null());
     assert!(Planted::start_with(command).is_err());
@@ -287,7 +292,7 @@ fn a_home_elsewhere_is_planted_and_tidied() {
     let home = folder.path().join("home");
     fs::create_dir_all(home.join(".ssh")).unwrap();
     fs::write(home.join(".ssh/known_hosts"), "real").unwrap();
-    let mut command = Command::new(PROBE);
+    let mut command = Command::new(PROBE.as_path());
     command.arg("plant").arg("--dir").arg(folder.path().join("victim")).arg("--home").arg(&home);
     let planted = Planted::start_with(command).unwrap();
     assert!(home.join(".ssh/id_ed25519").exists());
@@ -300,7 +305,7 @@ fn a_home_elsewhere_is_planted_and_tidied() {
 fn a_daemon_goes_on_after_its_parent_has_ended() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lines");
-    let mut command = Command::new(PROBE);
+    let mut command = Command::new(PROBE.as_path());
     assert!(command.arg("daemonise").arg("2").arg(&file).status().unwrap().success());
     let lines = || fs::read_to_string(&file).unwrap_or_default().lines().count();
     let at_first = lines();
@@ -313,6 +318,6 @@ fn a_daemon_goes_on_after_its_parent_has_ended() {
 
 #[test]
 fn a_flood_is_eight_mebibytes_on_each_side() {
-    let output = Command::new(PROBE).arg("flood").output().unwrap();
+    let output = Command::new(PROBE.as_path()).arg("flood").output().unwrap();
     assert_eq!((output.stdout.len(), output.stderr.len()), (8 << 20, 8 << 20));
 }
