@@ -199,9 +199,9 @@ impl Supervisor {
         }
         run.child.reap();
         let duration = run.since.elapsed();
-        // All writers are dead by now: what can be read is all there is.
-        self.stdout.read_available();
-        self.stderr.read_available();
+        // All writers are dead by now: what the pipes hold is all there is.
+        self.stdout.read_rest();
+        self.stderr.read_rest();
         let status = run.status();
         let (end, limits_hit) = self.verdict(end);
         let usage = self.usage();
