@@ -175,7 +175,7 @@ impl Supervisor {
         }
         let [ended, woken, out, err, asked] = fds.map(|fd| fd.revents());
         if !asked.is_empty() && self.refusals.listener().is_some() {
-            self.refusals.serve(asked.contains(PollFlags::HUP));
+            self.refusals.serve(asked);
         }
         let [ended, woken, out, err] = [ended, woken, out, err].map(|events| !events.is_empty());
         if out {
