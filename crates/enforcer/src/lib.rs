@@ -50,6 +50,8 @@
 mod capture;
 mod cgroup;
 mod child;
+#[cfg(test)]
+mod cost;
 mod cures;
 mod error;
 mod grants;
