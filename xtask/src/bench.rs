@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 
+use crate::setup;
 use crate::workspace::{cargo, output, root, succeed, target_dir};
 
 /// Runs of each command; the median is reported.
@@ -61,6 +62,19 @@ pub(crate) fn manifest() -> anyhow::Result<()> {
         worst.milliseconds,
         worst.mebibytes
     );
+    Ok(())
+}
+
+/// Start, steady state and thousands of runs of the sandbox, beside bubblewrap, where it is installed, and no sandbox.
+pub(crate) fn enforcer() -> anyhow::Result<()> {
+    let environment = setup::run()?;
+    let build = ["build", "--release", "--package", "skillsandbox-benches", "--example", "sandbox"];
+    succeed(cargo(build).envs(environment))?;
+    let program = target_dir()?.join("release/examples/sandbox");
+    for part in ["start", "steady", "soak"] {
+        println!();
+        succeed(Command::new(&program).arg(part))?;
+    }
     Ok(())
 }
 

@@ -40,6 +40,7 @@ For parts of the work:
   eval --mutate --corpus DIR [--seed N] [--sample N]
                         the same after an attacker rewrote what was found: which rules are about techniques,
                         which about strings
+  bench enforcer        what the sandbox costs, beside bubblewrap and no sandbox
   bench check-path      decisions a second of `skillsandbox check-path --stdin`
   bench scanner [--corpus DIR]
                         instructions of a scan under callgrind; time and memory of `skillsandbox scan`
@@ -70,6 +71,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["bench", "manifest"] => bench::manifest(),
         ["bench", "scanner", "--corpus", corpus] => bench_scanner::run(Some(corpus)),
         ["bench", "scanner"] => bench_scanner::run(None),
+        ["bench", "enforcer"] => bench::enforcer(),
         ["bench", "check-path"] => bench::check_path(),
         ["eval", rest @ ..] => eval::run(rest),
         ["measure", command @ ..] => bench::measure(command),

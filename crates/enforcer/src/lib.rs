@@ -1,10 +1,57 @@
 //! Confines a command on Linux without root.
+//!
+//! ```
+//! use std::time::Duration;
+//! use skillsandbox_enforcer::{Command, Plan};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let plan = Plan::builder().env("LANG", "C.UTF-8").timeout(Duration::from_secs(10)).build()?;
+//! let outcome = plan.spawn(&Command::new("ls").arg("/home").captured(1 << 20))?.wait()?;
+//! assert_eq!(outcome.stdout.text(), "skill\n");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # From a plan to an outcome
+//!
+//! A [`Plan`] says what is wanted. [`Plan::spawn`] looks up its paths and compiles what it needs in this process, makes a child in
+//! new namespaces, and lets it put up the walls ([`Layer`], in the order of [`Layer::ALL`]) before it executes the command. A
+//! [`Running`] command is watched by a thread of its own, which is also the one that the kernel ties its life to. Its
+//! [`Outcome`] says how it ended and what held it.
+//!
+//! # It refuses rather than weakens
+//!
+//! A layer that is missing is an [`Error::Layer`], with the step that failed and the cure where one is known, and nothing was
+//! executed. [`PlanBuilder::best_effort`] can waive the cgroup, Landlock and seccomp layers, each by name;
+//! [`Outcome::waived`] then says what was missing and why. [`Support::probe`] finds out beforehand, by trying.
+//!
+//! # What it does not protect
+//!
+//! - Against a bug in the kernel: it is one kernel for both sides.
+//! - What is granted is granted: a run can fill a write grant, and leave anything in it that an ordinary program of the user could, set-user-id
+//!   bits excepted.
+//! - A forbidden file is hidden by its path; another hard link to it below a grant is another file.
+//! - Supplementary groups of an ordinary user stay (the kernel does not let go of them), so files that only a group may read can be read
+//!   where they are granted.
+//! - Facts about the host that every process may read: its kernel, its processors, its load (`/proc`).
+//! - Time: side channels, and the moment between two looks of the supervisor where no cgroup holds the limits.
+//!
+//! # Kernel
+//!
+//! Linux 5.13 for all layers, 6.12 for what Landlock knows of signals and abstract sockets; user namespaces for ordinary users.
+//! `docs/kernel-support.md` in the repository has the table.
+//!
+//! # Features
+//!
+//! - `systemd`: asks systemd's user manager for a cgroup where none is delegated.
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 
 mod capture;
 mod cgroup;
 mod child;
+#[cfg(test)]
+mod cost;
 mod cures;
 mod error;
 mod grants;
@@ -47,3 +94,7 @@ pub use support::{
     Check, CheckResult, Container, Facts, KernelKind, LayerSupport, Limiting, Observation, State, Support,
     Trial,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -78,6 +78,7 @@ const KERNEL_CALLS: &[Step] = &[
     Step::LandlockRule,
     Step::Landlock,
     Step::Seccomp,
+    Step::Listener,
 ];
 
 /// What every Linux that has the rest does for everybody, unless a filter is in between.
@@ -90,6 +91,7 @@ pub(super) const REFUSED_ONLY_BY_FILTERS: &[Step] = &[
     Step::Standard,
     Step::Limit,
     Step::NoNewPrivs,
+    Step::Listener,
 ];
 
 pub(super) const ENTRIES: &[Entry] = &[
