@@ -150,14 +150,16 @@ fn install_filter(filters: &Filters) -> Applied<Option<OwnedFd>> {
 fn say_that_it_stands(listener: Option<OwnedFd>) -> Applied {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut rights = SendAncillaryBuffer::new(&mut space);
-    let listener = listener.as_ref().map(OwnedFd::as_fd);
-    let listener = listener.as_slice();
-    if !listener.is_empty() {
-        rights.push(SendAncillaryMessage::ScmRights(listener));
+    let sent = listener.as_ref().map(OwnedFd::as_fd);
+    let sent = sent.as_slice();
+    if !sent.is_empty() {
+        rights.push(SendAncillaryMessage::ScmRights(sent));
     }
     let ready = sys::fds::borrow(fds::READY);
     rustix::net::sendmsg(ready, &[IoSlice::new(&STANDS)], &mut rights, SendFlags::NOSIGNAL)
         .at(Step::Listener)?;
+    // The skill must not have it.
+    drop(listener);
     Ok(())
 }
 

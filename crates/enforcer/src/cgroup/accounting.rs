@@ -19,7 +19,8 @@
 //! (`vfork`), which is why [`Tree::over`] wants to see it twice.
 //!
 //! Not counted: files on tmpfs, which have a limit of their own; what the kernel holds for a process (pipes, sockets, page
-//! tables); memfds that are only on their way through a socket; System V segments that nobody has attached.
+//! tables); memfds that are only on their way through a socket, or mapped, untouched and closed; shared memory that was let go
+//! of by `MADV_DONTNEED` and is kept all the same; System V segments that nobody has attached.
 //!
 //! # Which time
 //!
