@@ -111,7 +111,7 @@ fn row_086_patterns_allow_negations_deny_and_denial_wins() {
 #[ignore = "run by another test, with an environment of its own"]
 fn helper_patterns() {
     let patterns = ["KUBECTL_*", "APP_*", "!SECRET_*", "SECRET_APP", "LANG"];
-    let plan = patterns.into_iter().fold(plan(), |plan, pattern| plan.allow_env(pattern));
+    let plan = patterns.into_iter().fold(plan(), common::Builder::allow_env);
     println!("{}", output(plan.deny_env("APP_INTERNAL").deny_env("LA*"), "env"));
 }
 
