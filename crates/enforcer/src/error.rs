@@ -73,6 +73,9 @@ pub enum PlanProblem {
     /// A folder that the sandbox makes itself.
     #[error("{} cannot be granted: the sandbox has its own /proc, /sys and /dev", .0.display())]
     Own(PathBuf),
+    /// The folder of all homes.
+    #[error("{} cannot be granted as a whole: the home of the sandbox is in it. Name the folders in it that are needed", .0.display())]
+    HoldsHome(PathBuf),
     /// The same path is granted and forbidden.
     #[error("{} is granted, but {} is forbidden", grant.display(), forbidden.display())]
     GrantedAndForbidden {

@@ -118,14 +118,17 @@ impl Grants {
             grants.add(path, Access::Read, Source::Plan, plan)?;
         }
         for path in &plan.write {
-            if folders == Folders::Look && fs::symlink_metadata(path).is_err() {
+            if fs::symlink_metadata(path).is_err() {
                 grants.add_absent(path, plan)?;
-                continue;
+            } else {
+                grants.add(path, Access::Write, Source::Plan, plan)?;
             }
-            grants.make_folder(path)?;
-            grants.add(path, Access::Write, Source::Plan, plan)?;
         }
         grants.refuse_links_in_write_grants()?;
+        // Only now: a link that an earlier run left behind must not decide where folders are made.
+        if folders == Folders::Make {
+            grants.make_folders()?;
+        }
         grants.sort();
         grants.mask(plan)?;
         grants.pin();
@@ -184,27 +187,20 @@ impl Grants {
 
     /// Remembers every link on the way to a grant, so that both its names work inside.
     fn add_links(&mut self, path: &Path) {
-        let mut real = PathBuf::from("/");
-        for part in path.components().skip(1) {
-            real.push(part);
-            let Ok(target) = fs::read_link(&real) else { continue };
-            let Ok(canonical) = real.canonicalize() else { return };
-            // A relative link stays one where that leads to the same place: /bin is usr/bin, as on the host.
-            let direct = real.parent().map(|parent| parent.join(&target));
-            let text =
-                if direct.as_deref() == Some(canonical.as_path()) { target } else { canonical.clone() };
-            self.links.push((std::mem::replace(&mut real, canonical), text));
-        }
+        self.links.extend(links_on(path));
     }
 
-    fn make_folder(&mut self, path: &Path) -> Result<(), Error> {
-        if fs::symlink_metadata(path).is_ok() {
-            return Ok(());
+    /// Makes the write grants that are not there. Their paths have no link in them, and still must not when they are made.
+    fn make_folders(&mut self) -> Result<(), Error> {
+        for grant in self.all.iter_mut().filter(|grant| self.created.contains(&grant.path)) {
+            let path = grant.path.clone();
+            let made = fs::create_dir_all(&path).and_then(|()| path.canonicalize()).and_then(|real| {
+                let moved = || io::Error::other("a folder on the way was replaced by a link meanwhile");
+                if real == path { Grant::of(real, grant.access, grant.source) } else { Err(moved()) }
+            });
+            *grant =
+                made.map_err(|source| Error::Path { what: "cannot create the write grant", path, source })?;
         }
-        let failed =
-            |source| Error::Path { what: "cannot create the write grant", path: path.to_owned(), source };
-        fs::create_dir_all(path).map_err(failed)?;
-        self.created.push(path.to_owned());
         Ok(())
     }
 
@@ -248,6 +244,7 @@ impl Grants {
 
     fn mask(&mut self, plan: &Plan) -> Result<(), Error> {
         for forbidden in &plan.forbidden {
+            self.refuse_links_to_forbidden(forbidden)?;
             let Ok(real) = forbidden.canonicalize() else {
                 self.check_absent(forbidden)?;
                 continue;
@@ -270,6 +267,22 @@ impl Grants {
             }
         }
         Ok(())
+    }
+
+    /// What a link leads to is hidden, but the link itself is not: a run that may write where it is could put something else in
+    /// its place, and the next run would have that hidden instead.
+    fn refuse_links_to_forbidden(&self, forbidden: &Path) -> Result<(), Error> {
+        let writable = |link: &Path| self.deciding(link).is_some_and(|grant| grant.access == Access::Write);
+        match links_on(forbidden).into_iter().find(|(link, _)| writable(link)) {
+            Some((link, _)) => Err(Error::Path {
+                what: "cannot forbid through",
+                path: link,
+                source: io::Error::other(
+                    "it is a link in a folder that the run may write; forbid what it leads to",
+                ),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// A forbidden path that is not there cannot be hidden; where it could be made, the plan cannot be kept.
@@ -351,6 +364,22 @@ pub(crate) fn is_within(path: &Path, above: &Path) -> bool {
         Some(rest) => rest.is_empty() || rest.starts_with(b"/") || above == b"/",
         None => false,
     }
+}
+
+/// Every link on the way along a path, and where it leads.
+fn links_on(path: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let mut links = Vec::new();
+    let mut real = PathBuf::from("/");
+    for part in path.components().skip(1) {
+        real.push(part);
+        let Ok(target) = fs::read_link(&real) else { continue };
+        let Ok(canonical) = real.canonicalize() else { return links };
+        // A relative link stays one where that leads to the same place: /bin is usr/bin, as on the host.
+        let direct = real.parent().map(|parent| parent.join(&target));
+        let text = if direct.as_deref() == Some(canonical.as_path()) { target } else { canonical.clone() };
+        links.push((std::mem::replace(&mut real, canonical), text));
+    }
+    links
 }
 
 /// Debian's Java keeps its settings, without which it does not start, in /etc/java-17-openjdk and the like.

@@ -8,6 +8,7 @@ use std::time::Instant;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
 };
+use rustix::pipe::PipeFlags;
 
 use crate::cgroup::{Group, Mechanism};
 use crate::child::{Pipes, Prepared, STANDS, init};
@@ -50,7 +51,9 @@ pub(crate) fn start(prepared: &Prepared, group: Option<&mut Group>) -> Result<(R
     let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
     let sockets = rustix::net::socketpair(family, kind, SocketFlags::CLOEXEC, None);
     let (ready, ready_end) = sockets.map_err(host("make a pair of sockets"))?;
-    let (result, result_end) = pipe()?;
+    // Read only when its writer has ended. Another process that this program forked meanwhile may have a copy of the writing
+    // end, and must not keep the reader waiting for what nobody will write.
+    let (result, result_end) = pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     let pipes = Pipes { ready: ready_end, result: result_end };
     let child = sys::clone::child(namespaces::AT_CLONE, || init(prepared, &pipes));
     let child =
@@ -174,6 +177,6 @@ pub(crate) fn host<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> 
     move |source| Error::Host { what, source: source.into() }
 }
 
-fn pipe() -> Result<(OwnedFd, OwnedFd), Error> {
-    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(host("make a pipe"))
+fn pipe(flags: PipeFlags) -> Result<(OwnedFd, OwnedFd), Error> {
+    rustix::pipe::pipe_with(flags).map_err(host("make a pipe"))
 }

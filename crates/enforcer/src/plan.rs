@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::error::{Error, PlanProblem};
 use crate::layer::Layer;
 use crate::layers::env::Environment;
+use crate::layers::mounts::HOME;
 use crate::limits::Limits;
 use crate::seccomp::Profile;
 
@@ -251,6 +252,9 @@ pub(crate) fn check_grant(path: &Path, forbidden: &[PathBuf]) -> Result<(), Erro
     }
     if OWN.iter().any(|own| path.starts_with(own)) {
         return Err(PlanProblem::Own(path.to_owned()).into());
+    }
+    if path != Path::new(HOME) && Path::new(HOME).starts_with(path) {
+        return Err(PlanProblem::HoldsHome(path.to_owned()).into());
     }
     if let Some(forbidden) = forbidden.iter().find(|forbidden| path.starts_with(forbidden)) {
         return Err(PlanProblem::GrantedAndForbidden {

@@ -175,7 +175,7 @@ impl Supervisor {
         }
         let [ended, woken, out, err, asked] = fds.map(|fd| fd.revents());
         if !asked.is_empty() && self.refusals.listener().is_some() {
-            self.refusals.serve(asked.contains(PollFlags::HUP));
+            self.refusals.serve(asked);
         }
         let [ended, woken, out, err] = [ended, woken, out, err].map(|events| !events.is_empty());
         if out {
@@ -199,9 +199,9 @@ impl Supervisor {
         }
         run.child.reap();
         let duration = run.since.elapsed();
-        // All writers are dead by now: what can be read is all there is.
-        self.stdout.read_available();
-        self.stderr.read_available();
+        // All writers are dead by now: what the pipes hold is all there is.
+        self.stdout.read_rest();
+        self.stderr.read_rest();
         let status = run.status();
         let (end, limits_hit) = self.verdict(end);
         let usage = self.usage();

@@ -312,3 +312,55 @@ fn the_working_directory_is_in_a_grant_or_the_private_home() {
     let error = plan().workdir(folder.path()).build().unwrap().spawn(&Command::new("/bin/true")).unwrap_err();
     assert!(error.to_string().contains("in no grant"), "{error}");
 }
+
+#[test]
+fn a_link_to_what_is_forbidden_cannot_be_put_to_another_use() {
+    let folder = Folder::new();
+    let secret = folder.file("kept/secret", "canary");
+    let link = folder.path().join("secrets");
+    symlink("kept", &link).unwrap();
+    // The run could remove the link and make a folder there, which the next run would have hidden instead of the secret.
+    let command = Command::new("/bin/true");
+    let refused = plan().write(folder.path()).forbid(&link).build().unwrap().spawn(&command).unwrap_err();
+    assert!(refused.to_string().contains("forbid what it leads to"), "{refused}");
+    // By its own name it is hidden, and a link that cannot be written is as good.
+    let script = format!("cat '{}'", secret.display());
+    assert!(!sh(plan().write(folder.path()).forbid(secret.parent().unwrap()), &script).success());
+    assert!(!sh(plan().read(folder.path()).forbid(&link), &script).success());
+    assert!(sh(plan().read(folder.path()), &script).success(), "control");
+}
+
+#[test]
+fn no_folder_is_made_where_a_link_of_an_earlier_run_leads() {
+    let (granted, elsewhere) = (Folder::new(), Folder::new());
+    assert!(
+        sh(
+            plan().write(granted.path()),
+            &format!("ln -s '{}' '{}/out'", elsewhere.path().display(), granted.path().display())
+        )
+        .success()
+    );
+    let wanted = granted.path().join("out/new");
+    let plan = plan().write(granted.path()).write(&wanted).build().unwrap();
+    let refused = plan.spawn(&Command::new("/bin/true")).unwrap_err();
+    assert!(refused.to_string().contains("grant what it leads to"), "{refused}");
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0, "made before it was refused");
+}
+
+#[test]
+fn nothing_is_made_for_a_grant_that_is_forbidden() {
+    let folder = Folder::new();
+    let kept = folder.folder("kept");
+    let link = folder.path().join("link");
+    symlink(&kept, &link).unwrap();
+    let plan = plan().write(link.join("new")).forbid(&kept).build().unwrap();
+    plan.spawn(&Command::new("/bin/true")).unwrap_err();
+    assert_eq!(fs::read_dir(&kept).unwrap().count(), 0);
+}
+
+#[test]
+fn var_can_be_granted_and_the_folder_of_all_homes_says_why_not() {
+    assert_eq!(output(plan().read("/var"), "ls -d /var/tmp /tmp"), "/tmp\n/var/tmp\n");
+    let refused = plan().read("/home").build().unwrap_err();
+    assert!(refused.to_string().contains("Name the folders in it"), "{refused}");
+}

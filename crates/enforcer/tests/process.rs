@@ -224,3 +224,23 @@ fn row_112_a_storm_of_refused_calls_is_counted_and_ends() {
         );
     }
 }
+
+/// The system's programs are the same files inside and outside, and where root runs a skill they are its own: a lease on one
+/// would make everybody outside wait who starts it. `permissive` has no other wall here, so it refuses this too.
+#[test]
+fn a_lease_on_a_file_of_the_host_is_refused_in_every_profile() {
+    let folder = common::Folder::new();
+    let file = folder.file("read-by-others", "x");
+    // F_SETLEASE with F_WRLCK, which also keeps readers waiting.
+    let script = "open(F, '<', $ARGV[0]) or die $!; print fcntl(F, 1024, 1) ? 'held' : \"refused: $!\";";
+    let command = Command::new("/usr/bin/perl").args(["-e", script]).arg(file);
+    for profile in [Profile::Default, Profile::Permissive, Profile::Strict] {
+        let outcome = common::run(plan().read(folder.path()).syscalls(profile), &command);
+        assert_eq!(
+            outcome.stdout.text(),
+            "refused: Permission denied",
+            "{profile}: {}",
+            outcome.stderr.text()
+        );
+    }
+}

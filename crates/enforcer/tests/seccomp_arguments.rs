@@ -8,7 +8,7 @@
 #[allow(dead_code)] // Another test uses the rest.
 mod under_filter;
 
-use libc::{EAFNOSUPPORT, ENOPROTOOPT, EOPNOTSUPP, EPERM, EPROTONOSUPPORT};
+use libc::{EACCES, EAFNOSUPPORT, ENOPROTOOPT, EOPNOTSUPP, EPERM, EPROTONOSUPPORT};
 use skillsandbox_enforcer::Profile;
 use under_filter::{ABOVE, CHILD, NONE, NOWHERE, assert_passes, assert_refused, call};
 
@@ -264,5 +264,22 @@ fn settings_that_weaken_are_refused() {
             call(libc::SYS_seccomp, &[above | 4]),
             EPERM,
         );
+    }
+}
+
+/// Whoever opens a file on which a skill has a lease waits for it, outside the sandbox too.
+#[test]
+fn nobody_is_kept_waiting_by_a_lease() {
+    for above in ABOVE {
+        // F_SETLEASE, F_SETDELEG.
+        for command in [1024, 1040] {
+            for profile in [Profile::Default, Profile::Strict] {
+                let attempt = call(libc::SYS_fcntl, &[NONE, above | command, 1]);
+                assert_refused(profile, "a lease", attempt, EACCES);
+            }
+        }
+        for command in (0..=38).chain(1025..=1039) {
+            assert_passes(Profile::Default, "fcntl", call(libc::SYS_fcntl, &[NONE, above | command, NONE]));
+        }
     }
 }

@@ -48,7 +48,7 @@ pub(crate) const fn bit(signal: i32) -> u64 {
     1 << (signal - 1)
 }
 
-/// A signal that arrived, and whether it came from outside the pid namespace (or the kernel itself).
+/// A signal that arrived, and whether a process outside the pid namespace sent it by `kill` or its like.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrived {
     pub(crate) signal: i32,
@@ -72,8 +72,14 @@ pub(crate) fn wait(mask: u64) -> Result<Arrived> {
         match checked(result) {
             Ok(signal) => {
                 // SAFETY: zeroed, then filled by the kernel: every bit pattern is a valid number.
-                let sender = unsafe { info.assume_init().si_pid() };
-                return Ok(Arrived { signal: i32::try_from(signal).unwrap_or(0), from_outside: sender == 0 });
+                let info = unsafe { info.assume_init() };
+                // SAFETY: as above.
+                let (sender, user) = unsafe { (info.si_pid(), info.si_uid()) };
+                // Who is outside has no number in here. But anybody can write 0 there by rt_sigqueueinfo(2), which leaves
+                // another code; and where there were too many signals to remember, the kernel says 0 for the sender and also
+                // for the user, a number that is nobody's in the sandbox.
+                let from_outside = info.si_code == libc::SI_USER && sender == 0 && user != 0;
+                return Ok(Arrived { signal: i32::try_from(signal).unwrap_or(0), from_outside });
             }
             Err(Errno(libc::EINTR)) => {}
             Err(errno) => return Err(errno),
@@ -85,4 +91,38 @@ pub(crate) fn wait(mask: u64) -> Result<Arrived> {
 pub(crate) fn send_to_all(signal: i32) {
     // SAFETY: sends signals; touches no memory. In a pid namespace -1 means its processes only.
     unsafe { libc::kill(-1, signal) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `siginfo_t` as rt_sigqueueinfo(2) takes it: signal, error, code, and from the fourth number on sender and user.
+    fn queue(signal: i32, code: i32, sender: i32, user: i32) {
+        let mut info = [0_i32; 32];
+        (info[0], info[2], info[4], info[5]) = (signal, code, sender, user);
+        let (process, thread) = (std::process::id(), rustix::thread::gettid().as_raw_nonzero().get());
+        // SAFETY: the structure has the size that the kernel reads.
+        let sent =
+            unsafe { libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, info.as_ptr()) };
+        assert_eq!(sent, 0);
+    }
+
+    #[test]
+    fn a_signal_that_only_says_that_it_comes_from_outside_does_not() {
+        let signal = libc::SIGUSR2;
+        let before = block(bit(signal)).unwrap();
+        // One's own process may be sent any code, and so also what kill(2) leaves.
+        queue(signal, libc::SI_USER, 0, 1000);
+        assert!(wait(bit(signal)).unwrap().from_outside, "control: what the supervisor's looks like");
+        queue(signal, libc::SI_QUEUE, 0, 1000);
+        assert!(!wait(bit(signal)).unwrap().from_outside, "forged by rt_sigqueueinfo");
+        queue(signal, libc::SI_TKILL, 0, 1000);
+        assert!(!wait(bit(signal)).unwrap().from_outside, "forged by tgkill");
+        queue(signal, libc::SI_USER, 0, 0);
+        assert!(!wait(bit(signal)).unwrap().from_outside, "what is left when the queue is full");
+        queue(signal, libc::SI_USER, 7, 1000);
+        assert!(!wait(bit(signal)).unwrap().from_outside, "somebody inside");
+        block(before).unwrap();
+    }
 }

@@ -82,7 +82,7 @@ impl Mounts {
         let exec = if plan.no_exec { NOEXEC } else { 0 };
         layout.grants(grants, exec)?;
         layout.links(grants)?;
-        layout.customary_links()?;
+        layout.customary_links(grants)?;
         layout.masks(grants)?;
         Ok(Self {
             operations: layout.operations,
@@ -211,9 +211,10 @@ impl Layout {
     }
 
     /// Names that programs know, where no grant has taken them.
-    fn customary_links(&mut self) -> Result<(), Error> {
+    fn customary_links(&mut self, grants: &Grants) -> Result<(), Error> {
         for (path, text) in [("/var/tmp", "../tmp"), ("/var/run", "../run")] {
-            if !self.made.contains(OsStr::new(path)) {
+            let taken = self.made.contains(OsStr::new(path)) || grants.deciding(Path::new(path)).is_some();
+            if !taken {
                 self.link(path, text)?;
             }
         }

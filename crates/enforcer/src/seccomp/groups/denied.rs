@@ -113,6 +113,21 @@ pub(super) const DENIED: &[Denial] = &[
         calls: Calls { both: "add_key request_key keyctl", x86_64: "", more: &[] },
     },
     Denial {
+        name: "leases",
+        reason: "whoever opens a file on which there is a lease waits until its holder gives it up, 45 seconds at most, and a lease \
+                 takes no more than the right to read and the owner's number: where root runs a skill, that is every program \
+                 of the system. No other wall is in the way",
+        answer: OnlyWall(Errno::EACCES),
+        calls: Calls {
+            both: "",
+            x86_64: "",
+            more: &[Call::both(
+                "fcntl",
+                &[Rule::new("F_SETLEASE", &[is(1, 1024)]), Rule::new("F_SETDELEG", &[is(1, 1040)])],
+            )],
+        },
+    },
+    Denial {
         name: "the machine's state",
         reason: "clocks, host name, swap, quotas, accounting, the kernel's log, restarting: the machine's, not the skill's",
         answer: Refuse(Errno::EPERM),

@@ -96,9 +96,24 @@ pub(super) const MODES_STRICT: Group = Group {
 
 pub(super) const DESCRIPTORS: Group = Group {
     name: "descriptors",
-    reason: "what is set and asked of a descriptor",
+    reason: "what is set and asked of a descriptor; no leases",
     within: Within::NotStrict("strict has fcntl without the commands that have signals sent to others"),
-    calls: Calls { both: "fcntl", x86_64: "", more: &[] },
+    calls: Calls {
+        both: "",
+        x86_64: "",
+        more: &[Call::both(
+            "fcntl",
+            &[
+                Rule::new("commands below F_SETLEASE", &[bits(1, !1023, 0)]),
+                Rule::new("F_GETLEASE", &[is(1, 1025)]),
+                Rule::new("F_NOTIFY and F_DUPFD_QUERY", &[bits(1, !1, 1026)]),
+                Rule::new("F_CREATED_QUERY to F_SETPIPE_SZ", &[bits(1, !3, 1028)]),
+                Rule::new("F_GETPIPE_SZ to F_GET_RW_HINT", &[bits(1, !3, 1032)]),
+                Rule::new("F_SET_RW_HINT and F_GET_FILE_RW_HINT", &[bits(1, !1, 1036)]),
+                Rule::new("F_SET_FILE_RW_HINT and F_GETDELEG", &[bits(1, !1, 1038)]),
+            ],
+        )],
+    },
 };
 
 pub(super) const DESCRIPTORS_STRICT: Group = Group {
@@ -125,7 +140,6 @@ pub(super) const DESCRIPTORS_STRICT: Group = Group {
                 Rule::new("F_OFD_GETLK", &[is(1, 36)]),
                 Rule::new("F_OFD_SETLK", &[is(1, 37)]),
                 Rule::new("F_OFD_SETLKW", &[is(1, 38)]),
-                Rule::new("F_SETLEASE", &[is(1, 1024)]),
                 Rule::new("F_GETLEASE", &[is(1, 1025)]),
                 Rule::new("F_DUPFD_QUERY", &[is(1, 1027)]),
                 Rule::new("F_CREATED_QUERY", &[is(1, 1028)]),
