@@ -63,12 +63,15 @@ fn bubblewrap() -> Option<Vec<String>> {
     Some(words)
 }
 
+/// A name, and what is timed under it.
+type Row<'a> = (&'static str, Box<dyn FnMut() + 'a>);
+
 fn start(count: usize) {
     let plan = policy().build().unwrap();
     let command = Command::new("/bin/true");
     let bwrap = bubblewrap();
     let own = std::env::current_exe().unwrap();
-    let mut rows: Vec<(&str, Box<dyn FnMut()>)> = vec![
+    let mut rows: Vec<Row<'_>> = vec![
         ("bare fork and exec", Box::new(|| bare(Bare::new("/bin/true")))),
         (
             "spawn from a program that runs",
@@ -119,7 +122,7 @@ fn bare(mut program: Bare) {
 }
 
 /// Medians of each, run in turns so that whatever else the machine does hits all alike.
-fn in_turns(count: usize, rows: &mut [(&str, Box<dyn FnMut() + '_>)]) -> Vec<Duration> {
+fn in_turns(count: usize, rows: &mut [Row<'_>]) -> Vec<Duration> {
     let mut times = vec![Vec::with_capacity(count); rows.len()];
     for _ in 0..count {
         for ((_, run), times) in rows.iter_mut().zip(&mut times) {

@@ -11,13 +11,12 @@ use std::os::fd::{AsFd as _, OwnedFd};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
-use crate::layers::caps::Capabilities;
 use crate::layers::fds::{self, Standard};
 use crate::layers::landlock::Landlock;
 use crate::layers::mounts::Mounts;
 use crate::layers::namespaces::Namespaces;
 use crate::layers::rlimits::Rlimits;
-use crate::layers::{lifetime, network, no_new_privs};
+use crate::layers::{caps, lifetime, network, no_new_privs};
 use crate::seccomp;
 use crate::step::{Applied, At as _, Failure, Message, Step};
 use crate::sys;
@@ -35,7 +34,6 @@ pub(crate) struct Prepared {
     pub(crate) mounts: Mounts,
     pub(crate) standard: Standard,
     pub(crate) rlimits: Rlimits,
-    pub(crate) capabilities: Capabilities,
     pub(crate) landlock: Option<Landlock>,
     pub(crate) seccomp: Filters,
     pub(crate) program: CString,
@@ -120,7 +118,7 @@ fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<Infallible> {
     prepared.standard.apply(*ready, ruleset)?;
     *ready = fds::READY;
     prepared.rlimits.apply()?;
-    prepared.capabilities.apply()?;
+    caps::apply()?;
     no_new_privs::apply()?;
     if let Some(landlock) = &prepared.landlock {
         pass_over(*ready, landlock.apply(sys::fds::borrow(fds::RULESET)), waived.landlock)?;
@@ -128,7 +126,7 @@ fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<Infallible> {
     sys::signals::block(0).at(Step::Session)?;
     let listener = install_filter(&prepared.seccomp);
     let listener = pass_over(*ready, listener, waived.seccomp)?.flatten();
-    say_that_it_stands(listener)?;
+    say_that_it_stands(listener.as_ref())?;
     let errno = sys::exec::execute(&prepared.program, &prepared.arguments, &prepared.environment);
     Err(Failure { step: Step::Exec, index: 0, errno })
 }
@@ -147,19 +145,17 @@ fn install_filter(filters: &Filters) -> Applied<Option<OwnedFd>> {
 
 /// Tells the launching program that all is in place, and gives it the listener of the filter. When the socket closes after
 /// this, the program was executed; before it, something ended this process.
-fn say_that_it_stands(listener: Option<OwnedFd>) -> Applied {
+fn say_that_it_stands(listener: Option<&OwnedFd>) -> Applied {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut rights = SendAncillaryBuffer::new(&mut space);
-    let sent = listener.as_ref().map(OwnedFd::as_fd);
-    let sent = sent.as_slice();
-    if !sent.is_empty() {
-        rights.push(SendAncillaryMessage::ScmRights(sent));
+    let listener = listener.map(OwnedFd::as_fd);
+    let listener = listener.as_slice();
+    if !listener.is_empty() {
+        rights.push(SendAncillaryMessage::ScmRights(listener));
     }
     let ready = sys::fds::borrow(fds::READY);
     rustix::net::sendmsg(ready, &[IoSlice::new(&STANDS)], &mut rights, SendFlags::NOSIGNAL)
         .at(Step::Listener)?;
-    // The skill must not have it.
-    drop(listener);
     Ok(())
 }
 

@@ -4,10 +4,13 @@
 use std::time::{Duration, Instant};
 
 use crate::child::Prepared;
+use crate::grants::{Folders, Grants};
+use crate::layers::landlock::Landlock;
+use crate::layers::mounts::Mounts;
 use crate::layers::namespaces::AT_CLONE;
 use crate::layers::network;
 use crate::plan::{Command, Plan};
-use crate::prepare::prepare;
+use crate::prepare::{Located, prepare};
 use crate::sys::{clone, exec};
 
 const ROUNDS: usize = 200;
@@ -44,6 +47,25 @@ fn where_the_time_goes() {
         .collect();
     times.sort_unstable();
     println!("{:8.3} ms  everything before the child", times[times.len() / 2].as_secs_f64() * 1e3);
+
+    let part = |name: &str, work: &dyn Fn()| {
+        let mut times: Vec<Duration> = (0..ROUNDS)
+            .map(|_| {
+                let start = Instant::now();
+                work();
+                start.elapsed()
+            })
+            .collect();
+        times.sort_unstable();
+        println!("{:8.3} ms    of it: {name}", times[times.len() / 2].as_secs_f64() * 1e3);
+    };
+    let located = Located::new(&plan, &command, Folders::Make).unwrap();
+    part("the program and the grants", &|| drop(Located::new(&plan, &command, Folders::Make)));
+    part("the grants", &|| drop(Grants::resolve(&plan, &[], Folders::Make)));
+    part("rules of Landlock", &|| drop(Landlock::prepare(&plan, &located.grants)));
+    part("the layout of the root", &|| {
+        drop(Mounts::prepare(&plan, &located.grants, &located.workdir, false));
+    });
 
     let mut last = Duration::ZERO;
     let mut row = |name: &str, time: Duration| {

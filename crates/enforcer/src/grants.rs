@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 
 use crate::error::{Error, PlanProblem};
 use crate::plan::{Plan, check_grant};
@@ -136,24 +137,29 @@ impl Grants {
 
     /// The grant that decides about a path inside: the nearest one above it.
     pub(crate) fn deciding(&self, path: &Path) -> Option<&Grant> {
-        self.all.iter().rev().find(|grant| path.starts_with(&grant.path))
+        self.all.iter().rev().find(|grant| is_within(path, &grant.path))
     }
 
     fn add_if_there(&mut self, path: &Path, source: Source) {
         // What is missing, or not ours to see, is not there inside either.
-        let Ok(real) = path.canonicalize() else { return };
-        if let Ok(grant) = Grant::of(real, Access::Read, source) {
-            self.add_links(path);
+        if let Ok(found) = Found::look(path)
+            && let Ok(grant) = Grant::of(found, Access::Read, source)
+        {
+            if grant.path != path {
+                self.add_links(path);
+            }
             self.all.push(grant);
         }
     }
 
     fn add(&mut self, path: &Path, access: Access, source: Source, plan: &Plan) -> Result<(), Error> {
         let failed = |source| Error::Path { what: "cannot grant", path: path.to_owned(), source };
-        let real = path.canonicalize().map_err(failed)?;
-        check_grant(&real, &plan.forbidden)?;
-        let grant = Grant::of(real, access, source).map_err(failed)?;
-        self.add_links(path);
+        let found = Found::look(path).map_err(failed)?;
+        check_grant(&found.path, &plan.forbidden)?;
+        let grant = Grant::of(found, access, source).map_err(failed)?;
+        if grant.path != path {
+            self.add_links(path);
+        }
         self.all.push(grant);
         Ok(())
     }
@@ -217,8 +223,13 @@ impl Grants {
 
     /// Parents first. The same path twice becomes one grant, the wider one; a grant that adds nothing to the one above goes.
     fn sort(&mut self) {
-        self.all
-            .sort_by(|a, b| a.path.cmp(&b.path).then(b.access.cmp(&a.access)).then(b.source.cmp(&a.source)));
+        self.all.sort_by(|a, b| {
+            a.path
+                .as_os_str()
+                .cmp(b.path.as_os_str())
+                .then(b.access.cmp(&a.access))
+                .then(b.source.cmp(&a.source))
+        });
         self.all.dedup_by(|later, first| later.path == first.path);
         let all = std::mem::take(&mut self.all);
         for grant in all {
@@ -304,19 +315,54 @@ impl Grants {
                 self.pins.push(above.to_owned());
             }
         }
-        self.pins.sort();
+        self.pins.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         self.pins.dedup();
     }
 }
 
 impl Grant {
-    fn of(path: PathBuf, access: Access, source: Source) -> io::Result<Self> {
-        let metadata = fs::metadata(&path)?;
-        let kind = metadata.file_type();
+    fn of(found: Found, access: Access, source: Source) -> io::Result<Self> {
+        let kind = FileType::from_raw_mode(found.stat.st_mode);
         if !kind.is_dir() && !kind.is_file() {
             return Err(io::Error::other("it is neither a file nor a folder"));
         }
-        Ok(Self { path, access, source, is_dir: kind.is_dir(), identity: (metadata.dev(), metadata.ino()) })
+        let identity = (found.stat.st_dev, found.stat.st_ino);
+        Ok(Self { path: found.path, access, source, is_dir: kind.is_dir(), identity })
+    }
+}
+
+/// A path without links, and what is there.
+struct Found {
+    path: PathBuf,
+    stat: Stat,
+}
+
+impl Found {
+    /// Most paths have no link in them, which one call finds out; only for the others every part is looked at.
+    fn look(path: &Path) -> io::Result<Self> {
+        let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        // Its parts put together again: no doubled slashes, no dots.
+        let plain: PathBuf = path.components().collect();
+        match rustix::fs::openat2(CWD, &plain, flags, Mode::empty(), resolve) {
+            Ok(place) => return Ok(Self { stat: rustix::fs::fstat(&place)?, path: plain }),
+            // A link on the way would have been found first.
+            Err(rustix::io::Errno::NOENT) => return Err(rustix::io::Errno::NOENT.into()),
+            Err(_) => {}
+        }
+        let path = plain.canonicalize()?;
+        let place = rustix::fs::open(&path, flags | OFlags::NOFOLLOW, Mode::empty())?;
+        Ok(Self { stat: rustix::fs::fstat(&place)?, path })
+    }
+}
+
+/// Whether a path is another one or lies in it. Both are free of links, dots and doubled slashes, so their bytes can be compared,
+/// which takes a tenth of the time of comparing their parts.
+pub(crate) fn is_within(path: &Path, above: &Path) -> bool {
+    let (path, above) = (path.as_os_str().as_encoded_bytes(), above.as_os_str().as_encoded_bytes());
+    match path.strip_prefix(above) {
+        Some(rest) => rest.is_empty() || rest.starts_with(b"/") || above == b"/",
+        None => false,
     }
 }
 
@@ -338,8 +384,28 @@ fn links_on(path: &Path) -> Vec<(PathBuf, PathBuf)> {
 
 /// Debian's Java keeps its settings, without which it does not start, in /etc/java-17-openjdk and the like.
 fn java_settings() -> impl Iterator<Item = PathBuf> {
-    let entries = fs::read_dir("/etc").into_iter().flatten().filter_map(Result::ok);
-    entries
-        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"java-"))
-        .map(|entry| entry.path())
+    (8..=JAVA_NEWEST).map(|version| format!("/etc/java-{version}-openjdk").into())
+}
+
+/// The newest version of Java that is looked for.
+const JAVA_NEWEST: u32 = 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn within_means_the_path_itself_or_below_it() {
+        for (path, above, expected) in [
+            ("/a/b", "/a", true),
+            ("/a", "/a", true),
+            ("/ab", "/a", false),
+            ("/a", "/a/b", false),
+            ("/a", "/", true),
+            ("/a-b/c", "/a", false),
+        ] {
+            assert_eq!(is_within(Path::new(path), Path::new(above)), expected, "{path} in {above}");
+            assert_eq!(Path::new(path).starts_with(above), expected, "the slow way says the same");
+        }
+    }
 }

@@ -13,7 +13,6 @@ use crate::error::{Error, PlanProblem};
 use crate::grants::{Folders, Grants};
 use crate::janitor::Leftover;
 use crate::layer::Layer;
-use crate::layers::caps::Capabilities;
 use crate::layers::env::{self, EnvironmentCounts};
 use crate::layers::fds::{Ends, Standard};
 use crate::layers::landlock::Landlock;
@@ -111,7 +110,6 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
         mounts: Mounts::prepare(plan, &located.grants, &located.workdir, is_root)?,
         standard,
         rlimits: Rlimits::prepare(&plan.limits, group.is_none()),
-        capabilities: Capabilities::prepare(),
         landlock,
         seccomp,
         program: c_string(located.program.path.as_os_str())?,

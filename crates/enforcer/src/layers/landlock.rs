@@ -15,7 +15,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 
 use crate::cures;
 use crate::error::Error;
-use crate::grants::{Access, Grants};
+use crate::grants::{Access, Grant, Grants, Source};
 use crate::layer::Layer;
 use crate::plan::Plan;
 use crate::step::{Applied, At as _, Step};
@@ -104,7 +104,9 @@ impl Rights {
             ruleset = ruleset.scope(Scope::from_all(self.abi))?;
         }
         let mut created = ruleset.create()?;
-        for grant in &grants.all {
+        // What the system has in /etc is under the rule for that folder, as the files are that are written anew.
+        let own_etc = |grant: &&Grant| grant.source == Source::System && grant.path.starts_with("/etc");
+        for grant in grants.all.iter().filter(|grant| !own_etc(grant)) {
             let mut access = match grant.access {
                 Access::Read => self.read(),
                 Access::Write => self.write(plan.no_exec),

@@ -10,7 +10,7 @@ mod layout;
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
     fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
@@ -21,9 +21,6 @@ use crate::sys;
 use crate::sys::mount::{NODEV, NOEXEC, NOSUID, RDONLY, Reach, set_attributes};
 
 pub(crate) use layout::{HOME, ID, NAME, PRIVATE, RUNTIME_DIR, TMP};
-
-/// Where the private file system is mounted while its folders are taken from it. Nothing is left of it.
-const STAGE: &CStr = c".private";
 
 /// All that the child does to make its root.
 #[derive(Debug)]
@@ -106,10 +103,10 @@ impl Mounts {
     /// Makes the root and moves into it.
     pub(crate) fn apply(&self) -> Applied {
         rustix::process::umask(Mode::empty());
+        let private = self.mount_private()?;
         let root = Self::mount_root()?;
-        self.mount_private(root.as_fd())?;
         for (index, operation) in self.operations.iter().enumerate() {
-            operation.apply(root.as_fd()).at_index(operation.step(), index)?;
+            operation.apply(root.as_fd(), private.as_fd()).at_index(operation.step(), index)?;
         }
         Self::pivot(root.as_fd())?;
         set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, Reach::One).at(Step::Seal)?;
@@ -125,7 +122,9 @@ impl Mounts {
         Ok(root)
     }
 
-    fn mount_private(&self, root: BorrowedFd<'_>) -> Applied {
+    /// The file system of which the private folders are parts. It is mounted over the old root, below the new one, because only
+    /// what is mounted can be cloned from; it goes with the old root, and its parts stay.
+    fn mount_private(&self) -> Applied<OwnedFd> {
         let private =
             tmpfs(&self.private_size, c"65536", c"0755", self.private_attributes).at(Step::PrivateFs)?;
         for (folder, mode) in PRIVATE {
@@ -134,17 +133,14 @@ impl Mounts {
         }
         let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         rustix::fs::openat(private.as_fd(), c"hidden-file", new, Mode::empty()).at(Step::PrivateFs)?;
-        rustix::fs::mkdirat(root, STAGE, Mode::RWXU).at(Step::PrivateFs)?;
         let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        move_mount(private.as_fd(), c"", root, STAGE, onto).at(Step::PrivateFs)
+        move_mount(private.as_fd(), c"", CWD, c"/", onto).at(Step::PrivateFs)?;
+        Ok(private)
     }
 
     /// The new root becomes the root; the old one goes, with all that was mounted in it.
     fn pivot(root: BorrowedFd<'_>) -> Applied {
-        // The folders that were wanted of it are mounts of their own by now.
         rustix::process::fchdir(root).at(Step::Pivot)?;
-        unmount(STAGE, UnmountFlags::DETACH).at(Step::Pivot)?;
-        rustix::fs::unlinkat(root, STAGE, AtFlags::REMOVEDIR).at(Step::Pivot)?;
         // Both the same: the old root ends up mounted over the new one, and "." leads to it (pivot_root(2)).
         rustix::process::pivot_root(c".", c".").at(Step::Pivot)?;
         unmount(c".", UnmountFlags::DETACH).at(Step::Pivot)?;
@@ -158,7 +154,7 @@ impl Operation {
         if matches!(self, Self::Proc { .. }) { Step::ProcFs } else { Step::Place }
     }
 
-    fn apply(&self, root: BorrowedFd<'_>) -> sys::Result<()> {
+    fn apply(&self, root: BorrowedFd<'_>, private: BorrowedFd<'_>) -> sys::Result<()> {
         match self {
             Self::Folder { target, mode } => {
                 rustix::fs::mkdirat(root, target.as_c_str(), Mode::from_raw_mode(*mode))?;
@@ -174,9 +170,8 @@ impl Operation {
             }
             Self::Link { target, text } => rustix::fs::symlinkat(text.as_c_str(), root, target.as_c_str())?,
             Self::Private { folder, target } => {
-                let stage = open_in(root, STAGE)?;
                 let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-                let tree = open_tree(stage.as_fd(), *folder, clone)?;
+                let tree = open_tree(private, *folder, clone)?;
                 attach(tree.as_fd(), root, target)?;
             }
             Self::Proc { target } => attach(proc()?.as_fd(), root, target)?,
@@ -191,8 +186,8 @@ impl Operation {
                 attach(clone_fd(place.as_fd())?.as_fd(), root, target)?;
             }
             Self::Mask { cover, target } => {
-                let place = open_in(root, cover)?;
-                let tree = clone_fd(place.as_fd())?;
+                let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+                let tree = open_tree(private, *cover, clone)?;
                 set_attributes(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC, Reach::Tree)?;
                 attach(tree.as_fd(), root, target)?;
             }

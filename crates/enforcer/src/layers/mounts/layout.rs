@@ -1,14 +1,14 @@
 //! What the new root looks like, as a list of operations. Made in the parent.
 
 use std::collections::BTreeSet;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Mounts, Operation};
 use crate::error::{Error, PlanProblem};
-use crate::grants::{Access, Grants};
+use crate::grants::{Access, Grants, is_within};
 use crate::plan::Plan;
 use crate::sys::mount::{NODEV, NOEXEC, NOSUID, RDONLY, Reach};
 
@@ -44,8 +44,8 @@ const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
 /// Covers for forbidden paths: in the private file system, but in no folder of it that is mounted, so nobody can reach or
 /// change them.
-const HIDDEN_FOLDER: &CStr = c".private/hidden";
-const HIDDEN_FILE: &CStr = c".private/hidden-file";
+const HIDDEN_FOLDER: &CStr = c"hidden";
+const HIDDEN_FILE: &CStr = c"hidden-file";
 
 /// Names of keys on the host, which are listed in every namespace.
 const KEYS: [&str; 2] = ["keys", "key-users"];
@@ -64,7 +64,7 @@ const ROOTS_OWN_PROC: [&str; 8] = [
 
 struct Layout {
     operations: Vec<Operation>,
-    made: BTreeSet<PathBuf>,
+    made: BTreeSet<OsString>,
 }
 
 impl Mounts {
@@ -158,10 +158,10 @@ impl Layout {
         // A pin splits a write grant, so it must be there before what it protects is put over it.
         let mut pins = grants.pins.iter().peekable();
         for (index, grant) in grants.all.iter().enumerate() {
-            while let Some(pin) = pins.next_if(|pin| pin.as_path() < grant.path.as_path()) {
+            while let Some(pin) = pins.next_if(|pin| pin.as_os_str() < grant.path.as_os_str()) {
                 self.operations.push(Operation::Pin { target: relative(pin)? });
             }
-            let inside = grants.all.iter().take(index).any(|above| grant.path.starts_with(&above.path));
+            let inside = grants.all.iter().take(index).any(|above| is_within(&grant.path, &above.path));
             if !inside {
                 self.parents(&grant.path)?;
                 if grant.is_dir {
@@ -192,11 +192,11 @@ impl Layout {
         for (link, text) in &grants.links {
             // In a granted folder the link is there already.
             let there = link.parent().is_some_and(|parent| grants.deciding(parent).is_some());
-            if there || self.made.contains(link) {
+            if there || self.made.contains(link.as_os_str()) {
                 continue;
             }
             self.parents(link)?;
-            self.made.insert(link.clone());
+            self.made.insert(link.clone().into_os_string());
             self.operations.push(Operation::Link { target: relative(link)?, text: c_string(text)? });
         }
         Ok(())
@@ -213,7 +213,7 @@ impl Layout {
     /// Names that programs know, where no grant has taken them.
     fn customary_links(&mut self, grants: &Grants) -> Result<(), Error> {
         for (path, text) in [("/var/tmp", "../tmp"), ("/var/run", "../run")] {
-            let taken = self.made.contains(Path::new(path)) || grants.deciding(Path::new(path)).is_some();
+            let taken = self.made.contains(OsStr::new(path)) || grants.deciding(Path::new(path)).is_some();
             if !taken {
                 self.link(path, text)?;
             }
@@ -222,25 +222,25 @@ impl Layout {
     }
 
     fn parents(&mut self, path: &Path) -> Result<(), Error> {
-        let parents: Vec<&Path> = path.ancestors().skip(1).collect();
-        for parent in parents.into_iter().rev().filter(|parent| parent.parent().is_some()) {
-            self.folder(parent, 0o755)?;
+        // What is made already has its own parents.
+        match path.parent() {
+            Some(parent) if parent.parent().is_some() => self.folder(parent, 0o755),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn folder(&mut self, path: &Path, mode: u32) -> Result<(), Error> {
-        if self.made.contains(path) {
+        if self.made.contains(path.as_os_str()) {
             return Ok(());
         }
         self.parents(path)?;
-        self.made.insert(path.to_owned());
+        self.made.insert(path.as_os_str().to_owned());
         self.operations.push(Operation::Folder { target: relative(path)?, mode });
         Ok(())
     }
 
     fn file(&mut self, path: &Path, content: Vec<u8>, mode: u32) -> Result<(), Error> {
-        if self.made.insert(path.to_owned()) {
+        if self.made.insert(path.as_os_str().to_owned()) {
             self.parents(path)?;
             self.operations.push(Operation::File { target: relative(path)?, content, mode });
         }
@@ -248,7 +248,7 @@ impl Layout {
     }
 
     fn link(&mut self, path: &str, text: &str) -> Result<(), Error> {
-        self.made.insert(PathBuf::from(path));
+        self.made.insert(path.into());
         let text = c_string(Path::new(text))?;
         self.operations.push(Operation::Link { target: relative(Path::new(path))?, text });
         Ok(())

@@ -8,9 +8,8 @@ use rustix::process::{DumpableBehavior, Pid, Resource, Rlimit, Signal, WaitOptio
 use rustix::thread::CapabilitySet;
 
 use super::Trial;
-use crate::layers::caps::Capabilities;
 use crate::layers::rlimits::Rlimits;
-use crate::layers::{lifetime, network, no_new_privs};
+use crate::layers::{caps, lifetime, network, no_new_privs};
 use crate::limits::Limits;
 use crate::step::Step;
 use crate::support::child::{Child, Inside, Or as _, Tried, Trouble, pipe, within};
@@ -87,9 +86,8 @@ pub(super) const TRIALS: &[Trial] = &[
         step: Step::Capabilities,
         after: &["uts namespace"],
         run: || {
-            let capabilities = Capabilities::prepare();
             let namespaces = libc::CLONE_NEWUSER | libc::CLONE_NEWUTS;
-            within(Inside::New(namespaces), |_| powerless(&capabilities))
+            within(Inside::New(namespaces), |_| powerless())
         },
     },
     Trial {
@@ -195,10 +193,10 @@ fn limited(limits: &Rlimits) -> Result<(), Trouble> {
     }
 }
 
-fn powerless(capabilities: &Capabilities) -> Result<(), Trouble> {
+fn powerless() -> Result<(), Trouble> {
     // The control: in a namespace of its own a process may name its host.
     rustix::system::sethostname(b"skillsandbox").before()?;
-    capabilities.apply()?;
+    caps::apply()?;
     let left = rustix::thread::capabilities(None).here()?;
     let empty = CapabilitySet::empty();
     if (left.effective, left.permitted, left.inheritable) != (empty, empty, empty) {
