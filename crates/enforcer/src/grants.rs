@@ -175,9 +175,9 @@ impl Grants {
         if !above.is_dir() {
             return Err(failed(io::Error::from_raw_os_error(libc::ENOTDIR)));
         }
-        rustix::fs::access(&above, access).map_err(|errno| failed(errno.into()))?;
         let real = above.join(path.strip_prefix(there).unwrap_or(path));
         check_grant(&real, &plan.forbidden)?;
+        rustix::fs::access(&above, access).map_err(|errno| failed(errno.into()))?;
         self.add_links(there);
         self.created.push(real.clone());
         let (access, source) = (Access::Write, Source::Plan);
@@ -194,9 +194,9 @@ impl Grants {
     fn make_folders(&mut self) -> Result<(), Error> {
         for grant in self.all.iter_mut().filter(|grant| self.created.contains(&grant.path)) {
             let path = grant.path.clone();
-            let made = fs::create_dir_all(&path).and_then(|()| path.canonicalize()).and_then(|real| {
+            let made = fs::create_dir_all(&path).and_then(|()| Found::look(&path)).and_then(|found| {
                 let moved = || io::Error::other("a folder on the way was replaced by a link meanwhile");
-                if real == path { Grant::of(real, grant.access, grant.source) } else { Err(moved()) }
+                if found.path == path { Grant::of(found, grant.access, grant.source) } else { Err(moved()) }
             });
             *grant =
                 made.map_err(|source| Error::Path { what: "cannot create the write grant", path, source })?;

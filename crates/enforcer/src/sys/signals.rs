@@ -97,7 +97,7 @@ pub(crate) fn send_to_all(signal: i32) {
 mod tests {
     use super::*;
 
-    /// `siginfo_t` as `rt_sigqueueinfo(2)` takes it: signal, error, code, and after a gap sender and user.
+    /// `siginfo_t` as `rt_sigqueueinfo(2)` takes it: signal, error, code, and from the fourth number on sender and user.
     fn queue(signal: i32, code: i32, sender: i32, user: i32) {
         let mut info = [0_i32; 32];
         (info[0], info[2], info[4], info[5]) = (signal, code, sender, user);
