@@ -364,3 +364,18 @@ fn var_can_be_granted_and_the_folder_of_all_homes_says_why_not() {
     let refused = plan().read("/home").build().unwrap_err();
     assert!(refused.to_string().contains("Name the folders in it"), "{refused}");
 }
+
+/// What is mounted over a root is not seen at `/`, but the kernel finds it at `/..`. Landlock asks nobody about `chmod`.
+#[test]
+fn the_hosts_root_is_not_above_the_sandboxs() {
+    let folder = Folder::new();
+    let file = folder.file("of-the-host", "canary");
+    let before = fs::metadata(&file).unwrap().permissions();
+    let script = format!(
+        "stat -c %d:%i / /.. /../.. /proc/self/root/.. | sort -u | wc -l; cat /proc/self/mountinfo | cut -d' ' -f5 | grep -cx /; \
+         chmod 000 '/..{0}'; test -e '/..{0}' && echo there; ls -A / > /tmp/a; ls -A /.. > /tmp/b; cmp /tmp/a /tmp/b && echo same",
+        file.display()
+    );
+    assert_eq!(sh(plan(), &script).stdout.text(), "1\n1\nsame\n");
+    assert_eq!(fs::metadata(&file).unwrap().permissions(), before);
+}
