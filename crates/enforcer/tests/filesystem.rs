@@ -101,6 +101,21 @@ fn row_103_home_and_the_other_folders_exist_are_private_and_are_gone_afterwards(
     );
 }
 
+/// The root is the end of every path upwards, and no file system of the host's root is left, not even below another mount.
+#[test]
+fn row_104_nothing_of_the_hosts_root_is_left() {
+    let text = output(
+        plan(),
+        "stat -c %d:%i / /.. /../.. /../../usr/..; ls -A /run; ls -A /.. | sort | md5sum; ls -A / | sort | md5sum",
+    );
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[1..4].iter().all(|line| *line == lines[0]), "{text}");
+    assert_eq!(lines[4], lines[5], "/run is empty, and the root is its own parent: {text}");
+    let mounts = output(plan(), "cut -d' ' -f4,5,8 /proc/self/mountinfo");
+    let roots: Vec<&str> = mounts.lines().filter(|line| line.starts_with("/ / ")).collect();
+    assert_eq!(roots, ["/ / tmpfs"], "{mounts}");
+}
+
 #[test]
 fn row_104_the_mount_namespace_is_its_own() {
     let own = fs::read_link("/proc/self/ns/mnt").unwrap();
@@ -111,7 +126,7 @@ fn row_104_the_mount_namespace_is_its_own() {
     assert!(
         !mounts
             .lines()
-            .any(|mount| mount.starts_with("/sys") || mount == "/dev" || mount.starts_with("/run")),
+            .any(|mount| mount.starts_with("/sys") || mount == "/dev" || mount.starts_with("/run/")),
         "{mounts}"
     );
     assert!(!sh(plan(), "mount -t tmpfs none /tmp").success());

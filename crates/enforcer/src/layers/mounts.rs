@@ -22,6 +22,9 @@ use crate::sys::mount::{NODEV, NOEXEC, NOSUID, RDONLY, Reach, set_attributes};
 
 pub(crate) use layout::{HOME, ID, NAME, PRIVATE, RUNTIME_DIR, TMP};
 
+/// Where the private file system is mounted, out of everybody's sight: see [`Mounts::mount_private`].
+const STAGE: &CStr = c"run";
+
 /// All that the child does to make its root.
 #[derive(Debug)]
 pub(crate) struct Mounts {
@@ -103,8 +106,8 @@ impl Mounts {
     /// Makes the root and moves into it.
     pub(crate) fn apply(&self) -> Applied {
         rustix::process::umask(Mode::empty());
-        let private = self.mount_private()?;
         let root = Self::mount_root()?;
+        let private = self.mount_private(root.as_fd())?;
         for (index, operation) in self.operations.iter().enumerate() {
             operation.apply(root.as_fd(), private.as_fd()).at_index(operation.step(), index)?;
         }
@@ -122,9 +125,9 @@ impl Mounts {
         Ok(root)
     }
 
-    /// The file system of which the private folders are parts. It is mounted over the old root, below the new one, because only
-    /// what is mounted can be cloned from; it goes with the old root, and its parts stay.
-    fn mount_private(&self) -> Applied<OwnedFd> {
+    /// The file system of which the private folders are parts. Only what is mounted can be cloned from, so it is mounted at /run,
+    /// where one of its own folders then covers it for good. (To unmount it would take as long as all the rest.)
+    fn mount_private(&self, root: BorrowedFd<'_>) -> Applied<OwnedFd> {
         let private =
             tmpfs(&self.private_size, c"65536", c"0755", self.private_attributes).at(Step::PrivateFs)?;
         for (folder, mode) in PRIVATE {
@@ -134,7 +137,8 @@ impl Mounts {
         let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         rustix::fs::openat(private.as_fd(), c"hidden-file", new, Mode::empty()).at(Step::PrivateFs)?;
         let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        move_mount(private.as_fd(), c"", CWD, c"/", onto).at(Step::PrivateFs)?;
+        rustix::fs::mkdirat(root, STAGE, Mode::RWXU).at(Step::PrivateFs)?;
+        move_mount(private.as_fd(), c"", root, STAGE, onto).at(Step::PrivateFs)?;
         Ok(private)
     }
 

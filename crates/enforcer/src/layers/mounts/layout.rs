@@ -24,8 +24,9 @@ pub(crate) const TMP: &str = "/tmp";
 pub(crate) const RUNTIME_DIR: &str = "/home/skill/.runtime";
 
 /// Folders of the private file system, parents first, and who may do what in them.
-pub(crate) const PRIVATE: [(&CStr, u32); 12] = [
+pub(crate) const PRIVATE: [(&CStr, u32); 13] = [
     (c"hidden", 0),
+    (c"run", 0o755),
     (c"home", 0o700),
     (c"home/.config", 0o700),
     (c"home/.cache", 0o700),
@@ -95,18 +96,16 @@ impl Mounts {
 
 impl Layout {
     fn skeleton(&mut self) -> Result<(), Error> {
-        for (folder, mode) in [
-            ("/etc", 0o755),
-            ("/proc", 0o555),
-            ("/run", 0o755),
-            ("/var", 0o755),
-            ("/dev", 0o755),
-            (TMP, 0o755),
-        ] {
+        for (folder, mode) in
+            [("/etc", 0o755), ("/proc", 0o555), ("/var", 0o755), ("/dev", 0o755), (TMP, 0o755)]
+        {
             self.folder(Path::new(folder), mode)?;
         }
         self.folder(Path::new(HOME), 0o755)?;
         self.folder(Path::new("/dev/shm"), 0o755)?;
+        // Made with the private file system itself, which this covers before anything else is looked up in it.
+        self.made.insert("/run".into());
+        self.private(c"run", "/run")?;
         self.private(c"tmp", TMP)?;
         self.private(c"home", HOME)?;
         self.private(c"shm", "/dev/shm")?;
