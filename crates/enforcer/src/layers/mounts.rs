@@ -145,10 +145,8 @@ impl Mounts {
     /// The new root becomes the root; the old one goes, with all that was mounted in it.
     fn pivot(root: BorrowedFd<'_>) -> Applied {
         rustix::process::fchdir(root).at(Step::Pivot)?;
-        // Both the same: the old root ends up mounted over the new one, and "." leads to it (pivot_root(2)); or rather to what is
-        // mounted over it in turn, which is the private file system. So that goes first, and the old root after it.
+        // Both the same: the old root ends up mounted over the new one, and "." leads to it (pivot_root(2)).
         rustix::process::pivot_root(c".", c".").at(Step::Pivot)?;
-        unmount(c".", UnmountFlags::DETACH).at(Step::Pivot)?;
         unmount(c".", UnmountFlags::DETACH).at(Step::Pivot)?;
         rustix::process::chdir(c"/").at(Step::Pivot)?;
         Self::check_that_nothing_covers(root).at(Step::Pivot)
