@@ -1,7 +1,10 @@
 //! Grants as they are on this host: links followed, folders made, contradictions found.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
@@ -131,6 +134,7 @@ impl Grants {
         }
         grants.sort();
         grants.mask(plan)?;
+        grants.mask_sockets();
         grants.pin();
         Ok(grants)
     }
@@ -282,6 +286,38 @@ impl Grants {
                 ),
             }),
             None => Ok(()),
+        }
+    }
+
+    /// Whoever can reach a Unix socket can talk to who is behind it: an agent for keys, a bus, a daemon that runs containers.
+    /// No grant is meant to give that, and neither a read-only mount nor Landlock keeps it back, so the sockets that exist are
+    /// hidden. What is bound later in a granted folder is not.
+    fn mask_sockets(&mut self) {
+        let granted = |grant: &Grant| grant.is_dir && grant.source != Source::System;
+        if !self.all.iter().any(granted) {
+            return;
+        }
+        // Names that are not text are not ours to guess; they are rare, and the file escapes nothing.
+        let Ok(list) = fs::read("/proc/net/unix") else { return };
+        let lines = list.split(|byte| *byte == b'\n').skip(1);
+        let names =
+            lines.filter_map(|line| line.iter().position(|byte| *byte == b'/').and_then(|at| line.get(at..)));
+        for name in names {
+            let path = PathBuf::from(OsStr::from_bytes(name));
+            let reachable = |path: &Path| self.deciding(path).is_some_and(granted);
+            // By its real path: it may have been bound by another.
+            let real = if reachable(&path) {
+                Some(path)
+            } else {
+                path.canonicalize().ok().filter(|real| reachable(real))
+            };
+            let Some(real) = real else { continue };
+            let is_socket =
+                fs::symlink_metadata(&real).is_ok_and(|metadata| metadata.file_type().is_socket());
+            let hidden = self.masks.iter().any(|(above, _)| is_within(&real, above));
+            if is_socket && !hidden {
+                self.masks.push((real, false));
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use crate::child::Prepared;
 use crate::error::Error;
 use crate::janitor::Janitor;
 use crate::launch::{Run, Said, host, layer_error, start, waived};
+use crate::layer::Layer;
 use crate::limits::Limits;
 use crate::outcome::{End, Limit, LimitHit, Outcome};
 use crate::plan::{Command, Plan};
@@ -96,6 +97,11 @@ impl Supervisor {
         // The child has its own copies; the pipes must have no other writers than its processes.
         drop(prepared);
         let _ = started.send(Ok(run.child.pid));
+        if self.outside.waived.iter().any(|(layer, _)| *layer == Layer::Cgroup) {
+            // It is not in the group that was made for it, so that holds nothing.
+            self.outside.group = None;
+            self.outside.mechanism = Mechanism::Supervised;
+        }
         if self.outside.group.is_none() {
             self.watch = Watch::new(&self.limits, run.child.pid);
         }

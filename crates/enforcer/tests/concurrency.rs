@@ -91,5 +91,10 @@ fn helper_many_runs() {
         assert!(plan.spawn(&Command::new("/no/such/program")).is_err());
         drop(plan.spawn(&Command::new("/bin/sleep").arg("5")).unwrap());
     }
+    // A thread that was joined is listed for a moment longer.
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while held() != before && std::time::Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     assert_eq!(held(), before);
 }

@@ -257,6 +257,48 @@ fn forbidden_paths_below_a_grant_are_hidden() {
 }
 
 #[test]
+fn unix_sockets_in_a_grant_are_hidden() {
+    use std::os::unix::net::{UnixDatagram, UnixListener};
+    let folder = Folder::new();
+    let (read, write) = (folder.folder("r"), folder.folder("w/deep"));
+    let stream = UnixListener::bind(read.join("agent.sock")).unwrap();
+    let _datagram = UnixDatagram::bind(write.join("bus.sock")).unwrap();
+    // By another name than the one it is granted by.
+    symlink(&read, folder.path().join("other")).unwrap();
+    let _other = UnixListener::bind(folder.path().join("other/linked.sock")).unwrap();
+    let connect = |path: &std::path::Path| {
+        format!(
+            "use IO::Socket::UNIX; print IO::Socket::UNIX->new(Peer => '{}') ? 'connected' : 'no';",
+            path.display()
+        )
+    };
+    let control =
+        std::process::Command::new("/usr/bin/perl").args(["-e", &connect(&read.join("agent.sock"))]).output();
+    assert_eq!(control.unwrap().stdout, b"connected", "control");
+    stream.accept().unwrap();
+    for path in [read.join("agent.sock"), read.join("linked.sock"), write.join("bus.sock")] {
+        let plan = plan().read(&read).write(folder.path().join("w"));
+        let outcome = common::run(plan, &Command::new("/usr/bin/perl").args(["-e", &connect(&path)]));
+        assert_eq!(outcome.stdout.text(), "no", "{}", path.display());
+    }
+}
+
+/// Root's group is not handed on with the files that a run of root's leaves behind.
+#[test]
+fn what_root_leaves_behind_is_not_of_roots_group() {
+    use std::os::unix::fs::MetadataExt as _;
+    let folder = Folder::new();
+    let script = format!(
+        "cp /bin/true '{0}/p'; chmod 2755 '{0}/p'; chmod 4755 '{0}/p'; true",
+        folder.path().display()
+    );
+    output(plan().write(folder.path()), &script);
+    let left = fs::metadata(folder.path().join("p")).unwrap();
+    assert!(left.gid() != 0 || left.mode() & 0o2000 == 0, "mode {:o}, group {}", left.mode(), left.gid());
+    assert_eq!(left.mode() & 0o4000, 0);
+}
+
+#[test]
 fn a_forbidden_path_that_could_be_made_is_refused() {
     let folder = Folder::new();
     let plan = plan().write(folder.path()).forbid(folder.path().join("later")).build().unwrap();

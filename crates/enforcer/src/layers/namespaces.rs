@@ -25,6 +25,10 @@ pub(crate) const AT_CLONE: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
+/// The group that owns nothing. Files that root's runs leave behind belong to it: with its set-group-id bit, which no profile but
+/// `strict` refuses since folders need it, a program left in a write grant would otherwise give root's group away.
+const NOBODY: u32 = 65534;
+
 /// The name of every sandbox's host.
 const HOST_NAME: &[u8] = b"skillsandbox";
 
@@ -33,6 +37,8 @@ const HOST_NAME: &[u8] = b"skillsandbox";
 pub(crate) struct Namespaces {
     uid_map: Vec<u8>,
     gid_map: Vec<u8>,
+    /// What root's child is instead of a member of root's group.
+    nobodys_map: Option<Vec<u8>>,
     /// The launching program writes the maps.
     mapped_from_outside: bool,
     /// The child waits here until that, or whatever else has to be done to it first, is done.
@@ -59,14 +65,20 @@ impl Namespaces {
             None
         };
         let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        Ok(Self { uid_map: map(uid), gid_map: map(gid), mapped_from_outside, gate })
+        let nobodys_map = (mapped_from_outside && gid == 0).then(|| map(NOBODY));
+        Ok(Self { uid_map: map(uid), gid_map: map(gid), nobodys_map, mapped_from_outside, gate })
     }
 
     /// The launching program's part, once the child exists. A child that waits in vain for its maps ends by itself.
     pub(crate) fn map_from_outside(&self, pid: i32) -> io::Result<()> {
         if self.mapped_from_outside {
             fs::write(format!("/proc/{pid}/uid_map"), &self.uid_map)?;
-            fs::write(format!("/proc/{pid}/gid_map"), &self.gid_map)?;
+            let file = format!("/proc/{pid}/gid_map");
+            let nobody = self.nobodys_map.as_ref().is_some_and(|map| fs::write(&file, map).is_ok());
+            // In a container that has no such group, root's it is.
+            if !nobody {
+                fs::write(&file, &self.gid_map)?;
+            }
         }
         if let Some(gate) = &self.gate {
             rustix::io::write(&gate.open, b".")?;
