@@ -30,11 +30,14 @@
 //! - Against a bug in the kernel: it is one kernel for both sides.
 //! - What is granted is granted: a run can fill a write grant, and leave anything in it that an ordinary program of the user could, set-user-id
 //!   bits excepted.
+//! - Unix sockets in granted folders are hidden when a run starts, not those that are bound there later.
 //! - A forbidden file is hidden by its path; another hard link to it below a grant is another file.
 //! - Supplementary groups of an ordinary user stay (the kernel does not let go of them), so files that only a group may read can be read
 //!   where they are granted.
 //! - Facts about the host that every process may read: its kernel, its processors, its load (`/proc`).
-//! - Time: side channels, and the moment between two looks of the supervisor where no cgroup holds the limits.
+//! - Time: side channels.
+//! - Limits without a cgroup hold programs that mean no harm: one that does can hold memory that a supervisor does not see
+//!   (`docs/THREAT-MODEL.md`). [`Outcome::mechanism`] says which it was.
 //!
 //! # Kernel
 //!
