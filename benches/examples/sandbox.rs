@@ -20,8 +20,9 @@ fn main() {
         "start" => start(count.unwrap_or(200)),
         "steady" => steady(count.unwrap_or(10)),
         "soak" => soak(count.unwrap_or(2000)),
+        "ends" => ends(count.unwrap_or(50)),
         "once" => once(),
-        _ => println!("sandbox start|steady|soak [COUNT]"),
+        _ => println!("sandbox start|steady|soak|ends [COUNT]"),
     }
 }
 
@@ -222,6 +223,44 @@ fn soak(count: usize) {
     println!("4 times 64 at once: {:.2} ms each", start.elapsed().as_secs_f64() * 1e3 / 256.0);
     let after = held();
     println!("  descriptors {}, threads {}, resident {} KiB", after.0, after.1, after.2);
+}
+
+/// How long after its time a tree of processes that ignores every signal is gone, and after a kill.
+fn ends(count: usize) {
+    let script = "trap '' TERM INT HUP; for i in 1 2 3 4 5 6 7 8; do setsid sh -c \"trap '' TERM HUP; sleep 60\" & done; sleep 60";
+    let command = Command::new("/bin/sh").args(["-c", script]).captured(1000);
+    let limit = Duration::from_millis(150);
+    let mut late: Vec<Duration> = (0..count)
+        .map(|_| {
+            let plan = policy().timeout(limit).build().unwrap();
+            plan.spawn(&command).unwrap().wait().unwrap().duration.saturating_sub(limit)
+        })
+        .collect();
+    late.sort_unstable();
+    println!(
+        "a timeout, until all of 17 processes are gone: {:.1} ms late in the middle, {:.1} at most, of {count}",
+        milliseconds(late[count / 2]),
+        milliseconds(late[count - 1])
+    );
+    let mut late: Vec<Duration> = (0..count)
+        .map(|_| {
+            let running = policy().build().unwrap().spawn(&command).unwrap();
+            std::thread::sleep(limit);
+            let start = Instant::now();
+            drop(running);
+            start.elapsed()
+        })
+        .collect();
+    late.sort_unstable();
+    println!(
+        "a dropped handle: {:.1} ms in the middle, {:.1} at most",
+        milliseconds(late[count / 2]),
+        milliseconds(late[count - 1])
+    );
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
 }
 
 /// Descriptors, threads and resident KiB of this process.

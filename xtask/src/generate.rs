@@ -1,6 +1,8 @@
 //! Files that are made from code: written by `cargo xtask generate`, compared by `--check`.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
@@ -44,11 +46,16 @@ pub(crate) fn write() -> anyhow::Result<()> {
     Ok(())
 }
 
-pub(crate) fn check() -> anyhow::Result<()> {
+/// Compares the files with what the command prints: the one given, where it was built a moment ago, or one built for this.
+pub(crate) fn check(command: Option<&Path>) -> anyhow::Result<()> {
     let mut stale = Vec::new();
     for (file, args) in GENERATED {
         let there = fs::read_to_string(root().join(file)).unwrap_or_default();
-        if there == made(args)? {
+        let made = match command {
+            Some(command) => output(Command::new(command).args(*args).current_dir(root()))?,
+            None => made(args)?,
+        };
+        if there == made {
             println!("{file} is fresh");
         } else {
             stale.push(*file);

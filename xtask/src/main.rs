@@ -67,7 +67,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["behaviours"] => behaviours::run(),
         ["behaviours", "--check"] => behaviours::check(),
         ["generate"] => generate::write(),
-        ["generate", "--check"] => generate::check(),
+        ["generate", "--check"] => generate::check(None),
         ["bench", "manifest"] => bench::manifest(),
         ["bench", "scanner", "--corpus", corpus] => bench_scanner::run(Some(corpus)),
         ["bench", "scanner"] => bench_scanner::run(None),

@@ -149,7 +149,6 @@ mod linux {
             Mechanism::Supervised => "the launching program",
             _ => "something newer than this command",
         };
-        let why = facts.limiting.why_not_better.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
         let place = match facts.container {
             Some(Container::Docker) => "with the marks of a Docker container",
             Some(Container::Podman) => "in a Podman container",
@@ -174,7 +173,7 @@ mod linux {
             ("user", if facts.is_root { "root" } else { "ordinary" }.to_owned()),
             ("place", format!("{place}{own}")),
             ("landlock", landlock),
-            ("limits", format!("held by {limits}{why}")),
+            ("limits", format!("held by {limits}")),
             ("filters", format!("{} around this command", facts.seccomp_filters)),
             ("observation", observed),
             ("a run", ran),
