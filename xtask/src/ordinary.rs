@@ -98,17 +98,31 @@ impl Built {
         if wanted.is_empty() {
             bail!("none of {} is in the workspace", PACKAGES.join(", "));
         }
-        let mut args =
-            vec!["test", "--no-run", "--all-features", "--all-targets", "--message-format", "json"];
-        args.extend(wanted.iter().flat_map(|name| ["--package", name]));
+        // All of the workspace, as the step before built it: of some packages alone, cargo would build what they depend on again,
+        // with fewer features.
+        let args = [
+            "test",
+            "--no-run",
+            "--workspace",
+            "--all-features",
+            "--lib",
+            "--bins",
+            "--tests",
+            "--message-format",
+            "json",
+        ];
         let messages = output(cargo(args).envs(environment))?;
-        Self::read(&messages)
+        Self::read(&messages, &wanted)
     }
 
-    fn read(messages: &str) -> anyhow::Result<Self> {
+    fn read(messages: &str, wanted: &[&str]) -> anyhow::Result<Self> {
         let mut built = Self::default();
         for message in messages.lines() {
             let message: Value = serde_json::from_str(message)?;
+            let package = message["package_id"].as_str().unwrap_or_default();
+            if !wanted.iter().any(|name| package.contains(&format!("#{name}@"))) {
+                continue;
+            }
             let artifact = message["reason"] == "compiler-artifact";
             let (true, Some(executable)) = (artifact, message["executable"].as_str()) else { continue };
             if message["profile"]["test"] == true {
@@ -339,17 +353,18 @@ mod tests {
     #[test]
     fn tests_and_programs_are_told_apart() {
         let messages = r#"
-            {"reason":"compiler-artifact","profile":{"test":true},"target":{"name":"compat","kind":["test"]},"executable":"/t/compat-1"}
-            {"reason":"compiler-artifact","profile":{"test":false},"target":{"name":"skillsandbox-probe","kind":["bin"]},"executable":"/t/probe"}
-            {"reason":"compiler-artifact","profile":{"test":false},"target":{"name":"x","kind":["lib"]},"executable":null}
-            {"reason":"compiler-artifact","profile":{"test":false},"target":{"name":"b","kind":["custom-build"]},"executable":"/t/b"}
+            {"reason":"compiler-artifact","package_id":"path+file:///w/p#p@0.1.0","profile":{"test":true},"target":{"name":"compat","kind":["test"]},"executable":"/t/compat-1"}
+            {"reason":"compiler-artifact","package_id":"path+file:///w/p#p@0.1.0","profile":{"test":false},"target":{"name":"skillsandbox-probe","kind":["bin"]},"executable":"/t/probe"}
+            {"reason":"compiler-artifact","package_id":"path+file:///w/p#p@0.1.0","profile":{"test":false},"target":{"name":"x","kind":["lib"]},"executable":null}
+            {"reason":"compiler-artifact","package_id":"path+file:///w/p#p@0.1.0","profile":{"test":false},"target":{"name":"b","kind":["custom-build"]},"executable":"/t/b"}
+            {"reason":"compiler-artifact","package_id":"path+file:///w/q#q@0.1.0","profile":{"test":true},"target":{"name":"rows","kind":["test"]},"executable":"/t/rows-1"}
             {"reason":"build-finished","success":true}"#;
         let messages: String = messages.lines().skip(1).map(|line| format!("{}\n", line.trim())).collect();
         let expected = Built {
             tests: vec!["/t/compat-1".into()],
             programs: vec![("skillsandbox-probe".into(), "/t/probe".into())],
         };
-        assert_eq!(Built::read(&messages).unwrap(), expected);
+        assert_eq!(Built::read(&messages, &["p"]).unwrap(), expected);
     }
 
     #[test]
