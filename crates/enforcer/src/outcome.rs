@@ -29,6 +29,9 @@ pub struct Outcome {
     pub duration: Duration,
     /// What it used, where that was measured.
     pub usage: Usage,
+    /// Whether refused calls could be heard of. Inside another supervised sandbox they cannot: they are refused all the same, and an
+    /// empty list says nothing.
+    pub hears_refusals: bool,
     /// System calls that the profile does not have and that were tried.
     pub refused: Vec<RefusedCall>,
     /// Variables of the launching program that were handed on, and that were not.

@@ -38,18 +38,21 @@ const OTHERS: i32 = -1;
 #[derive(Debug)]
 pub(crate) struct Refusals {
     listener: Option<OwnedFd>,
+    /// Whether there ever was a listener.
+    pub(crate) hears: bool,
     profile: Profile,
     calls: BTreeMap<(i32, Option<i32>), RefusedCall>,
 }
 
 impl Refusals {
     pub(crate) fn new(profile: Profile) -> Self {
-        Self { listener: None, profile, calls: BTreeMap::new() }
+        Self { listener: None, hears: false, profile, calls: BTreeMap::new() }
     }
 
     pub(crate) fn listen(&mut self, listener: OwnedFd) {
         wake_in_place(listener.as_fd());
         self.listener = Some(listener);
+        self.hears = true;
     }
 
     /// What to wait on; `None` where nobody asks, or does any more.
@@ -92,7 +95,7 @@ impl Refusals {
         entry.count = entry.count.saturating_add(1);
     }
 
-    /// All of them, by number; `None` where nobody could hear of them.
+    /// All of them, by number.
     pub(crate) fn into_calls(self) -> Vec<RefusedCall> {
         self.calls.into_values().collect()
     }

@@ -220,6 +220,7 @@ impl Supervisor {
             stderr: self.stderr.captured,
             duration,
             usage,
+            hears_refusals: self.refusals.hears,
             refused: self.refusals.into_calls(),
             environment: self.outside.environment,
             waived: self.outside.waived,
@@ -236,11 +237,12 @@ impl Supervisor {
         let mechanism = self.outside.mechanism;
         let hits = self.outside.group.as_ref().map(Group::hits).unwrap_or_default();
         let end = if end == End::Itself && hits.memory > 0 { End::Memory } else { end };
+        let watched = |what: fn(&Watch) -> bool| self.watch.as_ref().is_some_and(what);
         let reached = [
             (Limit::Timeout, end == End::Timeout),
             (Limit::Memory, end == End::Memory || hits.memory > 0),
-            (Limit::Processes, end == End::Processes || hits.processes > 0),
-            (Limit::Cpu, hits.cpu_throttled > 0 || self.watch.as_ref().is_some_and(|watch| watch.throttled)),
+            (Limit::Processes, end == End::Processes || hits.processes > 0 || watched(|watch| watch.crowded)),
+            (Limit::Cpu, hits.cpu_throttled > 0 || watched(|watch| watch.throttled)),
             (Limit::Output, self.stdout.captured.is_truncated() || self.stderr.captured.is_truncated()),
         ];
         let held_by = |limit| match limit {

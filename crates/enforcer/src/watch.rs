@@ -29,6 +29,8 @@ pub(crate) struct Watch {
     stopped: bool,
     /// Whether the share of processor time was ever used up.
     pub(crate) throttled: bool,
+    /// Whether there were ever as many processes as may be: then the next was refused, by the limit on the user inside.
+    pub(crate) crowded: bool,
 }
 
 impl Watch {
@@ -44,6 +46,7 @@ impl Watch {
             cpu: Duration::ZERO,
             stopped: false,
             throttled: false,
+            crowded: false,
         })
     }
 
@@ -62,6 +65,7 @@ impl Watch {
         {
             return Some(End::Memory);
         }
+        self.crowded |= self.limits.processes.is_some_and(|limit| measured.processes >= limit);
         if self.limits.processes.is_some_and(|limit| measured.processes > limit) {
             return Some(End::Processes);
         }

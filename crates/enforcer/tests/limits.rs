@@ -57,28 +57,37 @@ fn row_115_the_share_of_the_processor_is_held() {
     assert!(outcome.duration >= Duration::from_secs(1), "{:?}", outcome.duration);
 }
 
-#[test]
-fn the_number_of_processes_is_held() {
-    let script = "for i in $(seq 60); do sleep 2 & done 2>/dev/null; jobs -p | wc -l";
-    let many = "n=0; for i in $(seq 60); do (sleep 1) & n=$((n+1)); done; wait; echo $n";
-    assert_eq!(output(plan().processes(200), many), "60\n");
-    let outcome = sh(plan().processes(20), script);
-    let text = outcome.stdout.text().into_owned() + &outcome.stderr.text();
-    assert!(
-        outcome.end == End::Processes || text.contains("fork") || !outcome.success(),
-        "{outcome:?} {text}"
+/// Starts processes that stay, until one is refused or there are enough, and says how many there were.
+fn crowd(wanted: u32) -> Command {
+    let script = format!(
+        "my @p; for (1..{wanted}) {{ my $p = fork; last unless defined $p; if (!$p) {{ sleep 30; exit }} push @p, $p }} \
+         print scalar(@p); $| = 1; select(undef, undef, undef, 0.3); kill 9, @p;"
     );
+    Command::new("/usr/bin/perl").args(["-e", &script])
+}
+
+#[test]
+fn the_number_of_processes_is_held_and_the_outcome_says_so() {
+    let control = common::run(plan().processes(200), &crowd(60));
+    assert_eq!(control.stdout.text(), "60", "{control:?}");
+    assert!(!hit(&control, Limit::Processes), "{control:?}");
+    let outcome = common::run(plan().processes(20), &crowd(60));
+    assert!(hit(&outcome, Limit::Processes), "{outcome:?}");
+    if outcome.end == End::Itself {
+        let lived: u32 = outcome.stdout.text().parse().unwrap();
+        assert!((10..20).contains(&lived), "{lived}: {outcome:?}");
+    }
 }
 
 #[test]
 fn a_fork_bomb_is_held_and_ends_with_the_run() {
-    // Each process makes two and waits; bounded in depth, should nothing hold it.
-    let bomb =
-        "bomb() { if [ $1 -gt 0 ]; then bomb $(($1 - 1)) & bomb $(($1 - 1)) & wait; fi; }; bomb 10; sleep 1";
-    let outcome = sh(plan().processes(32).timeout(Duration::from_secs(10)), bomb);
-    // It ended one way or another, and this thread still can.
-    assert!(outcome.duration < Duration::from_secs(30), "{outcome:?}");
-    assert_eq!(output(plan(), "echo fine"), "fine\n");
+    // Each process makes two and waits; bounded in depth, should nothing hold it: that would be 2,047 processes.
+    let bomb = "sub bomb { my $d = shift; return sleep 20 if $d == 0; for (1, 2) { my $p = fork; die unless defined $p; \
+                if (!$p) { bomb($d - 1); exit } } wait; wait } bomb(10);";
+    let plan = plan().processes(32).timeout(Duration::from_secs(3));
+    let outcome = common::run(plan, &Command::new("/usr/bin/perl").args(["-e", bomb]));
+    assert!(hit(&outcome, Limit::Processes), "{outcome:?}");
+    assert_eq!(output(common::plan(), "echo fine"), "fine\n");
 }
 
 #[test]

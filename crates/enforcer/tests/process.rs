@@ -191,7 +191,9 @@ fn row_110_permissive_refuses_nothing_and_reports() {
         "{:?}",
         outcome.refused
     );
-    assert!(sh(common::plan(), "echo nothing").refused.is_empty());
+    assert!(outcome.hears_refusals);
+    let nothing = sh(common::plan(), "echo nothing");
+    assert!(nothing.hears_refusals && nothing.refused.is_empty(), "{:?}", nothing.refused);
 }
 
 #[test]
