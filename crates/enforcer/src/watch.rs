@@ -29,7 +29,8 @@ pub(crate) struct Watch {
     stopped: bool,
     /// Whether the share of processor time was ever used up.
     pub(crate) throttled: bool,
-    /// Whether there were ever as many processes as may be: then the next was refused, by the limit on the user inside.
+    /// Whether a look ever found as many processes as may be: then the next is refused, by the limit on the user inside. One that
+    /// was refused between two looks is refused all the same, and not told of.
     pub(crate) crowded: bool,
 }
 
