@@ -1,0 +1,193 @@
+//! What was tried, and what came of it.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use crate::rule::Transport;
+
+/// One attempt to look up a name, to connect, or to send a datagram.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Attempt {
+    /// When it began.
+    pub at: SystemTime,
+    /// Who it was, where that is known.
+    pub process: Option<Process>,
+    /// What was tried.
+    pub action: Action,
+    /// The name that was meant, where one was.
+    pub name: Option<String>,
+    /// The address that the program used: for a granted name, the one it was told.
+    pub address: Option<IpAddr>,
+    /// The port; 0 for a lookup.
+    pub port: u16,
+    /// Whether it was let through.
+    pub verdict: Verdict,
+    /// The address that was connected to on its behalf.
+    pub dialled: Option<SocketAddr>,
+    /// Bytes from the program to the destination.
+    pub sent: u64,
+    /// Bytes from the destination to the program.
+    pub received: u64,
+    /// How long it took.
+    pub duration: Duration,
+    /// How it ended; `None` while it goes on.
+    pub end: Option<End>,
+    /// How often the same was tried.
+    pub count: u64,
+}
+
+/// What was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Action {
+    /// To look up a name.
+    LookUp,
+    /// To connect, or to send.
+    Reach(Transport),
+}
+
+/// A process that tried something.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub struct Process {
+    /// Its number on the host.
+    pub pid: u32,
+    /// The program it executed, where that could be read.
+    pub binary: Option<String>,
+}
+
+impl Process {
+    /// A process by its number on the host.
+    #[must_use]
+    pub fn new(pid: u32, binary: Option<String>) -> Self {
+        Self { pid, binary }
+    }
+}
+
+/// Whether an attempt was let through.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// By this rule, in its own words.
+    Allowed(String),
+    /// For this reason. Nothing was sent to the destination.
+    Refused(Reason),
+    /// For this reason, after it had begun: what came before is in the counts of bytes.
+    Cut(Reason),
+}
+
+/// Why something was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// No rule grants this name, address, port or protocol.
+    NotGranted,
+    /// Below a granted `*.` name, but it looks like data in the clothes of a name.
+    LooksLikeData,
+    /// Below a granted `*.` name, but too many different ones were asked for.
+    TooManyNames,
+    /// The name belongs to an address of a kind that only a range of addresses can grant.
+    Special {
+        /// The address.
+        address: IpAddr,
+        /// What it is: "a loopback address".
+        kind: &'static str,
+    },
+    /// TLS was granted, and this is something else.
+    NotTls,
+    /// TLS that names no server.
+    NoServerName,
+    /// TLS that names another server.
+    OtherServerName(String),
+    /// TLS whose server name may be hidden (Encrypted Client Hello).
+    HiddenServerName,
+    /// The beginning of TLS, but not as the standard has it, or too long.
+    BadHello,
+    /// HTTP was granted, and this is something else, or cannot be read in one way only.
+    NotHttp,
+    /// A request without a host, or with several.
+    NoHost,
+    /// A request for another host.
+    OtherHost(String),
+    /// HTTP/2 without TLS, of which requests are not looked at.
+    Http2,
+}
+
+/// How something that was let through ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum End {
+    /// Both sides had said all they had to say.
+    Closed,
+    /// The program broke it off.
+    ResetByProgram,
+    /// The destination broke it off.
+    ResetByDestination,
+    /// The name could not be resolved; what the resolver said.
+    NotResolved(String),
+    /// No connection could be made; what the kernel said.
+    NotConnected(String),
+    /// Nothing came for a while (datagrams).
+    Idle,
+    /// The run ended.
+    RunEnded,
+}
+
+impl Reason {
+    /// What to do about it, where something can be done; for a person, or for the model that wrote the program.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::NotGranted => "grant it in permissions.network.egress",
+            Self::LooksLikeData | Self::TooManyNames => "grant the names themselves instead of a wildcard",
+            Self::Special { .. } => {
+                "grant the address as a `cidr` in permissions.network.egress, with the port"
+            }
+            Self::NotTls | Self::Http2 => "grant the name with `protocol: tcp`",
+            Self::NoServerName | Self::OtherServerName(_) | Self::BadHello => {
+                "connect to the name that is wanted, and let TLS send that name"
+            }
+            Self::HiddenServerName => "switch Encrypted Client Hello off in the client",
+            Self::NotHttp => "grant the name with `protocol: tcp`, or `https` for TLS",
+            Self::NoHost | Self::OtherHost(_) => {
+                "connect to the name that is wanted, and send it as the host"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotGranted => f.write_str("not in permissions.network.egress"),
+            Self::LooksLikeData => {
+                f.write_str("below a granted wildcard, but it looks like data, not like a name")
+            }
+            Self::TooManyNames => f.write_str("too many different names below a granted wildcard"),
+            Self::Special { address, kind } => write!(f, "the name belongs to {address}, {kind}"),
+            Self::NotTls => f.write_str("granted for https, and this is not TLS"),
+            Self::NoServerName => f.write_str("TLS without a server name"),
+            Self::OtherServerName(name) => {
+                write!(f, "TLS for another server, {}: domain fronting", name.escape_debug())
+            }
+            Self::HiddenServerName => f.write_str("TLS with a server name that may be hidden (ECH)"),
+            Self::BadHello => f.write_str("TLS that begins in a way that cannot be read"),
+            Self::NotHttp => {
+                f.write_str("granted for http, and this is not HTTP/1 that can be read in one way only")
+            }
+            Self::NoHost => f.write_str("HTTP without one host"),
+            Self::OtherHost(name) => {
+                write!(f, "HTTP for another host, {}: domain fronting", name.escape_debug())
+            }
+            Self::Http2 => f.write_str("HTTP/2 without TLS"),
+        }
+    }
+}

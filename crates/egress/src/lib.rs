@@ -1,0 +1,16 @@
+//! Lets a network namespace without a way out reach exactly the names it was granted.
+#![forbid(unsafe_code)]
+#![cfg(target_os = "linux")]
+
+mod attempt;
+mod dns;
+mod gate;
+mod names;
+mod policy;
+mod rule;
+mod special;
+mod tunnel;
+
+pub use attempt::{Action, Attempt, End, Process, Reason, Verdict};
+pub use policy::{Policy, Problem};
+pub use rule::{Protocol, Rule, Transport};

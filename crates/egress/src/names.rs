@@ -1,0 +1,1 @@
+//! Addresses that stand for names.

@@ -1,0 +1,118 @@
+//! All that may be reached, and how names are resolved.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+
+use crate::rule::{DNS_PORT, Destination, Protocol, Rule, Transport, normalised};
+
+/// Most different ports of all rules together: each is a socket of the launching program.
+const MOST_PORTS: usize = 128;
+
+/// Most rules.
+const MOST_RULES: usize = 1024;
+
+/// What a run may reach. One that exists is free of contradictions.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) resolver: Option<IpAddr>,
+    pub(crate) pins: BTreeMap<(String, u16), SocketAddr>,
+}
+
+impl Policy {
+    /// A policy that allows nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets a destination be reached.
+    pub fn allow(&mut self, rule: Rule) -> Result<(), Problem> {
+        if rule.ports.is_empty() {
+            return Err(Problem::NoPort(rule.to_string()));
+        }
+        if rule.ports.contains(&0) {
+            return Err(Problem::PortZero(rule.to_string()));
+        }
+        if rule.ports.contains(&DNS_PORT) {
+            return Err(Problem::Dns(rule.to_string()));
+        }
+        let by_name = matches!(rule.protocol, Protocol::Http | Protocol::Https);
+        if by_name && matches!(rule.to, Destination::Range(_)) {
+            return Err(Problem::NoName(rule.to_string()));
+        }
+        if self.rules.len() >= MOST_RULES {
+            return Err(Problem::TooManyRules(MOST_RULES));
+        }
+        let ports = |transport| {
+            self.ports(transport).chain(rule.ports.iter().copied()).collect::<BTreeSet<_>>().len()
+        };
+        if ports(Transport::Tcp) > MOST_PORTS || ports(Transport::Udp) > MOST_PORTS {
+            return Err(Problem::TooManyPorts(MOST_PORTS));
+        }
+        self.rules.push(rule);
+        Ok(())
+    }
+
+    /// Asks the resolver at this address instead of the host's own.
+    pub fn resolver(&mut self, address: IpAddr) {
+        self.resolver = Some(address);
+    }
+
+    /// Connects to `to` whenever `name` is granted and connected to on `port`, without resolving it, whatever kind of address it
+    /// is. For tests and development.
+    pub fn pin(&mut self, name: &str, port: u16, to: SocketAddr) -> Result<(), Problem> {
+        let name = normalised(name).ok_or_else(|| Problem::Name(name.to_owned()))?;
+        self.pins.insert((name, port), to);
+        Ok(())
+    }
+
+    /// Whether nothing may be reached: there is nothing to serve then.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// The rules, in the order in which they were given.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter()
+    }
+
+    /// The ports of all rules, some more than once.
+    fn ports(&self, transport: Transport) -> impl Iterator<Item = u16> {
+        let carried = self.rules.iter().filter(move |rule| rule.protocol.transport() == transport);
+        carried.flat_map(|rule| rule.ports.iter().copied())
+    }
+}
+
+/// A contradiction in a policy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Not a host name.
+    #[error("{0:?} is not a host name")]
+    Name(String),
+    /// A range with more bits than an address has.
+    #[error("{0}/{1} is not a range of addresses")]
+    Range(IpAddr, u8),
+    /// A rule that grants nothing.
+    #[error("{0}: no port is named")]
+    NoPort(String),
+    /// A port that does not exist.
+    #[error("{0}: 0 is not a port")]
+    PortZero(String),
+    /// The port on which names are asked for.
+    #[error(
+        "{0}: port 53 cannot be granted: names are answered by the sandbox, and a way to another resolver is a way out for data"
+    )]
+    Dns(String),
+    /// A protocol that matches a name, for a rule that has none.
+    #[error("{0}: http and https need a name to match: grant a domain, or tcp")]
+    NoName(String),
+    /// More ports than can be served.
+    #[error("more than {0} different ports")]
+    TooManyPorts(usize),
+    /// More rules than can be served.
+    #[error("more than {0} rules")]
+    TooManyRules(usize),
+}

@@ -1,0 +1,202 @@
+//! One destination that may be reached.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use serde::Serialize;
+
+use crate::policy::Problem;
+
+/// The port that names are asked for on: the broker answers there, for every address.
+pub(crate) const DNS_PORT: u16 = 53;
+
+/// The port of a rule that names none.
+const DEFAULT_PORT: u16 = 443;
+
+/// A destination: a name, all names below one, or a range of addresses; its ports; and what may be spoken there.
+///
+/// ```
+/// use skillsandbox_egress::{Protocol, Rule};
+///
+/// let rule = Rule::domain("api.weather.test")?.protocol(Protocol::Https);
+/// assert_eq!(rule.to_string(), "api.weather.test port 443 https");
+/// let rule = Rule::cidr([10, 1, 0, 0].into(), 16)?.ports([5432]);
+/// assert_eq!(rule.to_string(), "10.1.0.0/16 port 5432 tcp");
+/// # Ok::<(), skillsandbox_egress::Problem>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    pub(crate) to: Destination,
+    pub(crate) ports: BTreeSet<u16>,
+    pub(crate) protocol: Protocol,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// A name: ASCII, lower case, no dot at its end.
+    Name(String),
+    /// Every name one or more labels below this one.
+    Below(String),
+    Range(IpNet),
+}
+
+/// What may be spoken to a destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Protocol {
+    /// Anything over TCP. Where it is TLS, it must not name another server.
+    #[default]
+    Tcp,
+    /// TLS that names the server which the connection was made for.
+    Https,
+    /// HTTP/1 whose every request names the host which the connection was made for.
+    Http,
+    /// UDP.
+    Udp,
+}
+
+impl Protocol {
+    /// Its name in manifests and reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Https => "https",
+            Self::Http => "http",
+            Self::Udp => "udp",
+        }
+    }
+
+    /// What carries it.
+    #[must_use]
+    pub fn transport(self) -> Transport {
+        match self {
+            Self::Udp => Transport::Udp,
+            Self::Tcp | Self::Https | Self::Http => Transport::Tcp,
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// TCP or UDP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// Connections.
+    Tcp,
+    /// Datagrams.
+    Udp,
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tcp => "tcp",
+            Self::Udp => "udp",
+        })
+    }
+}
+
+impl Rule {
+    /// A name, or `*.` and a name for every name below it, never for that name itself. Port 443 and TCP unless set.
+    ///
+    /// The name is in its ASCII form; the case of letters and a dot at the end make no difference.
+    pub fn domain(name: impl AsRef<str>) -> Result<Self, Problem> {
+        let name = name.as_ref();
+        let to = match name.strip_prefix("*.") {
+            Some(base) => Destination::Below(normalised(base).ok_or_else(|| Problem::Name(name.to_owned()))?),
+            None => Destination::Name(normalised(name).ok_or_else(|| Problem::Name(name.to_owned()))?),
+        };
+        Ok(Self::to(to))
+    }
+
+    /// The addresses that begin with the first `prefix` bits of `address`.
+    ///
+    /// Loopback, private and other special addresses are reached only by a range that lies wholly in one of their blocks:
+    /// `10.1.0.0/16` means private addresses, `8.0.0.0/6` does not.
+    pub fn cidr(address: IpAddr, prefix: u8) -> Result<Self, Problem> {
+        let range = IpNet::new(address, prefix).map_err(|_| Problem::Range(address, prefix))?;
+        Ok(Self::to(Destination::Range(unmapped(range.trunc()))))
+    }
+
+    fn to(to: Destination) -> Self {
+        Self { to, ports: BTreeSet::from([DEFAULT_PORT]), protocol: Protocol::Tcp }
+    }
+
+    /// The ports, instead of 443.
+    #[must_use]
+    pub fn ports(mut self, ports: impl IntoIterator<Item = u16>) -> Self {
+        self.ports = ports.into_iter().collect();
+        self
+    }
+
+    /// What may be spoken there.
+    #[must_use]
+    pub fn protocol(mut self, protocol: Protocol) -> Self {
+        self.protocol = protocol;
+        self
+    }
+
+    /// Whether it grants a name, which is in the form that [`normalised`] gives.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        match &self.to {
+            Destination::Name(granted) => granted == name,
+            Destination::Below(base) => {
+                name.strip_suffix(base.as_str()).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
+            }
+            Destination::Range(_) => false,
+        }
+    }
+
+    pub(crate) fn has(&self, port: u16, transport: Transport) -> bool {
+        self.ports.contains(&port) && self.protocol.transport() == transport
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.to {
+            Destination::Name(name) => write!(f, "{name} port")?,
+            Destination::Below(base) => write!(f, "*.{base} port")?,
+            Destination::Range(range) => write!(f, "{range} port")?,
+        }
+        for (i, port) in self.ports.iter().enumerate() {
+            write!(f, "{}{port}", if i == 0 { " " } else { "," })?;
+        }
+        write!(f, " {}", self.protocol)
+    }
+}
+
+/// The one spelling of a host name: lower case, no dot at its end. `None` for what is no host name, or is an address.
+pub(crate) fn normalised(name: &str) -> Option<String> {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let sane = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    let is_name = name.len() <= 253 && name.split('.').all(sane);
+    // What ends in a number is an address to some readers ("127.1", "0x7f.1").
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let is_number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
+    (is_name && !is_number).then(|| name.to_ascii_lowercase())
+}
+
+/// `::ffff:0:0/96` and narrower, as the IPv4 range it means.
+fn unmapped(range: IpNet) -> IpNet {
+    if let IpNet::V6(v6) = range
+        && let Some(prefix) = v6.prefix_len().checked_sub(96)
+        && let Some(address) = v6.network().to_ipv4_mapped()
+        && let Ok(v4) = ipnet::Ipv4Net::new(address, prefix)
+    {
+        return IpNet::V4(v4);
+    }
+    range
+}
