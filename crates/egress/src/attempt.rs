@@ -22,7 +22,7 @@ pub struct Attempt {
     pub name: Option<String>,
     /// The address that the program used: for a granted name, the one it was told.
     pub address: Option<IpAddr>,
-    /// The port; 0 for a lookup.
+    /// The port.
     pub port: u16,
     /// Whether it was let through.
     pub verdict: Verdict,
@@ -34,7 +34,7 @@ pub struct Attempt {
     pub received: u64,
     /// How long it took.
     pub duration: Duration,
-    /// How it ended; `None` while it goes on.
+    /// How it ended; `None` while it goes on, and where nothing began.
     pub end: Option<End>,
     /// How often the same was tried.
     pub count: u64,

@@ -3,14 +3,29 @@
 #![cfg(target_os = "linux")]
 
 mod attempt;
+mod broker;
+mod connection;
+mod datagrams;
+mod dial;
 mod dns;
+mod engine;
 mod gate;
+mod ledger;
+mod lookup;
 mod names;
 mod policy;
+mod relay;
 mod rule;
+mod service;
 mod special;
+mod tap;
+mod token;
 mod tunnel;
+mod witnesses;
 
 pub use attempt::{Action, Attempt, End, Process, Reason, Verdict};
-pub use policy::{Policy, Problem};
+pub use broker::{Broker, Sockets};
+pub use ledger::{Ledger, Observer, Record};
+pub use policy::{Listens, Policy, Problem};
 pub use rule::{Protocol, Rule, Transport};
+pub use tap::tap_filter;

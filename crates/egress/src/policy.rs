@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
+use crate::attempt::Reason;
+use crate::special::special;
 use crate::rule::{DNS_PORT, Destination, Protocol, Rule, Transport, normalised};
 
 /// Most different ports of all rules together: each is a socket of the launching program.
@@ -78,11 +80,60 @@ impl Policy {
         self.rules.iter()
     }
 
+    /// What somebody who serves this policy listens on.
+    #[must_use]
+    pub fn listens(&self) -> Listens {
+        let with_dns = |transport| self.ports(transport).chain([DNS_PORT]).collect();
+        Listens { streams: with_dns(Transport::Tcp), datagrams: with_dns(Transport::Udp) }
+    }
+
+    /// The rules that grant a name, a port and what carries it.
+    pub(crate) fn for_name(&self, name: &str, port: u16, transport: Transport) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(move |rule| rule.names(name) && rule.has(port, transport))
+    }
+
+    /// The rule that grants an address. One of a special kind is granted only by a range that means that kind.
+    pub(crate) fn for_address(&self, address: IpAddr, port: u16, transport: Transport) -> Option<&Rule> {
+        let special = special(address);
+        self.rules.iter().find(|rule| {
+            let Destination::Range(range) = &rule.to else { return false };
+            let means_it = special.as_ref().is_none_or(|special| special.block.contains(range));
+            range.contains(&address) && means_it && rule.has(port, transport)
+        })
+    }
+
+    /// Whether an address may be dialled: an ordinary one, or one that a range grants. `own` are the addresses of this machine,
+    /// whose services are for this machine unless they are granted one by one, or as the private addresses that they are.
+    pub(crate) fn may_dial(&self, to: SocketAddr, own: &[IpAddr], transport: Transport) -> Result<(), Reason> {
+        let address = to.ip().to_canonical();
+        let special = special(address);
+        let kind = match &special {
+            Some(special) => special.kind,
+            None if own.contains(&address) => "an address of this machine",
+            None => return Ok(()),
+        };
+        let rule = self.for_address(address, to.port(), transport);
+        match rule {
+            Some(rule) if special.is_some() || rule.is_one_address() => Ok(()),
+            _ => Err(Reason::Special { address, kind }),
+        }
+    }
+
     /// The ports of all rules, some more than once.
     fn ports(&self, transport: Transport) -> impl Iterator<Item = u16> {
         let carried = self.rules.iter().filter(move |rule| rule.protocol.transport() == transport);
         carried.flat_map(|rule| rule.ports.iter().copied())
     }
+}
+
+/// The ports to listen on, on every address, inside. Port 53 is always among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listens {
+    /// For TCP.
+    pub streams: BTreeSet<u16>,
+    /// For UDP.
+    pub datagrams: BTreeSet<u16>,
 }
 
 /// A contradiction in a policy.

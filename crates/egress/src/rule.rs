@@ -156,6 +156,11 @@ impl Rule {
         }
     }
 
+    /// Whether it grants a single address.
+    pub(crate) fn is_one_address(&self) -> bool {
+        matches!(&self.to, Destination::Range(range) if range.prefix_len() == range.max_prefix_len())
+    }
+
     pub(crate) fn has(&self, port: u16, transport: Transport) -> bool {
         self.ports.contains(&port) && self.protocol.transport() == transport
     }

@@ -1,0 +1,130 @@
+//! The broker as a launching program sees it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+use crate::attempt::{Process, Reason};
+use crate::engine::{Engine, canonical};
+use crate::ledger::Ledger;
+use crate::names::Names;
+use crate::policy::Policy;
+use crate::rule::{DNS_PORT, Transport};
+use crate::witnesses::Witnesses;
+
+/// Sockets that were made inside the namespace, on every port of [`Policy::listens`] and on every address.
+///
+/// They are non-blocking. Those for streams listen; those for datagrams have `IPV6_RECVPKTINFO` set, or `IP_PKTINFO` where there is
+/// no IPv6.
+#[derive(Debug)]
+pub struct Sockets {
+    /// Each port and its listening socket.
+    pub streams: Vec<(u16, OwnedFd)>,
+    /// Each port and its socket.
+    pub datagrams: Vec<(u16, OwnedFd)>,
+    /// A packet socket that gets what nobody listens for ([`crate::tap_filter`]). Without one, such attempts fail unseen.
+    pub tap: Option<OwnedFd>,
+}
+
+/// Serves a namespace from outside, in a thread of its own.
+#[derive(Debug)]
+pub struct Broker {
+    thread: Option<JoinHandle<()>>,
+    control: Arc<Control>,
+    policy: Arc<Policy>,
+}
+
+/// How the launching program talks to the thread.
+#[derive(Debug)]
+pub(crate) struct Control {
+    wake: OwnedFd,
+    order: Mutex<Order>,
+    witnesses: Mutex<Witnesses>,
+    names: Mutex<Names>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Order {
+    GoOn,
+    Drain(Duration),
+}
+
+impl Control {
+    pub(crate) fn wake(&self) -> &OwnedFd {
+        &self.wake
+    }
+
+    pub(crate) fn order(&self) -> Order {
+        let mut number = [0; 8];
+        let _ = rustix::io::read(&self.wake, &mut number);
+        *self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn names(&self) -> MutexGuard<'_, Names> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn witnesses(&self) -> MutexGuard<'_, Witnesses> {
+        self.witnesses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Broker {
+    /// Begins to serve. What is tried is written to the ledger.
+    pub fn start(policy: Arc<Policy>, sockets: Sockets, ledger: Ledger) -> io::Result<Self> {
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let control = Arc::new(Control {
+            wake,
+            order: Mutex::new(Order::GoOn),
+            witnesses: Mutex::default(),
+            names: Mutex::new(Names::new(&policy)),
+        });
+        let engine = Engine::new(Arc::clone(&policy), sockets, ledger, Arc::clone(&control))?;
+        let thread = std::thread::Builder::new().name("skillsandbox-net".into()).stack_size(256 << 10);
+        let thread = thread.spawn(move || engine.run())?;
+        Ok(Self { thread: Some(thread), control, policy })
+    }
+
+    /// A process is about to connect or send to a destination: who it was is known when its packets come.
+    pub fn saw(&self, process: Process, destination: SocketAddr) {
+        self.control.witnesses().saw(process, destination, Instant::now());
+    }
+
+    /// Whether a connection to this address would be refused, whoever makes it: its name, if it stands for one, and why.
+    ///
+    /// For whoever can tell a program so when it tries. Nothing depends on their asking.
+    #[must_use]
+    pub fn refuses(&self, destination: SocketAddr) -> Option<(Option<String>, Reason)> {
+        let to = canonical(destination);
+        let name = self.control.names().name_of(to.ip()).map(str::to_owned);
+        let granted = match &name {
+            Some(name) => self.policy.for_name(name, to.port(), Transport::Tcp).next().is_some(),
+            None => self.policy.for_address(to.ip(), to.port(), Transport::Tcp).is_some(),
+        };
+        (!granted && to.port() != DNS_PORT).then_some((name, Reason::NotGranted))
+    }
+
+    /// All processes of the run are gone. What they said is brought to where it was going, for no longer than `patience`; then
+    /// everything is closed.
+    pub fn finish(mut self, patience: Duration) {
+        self.stop(patience);
+    }
+
+    fn stop(&mut self, patience: Duration) {
+        let Some(thread) = self.thread.take() else { return };
+        *self.control.order.lock().unwrap_or_else(PoisonError::into_inner) = Order::Drain(patience);
+        let _ = rustix::io::write(&self.control.wake, &1_u64.to_ne_bytes());
+        let _ = thread.join();
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        self.stop(Duration::ZERO);
+    }
+}

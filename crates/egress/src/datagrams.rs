@@ -1,0 +1,314 @@
+//! Datagrams: names that are asked for, and what was granted as UDP.
+
+use std::collections::HashMap;
+use std::io::{IoSlice, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::time::{Duration, Instant};
+
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrIn, SockaddrIn6, SockaddrStorage, recvmsg, sendmsg,
+};
+use rustix::event::epoll::EventFlags;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socket_with};
+
+use crate::attempt::{Action, Attempt, End, Reason, Verdict};
+use crate::connection::{Ending, Target};
+use crate::dns::answer::Over;
+use crate::engine::{Shared, canonical};
+use crate::lookup::own_addresses;
+use crate::rule::{DNS_PORT, Transport};
+use crate::service::reply;
+use crate::token::{Kind, Place, Places, Token};
+
+/// Conversations at a time; another one ends the one that was silent longest.
+const MOST_FLOWS: usize = 256;
+
+/// How long a conversation may be silent.
+const IDLE: Duration = Duration::from_mins(2);
+
+/// Datagrams that wait for a name to be resolved.
+const MOST_WAITING: usize = 16;
+
+/// Datagrams that are read before others have their turn.
+const AT_ONCE: usize = 64;
+
+/// The sockets inside, and the conversations that go through them.
+#[derive(Debug)]
+pub(crate) struct Datagrams {
+    sockets: Vec<(u16, OwnedFd)>,
+    flows: Places<Flow>,
+    places: HashMap<(SocketAddr, SocketAddr), Place>,
+    next_sweep: Option<Instant>,
+    control: Vec<u8>,
+}
+
+/// A conversation between one socket inside and one destination.
+#[derive(Debug)]
+struct Flow {
+    /// The socket that it came by.
+    by: usize,
+    /// Who speaks inside, as the socket sees it.
+    client: SocketAddr,
+    /// Whom they believe to speak to.
+    to: SocketAddr,
+    target: Target,
+    outside: Option<OwnedFd>,
+    waiting: Vec<Vec<u8>>,
+    begun: Instant,
+    last: Instant,
+    attempt: Attempt,
+}
+
+/// One datagram from inside.
+struct Received {
+    count: usize,
+    client: SocketAddr,
+    to: IpAddr,
+}
+
+impl Datagrams {
+    pub(crate) fn new(sockets: Vec<(u16, OwnedFd)>) -> Self {
+        let control = nix::cmsg_space!(libc::in6_pktinfo, libc::in_pktinfo);
+        Self { sockets, flows: Places::new(), places: HashMap::new(), next_sweep: None, control }
+    }
+
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.next_sweep
+    }
+
+    /// Whether something that was said has not been sent yet.
+    pub(crate) fn is_waiting(&mut self) -> bool {
+        let places = self.flows.taken();
+        places.into_iter().any(|place| self.flows.get_mut(place).is_some_and(|flow| !flow.waiting.is_empty()))
+    }
+
+    pub(crate) fn serve_inside(&mut self, index: usize, shared: &mut Shared, now: Instant) {
+        for _ in 0..AT_ONCE {
+            let Some((port, socket)) = self.sockets.get(index) else { return };
+            let port = *port;
+            let Some(received) = receive(socket, &mut shared.bench.scratch, &mut self.control) else { return };
+            let to = canonical(SocketAddr::new(received.to, port));
+            let bytes = shared.bench.scratch.get(..received.count).unwrap_or_default().to_vec();
+            if port == DNS_PORT {
+                if let Some(reply) = reply(&bytes, to, Over::Udp, shared, now) {
+                    send_inside(socket, &reply, to, received.client);
+                }
+            } else {
+                self.flow(index, received.client, to, bytes, shared, now);
+            }
+        }
+    }
+
+    /// A datagram for somewhere: part of a conversation, or the first of one, or refused.
+    fn flow(
+        &mut self,
+        by: usize,
+        client: SocketAddr,
+        to: SocketAddr,
+        bytes: Vec<u8>,
+        shared: &mut Shared,
+        now: Instant,
+    ) {
+        let action = Action::Reach(Transport::Udp);
+        let place = match self.places.get(&(client, to)) {
+            Some(place) => *place,
+            None => match admission(shared, to) {
+                Ok((target, rule)) => {
+                    self.make_room(shared, now);
+                    let attempt = shared.attempt(action, to, Verdict::Allowed(rule), now);
+                    let flow =
+                        Flow { by, client, to, target, outside: None, waiting: Vec::new(), begun: now, last: now, attempt };
+                    let place = self.flows.insert(flow);
+                    self.places.insert((client, to), place);
+                    self.next_sweep.get_or_insert(now + IDLE);
+                    place
+                }
+                Err(reason) => {
+                    let attempt = shared.attempt(action, to, Verdict::Refused(reason), now);
+                    return shared.ledger.note(attempt);
+                }
+            },
+        };
+        let Some(flow) = self.flows.get_mut(place) else { return };
+        flow.last = now;
+        if flow.waiting.len() < MOST_WAITING {
+            flow.waiting.push(bytes);
+        }
+        self.go_on(place, shared, now);
+    }
+
+    /// Sends what waits, if it is known where to.
+    fn go_on(&mut self, place: Place, shared: &mut Shared, now: Instant) {
+        let Some(flow) = self.flows.get_mut(place) else { return };
+        if flow.outside.is_none() {
+            let to = match &flow.target {
+                Target::Address(address) => Ok(*address),
+                Target::Name(name, port) => match shared.addresses(name, *port, Transport::Udp, now) {
+                    None => return,
+                    Some(Ok(addresses)) => addresses.first().copied().ok_or(Ending::End(End::Idle)),
+                    Some(Err(ending)) => Err(ending),
+                },
+            };
+            let opened = to.and_then(|to| {
+                let failed = |errno: rustix::io::Errno| Ending::End(End::NotConnected(errno.to_string()));
+                let socket = open(to).map_err(failed)?;
+                let failed = |error: std::io::Error| Ending::End(End::NotConnected(error.to_string()));
+                shared.watch(&socket, Token::new(Kind::Flow, place), EventFlags::IN).map_err(failed)?;
+                flow.attempt.dialled = Some(to);
+                flow.outside = Some(socket);
+                Ok(())
+            });
+            if let Err(ending) = opened {
+                return self.end(place, ending, shared, now);
+            }
+            shared.ledger.begun(&flow.attempt);
+        }
+        let Some(outside) = &flow.outside else { return };
+        for datagram in flow.waiting.drain(..) {
+            // One that is too long, or that nobody waits for, is lost, as on any network.
+            if let Ok(count) = rustix::net::send(outside, &datagram, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                flow.attempt.sent += count as u64;
+            }
+        }
+    }
+
+    pub(crate) fn resolved(&mut self, shared: &mut Shared, now: Instant) {
+        for place in self.flows.taken() {
+            if self.flows.get_mut(place).is_some_and(|flow| flow.outside.is_none()) {
+                self.go_on(place, shared, now);
+            }
+        }
+    }
+
+    pub(crate) fn serve_outside(&mut self, place: Place, shared: &mut Shared, now: Instant) {
+        let Some(flow) = self.flows.get_mut(place) else { return };
+        let (Some(outside), Some((_, inside))) = (&flow.outside, self.sockets.get(flow.by)) else { return };
+        for _ in 0..AT_ONCE {
+            match rustix::net::recv(outside, &mut *shared.bench.scratch, RecvFlags::DONTWAIT) {
+                Ok((_, count)) => {
+                    let bytes = shared.bench.scratch.get(..count).unwrap_or_default();
+                    flow.last = now;
+                    flow.attempt.received += count as u64;
+                    send_inside(inside, bytes, flow.to, flow.client);
+                }
+                // That nobody listens there shows here, once; the program finds out by waiting.
+                Err(rustix::io::Errno::CONNREFUSED) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn make_room(&mut self, shared: &mut Shared, now: Instant) {
+        if self.flows.len() < MOST_FLOWS {
+            return;
+        }
+        let places = self.flows.taken();
+        let oldest = places.into_iter().min_by_key(|place| self.flows.get_mut(*place).map(|flow| flow.last));
+        if let Some(oldest) = oldest {
+            self.end(oldest, Ending::End(End::Idle), shared, now);
+        }
+    }
+
+    pub(crate) fn sweep(&mut self, shared: &mut Shared, now: Instant) {
+        if self.next_sweep.is_none_or(|at| now < at) {
+            return;
+        }
+        self.next_sweep = None;
+        for place in self.flows.taken() {
+            let Some(flow) = self.flows.get_mut(place) else { continue };
+            let until = flow.last + IDLE;
+            if until <= now {
+                self.end(place, Ending::End(End::Idle), shared, now);
+            } else {
+                self.next_sweep = Some(self.next_sweep.map_or(until, |next| next.min(until)));
+            }
+        }
+    }
+
+    fn end(&mut self, place: Place, ending: Ending, shared: &mut Shared, now: Instant) {
+        let Some(flow) = self.flows.remove(place) else { return };
+        self.places.remove(&(flow.client, flow.to));
+        let mut attempt = flow.attempt;
+        attempt.duration = now.duration_since(flow.begun);
+        match ending {
+            Ending::End(end) => attempt.end = Some(end),
+            Ending::Refused(reason) => attempt.verdict = Verdict::Refused(reason),
+        }
+        shared.ledger.note(attempt);
+    }
+
+    pub(crate) fn finish(&mut self, shared: &mut Shared, now: Instant) {
+        for place in self.flows.taken() {
+            self.end(place, Ending::End(End::RunEnded), shared, now);
+        }
+    }
+}
+
+/// What a datagram to this address means.
+fn admission(shared: &Shared, to: SocketAddr) -> Result<(Target, String), Reason> {
+    let policy = &shared.policy;
+    if let Some(name) = shared.name_of(to.ip()) {
+        let rule = policy.for_name(&name, to.port(), Transport::Udp).next().ok_or(Reason::NotGranted)?;
+        return Ok((Target::Name(name.clone(), to.port()), rule.to_string()));
+    }
+    let rule = policy.for_address(to.ip(), to.port(), Transport::Udp).ok_or(Reason::NotGranted)?;
+    if !rule.is_one_address() {
+        policy.may_dial(to, &own_addresses(), Transport::Udp)?;
+    }
+    Ok((Target::Address(to), rule.to_string()))
+}
+
+fn open(to: SocketAddr) -> Result<OwnedFd, rustix::io::Errno> {
+    let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = socket_with(family, SocketType::DGRAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
+    rustix::net::connect(&socket, &to)?;
+    Ok(socket)
+}
+
+/// A datagram, who sent it, and the address that it was sent to.
+fn receive(socket: &OwnedFd, into: &mut [u8], control: &mut Vec<u8>) -> Option<Received> {
+    let mut into = [IoSliceMut::new(into)];
+    let flags = MsgFlags::MSG_DONTWAIT;
+    let message = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut into, Some(control), flags).ok()?;
+    let client = message.address.as_ref().and_then(socket_address)?;
+    let to = message.cmsgs().ok()?.find_map(|control| match control {
+        ControlMessageOwned::Ipv6PacketInfo(info) => Some(IpAddr::from(info.ipi6_addr.s6_addr)),
+        ControlMessageOwned::Ipv4PacketInfo(info) => Some(IpAddr::from(info.ipi_addr.s_addr.to_ne_bytes())),
+        _ => None,
+    })?;
+    Some(Received { count: message.bytes, client, to })
+}
+
+/// Sends from the address that the program believes to speak to.
+fn send_inside(socket: &OwnedFd, bytes: &[u8], from: SocketAddr, client: SocketAddr) {
+    let bytes = [IoSlice::new(bytes)];
+    // That it is not taken is for the program to find out by waiting, as on any network.
+    let _ = match client {
+        SocketAddr::V6(client) => {
+            let address = match from.ip() {
+                IpAddr::V4(v4) => v4.to_ipv6_mapped(),
+                IpAddr::V6(v6) => v6,
+            };
+            let info = libc::in6_pktinfo {
+                ipi6_addr: libc::in6_addr { s6_addr: address.octets() },
+                ipi6_ifindex: 0,
+            };
+            let control = [ControlMessage::Ipv6PacketInfo(&info)];
+            sendmsg(socket.as_raw_fd(), &bytes, &control, MsgFlags::MSG_DONTWAIT, Some(&SockaddrIn6::from(client)))
+        }
+        SocketAddr::V4(client) => {
+            let IpAddr::V4(address) = from.ip() else { return };
+            let address = libc::in_addr { s_addr: u32::from_ne_bytes(address.octets()) };
+            let info =
+                libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: address, ipi_addr: libc::in_addr { s_addr: 0 } };
+            let control = [ControlMessage::Ipv4PacketInfo(&info)];
+            sendmsg(socket.as_raw_fd(), &bytes, &control, MsgFlags::MSG_DONTWAIT, Some(&SockaddrIn::from(client)))
+        }
+    };
+}
+
+fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
+    let v6 = address.as_sockaddr_in6().map(|v6| SocketAddr::from((v6.ip(), v6.port())));
+    v6.or_else(|| address.as_sockaddr_in().map(|v4| SocketAddr::from((v4.ip(), v4.port()))))
+}

@@ -1,0 +1,231 @@
+//! What a granted name really means: resolved by a few threads, filtered, and kept for a while.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::ifaddrs::getifaddrs;
+use nix::sys::socket::SockaddrStorage;
+use rustix::event::{EventfdFlags, eventfd};
+
+use crate::dns::client;
+use crate::rule::DNS_PORT;
+
+/// The longest that a resolver is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long an answer is good for. The system's resolver does not say; long enough for a page's many connections, and short
+/// enough for a server that moves.
+const KEPT: Duration = Duration::from_secs(30);
+
+/// How long a failure is: long enough to answer a burst, short enough to try again.
+const FAILURE_KEPT: Duration = Duration::from_secs(1);
+
+/// Names that are resolved at a time.
+const MOST_THREADS: usize = 8;
+
+/// Addresses of one name that are looked at.
+const MOST_ADDRESSES: usize = 32;
+
+/// What a name means.
+#[derive(Debug, Clone)]
+pub(crate) struct Meaning {
+    /// Its addresses, in the order in which to try them.
+    pub(crate) addresses: Vec<IpAddr>,
+    /// The addresses that this machine itself has.
+    pub(crate) own: Arc<[IpAddr]>,
+}
+
+pub(crate) type Resolved = Result<Meaning, String>;
+
+/// Resolves names, without making the caller wait.
+#[derive(Debug)]
+pub(crate) struct Lookups {
+    resolver: Option<IpAddr>,
+    known: HashMap<String, Known>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+enum Known {
+    Asked,
+    Answered(Resolved, Instant),
+}
+
+#[derive(Debug)]
+struct Shared {
+    work: Mutex<Work>,
+    /// Signalled when there is an answer.
+    answered: OwnedFd,
+}
+
+#[derive(Debug, Default)]
+struct Work {
+    names: VecDeque<String>,
+    threads: usize,
+    answers: Vec<(String, Resolved)>,
+}
+
+impl Shared {
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lookups {
+    pub(crate) fn new(resolver: Option<IpAddr>) -> io::Result<Self> {
+        let answered = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let shared = Arc::new(Shared { work: Mutex::default(), answered });
+        Ok(Self { resolver, known: HashMap::new(), shared })
+    }
+
+    /// Readable when there are answers.
+    pub(crate) fn answered(&self) -> BorrowedFd<'_> {
+        self.shared.answered.as_fd()
+    }
+
+    /// What a name means, or `None` if that has to be found out: [`Lookups::collect`] then names it.
+    pub(crate) fn meaning(&mut self, name: &str, now: Instant) -> Option<Resolved> {
+        match self.known.get(name) {
+            Some(Known::Answered(resolved, until)) if now < *until => return Some(resolved.clone()),
+            Some(Known::Asked) => return None,
+            _ => {}
+        }
+        self.known.insert(name.to_owned(), Known::Asked);
+        let mut work = self.shared.work();
+        work.names.push_back(name.to_owned());
+        if work.threads < MOST_THREADS {
+            let (shared, resolver) = (Arc::clone(&self.shared), self.resolver);
+            let thread = std::thread::Builder::new().name("skillsandbox-dns".into());
+            match thread.spawn(move || serve(&shared, resolver)) {
+                Ok(_) => work.threads += 1,
+                // One that runs will come to it; if there is none, nobody ever does.
+                Err(_) if work.threads > 0 => {}
+                Err(error) => {
+                    work.names.pop_back();
+                    let resolved = Err(error.to_string());
+                    drop(work);
+                    self.known.insert(name.to_owned(), Known::Answered(resolved.clone(), now + FAILURE_KEPT));
+                    return Some(resolved);
+                }
+            }
+        }
+        None
+    }
+
+    /// The names that were answered since the last time.
+    pub(crate) fn collect(&mut self, now: Instant) -> Vec<String> {
+        let mut number = [0; 8];
+        let _ = rustix::io::read(&self.shared.answered, &mut number);
+        let answers = std::mem::take(&mut self.shared.work().answers);
+        let mut names = Vec::new();
+        for (name, resolved) in answers {
+            let until = now + if resolved.is_ok() { KEPT } else { FAILURE_KEPT };
+            names.push(name.clone());
+            self.known.insert(name, Known::Answered(resolved, until));
+        }
+        names
+    }
+}
+
+/// A thread of its own: takes names as long as there are any. Nobody waits for it.
+fn serve(shared: &Shared, resolver: Option<IpAddr>) {
+    loop {
+        let name = {
+            let mut work = shared.work();
+            let Some(name) = work.names.pop_front() else {
+                work.threads -= 1;
+                return;
+            };
+            name
+        };
+        let resolved = resolve(&name, resolver);
+        shared.work().answers.push((name, resolved));
+        // Cannot fail but by counting to the end of numbers.
+        let _ = rustix::io::write(&shared.answered, &1_u64.to_ne_bytes());
+    }
+}
+
+fn resolve(name: &str, resolver: Option<IpAddr>) -> Resolved {
+    let found = match resolver {
+        Some(address) => {
+            client::resolve(SocketAddr::new(address, DNS_PORT), name, Instant::now() + PATIENCE)
+        }
+        None => by_system(name),
+    };
+    let mut addresses = found.map_err(|error| error.to_string())?;
+    if addresses.is_empty() {
+        return Err("the name has no address".to_owned());
+    }
+    addresses.truncate(MOST_ADDRESSES);
+    Ok(Meaning { addresses, own: own_addresses() })
+}
+
+/// As programs of the host do, but for search lists: a dot at the end says that the name is whole. The system's resolver does not
+/// find such a name in the hosts file, so that is looked at first.
+fn by_system(name: &str) -> io::Result<Vec<IpAddr>> {
+    let listed = std::fs::read_to_string("/etc/hosts").map(|hosts| in_hosts(&hosts, name)).unwrap_or_default();
+    if !listed.is_empty() {
+        return Ok(listed);
+    }
+    let whole = if name.contains('.') { format!("{name}.") } else { name.to_owned() };
+    let mut addresses = Vec::new();
+    for address in (whole.as_str(), 0).to_socket_addrs()? {
+        if !addresses.contains(&address.ip()) {
+            addresses.push(address.ip());
+        }
+    }
+    Ok(addresses)
+}
+
+fn in_hosts(hosts: &str, name: &str) -> Vec<IpAddr> {
+    let lines = hosts.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let named = lines.filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let address = words.next()?.parse().ok()?;
+        words.any(|word| word.eq_ignore_ascii_case(name)).then_some(address)
+    });
+    named.take(MOST_ADDRESSES).collect()
+}
+
+/// The addresses of this machine's interfaces: services that listen on them did not mean to be reached by a skill.
+pub(crate) fn own_addresses() -> Arc<[IpAddr]> {
+    let Ok(interfaces) = getifaddrs() else { return Arc::new([]) };
+    interfaces.filter_map(|interface| interface.address.as_ref().and_then(ip)).collect()
+}
+
+fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
+    let v4 = address.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
+    v4.or_else(|| address.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hosts_file_is_read_as_everybody_reads_it() {
+        let hosts = "# 10.0.0.1 api.weather.test\n127.0.0.1\tlocalhost\n 192.0.2.1  other.test API.weather.test # api\n\
+                     2001:db8::1 api.weather.test\nnonsense api.weather.test\n";
+        let found = in_hosts(hosts, "api.weather.test");
+        assert_eq!(found, ["192.0.2.1".parse::<IpAddr>().unwrap(), "2001:db8::1".parse().unwrap()]);
+        assert!(in_hosts(hosts, "weather.test").is_empty());
+        assert!(in_hosts(hosts, "api").is_empty());
+    }
+
+    #[test]
+    fn an_answer_is_kept_and_a_failure_for_a_moment() {
+        let mut lookups = Lookups::new(Some([127, 0, 0, 1].into())).unwrap();
+        let now = Instant::now();
+        lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
+        let meaning = Meaning { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]) };
+        lookups.shared.work().answers.push(("b.test".into(), Ok(meaning)));
+        assert_eq!(lookups.collect(now), ["a.test", "b.test"]);
+        assert!(lookups.meaning("a.test", now).unwrap().is_err());
+        assert!(lookups.meaning("b.test", now + KEPT / 2).unwrap().is_ok());
+        assert!(lookups.collect(now).is_empty());
+    }
+}

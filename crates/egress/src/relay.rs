@@ -1,0 +1,362 @@
+//! One way of a connection: what one side says, to the other, and no faster than that one reads.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, Shutdown};
+use rustix::pipe::{PipeFlags, SpliceFlags};
+
+use crate::attempt::Reason;
+use crate::gate::{Gate, MOST_HELD};
+
+/// The most that is read at a time into memory.
+pub(crate) const SCRATCH: usize = 64 << 10;
+
+/// A read of so much is taken for the beginning of more, which then goes through the kernel without a copy.
+const BULK: usize = 24 << 10;
+
+/// What a pipe is asked to hold; the kernel may give less.
+const PIPE: usize = 1 << 20;
+
+/// Reads in a row of less than a page after which a connection gives its pipe back.
+const SMALL_READS: u32 = 16;
+
+/// Turns of reading and writing before the others have theirs.
+const TURNS: usize = 16;
+
+/// Pipes that are kept for the next who needs one.
+const SPARE_PIPES: usize = 16;
+
+/// A socket and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub(crate) socket: OwnedFd,
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+    /// The other end has said that it will say no more, or is gone.
+    pub(crate) hung_up: bool,
+}
+
+impl Side {
+    pub(crate) fn new(socket: OwnedFd) -> Self {
+        Self { socket, readable: false, writable: false, hung_up: false }
+    }
+}
+
+#[derive(Debug)]
+struct Pipe {
+    out: OwnedFd,
+    into: OwnedFd,
+}
+
+/// Empty pipes, and memory to read into: shared by all connections of a broker.
+#[derive(Debug)]
+pub(crate) struct Workbench {
+    pipes: Vec<Pipe>,
+    pub(crate) scratch: Box<[u8]>,
+}
+
+impl Workbench {
+    pub(crate) fn new() -> Self {
+        Self { pipes: Vec::new(), scratch: vec![0; SCRATCH].into_boxed_slice() }
+    }
+
+    /// `None` where the launching program has no descriptors left: bytes are copied then.
+    fn pipe(&mut self) -> Option<Pipe> {
+        if let Some(pipe) = self.pipes.pop() {
+            return Some(pipe);
+        }
+        let (out, into) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
+        // Beyond a user's share of pipe memory it stays small, and works.
+        let _ = rustix::pipe::fcntl_setpipe_size(&into, PIPE);
+        Some(Pipe { out, into })
+    }
+
+    fn give_back(&mut self, pipe: Pipe) {
+        if self.pipes.len() < SPARE_PIPES {
+            self.pipes.push(pipe);
+        }
+    }
+}
+
+/// Why a connection cannot go on.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// The side that is read from.
+    From(Errno),
+    /// The side that is written to.
+    To(Errno),
+    /// The gate refuses what was said.
+    Refused(Reason),
+}
+
+/// Which part of the conversation a gate hears.
+pub(crate) enum Hears<'a> {
+    Client(&'a mut Gate),
+    Server(&'a mut Gate),
+}
+
+impl Hears<'_> {
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Client(gate) | Self::Server(gate) => gate.is_open(),
+        }
+    }
+}
+
+/// One way of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Way {
+    /// Bytes that were read and not yet sent.
+    held: Vec<u8>,
+    /// So many of them may be sent.
+    passed: usize,
+    /// So many of those were.
+    sent: usize,
+    pipe: Option<Pipe>,
+    in_pipe: usize,
+    bulk: bool,
+    small_reads: u32,
+    /// The side that is read from has said all.
+    pub(crate) ended: bool,
+    /// The other side was told so.
+    pub(crate) shut: bool,
+    /// Bytes that were sent on.
+    pub(crate) bytes: u64,
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Wait for one of the sockets.
+    Wait,
+    /// There is more to do at once; others come first.
+    Again,
+}
+
+impl Way {
+    /// Reads what the client says before there is anybody to tell, as far as the gate wants to see it. Whether the gate has let
+    /// something pass, or there will be no more.
+    pub(crate) fn listen(&mut self, from: &mut Side, gate: &mut Gate, bench: &mut Workbench) -> Result<bool, Broken> {
+        while from.readable && !self.ended && self.passed == 0 {
+            self.read_past_gate(from, &mut Hears::Client(gate), bench)?;
+        }
+        Ok(self.passed > 0 || gate.is_open() || self.ended)
+    }
+
+    /// Whether the side that is read from has ended without saying anything that may be sent.
+    pub(crate) fn has_nothing(&self) -> bool {
+        self.ended && self.passed == 0
+    }
+
+    /// Whether it has brought all there was to where it goes.
+    pub(crate) fn is_done(&self) -> bool {
+        self.shut
+    }
+
+    /// Carries bytes until one side makes it wait.
+    pub(crate) fn carry(
+        &mut self,
+        from: &mut Side,
+        to: &mut Side,
+        mut hears: Hears<'_>,
+        bench: &mut Workbench,
+    ) -> Result<Next, Broken> {
+        // What the server has said meanwhile may have changed the gate's mind.
+        if self.held.len() > self.passed {
+            match &mut hears {
+                Hears::Client(gate) if !gate.is_open() => self.judge(gate)?,
+                _ => self.passed = self.held.len(),
+            }
+        }
+        for _ in 0..TURNS {
+            if self.sent < self.passed {
+                if !to.writable {
+                    return Ok(Next::Wait);
+                }
+                self.send_held(to)?;
+            } else if self.in_pipe > 0 {
+                if !to.writable {
+                    return Ok(Next::Wait);
+                }
+                self.empty_pipe(to)?;
+            } else if self.ended {
+                if !self.shut {
+                    self.shut = true;
+                    // The other side may be gone already, which shows when it is read from.
+                    let _ = rustix::net::shutdown(&to.socket, Shutdown::Write);
+                }
+                self.let_go(bench);
+                return Ok(Next::Wait);
+            } else if !from.readable {
+                return Ok(Next::Wait);
+            } else if !hears.is_open() {
+                self.read_past_gate(from, &mut hears, bench)?;
+            } else if self.bulk {
+                self.fill_pipe(from, bench)?;
+            } else {
+                self.copy(from, to, bench)?;
+            }
+        }
+        Ok(Next::Again)
+    }
+
+    fn read_past_gate(
+        &mut self,
+        from: &mut Side,
+        hears: &mut Hears<'_>,
+        bench: &mut Workbench,
+    ) -> Result<(), Broken> {
+        let room = (MOST_HELD + 1).saturating_sub(self.held.len()).min(bench.scratch.len());
+        let into = bench.scratch.get_mut(..room).unwrap_or_default();
+        let Some(count) = receive(from, into)? else { return Ok(()) };
+        if count == 0 {
+            self.ended = true;
+            return Ok(());
+        }
+        let new = into.get(..count).unwrap_or_default();
+        self.held.extend_from_slice(new);
+        match hears {
+            Hears::Server(gate) => {
+                gate.server(new);
+                self.passed = self.held.len();
+            }
+            Hears::Client(gate) => self.judge(gate)?,
+        }
+        Ok(())
+    }
+
+    /// Shows the gate what it has not let pass yet.
+    fn judge(&mut self, gate: &mut Gate) -> Result<(), Broken> {
+        let unseen = self.held.get(self.passed..).unwrap_or_default();
+        let passage = gate.client(unseen).map_err(Broken::Refused)?;
+        self.passed = if passage.open { self.held.len() } else { (self.passed + passage.bytes).min(self.held.len()) };
+        Ok(())
+    }
+
+    fn send_held(&mut self, to: &mut Side) -> Result<(), Broken> {
+        let ready = self.held.get(self.sent..self.passed).unwrap_or_default();
+        let Some(count) = send(to, ready)? else { return Ok(()) };
+        self.sent += count;
+        self.bytes += count as u64;
+        if self.sent == self.passed {
+            self.held.drain(..self.passed);
+            (self.sent, self.passed) = (0, 0);
+            if self.held.is_empty() && self.held.capacity() > SCRATCH {
+                self.held = Vec::new();
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads and sends; what cannot be sent is held.
+    fn copy(&mut self, from: &mut Side, to: &mut Side, bench: &mut Workbench) -> Result<(), Broken> {
+        let Some(count) = receive(from, &mut bench.scratch)? else { return Ok(()) };
+        if count == 0 {
+            self.ended = true;
+            return Ok(());
+        }
+        self.bulk = count >= BULK;
+        let read = bench.scratch.get(..count).unwrap_or_default();
+        let sent = if to.writable { send(to, read)?.unwrap_or(0) } else { 0 };
+        self.bytes += sent as u64;
+        self.held.extend_from_slice(read.get(sent..).unwrap_or_default());
+        self.passed = self.held.len();
+        Ok(())
+    }
+
+    fn fill_pipe(&mut self, from: &mut Side, bench: &mut Workbench) -> Result<(), Broken> {
+        if self.pipe.is_none() {
+            self.pipe = bench.pipe();
+        }
+        let Some(pipe) = &self.pipe else {
+            self.bulk = false;
+            return Ok(());
+        };
+        match splice(&from.socket, &pipe.into, PIPE) {
+            Ok(0) => self.ended = true,
+            Ok(count) => {
+                self.in_pipe = count;
+                self.small_reads = if count < 4096 { self.small_reads + 1 } else { 0 };
+                if self.small_reads > SMALL_READS {
+                    self.bulk = false;
+                }
+            }
+            Err(Errno::AGAIN) => from.readable = false,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Broken::From(errno)),
+        }
+        Ok(())
+    }
+
+    fn empty_pipe(&mut self, to: &mut Side) -> Result<(), Broken> {
+        let Some(pipe) = &self.pipe else { return Ok(()) };
+        match splice(&pipe.out, &to.socket, self.in_pipe) {
+            Ok(count) => {
+                self.in_pipe = self.in_pipe.saturating_sub(count);
+                self.bytes += count as u64;
+            }
+            Err(Errno::AGAIN) => to.writable = false,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Broken::To(errno)),
+        }
+        Ok(())
+    }
+
+    /// Gives back what others can use. A pipe with something in it goes with the connection.
+    pub(crate) fn let_go(&mut self, bench: &mut Workbench) {
+        if let Some(pipe) = self.pipe.take()
+            && self.in_pipe == 0
+        {
+            bench.give_back(pipe);
+        }
+    }
+}
+
+/// So many bytes; 0 at the end; `None` where there is nothing now.
+fn receive(from: &mut Side, into: &mut [u8]) -> Result<Option<usize>, Broken> {
+    let length = into.len();
+    match rustix::net::recv(&from.socket, into, RecvFlags::DONTWAIT) {
+        Ok((_, count)) => {
+            // Less than there was room for is all there was; an end would have been announced, or will be.
+            if count < length && !from.hung_up {
+                from.readable = false;
+            }
+            Ok(Some(count))
+        }
+        Err(Errno::AGAIN) => {
+            from.readable = false;
+            Ok(None)
+        }
+        Err(Errno::INTR) => Ok(None),
+        Err(errno) => Err(Broken::From(errno)),
+    }
+}
+
+fn send(to: &mut Side, bytes: &[u8]) -> Result<Option<usize>, Broken> {
+    match rustix::net::send(&to.socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+        Ok(count) => {
+            if count < bytes.len() {
+                to.writable = false;
+            }
+            Ok(Some(count))
+        }
+        Err(Errno::AGAIN) => {
+            to.writable = false;
+            Ok(None)
+        }
+        Err(Errno::INTR) => Ok(None),
+        Err(errno) => Err(Broken::To(errno)),
+    }
+}
+
+fn splice(from: &OwnedFd, to: &OwnedFd, count: usize) -> Result<usize, Errno> {
+    rustix::pipe::splice(from, None, to, None, count, SpliceFlags::NONBLOCK | SpliceFlags::MOVE)
+}
+
+/// Breaks a connection off, so that the other end sees an error instead of an end.
+pub(crate) fn reset(socket: &OwnedFd) -> io::Result<()> {
+    rustix::net::sockopt::set_socket_linger(socket, Some(std::time::Duration::ZERO))?;
+    Ok(())
+}

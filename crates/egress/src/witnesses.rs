@@ -1,0 +1,80 @@
+//! Who named a destination: what is seen of `connect` before the packets come.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use crate::attempt::Process;
+
+/// Most destinations that are remembered.
+const MOST: usize = 4096;
+
+/// The time between a call and its packet, generously.
+const SOON: Duration = Duration::from_millis(100);
+
+/// The processes that named each destination lately.
+#[derive(Debug, Default)]
+pub(crate) struct Witnesses {
+    seen: HashMap<SocketAddr, Vec<(Instant, Process)>>,
+}
+
+impl Witnesses {
+    pub(crate) fn saw(&mut self, process: Process, destination: SocketAddr, now: Instant) {
+        if self.seen.len() >= MOST && !self.seen.contains_key(&destination) {
+            self.seen.retain(|_, seen| seen.iter().any(|(at, _)| now.duration_since(*at) < SOON));
+            if self.seen.len() >= MOST {
+                return;
+            }
+        }
+        let seen = self.seen.entry(destination).or_default();
+        seen.retain(|(at, other)| *other != process && now.duration_since(*at) < SOON);
+        seen.push((now, process));
+    }
+
+    /// Who it was, unless it could have been several.
+    pub(crate) fn who(&self, destination: SocketAddr, now: Instant) -> Option<Process> {
+        let seen = self.seen.get(&destination)?;
+        let mut soon = seen.iter().filter(|(at, _)| now.duration_since(*at) < SOON);
+        match (soon.next(), soon.next()) {
+            (Some((_, only)), None) => Some(only.clone()),
+            (Some(_), Some(_)) => None,
+            // A socket that was connected long ago and is used again.
+            (None, _) => seen.last().map(|(_, process)| process.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_is_known_and_one_of_several_is_not() {
+        let (a, b) = (Process::new(1, None), Process::new(2, None));
+        let to: SocketAddr = "198.18.0.1:443".parse().unwrap();
+        let start = Instant::now();
+        let mut witnesses = Witnesses::default();
+        assert_eq!(witnesses.who(to, start), None);
+        witnesses.saw(a.clone(), to, start);
+        witnesses.saw(a.clone(), to, start);
+        assert_eq!(witnesses.who(to, start), Some(a.clone()));
+        witnesses.saw(b.clone(), to, start);
+        assert_eq!(witnesses.who(to, start), None, "either of them");
+        let later = start + Duration::from_mins(1);
+        witnesses.saw(b.clone(), to, later);
+        assert_eq!(witnesses.who(to, later), Some(b.clone()));
+        assert_eq!(witnesses.who(to, later + Duration::from_mins(1)), Some(b));
+        assert_eq!(witnesses.who("198.18.0.1:80".parse().unwrap(), later), None);
+    }
+
+    #[test]
+    fn ever_new_destinations_are_not_kept() {
+        let mut witnesses = Witnesses::default();
+        let now = Instant::now();
+        for number in 0..10_000_u32 {
+            let to = SocketAddr::from((number.to_be_bytes(), 1));
+            witnesses.saw(Process::new(1, None), to, now);
+        }
+        assert!(witnesses.seen.len() <= MOST);
+    }
+}
