@@ -4,6 +4,7 @@
 
 mod attempt;
 mod dns;
+#[allow(dead_code, reason = "the broker is to use it")]
 mod gate;
 mod names;
 mod policy;
