@@ -1,6 +1,15 @@
 //! What a program says to a destination before it is passed on.
+//!
+//! A gate stands between a program and the destination that it was connected to. It is shown what the program says, changes
+//! nothing, decrypts nothing, and says how many bytes may be sent on. It does no input or output of its own.
+//!
+//! Where what comes next is wrong and something right came before it, the right part passes first and the refusal is given when the
+//! gate is asked again: what passes never depends on how the bytes were cut into pieces. So it is asked again as long as something
+//! passed, with what did not pass, even if that is nothing.
 
 pub(crate) mod http;
+#[cfg(test)]
+mod tests;
 pub(crate) mod tls;
 
 use crate::attempt::Reason;
@@ -17,4 +26,103 @@ pub(crate) struct Passage {
 /// Most bytes that a gate may hold back.
 pub(crate) const MOST_HELD: usize = 64 << 10;
 
+/// Most bytes of a name that is told of in a refusal: no host name is longer.
+const MOST_TOLD: usize = 255;
+
 pub(crate) type Judged = Result<Passage, Reason>;
+
+/// What stands between a program and a destination.
+#[derive(Debug)]
+pub(crate) enum Gate {
+    /// Everything passes.
+    Open,
+    /// TLS, or whatever is not TLS.
+    Tls(tls::TlsGate),
+    /// HTTP/1, every request of it.
+    Http(http::HttpGate),
+}
+
+impl Gate {
+    /// Everything from the program that was not yet let pass, in order.
+    pub(crate) fn client(&mut self, bytes: &[u8]) -> Judged {
+        match self {
+            Self::Open => Ok(Passage { bytes: bytes.len(), open: true }),
+            Self::Tls(gate) => gate.client(bytes),
+            Self::Http(gate) => gate.client(bytes),
+        }
+    }
+
+    /// What the destination says, in order, as it passes. It is never held back.
+    pub(crate) fn server(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Open => {}
+            Self::Tls(gate) => gate.server(bytes),
+            Self::Http(gate) => gate.server(bytes),
+        }
+    }
+
+    /// The server name that was sent, for the record.
+    pub(crate) fn server_name(&self) -> Option<&str> {
+        match self {
+            Self::Tls(gate) => gate.server_name(),
+            Self::Open | Self::Http(_) => None,
+        }
+    }
+
+    /// Whether everything may now pass unseen in both directions.
+    pub(crate) fn is_open(&self) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Tls(gate) => gate.is_open(),
+            Self::Http(gate) => gate.is_open(),
+        }
+    }
+}
+
+/// What becomes of the next bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// So many pass, at least one, and then the next step is taken.
+    Pass(usize),
+    /// More bytes, or the answer of the server, are needed.
+    Wait,
+    /// Everything passes from here on.
+    Open,
+}
+
+/// What stays for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Settled {
+    Open,
+    Refused(Reason),
+}
+
+/// A gate that goes from step to step. Each step depends only on the bytes from where it begins, never on where they end.
+trait Steps {
+    fn step(&mut self, bytes: &[u8]) -> Result<Step, Reason>;
+
+    fn settled(&mut self) -> &mut Option<Settled>;
+
+    fn judge(&mut self, bytes: &[u8]) -> Judged {
+        let mut passed = 0;
+        loop {
+            match self.settled() {
+                Some(Settled::Open) => return Ok(Passage { bytes: bytes.len(), open: true }),
+                Some(Settled::Refused(reason)) if passed == 0 => return Err(reason.clone()),
+                Some(Settled::Refused(_)) => return Ok(Passage { bytes: passed, open: false }),
+                None => {}
+            }
+            match self.step(bytes.get(passed..).unwrap_or_default()) {
+                Ok(Step::Pass(count)) => passed += count,
+                Ok(Step::Wait) => return Ok(Passage { bytes: passed, open: false }),
+                Ok(Step::Open) => *self.settled() = Some(Settled::Open),
+                Err(reason) => *self.settled() = Some(Settled::Refused(reason)),
+            }
+        }
+    }
+}
+
+/// A name for a refusal, cut to a length that any log can bear.
+fn told(name: &[u8]) -> String {
+    String::from_utf8_lossy(name.get(..MOST_TOLD).unwrap_or(name)).into_owned()
+}

@@ -1,1 +1,231 @@
-//! TLS.
+//! TLS, of which only the beginning is looked at: which server is meant.
+//!
+//! Nothing passes before the first `ClientHello` is complete and names the right server. A server may then ask for another one
+//! (`HelloRetryRequest`), which could name another server; so every record of the client is looked at, and every `ClientHello` is
+//! judged like the first, until the server has given its answer and the client has gone over to encryption. Old servers took a
+//! new `ClientHello` even after their answer (server gated cryptography).
+//!
+//! Not looked at is what is encrypted: a renegotiation (TLS 1.2), and the host of an HTTP request within TLS.
+
+mod answer;
+mod hello;
+mod record;
+
+use crate::attempt::Reason;
+
+use super::{Judged, Settled, Step, Steps, told};
+use answer::Answer;
+use record::{
+    ALERT, APPLICATION_DATA, CHANGE_CIPHER_SPEC, CLIENT_HELLO, Gathering, HANDSHAKE, HEADER, HEARTBEAT,
+    Header, Messages,
+};
+
+/// Lets TLS pass that names the server which the connection was made for.
+#[derive(Debug)]
+pub(crate) struct TlsGate {
+    name: Option<String>,
+    required: bool,
+    settled: Option<Settled>,
+    /// Whether a `ClientHello` was let pass.
+    greeted: bool,
+    gathering: Gathering,
+    /// Bytes of the record that is passing.
+    left: usize,
+    /// Whether that record holds handshake messages.
+    in_messages: bool,
+    messages: Messages,
+    answer: Answer,
+    server_name: Option<String>,
+}
+
+impl TlsGate {
+    /// `name` is what the connection was made for, lower case ASCII without a dot at its end; `None` for a connection to an
+    /// address, of which nothing is refused. With `required`, it must be TLS that names this server; otherwise it may be
+    /// anything, but TLS must not name another server.
+    pub(crate) fn new(name: Option<String>, required: bool) -> Self {
+        Self {
+            name,
+            required,
+            settled: None,
+            greeted: false,
+            gathering: Gathering::default(),
+            left: 0,
+            in_messages: false,
+            messages: Messages::default(),
+            answer: Answer::new(),
+            server_name: None,
+        }
+    }
+
+    /// Everything from the client that was not yet let pass, in order.
+    pub(crate) fn client(&mut self, bytes: &[u8]) -> Judged {
+        self.judge(bytes)
+    }
+
+    /// What the server says, in order, as it passes; never held back.
+    pub(crate) fn server(&mut self, bytes: &[u8]) {
+        if self.greeted {
+            self.answer.hear(bytes);
+        } else if !bytes.is_empty() {
+            // Whatever this is, it is no answer, and what follows cannot be told from it.
+            self.answer.ignore();
+        }
+    }
+
+    /// The server name that was sent, for the record.
+    pub(crate) fn server_name(&self) -> Option<&str> {
+        self.server_name.as_deref()
+    }
+
+    /// Whether everything may now pass unseen in both directions.
+    pub(crate) fn is_open(&self) -> bool {
+        self.settled == Some(Settled::Open)
+    }
+
+    /// The beginning of the connection, up to the end of the first `ClientHello`.
+    fn greeting(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
+        match Opening::of(bytes) {
+            Opening::Undecided => Ok(Step::Wait),
+            Opening::Tls => self.hello(bytes),
+            Opening::Disguised | Opening::Other if self.required => Err(Reason::NotTls),
+            Opening::Disguised => Err(Reason::BadHello),
+            Opening::Other => Ok(Step::Open),
+        }
+    }
+
+    /// A `ClientHello` that begins here, with a record.
+    fn hello(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
+        let end = match self.gathering.more(bytes) {
+            Ok(Some(end)) => end,
+            Ok(None) => return Ok(Step::Wait),
+            Err(record::Bad) => return Err(Reason::BadHello),
+        };
+        self.gathering = Gathering::default();
+        let body = record::body(bytes.get(..end).unwrap_or_default());
+        self.judge_hello(&body)?;
+        self.greeted = true;
+        Ok(Step::Pass(end))
+    }
+
+    fn judge_hello(&mut self, body: &[u8]) -> Result<(), Reason> {
+        let hello = hello::read(body).ok_or(Reason::BadHello)?;
+        self.server_name.clone_from(&hello.server_name);
+        if hello.hides {
+            return Err(Reason::HiddenServerName);
+        }
+        match (hello.server_name, &self.name) {
+            (None, _) if self.required => Err(Reason::NoServerName),
+            // A dot at the end would make it another name for some servers, and RFC 6066 forbids it.
+            (Some(sent), Some(name)) if !sent.eq_ignore_ascii_case(name) => {
+                Err(Reason::OtherServerName(told(sent.as_bytes())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A record after a `ClientHello`.
+    fn record(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
+        let Some(header) = bytes.first_chunk::<HEADER>() else { return Ok(Step::Wait) };
+        let header = Header::read(*header).ok_or(Reason::BadHello)?;
+        match header.kind {
+            // From here on the client encrypts, and the server takes nothing else from it.
+            CHANGE_CIPHER_SPEC | APPLICATION_DATA if self.answer.is_final() => return Ok(Step::Open),
+            // What a client may send before it knows the answer: early data, and what calms middle boxes.
+            CHANGE_CIPHER_SPEC | APPLICATION_DATA | ALERT => self.in_messages = false,
+            HANDSHAKE if self.messages.is_between() => match bytes.get(HEADER) {
+                None => return Ok(Step::Wait),
+                Some(&CLIENT_HELLO) => return self.hello(bytes),
+                Some(_) if self.answer.is_final() => self.in_messages = true,
+                Some(_) => return Err(Reason::BadHello),
+            },
+            HANDSHAKE => self.in_messages = true,
+            _ => return Err(Reason::BadHello),
+        }
+        self.left = header.len;
+        Ok(Step::Pass(HEADER))
+    }
+
+    /// The body of a record that passes as it comes.
+    fn body(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
+        let body = bytes.get(..self.left.min(bytes.len())).unwrap_or_default();
+        if body.is_empty() {
+            return Ok(Step::Wait);
+        }
+        let count = if self.in_messages { self.messages.before_hello(body) } else { body.len() };
+        if count == 0 {
+            // A ClientHello in the middle of a record: no client does that.
+            return Err(Reason::BadHello);
+        }
+        self.left -= count;
+        Ok(Step::Pass(count))
+    }
+}
+
+impl Steps for TlsGate {
+    fn step(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
+        let step = if !self.greeted {
+            self.greeting(bytes)
+        } else if self.left > 0 {
+            self.body(bytes)
+        } else {
+            self.record(bytes)
+        };
+        match step {
+            // A connection to an address was granted by its address. The name is only noted.
+            Ok(Step::Pass(_)) | Err(_) if self.name.is_none() => Ok(Step::Open),
+            step => step,
+        }
+    }
+
+    fn settled(&mut self) -> &mut Option<Settled> {
+        &mut self.settled
+    }
+}
+
+/// What a connection begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    Undecided,
+    /// A handshake record: a `ClientHello`, or bad.
+    Tls,
+    /// What should not begin TLS, but does for some servers.
+    Disguised,
+    Other,
+}
+
+impl Opening {
+    fn of(bytes: &[u8]) -> Self {
+        let (Some(&kind), major) = (bytes.first(), bytes.get(1).copied()) else { return Self::Undecided };
+        if !(CHANGE_CIPHER_SPEC..=HEARTBEAT).contains(&kind) {
+            return Self::Other;
+        }
+        match major {
+            None => return Self::Undecided,
+            Some(3) => {}
+            // Go takes any version below 0x1000.
+            Some(major) if major < 0x10 => {}
+            Some(_) => return Self::Other,
+        }
+        let Some(&[_, major, _, high, low]) = bytes.first_chunk::<HEADER>() else { return Self::Undecided };
+        let len = u16::from_be_bytes([high, low]);
+        let first = bytes.get(HEADER);
+        match (kind, major) {
+            (HANDSHAKE, 3) if len == 0 => Self::Tls,
+            (HANDSHAKE, 3) => match first {
+                None => Self::Undecided,
+                Some(&CLIENT_HELLO) => Self::Tls,
+                Some(_) => Self::Disguised,
+            },
+            (HANDSHAKE, _) if len == 0 => Self::Disguised,
+            (HANDSHAKE, _) => match first {
+                None => Self::Undecided,
+                Some(&CLIENT_HELLO) => Self::Disguised,
+                Some(_) => Self::Other,
+            },
+            // Warnings and empty records are skipped by some servers, and a ClientHello may follow.
+            (_, 3) => Self::Disguised,
+            _ if len <= 2 => Self::Disguised,
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The head of a request (RFC 9112, 2 to 6), read more strictly than any server must.
+
+use crate::attempt::Reason;
+use crate::gate::told;
+
+/// What matters in the head of a request for the right host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) framing: Framing,
+    /// Whether it asks for another protocol.
+    pub(super) upgrades: bool,
+}
+
+/// Where the body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framing {
+    Length(u64),
+    Chunked,
+}
+
+/// The headers that decide where a request goes and where it ends: each at most once, with one spelling.
+#[derive(Default)]
+struct Deciding<'a> {
+    host: Option<&'a [u8]>,
+    content_length: Option<&'a [u8]>,
+    transfer_encoding: Option<&'a [u8]>,
+    upgrade: Option<&'a [u8]>,
+}
+
+/// Characters of methods and of the names of headers.
+pub(super) fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+impl Head {
+    /// Reads a head, with its empty line, all of it printable ASCII in lines that end in CR LF.
+    pub(super) fn read(head: &[u8], name: &str, port: u16) -> Result<Self, Reason> {
+        let mut lines = Lines(head);
+        let line = lines.next().unwrap_or_default();
+        let [method, target, version] = words(line).ok_or(Reason::NotHttp)?;
+        if method == b"PRI" && version.starts_with(b"HTTP/2") {
+            return Err(Reason::Http2);
+        }
+        let is_1_1 = version == b"HTTP/1.1";
+        if !(is_1_1 || version == b"HTTP/1.0") || method.is_empty() || !method.iter().copied().all(is_token) {
+            return Err(Reason::NotHttp);
+        }
+        let deciding = Deciding::read(lines)?;
+        let framing = deciding.framing(is_1_1)?;
+        let right = |host: &[u8]| check_host(host, name, port);
+        match target {
+            [b'/', ..] => {}
+            b"*" if method == b"OPTIONS" => {}
+            _ if method == b"CONNECT" => return Err(Reason::NotHttp),
+            _ => right(authority(target).ok_or(Reason::NotHttp)?)?,
+        }
+        right(deciding.host.ok_or(Reason::NoHost)?)?;
+        Ok(Self { framing, upgrades: upgrades(deciding.upgrade)? })
+    }
+}
+
+/// Checks the lines after the last chunk: headers, and none that decides anything, which some servers would add to the head.
+pub(super) fn check_trailers(trailers: &[u8]) -> Result<(), Reason> {
+    let none = Deciding::read(Lines(trailers))?;
+    let decides = none.host.or(none.content_length).or(none.transfer_encoding).or(none.upgrade);
+    if decides.is_some() { Err(Reason::NotHttp) } else { Ok(()) }
+}
+
+impl<'a> Deciding<'a> {
+    fn read(lines: Lines<'a>) -> Result<Self, Reason> {
+        let mut deciding = Self::default();
+        for line in lines {
+            let colon = line.iter().position(|byte| *byte == b':').ok_or(Reason::NotHttp)?;
+            let (name, value) = line.split_at(colon);
+            let value = value.get(1..).unwrap_or_default();
+            // A name with a space before, in or after it, or with none at all: a folded line, too, begins with a space.
+            if name.is_empty() || !name.iter().copied().all(is_token) {
+                return Err(Reason::NotHttp);
+            }
+            // Gateways take one for the other.
+            let as_gateways_read: Vec<u8> = name
+                .iter()
+                .map(|byte| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() })
+                .collect();
+            let (place, twice) = match as_gateways_read.as_slice() {
+                b"host" => (&mut deciding.host, Reason::NoHost),
+                b"content-length" => (&mut deciding.content_length, Reason::NotHttp),
+                b"transfer-encoding" => (&mut deciding.transfer_encoding, Reason::NotHttp),
+                b"upgrade" => (&mut deciding.upgrade, Reason::NotHttp),
+                b"http2-settings" => return Err(Reason::Http2),
+                b"connection" | b"proxy-connection" => {
+                    check_connection(value)?;
+                    continue;
+                }
+                _ => continue,
+            };
+            let value = plain(value).filter(|_| !name.contains(&b'_')).ok_or(Reason::NotHttp)?;
+            if place.replace(value).is_some() {
+                return Err(twice);
+            }
+        }
+        Ok(deciding)
+    }
+
+    fn framing(&self, is_1_1: bool) -> Result<Framing, Reason> {
+        match (self.content_length, self.transfer_encoding) {
+            (None, None) => Ok(Framing::Length(0)),
+            (Some(length), None) => content_length(length).map(Framing::Length).ok_or(Reason::NotHttp),
+            // Before HTTP/1.1 there were no chunks; some servers read them all the same.
+            (None, Some(b"chunked")) if is_1_1 => Ok(Framing::Chunked),
+            _ => Err(Reason::NotHttp),
+        }
+    }
+}
+
+/// A value after its leading spaces. `None` where it has other spaces around it, or tabs: some readers keep them.
+fn plain(value: &[u8]) -> Option<&[u8]> {
+    let spaces = value.iter().take_while(|byte| **byte == b' ').count();
+    let value = value.get(spaces..)?;
+    (!value.contains(&b'\t') && !value.ends_with(b" ")).then_some(value)
+}
+
+fn content_length(value: &[u8]) -> Option<u64> {
+    let sound = value.iter().all(u8::is_ascii_digit) && (value == b"0" || !value.starts_with(b"0"));
+    // Eighteen digits cannot overflow anyone's number of eight bytes.
+    if !sound || value.len() > 18 {
+        return None;
+    }
+    str::from_utf8(value).ok()?.parse().ok()
+}
+
+/// `Connection` names headers that are for the next server only; one that decides must reach them all.
+fn check_connection(value: &[u8]) -> Result<(), Reason> {
+    let deciding: [&[u8]; 3] = [b"host", b"content-length", b"transfer-encoding"];
+    let names =
+        |name: &[u8]| deciding.iter().any(|deciding| name.trim_ascii().eq_ignore_ascii_case(deciding));
+    if value.split(|byte| *byte == b',').any(names) { Err(Reason::NotHttp) } else { Ok(()) }
+}
+
+/// Whether another protocol is asked for, one whose beginning is not a greeting that a gate would have to judge.
+fn upgrades(value: Option<&[u8]>) -> Result<bool, Reason> {
+    let Some(value) = value else { return Ok(false) };
+    for protocol in value.split(|byte| *byte == b',') {
+        let protocol = protocol.trim_ascii().to_ascii_lowercase();
+        if protocol.starts_with(b"h2") || protocol.starts_with(b"http/") {
+            return Err(Reason::Http2);
+        }
+        // TLS within this connection (RFC 2817), which could name another server.
+        if protocol.is_empty() || protocol.starts_with(b"tls") {
+            return Err(Reason::NotHttp);
+        }
+    }
+    Ok(true)
+}
+
+/// The host and port of a target in absolute form.
+fn authority(target: &[u8]) -> Option<&[u8]> {
+    let (scheme, rest) = target.split_at_checked(b"http://".len())?;
+    let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#' | b'\\')).unwrap_or(rest.len());
+    let sound = scheme.eq_ignore_ascii_case(b"http://") && !matches!(rest.get(end), Some(b'#' | b'\\'));
+    rest.get(..end).filter(|_| sound)
+}
+
+/// Whether a host, with its port or without, is the one that is meant.
+fn check_host(host: &[u8], name: &str, port: u16) -> Result<(), Reason> {
+    if host.is_empty() {
+        return Err(Reason::NoHost);
+    }
+    let (sent, suffix) = host.split_at_checked(name.len()).unwrap_or((host, &[]));
+    let same = sent.eq_ignore_ascii_case(name.as_bytes());
+    if same && (suffix.is_empty() || suffix == format!(":{port}").as_bytes()) {
+        return Ok(());
+    }
+    Err(Reason::OtherHost(told(host)))
+}
+
+/// Exactly three words with one space between two.
+fn words(line: &[u8]) -> Option<[&[u8]; 3]> {
+    let mut words = line.split(|byte| *byte == b' ');
+    let three = [words.next()?, words.next()?, words.next()?];
+    let sound = words.next().is_none() && !line.contains(&b'\t') && three.iter().all(|word| !word.is_empty());
+    sound.then_some(three)
+}
+
+/// The lines before an empty one.
+struct Lines<'a>(&'a [u8]);
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let end = self.0.windows(2).position(|pair| pair == b"\r\n")?;
+        let (line, rest) = self.0.split_at(end);
+        self.0 = rest.get(2..).unwrap_or_default();
+        (!line.is_empty()).then_some(line)
+    }
+}

@@ -1,0 +1,1 @@
+//! What a hostile program may try with a gate.
