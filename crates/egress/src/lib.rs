@@ -3,12 +3,16 @@
 #![cfg(target_os = "linux")]
 
 mod attempt;
+#[allow(dead_code)]
 mod dns;
 mod gate;
+#[allow(dead_code)]
 mod names;
 mod policy;
 mod rule;
+#[allow(dead_code)]
 mod special;
+#[allow(dead_code)]
 mod tunnel;
 
 pub use attempt::{Action, Attempt, End, Process, Reason, Verdict};
