@@ -21,7 +21,7 @@ use crate::ledger::Ledger;
 use crate::lookup::{Lookups, own_addresses};
 use crate::policy::Policy;
 use crate::relay::{Workbench, reset};
-use crate::rule::{DNS_PORT, Transport};
+use crate::rule::{DNS_PORT, Protocol, Transport};
 use crate::service::NameStreams;
 use crate::tap;
 use crate::token::{Kind, Place, Places, Token};
@@ -393,8 +393,9 @@ fn admission(shared: &Shared, to: SocketAddr) -> Result<Admitted, Reason> {
     if let Some(name) = shared.name_of(to.ip()) {
         let rules: Vec<_> = policy.for_name(&name, to.port(), Transport::Tcp).collect();
         let first = rules.first().ok_or(Reason::NotGranted)?;
+        // Anything may be spoken where TCP is granted, by either side first; elsewhere the program speaks first, and says what it wants.
+        let listens_first = rules.iter().all(|rule| rule.protocol != Protocol::Tcp);
         let gate = Gate::new(rules.iter().map(|rule| rule.protocol), &name, to.port());
-        let listens_first = gate.listens_first();
         return Ok((Target::Name(name.clone(), to.port()), gate, listens_first, first.to_string()));
     }
     let rule = policy.for_address(to.ip(), to.port(), Transport::Tcp).ok_or(Reason::NotGranted)?;

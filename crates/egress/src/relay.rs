@@ -116,6 +116,8 @@ pub(crate) struct Way {
     sent: usize,
     pipe: Option<Pipe>,
     in_pipe: usize,
+    /// The gate may have more to say without hearing more.
+    ask_again: bool,
     bulk: bool,
     small_reads: u32,
     /// The side that is read from has said all.
@@ -164,12 +166,7 @@ impl Way {
         bench: &mut Workbench,
     ) -> Result<Next, Broken> {
         // What the server has said meanwhile may have changed the gate's mind.
-        if self.held.len() > self.passed {
-            match &mut hears {
-                Hears::Client(gate) if !gate.is_open() => self.judge(gate)?,
-                _ => self.passed = self.held.len(),
-            }
-        }
+        self.ask_again |= self.held.len() > self.passed;
         for _ in 0..TURNS {
             if self.sent < self.passed {
                 if !to.writable {
@@ -181,6 +178,12 @@ impl Way {
                     return Ok(Next::Wait);
                 }
                 self.empty_pipe(to)?;
+            } else if self.ask_again {
+                self.ask_again = false;
+                match &mut hears {
+                    Hears::Client(gate) if !gate.is_open() => self.judge(gate)?,
+                    _ => self.passed = self.held.len(),
+                }
             } else if self.ended {
                 if !self.shut {
                     self.shut = true;
@@ -231,6 +234,8 @@ impl Way {
     fn judge(&mut self, gate: &mut Gate) -> Result<(), Broken> {
         let unseen = self.held.get(self.passed..).unwrap_or_default();
         let passage = gate.client(unseen).map_err(Broken::Refused)?;
+        // A gate that refuses what comes after what it lets pass says so when it is asked again.
+        self.ask_again = passage.bytes > 0 && !passage.open;
         self.passed = if passage.open { self.held.len() } else { (self.passed + passage.bytes).min(self.held.len()) };
         Ok(())
     }

@@ -1,1 +1,8 @@
-//! The wire format of DNS.
+//! The wire format of DNS: questions of the confined program are answered here, and names that are dialled are asked for.
+
+pub(crate) mod answer;
+pub(crate) mod client;
+mod wire;
+
+#[cfg(any())]
+mod tests;

@@ -13,6 +13,7 @@ mod tests;
 pub(crate) mod tls;
 
 use crate::attempt::Reason;
+use crate::rule::Protocol;
 
 /// How far the bytes that a gate was shown may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,13 +41,43 @@ pub(crate) enum Gate {
     Tls(tls::TlsGate),
     /// HTTP/1, every request of it.
     Http(http::HttpGate),
+    /// TLS or HTTP/1, both of which were granted on one port: the first byte tells.
+    Either(String, u16),
 }
 
 impl Gate {
+    /// The gate for a name whose rules allow these protocols.
+    pub(crate) fn new(protocols: impl Iterator<Item = Protocol>, name: &str, port: u16) -> Self {
+        let (mut tcp, mut https, mut http) = (false, false, false);
+        for protocol in protocols {
+            match protocol {
+                Protocol::Tcp | Protocol::Udp => tcp = true,
+                Protocol::Https => https = true,
+                Protocol::Http => http = true,
+            }
+        }
+        match (tcp, https, http) {
+            (false, true, true) => Self::Either(name.to_owned(), port),
+            (false, false, true) => Self::Http(http::HttpGate::new(name.to_owned(), port)),
+            (false, true, false) => Self::Tls(tls::TlsGate::new(Some(name.to_owned()), true)),
+            _ => Self::Tls(tls::TlsGate::new(Some(name.to_owned()), false)),
+        }
+    }
+
     /// Everything from the program that was not yet let pass, in order.
     pub(crate) fn client(&mut self, bytes: &[u8]) -> Judged {
+        if let Self::Either(name, port) = self {
+            let Some(first) = bytes.first() else { return Ok(Passage { bytes: 0, open: false }) };
+            let (name, port) = (std::mem::take(name), *port);
+            *self = if *first == tls::HANDSHAKE {
+                Self::Tls(tls::TlsGate::new(Some(name), true))
+            } else {
+                Self::Http(http::HttpGate::new(name, port))
+            };
+        }
         match self {
             Self::Open => Ok(Passage { bytes: bytes.len(), open: true }),
+            Self::Either(..) => Ok(Passage { bytes: 0, open: false }),
             Self::Tls(gate) => gate.client(bytes),
             Self::Http(gate) => gate.client(bytes),
         }
@@ -55,7 +86,7 @@ impl Gate {
     /// What the destination says, in order, as it passes. It is never held back.
     pub(crate) fn server(&mut self, bytes: &[u8]) {
         match self {
-            Self::Open => {}
+            Self::Open | Self::Either(..) => {}
             Self::Tls(gate) => gate.server(bytes),
             Self::Http(gate) => gate.server(bytes),
         }
@@ -65,7 +96,7 @@ impl Gate {
     pub(crate) fn server_name(&self) -> Option<&str> {
         match self {
             Self::Tls(gate) => gate.server_name(),
-            Self::Open | Self::Http(_) => None,
+            Self::Open | Self::Http(_) | Self::Either(..) => None,
         }
     }
 
@@ -73,6 +104,7 @@ impl Gate {
     pub(crate) fn is_open(&self) -> bool {
         match self {
             Self::Open => true,
+            Self::Either(..) => false,
             Self::Tls(gate) => gate.is_open(),
             Self::Http(gate) => gate.is_open(),
         }
