@@ -87,7 +87,9 @@ impl Datagrams {
         for _ in 0..AT_ONCE {
             let Some((port, socket)) = self.sockets.get(index) else { return };
             let port = *port;
-            let Some(received) = receive(socket, &mut shared.bench.scratch, &mut self.control) else { return };
+            let Some(received) = receive(socket, &mut shared.bench.scratch, &mut self.control) else {
+                return;
+            };
             let to = canonical(SocketAddr::new(received.to, port));
             let bytes = shared.bench.scratch.get(..received.count).unwrap_or_default().to_vec();
             if port == DNS_PORT {
@@ -117,8 +119,17 @@ impl Datagrams {
                 Ok((target, rule)) => {
                     self.make_room(shared, now);
                     let attempt = shared.attempt(action, to, Verdict::Allowed(rule), now);
-                    let flow =
-                        Flow { by, client, to, target, outside: None, waiting: Vec::new(), begun: now, last: now, attempt };
+                    let flow = Flow {
+                        by,
+                        client,
+                        to,
+                        target,
+                        outside: None,
+                        waiting: Vec::new(),
+                        begun: now,
+                        last: now,
+                        attempt,
+                    };
                     let place = self.flows.insert(flow);
                     self.places.insert((client, to), place);
                     self.next_sweep.get_or_insert(now + IDLE);
@@ -167,7 +178,9 @@ impl Datagrams {
         let Some(outside) = &flow.outside else { return };
         for datagram in flow.waiting.drain(..) {
             // One that is too long, or that nobody waits for, is lost, as on any network.
-            if let Ok(count) = rustix::net::send(outside, &datagram, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+            if let Ok(count) =
+                rustix::net::send(outside, &datagram, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
+            {
                 flow.attempt.sent += count as u64;
             }
         }
@@ -295,15 +308,30 @@ fn send_inside(socket: &OwnedFd, bytes: &[u8], from: SocketAddr, client: SocketA
                 ipi6_ifindex: 0,
             };
             let control = [ControlMessage::Ipv6PacketInfo(&info)];
-            sendmsg(socket.as_raw_fd(), &bytes, &control, MsgFlags::MSG_DONTWAIT, Some(&SockaddrIn6::from(client)))
+            sendmsg(
+                socket.as_raw_fd(),
+                &bytes,
+                &control,
+                MsgFlags::MSG_DONTWAIT,
+                Some(&SockaddrIn6::from(client)),
+            )
         }
         SocketAddr::V4(client) => {
             let IpAddr::V4(address) = from.ip() else { return };
             let address = libc::in_addr { s_addr: u32::from_ne_bytes(address.octets()) };
-            let info =
-                libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: address, ipi_addr: libc::in_addr { s_addr: 0 } };
+            let info = libc::in_pktinfo {
+                ipi_ifindex: 0,
+                ipi_spec_dst: address,
+                ipi_addr: libc::in_addr { s_addr: 0 },
+            };
             let control = [ControlMessage::Ipv4PacketInfo(&info)];
-            sendmsg(socket.as_raw_fd(), &bytes, &control, MsgFlags::MSG_DONTWAIT, Some(&SockaddrIn::from(client)))
+            sendmsg(
+                socket.as_raw_fd(),
+                &bytes,
+                &control,
+                MsgFlags::MSG_DONTWAIT,
+                Some(&SockaddrIn::from(client)),
+            )
         }
     };
 }

@@ -83,7 +83,11 @@ impl Dial {
     }
 
     /// Starts what is due. `watch` is given each new socket and the number of its attempt.
-    pub(crate) fn go_on(&mut self, now: Instant, mut watch: impl FnMut(&OwnedFd, u8) -> io::Result<()>) -> Dialled {
+    pub(crate) fn go_on(
+        &mut self,
+        now: Instant,
+        mut watch: impl FnMut(&OwnedFd, u8) -> io::Result<()>,
+    ) -> Dialled {
         self.going_on.retain(|going| {
             let in_time = now < going.until;
             if !in_time {

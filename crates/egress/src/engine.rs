@@ -35,7 +35,8 @@ const BREATH: Duration = Duration::from_millis(50);
 /// Connections that are accepted before others have their turn.
 const ACCEPTED_AT_ONCE: usize = 32;
 
-const RELAYED: EventFlags = EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
+const RELAYED: EventFlags =
+    EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
 
 /// What everything that is served has in common.
 #[derive(Debug)]
@@ -127,7 +128,12 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(policy: Arc<Policy>, sockets: Sockets, ledger: Ledger, control: Arc<Control>) -> io::Result<Self> {
+    pub(crate) fn new(
+        policy: Arc<Policy>,
+        sockets: Sockets,
+        ledger: Ledger,
+        control: Arc<Control>,
+    ) -> io::Result<Self> {
         let shared = Shared {
             lookups: Lookups::new(policy.resolver)?,
             policy,
@@ -139,7 +145,11 @@ impl Engine {
         };
         let at = |index: usize| Place { index: u32::try_from(index).unwrap_or(u32::MAX), generation: 0 };
         shared.watch(shared.control.wake(), Token::new(Kind::Control, Place::default()), EventFlags::IN)?;
-        shared.watch(shared.lookups.answered(), Token::new(Kind::Lookups, Place::default()), EventFlags::IN)?;
+        shared.watch(
+            shared.lookups.answered(),
+            Token::new(Kind::Lookups, Place::default()),
+            EventFlags::IN,
+        )?;
         for (index, (_, socket)) in sockets.streams.iter().enumerate() {
             shared.watch(socket, Token::new(Kind::Listener, at(index)), EventFlags::IN)?;
         }
@@ -174,7 +184,11 @@ impl Engine {
             }
             let patience = self.patience(now);
             events.clear();
-            match epoll::wait(&self.shared.epoll, rustix::buffer::spare_capacity(&mut events), patience.as_ref()) {
+            match epoll::wait(
+                &self.shared.epoll,
+                rustix::buffer::spare_capacity(&mut events),
+                patience.as_ref(),
+            ) {
                 Ok(_) | Err(Errno::INTR) => {}
                 // The set itself is broken, which nothing can cause; nothing is relayed any more.
                 Err(_) => break,
@@ -214,7 +228,9 @@ impl Engine {
                 }
             }
             Kind::NameStream => self.name_streams.serve(token.place(), &mut self.shared, now),
-            Kind::Datagrams => self.datagrams.serve_inside(token.place().index as usize, &mut self.shared, now),
+            Kind::Datagrams => {
+                self.datagrams.serve_inside(token.place().index as usize, &mut self.shared, now)
+            }
             Kind::Flow => self.datagrams.serve_outside(token.place(), &mut self.shared, now),
             Kind::Tap => {
                 if let Some(tap) = &self.tap {
@@ -249,7 +265,10 @@ impl Engine {
     fn resolved(&mut self, now: Instant) {
         let names = self.shared.lookups.collect(now);
         for place in self.connections.taken() {
-            let waits = self.connections.get_mut(place).is_some_and(|one| names.iter().any(|name| one.waits_for(name)));
+            let waits = self
+                .connections
+                .get_mut(place)
+                .is_some_and(|one| names.iter().any(|name| one.waits_for(name)));
             if waits {
                 self.go_on(Token::new(Kind::Client, place), now);
             }

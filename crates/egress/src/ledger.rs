@@ -103,10 +103,7 @@ impl Ledger {
     pub fn take(&self) -> Record {
         let mut pages = self.pages();
         pages.index.clear();
-        Record {
-            attempts: std::mem::take(&mut pages.kept),
-            untold: std::mem::take(&mut pages.untold),
-        }
+        Record { attempts: std::mem::take(&mut pages.kept), untold: std::mem::take(&mut pages.untold) }
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {

@@ -151,9 +151,7 @@ fn serve(shared: &Shared, resolver: Option<IpAddr>) {
 
 fn resolve(name: &str, resolver: Option<IpAddr>) -> Resolved {
     let found = match resolver {
-        Some(address) => {
-            client::resolve(SocketAddr::new(address, DNS_PORT), name, Instant::now() + PATIENCE)
-        }
+        Some(address) => client::resolve(SocketAddr::new(address, DNS_PORT), name, Instant::now() + PATIENCE),
         None => by_system(name),
     };
     let mut addresses = found.map_err(|error| error.to_string())?;
@@ -167,7 +165,8 @@ fn resolve(name: &str, resolver: Option<IpAddr>) -> Resolved {
 /// As programs of the host do, but for search lists: a dot at the end says that the name is whole. The system's resolver does not
 /// find such a name in the hosts file, so that is looked at first.
 fn by_system(name: &str) -> io::Result<Vec<IpAddr>> {
-    let listed = std::fs::read_to_string("/etc/hosts").map(|hosts| in_hosts(&hosts, name)).unwrap_or_default();
+    let listed =
+        std::fs::read_to_string("/etc/hosts").map(|hosts| in_hosts(&hosts, name)).unwrap_or_default();
     if !listed.is_empty() {
         return Ok(listed);
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 use crate::attempt::Reason;
-use crate::special::special;
 use crate::rule::{DNS_PORT, Destination, Protocol, Rule, Transport, normalised};
+use crate::special::special;
 
 /// Most different ports of all rules together: each is a socket of the launching program.
 const MOST_PORTS: usize = 128;
@@ -88,7 +88,12 @@ impl Policy {
     }
 
     /// The rules that grant a name, a port and what carries it.
-    pub(crate) fn for_name(&self, name: &str, port: u16, transport: Transport) -> impl Iterator<Item = &Rule> {
+    pub(crate) fn for_name(
+        &self,
+        name: &str,
+        port: u16,
+        transport: Transport,
+    ) -> impl Iterator<Item = &Rule> {
         self.rules.iter().filter(move |rule| rule.names(name) && rule.has(port, transport))
     }
 
@@ -104,7 +109,12 @@ impl Policy {
 
     /// Whether an address may be dialled: an ordinary one, or one that a range grants. `own` are the addresses of this machine,
     /// whose services are for this machine unless they are granted one by one, or as the private addresses that they are.
-    pub(crate) fn may_dial(&self, to: SocketAddr, own: &[IpAddr], transport: Transport) -> Result<(), Reason> {
+    pub(crate) fn may_dial(
+        &self,
+        to: SocketAddr,
+        own: &[IpAddr],
+        transport: Transport,
+    ) -> Result<(), Reason> {
         let address = to.ip().to_canonical();
         let special = special(address);
         let kind = match &special {

@@ -140,7 +140,12 @@ pub(crate) enum Next {
 impl Way {
     /// Reads what the client says before there is anybody to tell, as far as the gate wants to see it. Whether the gate has let
     /// something pass, or there will be no more.
-    pub(crate) fn listen(&mut self, from: &mut Side, gate: &mut Gate, bench: &mut Workbench) -> Result<bool, Broken> {
+    pub(crate) fn listen(
+        &mut self,
+        from: &mut Side,
+        gate: &mut Gate,
+        bench: &mut Workbench,
+    ) -> Result<bool, Broken> {
         while from.readable && !self.ended && self.passed == 0 {
             self.read_past_gate(from, &mut Hears::Client(gate), bench)?;
         }
@@ -236,7 +241,8 @@ impl Way {
         let passage = gate.client(unseen).map_err(Broken::Refused)?;
         // A gate that refuses what comes after what it lets pass says so when it is asked again.
         self.ask_again = passage.bytes > 0 && !passage.open;
-        self.passed = if passage.open { self.held.len() } else { (self.passed + passage.bytes).min(self.held.len()) };
+        self.passed =
+            if passage.open { self.held.len() } else { (self.passed + passage.bytes).min(self.held.len()) };
         Ok(())
     }
 

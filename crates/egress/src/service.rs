@@ -20,7 +20,13 @@ const MOST: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Answers one question, and writes down that it was asked.
-pub(crate) fn reply(packet: &[u8], asked: SocketAddr, over: Over, shared: &Shared, now: Instant) -> Option<Vec<u8>> {
+pub(crate) fn reply(
+    packet: &[u8],
+    asked: SocketAddr,
+    over: Over,
+    shared: &Shared,
+    now: Instant,
+) -> Option<Vec<u8>> {
     let Answered { reply, question } = answer(&mut shared.control.names(), packet, over)?;
     if let Some(question) = question {
         let who = shared.who(asked, now);
@@ -29,7 +35,12 @@ pub(crate) fn reply(packet: &[u8], asked: SocketAddr, over: Over, shared: &Share
     Some(reply)
 }
 
-fn noted(question: Question, asked: SocketAddr, shared: &Shared, who: Option<crate::attempt::Process>) -> Attempt {
+fn noted(
+    question: Question,
+    asked: SocketAddr,
+    shared: &Shared,
+    who: Option<crate::attempt::Process>,
+) -> Attempt {
     let verdict = match question.refused {
         Some(reason) => Verdict::Refused(reason),
         None => {
@@ -62,7 +73,8 @@ impl NameStreams {
     pub(crate) fn accept(&mut self, socket: OwnedFd, shared: &mut Shared, now: Instant) {
         let Ok(Ok(asked)) = rustix::net::getsockname(&socket).map(SocketAddr::try_from) else { return };
         if self.0.len() >= MOST {
-            let oldest = self.0.taken().into_iter().min_by_key(|place| self.0.get_mut(*place).map(|one| one.until));
+            let oldest =
+                self.0.taken().into_iter().min_by_key(|place| self.0.get_mut(*place).map(|one| one.until));
             oldest.map(|place| self.0.remove(place));
         }
         let stream = NameStream { socket, asked: canonical(asked), heard: Vec::new(), until: now + PATIENCE };

@@ -27,7 +27,8 @@ const UDP: u8 = 17;
 pub(crate) fn serve(tap: &OwnedFd, shared: &Shared, now: Instant) {
     for _ in 0..AT_ONCE {
         let mut packet = [0; LOOKED_AT as usize];
-        let Ok((_, count)) = rustix::net::recv(tap, &mut packet, RecvFlags::DONTWAIT | RecvFlags::TRUNC) else {
+        let Ok((_, count)) = rustix::net::recv(tap, &mut packet, RecvFlags::DONTWAIT | RecvFlags::TRUNC)
+        else {
             return;
         };
         let packet = packet.get(..count.min(packet.len())).unwrap_or_default();

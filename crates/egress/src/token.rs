@@ -45,7 +45,11 @@ const KINDS: [Kind; 10] = [
 
 impl Token {
     pub(crate) fn new(kind: Kind, place: Place) -> Self {
-        Self(u64::from(kind as u8) << 56 | u64::from(place.generation & 0xff_ffff) << 24 | u64::from(place.index & 0xff_ffff))
+        Self(
+            u64::from(kind as u8) << 56
+                | u64::from(place.generation & 0xff_ffff) << 24
+                | u64::from(place.index & 0xff_ffff),
+        )
     }
 
     /// The same place, another kind, and a number.

@@ -24,6 +24,9 @@ pub(crate) struct Passage {
     pub(crate) open: bool,
 }
 
+/// The first byte of TLS, which no request of HTTP begins with.
+const TLS_BEGINS: u8 = 22;
+
 /// Most bytes that a gate may hold back.
 pub(crate) const MOST_HELD: usize = 64 << 10;
 
@@ -69,7 +72,7 @@ impl Gate {
         if let Self::Either(name, port) = self {
             let Some(first) = bytes.first() else { return Ok(Passage { bytes: 0, open: false }) };
             let (name, port) = (std::mem::take(name), *port);
-            *self = if *first == tls::HANDSHAKE {
+            *self = if *first == TLS_BEGINS {
                 Self::Tls(tls::TlsGate::new(Some(name), true))
             } else {
                 Self::Http(http::HttpGate::new(name, port))
