@@ -26,6 +26,8 @@ pub struct Attempt {
     pub port: u16,
     /// Whether it was let through.
     pub verdict: Verdict,
+    /// The server that TLS named, where it was looked at.
+    pub server_name: Option<String>,
     /// The address that was connected to on its behalf.
     pub dialled: Option<SocketAddr>,
     /// Bytes from the program to the destination.
@@ -38,6 +40,35 @@ pub struct Attempt {
     pub end: Option<End>,
     /// How often the same was tried.
     pub count: u64,
+}
+
+impl Attempt {
+    /// An attempt that begins now.
+    #[must_use]
+    pub fn new(
+        action: Action,
+        name: Option<String>,
+        to: SocketAddr,
+        process: Option<Process>,
+        verdict: Verdict,
+    ) -> Self {
+        Self {
+            at: SystemTime::now(),
+            process,
+            action,
+            name,
+            address: Some(to.ip()),
+            port: to.port(),
+            verdict,
+            server_name: None,
+            dialled: None,
+            sent: 0,
+            received: 0,
+            duration: Duration::ZERO,
+            end: None,
+            count: 1,
+        }
+    }
 }
 
 /// What was tried.
@@ -139,6 +170,72 @@ pub enum End {
     Idle,
     /// The run ended.
     RunEnded,
+}
+
+impl Attempt {
+    /// What was meant, as a person would write it: `api.weather.test:443`.
+    #[must_use]
+    pub fn target(&self) -> String {
+        let is_lookup = self.action == Action::LookUp;
+        match (&self.name, self.address) {
+            (Some(name), _) if is_lookup => name.clone(),
+            (Some(name), _) => format!("{name}:{}", self.port),
+            (None, Some(address)) => SocketAddr::new(address, self.port).to_string(),
+            (None, None) => format!("port {}", self.port),
+        }
+    }
+
+    /// What would grant it, as an entry of `permissions.network.egress`; `None` where it is granted, or where a grant would not
+    /// help.
+    #[must_use]
+    pub fn grant(&self) -> Option<String> {
+        let (Verdict::Refused(reason) | Verdict::Cut(reason)) = &self.verdict else { return None };
+        let udp = if self.action == Action::Reach(Transport::Udp) { ", protocol: udp" } else { "" };
+        let port = if self.action == Action::LookUp { 443 } else { self.port };
+        match (reason, &self.name, self.address) {
+            (Reason::NotGranted, Some(name), _) => {
+                Some(format!("{{ domain: {name}, ports: [{port}]{udp} }}"))
+            }
+            (Reason::NotGranted, None, Some(address)) if self.action != Action::LookUp => {
+                Some(format!("{{ cidr: {address}, ports: [{port}]{udp} }}"))
+            }
+            (Reason::Special { address, .. }, ..) => {
+                Some(format!("{{ cidr: {address}, ports: [{port}]{udp} }}"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// One line for a person: `blocked: webhook.test (not in permissions.network.egress)`.
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let target = self.target();
+        match &self.verdict {
+            Verdict::Refused(reason) => write!(f, "blocked: {target} ({reason})")?,
+            Verdict::Cut(reason) => write!(f, "cut off: {target} ({reason})")?,
+            Verdict::Allowed(_) if self.action == Action::LookUp => write!(f, "looked up: {target}")?,
+            Verdict::Allowed(rule) => write!(f, "allowed: {target} (by {rule})")?,
+        }
+        if let Some(dialled) = self.dialled {
+            write!(f, ", at {dialled}: {} bytes sent, {} received", self.sent, self.received)?;
+        }
+        match &self.end {
+            None | Some(End::Closed | End::Idle) => {}
+            Some(End::ResetByProgram) => f.write_str(", broken off by the program")?,
+            Some(End::ResetByDestination) => f.write_str(", broken off by the destination")?,
+            Some(End::NotResolved(error)) => write!(f, ", not resolved: {error}")?,
+            Some(End::NotConnected(error)) => write!(f, ", not connected: {error}")?,
+            Some(End::RunEnded) => f.write_str(", until the end of the run")?,
+        }
+        if self.count > 1 {
+            write!(f, ", {} times", self.count)?;
+        }
+        if let Some(Process { pid, binary }) = &self.process {
+            write!(f, " [{} {pid}]", binary.as_deref().unwrap_or("?"))?;
+        }
+        Ok(())
+    }
 }
 
 impl Reason {

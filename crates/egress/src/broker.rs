@@ -95,6 +95,12 @@ impl Broker {
         self.control.witnesses().saw(process, destination, Instant::now());
     }
 
+    /// Whether connections to this port, of any address, come here.
+    #[must_use]
+    pub fn serves(&self, port: u16) -> bool {
+        port == DNS_PORT || self.policy.rules.iter().any(|rule| rule.has(port, Transport::Tcp))
+    }
+
     /// Whether a connection to this address would be refused, whoever makes it: its name, if it stands for one, and why.
     ///
     /// For whoever can tell a program so when it tries. Nothing depends on their asking.

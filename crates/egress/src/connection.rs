@@ -209,6 +209,7 @@ impl Connection {
 
     /// Closes both sides as the ending has it, and says how it went.
     pub(crate) fn end(mut self, ending: Ending, now: Instant) -> Attempt {
+        self.attempt.server_name = self.gate.server_name().map(str::to_owned);
         self.attempt.sent = self.up.bytes;
         self.attempt.received = self.down.bytes;
         self.attempt.duration = now.duration_since(self.begun);
@@ -241,8 +242,8 @@ impl Ending {
     fn of(broken: Broken, up: bool) -> Self {
         match (broken, up) {
             (Broken::Refused(reason), _) => Self::Refused(reason),
-            (Broken::From(_), true) | (Broken::To(_), false) => Self::End(End::ResetByProgram),
-            (Broken::From(_), false) | (Broken::To(_), true) => Self::End(End::ResetByDestination),
+            (Broken::From, true) | (Broken::To, false) => Self::End(End::ResetByProgram),
+            (Broken::From, false) | (Broken::To, true) => Self::End(End::ResetByDestination),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -427,30 +427,4 @@ fn admission(shared: &Shared, to: SocketAddr) -> Result<Admitted, Reason> {
 /// An IPv4 address in the clothes of IPv6, as what it is.
 pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
-}
-
-impl Attempt {
-    pub(crate) fn new(
-        action: Action,
-        name: Option<String>,
-        to: SocketAddr,
-        process: Option<Process>,
-        verdict: Verdict,
-    ) -> Self {
-        Self {
-            at: SystemTime::now(),
-            process,
-            action,
-            name,
-            address: Some(to.ip()),
-            port: to.port(),
-            verdict,
-            dialled: None,
-            sent: 0,
-            received: 0,
-            duration: Duration::ZERO,
-            end: None,
-            count: 1,
-        }
-    }
 }

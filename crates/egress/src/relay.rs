@@ -84,9 +84,9 @@ impl Workbench {
 #[derive(Debug)]
 pub(crate) enum Broken {
     /// The side that is read from.
-    From(Errno),
+    From,
     /// The side that is written to.
-    To(Errno),
+    To,
     /// The gate refuses what was said.
     Refused(Reason),
 }
@@ -296,7 +296,7 @@ impl Way {
             }
             Err(Errno::AGAIN) => from.readable = false,
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(Broken::From(errno)),
+            Err(_) => return Err(Broken::From),
         }
         Ok(())
     }
@@ -310,7 +310,7 @@ impl Way {
             }
             Err(Errno::AGAIN) => to.writable = false,
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(Broken::To(errno)),
+            Err(_) => return Err(Broken::To),
         }
         Ok(())
     }
@@ -341,7 +341,7 @@ fn receive(from: &mut Side, into: &mut [u8]) -> Result<Option<usize>, Broken> {
             Ok(None)
         }
         Err(Errno::INTR) => Ok(None),
-        Err(errno) => Err(Broken::From(errno)),
+        Err(_) => Err(Broken::From),
     }
 }
 
@@ -358,7 +358,7 @@ fn send(to: &mut Side, bytes: &[u8]) -> Result<Option<usize>, Broken> {
             Ok(None)
         }
         Err(Errno::INTR) => Ok(None),
-        Err(errno) => Err(Broken::To(errno)),
+        Err(_) => Err(Broken::To),
     }
 }
 

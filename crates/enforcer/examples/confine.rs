@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! confine [--read PATH]... [--write PATH]... [--forbid PATH]... [--env NAME=VALUE]... [--allow-env PATTERN]...
-//!         [--memory BYTES] [--processes N] [--cpu PERCENT] [--timeout SECONDS] [--profile NAME] -- PROGRAM [ARGUMENT]...
+//!         [--host NAME[:PORT[:PROTOCOL]]]... [--cidr ADDRESS/PREFIX:PORT]... [--resolve NAME:PORT:ADDRESS:PORT]...
+//!         [--resolver ADDRESS] [--memory BYTES] [--processes N] [--cpu PERCENT] [--timeout SECONDS] [--profile NAME] -- PROGRAM [ARGUMENT]...
 //! ```
 #![allow(clippy::print_stderr)]
 
 use std::process::ExitCode;
 use std::time::Duration;
 
+use skillsandbox_enforcer::egress::{Protocol, Rule};
 use skillsandbox_enforcer::{Command, Input, Plan, Profile, Status};
 
 fn main() -> ExitCode {
@@ -41,6 +43,15 @@ fn run() -> Result<u8, Box<dyn std::error::Error>> {
                 plan.env(name, value)
             }
             Some("--allow-env") => plan.allow_env(text()?),
+            Some("--host") => plan.egress(host(text()?)?),
+            Some("--cidr") => plan.egress(range(text()?)?),
+            Some("--resolver") => plan.resolver(text()?.parse()?),
+            Some("--resolve") => {
+                let mut parts = text()?.splitn(3, ':');
+                let mut part = || parts.next().ok_or("--resolve takes NAME:PORT:ADDRESS:PORT");
+                let (name, port, to) = (part()?.to_owned(), part()?.parse()?, part()?.parse()?);
+                plan.pin(name, port, to)
+            }
             Some("--memory") => plan.memory(text()?.parse()?),
             Some("--processes") => plan.processes(text()?.parse()?),
             Some("--cpu") => plan.cpu_percent(text()?.parse()?),
@@ -59,8 +70,31 @@ fn run() -> Result<u8, Box<dyn std::error::Error>> {
     for hit in &outcome.limits_hit {
         eprintln!("confine: limit reached: {hit:?}");
     }
+    for attempt in &outcome.network.attempts {
+        eprintln!("confine: {attempt}");
+    }
     Ok(match outcome.status {
         Status::Exited(code) => u8::try_from(code).unwrap_or(255),
         Status::Signalled(signal) => 128 + u8::try_from(signal).unwrap_or(0),
     })
+}
+
+fn host(text: &str) -> Result<Rule, Box<dyn std::error::Error>> {
+    let mut parts = text.split(':');
+    let mut rule = Rule::domain(parts.next().unwrap_or_default())?;
+    if let Some(port) = parts.next() {
+        rule = rule.ports([port.parse()?]);
+    }
+    Ok(rule.protocol(match parts.next() {
+        Some("https") => Protocol::Https,
+        Some("http") => Protocol::Http,
+        Some("udp") => Protocol::Udp,
+        _ => Protocol::Tcp,
+    }))
+}
+
+fn range(text: &str) -> Result<Rule, Box<dyn std::error::Error>> {
+    let (range, port) = text.rsplit_once(':').ok_or("--cidr takes ADDRESS/PREFIX:PORT")?;
+    let (address, prefix) = range.split_once('/').ok_or("--cidr takes ADDRESS/PREFIX:PORT")?;
+    Ok(Rule::cidr(address.parse()?, prefix.parse()?)?.ports([port.parse()?]))
 }

@@ -15,8 +15,9 @@ use crate::layers::fds::{self, Standard};
 use crate::layers::landlock::Landlock;
 use crate::layers::mounts::Mounts;
 use crate::layers::namespaces::Namespaces;
+use crate::layers::network::Network;
 use crate::layers::rlimits::Rlimits;
-use crate::layers::{caps, lifetime, network, no_new_privs};
+use crate::layers::{caps, lifetime, no_new_privs};
 use crate::seccomp;
 use crate::step::{Applied, At as _, Failure, Message, Step};
 use crate::sys;
@@ -32,6 +33,7 @@ pub(crate) struct Prepared {
     /// Files of the run's cgroups to write "0" to.
     pub(crate) join: Vec<OwnedFd>,
     pub(crate) mounts: Mounts,
+    pub(crate) network: Network,
     pub(crate) standard: Standard,
     pub(crate) rlimits: Rlimits,
     pub(crate) landlock: Option<Landlock>,
@@ -84,7 +86,7 @@ fn make_sandbox(prepared: &Prepared, pipes: &Pipes) -> Applied<i32> {
     // Again: a change of user or group undoes it.
     lifetime::tie(pipes.ready.as_fd())?;
     prepared.mounts.apply()?;
-    network::apply()?;
+    prepared.network.apply(pipes.ready.as_fd())?;
     lifetime::hide()?;
     let command = sys::clone::grandchild(|| become_command(prepared, pipes));
     command.at(Step::Init)

@@ -96,6 +96,9 @@ pub enum PlanProblem {
     /// A limit of zero.
     #[error("{0} is 0: leave it out for no limit")]
     ZeroLimit(&'static str),
+    /// A destination that cannot be granted.
+    #[error(transparent)]
+    Egress(#[from] skillsandbox_egress::Problem),
     /// A layer without which there is no sandbox.
     #[error("the {0} layer cannot be best-effort: without it there is no sandbox")]
     NotWaivable(Layer),

@@ -15,7 +15,7 @@ use crate::child::{Pipes, Prepared, STANDS, init};
 use crate::cures;
 use crate::error::Error;
 use crate::layer::Layer;
-use crate::layers::namespaces;
+use crate::layers::{namespaces, network};
 use crate::outcome::Status;
 use crate::step::{MESSAGE_SIZE, Message, Step};
 use crate::sys;
@@ -101,7 +101,7 @@ pub(crate) fn start(prepared: &Prepared, group: Option<&mut Group>) -> Result<(R
 }
 
 impl Run {
-    fn end(&self) {
+    pub(crate) fn end(&self) {
         self.child.kill();
         self.child.reap();
     }
@@ -114,13 +114,15 @@ pub(crate) struct Said {
     /// The last thing before `exec`: every wall stands.
     stands: bool,
     pub(crate) listener: Option<OwnedFd>,
+    /// The sockets that a broker serves, in the order in which they were made.
+    pub(crate) sockets: Vec<OwnedFd>,
 }
 
 fn hear(ready: BorrowedFd<'_>) -> io::Result<Said> {
     let mut said = Said::default();
     loop {
         let mut bytes = [0; MESSAGE_SIZE];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(network::AT_ONCE))];
         let mut rights = RecvAncillaryBuffer::new(&mut space);
         let receive = || {
             let into = &mut [IoSliceMut::new(&mut bytes)];
@@ -135,7 +137,10 @@ fn hear(ready: BorrowedFd<'_>) -> io::Result<Said> {
         }
         said.stands |= received.bytes == STANDS.len();
         for message in rights.drain() {
-            if let RecvAncillaryMessage::ScmRights(mut fds) = message {
+            let RecvAncillaryMessage::ScmRights(mut fds) = message else { continue };
+            if received.bytes == network::SOCKETS.len() {
+                said.sockets.extend(fds);
+            } else {
                 said.listener = fds.next();
             }
         }
@@ -157,6 +162,7 @@ fn described(prepared: &Prepared, message: Message) -> String {
     let step = message.failure.step;
     let detail = match step {
         Step::Place => prepared.mounts.describe(message.failure.index),
+        Step::Listen => prepared.network.describe(message.failure.index),
         Step::Limit => prepared.rlimits.describe(message.failure.index),
         _ => String::new(),
     };

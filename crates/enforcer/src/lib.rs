@@ -56,6 +56,7 @@ mod child;
 #[cfg(test)]
 mod cost;
 mod cures;
+mod destinations;
 mod error;
 mod grants;
 mod inspect;
@@ -64,6 +65,7 @@ mod launch;
 mod layer;
 mod layers;
 mod limits;
+mod listener;
 mod outcome;
 mod places;
 mod plan;
@@ -78,6 +80,9 @@ mod supervisor;
 mod support;
 mod sys;
 mod watch;
+
+/// What may be reached: rules, what an attempt is, and who is told of it.
+pub use skillsandbox_egress as egress;
 
 pub use cgroup::{Mechanism, Usage};
 pub use cures::Cure;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use skillsandbox_egress::Record;
 
 use crate::cgroup::{Mechanism, Usage};
 use crate::layer::Layer;
@@ -34,6 +35,8 @@ pub struct Outcome {
     pub hears_refusals: bool,
     /// System calls that the profile does not have and that were tried.
     pub refused: Vec<RefusedCall>,
+    /// What was looked up, connected to and sent, and what came of it.
+    pub network: Record,
     /// Variables of the launching program that were handed on, and that were not.
     pub environment: EnvironmentCounts,
     /// Layers that were missing and had been named best-effort, and why they were missing.

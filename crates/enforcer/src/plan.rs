@@ -2,8 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
+
+use skillsandbox_egress::{Observer, Policy, Rule};
 
 use crate::error::{Error, PlanProblem};
 use crate::layer::Layer;
@@ -40,6 +45,7 @@ pub struct Plan {
     pub(crate) limits: Limits,
     pub(crate) profile: Profile,
     pub(crate) no_exec: bool,
+    pub(crate) egress: Policy,
     pub(crate) best_effort: BTreeSet<Layer>,
 }
 
@@ -60,6 +66,12 @@ impl Plan {
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.profile
+    }
+
+    /// What may be reached.
+    #[must_use]
+    pub fn egress(&self) -> &Policy {
+        &self.egress
     }
 
     /// The layers without which the run may go on.
@@ -83,6 +95,9 @@ pub struct PlanBuilder {
     limits: Limits,
     profile: Profile,
     no_exec: bool,
+    egress: Vec<Rule>,
+    resolver: Option<IpAddr>,
+    pins: Vec<(String, u16, SocketAddr)>,
     best_effort: BTreeSet<Layer>,
 }
 
@@ -196,6 +211,28 @@ impl PlanBuilder {
         self
     }
 
+    /// Lets a destination be reached. Without any, there is no network at all.
+    #[must_use]
+    pub fn egress(mut self, rule: Rule) -> Self {
+        self.egress.push(rule);
+        self
+    }
+
+    /// Who resolves the names that are granted, instead of the host's own resolver. The command itself never talks to one.
+    #[must_use]
+    pub fn resolver(mut self, address: IpAddr) -> Self {
+        self.resolver = Some(address);
+        self
+    }
+
+    /// Connects to `to` when a granted name is connected to on this port, without resolving it, whatever kind of address it is. For
+    /// tests and development.
+    #[must_use]
+    pub fn pin(mut self, name: impl Into<String>, port: u16, to: SocketAddr) -> Self {
+        self.pins.push((name.into(), port, to));
+        self
+    }
+
     /// Goes on without this layer where the host does not offer it; the outcome says so. Refused for layers without which
     /// there is no sandbox ([`Layer::may_be_waived`]).
     #[must_use]
@@ -217,6 +254,7 @@ impl PlanBuilder {
         if let Some(layer) = self.best_effort.iter().find(|layer| !layer.may_be_waived()) {
             return Err(PlanProblem::NotWaivable(*layer).into());
         }
+        let egress = self.policy()?;
         Ok(Plan {
             read: self.read,
             write: self.write,
@@ -226,8 +264,25 @@ impl PlanBuilder {
             limits: self.limits,
             profile: self.profile,
             no_exec: self.no_exec,
+            egress,
             best_effort: self.best_effort,
         })
+    }
+}
+
+impl PlanBuilder {
+    fn policy(&self) -> Result<Policy, PlanProblem> {
+        let mut policy = Policy::new();
+        for rule in &self.egress {
+            policy.allow(rule.clone())?;
+        }
+        if let Some(address) = self.resolver {
+            policy.resolver(address);
+        }
+        for (name, port, to) in &self.pins {
+            policy.pin(name, *port, *to)?;
+        }
+        Ok(policy)
     }
 }
 
@@ -267,13 +322,14 @@ pub(crate) fn check_grant(path: &Path, forbidden: &[PathBuf]) -> Result<(), Erro
 }
 
 /// The command to confine: a program and its arguments, each one string, never read by a shell.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Command {
     pub(crate) program: OsString,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) stdin: Input,
     pub(crate) stdout: Output,
     pub(crate) stderr: Output,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
 impl Command {
@@ -286,6 +342,7 @@ impl Command {
             stdin: Input::Empty,
             stdout: Output::Inherited,
             stderr: Output::Inherited,
+            observer: None,
         }
     }
 
@@ -324,10 +381,31 @@ impl Command {
         self
     }
 
+    /// Who is told of every attempt to reach something, as it happens.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
     /// Captures both outputs, at most so many bytes of each.
     #[must_use]
     pub fn captured(self, bytes: usize) -> Self {
         self.stdout(Output::Captured(bytes)).stderr(Output::Captured(bytes))
+    }
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, arguments, stdin, stdout, stderr, observer } = self;
+        f.debug_struct("Command")
+            .field("program", program)
+            .field("arguments", arguments)
+            .field("stdin", stdin)
+            .field("stdout", stdout)
+            .field("stderr", stderr)
+            .field("observed", &observer.is_some())
+            .finish()
     }
 }
 

@@ -18,6 +18,7 @@ use crate::layers::fds::{Ends, Standard};
 use crate::layers::landlock::Landlock;
 use crate::layers::mounts::{HOME, Mounts, NAME, RUNTIME_DIR, TMP};
 use crate::layers::namespaces::Namespaces;
+use crate::layers::network::Network;
 use crate::layers::rlimits::Rlimits;
 use crate::plan::{Command, Plan};
 use crate::program::{self, Program, Search};
@@ -108,6 +109,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
         namespaces: Namespaces::prepare(mechanism == Mechanism::CgroupV2Systemd)?,
         join,
         mounts: Mounts::prepare(plan, &located.grants, &located.workdir, is_root)?,
+        network: Network::prepare(&plan.egress),
         standard,
         rlimits: Rlimits::prepare(&plan.limits, group.is_none()),
         landlock,

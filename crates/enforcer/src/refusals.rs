@@ -1,13 +1,11 @@
 //! System calls that the profile refused, as they were tried.
 
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd as _, OwnedFd};
 
-use rustix::event::PollFlags;
 use serde::Serialize;
 
-use crate::seccomp::{self, Judgement, Profile};
-use crate::sys::seccomp::{Answer, Asked, answer, receive, wake_in_place};
+use crate::seccomp::{self, CompileError, Judgement};
+use crate::sys::seccomp::{Answer, Asked};
 
 /// A system call that the profile does not have, and that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,53 +32,26 @@ const MOST: usize = 1024;
 /// What stands for the number of all calls beyond [`MOST`].
 const OTHERS: i32 = -1;
 
-/// Hears of refused calls and answers them. What it does not answer, because it is gone, fails all the same.
-#[derive(Debug)]
+/// The refused calls of a run.
+#[derive(Debug, Default)]
 pub(crate) struct Refusals {
-    listener: Option<OwnedFd>,
-    /// Whether there ever was a listener.
-    pub(crate) hears: bool,
-    profile: Profile,
     calls: BTreeMap<(i32, Option<i32>), RefusedCall>,
 }
 
 impl Refusals {
-    pub(crate) fn new(profile: Profile) -> Self {
-        Self { listener: None, hears: false, profile, calls: BTreeMap::new() }
-    }
-
-    pub(crate) fn listen(&mut self, listener: OwnedFd) {
-        wake_in_place(listener.as_fd());
-        self.listener = Some(listener);
-        self.hears = true;
-    }
-
-    /// What to wait on; `None` where nobody asks, or does any more.
-    pub(crate) fn listener(&self) -> Option<&OwnedFd> {
-        self.listener.as_ref()
-    }
-
-    /// Answers one call that waits, or finds that the listener has come to its end. Where nobody waits nothing is asked for:
-    /// before Linux 6.11 that question is not answered even when all who could call are gone.
-    pub(crate) fn serve(&mut self, events: PollFlags) {
-        let Some(listener) = &self.listener else { return };
-        let is_over = events.intersects(PollFlags::HUP | PollFlags::ERR);
-        if !events.contains(PollFlags::IN) {
-            if is_over {
-                self.listener = None;
+    /// Counts a call that the filter asked about, and says what to answer.
+    pub(crate) fn judge(&mut self, asked: Asked, judgement: Result<Judgement, CompileError>) -> Answer {
+        let (errno, reason) = match judgement {
+            Ok(Judgement::Reported { reason, .. }) => (None, reason),
+            Ok(Judgement::Refused { errno, reason, .. }) => (Some(errno), reason),
+            // The filter asked, so it does not allow it; whoever is wrong, nothing is let through.
+            Ok(Judgement::Allowed | Judgement::Observed) | Err(_) => {
+                (Some(libc::EPERM), "the filter refused it")
             }
-            return;
-        }
-        match receive(listener.as_fd()) {
-            Ok(asked) => {
-                let (reply, call) = judge(self.profile, asked);
-                // A caller that was killed in the meantime needs no answer; another failure leaves it waiting for its end.
-                let _ = answer(listener.as_fd(), asked, reply);
-                self.count(call);
-            }
-            Err(_) if is_over => self.listener = None,
-            Err(_) => {}
-        }
+        };
+        let name = seccomp::name(asked.number);
+        self.count(RefusedCall { name, number: asked.number, reason, errno, pid: asked.pid, count: 0 });
+        errno.map_or(Answer::GoOn, Answer::Fail)
     }
 
     fn count(&mut self, mut call: RefusedCall) {
@@ -101,19 +72,6 @@ impl Refusals {
     }
 }
 
-fn judge(profile: Profile, asked: Asked) -> (Answer, RefusedCall) {
-    let judgement = profile.judge(asked.number, asked.arguments);
-    let (errno, reason) = match judgement {
-        Ok(Judgement::Reported { reason, .. }) => (None, reason),
-        Ok(Judgement::Refused { errno, reason, .. }) => (Some(errno), reason),
-        // The filter asked, so it does not allow it; whoever is wrong, nothing is let through.
-        Ok(Judgement::Allowed) | Err(_) => (Some(libc::EPERM), "the filter refused it"),
-    };
-    let name = seccomp::name(asked.number);
-    let call = RefusedCall { name, number: asked.number, reason, errno, pid: asked.pid, count: 0 };
-    (errno.map_or(Answer::GoOn, Answer::Fail), call)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,7 +82,7 @@ mod tests {
 
     #[test]
     fn ever_new_numbers_are_counted_but_not_kept() {
-        let mut refusals = Refusals::new(Profile::Default);
+        let mut refusals = Refusals::default();
         for number in 0..5000 {
             refusals.count(call(number, Some(1)));
             refusals.count(call(number, Some(38)));
@@ -138,16 +96,5 @@ mod tests {
             "what came first stays by its name"
         );
         assert!(calls.iter().any(|call| call.name == "others" && call.errno == Some(38)));
-    }
-
-    #[test]
-    fn a_listener_is_let_go_of_when_it_hangs_up_and_not_before() {
-        let (listener, _end) = rustix::pipe::pipe().unwrap();
-        let mut refusals = Refusals::new(Profile::Default);
-        refusals.listen(listener);
-        refusals.serve(PollFlags::empty());
-        assert!(refusals.listener().is_some());
-        refusals.serve(PollFlags::HUP);
-        assert!(refusals.listener().is_none());
     }
 }

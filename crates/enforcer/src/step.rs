@@ -43,6 +43,9 @@ steps! {
     Seal, Mounts, "make the new root read-only";
     Workdir, Mounts, "enter the working directory";
     Loopback, Network, "switch the loopback interface on";
+    Routes, Network, "make every address local to the sandbox";
+    Listen, Network, "listen in the sandbox on";
+    HandOver, Network, "hand the sockets of the sandbox to the launching program";
     DeathSignal, Lifetime, "tie the run to the launching program";
     NotDumpable, Lifetime, "hide the memory of the init process";
     Init, Lifetime, "start the command below the init process";

@@ -8,24 +8,30 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
+use skillsandbox_egress::{Broker, Policy, Sockets};
+
 use crate::capture::Capture;
 use crate::cgroup::{Group, Mechanism, Usage};
 use crate::child::Prepared;
+use crate::destinations::Destinations;
 use crate::error::Error;
 use crate::janitor::Janitor;
 use crate::launch::{Run, Said, host, layer_error, start, waived};
 use crate::layer::Layer;
 use crate::limits::Limits;
+use crate::listener::Listener;
 use crate::outcome::{End, Limit, LimitHit, Outcome};
 use crate::plan::{Command, Plan};
 use crate::prepare::Outside;
-use crate::refusals::Refusals;
 use crate::step::Step;
 use crate::sys;
 use crate::watch::Watch;
 
 /// How often a cgroup of version 1 is asked whether memory was short.
 const GROUP_LOOK: Duration = Duration::from_millis(50);
+
+/// How long what a command said before it ended may take to reach its destination.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Wakes the supervisor up to end the run.
 #[derive(Debug)]
@@ -50,7 +56,8 @@ pub(crate) struct Supervisor {
     stderr: Capture,
     wake: Arc<Wake>,
     watch: Option<Watch>,
-    refusals: Refusals,
+    listener: Listener,
+    egress: Arc<Policy>,
     /// When the cgroup is looked at next, where that is needed.
     next_look: Option<Instant>,
     /// After `outside`, whose groups must be gone before it.
@@ -68,7 +75,8 @@ impl Supervisor {
             stderr,
             wake,
             watch: None,
-            refusals: Refusals::new(plan.profile),
+            listener: Listener::new(plan.profile, Destinations::new(command.observer.clone())),
+            egress: Arc::new(plan.egress.clone()),
             next_look: None,
             janitor: None,
         }
@@ -84,8 +92,13 @@ impl Supervisor {
             Ok((run, said)) => {
                 let waived = said.messages.iter().map(|message| waived(&prepared, *message));
                 self.outside.waived.extend(waived);
+                if let Err(error) = self.serve(&prepared, said.sockets) {
+                    run.end();
+                    let _ = started.send(Err(error));
+                    return None;
+                }
                 if let Some(listener) = said.listener {
-                    self.refusals.listen(listener);
+                    self.listener.listen(listener);
                 }
                 run
             }
@@ -121,6 +134,25 @@ impl Supervisor {
             );
         }
         start(prepared, self.outside.group.as_mut())
+    }
+
+    /// Begins to serve the sockets that were made inside.
+    fn serve(&mut self, prepared: &Prepared, sockets: Vec<OwnedFd>) -> Result<(), Error> {
+        let Some(served) = &prepared.network.served else { return Ok(()) };
+        let mut sockets = sockets.into_iter();
+        let streams: Vec<_> = served.streams.iter().copied().zip(sockets.by_ref()).collect();
+        let datagrams: Vec<_> = served.datagrams.iter().copied().zip(sockets.by_ref()).collect();
+        let is_complete = streams.len() == served.streams.len() && datagrams.len() == served.datagrams.len();
+        let sockets = Sockets { streams, datagrams, tap: sockets.next() };
+        let failed = |source| Error::Host { what: "serve the network of the sandbox", source };
+        if !is_complete {
+            // The kernel drops descriptors for which the launching program has no room.
+            return Err(failed(io::Error::from_raw_os_error(libc::EMFILE)));
+        }
+        let ledger = self.listener.destinations.ledger();
+        let broker = Broker::start(Arc::clone(&self.egress), sockets, ledger).map_err(failed)?;
+        self.listener.destinations.serve(broker);
+        Ok(())
     }
 
     /// Waits until the run ends, by itself or because it must.
@@ -171,7 +203,7 @@ impl Supervisor {
             PollFd::new(&self.wake.0, PollFlags::IN),
             self.stdout.poll(run.child.pidfd.as_fd()),
             self.stderr.poll(run.child.pidfd.as_fd()),
-            match self.refusals.listener() {
+            match self.listener.descriptor() {
                 Some(listener) => PollFd::new(listener, PollFlags::IN),
                 None => PollFd::new(&run.child.pidfd, PollFlags::empty()),
             },
@@ -180,8 +212,8 @@ impl Supervisor {
             return Event::Nothing;
         }
         let [ended, woken, out, err, asked] = fds.map(|fd| fd.revents());
-        if !asked.is_empty() && self.refusals.listener().is_some() {
-            self.refusals.serve(asked);
+        if !asked.is_empty() && self.listener.descriptor().is_some() {
+            self.listener.serve(asked);
         }
         let [ended, woken, out, err] = [ended, woken, out, err].map(|events| !events.is_empty());
         if out {
@@ -209,6 +241,7 @@ impl Supervisor {
         self.stdout.read_rest();
         self.stderr.read_rest();
         let status = run.status();
+        let patience = if end == End::Itself { LAST_WORDS } else { Duration::ZERO };
         let (end, limits_hit) = self.verdict(end);
         let usage = self.usage();
         Outcome {
@@ -220,8 +253,9 @@ impl Supervisor {
             stderr: self.stderr.captured,
             duration,
             usage,
-            hears_refusals: self.refusals.hears,
-            refused: self.refusals.into_calls(),
+            hears_refusals: self.listener.hears,
+            refused: self.listener.refusals.into_calls(),
+            network: self.listener.destinations.finish(patience),
             environment: self.outside.environment,
             waived: self.outside.waived,
         }

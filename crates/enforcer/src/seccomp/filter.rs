@@ -8,7 +8,7 @@ use libseccomp::{ScmpAction, ScmpArgCompare, ScmpCompareOp, ScmpFilterContext, S
 use nix::errno::Errno;
 
 use super::groups::{DENIED, FUTURE, GROUPS};
-use super::table::{Answer, Call, Rule};
+use super::table::{Answer, Call, Group, Rule};
 use super::{Profile, Refusal};
 
 /// What a call is told that no table mentions.
@@ -84,8 +84,10 @@ pub(super) fn build(profile: Profile, refusal: Refusal) -> Result<Vec<u8>, Compi
     filter.set_act_badarch(ScmpAction::KillProcess).map_err(step("refuse other architectures"))?;
     filter.set_ctl_optimize(BINARY_TREE).map_err(step("sort calls into a tree"))?;
 
-    let allowed =
-        GROUPS.iter().filter(|group| group.within.has(profile)).flat_map(|group| group.calls.here());
+    // What is observed and not listed is asked about, as all that is not listed is.
+    let listed =
+        |group: &&Group| group.within.has(profile) && !(group.observed && refusal == Refusal::Notify);
+    let allowed = GROUPS.iter().filter(listed).flat_map(|group| group.calls.here());
     let denied = DENIED.iter().flat_map(|denial| {
         let action = match denial.answer {
             Answer::Refuse(errno) => refused(errno),

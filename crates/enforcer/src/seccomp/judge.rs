@@ -16,6 +16,8 @@ use super::table::{Answer, Denial, Group, Rule, Within};
 pub enum Judgement {
     /// It is allowed.
     Allowed,
+    /// It is allowed, and a supervisor is asked first, so that it knows.
+    Observed,
     /// It passes, and is reported: `permissive`, about what `default` refuses.
     Reported {
         /// The group of calls it belongs to.
@@ -47,8 +49,8 @@ pub(super) fn judge(profile: Profile, number: i32, arguments: [u64; 6]) -> Resul
     let groups = entry.map_or(&[][..], |entry| &entry.groups);
     let denials = entry.map_or(&[][..], |entry| &entry.denials);
 
-    if groups.iter().any(|(group, rules)| group.within.has(profile) && holds(rules)) {
-        return Ok(Judgement::Allowed);
+    if let Some((group, _)) = groups.iter().find(|(group, rules)| group.within.has(profile) && holds(rules)) {
+        return Ok(if group.observed { Judgement::Observed } else { Judgement::Allowed });
     }
     let denial = denials.iter().find(|(_, rules)| holds(rules)).map(|(denial, _)| *denial);
     let otherwise = if FUTURE.contains(&number) { Errno::ENOSYS } else { UNLISTED };

@@ -43,8 +43,13 @@ fn page() -> String {
             Within::NotStrict(reason) => format!("default, permissive. Not strict: {reason}"),
             Within::OnlyStrict => "strict only".to_owned(),
         };
-        let _ =
-            write!(out, "\n### {}\n\n{}.\n\nIn: {within}.\n\n", capital(group.name), capital(group.reason));
+        let observed = if group.observed {
+            "\n\nObserved: the supervisor is told before the call is carried out."
+        } else {
+            ""
+        };
+        let (name, reason) = (capital(group.name), capital(group.reason));
+        let _ = write!(out, "\n### {name}\n\n{reason}.\n\nIn: {within}.{observed}\n\n");
         calls(&mut out, &group.calls);
     }
     out.push_str("\n## Refused in default and strict, reported in permissive\n");

@@ -10,6 +10,8 @@ pub(super) struct Group {
     pub(super) name: &'static str,
     pub(super) reason: &'static str,
     pub(super) within: Within,
+    /// Where there is a supervisor, it is asked first: not for leave, but so that it knows.
+    pub(super) observed: bool,
     pub(super) calls: Calls,
 }
 

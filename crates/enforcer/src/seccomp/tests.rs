@@ -263,7 +263,7 @@ fn expected(profile: Profile, refusal: Refusal, number: i32, arguments: [u64; 6]
         return Action::KillProcess;
     }
     match (profile.judge(number, arguments).unwrap(), refusal) {
-        (Judgement::Allowed, _) => Action::Allow,
+        (Judgement::Allowed, _) | (Judgement::Observed, Refusal::Errno) => Action::Allow,
         (Judgement::Refused { errno, .. }, _) if always_answered().contains(&number) => Action::Errno(errno),
         (_, Refusal::Notify) => Action::Notify,
         (Judgement::Reported { .. }, Refusal::Errno) => Action::Log,

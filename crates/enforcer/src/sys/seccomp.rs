@@ -79,6 +79,14 @@ pub(crate) fn receive(listener: BorrowedFd<'_>) -> Result<Asked> {
     Ok(Asked { id: asked.id, pid: asked.pid, number: asked.data.nr, arguments: asked.data.args })
 }
 
+/// Whether a caller still waits: if it does, its number was its own all the time.
+pub(crate) fn is_waiting(listener: BorrowedFd<'_>, asked: Asked) -> bool {
+    // SAFETY: the kernel reads a number of the size that is part of the request's number.
+    let result =
+        unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const asked.id) };
+    result == 0
+}
+
 /// Answers one. That its caller is gone is no error.
 pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Asked, answer: Answer) -> Result<()> {
     // SAFETY: all fields may be zero.

@@ -235,7 +235,7 @@ fn answer(profile: Profile, listener: &OwnedFd, notified: &mut Notified) {
     let mut answer = libc::seccomp_notif_resp { id: call.id, val: 0, error: 0, flags: 0 };
     match judgement {
         Judgement::Refused { errno, .. } => answer.error = -errno,
-        Judgement::Reported { .. } => answer.flags = CONTINUE,
+        Judgement::Reported { .. } | Judgement::Observed => answer.flags = CONTINUE,
         other => panic!("{other:?} should not have come here: {} {:x?}", call.data.nr, call.data.args),
     }
     // SAFETY: as above. It fails if the caller died meanwhile, which is no matter.

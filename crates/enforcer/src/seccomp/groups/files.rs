@@ -6,6 +6,7 @@ pub(super) const FILES: Group = Group {
     name: "files",
     reason: "reading, writing and arranging files; which ones is for mounts and Landlock to say",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "read write pread64 pwrite64 readv writev preadv pwritev preadv2 pwritev2 lseek \
                fsync fdatasync sync syncfs sync_file_range truncate ftruncate fallocate fadvise64 readahead \
@@ -84,6 +85,7 @@ pub(super) const MODES: Group = Group {
              whoever starts it, and as root where root runs the skill. Set-group-id stays allowed, because directories \
              that are shared have it and programs that copy them set it again; no devices",
     within: Within::NotStrict("strict has the same calls, and refuses set-group-id too"),
+    observed: false,
     calls: modes!(SET_USER_ID, "a mode without set-user-id"),
 };
 
@@ -91,6 +93,7 @@ pub(super) const MODES_STRICT: Group = Group {
     name: "modes, strict",
     reason: "opening, making and chmod, but neither set-user-id nor set-group-id, and no devices",
     within: Within::OnlyStrict,
+    observed: false,
     calls: modes!(SET_ID, "a mode without set-user-id and set-group-id"),
 };
 
@@ -98,6 +101,7 @@ pub(super) const DESCRIPTORS: Group = Group {
     name: "descriptors",
     reason: "what is set and asked of a descriptor; no leases",
     within: Within::NotStrict("strict has fcntl without the commands that have signals sent to others"),
+    observed: false,
     calls: Calls {
         both: "",
         x86_64: "",
@@ -120,6 +124,7 @@ pub(super) const DESCRIPTORS_STRICT: Group = Group {
     name: "descriptors, strict",
     reason: "fcntl without F_SETOWN, F_SETOWN_EX and F_SETSIG, by which a descriptor sends signals to any process",
     within: Within::OnlyStrict,
+    observed: false,
     calls: Calls {
         both: "",
         x86_64: "",
@@ -159,6 +164,7 @@ pub(super) const WAITING: Group = Group {
     name: "waiting",
     reason: "waiting for descriptors, as every event loop does; making, copying, locking and closing them",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 ppoll pselect6 eventfd2 signalfd4 \
                close close_range dup dup3 pipe2 flock",
@@ -171,6 +177,7 @@ pub(super) const ASYNCHRONOUS: Group = Group {
     name: "asynchronous files",
     reason: "the old interface, which databases use; io_uring is refused, because it makes calls that no filter sees",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents",
         x86_64: "",

@@ -7,6 +7,7 @@ pub(super) const DEVICES: Group = Group {
     reason: "what shells, editors, cp and language runtimes ask of terminals, files and /dev/random. An allow-list, because \
              behind other commands are whole drivers",
     within: Within::Every,
+    observed: false,
     calls: Calls { both: "", x86_64: "", more: &[Call::both("ioctl", COMMON)] },
 };
 
@@ -15,6 +16,7 @@ pub(super) const SOCKETS: Group = Group {
     reason: "names, addresses and states of network interfaces, which getifaddrs, Java and psutil ask for; changing them is \
              not on the list",
     within: Within::NotStrict("strict has no sockets"),
+    observed: false,
     calls: Calls { both: "", x86_64: "", more: &[Call::both("ioctl", OF_SOCKETS)] },
 };
 

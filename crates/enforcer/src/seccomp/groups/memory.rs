@@ -6,6 +6,7 @@ pub(super) const MEMORY: Group = Group {
     name: "memory",
     reason: "a process's own memory, and the locks its threads wait for",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "brk mmap munmap mremap mprotect madvise msync mincore mlock mlock2 mlockall munlock munlockall \
                membarrier pkey_alloc pkey_free pkey_mprotect \
@@ -26,6 +27,7 @@ pub(super) const SHARING: Group = Group {
     name: "shared memory and queues",
     reason: "databases and multiprocessing share memory so; the IPC namespace is the sandbox's own",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl \
                mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr",
@@ -38,6 +40,7 @@ pub(super) const TIME: Group = Group {
     name: "time",
     reason: "reading clocks, sleeping and timers; setting clocks is refused",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday times \
                getitimer setitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete \

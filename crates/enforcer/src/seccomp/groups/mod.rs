@@ -35,6 +35,7 @@ pub(super) const GROUPS: &[Group] = &[
     processes::IDENTITY,
     processes::SYSTEM,
     network::SOCKETS,
+    network::DESTINATIONS,
     network::LISTENER,
     own::SETTINGS,
     own::CONFINEMENT,

@@ -1,6 +1,6 @@
 //! Sockets, by family, kind and protocol.
 
-use crate::seccomp::table::{Call, Calls, Group, Rule, Test, Within, bits, is, without};
+use crate::seccomp::table::{Call, Calls, Group, Rule, Test, Within, bits, is, with, without};
 
 const UNIX: u32 = 1;
 const INET: u32 = 2;
@@ -27,8 +27,9 @@ pub(super) const SOCKETS: Group = Group {
     reason: "Unix sockets, TCP and UDP, and questions to the routing table; where they lead is for the network namespace to say. \
              Other families and protocols are drivers that programs do not need, or ways past the observer",
     within: Within::NotStrict("strict has no sockets, neither new ones nor those it was given"),
+    observed: false,
     calls: Calls {
-        both: "connect bind listen accept accept4 recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt",
+        both: "bind listen accept accept4 recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt",
         x86_64: "",
         more: &[
             Call::both(
@@ -57,11 +58,41 @@ pub(super) const SOCKETS: Group = Group {
                     Rule::new("Unix, packets in order", &[is(0, UNIX), PACKETS]),
                 ],
             ),
-            Call::both("sendto", &[Rule::new(CONNECTED_FIRST, &[without(3, MSG_FASTOPEN)])]),
+            Call::both(
+                "sendto",
+                &[Rule::new(
+                    "without an address, without MSG_FASTOPEN",
+                    &[without(3, MSG_FASTOPEN), NO_ADDRESS],
+                )],
+            ),
             Call::both("sendmsg", &[Rule::new(CONNECTED_FIRST, &[without(2, MSG_FASTOPEN)])]),
             Call::both("sendmmsg", &[Rule::new(CONNECTED_FIRST, &[without(3, MSG_FASTOPEN)])]),
             Call::both("setsockopt", OPTIONS),
         ],
+    },
+};
+
+/// The length of an address: one that the kernel takes has at least 16 bytes and at most 128.
+const NO_ADDRESS: Test = without(5, 0xf0);
+
+/// Calls that name a destination.
+pub(super) const DESTINATIONS: Group = Group {
+    name: "destinations",
+    reason: "where a program connects and sends; the network namespace says what comes of it, and the observer knows who it was",
+    within: Within::NotStrict("strict has no sockets, neither new ones nor those it was given"),
+    observed: true,
+    calls: Calls {
+        both: "connect",
+        x86_64: "",
+        more: &[Call::both(
+            "sendto",
+            &[
+                Rule::new("to an address, without MSG_FASTOPEN", &[without(3, MSG_FASTOPEN), with(5, 0x10)]),
+                Rule::new("to an address, without MSG_FASTOPEN", &[without(3, MSG_FASTOPEN), with(5, 0x20)]),
+                Rule::new("to an address, without MSG_FASTOPEN", &[without(3, MSG_FASTOPEN), with(5, 0x40)]),
+                Rule::new("to an address, without MSG_FASTOPEN", &[without(3, MSG_FASTOPEN), with(5, 0x80)]),
+            ],
+        )],
     },
 };
 
@@ -72,6 +103,7 @@ pub(super) const LISTENER: Group = Group {
     reason: "the listener of this very filter is sent to the supervisor, over the one socket there is, which is closed when the \
              skill is executed",
     within: Within::OnlyStrict,
+    observed: false,
     calls: Calls {
         both: "",
         x86_64: "",

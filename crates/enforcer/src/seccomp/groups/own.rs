@@ -14,6 +14,7 @@ pub(super) const SETTINGS: Group = Group {
              /proc says of the process; PR_SET_PTRACER, which lets others in; PR_SET_SECUREBITS; and what no ordinary \
              program sets",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "",
         x86_64: "",
@@ -55,6 +56,7 @@ pub(super) const CONFINEMENT: Group = Group {
              decides. A filter with a listener of its own is refused: there is one place for a listener in a chain of filters, \
              and it is the observer's",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "landlock_create_ruleset landlock_add_rule landlock_restrict_self",
         x86_64: "",
@@ -75,6 +77,7 @@ pub(super) const REGISTERS: Group = Group {
     reason: "arch_prctl sets registers of the calling thread, which C libraries do at every start; uprobe and uretprobe are made \
              by the kernel itself when somebody outside traces the program, and end a program that makes them",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "",
         x86_64: "arch_prctl",

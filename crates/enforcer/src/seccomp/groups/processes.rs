@@ -7,6 +7,7 @@ pub(super) const PROGRAMS: Group = Group {
     reason: "starting programs in the place of the own one, waiting for children, ending. `strict` has execve too: it makes no \
              new process, and the skill itself is started by it after the filter is in place",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "execve execveat exit exit_group wait4 waitid pidfd_open set_tid_address \
                getpid getppid gettid getpgid setpgid getsid setsid",
@@ -28,6 +29,7 @@ pub(super) const NEW_PROCESSES: Group = Group {
     reason: "processes and threads, but no namespaces: in a user namespace of its own a process has every capability, and with \
              them most of the kernel's code is in reach",
     within: Within::NotStrict("strict has threads, and no further process"),
+    observed: false,
     calls: Calls {
         both: "",
         x86_64: "fork vfork",
@@ -42,6 +44,7 @@ pub(super) const THREADS: Group = Group {
     name: "threads",
     reason: "threads of the one process there is",
     within: Within::OnlyStrict,
+    observed: false,
     calls: Calls {
         both: "",
         x86_64: "",
@@ -59,6 +62,7 @@ pub(super) const OWN_SIGNALS: Group = Group {
     name: "handling signals",
     reason: "how a process takes signals",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "rt_sigaction rt_sigprocmask rt_sigpending rt_sigreturn rt_sigsuspend rt_sigtimedwait sigaltstack \
                restart_syscall",
@@ -71,6 +75,7 @@ pub(super) const SIGNALS: Group = Group {
     name: "sending signals",
     reason: "to processes of the same sandbox: its pid namespace has no others",
     within: Within::NotStrict("strict sends signals to nobody but itself"),
+    observed: false,
     calls: Calls {
         both: "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal",
         x86_64: "",
@@ -86,6 +91,7 @@ pub(super) const SIGNALS_STRICT: Group = Group {
     reason: "raise and abort. A filter does not know who calls, but the skill is always process 2 of its pid namespace, and has \
              no other process. tkill, which musl uses, reaches only the main thread, because it takes no process",
     within: Within::OnlyStrict,
+    observed: false,
     calls: Calls {
         both: "",
         x86_64: "",
@@ -105,6 +111,7 @@ pub(super) const LIMITS: Group = Group {
     name: "limits",
     reason: "limits can be lowered, never raised above the hard ones that the sandbox has set",
     within: Within::NotStrict("strict has prlimit64 for itself: a CPU limit of 0 is a signal to another"),
+    observed: false,
     calls: Calls { both: "prlimit64", x86_64: "", more: &[] },
 };
 
@@ -112,6 +119,7 @@ pub(super) const LIMITS_STRICT: Group = Group {
     name: "own limits",
     reason: "limits of the process itself",
     within: Within::OnlyStrict,
+    observed: false,
     calls: Calls {
         both: "",
         x86_64: "",
@@ -126,6 +134,7 @@ pub(super) const IDENTITY: Group = Group {
     name: "identity",
     reason: "users, groups and capabilities: without capabilities they can only be read or given up",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "getuid geteuid getgid getegid getresuid getresgid getgroups capget capset \
                setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups",
@@ -138,6 +147,7 @@ pub(super) const SYSTEM: Group = Group {
     name: "the machine",
     reason: "what the machine is and how busy it is, random numbers, and which processor to run on",
     within: Within::Every,
+    observed: false,
     calls: Calls {
         both: "uname sysinfo getrandom getrusage getcpu getrlimit setrlimit getpriority setpriority ioprio_get ioprio_set \
                sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler \

@@ -26,7 +26,20 @@ pub(super) const TRIALS: &[Trial] = &[
         what: "switch the loopback interface on",
         step: Step::Loopback,
         after: &["net namespace"],
-        run: || within(Inside::New(libc::CLONE_NEWUSER | libc::CLONE_NEWNET), |_| Ok(network::apply()?)),
+        run: || within(Inside::New(libc::CLONE_NEWUSER | libc::CLONE_NEWNET), |_| Ok(network::switch_on()?)),
+    },
+    Trial {
+        name: "any address",
+        what: "make every address local to a namespace",
+        step: Step::Routes,
+        after: &["loopback"],
+        run: || {
+            within(Inside::New(libc::CLONE_NEWUSER | libc::CLONE_NEWNET), |_| {
+                network::switch_on()?;
+                network::make_local()?;
+                Ok(())
+            })
+        },
     },
     Trial {
         name: "parent death signal",

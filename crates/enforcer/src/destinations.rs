@@ -1,0 +1,175 @@
+//! Where the processes of a run connect and send to, as they are about to.
+//!
+//! What is seen here names the process, and lets a connection that goes nowhere fail at once. Nothing depends on it: a process that
+//! changes the address while it is looked at reaches the same sockets as every other.
+
+use std::io::IoSliceMut;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+use nix::sys::uio::{RemoteIoVec, process_vm_readv};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+use skillsandbox_egress::{
+    Action, Attempt, Broker, Ledger, Observer, Process, Reason, Record, Transport, Verdict,
+};
+
+use crate::sys::seccomp::{Answer, Asked, is_waiting};
+
+/// The longest address of IP: `struct sockaddr_in6`.
+const LONGEST: usize = 28;
+
+/// The port on which names are asked for.
+const DNS: u16 = 53;
+
+/// What is known of a run's destinations.
+#[derive(Debug)]
+pub(crate) struct Destinations {
+    /// `None` where nothing is granted.
+    broker: Option<Broker>,
+    ledger: Ledger,
+    /// An attempt that was refused, to be written down when the caller has its answer.
+    untold: Option<Attempt>,
+}
+
+impl Destinations {
+    pub(crate) fn new(observer: Option<Arc<dyn Observer>>) -> Self {
+        Self { broker: None, ledger: Ledger::new(observer), untold: None }
+    }
+
+    pub(crate) fn ledger(&self) -> Ledger {
+        self.ledger.clone()
+    }
+
+    pub(crate) fn serve(&mut self, broker: Broker) {
+        self.broker = Some(broker);
+    }
+
+    /// Looks at a call that names a destination. Only a connection that would be refused anyway is refused.
+    pub(crate) fn see(&mut self, listener: BorrowedFd<'_>, asked: Asked) -> Answer {
+        let Some(to) = destination(asked) else { return Answer::GoOn };
+        let process = process(asked.pid);
+        if !is_waiting(listener, asked) {
+            return Answer::GoOn;
+        }
+        let Some(broker) = &self.broker else {
+            return self.without_network(asked, process, to);
+        };
+        broker.saw(process.clone(), to);
+        let is_local = to.ip().is_loopback() || to.ip().is_unspecified();
+        let Some((name, reason)) = broker.refuses(to) else { return Answer::GoOn };
+        // A program's own servers are nobody's business; nor is a datagram that was not sent yet.
+        if (is_local && !broker.serves(to.port())) || transport(asked) != Some(Transport::Tcp) {
+            return Answer::GoOn;
+        }
+        let action = Action::Reach(Transport::Tcp);
+        self.untold = Some(Attempt::new(action, name, to, Some(process), Verdict::Refused(reason)));
+        Answer::Fail(libc::ECONNREFUSED)
+    }
+
+    /// Nothing is granted, and the kernel says so. A question for a name goes to an address of the sandbox itself.
+    fn without_network(&mut self, asked: Asked, process: Process, to: SocketAddr) -> Answer {
+        let is_local = to.ip().is_loopback() || to.ip().is_unspecified();
+        let action = match transport(asked).unwrap_or(Transport::Tcp) {
+            Transport::Udp if to.port() == DNS => Action::LookUp,
+            _ if is_local => return Answer::GoOn,
+            transport => Action::Reach(transport),
+        };
+        let verdict = Verdict::Refused(Reason::NotGranted);
+        self.ledger.note(Attempt::new(action, None, to, Some(process), verdict));
+        Answer::GoOn
+    }
+
+    /// Writes down what was refused, now that the caller does not wait for it.
+    pub(crate) fn tell(&mut self) {
+        if let Some(attempt) = self.untold.take() {
+            self.ledger.note(attempt);
+        }
+    }
+
+    /// All processes are gone. What they said is still brought to its destination, for no longer than this.
+    pub(crate) fn finish(self, patience: std::time::Duration) -> Record {
+        if let Some(broker) = self.broker {
+            broker.finish(patience);
+        }
+        self.ledger.take()
+    }
+}
+
+/// The address of IP that a call was given.
+fn destination(asked: Asked) -> Option<SocketAddr> {
+    let [_, address, length, _, to, to_length] = asked.arguments;
+    let is_connect = i64::from(asked.number) == libc::SYS_connect;
+    let (at, length) = if is_connect { (address, length) } else { (to, to_length) };
+    // The kernel reads an int.
+    let length = usize::try_from(length & 0xffff_ffff).ok()?.min(LONGEST);
+    let mut bytes = [0; LONGEST];
+    let local = bytes.get_mut(..length)?;
+    let from = [RemoteIoVec { base: usize::try_from(at).ok()?, len: length }];
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(asked.pid).ok()?);
+    let read = process_vm_readv(pid, &mut [IoSliceMut::new(local)], &from).ok()?;
+    address_in(bytes.get(..read)?)
+}
+
+fn address_in(bytes: &[u8]) -> Option<SocketAddr> {
+    let family = u16::from_ne_bytes(*bytes.first_chunk()?);
+    let port = u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?);
+    let ip: IpAddr = match i32::from(family) {
+        libc::AF_INET => Ipv4Addr::from(<[u8; 4]>::try_from(bytes.get(4..8)?).ok()?).into(),
+        libc::AF_INET6 => {
+            let address = Ipv6Addr::from(<[u8; 16]>::try_from(bytes.get(8..24)?).ok()?);
+            IpAddr::from(address).to_canonical()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, port))
+}
+
+/// The process of a thread, and what it executes.
+fn process(thread: u32) -> Process {
+    let binary = std::fs::read_link(format!("/proc/{thread}/exe")).ok();
+    Process::new(leader(thread).unwrap_or(thread), binary.map(|path| path.to_string_lossy().into_owned()))
+}
+
+fn leader(thread: u32) -> Option<u32> {
+    let pid = Pid::from_raw(i32::try_from(thread).ok()?)?;
+    if pidfd_open(pid, PidfdFlags::empty()).is_ok() {
+        return Some(thread);
+    }
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+}
+
+/// What a call's socket carries.
+fn transport(asked: Asked) -> Option<Transport> {
+    let pid = Pid::from_raw(i32::try_from(leader(asked.pid)?).ok()?)?;
+    let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+    let number = i32::try_from(asked.arguments.first()? & 0xffff_ffff).ok()?;
+    let socket = pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()?;
+    match rustix::net::sockopt::socket_type(&socket).ok()? {
+        rustix::net::SocketType::STREAM => Some(Transport::Tcp),
+        rustix::net::SocketType::DGRAM => Some(Transport::Udp),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_as_the_kernel_reads_them() {
+        let v4 = [2, 0, 0x01, 0xbb, 198, 18, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(address_in(&v4), Some("198.18.0.1:443".parse().unwrap()));
+        let mut v6 = [0; LONGEST];
+        v6[0] = 10;
+        v6[3] = 80;
+        v6[8..24].copy_from_slice(&"2001:db8::1".parse::<Ipv6Addr>().unwrap().octets());
+        assert_eq!(address_in(&v6), Some("[2001:db8::1]:80".parse().unwrap()));
+        v6[8..24].copy_from_slice(&"::ffff:10.0.0.1".parse::<Ipv6Addr>().unwrap().octets());
+        assert_eq!(address_in(&v6), Some("10.0.0.1:80".parse().unwrap()));
+        assert_eq!(address_in(&v6[..20]), None, "too short");
+        assert_eq!(address_in(&[1, 0, b'/', b'x']), None, "a Unix socket");
+        assert_eq!(address_in(&[]), None);
+    }
+}
