@@ -179,6 +179,7 @@ impl Attempt {
         let is_lookup = self.action == Action::LookUp;
         match (&self.name, self.address) {
             (Some(name), _) if is_lookup => name.clone(),
+            (None, Some(address)) if is_lookup => format!("a name, asked of {address}"),
             (Some(name), _) => format!("{name}:{}", self.port),
             (None, Some(address)) => SocketAddr::new(address, self.port).to_string(),
             (None, None) => format!("port {}", self.port),
