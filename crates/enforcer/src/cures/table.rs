@@ -40,6 +40,8 @@ const IN_NAMESPACES: &[Step] = &[
     Step::Pivot,
     Step::Seal,
     Step::Loopback,
+    Step::Routes,
+    Step::Listen,
     Step::Ambient,
     Step::Bounding,
     Step::SecureBits,
@@ -63,6 +65,9 @@ const KERNEL_CALLS: &[Step] = &[
     Step::Pivot,
     Step::Seal,
     Step::Loopback,
+    Step::Routes,
+    Step::Listen,
+    Step::HandOver,
     Step::DeathSignal,
     Step::NotDumpable,
     Step::Init,
@@ -84,6 +89,7 @@ const KERNEL_CALLS: &[Step] = &[
 /// What every Linux that has the rest does for everybody, unless a filter is in between.
 #[cfg(test)]
 pub(super) const REFUSED_ONLY_BY_FILTERS: &[Step] = &[
+    Step::HandOver,
     Step::DeathSignal,
     Step::NotDumpable,
     Step::Init,
@@ -393,7 +399,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "loopback",
-        steps: Some(&[Step::Loopback]),
+        steps: Some(&[Step::Loopback, Step::Routes, Step::Listen]),
         errnos: &[libc::ENOSYS, libc::EINVAL, libc::ENODEV, libc::EAFNOSUPPORT],
         on: |_| true,
         what: "this kernel has no IPv4 or no loopback interface in a new network namespace: CONFIG_INET and CONFIG_NET_NS have to \
