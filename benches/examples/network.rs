@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::process::Command as Bare;
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ const NAME: &str = "api.weather.test";
 const PORT: u16 = 8080;
 const GIBIBYTE: u64 = 1 << 30;
 /// What a client says, and what it is answered.
-const WORDS: &[u8; 64] = b"GET / HTTP/1.1\r\nHost: api.weather.test:8080\r\nX: 0123456789abc\r\n\r\n";
+const WORDS: &[u8; 64] = b"GET / HTTP/1.1\r\nHost: api.weather.test:8080\r\nX: 0123456789ab\r\n\r\n";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

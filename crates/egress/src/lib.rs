@@ -28,4 +28,4 @@ pub use broker::{Broker, Sockets};
 pub use ledger::{Ledger, Observer, Record};
 pub use policy::{Listens, Policy, Problem};
 pub use rule::{Protocol, Rule, Transport};
-pub use tap::tap_filter;
+pub use tap::{Tap, tap_filter};

@@ -42,6 +42,7 @@ const IN_NAMESPACES: &[Step] = &[
     Step::Loopback,
     Step::Routes,
     Step::Listen,
+    Step::Tap,
     Step::Ambient,
     Step::Bounding,
     Step::SecureBits,
@@ -67,6 +68,7 @@ const KERNEL_CALLS: &[Step] = &[
     Step::Loopback,
     Step::Routes,
     Step::Listen,
+    Step::Tap,
     Step::HandOver,
     Step::DeathSignal,
     Step::NotDumpable,
@@ -399,7 +401,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "loopback",
-        steps: Some(&[Step::Loopback, Step::Routes, Step::Listen]),
+        steps: Some(&[Step::Loopback, Step::Routes, Step::Listen, Step::Tap]),
         errnos: &[libc::ENOSYS, libc::EINVAL, libc::ENODEV, libc::EAFNOSUPPORT],
         on: |_| true,
         what: "this kernel has no IPv4 or no loopback interface in a new network namespace: CONFIG_INET and CONFIG_NET_NS have to \

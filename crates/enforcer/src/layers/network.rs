@@ -12,9 +12,9 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
-    socket_with, sockopt,
+    ipproto, socket_with, sockopt,
 };
-use skillsandbox_egress::{Policy, tap_filter};
+use skillsandbox_egress::{Policy, Transport, tap_filter};
 
 use crate::step::{Applied, At as _, Step};
 use crate::sys;
@@ -29,12 +29,17 @@ pub(crate) const AT_ONCE: usize = 32;
 /// and so is what says that all stands shorter.
 pub(crate) const SOCKETS: [u8; 2] = [2, 0];
 
+/// What is looked at although nobody listens for it, in the order in which the sockets go over; those for IPv6 where there is IPv6.
+pub(crate) const TAPS: [(Transport, bool); 4] =
+    [(Transport::Tcp, false), (Transport::Udp, false), (Transport::Tcp, true), (Transport::Udp, true)];
+
 /// What a namespace with a way to a broker has.
 #[derive(Debug)]
 pub(crate) struct Served {
     pub(crate) streams: Vec<u16>,
     pub(crate) datagrams: Vec<u16>,
-    tap: Vec<u8>,
+    /// In the order of [`TAPS`].
+    taps: [Vec<u8>; 4],
 }
 
 /// The network of one sandbox.
@@ -50,13 +55,13 @@ impl Network {
             return Self { served: None };
         }
         let listens = policy.listens();
-        let tap = tap_filter(&listens);
+        let taps = TAPS.map(|(transport, is_v6)| tap_filter(&listens, transport, is_v6));
         let (streams, datagrams) = (listens.streams, listens.datagrams);
         Self {
             served: Some(Served {
                 streams: streams.into_iter().collect(),
                 datagrams: datagrams.into_iter().collect(),
-                tap,
+                taps,
             }),
         }
     }
@@ -86,9 +91,12 @@ impl Served {
             let index = self.streams.len() + index;
             basket.put(datagram(*port, has_v6).at_index(Step::Listen, index)?)?;
         }
-        // Only sees, and holds nothing: a kernel without packet sockets has to do without.
-        if let Ok(tap) = sys::tap::open(&self.tap) {
-            basket.put(tap)?;
+        let [tcp_v4, udp_v4, tcp_v6, udp_v6] = &self.taps;
+        basket.put(tap(Transport::Tcp, false, tcp_v4).at(Step::Tap)?)?;
+        basket.put(tap(Transport::Udp, false, udp_v4).at(Step::Tap)?)?;
+        if has_v6 {
+            basket.put(tap(Transport::Tcp, true, tcp_v6).at(Step::Tap)?)?;
+            basket.put(tap(Transport::Udp, true, udp_v6).at(Step::Tap)?)?;
         }
         basket.hand_over()
     }
@@ -198,7 +206,25 @@ fn stream(port: u16, has_v6: bool) -> Result<OwnedFd, Errno> {
 /// The same for datagrams, each of which comes with the address that it was sent to.
 fn datagram(port: u16, has_v6: bool) -> Result<OwnedFd, Errno> {
     let socket = bound(port, SocketType::DGRAM, has_v6)?;
-    sys::tap::tell_destinations(socket.as_fd(), has_v6).map_err(|errno| Errno::from_raw_os_error(errno.0))?;
+    sys::sockets::tell_destinations(socket.as_fd(), has_v6)
+        .map_err(|errno| Errno::from_raw_os_error(errno.0))?;
+    Ok(socket)
+}
+
+/// A socket that sees packets of one kind.
+fn tap(transport: Transport, is_v6: bool, filter: &[u8]) -> Result<OwnedFd, Errno> {
+    let family = if is_v6 { AddressFamily::INET6 } else { AddressFamily::INET };
+    let protocol = match transport {
+        Transport::Tcp => ipproto::TCP,
+        Transport::Udp => ipproto::UDP,
+    };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(family, SocketType::RAW, flags, Some(protocol))?;
+    let failed = |errno: sys::Errno| Errno::from_raw_os_error(errno.0);
+    sys::sockets::attach_filter(socket.as_fd(), filter).map_err(failed)?;
+    if is_v6 {
+        sys::sockets::tell_destinations(socket.as_fd(), true).map_err(failed)?;
+    }
     Ok(socket)
 }
 

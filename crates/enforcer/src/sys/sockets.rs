@@ -1,0 +1,34 @@
+//! Options of sockets that safe types do not offer.
+
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+
+use super::{Result, checked};
+
+/// Lets only what `filter`, the bytes of an array of `struct sock_filter`, lets through come to a socket.
+pub(crate) fn attach_filter(socket: BorrowedFd<'_>, filter: &[u8]) -> Result<()> {
+    let count = filter.len() / size_of::<libc::sock_filter>();
+    let program = libc::sock_fprog {
+        len: u16::try_from(count).unwrap_or(u16::MAX),
+        filter: filter.as_ptr().cast_mut().cast(),
+    };
+    set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+}
+
+/// Datagrams come with the address that they were sent to.
+pub(crate) fn tell_destinations(socket: BorrowedFd<'_>, is_v6: bool) -> Result<()> {
+    let (level, option) = if is_v6 {
+        (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO)
+    } else {
+        (libc::IPPROTO_IP, libc::IP_PKTINFO)
+    };
+    let on: libc::c_int = 1;
+    set(socket, level, option, &on)
+}
+
+fn set<T>(socket: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int, value: &T) -> Result<()> {
+    let length = u32::try_from(size_of::<T>()).unwrap_or(0);
+    let value = (&raw const *value).cast();
+    // SAFETY: the value has the length that is given and outlives the call; what it points to, the kernel copies.
+    checked(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value, length) }.into())?;
+    Ok(())
+}
