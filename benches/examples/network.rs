@@ -211,7 +211,7 @@ fn concurrent(count: usize, turns: usize) {
         for (column, number) in bare("concurrent", server, count).into_iter().enumerate() {
             outside[column].push(number);
         }
-        for (column, number) in self::inside(&plan, "concurrent", count).into_iter().enumerate() {
+        for (column, number) in inside(&plan, "concurrent", count).into_iter().enumerate() {
             within[column].push(number);
         }
     }
