@@ -15,3 +15,11 @@ mod tunnel;
 pub use attempt::{Action, Attempt, End, Process, Reason, Verdict};
 pub use policy::{Policy, Problem};
 pub use rule::{Protocol, Rule, Transport};
+
+/// What the fuzz targets need. No part of the interface.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+#[allow(missing_docs, missing_debug_implementations)]
+pub mod hostile {
+    pub use crate::gate::hostile::Gate;
+}

@@ -429,7 +429,7 @@ fn a_head_passes_when_it_is_complete_and_a_body_as_it_comes() {
         let part = outcome(http, &[Client(head.as_bytes()[..len].to_vec())]);
         assert_eq!((refused(&part), part.passed.len()), (None, 0), "{len} bytes");
     }
-    let with = outcome(http, &[Client([head.as_bytes(), &[0; 70_000]].concat())]);
+    let with = outcome(http, &[Client([head.as_bytes(), &vec![0; 70_000]].concat())]);
     assert_eq!(with.passed.len(), head.len() + 70_000);
     let huge = chunked("fffffffffffffff\r\n") + "abc";
     assert_eq!(outcome(http, &[Client(huge.clone().into_bytes())]).passed.len(), huge.len());

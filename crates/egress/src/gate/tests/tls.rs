@@ -249,7 +249,7 @@ fn records_are_put_together() {
         ),
         (
             "a record of 16 KiB and one",
-            record(22, &[hello.as_slice(), &[0; 1 << 14]].concat()[..(1 << 14) + 1]),
+            record(22, &[hello.as_slice(), &[0; 1 << 14]].concat()[..=1 << 14]),
             bad(),
         ),
         ("two hellos in one record", record(22, &[hello.as_slice(), &evil].concat()), bad()),

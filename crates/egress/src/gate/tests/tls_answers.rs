@@ -4,14 +4,11 @@ use super::made::{Hello, message, record, records, server_hello};
 use super::{Client, Event, Gate, NAME, Outcome, Reason, Server, https, outcome, tcp};
 
 /// SHA-256 of `HelloRetryRequest`, written down once more: a slip in the gate would not be found by the gate's own copy.
-const RETRY: &str = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c";
+pub(super) const RETRY: [u8; 32] = *b"\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91\
+    \xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c";
 
 fn retry() -> Vec<u8> {
-    let mut random = [0; 32];
-    for (i, byte) in random.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&RETRY[2 * i..2 * i + 2], 16).unwrap();
-    }
-    server_hello(random)
+    server_hello(RETRY)
 }
 
 fn hello() -> Event {
@@ -85,7 +82,7 @@ fn honest_handshakes_end_open() {
     let encrypted = Client(vec![22, 3, 3, 0, 2, 0xde, 0xad]);
     passes("TLS 1.2", &[hello(), accepts(), key_exchange(), compat(), encrypted.clone()], true);
     passes("TLS 1.2, resumed", &[hello(), accepts(), compat(), encrypted.clone()], true);
-    let certificate = Client(records(&message(11, &[3; 100_000]), 1 << 14));
+    let certificate = Client(records(&message(11, &vec![3; 100_000]), 1 << 14));
     passes(
         "a long certificate",
         &[hello(), accepts(), certificate, key_exchange(), compat(), encrypted],
@@ -192,7 +189,7 @@ fn other_records_are_refused_until_the_client_encrypts() {
     stop("a heartbeat", sends(24, &[1, 0, 0]));
     stop("an empty handshake record", sends(22, &[]));
     stop("empty data", sends(23, &[]));
-    stop("too much data", sends(23, &[0; (1 << 14) + 257]));
+    stop("too much data", sends(23, &vec![0; (1 << 14) + 257]));
     stop("a long change of ciphers", sends(20, &[1, 1]));
     stop("a long alert", sends(21, &[1, 0, 0]));
     stop("a key exchange before its time", sends(22, &message(16, &[0; 9])));
