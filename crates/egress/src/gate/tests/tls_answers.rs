@@ -180,6 +180,23 @@ fn only_a_server_hello_is_an_answer() {
 }
 
 #[test]
+fn real_servers_are_understood() {
+    let accept = include_bytes!("../../../tests/data/answer/openssl-accept.bin");
+    passes("OpenSSL", &[hello(), Server(accept.to_vec()), sends(23, &[0; 40])], true);
+    let retries: [&[u8]; 2] = [
+        include_bytes!("../../../tests/data/answer/openssl-retry.bin"),
+        include_bytes!("../../../tests/data/answer/gnutls-warning-and-retry.bin"),
+    ];
+    for retry in retries {
+        let retry = || Server(retry.to_vec());
+        stops("another name", &[hello(), retry(), evil()], &fronting());
+        stops("another name after that", &[hello(), retry(), sends(20, &[1]), hello(), evil()], &fronting());
+        passes("not yet", &[hello(), retry(), sends(20, &[1]), sends(23, &[0; 40])], false);
+        passes("honest", &[hello(), retry(), sends(20, &[1]), hello(), accepts(), sends(23, &[0; 40])], true);
+    }
+}
+
+#[test]
 fn other_records_are_refused_until_the_client_encrypts() {
     let stop = |what: &str, last: Event| {
         stops(what, &[hello(), last.clone()], &Reason::BadHello);
