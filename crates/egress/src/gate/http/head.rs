@@ -25,6 +25,7 @@ struct Deciding<'a> {
     content_length: Option<&'a [u8]>,
     transfer_encoding: Option<&'a [u8]>,
     upgrade: Option<&'a [u8]>,
+    expect: Option<&'a [u8]>,
 }
 
 /// Characters of methods and of the names of headers.
@@ -47,6 +48,14 @@ impl Head {
         }
         let deciding = Deciding::read(lines)?;
         let framing = deciding.framing(is_1_1)?;
+        // Many servers do not read a body that they do not expect, and take it for the next request.
+        if framing != Framing::Length(0) && matches!(method, b"GET" | b"HEAD" | b"TRACE") {
+            return Err(Reason::NotHttp);
+        }
+        // Nor, some, after a question that is put in another way than the usual one.
+        if deciding.expect.is_some_and(|expect| expect != b"100-continue" || framing == Framing::Length(0)) {
+            return Err(Reason::NotHttp);
+        }
         let right = |host: &[u8]| check_host(host, name, port);
         match target {
             [b'/', ..] => {}
@@ -62,7 +71,8 @@ impl Head {
 /// Checks the lines after the last chunk: headers, and none that decides anything, which some servers would add to the head.
 pub(super) fn check_trailers(trailers: &[u8]) -> Result<(), Reason> {
     let none = Deciding::read(Lines(trailers))?;
-    let decides = none.host.or(none.content_length).or(none.transfer_encoding).or(none.upgrade);
+    let decides =
+        none.host.or(none.content_length).or(none.transfer_encoding).or(none.upgrade).or(none.expect);
     if decides.is_some() { Err(Reason::NotHttp) } else { Ok(()) }
 }
 
@@ -87,6 +97,7 @@ impl<'a> Deciding<'a> {
                 b"content-length" => (&mut deciding.content_length, Reason::NotHttp),
                 b"transfer-encoding" => (&mut deciding.transfer_encoding, Reason::NotHttp),
                 b"upgrade" => (&mut deciding.upgrade, Reason::NotHttp),
+                b"expect" => (&mut deciding.expect, Reason::NotHttp),
                 b"http2-settings" => return Err(Reason::Http2),
                 b"connection" | b"proxy-connection" => {
                     check_connection(value)?;

@@ -47,7 +47,7 @@ fn answer() -> impl Strategy<Value = Vec<u8>> {
         records(&server_hello(RETRY), 1 << 14),
         record(20, &[1]),
         record(21, &[1, 112]),
-        b"HTTP/1.1 101 X\r\n\r\n".to_vec(),
+        b"HTTP/1.1 101 X\r\nUpgrade: websocket\r\n\r\n".to_vec(),
         b"HTTP/1.1 103 X\r\n\r\n".to_vec(),
         b"HTTP/1.1 200 OK\r\n\r\n".to_vec(),
     ]);

@@ -76,7 +76,8 @@ fn honest_requests_pass() {
         ("a length", post("Content-Length: 5\r\n", "hello")),
         ("a length of nothing", post("content-length: 0\r\n", "")),
         ("a body like a request", post(&format!("Content-Length: {}\r\n", SMUGGLED.len()), SMUGGLED)),
-        ("a body of a GET", get("Content-Length: 2\r\n") + "{}"),
+        ("no body of a GET", get("Content-Length: 0\r\n")),
+        ("a body of a DELETE", line("DELETE /x HTTP/1.1\r\nContent-Length: 2") + "{}"),
         ("chunks", chunked("5\r\nhello\r\n1F\r\n0123456789012345678901234567890\r\n0\r\n\r\n")),
         ("a chunk with zeros", chunked("0005\r\nhello\r\n000\r\n\r\n")),
         ("a chunk with line ends", chunked("4\r\n\r\n\r\n\r\n0\r\n\r\n")),
@@ -361,6 +362,24 @@ fn where_a_body_ends_can_be_read_in_one_way_only() {
     for framing in framings {
         stops(&Reason::NotHttp, &[(framing, post(framing, &format!("0\r\n\r\n{SMUGGLED}")))]);
     }
+    // Many servers do not read a body where they expect none.
+    for method in ["GET", "HEAD", "TRACE"] {
+        let length = format!("{method} / HTTP/1.1\r\nContent-Length: {}", SMUGGLED.len());
+        let chunks = format!("{method} / HTTP/1.1\r\nTransfer-Encoding: chunked");
+        stops(&Reason::NotHttp, &[(method, line(&length) + SMUGGLED), (method, line(&chunks) + "0\r\n\r\n")]);
+    }
+    // Some servers do not read a body after they were asked whether to send it.
+    for expect in
+        ["y 100-continue", "100-continue, x", "100-Continue", "100-continue ", "200-ok", "", "\t100-continue"]
+    {
+        let lines = format!("Expect: {expect}\r\nContent-Length: 1\r\n");
+        stops(&Reason::NotHttp, &[(expect, post(&lines, "x"))]);
+    }
+    let twice = "Expect: 100-continue\r\nExpect: 100-continue\r\nContent-Length: 1\r\n";
+    stops(
+        &Reason::NotHttp,
+        &[("asked twice", post(twice, "x")), ("without a body", post("Expect: 100-continue\r\n", ""))],
+    );
     let old = "POST / HTTP/1.0\r\nHost: api.weather.test\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
     stops(&Reason::NotHttp, &[("chunks before there were any", old.to_owned())]);
 }

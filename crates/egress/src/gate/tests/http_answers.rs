@@ -41,7 +41,10 @@ fn another_protocol_passes_when_the_server_agrees() {
     assert_eq!(result(&[upgrade(""), frame(), answers(AGREES)]), (None, 0, true));
     assert_eq!(result(&[upgrade(""), answers(AGREES), frame()]), (None, 0, true));
     assert_eq!(result(&[upgrade("Content-Length: 0\r\n"), answers(AGREES), frame()]), (None, 0, true));
-    assert_eq!(result(&[upgrade(""), answers("HTTP/1.1 101\r\n\r\n"), frame()]), (None, 0, true));
+    assert_eq!(
+        result(&[upgrade(""), answers("HTTP/1.1 101\r\nX: y\r\nupgrade:websocket\r\n\r\n"), frame()]),
+        (None, 0, true)
+    );
     let interim = "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 100\r\n\r\n";
     assert_eq!(result(&[upgrade(""), answers(interim), frame()]), (None, 11, false));
     assert_eq!(result(&[upgrade(""), answers(interim), answers(AGREES), frame()]), (None, 0, true));
@@ -53,6 +56,12 @@ fn when_the_server_does_not_agree_it_stays_http() {
     for answer in [
         "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 400 Bad Request\r\n\r\n",
+        // Some servers give any status that they are asked for, and go on as before.
+        "HTTP/1.1 101 SWITCHING PROTOCOLS\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 101 X\r\n\r\nUpgrade: websocket\r\n\r\n",
+        "HTTP/1.1 101 X\r\nX-Upgrade: websocket\r\nUpgrade\r\n\r\n",
+        "HTTP/1.1 101 Upgrade: websocket\r\n\r\n",
+        "HTTP/1.1 103 X\r\nUpgrade: websocket\r\n\r\nHTTP/1.1 101 X\r\n\r\n",
         "HTTP/1.1 426 Upgrade Required\r\n\r\n",
         "HTTP/1.0 200 101\r\n\r\n",
         "HTTP/1.1 1010 X\r\n\r\n",
@@ -103,6 +112,20 @@ fn only_the_first_request_may_ask_and_only_its_answer_counts() {
     // Nobody asked.
     assert!(!result(&[request(NAME), answers(AGREES), request("evil.test")]).2);
     assert_eq!(result(&[request(NAME), answers(AGREES), says("\u{1}")]).0, Some(Reason::NotHttp));
+}
+
+#[test]
+fn half_an_agreement_is_none() {
+    for end in 0..AGREES.len() {
+        assert_eq!(
+            result(&[upgrade(""), answers(&AGREES[..end]), says("\u{1}")]),
+            (None, 1, false),
+            "{end} bytes"
+        );
+    }
+    // A long answer, with other headers before.
+    let long = format!("HTTP/1.1 101 X\r\nX: {}\r\nUpgrade: websocket\r\n\r\n", "upgrade: x".repeat(9000));
+    assert_eq!(result(&[upgrade(""), answers(&long), says("\u{1}")]), (None, 0, true));
 }
 
 #[test]
