@@ -49,7 +49,7 @@ impl Head {
         let deciding = Deciding::read(lines)?;
         let framing = deciding.framing(is_1_1)?;
         // Many servers do not read a body that they do not expect, and take it for the next request.
-        if framing != Framing::Length(0) && matches!(method, b"GET" | b"HEAD" | b"TRACE") {
+        if framing != Framing::Length(0) && is_one_of(method, &["GET", "HEAD", "TRACE"]) {
             return Err(Reason::NotHttp);
         }
         // Nor, some, after a question that is put in another way than the usual one.
@@ -58,9 +58,10 @@ impl Head {
         }
         let right = |host: &[u8]| check_host(host, name, port);
         match target {
+            // Whatever comes after it would be for another server.
+            _ if is_one_of(method, &["CONNECT"]) => return Err(Reason::NotHttp),
             [b'/', ..] => {}
             b"*" if method == b"OPTIONS" => {}
-            _ if method == b"CONNECT" => return Err(Reason::NotHttp),
             _ => right(authority(target).ok_or(Reason::NotHttp)?)?,
         }
         right(deciding.host.ok_or(Reason::NoHost)?)?;
@@ -122,6 +123,11 @@ impl<'a> Deciding<'a> {
             _ => Err(Reason::NotHttp),
         }
     }
+}
+
+/// Some servers do not tell small letters from capitals here.
+fn is_one_of(method: &[u8], methods: &[&str]) -> bool {
+    methods.iter().any(|one| method.eq_ignore_ascii_case(one.as_bytes()))
 }
 
 /// A value after its leading spaces. `None` where it has other spaces around it, or tabs: some readers keep them.

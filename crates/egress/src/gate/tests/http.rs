@@ -206,6 +206,9 @@ fn request_lines_can_be_read_in_one_way_only() {
         "GET http://api.weather.test#@evil.test/ HTTP/1.1",
         "CONNECT api.weather.test:80 HTTP/1.1",
         "CONNECT evil.test:443 HTTP/1.1",
+        "CONNECT / HTTP/1.1",
+        "connect / HTTP/1.1",
+        "CONNECT http://api.weather.test/ HTTP/1.1",
         "GET /\0 HTTP/1.1",
         "GET /\u{85} HTTP/1.1",
         "GET /\u{a0}HTTP/1.1",
@@ -363,7 +366,7 @@ fn where_a_body_ends_can_be_read_in_one_way_only() {
         stops(&Reason::NotHttp, &[(framing, post(framing, &format!("0\r\n\r\n{SMUGGLED}")))]);
     }
     // Many servers do not read a body where they expect none.
-    for method in ["GET", "HEAD", "TRACE"] {
+    for method in ["GET", "HEAD", "TRACE", "get"] {
         let length = format!("{method} / HTTP/1.1\r\nContent-Length: {}", SMUGGLED.len());
         let chunks = format!("{method} / HTTP/1.1\r\nTransfer-Encoding: chunked");
         stops(&Reason::NotHttp, &[(method, line(&length) + SMUGGLED), (method, line(&chunks) + "0\r\n\r\n")]);
