@@ -3,7 +3,7 @@
 
 mod gates;
 
-use gates::{NAME, Said, conversation, pass};
+use gates::{NAME, conversation, pass};
 use libfuzzer_sys::fuzz_target;
 use rustls::server::Acceptor;
 use skillsandbox_egress::hostile::Gate;

@@ -241,6 +241,7 @@ fn records_are_put_together() {
         ("an empty record of data between", between(record(23, &[])), bad()),
         ("an alert between", between(record(21, &[1, 0])), bad()),
         ("a change of ciphers between", between(record(20, &[1])), bad()),
+        ("a part of it as data", [record(22, first), record(23, second)].concat(), bad()),
         ("plain text between", between(b"GET / HTTP/1.1\r\n\r\n".to_vec()), bad()),
         (
             "another version between",
@@ -332,6 +333,16 @@ fn no_more_is_held_than_may_be() {
     assert_eq!(outcome(https, &[Client(fits.clone())]).passed, fits);
     let longer = records(&padded(MOST_HELD - rest + 1), (MOST_HELD / 5) + 8);
     assert_eq!(refused(&outcome(https, &[Client(longer)])), Some(&Reason::BadHello));
+    // Nor for the header of a record that could not follow: the last one ends two bytes before the most.
+    let message = padded(MOST_HELD);
+    let (most, last) = message.split_at(4 * 16_000);
+    let room = MOST_HELD - 2 - 4 * 16_005 - 5;
+    let nearly = [records(most, 16_000), record(22, &last[..room])].concat();
+    assert_eq!(nearly.len(), MOST_HELD - 2);
+    for more in [&[][..], &[22], &[22, 3, 3, 0]] {
+        let outcome = outcome(https, &[Client([&nearly, more].concat())]);
+        assert_eq!(refused(&outcome), Some(&Reason::BadHello));
+    }
     // Records of one byte are six times as long.
     let small = records(&padded(MOST_HELD / 6), 1);
     assert_eq!(refused(&outcome(https, &[Client(small)])), Some(&Reason::BadHello));

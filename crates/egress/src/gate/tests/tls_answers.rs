@@ -172,6 +172,7 @@ fn only_a_server_hello_is_an_answer() {
     let late = [record(22, &[message(0, &[]), server_hello([8; 32])].concat()), record(22, &[1; 9])].concat();
     passes("an answer and more", &[hello(), Server(late), sends(23, &[0; 40])], true);
     // What the server said before it was spoken to answers nothing.
+    passes("far too early", &[Server(accept.clone()), hello(), sends(23, &[0; 40])], false);
     stops("too early", &[Server(accept), hello(), evil()], &fronting());
     // One byte off: the random of an ordinary answer.
     let mut near = retry();
