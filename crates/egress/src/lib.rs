@@ -29,3 +29,11 @@ pub use ledger::{Ledger, Observer, Record};
 pub use policy::{Listens, Policy, Problem};
 pub use rule::{Protocol, Rule, Transport};
 pub use tap::{Tap, tap_filter};
+
+/// What the fuzz targets need. No part of the interface.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+#[allow(missing_docs, missing_debug_implementations)]
+pub mod hostile {
+    pub use crate::gate::hostile::Gate;
+}
