@@ -4,5 +4,5 @@ pub(crate) mod answer;
 pub(crate) mod client;
 mod wire;
 
-#[cfg(any())]
+#[cfg(test)]
 mod tests;
