@@ -18,3 +18,11 @@ mod tunnel;
 pub use attempt::{Action, Attempt, End, Process, Reason, Verdict};
 pub use policy::{Policy, Problem};
 pub use rule::{Protocol, Rule, Transport};
+
+/// What is fed with any bytes by the fuzzer, and checks what comes of them.
+#[cfg(any(fuzzing, test))]
+#[doc(hidden)]
+pub mod hostile {
+    #![allow(missing_docs)]
+    pub use crate::dns::hostile::dns_answer;
+}

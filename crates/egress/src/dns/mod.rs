@@ -2,6 +2,8 @@
 
 pub(crate) mod answer;
 pub(crate) mod client;
+#[cfg(any(fuzzing, test))]
+pub(crate) mod hostile;
 mod wire;
 
 #[cfg(test)]
