@@ -157,6 +157,8 @@ fn names_are_compared_label_by_label() {
         "localhost%",
         "%localhost",
         "x%localhost",
+        "x%y.localhost",
+        "\0.localhost",
     ];
     for name in impostors {
         assert_eq!(seen(&query(name, 1)), (RCODE::NameError, vec![], true), "{name:?}");

@@ -1,4 +1,5 @@
 mod answer;
+mod client;
 mod hostile;
 
 use crate::names::Names;
