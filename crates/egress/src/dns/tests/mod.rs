@@ -1,6 +1,7 @@
 mod answer;
 mod client;
 mod hostile;
+mod stubs;
 
 use crate::names::Names;
 use crate::policy::Policy;
