@@ -3,26 +3,26 @@
 #![cfg(target_os = "linux")]
 
 mod attempt;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the broker is to use it")]
 mod dns;
 mod gate;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the broker is to use it")]
 mod names;
 mod policy;
 mod rule;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the broker is to use it")]
 mod special;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the broker is to use it")]
 mod tunnel;
 
 pub use attempt::{Action, Attempt, End, Process, Reason, Verdict};
 pub use policy::{Policy, Problem};
 pub use rule::{Protocol, Rule, Transport};
 
-/// What is fed with any bytes by the fuzzer, and checks what comes of them.
-#[cfg(any(fuzzing, test))]
+/// What the fuzz targets need. No part of the interface.
+#[cfg(fuzzing)]
 #[doc(hidden)]
+#[allow(missing_docs, missing_debug_implementations)]
 pub mod hostile {
-    #![allow(missing_docs)]
     pub use crate::dns::hostile::dns_answer;
 }

@@ -61,7 +61,7 @@ pub(crate) fn looks_like_data(below: &str) -> bool {
     if below.split('.').filter(is_number).count() > MOST_NUMBERS {
         return true;
     }
-    let joined: String = below.chars().filter(|letter| letter.is_ascii_alphanumeric()).collect();
+    let joined: String = below.chars().filter(char::is_ascii_alphanumeric).collect();
     if reads_as_text(&joined) {
         return true;
     }
@@ -184,8 +184,7 @@ fn reads_as_text(part: &str) -> bool {
         })
     };
     let long = part.len() >= LONG_ENOUGH;
-    (long && is_text(grouped(part, 16, 4)))
-        || (long && is_text(grouped(part, 32, 5)))
+    (long && (is_text(grouped(part, 16, 4)) || is_text(grouped(part, 32, 5))))
         || (part.len() >= 12 && is_text(decimal(part)))
 }
 
@@ -212,7 +211,7 @@ fn grouped(part: &str, radix: u32, bits: u32) -> Option<Vec<u8>> {
 }
 
 fn decimal(part: &str) -> Option<Vec<u8>> {
-    if part.len() % 3 != 0 || !part.bytes().all(|byte| byte.is_ascii_digit()) {
+    if !part.len().is_multiple_of(3) || !part.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let groups = part.as_bytes().chunks(3);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{message, names, query};
 use crate::dns::answer::{Over, answer};
-use crate::hostile::dns_answer;
+use crate::dns::hostile::dns_answer;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]

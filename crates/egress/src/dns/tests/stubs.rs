@@ -12,7 +12,7 @@ use crate::dns::answer::{Over, answer};
 /// Set in the process that is inside.
 const INSIDE: &str = "SKILLSANDBOX_DNS_INSIDE";
 
-/// Loopback, and a resolv.conf that nobody else sees. With no address but 127.0.0.1 and ::1, glibc holds that there is no network
+/// Loopback, and a resolv.conf that nobody else sees. With no address but 127.0.0.1 and `::1`, glibc holds that there is no network
 /// at all, and does not even ask where one family is wanted (`AI_ADDRCONFIG`).
 const SET_UP: &str = "set -e; ip link set lo up; \
     ip address add 198.19.255.254/32 dev lo; ip address add fd53:6b69:6c6c:ffff::1/128 dev lo; mount -t tmpfs none /mnt; \
