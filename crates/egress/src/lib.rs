@@ -36,4 +36,5 @@ pub use tap::{Tap, tap_filter};
 #[allow(missing_docs, missing_debug_implementations)]
 pub mod hostile {
     pub use crate::gate::hostile::Gate;
+    pub use crate::dns::hostile::dns_answer;
 }
