@@ -15,6 +15,7 @@ mod run;
 mod servers;
 mod tls;
 
+mod datagrams;
 mod gates_http;
 mod gates_tls;
 mod git;

@@ -39,7 +39,12 @@ impl Run {
 
     /// A name means a server.
     pub(crate) fn pin(self, name: &str, port: u16, server: &Server) -> Self {
-        Self { plan: self.plan.pin(name, port, server.address()), ..self }
+        self.pin_to(name, port, server.address())
+    }
+
+    /// A name means an address.
+    pub(crate) fn pin_to(self, name: &str, port: u16, to: SocketAddr) -> Self {
+        Self { plan: self.plan.pin(name, port, to), ..self }
     }
 
     /// Grants a name and lets it mean a server.
