@@ -162,11 +162,12 @@ fn getent_and_other_spellings() {
         return;
     }
     let server = Server::http();
-    let script = "for way in ahosts 'hosts'; do getent $way API.Weather.test. | head -n 1 | cut -d ' ' -f 1; done; \
+    let script = "for way in ahostsv4 ahostsv6 hosts; do getent $way API.Weather.test. | head -n 1 | cut -d ' ' -f 1; done; \
                   getent hosts webhook.test || echo none; getent hosts weather.test || echo none; \
                   curl -sS http://API.Weather.TEST/";
     let seen = run(&server).go("sh", &["-c", script]);
-    seen.prints("198.18.0.1\nfd53:6b69:6c6c::1\nnone\nnone\nhello from API.Weather.TEST\n");
+    let (v4, v6) = ("198.18.0.1", "fd53:6b69:6c6c::1");
+    seen.prints(&format!("{v4}\n{v6}\n{v6}\nnone\nnone\nhello from API.Weather.TEST\n"));
     seen.unknown("webhook.test");
     seen.allowed(NAME, 80);
 }
