@@ -14,15 +14,16 @@ pub(crate) fn attach_filter(socket: BorrowedFd<'_>, filter: &[u8]) -> Result<()>
     set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }
 
-/// Datagrams come with the address that they were sent to.
+/// Datagrams come with the address that they were sent to, and answers can be sent from it.
 pub(crate) fn tell_destinations(socket: BorrowedFd<'_>, is_v6: bool) -> Result<()> {
-    let (level, option) = if is_v6 {
-        (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO)
-    } else {
-        (libc::IPPROTO_IP, libc::IP_PKTINFO)
-    };
     let on: libc::c_int = 1;
-    set(socket, level, option, &on)
+    if !is_v6 {
+        return set(socket, libc::IPPROTO_IP, libc::IP_PKTINFO, &on);
+    }
+    set(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, &on)?;
+    // A route makes every address local, which is enough for IPv4; to send from an address of IPv6, an interface must have it, or
+    // this must be said (ipv6(7), Linux 4.15).
+    set(socket, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, &on)
 }
 
 fn set<T>(socket: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int, value: &T) -> Result<()> {
