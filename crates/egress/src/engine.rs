@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::SigSet;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
@@ -179,6 +180,9 @@ impl Engine {
 
     /// Serves until the launching program says that it is over.
     pub(crate) fn run(mut self) {
+        // What is spliced to a socket that is gone raises SIGPIPE, which is no business of the embedding program's; nor may its
+        // handlers run here.
+        let _ = SigSet::all().thread_block();
         let mut events: Vec<Event> = Vec::with_capacity(256);
         loop {
             let now = Instant::now();
