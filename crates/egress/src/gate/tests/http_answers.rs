@@ -61,6 +61,7 @@ fn when_the_server_does_not_agree_it_stays_http() {
         "HTTP/1.1 101 X\r\n\r\nUpgrade: websocket\r\n\r\n",
         "HTTP/1.1 101 X\r\nX-Upgrade: websocket\r\nUpgrade\r\n\r\n",
         "HTTP/1.1 101 Upgrade: websocket\r\n\r\n",
+        "HTTP/1.1 101 X\r\nUpg\rrade: websocket\r\n\r\n",
         "HTTP/1.1 103 X\r\nUpgrade: websocket\r\n\r\nHTTP/1.1 101 X\r\n\r\n",
         "HTTP/1.1 426 Upgrade Required\r\n\r\n",
         "HTTP/1.0 200 101\r\n\r\n",
