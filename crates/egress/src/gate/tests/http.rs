@@ -180,6 +180,7 @@ fn request_lines_can_be_read_in_one_way_only() {
         "GET\t/ HTTP/1.1",
         "GET /\tHTTP/1.1",
         "GET /a b HTTP/1.1",
+        "GET /a\tb HTTP/1.1",
         "GET / HTTP/1.1 HTTP/1.1",
         "GET / HTTP/1.2",
         "GET / HTTP/0.9",

@@ -61,6 +61,7 @@ fn when_the_server_does_not_agree_it_stays_http() {
         "HTTP/1.1 101 X\r\n\r\nUpgrade: websocket\r\n\r\n",
         "HTTP/1.1 101 X\r\nX-Upgrade: websocket\r\nUpgrade\r\n\r\n",
         "HTTP/1.1 101 Upgrade: websocket\r\n\r\n",
+        "HTTP/1.1 101 X\r\nUpg\rrade: websocket\r\n\r\n",
         "HTTP/1.1 103 X\r\nUpgrade: websocket\r\n\r\nHTTP/1.1 101 X\r\n\r\n",
         "HTTP/1.1 426 Upgrade Required\r\n\r\n",
         "HTTP/1.0 200 101\r\n\r\n",
@@ -109,6 +110,9 @@ fn only_the_first_request_may_ask_and_only_its_answer_counts() {
     // A body would have to be sent before the answer.
     refused(&[upgrade("Content-Length: 1\r\n")]);
     refused(&[upgrade("Transfer-Encoding: chunked\r\n")]);
+    for framing in ["Content-Length: 1", "Transfer-Encoding: chunked"] {
+        refused(&[says(&format!("POST / HTTP/1.1\r\nHost: {NAME}\r\nUpgrade: x\r\n{framing}\r\n\r\n"))]);
+    }
     // Nobody asked.
     assert!(!result(&[request(NAME), answers(AGREES), request("evil.test")]).2);
     assert_eq!(result(&[request(NAME), answers(AGREES), says("\u{1}")]).0, Some(Reason::NotHttp));

@@ -149,8 +149,10 @@ fn a_second_hello_must_name_the_server_where_the_first_must() {
 
 #[test]
 fn only_a_server_hello_is_an_answer() {
-    let hidden_by =
-        |what: &str, server: Vec<u8>| stops(what, &[hello(), Server(server), evil()], &fronting());
+    let hidden_by = |what: &str, server: Vec<u8>| {
+        stops(what, &[hello(), Server(server.clone()), evil()], &fronting());
+        passes(what, &[hello(), Server(server), sends(20, &[1]), sends(23, &[0; 40])], false);
+    };
     hidden_by("a warning", record(21, &[1, 112]));
     hidden_by("a fatal alert", record(21, &[2, 40]));
     hidden_by("a change of ciphers", record(20, &[1]));
