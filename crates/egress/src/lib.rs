@@ -24,5 +24,5 @@ pub use rule::{Protocol, Rule, Transport};
 #[doc(hidden)]
 #[allow(missing_docs, missing_debug_implementations)]
 pub mod hostile {
-    pub use crate::dns::hostile::dns_answer;
+    pub use crate::dns::hostile::{dns_answer, dns_reply};
 }

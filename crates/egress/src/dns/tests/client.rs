@@ -413,6 +413,52 @@ fn hostile_answers_over_tcp_are_errors() {
     }
 }
 
+/// One that takes the question and says nothing, and one that says a byte now and then.
+#[test]
+fn the_deadline_holds_over_tcp() {
+    let server = Server::new(
+        |asked| vec![reply(asked, 0x0200, &[])],
+        |_| {
+            thread::sleep(Duration::from_secs(1));
+            vec![]
+        },
+    );
+    let error = server.resolve_shortly("api.weather.test").unwrap_err().to_string();
+    assert!(error.contains("wants TCP") && error.contains("timed out"), "{error}");
+
+    let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = udp.local_addr().unwrap();
+    let tcp = TcpListener::bind(address).unwrap();
+    let drip = thread::spawn(move || {
+        let mut buffer = [0; 512];
+        let (length, from) = udp.recv_from(&mut buffer).unwrap();
+        udp.send_to(&reply(&buffer[..length], 0x0200, &[]), from).unwrap();
+        let (mut client, _) = tcp.accept().unwrap();
+        // Until the client is gone; 65535 bytes would take eleven minutes.
+        (0..65535_u32)
+            .take_while(|_| {
+                thread::sleep(Duration::from_millis(10));
+                client.write_all(&[0xff]).is_ok()
+            })
+            .count()
+    });
+    let error =
+        resolve(address, "api.weather.test", Instant::now() + Duration::from_millis(500)).unwrap_err();
+    assert!(error.to_string().contains("timed out"), "{error}");
+    assert!(drip.join().unwrap() < 65535);
+}
+
+#[test]
+fn no_such_name_says_more_than_silence() {
+    let server = Server::udp(|asked| if kind(asked) == A { vec![reply(asked, 3, &[])] } else { vec![] });
+    assert!(server.resolve("api.weather.test").unwrap_err().to_string().contains("NXDOMAIN"));
+    // Of one family only, it is not believed.
+    let server = Server::udp(|asked| {
+        vec![if kind(asked) == A { reply(asked, 0, &[a(THE_NAME, 1)]) } else { reply(asked, 3, &[]) }]
+    });
+    assert_eq!(server.resolve("api.weather.test").unwrap(), [address(1)]);
+}
+
 /// Many pointers in a row take no more time than they are long.
 #[test]
 fn chains_of_pointers_are_bounded() {
