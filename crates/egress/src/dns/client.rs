@@ -258,7 +258,7 @@ pub(super) fn read(message: &[u8], name: &Name, asked: &Asked) -> Result<Option<
             }
             aliases.push((record.owner, to));
         } else if record.kind == asked.kind {
-            addresses.push((record.owner, address(record.data)?));
+            addresses.push((record.owner, address(record.kind, record.data)?));
         }
     }
     // The records may lie in any order. Addresses of names that ours does not lead to are none of ours.
@@ -273,9 +273,14 @@ pub(super) fn read(message: &[u8], name: &Name, asked: &Asked) -> Result<Option<
     Ok(Some(Ok(its.take(MOST_ADDRESSES).collect())))
 }
 
-fn address(data: &[u8]) -> Result<IpAddr, Malformed> {
-    let v4 = <[u8; 4]>::try_from(data).map(IpAddr::from);
-    v4.or_else(|_| <[u8; 16]>::try_from(data).map(IpAddr::from)).map_err(|_| Malformed)
+/// The address in a record, of the family that its type says.
+fn address(kind: u16, data: &[u8]) -> Result<IpAddr, Malformed> {
+    let address = if kind == A {
+        data.try_into().map(|v4: [u8; 4]| v4.into())
+    } else {
+        data.try_into().map(|v6: [u8; 16]| v6.into())
+    };
+    address.map_err(|_| Malformed)
 }
 
 fn is_wait(error: &io::Error) -> bool {

@@ -274,8 +274,9 @@ fn forged_answers_are_passed_over() {
             // Cut, or with more promised than there is.
             forged[..forged.len() - 1].to_vec(),
             with(&|packet| packet[6] = 0xff),
-            // An address of five bytes; an owner that points to itself, forward, into the header.
+            // An address of five bytes, one of the other family; an owner that points to itself, forward, into the header.
             only_a_or_garbage(asked, &[record(THE_NAME, A, 1, 0, &[1, 2, 3, 4, 5])]),
+            only_a_or_garbage(asked, &[record(THE_NAME, A, 1, 0, &[0x20; 16])]),
             only_a_or_garbage(
                 asked,
                 &[record(&[0xc0, u8::try_from(question_end).unwrap()], A, 1, 0, &[1, 2, 3, 4])],
