@@ -283,7 +283,15 @@ fn forged_answers_are_passed_over() {
             ),
             only_a_or_garbage(asked, &[record(&[0xc0, 0xff], A, 1, 0, &[1, 2, 3, 4])]),
             only_a_or_garbage(asked, &[record(&[0xc0, 2], A, 1, 0, &[1, 2, 3, 4])]),
-            // An alias that is longer than its data.
+            only_a_or_garbage(asked, &[record(&[0xc0, 4], A, 1, 0, &[1, 2, 3, 4])]),
+            // An alias that is longer than its data, and one that is shorter.
+            only_a_or_garbage(
+                asked,
+                &[
+                    record(THE_NAME, CNAME, 1, 0, &[wire("end.test"), vec![0]].concat()),
+                    a(&wire("end.test"), 66),
+                ],
+            ),
             only_a_or_garbage(asked, &[record(THE_NAME, CNAME, 1, 0, b"\x09"), a(THE_NAME, 66)]),
             only_a(asked, &[a(THE_NAME, 1)]),
         ]
