@@ -35,6 +35,6 @@ pub use tap::{Tap, tap_filter};
 #[doc(hidden)]
 #[allow(missing_docs, missing_debug_implementations)]
 pub mod hostile {
-    pub use crate::dns::hostile::dns_answer;
+    pub use crate::dns::hostile::{dns_answer, dns_reply};
     pub use crate::gate::hostile::Gate;
 }

@@ -2,7 +2,8 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing, unreachable_pub)]
 
 use super::answer::{Over, answer};
-use super::wire::{A, AAAA, HEADER, Reader, SOA};
+use super::client::{Asked, read};
+use super::wire::{A, AAAA, HEADER, Name, Reader, SOA};
 use crate::names::Names;
 use crate::policy::Policy;
 use crate::rule::Rule;
@@ -56,6 +57,22 @@ pub fn dns_answer(packet: &[u8]) {
                 question.name.len() <= 4 * 255 && question.name.bytes().all(|byte| byte.is_ascii_graphic())
             );
             assert!(question.refused.is_none() || header.answers == 0);
+        }
+    }
+}
+
+/// Reads a message as what a resolver answered to a question that it fits, as far as it fits any.
+///
+/// # Panics
+/// Where a law is broken.
+pub fn dns_reply(message: &[u8]) {
+    let name = Name::of_host("api.weather.test").expect("a name");
+    let id = message.first_chunk().map_or(0, |id| u16::from_be_bytes(*id));
+    for kind in [A, AAAA] {
+        if let Ok(Some(Ok(addresses))) = read(message, &name, &Asked { id, kind, told: None }) {
+            assert!(
+                addresses.len() <= 32 && addresses.iter().all(|address| address.is_ipv4() == (kind == A))
+            );
         }
     }
 }

@@ -274,15 +274,24 @@ fn forged_answers_are_passed_over() {
             // Cut, or with more promised than there is.
             forged[..forged.len() - 1].to_vec(),
             with(&|packet| packet[6] = 0xff),
-            // An address of five bytes; an owner that points to itself, forward, into the header.
+            // An address of five bytes, one of the other family; an owner that points to itself, forward, into the header.
             only_a_or_garbage(asked, &[record(THE_NAME, A, 1, 0, &[1, 2, 3, 4, 5])]),
+            only_a_or_garbage(asked, &[record(THE_NAME, A, 1, 0, &[0x20; 16])]),
             only_a_or_garbage(
                 asked,
                 &[record(&[0xc0, u8::try_from(question_end).unwrap()], A, 1, 0, &[1, 2, 3, 4])],
             ),
             only_a_or_garbage(asked, &[record(&[0xc0, 0xff], A, 1, 0, &[1, 2, 3, 4])]),
             only_a_or_garbage(asked, &[record(&[0xc0, 2], A, 1, 0, &[1, 2, 3, 4])]),
-            // An alias that is longer than its data.
+            only_a_or_garbage(asked, &[record(&[0xc0, 4], A, 1, 0, &[1, 2, 3, 4])]),
+            // An alias that is longer than its data, and one that is shorter.
+            only_a_or_garbage(
+                asked,
+                &[
+                    record(THE_NAME, CNAME, 1, 0, &[wire("end.test"), vec![0]].concat()),
+                    a(&wire("end.test"), 66),
+                ],
+            ),
             only_a_or_garbage(asked, &[record(THE_NAME, CNAME, 1, 0, b"\x09"), a(THE_NAME, 66)]),
             only_a(asked, &[a(THE_NAME, 1)]),
         ]
@@ -411,6 +420,52 @@ fn hostile_answers_over_tcp_are_errors() {
         let error = server.resolve("api.weather.test").unwrap_err().to_string();
         assert!(error.contains(text) && error.contains("wants TCP"), "{what}: {error}");
     }
+}
+
+/// One that takes the question and says nothing, and one that says a byte now and then.
+#[test]
+fn the_deadline_holds_over_tcp() {
+    let server = Server::new(
+        |asked| vec![reply(asked, 0x0200, &[])],
+        |_| {
+            thread::sleep(Duration::from_secs(1));
+            vec![]
+        },
+    );
+    let error = server.resolve_shortly("api.weather.test").unwrap_err().to_string();
+    assert!(error.contains("wants TCP") && error.contains("timed out"), "{error}");
+
+    let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = udp.local_addr().unwrap();
+    let tcp = TcpListener::bind(address).unwrap();
+    let drip = thread::spawn(move || {
+        let mut buffer = [0; 512];
+        let (length, from) = udp.recv_from(&mut buffer).unwrap();
+        udp.send_to(&reply(&buffer[..length], 0x0200, &[]), from).unwrap();
+        let (mut client, _) = tcp.accept().unwrap();
+        // Until the client is gone; 65535 bytes would take eleven minutes.
+        (0..65535_u32)
+            .take_while(|_| {
+                thread::sleep(Duration::from_millis(10));
+                client.write_all(&[0xff]).is_ok()
+            })
+            .count()
+    });
+    let error =
+        resolve(address, "api.weather.test", Instant::now() + Duration::from_millis(500)).unwrap_err();
+    assert!(error.to_string().contains("timed out"), "{error}");
+    assert!(drip.join().unwrap() < 65535);
+}
+
+#[test]
+fn no_such_name_says_more_than_silence() {
+    let server = Server::udp(|asked| if kind(asked) == A { vec![reply(asked, 3, &[])] } else { vec![] });
+    assert!(server.resolve("api.weather.test").unwrap_err().to_string().contains("NXDOMAIN"));
+    // Of one family only, it is not believed.
+    let server = Server::udp(|asked| {
+        vec![if kind(asked) == A { reply(asked, 0, &[a(THE_NAME, 1)]) } else { reply(asked, 3, &[]) }]
+    });
+    assert_eq!(server.resolve("api.weather.test").unwrap(), [address(1)]);
 }
 
 /// Many pointers in a row take no more time than they are long.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{message, names, query};
 use crate::dns::answer::{Over, answer};
-use crate::dns::hostile::dns_answer;
+use crate::dns::hostile::{dns_answer, dns_reply};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
@@ -31,6 +31,16 @@ proptest! {
             }
         }
         dns_answer(&packet);
+    }
+
+    #[test]
+    fn any_records_in_a_reply_are_read_within_the_rules(
+        answers in 0_u16..5, rest in prop::collection::vec(prop::sample::select(&b"\0\x01\x04\x05\x1c\x0c\xc0a"[..]), 0..120),
+    ) {
+        let mut reply = query("api.weather.test", 1);
+        reply[2..4].copy_from_slice(&[0x81, 0x80]);
+        reply[6..8].copy_from_slice(&answers.to_be_bytes());
+        dns_reply(&[reply, rest].concat());
     }
 
     /// Whatever the labels are, only those of a granted name have an address.
