@@ -55,7 +55,8 @@ pub(crate) struct Waived {
 /// The profile, twice: refusals are told to the launching program, or, where another supervisor listens already, to nobody.
 #[derive(Debug)]
 pub(crate) struct Filters {
-    pub(crate) telling: seccomp::Program,
+    /// `None` where nobody wants to be told.
+    pub(crate) telling: Option<seccomp::Program>,
     pub(crate) silent: seccomp::Program,
 }
 
@@ -135,7 +136,11 @@ fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<Infallible> {
 
 /// The last wall. What it refuses can be heard of on a descriptor, unless somebody listens already.
 fn install_filter(filters: &Filters) -> Applied<Option<OwnedFd>> {
-    match sys::seccomp::install_listening(filters.telling.bytes()) {
+    let Some(telling) = &filters.telling else {
+        sys::seccomp::install(filters.silent.bytes()).at(Step::Seccomp)?;
+        return Ok(None);
+    };
+    match sys::seccomp::install_listening(telling.bytes()) {
         Ok(listener) => Ok(Some(listener)),
         Err(sys::Errno(libc::EBUSY)) => {
             sys::seccomp::install(filters.silent.bytes()).at(Step::Seccomp)?;

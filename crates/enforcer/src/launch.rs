@@ -47,7 +47,13 @@ impl Run {
 }
 
 /// Makes the processes of a sandbox and waits until the program runs.
-pub(crate) fn start(prepared: &Prepared, group: Option<&mut Group>) -> Result<(Run, Said), Error> {
+///
+/// `watch` is called when every wall stands, and before the program is executed: whoever hears of its calls must begin to, or it waits.
+pub(crate) fn start(
+    prepared: &Prepared,
+    group: Option<&mut Group>,
+    mut watch: impl FnMut(&mut Said) -> Result<(), Error>,
+) -> Result<(Run, Said), Error> {
     let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
     let sockets = rustix::net::socketpair(family, kind, SocketFlags::CLOEXEC, None);
     let (ready, ready_end) = sockets.map_err(host("make a pair of sockets"))?;
@@ -77,11 +83,11 @@ pub(crate) fn start(prepared: &Prepared, group: Option<&mut Group>) -> Result<(R
         run.end();
         return Err(layer_error(Step::Maps, Step::Maps.text().to_owned(), source));
     }
-    let said = match hear(ready.as_fd()) {
+    let said = match hear(ready.as_fd(), &mut watch) {
         Ok(said) => said,
-        Err(source) => {
+        Err(error) => {
             run.end();
-            return Err(Error::Host { what: "hear from the sandbox", source });
+            return Err(error);
         }
     };
     run.since = Instant::now();
@@ -118,7 +124,10 @@ pub(crate) struct Said {
     pub(crate) sockets: Vec<OwnedFd>,
 }
 
-fn hear(ready: BorrowedFd<'_>) -> io::Result<Said> {
+fn hear(
+    ready: BorrowedFd<'_>,
+    watch: &mut impl FnMut(&mut Said) -> Result<(), Error>,
+) -> Result<Said, Error> {
     let mut said = Said::default();
     loop {
         let mut bytes = [0; MESSAGE_SIZE];
@@ -128,14 +137,13 @@ fn hear(ready: BorrowedFd<'_>) -> io::Result<Said> {
             let into = &mut [IoSliceMut::new(&mut bytes)];
             rustix::net::recvmsg(ready, into, &mut rights, RecvFlags::CMSG_CLOEXEC)
         };
-        let received = rustix::io::retry_on_intr(receive)?;
+        let received = rustix::io::retry_on_intr(receive).map_err(host("hear from the sandbox"))?;
         if received.bytes == 0 {
             return Ok(said);
         }
         if received.bytes == MESSAGE_SIZE {
             said.messages.extend(Message::decode(bytes));
         }
-        said.stands |= received.bytes == STANDS.len();
         for message in rights.drain() {
             let RecvAncillaryMessage::ScmRights(mut fds) = message else { continue };
             if received.bytes == network::SOCKETS.len() {
@@ -143,6 +151,10 @@ fn hear(ready: BorrowedFd<'_>) -> io::Result<Said> {
             } else {
                 said.listener = fds.next();
             }
+        }
+        if received.bytes == STANDS.len() && !said.stands {
+            said.stands = true;
+            watch(&mut said)?;
         }
     }
 }

@@ -55,6 +55,7 @@
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+mod auditing;
 mod capture;
 mod cgroup;
 mod child;
@@ -70,7 +71,7 @@ mod launch;
 mod layer;
 mod layers;
 mod limits;
-mod listener;
+mod observe;
 mod outcome;
 mod places;
 mod plan;
@@ -96,6 +97,7 @@ pub use inspect::{GrantedPath, Inspection, NeededPath, PathAccess, PathLink, Pat
 pub use layer::Layer;
 pub use layers::env::EnvironmentCounts;
 pub use limits::Limits;
+pub use observe::{Access, Actor, Audit, Execution, FileAccess, Observed, Observer, Operation, Tried};
 pub use outcome::{Captured, End, Limit, LimitHit, Outcome, Status};
 pub use places::Places;
 pub use plan::{Command, Input, Output, Plan, PlanBuilder};

@@ -8,6 +8,7 @@ use skillsandbox_egress::Record;
 use crate::cgroup::{Mechanism, Usage};
 use crate::layer::Layer;
 use crate::layers::env::EnvironmentCounts;
+use crate::observe::Audit;
 use crate::refusals::RefusedCall;
 
 /// How a run ended, and what held it.
@@ -30,6 +31,10 @@ pub struct Outcome {
     pub duration: Duration,
     /// What it used, where that was measured.
     pub usage: Usage,
+    /// How much of it was seen: less than was asked for where another supervisor listens already, or where nobody was to be told.
+    pub audit: Audit,
+    /// Things that the observer was not told of, because too many came at a time.
+    pub lost: u64,
     /// Whether refused calls could be heard of. Inside another supervised sandbox they cannot: they are refused all the same, and an
     /// empty list says nothing.
     pub hears_refusals: bool,
@@ -76,6 +81,8 @@ pub enum End {
     Processes,
     /// The launching program ended it.
     Killed,
+    /// Not everything that it did could be told, and that was required.
+    Unobserved,
 }
 
 /// A limit that was reached.

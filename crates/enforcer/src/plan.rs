@@ -8,13 +8,14 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use skillsandbox_egress::{Observer, Policy, Rule};
+use skillsandbox_egress::{Policy, Rule};
 
 use crate::error::{Error, PlanProblem};
 use crate::layer::Layer;
 use crate::layers::env::Environment;
 use crate::layers::mounts::HOME;
 use crate::limits::Limits;
+use crate::observe::{Audit, Observer};
 use crate::seccomp::Profile;
 
 /// Paths that no grant may name or lie in: the sandbox has its own there.
@@ -330,6 +331,8 @@ pub struct Command {
     pub(crate) stdout: Output,
     pub(crate) stderr: Output,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) audit: Audit,
+    pub(crate) audit_required: bool,
 }
 
 impl Command {
@@ -343,6 +346,8 @@ impl Command {
             stdout: Output::Inherited,
             stderr: Output::Inherited,
             observer: None,
+            audit: Audit::default(),
+            audit_required: false,
         }
     }
 
@@ -381,11 +386,30 @@ impl Command {
         self
     }
 
-    /// Who is told of every attempt to reach something, as it happens.
+    /// Who is told of what it tries, as it happens. Files and programs are seen only where somebody is told.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);
         self
+    }
+
+    /// How much is seen; everything unless set.
+    #[must_use]
+    pub fn audit(mut self, audit: Audit) -> Self {
+        self.audit = audit;
+        self
+    }
+
+    /// Ends the run rather than not telling the observer of something.
+    #[must_use]
+    pub fn audit_required(mut self) -> Self {
+        self.audit_required = true;
+        self
+    }
+
+    /// What is really to be seen: without an observer, nobody is told of files.
+    pub(crate) fn sees(&self) -> Audit {
+        if self.observer.is_some() { self.audit } else { self.audit.min(Audit::Violations) }
     }
 
     /// Captures both outputs, at most so many bytes of each.
@@ -397,7 +421,7 @@ impl Command {
 
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { program, arguments, stdin, stdout, stderr, observer } = self;
+        let Self { program, arguments, stdin, stdout, stderr, observer, audit, audit_required } = self;
         f.debug_struct("Command")
             .field("program", program)
             .field("arguments", arguments)
@@ -405,6 +429,8 @@ impl fmt::Debug for Command {
             .field("stdout", stdout)
             .field("stderr", stderr)
             .field("observed", &observer.is_some())
+            .field("audit", audit)
+            .field("audit_required", audit_required)
             .finish()
     }
 }

@@ -20,6 +20,7 @@ use crate::layers::mounts::{HOME, Mounts, NAME, RUNTIME_DIR, TMP};
 use crate::layers::namespaces::Namespaces;
 use crate::layers::network::Network;
 use crate::layers::rlimits::Rlimits;
+use crate::observe::{Audit, Paths};
 use crate::plan::{Command, Plan};
 use crate::program::{self, Program, Search};
 use crate::seccomp::{self, Refusal};
@@ -39,6 +40,8 @@ pub(crate) struct Outside {
     pub(crate) environment: EnvironmentCounts,
     /// Layers that are missing and were waived, and why.
     pub(crate) waived: Vec<(Layer, String)>,
+    /// What the run may do with files, to judge what it tries.
+    pub(crate) paths: Paths,
 }
 
 /// What a plan means on this host, before anything is made for it.
@@ -99,7 +102,12 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
             cure: None,
         })
     };
-    let seccomp = Filters { telling: filter(Refusal::Notify)?, silent: filter(Refusal::Errno)? };
+    let telling = match command.sees() {
+        Audit::Off => None,
+        Audit::Violations => Some(filter(Refusal::Notify)?),
+        Audit::Full => Some(filter(Refusal::Observe)?),
+    };
+    let seccomp = Filters { telling, silent: filter(Refusal::Errno)? };
     let group = group(plan);
     let mechanism = group.as_ref().map_or(Mechanism::Supervised, Group::mechanism);
     let (join, leftovers) = joining(group.as_ref())?;
@@ -123,7 +131,8 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
             seccomp: plan.waives(Layer::Seccomp),
         },
     };
-    Ok((prepared, Outside { ends, leftovers, group, mechanism, environment: located.counts, waived }))
+    let paths = Paths::new(located.grants);
+    Ok((prepared, Outside { ends, leftovers, group, mechanism, environment: located.counts, waived, paths }))
 }
 
 /// A group where one can be had; otherwise limits on each process and the supervisor hold the limits.

@@ -40,7 +40,11 @@ pub(crate) struct Refusals {
 
 impl Refusals {
     /// Counts a call that the filter asked about, and says what to answer.
-    pub(crate) fn judge(&mut self, asked: Asked, judgement: Result<Judgement, CompileError>) -> Answer {
+    pub(crate) fn judge(
+        &mut self,
+        asked: Asked,
+        judgement: Result<Judgement, CompileError>,
+    ) -> (Answer, RefusedCall) {
         let (errno, reason) = match judgement {
             Ok(Judgement::Reported { reason, .. }) => (None, reason),
             Ok(Judgement::Refused { errno, reason, .. }) => (Some(errno), reason),
@@ -50,8 +54,9 @@ impl Refusals {
             }
         };
         let name = seccomp::name(asked.number);
-        self.count(RefusedCall { name, number: asked.number, reason, errno, pid: asked.pid, count: 0 });
-        errno.map_or(Answer::GoOn, Answer::Fail)
+        let call = RefusedCall { name, number: asked.number, reason, errno, pid: asked.pid, count: 0 };
+        self.count(call.clone());
+        (errno.map_or(Answer::GoOn, Answer::Fail), RefusedCall { count: 1, ..call })
     }
 
     fn count(&mut self, mut call: RefusedCall) {

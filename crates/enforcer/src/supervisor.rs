@@ -8,19 +8,15 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-use skillsandbox_egress::{Broker, Policy, Sockets, Tap};
-
+use crate::auditing::Auditing;
 use crate::capture::Capture;
 use crate::cgroup::{Group, Mechanism, Usage};
 use crate::child::Prepared;
-use crate::destinations::Destinations;
 use crate::error::Error;
 use crate::janitor::Janitor;
 use crate::launch::{Run, Said, host, layer_error, start, waived};
 use crate::layer::Layer;
-use crate::layers::network;
 use crate::limits::Limits;
-use crate::listener::Listener;
 use crate::outcome::{End, Limit, LimitHit, Outcome};
 use crate::plan::{Command, Plan};
 use crate::prepare::Outside;
@@ -57,8 +53,7 @@ pub(crate) struct Supervisor {
     stderr: Capture,
     wake: Arc<Wake>,
     watch: Option<Watch>,
-    listener: Listener,
-    egress: Arc<Policy>,
+    auditing: Auditing,
     /// When the cgroup is looked at next, where that is needed.
     next_look: Option<Instant>,
     /// After `outside`, whose groups must be gone before it.
@@ -67,6 +62,7 @@ pub(crate) struct Supervisor {
 
 impl Supervisor {
     pub(crate) fn new(plan: &Plan, command: &Command, mut outside: Outside, wake: Arc<Wake>) -> Self {
+        let auditing = Auditing::new(plan, command, std::mem::take(&mut outside.paths), &wake);
         let stdout = Capture::new(outside.ends.stdout.take(), command.stdout);
         let stderr = Capture::new(outside.ends.stderr.take(), command.stderr);
         Self {
@@ -76,8 +72,7 @@ impl Supervisor {
             stderr,
             wake,
             watch: None,
-            listener: Listener::new(plan.profile, Destinations::new(command.observer.clone())),
-            egress: Arc::new(plan.egress.clone()),
+            auditing,
             next_look: None,
             janitor: None,
         }
@@ -93,14 +88,6 @@ impl Supervisor {
             Ok((run, said)) => {
                 let waived = said.messages.iter().map(|message| waived(&prepared, *message));
                 self.outside.waived.extend(waived);
-                if let Err(error) = self.serve(&prepared, said.sockets) {
-                    run.end();
-                    let _ = started.send(Err(error));
-                    return None;
-                }
-                if let Some(listener) = said.listener {
-                    self.listener.listen(listener);
-                }
                 run
             }
             Err(error) => {
@@ -134,31 +121,8 @@ impl Supervisor {
                     .map_err(|source| layer_error(Step::Clone, Step::Clone.text().to_owned(), source))?,
             );
         }
-        start(prepared, self.outside.group.as_mut())
-    }
-
-    /// Begins to serve the sockets that were made inside.
-    fn serve(&mut self, prepared: &Prepared, sockets: Vec<OwnedFd>) -> Result<(), Error> {
-        let Some(served) = &prepared.network.served else { return Ok(()) };
-        let mut sockets = sockets.into_iter();
-        let streams: Vec<_> = served.streams.iter().copied().zip(sockets.by_ref()).collect();
-        let datagrams: Vec<_> = served.datagrams.iter().copied().zip(sockets.by_ref()).collect();
-        let taps = network::TAPS.into_iter().zip(sockets);
-        let taps: Vec<_> =
-            taps.map(|((transport, is_v6), socket)| Tap { transport, is_v6, socket }).collect();
-        let is_complete = streams.len() == served.streams.len()
-            && datagrams.len() == served.datagrams.len()
-            && taps.len() >= 2;
-        let sockets = Sockets { streams, datagrams, taps };
-        let failed = |source| Error::Host { what: "serve the network of the sandbox", source };
-        if !is_complete {
-            // The kernel drops descriptors for which the launching program has no room.
-            return Err(failed(io::Error::from_raw_os_error(libc::EMFILE)));
-        }
-        let ledger = self.listener.destinations.ledger();
-        let broker = Broker::start(Arc::clone(&self.egress), sockets, ledger).map_err(failed)?;
-        self.listener.destinations.serve(broker);
-        Ok(())
+        let Self { outside, auditing, .. } = self;
+        start(prepared, outside.group.as_mut(), |said| auditing.begin(prepared, said))
     }
 
     /// Waits until the run ends, by itself or because it must.
@@ -183,6 +147,7 @@ impl Supervisor {
             let patience = next.map(|next| timespec(next.saturating_duration_since(now)));
             match self.wait_for_something(run, patience.as_ref()) {
                 Event::Ended => return End::Itself,
+                Event::Woken if self.auditing.is_short() => return End::Unobserved,
                 Event::Woken => return End::Killed,
                 Event::Nothing => {}
             }
@@ -209,19 +174,11 @@ impl Supervisor {
             PollFd::new(&self.wake.0, PollFlags::IN),
             self.stdout.poll(run.child.pidfd.as_fd()),
             self.stderr.poll(run.child.pidfd.as_fd()),
-            match self.listener.descriptor() {
-                Some(listener) => PollFd::new(listener, PollFlags::IN),
-                None => PollFd::new(&run.child.pidfd, PollFlags::empty()),
-            },
         ];
         if poll(&mut fds, patience).is_err() {
             return Event::Nothing;
         }
-        let [ended, woken, out, err, asked] = fds.map(|fd| fd.revents());
-        if !asked.is_empty() && self.listener.descriptor().is_some() {
-            self.listener.serve(asked);
-        }
-        let [ended, woken, out, err] = [ended, woken, out, err].map(|events| !events.is_empty());
+        let [ended, woken, out, err] = fds.map(|fd| !fd.revents().is_empty());
         if out {
             self.stdout.read_available();
         }
@@ -250,6 +207,7 @@ impl Supervisor {
         let patience = if end == End::Itself { LAST_WORDS } else { Duration::ZERO };
         let (end, limits_hit) = self.verdict(end);
         let usage = self.usage();
+        let audited = self.auditing.finish(patience);
         Outcome {
             status,
             end,
@@ -259,9 +217,11 @@ impl Supervisor {
             stderr: self.stderr.captured,
             duration,
             usage,
-            hears_refusals: self.listener.hears,
-            refused: self.listener.refusals.into_calls(),
-            network: self.listener.destinations.finish(patience),
+            audit: audited.audit,
+            lost: audited.lost,
+            hears_refusals: audited.hears,
+            refused: audited.refused,
+            network: audited.network,
             environment: self.outside.environment,
             waived: self.outside.waived,
         }

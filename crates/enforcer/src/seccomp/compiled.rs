@@ -15,6 +15,10 @@ pub(super) fn filter(profile: Profile, refusal: Refusal) -> Option<&'static [u8]
         (Profile::Default | Profile::Permissive, Refusal::Notify) => {
             include_bytes!("compiled/x86_64/default-notify.bpf")
         }
+        (Profile::Default | Profile::Permissive, Refusal::Observe) => {
+            include_bytes!("compiled/x86_64/default-observe.bpf")
+        }
+        (Profile::Strict, Refusal::Observe) => include_bytes!("compiled/x86_64/strict-observe.bpf"),
         (Profile::Strict, Refusal::Errno) => include_bytes!("compiled/x86_64/strict-errno.bpf"),
         (Profile::Strict, Refusal::Notify) => include_bytes!("compiled/x86_64/strict-notify.bpf"),
         (Profile::Permissive, Refusal::Errno) => include_bytes!("compiled/x86_64/permissive-errno.bpf"),
@@ -37,14 +41,17 @@ mod tests {
         let generate = std::env::var_os("SKILLSANDBOX_GENERATE").is_some();
         let made_by = fs::read_to_string(folder.join("libseccomp-version")).unwrap_or_default();
         for profile in Profile::ALL {
-            for (refusal, suffix) in [(Refusal::Errno, "errno"), (Refusal::Notify, "notify")] {
+            for (refusal, suffix) in
+                [(Refusal::Errno, "errno"), (Refusal::Notify, "notify"), (Refusal::Observe, "observe")]
+            {
                 let name = format!("{profile}-{suffix}.bpf");
                 let made = build(profile, refusal).unwrap();
-                if generate && (profile, refusal) != (Profile::Permissive, Refusal::Notify) {
+                let is_shared = profile == Profile::Permissive && refusal != Refusal::Errno;
+                if generate && !is_shared {
                     fs::write(folder.join(&name), &made).unwrap();
                 } else if generate {
                     assert!(
-                        fs::read(folder.join("default-notify.bpf")).unwrap() == made,
+                        fs::read(folder.join(format!("default-{suffix}.bpf"))).unwrap() == made,
                         "{name} is not the same"
                     );
                 } else if made_by == version {

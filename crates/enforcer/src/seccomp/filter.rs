@@ -7,7 +7,7 @@ use libseccomp::error::SeccompError;
 use libseccomp::{ScmpAction, ScmpArgCompare, ScmpCompareOp, ScmpFilterContext, ScmpSyscall};
 use nix::errno::Errno;
 
-use super::groups::{DENIED, FUTURE, GROUPS};
+use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED};
 use super::table::{Answer, Call, Group, Rule};
 use super::{Profile, Refusal};
 
@@ -72,7 +72,7 @@ pub(super) fn number(call: &Call) -> Result<i32, CompileError> {
 /// Makes the filter of a profile.
 pub(super) fn build(profile: Profile, refusal: Refusal) -> Result<Vec<u8>, CompileError> {
     let refused = |errno: Errno| match (refusal, profile) {
-        (Refusal::Notify, _) => ScmpAction::Notify,
+        (Refusal::Notify | Refusal::Observe, _) => ScmpAction::Notify,
         (Refusal::Errno, Profile::Permissive) => ScmpAction::Log,
         (Refusal::Errno, _) => ScmpAction::Errno(errno as i32),
     };
@@ -85,13 +85,14 @@ pub(super) fn build(profile: Profile, refusal: Refusal) -> Result<Vec<u8>, Compi
     filter.set_ctl_optimize(BINARY_TREE).map_err(step("sort calls into a tree"))?;
 
     // What is observed and not listed is asked about, as all that is not listed is.
-    let listed =
-        |group: &&Group| group.within.has(profile) && !(group.observed && refusal == Refusal::Notify);
-    let allowed = GROUPS.iter().filter(listed).flat_map(|group| group.calls.here());
+    let listed = |group: &&Group| group.within.has(profile) && !(group.observed && refusal != Refusal::Errno);
+    let observed = |call: &Call| refusal == Refusal::Observe && OBSERVED.contains(&call.name);
+    let allowed =
+        GROUPS.iter().filter(listed).flat_map(|group| group.calls.here()).filter(|call| !observed(call));
     let denied = DENIED.iter().flat_map(|denial| {
         let action = match denial.answer {
             Answer::Refuse(errno) => refused(errno),
-            Answer::OnlyWall(_) if refusal == Refusal::Notify => ScmpAction::Notify,
+            Answer::OnlyWall(_) if refusal != Refusal::Errno => ScmpAction::Notify,
             Answer::OnlyWall(errno) | Answer::Always(errno) => ScmpAction::Errno(errno as i32),
         };
         denial.calls.here().map(move |call| (action, call))

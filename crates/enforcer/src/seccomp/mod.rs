@@ -129,6 +129,8 @@ pub(crate) enum Refusal {
     Errno,
     /// It goes to the listener of the filter.
     Notify,
+    /// The same, and so do calls that are allowed and observed.
+    Observe,
 }
 
 /// A filter as the kernel takes it: the bytes of an array of `struct sock_filter`.
@@ -146,12 +148,12 @@ impl Program {
 /// The filter of a profile: the one that comes with the crate where there is one for this architecture, since libseccomp takes
 /// 5 to 9 ms to make one; otherwise made once for each profile and refusal, and kept.
 pub(crate) fn compile(profile: Profile, refusal: Refusal) -> Result<Program, CompileError> {
-    static MADE: [[OnceLock<Program>; 2]; 3] = [const { [const { OnceLock::new() }; 2] }; 3];
+    static MADE: [[OnceLock<Program>; 3]; 3] = [const { [const { OnceLock::new() }; 3] }; 3];
     if let Some(bytes) = compiled::filter(profile, refusal) {
         return Ok(Program(Cow::Borrowed(bytes)));
     }
     let [default, strict, permissive] = &MADE;
-    let [errno, notify] = match profile {
+    let [errno, notify, observe] = match profile {
         Profile::Default => default,
         Profile::Strict => strict,
         Profile::Permissive => permissive,
@@ -159,6 +161,7 @@ pub(crate) fn compile(profile: Profile, refusal: Refusal) -> Result<Program, Com
     let place = match refusal {
         Refusal::Errno => errno,
         Refusal::Notify => notify,
+        Refusal::Observe => observe,
     };
     if let Some(program) = place.get() {
         return Ok(program.clone());

@@ -179,7 +179,7 @@ fn a_name_that_nobody_knows_is_an_error_that_names_it() {
 #[test]
 fn a_program_is_made_once_and_fits_into_the_kernel() {
     for profile in Profile::ALL {
-        for refusal in [Refusal::Errno, Refusal::Notify] {
+        for refusal in [Refusal::Errno, Refusal::Notify, Refusal::Observe] {
             let program = compile(profile, refusal).unwrap();
             assert_eq!(program.bytes(), compile(profile, refusal).unwrap().bytes());
             assert_eq!(
@@ -200,7 +200,7 @@ fn programs_do_what_the_tables_say() {
     let mut dice = Dice(0x2545_f491_4f6c_dd1d);
     let rules = rules_by_number();
     for profile in Profile::ALL {
-        for refusal in [Refusal::Errno, Refusal::Notify] {
+        for refusal in [Refusal::Errno, Refusal::Notify, Refusal::Observe] {
             let program = compile(profile, refusal).unwrap();
             let check = |number: i32, arguments: [u64; 6]| {
                 let action = run(program.bytes(), machine::NATIVE, number, arguments);
@@ -259,7 +259,7 @@ fn the_short_cut_to_observed_calls_is_right() {
 fn other_architectures_and_x32_are_killed() {
     let x32 = 0x4000_0000;
     for profile in Profile::ALL {
-        for refusal in [Refusal::Errno, Refusal::Notify] {
+        for refusal in [Refusal::Errno, Refusal::Notify, Refusal::Observe] {
             let program = compile(profile, refusal).unwrap();
             for architecture in machine::FOREIGN {
                 for number in [0, 1, 20, 102, 117, 400] {
@@ -282,12 +282,23 @@ fn expected(profile: Profile, refusal: Refusal, number: i32, arguments: [u64; 6]
         return Action::KillProcess;
     }
     match (profile.judge(number, arguments).unwrap(), refusal) {
+        (Judgement::Allowed, Refusal::Observe) if observed().contains(&number) => Action::Notify,
         (Judgement::Allowed, _) | (Judgement::Observed, Refusal::Errno) => Action::Allow,
         (Judgement::Refused { errno, .. }, _) if always_answered().contains(&number) => Action::Errno(errno),
-        (_, Refusal::Notify) => Action::Notify,
+        (_, Refusal::Notify | Refusal::Observe) => Action::Notify,
         (Judgement::Reported { .. }, Refusal::Errno) => Action::Log,
         (Judgement::Refused { errno, .. }, Refusal::Errno) => Action::Errno(errno),
     }
+}
+
+/// The numbers of calls that are observed.
+fn observed() -> &'static HashSet<i32> {
+    static NUMBERS: OnceLock<HashSet<i32>> = OnceLock::new();
+    let is_observed = |call: &Call| groups::OBSERVED.contains(&call.name);
+    NUMBERS.get_or_init(|| {
+        let calls = every_table().flat_map(|(_, calls)| calls.here()).filter(is_observed);
+        calls.map(|call| filter::number(&call).unwrap()).collect()
+    })
 }
 
 /// Calls that no profile hands to a supervisor.

@@ -49,3 +49,39 @@ pub(super) const DENIED: &[Denial] = denied::DENIED;
 /// Numbers that no kernel used when the tables were written, up to where x86-64 has its x32 numbers. They answer `ENOSYS`: a C
 /// library that tries a new call first and finds it missing takes the old one; told `EPERM`, it gives up.
 pub(super) const FUTURE: std::ops::RangeInclusive<i32> = 472..=511;
+
+/// Calls that are allowed and that a supervisor is asked about where everything is observed: those that name a file or a program.
+pub(super) const OBSERVED: [&str; 32] = [
+    "open",
+    "openat",
+    "creat",
+    "execve",
+    "execveat",
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "rename",
+    "renameat",
+    "renameat2",
+    "link",
+    "linkat",
+    "symlink",
+    "symlinkat",
+    "mkdir",
+    "mkdirat",
+    "mknod",
+    "mknodat",
+    "truncate",
+    "chmod",
+    "fchmodat",
+    "fchmodat2",
+    "chown",
+    "lchown",
+    "fchownat",
+    "setxattr",
+    "lsetxattr",
+    "removexattr",
+    "lremovexattr",
+    "setxattrat",
+    "removexattrat",
+];

@@ -1,0 +1,99 @@
+//! Finds out what came of what was seen, and tells the observer. However long that takes, nobody waits for it.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Instant, SystemTime};
+
+use super::paths::Paths;
+use super::queue::Queue;
+use super::raw::{Raw, RawTried};
+use super::{Execution, FileAccess, Observed, Observer, Operation, Tried};
+
+/// The thread that tells.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    queue: Arc<Queue>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Desk {
+    pub(crate) fn open(queue: Arc<Queue>, observer: Arc<dyn Observer>, paths: Paths) -> io::Result<Self> {
+        let mut work = Work { queue: Arc::clone(&queue), observer, paths, begun: Instant::now() };
+        let thread = std::thread::Builder::new().name("skillsandbox-log".into()).stack_size(256 << 10);
+        let thread = thread.spawn(move || work.run())?;
+        Ok(Self { queue, thread: Some(thread) })
+    }
+
+    /// Tells what is left.
+    pub(crate) fn close(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.queue.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+struct Work {
+    queue: Arc<Queue>,
+    observer: Arc<dyn Observer>,
+    paths: Paths,
+    begun: Instant,
+}
+
+impl Work {
+    fn run(&mut self) {
+        loop {
+            let batch = self.queue.take();
+            for raw in batch.seen {
+                let observed = self.observed(raw);
+                self.observer.observed(&observed);
+            }
+            if batch.lost > 0 {
+                let tried = Tried::Lost(batch.lost);
+                let (at, elapsed) = (SystemTime::now(), self.begun.elapsed());
+                self.observer.observed(&Observed { at, elapsed, actor: None, tried });
+            }
+            if batch.is_last {
+                return;
+            }
+        }
+    }
+
+    fn observed(&mut self, raw: Raw) -> Observed {
+        let actor = raw.actor.as_deref();
+        let tried = match raw.what {
+            RawTried::File { operation, path, to } => {
+                let (path, verdict) = self.paths.judge(operation, &path, actor);
+                let to = to.map(|to| self.paths.judge(operation, &to, actor));
+                // Both names have to be allowed; what a symbolic link says need not.
+                let (to, verdict) = match to {
+                    Some((to, _)) if operation == Operation::Symlink => (Some(to), verdict),
+                    Some((to, other)) if matches!(verdict, super::Access::Allowed(_)) => (Some(to), other),
+                    Some((to, _)) => (Some(to), verdict),
+                    None => (None, verdict),
+                };
+                Tried::File(FileAccess { operation, path, to, verdict })
+            }
+            RawTried::Exec { path, arguments } => {
+                let (path, verdict) = self.paths.judge(Operation::Read, &path, actor);
+                let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+                Tried::Exec(Execution { path, arguments: arguments.iter().map(text).collect(), verdict })
+            }
+            RawTried::Network(attempt) => Tried::Network(attempt),
+            RawTried::Refused(call) => Tried::Refused(call),
+        };
+        let elapsed = raw.at.saturating_duration_since(self.begun);
+        Observed { at: raw.wall, elapsed, actor: raw.actor, tried }
+    }
+}

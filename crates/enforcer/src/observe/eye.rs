@@ -1,0 +1,193 @@
+//! The thread that hears of calls and answers them, while their callers wait.
+
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Instant, SystemTime};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+
+use super::processes::Processes;
+use super::queue::Queue;
+use super::raw::{Place, Raw, RawPath, RawTried, What, shape, writes};
+use super::{Operation, memory};
+use crate::destinations::Destinations;
+use crate::refusals::Refusals;
+use crate::seccomp::{Judgement, Profile};
+use crate::supervisor::Wake;
+use crate::sys::seccomp::{Answer, Asked, answer, is_waiting, receive, wake_in_place};
+
+/// `AT_FDCWD`, as a register has it.
+const HERE: u32 = libc::AT_FDCWD.cast_unsigned();
+
+/// What an eye sees with, and what it has seen.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    profile: Profile,
+    pub(crate) refusals: Refusals,
+    pub(crate) destinations: Destinations,
+    queue: Option<Arc<Queue>>,
+    processes: Processes,
+    /// Woken up when something that must be told could not be.
+    required: Option<Arc<Wake>>,
+}
+
+impl Sight {
+    pub(crate) fn new(
+        profile: Profile,
+        destinations: Destinations,
+        queue: Option<Arc<Queue>>,
+        required: Option<Arc<Wake>>,
+    ) -> Self {
+        let refusals = Refusals::default();
+        Self { profile, refusals, destinations, queue, processes: Processes::default(), required }
+    }
+}
+
+/// An eye that is open. It closes by itself when nobody is left to be seen.
+#[derive(Debug)]
+pub(crate) struct Eye {
+    thread: Option<JoinHandle<Sight>>,
+    stop: OwnedFd,
+}
+
+impl Eye {
+    /// Listens to a filter, in a thread of its own.
+    pub(crate) fn open(listener: OwnedFd, mut sight: Sight) -> io::Result<Self> {
+        wake_in_place(listener.as_fd());
+        let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let stopped = rustix::io::fcntl_dupfd_cloexec(&stop, 0)?;
+        let thread = std::thread::Builder::new().name("skillsandbox-eye".into()).stack_size(128 << 10);
+        let thread = thread.spawn(move || {
+            sight.look(&listener, &stopped);
+            sight
+        })?;
+        Ok(Self { thread: Some(thread), stop })
+    }
+
+    /// What it has seen, when everybody is gone.
+    pub(crate) fn close(mut self) -> Option<Sight> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Option<Sight> {
+        let thread = self.thread.take()?;
+        let _ = rustix::io::write(&self.stop, &1_u64.to_ne_bytes());
+        thread.join().ok()
+    }
+}
+
+impl Drop for Eye {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Sight {
+    fn look(&mut self, listener: &OwnedFd, stop: &OwnedFd) {
+        loop {
+            let mut fds = [PollFd::new(listener, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
+            if poll(&mut fds, None).is_err() {
+                continue;
+            }
+            let [asked, stopped] = fds.map(|fd| fd.revents());
+            if asked.contains(PollFlags::IN) {
+                // Where nobody waits nothing is asked for: before Linux 6.11 that question is not answered even when all who could
+                // call are gone. That the caller was killed meanwhile is no error.
+                if let Ok(asked) = receive(listener.as_fd()) {
+                    self.serve(listener.as_fd(), asked);
+                }
+            } else if !stopped.is_empty() || !asked.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn serve(&mut self, listener: BorrowedFd<'_>, asked: Asked) {
+        let reply = if self.profile.observes(asked.number, asked.arguments) {
+            self.destinations.see(listener, asked)
+        } else {
+            match self.profile.judge(asked.number, asked.arguments) {
+                Ok(Judgement::Allowed) if self.queue.is_some() && shape(asked.number).is_some() => {
+                    return self.watch(listener, asked);
+                }
+                judgement => {
+                    let (reply, call) = self.refusals.judge(asked, judgement);
+                    self.tell(asked, RawTried::Refused(call));
+                    reply
+                }
+            }
+        };
+        // A caller that was killed in the meantime needs no answer; another failure leaves it waiting for its end.
+        let _ = answer(listener, asked, reply);
+        if reply != Answer::GoOn {
+            self.destinations.tell();
+        }
+    }
+
+    /// Sees what a call is about, and lets it go on.
+    fn watch(&mut self, listener: BorrowedFd<'_>, asked: Asked) {
+        let now = Instant::now();
+        let seen = self.seen(asked, now);
+        let actor = self.processes.actor(asked.pid, now);
+        // If its caller still waits, what was read was its own.
+        let is_its_own = is_waiting(listener, asked);
+        let _ = answer(listener, asked, Answer::GoOn);
+        if let Some(what) = seen.filter(|_| is_its_own) {
+            self.put(Raw { at: now, wall: SystemTime::now(), actor, what });
+        }
+    }
+
+    fn seen(&mut self, asked: Asked, now: Instant) -> Option<RawTried> {
+        let shape = shape(asked.number)?;
+        let argument = |index: usize| asked.arguments.get(index).copied().unwrap_or_default();
+        let path = self.path(asked, shape.path, now)?;
+        Some(match shape.operation {
+            What::Exec(at) => {
+                let arguments = memory::arguments(asked.pid, argument(at));
+                self.processes.executes(asked.pid);
+                RawTried::Exec { path, arguments }
+            }
+            What::Open(flags) => {
+                let operation = if writes(argument(flags)) { Operation::Write } else { Operation::Read };
+                RawTried::File { operation, path, to: None }
+            }
+            What::Does(operation) => {
+                let to = match shape.to {
+                    Some(place) => Some(self.path(asked, place, now)?),
+                    None => None,
+                };
+                RawTried::File { operation, path, to }
+            }
+        })
+    }
+
+    fn path(&mut self, asked: Asked, place: Place, now: Instant) -> Option<RawPath> {
+        let argument = |index: usize| asked.arguments.get(index).copied().unwrap_or_default();
+        let text = memory::path(asked.pid, argument(place.path))?;
+        if text.first() == Some(&b'/') {
+            return Some(RawPath { text, base: None });
+        }
+        let folder = place.folder.map(|folder| u32::try_from(argument(folder) & 0xffff_ffff).unwrap_or(HERE));
+        let folder = folder.filter(|folder| *folder != HERE).map(u32::cast_signed);
+        let base = self.processes.folder(asked.pid, folder, now);
+        Some(RawPath { text, base })
+    }
+
+    /// Tells of something that did not have to be looked at while its caller waits.
+    fn tell(&mut self, asked: Asked, what: RawTried) {
+        if self.queue.is_some() {
+            let now = Instant::now();
+            let actor = self.processes.actor(asked.pid, now);
+            self.put(Raw { at: now, wall: SystemTime::now(), actor, what });
+        }
+    }
+
+    fn put(&self, raw: Raw) {
+        let has_room = self.queue.as_ref().is_none_or(|queue| queue.put(raw));
+        if let Some(required) = self.required.as_ref().filter(|_| !has_room) {
+            required.signal();
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What a run really tries: seen before the kernel carries it out, and told of.
+//!
+//! One thread hears of calls and answers them (`eye.rs`); it reads what only a process that waits can tell, and nothing else. Another
+//! finds out what came of it and tells the observer (`desk.rs`), however long that takes: a queue between them is bounded, and
+//! what does not fit is counted.
+
+mod desk;
+mod eye;
+mod memory;
+mod paths;
+mod processes;
+mod queue;
+mod raw;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+use skillsandbox_egress::Attempt;
+
+pub use crate::refusals::RefusedCall;
+pub(crate) use desk::Desk;
+pub(crate) use eye::{Eye, Sight};
+pub(crate) use paths::Paths;
+pub(crate) use queue::Queue;
+pub(crate) use raw::{Raw, RawTried};
+
+/// How much of a run is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Audit {
+    /// Nothing but what the broker of the network sees. Refused calls fail unseen.
+    Off,
+    /// Refused calls, and who connects to what.
+    Violations,
+    /// Files that are opened and changed and programs that are executed, too.
+    #[default]
+    Full,
+}
+
+impl Audit {
+    /// All levels, from least to most.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Violations, Self::Full];
+
+    /// Its name in settings and reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Violations => "violations",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// Is told of what a run tries, in a thread of its own.
+pub trait Observer: Send + Sync {
+    /// Called for one thing after the other. It may take its time: a run does not wait for it, unless it is to ([`Command::audit_required`]
+    /// ends a run of which something could not be told).
+    ///
+    /// [`Command::audit_required`]: crate::Command::audit_required
+    fn observed(&self, observed: &Observed);
+}
+
+/// Something that was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Observed {
+    /// When.
+    pub at: SystemTime,
+    /// Since the program was started.
+    pub elapsed: Duration,
+    /// Who it was, where that is known.
+    pub actor: Option<Arc<Actor>>,
+    /// What it was.
+    pub tried: Tried,
+}
+
+/// A process of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub struct Actor {
+    /// Its number on the host.
+    pub pid: u32,
+    /// The thread's number on the host.
+    pub thread: u32,
+    /// The process's number inside, as it knows itself.
+    pub inner_pid: Option<u32>,
+    /// Who started it, by the number on the host.
+    pub parent: Option<u32>,
+    /// The program it executes.
+    pub binary: Option<String>,
+}
+
+/// What was tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Tried {
+    /// Something with a file.
+    File(FileAccess),
+    /// To execute a program.
+    Exec(Execution),
+    /// To reach something. `process` of it is the same as the actor.
+    Network(Attempt),
+    /// A call that the profile does not have. Its `count` is 1.
+    Refused(RefusedCall),
+    /// So many that were not told of, because too many came at a time.
+    Lost(u64),
+}
+
+/// Something with a file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub struct FileAccess {
+    /// What was to be done.
+    pub operation: Operation,
+    /// The file, as the program named it, from the root on.
+    pub path: PathBuf,
+    /// The other file, of operations that have two.
+    pub to: Option<PathBuf>,
+    /// What comes of it, by the rules of the run.
+    pub verdict: Access,
+}
+
+/// What is done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Operation {
+    /// Opened to be read.
+    Read,
+    /// Opened to be written, or made.
+    Write,
+    /// Removed.
+    Remove,
+    /// Given another name.
+    Rename,
+    /// Given one more name.
+    Link,
+    /// Made a symbolic link.
+    Symlink,
+    /// Made a folder.
+    MakeFolder,
+    /// Made something else than a file or folder.
+    MakeNode,
+    /// Cut to a length.
+    Truncate,
+    /// Mode or owner changed.
+    ChangeMode,
+    /// Extended attributes changed.
+    ChangeAttributes,
+}
+
+/// A program that was to be executed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub struct Execution {
+    /// The program, as it was named, from the root on.
+    pub path: PathBuf,
+    /// Its arguments: at most 64, and of each the first 512 bytes.
+    pub arguments: Vec<String>,
+    /// What comes of it, by the rules of the run.
+    pub verdict: Access,
+}
+
+/// What comes of an access, by the rules of the run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Access {
+    /// It is allowed, by this grant.
+    Allowed(String),
+    /// It is not, for this reason: nothing inside has this name, though something on the host has; or it may not be changed.
+    Denied(&'static str),
+    /// It is not forbidden, but there is nothing of this name.
+    NotThere,
+}
