@@ -52,7 +52,12 @@ struct Pages {
 impl Server {
     /// HTTP/1.1 with connections that stay open. `/` greets, what is sent is counted, and whatever else is not there.
     pub(crate) fn http() -> Self {
-        Self::start(Ipv4Addr::LOCALHOST.into(), |stream, book| serve_http(stream, book, None)).unwrap()
+        Self::http_at([127, 0, 0, 1])
+    }
+
+    /// The same at another loopback address.
+    pub(crate) fn http_at(address: [u8; 4]) -> Self {
+        Self::start(Ipv4Addr::from(address).into(), |stream, book| serve_http(stream, book, None)).unwrap()
     }
 
     /// The same at the loopback address of IPv6; `None` where there is none.
