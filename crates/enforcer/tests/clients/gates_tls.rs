@@ -164,7 +164,7 @@ fn tcp_takes_no_tls_for_another_server() {
         let sink = Server::sink();
         let seen = run(&sink, Protocol::Tcp).go("curl", &[&["-sSk"], &arguments[..]].concat());
         seen.fails();
-        let tried: Vec<String> = seen.reached().map(|attempt| attempt.to_string()).collect();
+        let tried: Vec<String> = seen.reached().map(ToString::to_string).collect();
         assert!(tried.iter().all(|told| told.contains("TLS for another server, evil.test")), "{tried:?}");
         // The connection is made at once, since the server may be the one to speak; nothing of the client's comes.
         assert_eq!(sink.bytes(), b"", "{}", seen.told());

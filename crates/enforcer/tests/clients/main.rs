@@ -24,3 +24,4 @@ mod https;
 mod messages;
 mod resolvers;
 mod rows;
+mod sockets;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
@@ -85,6 +85,24 @@ impl Server {
                 book.keep(&bytes[..count]);
                 stream.write_all(&bytes[..count])?;
             }
+        })
+        .unwrap()
+    }
+
+    /// Agrees to whatever other protocol it is asked for, and then says what it hears.
+    pub(crate) fn upgrading() -> Self {
+        Self::start(Ipv4Addr::LOCALHOST.into(), |stream, book| {
+            let mut answers = stream.try_clone()?;
+            let mut reader = BufReader::new(Noted { stream, book });
+            let mut line = String::new();
+            while reader.read_line(&mut line)? > 2 {
+                line.clear();
+            }
+            answers.write_all(
+                b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+            )?;
+            io::copy(&mut reader, &mut answers)?;
+            Ok(())
         })
         .unwrap()
     }
@@ -251,7 +269,7 @@ impl Read for Noted<'_> {
     }
 }
 
-fn serve_http(stream: TcpStream, book: &Book, folder: Option<&PathBuf>) -> io::Result<()> {
+fn serve_http(stream: TcpStream, book: &Book, folder: Option<&Path>) -> io::Result<()> {
     let mut answers = stream.try_clone()?;
     let mut reader = BufReader::new(Noted { stream, book });
     loop {
@@ -315,7 +333,7 @@ fn read_chunks(reader: &mut BufReader<Noted<'_>>) -> io::Result<usize> {
     }
 }
 
-fn read_file(folder: &PathBuf, target: &str) -> Option<Vec<u8>> {
+fn read_file(folder: &Path, target: &str) -> Option<Vec<u8>> {
     let path = target.split('?').next()?.trim_start_matches('/');
     let path = folder.join(path);
     assert!(!target.contains(".."), "nobody asks for {target}");
