@@ -89,6 +89,29 @@ impl Server {
         .unwrap()
     }
 
+    /// Refuses every request after its head, and closes, whatever is still on its way.
+    pub(crate) fn refusing() -> Self {
+        Self::start(Ipv4Addr::LOCALHOST.into(), |mut stream, book| {
+            let mut bytes = [0; 1024];
+            let count = stream.read(&mut bytes)?;
+            book.keep(&bytes[..count]);
+            stream.write_all(
+                b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 9\r\n\r\ntoo much\n",
+            )?;
+            stream.shutdown(Shutdown::Write)?;
+            // What comes is read, so that the answer is not overtaken by a reset.
+            io::copy(&mut stream, &mut io::sink())?;
+            Ok(())
+        })
+        .unwrap()
+    }
+
+    /// A port on which nobody listens: it was there a moment ago.
+    pub(crate) fn gone() -> SocketAddr {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        listener.local_addr().unwrap()
+    }
+
     /// Agrees to whatever other protocol it is asked for, and then says what it hears.
     pub(crate) fn upgrading() -> Self {
         Self::start(Ipv4Addr::LOCALHOST.into(), |stream, book| {
@@ -102,6 +125,15 @@ impl Server {
                 b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
             )?;
             io::copy(&mut reader, &mut answers)?;
+            Ok(())
+        })
+        .unwrap()
+    }
+
+    /// Takes everything, and says nothing.
+    pub(crate) fn silent() -> Self {
+        Self::start(Ipv4Addr::LOCALHOST.into(), |stream, book| {
+            io::copy(&mut Noted { stream, book }, &mut io::sink())?;
             Ok(())
         })
         .unwrap()

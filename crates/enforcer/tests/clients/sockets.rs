@@ -28,7 +28,7 @@ fn every_way_to_connect() {
                 (true, "answered") => answered += 1,
                 (true, other) => assert!(ABSENT.contains(&other), "{line}\n{}", seen.told()),
                 (false, other) => {
-                    assert!(!["answered", "nothing"].contains(&other), "{line}\n{}", seen.told())
+                    assert!(!["answered", "nothing"].contains(&other), "{line}\n{}", seen.told());
                 }
             }
         }
