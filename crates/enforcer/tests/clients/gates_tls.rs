@@ -1,5 +1,7 @@
 //! What a rule for TLS lets through, end to end, and what of TLS a rule for anything does.
 
+use std::sync::OnceLock;
+
 use skillsandbox_enforcer::Status;
 use skillsandbox_enforcer::egress::{Protocol, Reason};
 
@@ -14,13 +16,26 @@ fn other_name() -> Reason {
 
 /// A run in which the name means the server, with the beginnings of TLS for it and for another in files.
 fn run(server: &Server, protocol: Protocol) -> Run {
-    let run = Run::new().served(NAME, 443, protocol, server);
-    let run =
-        run.file("raw.py", include_str!("scripts/raw.py")).file("hello.py", include_str!("scripts/hello.py"));
-    assert_eq!(run.outside("python3", &["hello.py", "evil.test"]), "");
-    std::fs::rename(run.path("hello"), run.path("evil")).unwrap();
-    assert_eq!(run.outside("python3", &["hello.py", NAME]), "");
+    let run = Run::new().served(NAME, 443, protocol, server).file("raw.py", include_str!("scripts/raw.py"));
+    for (name, bytes) in beginnings() {
+        std::fs::write(run.path(name), bytes).unwrap();
+    }
     run
+}
+
+/// Made once: `evil` is for another server, and all others are for the one that is granted.
+fn beginnings() -> &'static [(String, Vec<u8>)] {
+    static MADE: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let run = Run::new().file("hello.py", include_str!("scripts/hello.py"));
+        assert_eq!(run.outside("python3", &["hello.py", "evil.test"]), "");
+        std::fs::rename(run.path("hello"), run.path("evil")).unwrap();
+        assert_eq!(run.outside("python3", &["hello.py", NAME]), "");
+        let files = std::fs::read_dir(run.path("")).unwrap().map(Result::unwrap);
+        files
+            .map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap()))
+            .collect()
+    })
 }
 
 /// Whether what makes those files is there.
