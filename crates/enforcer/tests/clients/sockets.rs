@@ -61,3 +61,34 @@ fn a_web_socket_opens() {
     let seen = Run::new().served(NAME, 80, Protocol::Http, &server).go("python3", &["-c", text]);
     seen.prints("HTTP/1.1 101 Switching Protocols\nb'\\x81\\x80\\x01\\x02\\x03\\x04'\n").allowed(NAME, 80);
 }
+
+/// A program's own servers, on ports that nobody was granted, are its own affair, also where something is granted.
+#[test]
+fn a_program_talks_to_itself_as_ever() {
+    if !has(["python3"]) {
+        return;
+    }
+    let text = "import socket, threading\n\
+                for family, bound, addresses in ((socket.AF_INET, '127.0.0.1', ['127.0.0.1', 'localhost']), \
+                (socket.AF_INET6, '::1', ['::1']), (socket.AF_INET, '0.0.0.0', ['127.0.0.1', '127.7.7.7', '0.0.0.0']), \
+                (socket.AF_INET6, '::', ['::1', '127.0.0.1'])):\n    \
+                server = socket.create_server((bound, 0), family=family, dualstack_ipv6=bound == '::')\n    \
+                port = server.getsockname()[1]\n    \
+                for address in addresses:\n        \
+                client = socket.create_connection((address, port), 60)\n        \
+                peer, _ = server.accept()\n        client.sendall(b'hello')\n        print(address, peer.recv(5).decode())\n\
+                a, b = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in 'ab')\nb.bind(('127.0.0.1', 0))\n\
+                a.sendto(b'datagram', b.getsockname())\nprint(b.recv(100).decode())\n\
+                one, two = socket.socketpair()\none.sendall(b'pair')\nprint(two.recv(10).decode())\n\
+                named = socket.socket(socket.AF_UNIX)\nnamed.bind('./own')\nnamed.listen()\n\
+                other = socket.socket(socket.AF_UNIX)\nother.connect('./own')\nother.sendall(b'unix')\n\
+                print(named.accept()[0].recv(10).decode())\n";
+    let server = Server::http();
+    let seen = Run::new().served(NAME, 80, Protocol::Http, &server).go("python3", &["-c", text]);
+    seen.prints(
+        "127.0.0.1 hello\nlocalhost hello\n::1 hello\n127.0.0.1 hello\n127.7.7.7 hello\n0.0.0.0 hello\n::1 hello\n\
+         127.0.0.1 hello\ndatagram\npair\nunix\n",
+    );
+    assert!(seen.outcome.network.attempts.is_empty(), "{}", seen.told());
+    server.saw_nothing();
+}
