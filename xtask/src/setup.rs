@@ -28,7 +28,7 @@ struct Manager {
 }
 
 /// Programs that the tests of the sandbox may count on.
-const PROGRAMS: [&str; 3] = ["python3", "git", "gcc"];
+const PROGRAMS: [&str; 5] = ["python3", "git", "gcc", "curl", "openssl"];
 
 const MANAGERS: &[Manager] = &[
     Manager {
@@ -36,35 +36,35 @@ const MANAGERS: &[Manager] = &[
         install: &["install", "--yes", "--no-install-recommends"],
         packages: &["libseccomp-dev"],
         refresh: &["update"],
-        programs: &["python3", "git", "gcc", "libc6-dev"],
+        programs: &["python3", "git", "gcc", "libc6-dev", "curl", "openssl"],
     },
     Manager {
         program: "dnf",
         install: &["install", "--assumeyes"],
         packages: &["libseccomp-devel", "libseccomp-static"],
         refresh: &[],
-        programs: &["python3", "git", "gcc"],
+        programs: &["python3", "git", "gcc", "curl", "openssl"],
     },
     Manager {
         program: "pacman",
         install: &["--sync", "--noconfirm", "--needed"],
         packages: &["libseccomp"],
         refresh: &["--sync", "--refresh"],
-        programs: &["python", "git", "gcc"],
+        programs: &["python", "git", "gcc", "curl", "openssl"],
     },
     Manager {
         program: "apk",
         install: &["add"],
         packages: &["libseccomp-dev", "libseccomp-static"],
         refresh: &["update"],
-        programs: &["python3", "git", "gcc", "musl-dev"],
+        programs: &["python3", "git", "gcc", "musl-dev", "curl", "openssl"],
     },
     Manager {
         program: "zypper",
         install: &["--non-interactive", "install"],
         packages: &["libseccomp-devel"],
         refresh: &["--non-interactive", "refresh"],
-        programs: &["python3", "git", "gcc"],
+        programs: &["python3", "git", "gcc", "curl", "openssl"],
     },
 ];
 
