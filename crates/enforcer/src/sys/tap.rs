@@ -36,15 +36,15 @@ pub(crate) fn open(filter: &[u8]) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Datagrams come with the address that they were sent to.
+/// Datagrams come with the address that they were sent to, and may be answered from it.
 pub(crate) fn tell_destinations(socket: BorrowedFd<'_>, is_v6: bool) -> Result<()> {
-    let (level, option) = if is_v6 {
-        (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO)
-    } else {
-        (libc::IPPROTO_IP, libc::IP_PKTINFO)
-    };
     let on: libc::c_int = 1;
-    set(socket, level, option, &on)
+    if !is_v6 {
+        return set(socket, libc::IPPROTO_IP, libc::IP_PKTINFO, &on);
+    }
+    // A route makes an address local, and for IPv4 that is enough; IPv6 lets only an interface's own be spoken from, unless told.
+    set(socket, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, &on)?;
+    set(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, &on)
 }
 
 fn set<T>(socket: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int, value: &T) -> Result<()> {
