@@ -56,7 +56,8 @@ pub fn outside(script: &str) -> String {
 /// What a script said, provided that it ended well.
 #[must_use]
 pub fn said(outcome: &Outcome) -> String {
-    assert!(outcome.success(), "{outcome:#?}\n{}", outcome.stderr.text());
+    let Outcome { status, end, stderr, .. } = outcome;
+    assert!(outcome.success(), "{status:?} {end:?}\n{}{}", stderr.text(), attempts(outcome));
     outcome.stdout.text().into_owned()
 }
 
