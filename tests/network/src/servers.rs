@@ -56,9 +56,8 @@ pub fn serve(address: &str, handle: impl Fn(TcpStream) + Send + Sync + 'static) 
 /// Gives back what it gets.
 #[must_use]
 pub fn echo(address: &str) -> Server {
-    serve(address, |mut stream| {
-        let mut copy = stream.try_clone().unwrap();
-        let _ = std::io::copy(&mut copy, &mut stream);
+    serve(address, |stream| {
+        let _ = std::io::copy(&mut &stream, &mut &stream);
         let _ = stream.shutdown(std::net::Shutdown::Write);
     })
 }

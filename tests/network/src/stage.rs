@@ -64,6 +64,8 @@ fn scenery() -> String {
     }
     // Unlike IPv4, IPv6 asks whose address it is that a server binds to.
     script += "echo 1 > /proc/sys/net/ipv6/ip_nonlocal_bind\n";
+    // Servers and sandboxes share the descriptors of one process; a test that wants few of them says so.
+    script += "ulimit -S -n \"$(ulimit -H -n)\"\n";
     script += &format!("others=$({ip} -o link show up | grep -v ' lo: ' || true)\n");
     script += "test -z \"$others\" || { echo \"the stage leads out: $others\" >&2; exit 1; }\n";
     script

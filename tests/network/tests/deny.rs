@@ -182,7 +182,8 @@ def mptcp(host, port):
     s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, MPTCP); s.connect((host, port)); s.send(b'hello'); return s.recv(10)
 def nonblocking(host, port):
     s = socket.socket(); s.setblocking(False); e = s.connect_ex((host, port))
-    import select; select.select([], [s], [], 30); e = s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    import select
+    if e == errno.EINPROGRESS: select.select([], [s], [], 30); e = s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
     if e: raise OSError(e, '')
     s.setblocking(True); s.send(b'hello'); return s.recv(10)
 def bound(host, port):

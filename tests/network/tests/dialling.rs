@@ -142,11 +142,12 @@ print(burst(200), burst(400))";
 
 /// A launching program that has hardly a descriptor left serves what it can, and all of it once it has some again.
 #[test]
-fn without_descriptors_connections_wait_or_fail_and_then_work_again() {
-    on_stage("without_descriptors_connections_wait_or_fail_and_then_work_again", || {
+fn without_descriptors_connections_wait() {
+    on_stage("without_descriptors_connections_wait", || {
         // Its own descriptors are those of the launching program too: the server is in a process of its own.
         let mut server = std::process::Command::new("/usr/bin/python3")
             .args(["-I", "-c", SERVER])
+            .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
@@ -163,7 +164,7 @@ ts = [threading.Thread(target=one) for _ in range(40)]
 [t.start() for t in ts]
 print('started', flush=True); sys.stdin.readline()
 [t.join() for t in ts]
-print(len(results), {str(r) for r in results} <= {'True', 'ECONNRESET', 'ECONNREFUSED', 'False', 'EPIPE'}, flush=True)
+print(len(results), set(results), flush=True)
 print(all(hello() for _ in range(20)))";
         let plan = plan()
             .egress(Rule::domain("api.weather.test").unwrap().ports([8080]))
@@ -195,7 +196,7 @@ print(all(hello() for _ in range(20)))";
         let mut rest = String::new();
         stdout.read_to_string(&mut rest).unwrap();
         let outcome = running.wait().unwrap();
-        assert_eq!(rest, "40 True\nTrue\n", "{}\n{}", outcome.stderr.text(), attempts(&outcome));
+        assert_eq!(rest, "40 {True}\nTrue\n", "{}\n{}", outcome.stderr.text(), attempts(&outcome));
         drop(stdout);
         until("nothing is left", || descriptors() <= before);
         server.kill().unwrap();
@@ -204,7 +205,9 @@ print(all(hello() for _ in range(20)))";
 }
 
 const SERVER: &str = "
-import socket, threading
+import os, socket, sys, threading
+# Gone with whoever started it.
+threading.Thread(target=lambda: sys.stdin.read() or os._exit(0), daemon=True).start()
 l = socket.create_server(('9.9.0.1', 8080), backlog=1000)
 print('up', flush=True)
 def serve(c):

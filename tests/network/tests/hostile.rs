@@ -53,9 +53,9 @@ print(tried(hello))"
     watch.join().unwrap();
     let text = said(&outcome);
     assert!(text.ends_with("b'hello'\n"), "{text}\n{}", attempts(&outcome));
-    // The echo server is in this process: each of its connections is two of the descriptors.
+    // The echo server is in this process: each of its connections is one of the descriptors.
     let most = most.load(Ordering::SeqCst);
-    assert!(most < open + DESCRIPTORS + 2 * 256, "{most} descriptors");
+    assert!(most < open + DESCRIPTORS + 256, "{most} descriptors");
     assert!(highest_resident() < memory + MEMORY, "{} after {memory}", highest_resident());
     assert!(outcome.network.attempts.len() <= 1024);
     until("nothing is left", || descriptors() <= open && threads() <= tasks);
