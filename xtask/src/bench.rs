@@ -78,6 +78,19 @@ pub(crate) fn enforcer() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Connections, bytes and the start with names granted, beside bare loopback.
+pub(crate) fn network() -> anyhow::Result<()> {
+    let environment = setup::run()?;
+    let build = ["build", "--release", "--package", "skillsandbox-benches", "--example", "network"];
+    succeed(cargo(build).envs(environment))?;
+    let program = target_dir()?.join("release/examples/network");
+    for part in ["connections", "lookups", "download", "upload", "concurrent", "start"] {
+        println!();
+        succeed(Command::new(&program).arg(part))?;
+    }
+    Ok(())
+}
+
 fn other_validator(skill: &Path, floor: Cost) -> anyhow::Result<()> {
     let installed = Command::new("check-jsonschema")
         .arg("--version")

@@ -41,6 +41,7 @@ For parts of the work:
                         the same after an attacker rewrote what was found: which rules are about techniques,
                         which about strings
   bench enforcer        what the sandbox costs, beside bubblewrap and no sandbox
+  bench network         what reaching a name costs, beside bare loopback
   bench check-path      decisions a second of `skillsandbox check-path --stdin`
   bench scanner [--corpus DIR]
                         instructions of a scan under callgrind; time and memory of `skillsandbox scan`
@@ -72,6 +73,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["bench", "scanner", "--corpus", corpus] => bench_scanner::run(Some(corpus)),
         ["bench", "scanner"] => bench_scanner::run(None),
         ["bench", "enforcer"] => bench::enforcer(),
+        ["bench", "network"] => bench::network(),
         ["bench", "check-path"] => bench::check_path(),
         ["eval", rest @ ..] => eval::run(rest),
         ["measure", command @ ..] => bench::measure(command),

@@ -15,6 +15,7 @@ use crate::ledger::Ledger;
 use crate::names::Names;
 use crate::policy::Policy;
 use crate::rule::{DNS_PORT, Transport};
+use crate::tap::Tap;
 use crate::witnesses::Witnesses;
 
 /// Sockets that were made inside the namespace, on every port of [`Policy::listens`] and on every address.
@@ -27,8 +28,8 @@ pub struct Sockets {
     pub streams: Vec<(u16, OwnedFd)>,
     /// Each port and its socket.
     pub datagrams: Vec<(u16, OwnedFd)>,
-    /// A packet socket that gets what nobody listens for ([`crate::tap_filter`]). Without one, such attempts fail unseen.
-    pub tap: Option<OwnedFd>,
+    /// What sees packets that nobody listens for. Without them, such attempts fail unseen.
+    pub taps: Vec<Tap>,
 }
 
 /// Serves a namespace from outside, in a thread of its own.

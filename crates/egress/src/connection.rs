@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 use rustix::event::epoll::EventFlags;
+use rustix::net::RecvFlags;
 
 use crate::attempt::{Attempt, End, Reason, Verdict};
 use crate::dial::{Dial, Dialled};
@@ -114,6 +115,9 @@ impl Connection {
     /// Does what can be done without waiting.
     pub(crate) fn go_on(&mut self, token: Token, shared: &mut Shared, now: Instant) -> Step {
         self.timer = None;
+        if shared.is_draining && self.has_said_nothing() {
+            return Step::Over(Ending::End(End::RunEnded));
+        }
         loop {
             let step = match &mut self.stage {
                 Stage::Listening => self.listen(shared),
@@ -125,6 +129,16 @@ impl Connection {
                 return step;
             }
         }
+    }
+
+    /// Whether there is nobody to connect for any more: the program is gone, and left nothing to bring to a destination that was not
+    /// reached yet.
+    fn has_said_nothing(&self) -> bool {
+        if matches!(self.stage, Stage::Relaying(_)) || !self.up.is_empty() {
+            return false;
+        }
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        !matches!(rustix::net::recv(&self.client.socket, &mut [0], flags), Ok((1.., _)))
     }
 
     fn listen(&mut self, shared: &mut Shared) -> Result<(), Step> {

@@ -61,16 +61,21 @@ struct Flow {
 }
 
 /// One datagram from inside.
-struct Received {
+pub(crate) struct Received {
     count: usize,
     client: SocketAddr,
-    to: IpAddr,
+    pub(crate) to: IpAddr,
 }
 
 impl Datagrams {
     pub(crate) fn new(sockets: Vec<(u16, OwnedFd)>) -> Self {
-        let control = nix::cmsg_space!(libc::in6_pktinfo, libc::in_pktinfo);
-        Self { sockets, flows: Places::new(), places: HashMap::new(), next_sweep: None, control }
+        Self {
+            sockets,
+            flows: Places::new(),
+            places: HashMap::new(),
+            next_sweep: None,
+            control: control_space(),
+        }
     }
 
     pub(crate) fn next(&self) -> Option<Instant> {
@@ -279,8 +284,13 @@ fn open(to: SocketAddr) -> Result<OwnedFd, rustix::io::Errno> {
     Ok(socket)
 }
 
+/// Room for the address that a datagram was sent to.
+pub(crate) fn control_space() -> Vec<u8> {
+    nix::cmsg_space!(libc::in6_pktinfo, libc::in_pktinfo)
+}
+
 /// A datagram, who sent it, and the address that it was sent to.
-fn receive(socket: &OwnedFd, into: &mut [u8], control: &mut Vec<u8>) -> Option<Received> {
+pub(crate) fn receive(socket: &OwnedFd, into: &mut [u8], control: &mut Vec<u8>) -> Option<Received> {
     let mut into = [IoSliceMut::new(into)];
     let flags = MsgFlags::MSG_DONTWAIT;
     let message = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut into, Some(control), flags).ok()?;

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::SigSet;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
@@ -15,7 +16,7 @@ use rustix::net::{SocketFlags, sockopt};
 use crate::attempt::{Action, Attempt, End, Process, Reason, Verdict};
 use crate::broker::{Control, Order, Sockets};
 use crate::connection::{Connection, Ending, Step, Target};
-use crate::datagrams::Datagrams;
+use crate::datagrams::{Datagrams, control_space};
 use crate::gate::Gate;
 use crate::ledger::Ledger;
 use crate::lookup::{Lookups, own_addresses};
@@ -23,7 +24,7 @@ use crate::policy::Policy;
 use crate::relay::{Workbench, reset};
 use crate::rule::{DNS_PORT, Protocol, Transport};
 use crate::service::NameStreams;
-use crate::tap;
+use crate::tap::Tap;
 use crate::token::{Kind, Place, Places, Token};
 
 /// Connections that are relayed at a time. Others wait to be accepted.
@@ -116,7 +117,9 @@ pub(crate) struct Engine {
     connections: Places<Connection>,
     name_streams: NameStreams,
     datagrams: Datagrams,
-    tap: Option<OwnedFd>,
+    taps: Vec<Tap>,
+    /// Room for what a tap is told beside its packets.
+    control: Vec<u8>,
     /// Connections with a timer, and when.
     timers: BTreeSet<(Instant, Token)>,
     /// Connections that have more to do at once.
@@ -156,8 +159,8 @@ impl Engine {
         for (index, (_, socket)) in sockets.datagrams.iter().enumerate() {
             shared.watch(socket, Token::new(Kind::Datagrams, at(index)), EventFlags::IN)?;
         }
-        if let Some(tap) = &sockets.tap {
-            shared.watch(tap, Token::new(Kind::Tap, Place::default()), EventFlags::IN)?;
+        for (index, tap) in sockets.taps.iter().enumerate() {
+            shared.watch(&tap.socket, Token::new(Kind::Tap, at(index)), EventFlags::IN)?;
         }
         Ok(Self {
             shared,
@@ -165,7 +168,8 @@ impl Engine {
             connections: Places::new(),
             name_streams: NameStreams::new(),
             datagrams: Datagrams::new(sockets.datagrams),
-            tap: sockets.tap,
+            taps: sockets.taps,
+            control: control_space(),
             timers: BTreeSet::new(),
             again: Vec::new(),
             is_accepting: true,
@@ -176,6 +180,9 @@ impl Engine {
 
     /// Serves until the launching program says that it is over.
     pub(crate) fn run(mut self) {
+        // What is spliced to a socket that is gone raises SIGPIPE, which is no business of the embedding program's; nor may its
+        // handlers run here.
+        let _ = SigSet::all().thread_block();
         let mut events: Vec<Event> = Vec::with_capacity(256);
         loop {
             let now = Instant::now();
@@ -233,8 +240,8 @@ impl Engine {
             }
             Kind::Flow => self.datagrams.serve_outside(token.place(), &mut self.shared, now),
             Kind::Tap => {
-                if let Some(tap) = &self.tap {
-                    tap::serve(tap, &self.shared, now);
+                if let Some(tap) = self.taps.get(token.place().index as usize) {
+                    tap.serve(&self.shared, &mut self.control, now);
                 }
             }
         }
@@ -398,8 +405,8 @@ impl Engine {
             }
         }
         self.datagrams.finish(&mut self.shared, now);
-        if let Some(tap) = &self.tap {
-            tap::serve(tap, &self.shared, now);
+        for tap in &self.taps {
+            tap.serve(&self.shared, &mut self.control, now);
         }
     }
 }

@@ -28,4 +28,13 @@ pub use broker::{Broker, Sockets};
 pub use ledger::{Ledger, Observer, Record};
 pub use policy::{Listens, Policy, Problem};
 pub use rule::{Protocol, Rule, Transport};
-pub use tap::tap_filter;
+pub use tap::{Tap, tap_filter};
+
+/// What the fuzz targets need. No part of the interface.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+#[allow(missing_docs, missing_debug_implementations)]
+pub mod hostile {
+    pub use crate::dns::hostile::{dns_answer, dns_reply};
+    pub use crate::gate::hostile::Gate;
+}

@@ -128,5 +128,5 @@ fn below<'a>(name: &'a str, base: &str) -> Option<&'a str> {
     name.strip_suffix(base)?.strip_suffix('.').filter(|rest| !rest.is_empty())
 }
 
-#[cfg(any())]
+#[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 use crate::attempt::Reason;
+use crate::names::Names;
 use crate::rule::{DNS_PORT, Destination, Protocol, Rule, Transport, normalised};
 use crate::special::special;
 
@@ -43,13 +44,14 @@ impl Policy {
         if by_name && matches!(rule.to, Destination::Range(_)) {
             return Err(Problem::NoName(rule.to_string()));
         }
+        if matches!(&rule.to, Destination::Range(range) if Names::is_synthetic(range.network())) {
+            return Err(Problem::Synthetic(rule.to_string()));
+        }
         if self.rules.len() >= MOST_RULES {
             return Err(Problem::TooManyRules(MOST_RULES));
         }
-        let ports = |transport| {
-            self.ports(transport).chain(rule.ports.iter().copied()).collect::<BTreeSet<_>>().len()
-        };
-        if ports(Transport::Tcp) > MOST_PORTS || ports(Transport::Udp) > MOST_PORTS {
+        let ports = self.ports(rule.protocol.transport()).chain(rule.ports.iter().copied());
+        if ports.collect::<BTreeSet<_>>().len() > MOST_PORTS {
             return Err(Problem::TooManyPorts(MOST_PORTS));
         }
         self.rules.push(rule);
@@ -170,10 +172,130 @@ pub enum Problem {
     /// A protocol that matches a name, for a rule that has none.
     #[error("{0}: http and https need a name to match: grant a domain, or tcp")]
     NoName(String),
+    /// Addresses that stand for names in every run.
+    #[error("{0}: these addresses stand for granted names in the sandbox")]
+    Synthetic(String),
     /// More ports than can be served.
     #[error("more than {0} different ports")]
     TooManyPorts(usize),
     /// More rules than can be served.
     #[error("more than {0} rules")]
     TooManyRules(usize),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(rules: &[Rule]) -> Policy {
+        let mut policy = Policy::new();
+        for rule in rules {
+            policy.allow(rule.clone()).unwrap();
+        }
+        policy
+    }
+
+    fn cidr(range: &str, port: u16) -> Rule {
+        let (address, prefix) = range.split_once('/').unwrap();
+        Rule::cidr(address.parse().unwrap(), prefix.parse().unwrap()).unwrap().ports([port])
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let name = || Rule::domain("a.test").unwrap();
+        let mut policy = Policy::new();
+        let refused = [
+            name().ports([]),
+            name().ports([0, 443]),
+            name().ports([53]),
+            name().ports([53]).protocol(Protocol::Udp),
+            name().ports(1..=129),
+            cidr("10.0.0.0/8", 443).protocol(Protocol::Https),
+            cidr("10.0.0.0/8", 80).protocol(Protocol::Http),
+            cidr("198.18.0.0/15", 80),
+            cidr("198.19.0.1/32", 80),
+            cidr("fd53:6b69:6c6c::/64", 80),
+        ];
+        for rule in refused {
+            let text = rule.to_string();
+            assert!(policy.allow(rule).is_err(), "{text}");
+        }
+        assert!(policy.is_empty());
+        policy.allow(name().ports(1000..1128)).unwrap();
+        assert!(policy.allow(name().ports([2000])).is_err(), "together they are too many");
+        policy.allow(name().ports([2000]).protocol(Protocol::Udp)).unwrap();
+        for name in
+            ["", ".", "a..test", "*.", "*", "a.*.test", "1.2.3.4", "127.1", "a b.test", "a/b.test", "ä.test"]
+        {
+            assert!(Rule::domain(name).is_err() || name == "{name}");
+        }
+        assert!(Rule::cidr([10, 0, 0, 0].into(), 33).is_err());
+    }
+
+    #[test]
+    fn names_are_granted_by_their_labels() {
+        let policy =
+            policy(&[Rule::domain("API.weather.test.").unwrap(), Rule::domain("*.tiles.test").unwrap()]);
+        let granted = |name: &str, port| policy.for_name(name, port, Transport::Tcp).next().is_some();
+        for name in ["api.weather.test", "a.tiles.test", "a.b.tiles.test"] {
+            assert!(granted(name, 443), "{name}");
+            assert!(!granted(name, 80), "{name}");
+        }
+        for name in [
+            "tiles.test",
+            "xtiles.test",
+            ".tiles.test",
+            "weather.test",
+            "x.api.weather.test",
+            "tiles.test.evil.test",
+        ] {
+            assert!(!granted(name, 443), "{name}");
+        }
+        assert!(policy.for_name("api.weather.test", 443, Transport::Udp).next().is_none());
+    }
+
+    /// A range means addresses of a special kind only if it means nothing else.
+    #[test]
+    fn special_addresses_are_granted_by_ranges_that_mean_them() {
+        let wide = policy(&[
+            cidr("8.0.0.0/5", 80),
+            cidr("128.0.0.0/1", 80),
+            cidr("64.0.0.0/2", 80),
+            cidr("::/1", 80),
+        ]);
+        let narrow =
+            policy(&[cidr("10.1.0.0/16", 80), cidr("127.0.0.1/32", 80), cidr("169.254.169.254/32", 80)]);
+        let reaches = |policy: &Policy, address: &str| {
+            policy.for_address(address.parse().unwrap(), 80, Transport::Tcp).is_some()
+        };
+        for address in ["10.1.0.1", "127.0.0.1", "169.254.169.254"] {
+            assert!(!reaches(&wide, address), "{address}");
+            assert!(reaches(&narrow, address), "{address}");
+        }
+        for address in ["9.9.9.9", "8.8.8.8", "193.99.144.80"] {
+            assert!(reaches(&wide, address), "{address}");
+            assert!(!reaches(&narrow, address), "{address}");
+        }
+        for address in ["::1", "::ffff:127.0.0.1", "64:ff9b::a00:1"] {
+            assert!(!reaches(&wide, address), "{address}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_this_machine_are_granted_one_by_one() {
+        let own: [IpAddr; 2] = ["9.9.9.9".parse().unwrap(), "10.1.0.5".parse().unwrap()];
+        let may =
+            |policy: &Policy, to: &str| policy.may_dial(to.parse().unwrap(), &own, Transport::Tcp).is_ok();
+        let none = policy(&[Rule::domain("a.test").unwrap()]);
+        assert!(
+            may(&none, "9.9.9.8:443") && !may(&none, "9.9.9.9:443") && !may(&none, "[::ffff:9.9.9.9]:443")
+        );
+        let wide = policy(&[cidr("9.9.9.0/24", 443), cidr("10.1.0.0/16", 443)]);
+        assert!(!may(&wide, "9.9.9.9:443"));
+        assert!(
+            may(&wide, "10.1.0.5:443") && !may(&wide, "10.1.0.5:80"),
+            "private addresses are granted as such"
+        );
+        assert!(may(&policy(&[cidr("9.9.9.9/32", 443)]), "9.9.9.9:443"));
+    }
 }

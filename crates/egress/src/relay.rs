@@ -157,6 +157,11 @@ impl Way {
         self.ended && self.passed == 0
     }
 
+    /// Whether nothing waits to be sent.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.held.is_empty() && self.in_pipe == 0
+    }
+
     /// Whether it has brought all there was to where it goes.
     pub(crate) fn is_done(&self) -> bool {
         self.shut

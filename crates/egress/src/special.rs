@@ -117,10 +117,11 @@ pub(crate) fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         // Teredo keeps the address of the client, with every bit turned.
         [0x2001, 0, .., high, low] => of(!high, !low),
-        [0x2002, high, low, ..] => of(high, low),
         // Compatible with IPv4, which these two are not.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        // 6to4 keeps it after its own two bytes.
+        | [0x2002, high, low, ..]
         // Translated (SIIT).
         | [0, 0, 0, 0, 0xffff, 0, high, low]
         // NAT64, with the prefix of everybody and with those of one's own in the length that is usual.
@@ -143,5 +144,5 @@ fn is_in(address: Ipv6Addr, block: Ipv6Addr, prefix: u32) -> bool {
     (address.to_bits() ^ block.to_bits()).leading_zeros() >= prefix
 }
 
-#[cfg(any())]
+#[cfg(test)]
 mod tests;

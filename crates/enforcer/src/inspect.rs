@@ -30,6 +30,8 @@ pub struct Inspection {
     pub workdir: PathBuf,
     /// Names of the variables the command would see. Never their values.
     pub variables: Vec<String>,
+    /// The destinations that could be reached; none means no network at all.
+    pub egress: Vec<String>,
     /// Limits of the run.
     pub limits: Limits,
     /// The profile of system calls.
@@ -129,6 +131,7 @@ impl Plan {
             masked: grants.masks.iter().map(|(path, _)| path.clone()).collect(),
             workdir: located.workdir.clone(),
             variables: located.variables.keys().map(|name| name.to_string_lossy().into_owned()).collect(),
+            egress: self.egress.rules().map(ToString::to_string).collect(),
             limits: self.limits().clone(),
             profile: self.profile(),
             no_exec: self.no_exec,

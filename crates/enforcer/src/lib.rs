@@ -25,6 +25,11 @@
 //! executed. [`PlanBuilder::best_effort`] can waive the cgroup, Landlock and seccomp layers, each by name;
 //! [`Outcome::waived`] then says what was missing and why. [`Support::probe`] finds out beforehand, by trying.
 //!
+//! # The network
+//!
+//! Nothing leads out of a run's network namespace. [`PlanBuilder::egress`] lets it reach destinations by name or address: see [`egress`] and
+//! `docs/network.md`. [`Outcome::network`] has what was tried.
+//!
 //! # What it does not protect
 //!
 //! - Against a bug in the kernel: it is one kernel for both sides.

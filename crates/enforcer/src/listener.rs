@@ -6,7 +6,7 @@ use rustix::event::PollFlags;
 
 use crate::destinations::Destinations;
 use crate::refusals::Refusals;
-use crate::seccomp::{Judgement, Profile};
+use crate::seccomp::Profile;
 use crate::sys::seccomp::{Answer, answer, receive, wake_in_place};
 
 /// The listener of a run's filter. What it does not answer, because it is gone, fails all the same.
@@ -49,9 +49,10 @@ impl Listener {
         }
         match receive(descriptor.as_fd()) {
             Ok(asked) => {
-                let reply = match self.profile.judge(asked.number, asked.arguments) {
-                    Ok(Judgement::Observed) => self.destinations.see(descriptor.as_fd(), asked),
-                    judgement => self.refusals.judge(asked, judgement),
+                let reply = if self.profile.observes(asked.number, asked.arguments) {
+                    self.destinations.see(descriptor.as_fd(), asked)
+                } else {
+                    self.refusals.judge(asked, self.profile.judge(asked.number, asked.arguments))
                 };
                 // A caller that was killed in the meantime needs no answer; another failure leaves it waiting for its end.
                 let _ = answer(descriptor.as_fd(), asked, reply);

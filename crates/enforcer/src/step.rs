@@ -45,6 +45,7 @@ steps! {
     Loopback, Network, "switch the loopback interface on";
     Routes, Network, "make every address local to the sandbox";
     Listen, Network, "listen in the sandbox on";
+    Tap, Network, "see what is tried in the sandbox";
     HandOver, Network, "hand the sockets of the sandbox to the launching program";
     DeathSignal, Lifetime, "tie the run to the launching program";
     NotDumpable, Lifetime, "hide the memory of the init process";

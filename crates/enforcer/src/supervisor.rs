@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-use skillsandbox_egress::{Broker, Policy, Sockets};
+use skillsandbox_egress::{Broker, Policy, Sockets, Tap};
 
 use crate::capture::Capture;
 use crate::cgroup::{Group, Mechanism, Usage};
@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::janitor::Janitor;
 use crate::launch::{Run, Said, host, layer_error, start, waived};
 use crate::layer::Layer;
+use crate::layers::network;
 use crate::limits::Limits;
 use crate::listener::Listener;
 use crate::outcome::{End, Limit, LimitHit, Outcome};
@@ -142,8 +143,13 @@ impl Supervisor {
         let mut sockets = sockets.into_iter();
         let streams: Vec<_> = served.streams.iter().copied().zip(sockets.by_ref()).collect();
         let datagrams: Vec<_> = served.datagrams.iter().copied().zip(sockets.by_ref()).collect();
-        let is_complete = streams.len() == served.streams.len() && datagrams.len() == served.datagrams.len();
-        let sockets = Sockets { streams, datagrams, tap: sockets.next() };
+        let taps = network::TAPS.into_iter().zip(sockets);
+        let taps: Vec<_> =
+            taps.map(|((transport, is_v6), socket)| Tap { transport, is_v6, socket }).collect();
+        let is_complete = streams.len() == served.streams.len()
+            && datagrams.len() == served.datagrams.len()
+            && taps.len() >= 2;
+        let sockets = Sockets { streams, datagrams, taps };
         let failed = |source| Error::Host { what: "serve the network of the sandbox", source };
         if !is_complete {
             // The kernel drops descriptors for which the launching program has no room.

@@ -130,11 +130,11 @@ fn outcome(names: &mut Names, query: &Query<'_>) -> Outcome {
     if query.class != IN || matches!(query.kind, AXFR | IXFR) {
         return Outcome::error(Code::Refused, Some(Reason::NotGranted));
     }
-    if query.name.labels().last().is_some_and(|label| label.eq_ignore_ascii_case(b"localhost")) {
-        return Outcome::addresses(Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST, query.kind);
-    }
     // A label may hold a dot, or bytes that are no text: such a name is not the text it looks like.
     let Some(host) = query.name.host() else { return Outcome::denied(Code::NoSuchName, Reason::NotGranted) };
+    if host.rsplit('.').next().is_some_and(|label| label.eq_ignore_ascii_case("localhost")) {
+        return Outcome::addresses(Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST, query.kind);
+    }
     match names.look_up(&host) {
         Looked::Known { v4, v6 } => Outcome::addresses(v4, v6, query.kind),
         Looked::Refused(reason) if names.is_above(&host) => Outcome::denied(Code::NoError, reason),

@@ -24,7 +24,8 @@ const MOST_STRAYS: u32 = 4096;
 /// When a question is asked again, the last one over and over.
 const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 
-/// How long the second family is waited for when the first has addresses.
+/// How long the second family is waited for when the first has addresses, or is told that there is no such name: some servers
+/// say so of a family that they do not know (RFC 4074).
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The addresses of a name, those of IPv4 first.
@@ -56,23 +57,23 @@ pub(crate) fn resolve(server: SocketAddr, name: &str, deadline: Instant) -> io::
 
 /// A question for addresses of one family.
 #[derive(Debug)]
-struct Asked {
-    id: u16,
-    kind: u16,
-    told: Option<Told>,
+pub(super) struct Asked {
+    pub(super) id: u16,
+    pub(super) kind: u16,
+    pub(super) told: Option<Told>,
 }
 
-type Told = Result<Vec<IpAddr>, Fail>;
+pub(super) type Told = Result<Vec<IpAddr>, Fail>;
 
-/// Why there are no addresses. In the order in which one of two is told.
+/// Why there are no addresses. Of two, the later one here is told: it says more.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Fail {
-    NoSuchName,
-    /// The code of the answer.
-    Code(u16),
+pub(super) enum Fail {
+    Silent,
     /// Over TCP, where the answer did not fit a datagram.
     Tcp(String),
-    Silent,
+    /// The code of the answer.
+    Code(u16),
+    NoSuchName,
 }
 
 impl Fail {
@@ -142,7 +143,10 @@ fn over_udp(server: SocketAddr, name: &Name, asked: &mut [Asked], deadline: Inst
         }
         if now >= again {
             for asked in asked.iter().filter(|asked| asked.told.is_none()) {
-                socket.send(&asked.message(name)).map_err(|error| unreachable(server, &error))?;
+                match socket.send(&asked.message(name)) {
+                    Err(error) if !is_wait(&error) => return Err(unreachable(server, &error)),
+                    _ => {}
+                }
             }
             last = waits.next().unwrap_or(last);
             again = now + last;
@@ -162,7 +166,7 @@ fn over_udp(server: SocketAddr, name: &Name, asked: &mut [Asked], deadline: Inst
         });
         match told {
             Some((asked, Some(told))) => {
-                if told.as_ref().is_ok_and(|addresses| !addresses.is_empty()) {
+                if told.as_ref().map_or_else(|fail| *fail == Fail::NoSuchName, |found| !found.is_empty()) {
                     until = until.min(Instant::now() + GRACE);
                 }
                 asked.told = Some(told);
@@ -222,7 +226,7 @@ fn over_tcp(server: SocketAddr, name: &Name, asked: &Asked, deadline: Instant) -
 }
 
 /// What a message says to a question: `None` where it was cut short. An error where it is no answer to it.
-fn read(message: &[u8], name: &Name, asked: &Asked) -> Result<Option<Told>, Malformed> {
+pub(super) fn read(message: &[u8], name: &Name, asked: &Asked) -> Result<Option<Told>, Malformed> {
     let mut reader = Reader::new(message);
     let header = reader.header()?;
     let ours = header.id == asked.id
@@ -254,7 +258,7 @@ fn read(message: &[u8], name: &Name, asked: &Asked) -> Result<Option<Told>, Malf
             }
             aliases.push((record.owner, to));
         } else if record.kind == asked.kind {
-            addresses.push((record.owner, address(record.data)?));
+            addresses.push((record.owner, address(record.kind, record.data)?));
         }
     }
     // The records may lie in any order. Addresses of names that ours does not lead to are none of ours.
@@ -269,9 +273,14 @@ fn read(message: &[u8], name: &Name, asked: &Asked) -> Result<Option<Told>, Malf
     Ok(Some(Ok(its.take(MOST_ADDRESSES).collect())))
 }
 
-fn address(data: &[u8]) -> Result<IpAddr, Malformed> {
-    let v4 = <[u8; 4]>::try_from(data).map(IpAddr::from);
-    v4.or_else(|_| <[u8; 16]>::try_from(data).map(IpAddr::from)).map_err(|_| Malformed)
+/// The address in a record, of the family that its type says.
+fn address(kind: u16, data: &[u8]) -> Result<IpAddr, Malformed> {
+    let address = if kind == A {
+        data.try_into().map(|v4: [u8; 4]| v4.into())
+    } else {
+        data.try_into().map(|v6: [u8; 16]| v6.into())
+    };
+    address.map_err(|_| Malformed)
 }
 
 fn is_wait(error: &io::Error) -> bool {

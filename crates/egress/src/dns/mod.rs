@@ -2,7 +2,9 @@
 
 pub(crate) mod answer;
 pub(crate) mod client;
+#[cfg(any(fuzzing, test))]
+pub(crate) mod hostile;
 mod wire;
 
-#[cfg(any())]
+#[cfg(test)]
 mod tests;

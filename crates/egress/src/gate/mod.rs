@@ -7,6 +7,8 @@
 //! gate is asked again: what passes never depends on how the bytes were cut into pieces. So it is asked again as long as something
 //! passed, with what did not pass, even if that is nothing.
 
+#[cfg(fuzzing)]
+pub(crate) mod hostile;
 pub(crate) mod http;
 #[cfg(test)]
 mod tests;

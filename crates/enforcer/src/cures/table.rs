@@ -40,6 +40,9 @@ const IN_NAMESPACES: &[Step] = &[
     Step::Pivot,
     Step::Seal,
     Step::Loopback,
+    Step::Routes,
+    Step::Listen,
+    Step::Tap,
     Step::Ambient,
     Step::Bounding,
     Step::SecureBits,
@@ -63,6 +66,10 @@ const KERNEL_CALLS: &[Step] = &[
     Step::Pivot,
     Step::Seal,
     Step::Loopback,
+    Step::Routes,
+    Step::Listen,
+    Step::Tap,
+    Step::HandOver,
     Step::DeathSignal,
     Step::NotDumpable,
     Step::Init,
@@ -84,6 +91,7 @@ const KERNEL_CALLS: &[Step] = &[
 /// What every Linux that has the rest does for everybody, unless a filter is in between.
 #[cfg(test)]
 pub(super) const REFUSED_ONLY_BY_FILTERS: &[Step] = &[
+    Step::HandOver,
     Step::DeathSignal,
     Step::NotDumpable,
     Step::Init,
@@ -393,7 +401,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "loopback",
-        steps: Some(&[Step::Loopback]),
+        steps: Some(&[Step::Loopback, Step::Routes, Step::Listen, Step::Tap]),
         errnos: &[libc::ENOSYS, libc::EINVAL, libc::ENODEV, libc::EAFNOSUPPORT],
         on: |_| true,
         what: "this kernel has no IPv4 or no loopback interface in a new network namespace: CONFIG_INET and CONFIG_NET_NS have to \

@@ -12,9 +12,9 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
-    socket_with, sockopt,
+    ipproto, socket_with, sockopt,
 };
-use skillsandbox_egress::{Policy, tap_filter};
+use skillsandbox_egress::{Policy, Transport, tap_filter};
 
 use crate::step::{Applied, At as _, Step};
 use crate::sys;
@@ -29,12 +29,26 @@ pub(crate) const AT_ONCE: usize = 32;
 /// and so is what says that all stands shorter.
 pub(crate) const SOCKETS: [u8; 2] = [2, 0];
 
+/// What is looked at although nobody listens for it, in the order in which the sockets go over; those for IPv6 where there is IPv6.
+pub(crate) const TAPS: [(Transport, bool); 4] =
+    [(Transport::Tcp, false), (Transport::Udp, false), (Transport::Tcp, true), (Transport::Udp, true)];
+
+/// The loopback interface is the first of every namespace.
+const LOOPBACK: u32 = 1;
+
+/// The address of a namespace that a broker serves. No host has it: it is set aside as one that stands for none (RFC 7600).
+const OWN_V4: Ipv4Addr = Ipv4Addr::new(192, 0, 0, 8);
+
+/// The same for IPv6, in the range of those that stand for names, far above the last that is allotted.
+const OWN_V6: Ipv6Addr = Ipv6Addr::new(0xfd53, 0x6b69, 0x6c6c, 0xffff, 0, 0, 0, 1);
+
 /// What a namespace with a way to a broker has.
 #[derive(Debug)]
 pub(crate) struct Served {
     pub(crate) streams: Vec<u16>,
     pub(crate) datagrams: Vec<u16>,
-    tap: Vec<u8>,
+    /// In the order of [`TAPS`].
+    taps: [Vec<u8>; 4],
 }
 
 /// The network of one sandbox.
@@ -50,13 +64,13 @@ impl Network {
             return Self { served: None };
         }
         let listens = policy.listens();
-        let tap = tap_filter(&listens);
+        let taps = TAPS.map(|(transport, is_v6)| tap_filter(&listens, transport, is_v6));
         let (streams, datagrams) = (listens.streams, listens.datagrams);
         Self {
             served: Some(Served {
                 streams: streams.into_iter().collect(),
                 datagrams: datagrams.into_iter().collect(),
-                tap,
+                taps,
             }),
         }
     }
@@ -86,9 +100,12 @@ impl Served {
             let index = self.streams.len() + index;
             basket.put(datagram(*port, has_v6).at_index(Step::Listen, index)?)?;
         }
-        // Only sees, and holds nothing: a kernel without packet sockets has to do without.
-        if let Ok(tap) = sys::tap::open(&self.tap) {
-            basket.put(tap)?;
+        let [tcp_v4, udp_v4, tcp_v6, udp_v6] = &self.taps;
+        basket.put(tap(Transport::Tcp, false, tcp_v4).at(Step::Tap)?)?;
+        basket.put(tap(Transport::Udp, false, udp_v4).at(Step::Tap)?)?;
+        if has_v6 {
+            basket.put(tap(Transport::Tcp, true, tcp_v6).at(Step::Tap)?)?;
+            basket.put(tap(Transport::Udp, true, udp_v6).at(Step::Tap)?)?;
         }
         basket.hand_over()
     }
@@ -142,7 +159,12 @@ pub(crate) fn make_local() -> Applied<bool> {
     let socket = netlink_socket().at(Step::Routes)?;
     add_route(&socket, AddressFamily::INET).at(Step::Routes)?;
     // Without IPv6, or with IPv6 switched off, there are no such addresses to reach, and nobody can.
-    Ok(add_route(&socket, AddressFamily::INET6).is_ok())
+    let has_v6 = add_route(&socket, AddressFamily::INET6).is_ok();
+    // Many programs ask for addresses only of a family of which the machine has an address, besides those for talking to itself
+    // (AI_ADDRCONFIG, getaddrinfo(3)). Nothing else depends on these.
+    let _ = add_address(&socket, AddressFamily::INET, &OWN_V4.octets());
+    let _ = add_address(&socket, AddressFamily::INET6, &OWN_V6.octets());
+    Ok(has_v6)
 }
 
 /// Of netlink's protocols, routes are the first.
@@ -150,41 +172,60 @@ fn netlink_socket() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)
 }
 
-/// `ip route add local default dev lo`, as the kernel is told it: a header, a `struct rtmsg` and the number of the interface.
+/// `ip route add local default dev lo`, as the kernel is told it: a `struct rtmsg` and the number of the interface.
 fn add_route(socket: &OwnedFd, family: AddressFamily) -> Result<(), Errno> {
-    const LENGTH: u8 = 36;
     const NEW_ROUTE: u16 = 24;
-    /// A request, to be answered, for a new route.
-    const FLAGS: u16 = 0x1 | 0x4 | 0x200 | 0x400;
     const TABLE_LOCAL: u8 = 255;
     const BY_BOOT: u8 = 3;
     const SCOPE_HOST: u8 = 254;
     const LOCAL: u8 = 2;
-    /// An attribute of 8 bytes: the interface, which is the first of every namespace.
-    const INTERFACE: [u16; 2] = [8, 4];
-    let mut message = [0; LENGTH as usize];
-    let [t0, t1] = NEW_ROUTE.to_ne_bytes();
-    let [f0, f1] = FLAGS.to_ne_bytes();
-    let family = u8::try_from(family.as_raw()).unwrap_or(0);
-    let [[l0, l1], [a0, a1]] = INTERFACE.map(u16::to_ne_bytes);
-    let [i0, i1, i2, i3] = 1_u32.to_ne_bytes();
-    let length = u32::from(LENGTH).to_ne_bytes();
-    let parts: [&[u8]; 5] = [
-        &length,
-        &[t0, t1, f0, f1, 0, 0, 0, 0, 0, 0, 0, 0],
-        &[family, 0, 0, 0, TABLE_LOCAL, BY_BOOT, SCOPE_HOST, LOCAL, 0, 0, 0, 0],
-        &[l0, l1, a0, a1],
-        &[i0, i1, i2, i3],
+    const INTERFACE: u16 = 4;
+    let route = [short(family), 0, 0, 0, TABLE_LOCAL, BY_BOOT, SCOPE_HOST, LOCAL, 0, 0, 0, 0];
+    tell(socket, NEW_ROUTE, &route, INTERFACE, &LOOPBACK.to_ne_bytes())
+}
+
+/// `ip address add ADDRESS dev lo`: a `struct ifaddrmsg` and the address.
+fn add_address(socket: &OwnedFd, family: AddressFamily, address: &[u8]) -> Result<(), Errno> {
+    const NEW_ADDRESS: u16 = 20;
+    const OWN: u16 = 2;
+    let [i0, i1, i2, i3] = LOOPBACK.to_ne_bytes();
+    let bits = u8::try_from(address.len() * 8).unwrap_or(0);
+    tell(socket, NEW_ADDRESS, &[short(family), bits, 0, 0, i0, i1, i2, i3], OWN, address)
+}
+
+fn short(family: AddressFamily) -> u8 {
+    u8::try_from(family.as_raw()).unwrap_or(0)
+}
+
+/// Sends a request for something new, with one attribute, and reads the answer (netlink(7)).
+fn tell(socket: &OwnedFd, kind: u16, body: &[u8], attribute: u16, value: &[u8]) -> Result<(), Errno> {
+    /// A request, to be answered, for something that is not there yet.
+    const FLAGS: u16 = 0x1 | 0x4 | 0x200 | 0x400;
+    const HEADER: usize = 16;
+    const ATTRIBUTE_HEADER: usize = 4;
+    let attribute_length = ATTRIBUTE_HEADER + value.len();
+    let length = HEADER + body.len() + attribute_length;
+    let number = |length: usize| u16::try_from(length).unwrap_or(u16::MAX);
+    let mut message = [0; 64];
+    let parts: [&[u8]; 8] = [
+        &u32::from(number(length)).to_ne_bytes(),
+        &kind.to_ne_bytes(),
+        &FLAGS.to_ne_bytes(),
+        &[0; 8],
+        body,
+        &number(attribute_length).to_ne_bytes(),
+        &attribute.to_ne_bytes(),
+        value,
     ];
     for (place, byte) in message.iter_mut().zip(parts.into_iter().flatten()) {
         *place = *byte;
     }
-    rustix::net::send(socket, &message, SendFlags::empty())?;
+    rustix::net::send(socket, message.get(..length).ok_or(Errno::MSGSIZE)?, SendFlags::empty())?;
     let mut answer = [0; 64];
     rustix::net::recv(socket, &mut answer, RecvFlags::empty())?;
     // The error, which is 0 or negative, follows the header.
-    let error =
-        answer.get(16..20).and_then(|error| error.try_into().ok()).map_or(-libc::EPROTO, i32::from_ne_bytes);
+    let error = answer.get(HEADER..HEADER + 4).and_then(|error| error.try_into().ok());
+    let error = error.map_or(-libc::EPROTO, i32::from_ne_bytes);
     if error == 0 { Ok(()) } else { Err(Errno::from_raw_os_error(-error)) }
 }
 
@@ -198,7 +239,25 @@ fn stream(port: u16, has_v6: bool) -> Result<OwnedFd, Errno> {
 /// The same for datagrams, each of which comes with the address that it was sent to.
 fn datagram(port: u16, has_v6: bool) -> Result<OwnedFd, Errno> {
     let socket = bound(port, SocketType::DGRAM, has_v6)?;
-    sys::tap::tell_destinations(socket.as_fd(), has_v6).map_err(|errno| Errno::from_raw_os_error(errno.0))?;
+    sys::sockets::tell_destinations(socket.as_fd(), has_v6)
+        .map_err(|errno| Errno::from_raw_os_error(errno.0))?;
+    Ok(socket)
+}
+
+/// A socket that sees packets of one kind.
+fn tap(transport: Transport, is_v6: bool, filter: &[u8]) -> Result<OwnedFd, Errno> {
+    let family = if is_v6 { AddressFamily::INET6 } else { AddressFamily::INET };
+    let protocol = match transport {
+        Transport::Tcp => ipproto::TCP,
+        Transport::Udp => ipproto::UDP,
+    };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(family, SocketType::RAW, flags, Some(protocol))?;
+    let failed = |errno: sys::Errno| Errno::from_raw_os_error(errno.0);
+    sys::sockets::attach_filter(socket.as_fd(), filter).map_err(failed)?;
+    if is_v6 {
+        sys::sockets::tell_destinations(socket.as_fd(), true).map_err(failed)?;
+    }
     Ok(socket)
 }
 

@@ -236,6 +236,25 @@ fn programs_do_what_the_tables_say() {
     }
 }
 
+/// There is a short cut for what is observed; it leads to the same place.
+#[test]
+fn the_short_cut_to_observed_calls_is_right() {
+    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    let rules = rules_by_number();
+    for profile in Profile::ALL {
+        let check = |number: i32, arguments: [u64; 6]| {
+            let observed = profile.judge(number, arguments).unwrap() == Judgement::Observed;
+            assert_eq!(profile.observes(number, arguments), observed, "{profile}: {number} {arguments:x?}");
+        };
+        for number in -1..600 {
+            (0..50).for_each(|_| check(number, dice.arguments()));
+            for rule in rules.get(&number).into_iter().flatten() {
+                edges(*rule, &mut dice).into_iter().for_each(|arguments| check(number, arguments));
+            }
+        }
+    }
+}
+
 #[test]
 fn other_architectures_and_x32_are_killed() {
     let x32 = 0x4000_0000;

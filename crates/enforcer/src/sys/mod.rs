@@ -14,7 +14,7 @@ pub(crate) mod mount;
 pub(crate) mod probe;
 pub(crate) mod seccomp;
 pub(crate) mod signals;
-pub(crate) mod tap;
+pub(crate) mod sockets;
 
 use std::io;
 

@@ -1,8 +1,8 @@
 //! One case: a program, the files it works on, and what it must print.
 
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use skillsandbox_enforcer::{Command, Outcome, Plan, Profile};
 use tempfile::TempDir;
 
-/// Where the programs that a case's program starts are looked for: what a sandbox has as its `PATH`.
-const INSIDE: [&str; 6] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
+use crate::missing;
+
 /// Far more than any case needs on a busy machine; only there so that nothing waits for ever.
 const TIMEOUT: Duration = Duration::from_mins(5);
 const MEMORY: u64 = 2 << 30;
@@ -92,14 +92,10 @@ impl Case {
     }
 
     fn is_possible(&self) -> bool {
-        let host_path = std::env::var_os("PATH").unwrap_or_default();
-        let host: Vec<PathBuf> = std::env::split_paths(&host_path).collect();
-        let inside: Vec<PathBuf> = INSIDE.iter().map(PathBuf::from).collect();
-        let started = (!self.program.starts_with("./")).then_some((&self.program, &host));
-        let all = started.into_iter().chain(self.needs.iter().map(|program| (program, &inside)));
-        let missing: Vec<&str> =
-            all.filter(|(name, places)| !is_in(name, places)).map(|(name, _)| name.as_str()).collect();
-        missing.is_empty() || skip(&missing)
+        let started = (!self.program.starts_with("./")).then_some(self.program.as_str());
+        let mut missing = missing::outside(started);
+        missing.extend(missing::inside(self.needs.iter().map(String::as_str)));
+        missing.is_empty() || missing::skip(&missing)
     }
 
     fn work_folder(&self) -> TempDir {
@@ -198,29 +194,4 @@ impl Case {
 
 fn verdict(works: bool) -> &'static str {
     if works { "works" } else { "does not work either" }
-}
-
-fn is_in(program: &str, places: &[PathBuf]) -> bool {
-    let executable = |path: PathBuf| {
-        path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-    };
-    places.iter().any(|place| executable(place.join(program)))
-}
-
-/// Says that a case is left out for want of `missing`, and never lets that pass unseen. Always false.
-pub(crate) fn skip(missing: &[&str]) -> bool {
-    let required = std::env::var("SKILLSANDBOX_REQUIRE").unwrap_or_default();
-    let wanted: Vec<&&str> =
-        missing.iter().filter(|name| required.split([',', ' ']).any(|required| required == **name)).collect();
-    assert!(wanted.is_empty(), "{wanted:?} must be here (SKILLSANDBOX_REQUIRE={required}), and is not");
-    let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    let line = format!("skipped: {test}: not on this machine: {}\n", missing.join(", "));
-    // Not by a macro: what those print of a test that passes is shown to nobody.
-    std::io::stderr().write_all(line.as_bytes()).unwrap();
-    if let Some(list) = std::env::var_os("SKILLSANDBOX_SKIPPED") {
-        let file = OpenOptions::new().append(true).create(true).open(list);
-        // One write of one short line: tests in other processes append too.
-        file.unwrap().write_all(line.as_bytes()).unwrap();
-    }
-    false
 }

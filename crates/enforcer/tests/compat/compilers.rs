@@ -17,7 +17,7 @@ fn a_static_program_runs() {
     let archive = std::process::Command::new("gcc").arg("-print-file-name=libc.a").output();
     // gcc answers with the bare name where it finds nothing.
     if !archive.is_ok_and(|output| output.stdout.starts_with(b"/")) {
-        crate::case::skip(&["gcc with libc.a"]);
+        crate::missing::skip(&["gcc with libc.a"]);
         return;
     }
     let text = "set -eu\ngcc -static -O1 -o static static.c\nexec ./static\n";

@@ -16,6 +16,8 @@ mod everyday;
 mod git;
 mod java;
 mod languages;
+#[path = "../common/missing.rs"]
+mod missing;
 mod network;
 mod node;
 mod python;

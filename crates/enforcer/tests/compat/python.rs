@@ -74,7 +74,7 @@ fn a_web_server_that_talks_to_itself() {
 #[test]
 fn version_six_of_loopback() {
     if !std::path::Path::new("/proc/net/if_inet6").exists() {
-        crate::case::skip(&["IPv6"]);
+        crate::missing::skip(&["IPv6"]);
         return;
     }
     python("six.py", include_str!("scripts/six.py"), "six b'hello'\n");
@@ -92,7 +92,7 @@ fn a_virtual_environment_and_programs_of_it() {
 fn a_virtual_environment_with_pip_installs_a_package() {
     let here = std::process::Command::new("python3").args(["-c", "import ensurepip, venv"]).output();
     if !here.is_ok_and(|output| output.status.success()) {
-        crate::case::skip(&["ensurepip"]);
+        crate::missing::skip(&["ensurepip"]);
         return;
     }
     let case = Case::script("python3", "pip.py", include_str!("scripts/pip.py"));
@@ -112,7 +112,7 @@ fn a_script_that_names_its_interpreter_by_env() {
 fn is_python_here() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).any(|dir| dir.join("python3").is_file());
-    found || crate::case::skip(&["python3"])
+    found || crate::missing::skip(&["python3"])
 }
 
 /// A terminal of its own, for programs that only talk to one; that of the launching program is out of reach.

@@ -230,8 +230,10 @@ fn answer(profile: Profile, listener: &OwnedFd, notified: &mut Notified) {
     if unsafe { libc::ioctl(listener.as_raw_fd(), RECEIVE, &raw mut call) } != 0 {
         return; // The caller died meanwhile.
     }
-    notified.push((call.data.nr, call.data.args));
     let judgement = profile.judge(call.data.nr, call.data.args).unwrap();
+    if judgement != Judgement::Observed {
+        notified.push((call.data.nr, call.data.args));
+    }
     let mut answer = libc::seccomp_notif_resp { id: call.id, val: 0, error: 0, flags: 0 };
     match judgement {
         Judgement::Refused { errno, .. } => answer.error = -errno,

@@ -4,11 +4,16 @@
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     heard: Heard,
-    /// Bytes of the status line that were heard, and the three digits in it.
+    /// Bytes of the status line that were heard, as far as it matters.
     at: usize,
+    /// The three digits in it.
     status: [u8; 3],
-    /// Bytes since the last line end in the head of an interim answer.
+    /// Bytes of the present line of the head.
     in_line: usize,
+    /// How many of them are the beginning of [`UPGRADE`]; `None` once they are not.
+    of_upgrade: Option<usize>,
+    /// Whether there was a line that begins with all of it.
+    names_protocol: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +25,12 @@ enum Heard {
     Other,
 }
 
-/// A status line, with `?` for a digit. What comes after it does not matter.
+/// A status line, with `?` for a digit. The rest of it does not matter.
 const STATUS_LINE: &[u8; 13] = b"HTTP/1.? ??? ";
+
+/// The header with which a server says which protocol it goes over to. Some servers give any status that they are asked for, but
+/// not this.
+const UPGRADE: &[u8; 8] = b"upgrade:";
 
 impl Answer {
     /// Whether nothing was heard that decides.
@@ -47,7 +56,7 @@ impl Answer {
             }
             match STATUS_LINE.get(self.at) {
                 Some(&expected) => self.hear_status(byte, expected),
-                None => self.hear_interim(byte),
+                None => self.hear_head(byte),
             }
         }
     }
@@ -67,24 +76,37 @@ impl Answer {
             *digit = byte;
         }
         self.at += 1;
-        if is_end {
-            self.in_line = 1;
-            self.heard = match &self.status {
-                b"101" => Heard::Agreement,
-                // Others that begin with 1 come before the answer: 100, 103.
-                [b'1', ..] => Heard::Nothing,
-                _ => Heard::Other,
-            };
+        // Not an empty line, though nothing may follow.
+        self.in_line = 1;
+        // What begins with 1 comes before another answer (100, 103), or agrees (101).
+        if is_end && !self.status.starts_with(b"1") {
+            self.heard = Heard::Other;
         }
     }
 
-    /// The rest of the head of an interim answer, up to an empty line.
-    fn hear_interim(&mut self, byte: u8) {
+    /// The rest of the head, up to an empty line.
+    fn hear_head(&mut self, byte: u8) {
         match byte {
-            b'\n' if self.in_line == 0 => *self = Self::default(),
-            b'\n' => self.in_line = 0,
-            b'\r' => {}
-            _ => self.in_line += 1,
+            b'\n' if self.in_line == 0 => self.hear_end(),
+            b'\n' => {
+                self.in_line = 0;
+                self.of_upgrade = Some(0);
+            }
+            b'\r' => self.of_upgrade = None,
+            _ => {
+                self.in_line += 1;
+                let more = |at: &usize| UPGRADE.get(*at) == Some(&byte.to_ascii_lowercase());
+                self.of_upgrade = self.of_upgrade.filter(more).map(|at| at + 1);
+                self.names_protocol |= self.of_upgrade == Some(UPGRADE.len());
+            }
+        }
+    }
+
+    fn hear_end(&mut self) {
+        match (&self.status, self.names_protocol) {
+            (b"101", true) => self.heard = Heard::Agreement,
+            (b"101", false) => self.heard = Heard::Other,
+            _ => *self = Self::default(),
         }
     }
 }

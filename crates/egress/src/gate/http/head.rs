@@ -25,6 +25,7 @@ struct Deciding<'a> {
     content_length: Option<&'a [u8]>,
     transfer_encoding: Option<&'a [u8]>,
     upgrade: Option<&'a [u8]>,
+    expect: Option<&'a [u8]>,
 }
 
 /// Characters of methods and of the names of headers.
@@ -47,11 +48,20 @@ impl Head {
         }
         let deciding = Deciding::read(lines)?;
         let framing = deciding.framing(is_1_1)?;
+        // Many servers do not read a body that they do not expect, and take it for the next request.
+        if framing != Framing::Length(0) && is_one_of(method, &["GET", "HEAD", "TRACE"]) {
+            return Err(Reason::NotHttp);
+        }
+        // Nor, some, after a question that is put in another way than the usual one.
+        if deciding.expect.is_some_and(|expect| expect != b"100-continue" || framing == Framing::Length(0)) {
+            return Err(Reason::NotHttp);
+        }
         let right = |host: &[u8]| check_host(host, name, port);
         match target {
+            // Whatever comes after it would be for another server.
+            _ if is_one_of(method, &["CONNECT"]) => return Err(Reason::NotHttp),
             [b'/', ..] => {}
             b"*" if method == b"OPTIONS" => {}
-            _ if method == b"CONNECT" => return Err(Reason::NotHttp),
             _ => right(authority(target).ok_or(Reason::NotHttp)?)?,
         }
         right(deciding.host.ok_or(Reason::NoHost)?)?;
@@ -62,7 +72,8 @@ impl Head {
 /// Checks the lines after the last chunk: headers, and none that decides anything, which some servers would add to the head.
 pub(super) fn check_trailers(trailers: &[u8]) -> Result<(), Reason> {
     let none = Deciding::read(Lines(trailers))?;
-    let decides = none.host.or(none.content_length).or(none.transfer_encoding).or(none.upgrade);
+    let decides =
+        none.host.or(none.content_length).or(none.transfer_encoding).or(none.upgrade).or(none.expect);
     if decides.is_some() { Err(Reason::NotHttp) } else { Ok(()) }
 }
 
@@ -87,6 +98,7 @@ impl<'a> Deciding<'a> {
                 b"content-length" => (&mut deciding.content_length, Reason::NotHttp),
                 b"transfer-encoding" => (&mut deciding.transfer_encoding, Reason::NotHttp),
                 b"upgrade" => (&mut deciding.upgrade, Reason::NotHttp),
+                b"expect" => (&mut deciding.expect, Reason::NotHttp),
                 b"http2-settings" => return Err(Reason::Http2),
                 b"connection" | b"proxy-connection" => {
                     check_connection(value)?;
@@ -111,6 +123,11 @@ impl<'a> Deciding<'a> {
             _ => Err(Reason::NotHttp),
         }
     }
+}
+
+/// Some servers do not tell small letters from capitals here.
+fn is_one_of(method: &[u8], methods: &[&str]) -> bool {
+    methods.iter().any(|one| method.eq_ignore_ascii_case(one.as_bytes()))
 }
 
 /// A value after its leading spaces. `None` where it has other spaces around it, or tabs: some readers keep them.

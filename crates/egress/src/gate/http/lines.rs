@@ -36,7 +36,7 @@ impl Section {
                 b'\r' | b'\t' | b' '..=b'~' => !self.after_cr,
                 _ => false,
             };
-            if !sound || (self.at == 0 && byte == b'\r') {
+            if !sound {
                 return None;
             }
             self.at += 1;

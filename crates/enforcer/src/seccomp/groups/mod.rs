@@ -9,6 +9,7 @@ mod own;
 mod processes;
 
 use super::table::{Denial, Group};
+pub(super) use network::is_destination;
 
 /// Everything that some profile allows.
 pub(super) const GROUPS: &[Group] = &[

@@ -96,6 +96,18 @@ pub(super) const DESTINATIONS: Group = Group {
     },
 };
 
+/// Whether a call is one of [`DESTINATIONS`].
+pub(in crate::seccomp) fn is_destination(number: i32, arguments: [u64; 6]) -> bool {
+    match i64::from(number) {
+        libc::SYS_connect => true,
+        libc::SYS_sendto => {
+            let [call, ..] = DESTINATIONS.calls.more else { return false };
+            call.rules.iter().any(|rule| rule.holds(arguments))
+        }
+        _ => false,
+    }
+}
+
 /// `sendmsg` on the descriptor at which the enforcer has its socket, before the skill is executed. Afterwards it is whatever
 /// the skill has opened there, which cannot be a socket.
 pub(super) const LISTENER: Group = Group {
