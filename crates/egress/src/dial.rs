@@ -114,7 +114,9 @@ impl Dial {
                     }
                     Err(error) => return Dialled::Failed(error),
                 },
-                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) if now < self.patient_until => {
+                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM)
+                    if now < self.patient_until =>
+                {
                     self.waiting.push_front(to);
                     return Dialled::Waits(now + BREATH);
                 }

@@ -35,9 +35,8 @@ fn of_status(field: &str) -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
 }
 
-/// Lets this process open no more than so many descriptors; the limit that was before.
-pub fn limit_descriptors(most: u64) -> u64 {
+/// Lets this process open no more than so many descriptors, and as many as it may where that is `None`.
+pub fn limit_descriptors(most: Option<u64>) {
     let limit = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: limit.maximum }).unwrap();
-    limit.current.unwrap()
+    setrlimit(Resource::Nofile, Rlimit { current: most.or(limit.maximum), maximum: limit.maximum }).unwrap();
 }

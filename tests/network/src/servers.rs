@@ -31,22 +31,19 @@ impl Server {
 }
 
 /// Serves whoever connects to an address; port 0 is any.
-pub fn serve(address: &str, handle: impl Fn(TcpStream) + Send + Sync + 'static) -> Server {
+pub fn serve(address: &str, converse: impl Fn(TcpStream) + Send + Sync + 'static) -> Server {
     let listener = TcpListener::bind(address).unwrap_or_else(|error| panic!("{address}: {error}"));
-    let server = Server {
-        address: listener.local_addr().unwrap(),
-        accepted: Arc::default(),
-        served: Arc::default(),
-    };
-    let (seen, handle) = (server.clone(), Arc::new(handle));
+    let server =
+        Server { address: listener.local_addr().unwrap(), accepted: Arc::default(), served: Arc::default() };
+    let (seen, converse) = (server.clone(), Arc::new(converse));
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(stream) = stream else { continue };
             seen.accepted.fetch_add(1, Ordering::SeqCst);
-            let (handle, served) = (Arc::clone(&handle), Arc::clone(&seen.served));
+            let (converse, ended) = (Arc::clone(&converse), Arc::clone(&seen.served));
             std::thread::spawn(move || {
-                handle(stream);
-                served.fetch_add(1, Ordering::SeqCst);
+                converse(stream);
+                ended.fetch_add(1, Ordering::SeqCst);
             });
         }
     });

@@ -14,7 +14,7 @@ const IP: [&str; 3] = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"];
 
 /// What is at home on the stage, without being an address of an interface: servers bind to any of it.
 ///
-/// 9.9.0.0/16 and 2600:9::/32 are taken for addresses of everybody's.
+/// `9.9.0.0/16` and `2600:9::/32` are taken for addresses of everybody's.
 const LOCAL: [&str; 12] = [
     "9.9.0.0/16",
     "10.0.0.0/8",
@@ -46,12 +46,13 @@ pub fn on_stage(test: &str, act: impl FnOnce()) {
     staged.arg(std::env::current_exe().unwrap());
     staged.args([test, "--exact", "--nocapture", "--test-threads=1", "--include-ignored"]);
     staged.env(VARIABLE, namespace()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = bounded(staged.spawn().unwrap_or_else(|error| panic!("unshare (util-linux) is needed: {error}")));
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8_lossy(&text);
-    assert!(output.status.success(), "{test}, on the stage: {}\n{text}", output.status);
+    let output =
+        bounded(staged.spawn().unwrap_or_else(|error| panic!("unshare (util-linux) is needed: {error}")));
+    let bytes = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&bytes);
+    assert!(output.status.success(), "{test}, on the stage: {}\n{said}", output.status);
     // A name that is wrong would be a test that never ran.
-    assert!(text.contains("1 passed"), "{test} was not found again:\n{text}");
+    assert!(said.contains("1 passed"), "{test} was not found again:\n{said}");
 }
 
 /// Interfaces and routes; fails where anything but loopback is up, which would lead out.
@@ -60,13 +61,13 @@ fn scenery() -> String {
     let mut script = format!("{ip} link set lo up\n");
     for range in LOCAL {
         let family = if range.contains(':') { "-6" } else { "-4" };
-        script += &format!("{ip} {family} route add local {range} dev lo\n");
+        script.extend([ip, " ", family, " route add local ", range, " dev lo\n"]);
     }
     // Unlike IPv4, IPv6 asks whose address it is that a server binds to.
     script += "echo 1 > /proc/sys/net/ipv6/ip_nonlocal_bind\n";
     // Servers and sandboxes share the descriptors of one process; a test that wants few of them says so.
     script += "ulimit -S -n \"$(ulimit -H -n)\"\n";
-    script += &format!("others=$({ip} -o link show up | grep -v ' lo: ' || true)\n");
+    script.extend(["others=$(", ip, " -o link show up | grep -v ' lo: ' || true)\n"]);
     script += "test -z \"$others\" || { echo \"the stage leads out: $others\" >&2; exit 1; }\n";
     script
 }
@@ -92,6 +93,7 @@ pub fn helper(test: &str) -> Command {
 }
 
 /// What a child says to its end, which it is brought to if it takes too long.
+#[must_use]
 pub fn bounded(child: Child) -> Output {
     let pid = rustix::process::Pid::from_child(&child);
     let (done, is_done) = std::sync::mpsc::channel::<()>();

@@ -5,14 +5,16 @@
 use skillsandbox_enforcer::PlanBuilder;
 use skillsandbox_enforcer::egress::{Protocol, Rule, Transport, Verdict};
 use skillsandbox_network_tests::{
-    DatagramSink, Reply, Resolver, Sink, attempts, datagrams, descriptors, echo_datagrams, on_stage, plan, python,
-    reached, refused, resident, said, until,
+    DatagramSink, Reply, Resolver, Sink, attempts, datagrams, descriptors, echo_datagrams, on_stage, plan,
+    python, reached, refused, resident, said, until,
 };
 
 fn udp(name: &str, port: u16) -> PlanBuilder {
-    plan()
-        .egress(Rule::domain(name).unwrap().ports([port]).protocol(Protocol::Udp))
-        .pin(name, port, format!("9.9.0.1:{port}").parse().unwrap())
+    plan().egress(Rule::domain(name).unwrap().ports([port]).protocol(Protocol::Udp)).pin(
+        name,
+        port,
+        format!("9.9.0.1:{port}").parse().unwrap(),
+    )
 }
 
 const UDP: &str = "
@@ -120,7 +122,9 @@ fn one_socket_speaks_to_several_and_each_answers_for_itself() {
         let plan = plan()
             .egress(rule("one.weather.test"))
             .egress(rule("two.weather.test"))
-            .egress(Rule::cidr("2600:9::2".parse().unwrap(), 128).unwrap().ports([4433]).protocol(Protocol::Udp))
+            .egress(
+                Rule::cidr("2600:9::2".parse().unwrap(), 128).unwrap().ports([4433]).protocol(Protocol::Udp),
+            )
             .resolver(resolver.address);
         let script = "
 u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); u.settimeout(20)
@@ -131,7 +135,12 @@ v = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM); v.settimeout(20)
 v.sendto(b'c', ('2600:9::2', 4433)); m, source = v.recvfrom(100); print(m, source[:2])
 v.sendto(b'd', ('::ffff:' + one, 4433)); print(v.recvfrom(100)[0])";
         let outcome = python(plan, script);
-        assert_eq!(said(&outcome), "True\nb'two c' ('2600:9::2', 4433)\nb'one d'\n", "{}", attempts(&outcome));
+        assert_eq!(
+            said(&outcome),
+            "True\nb'two c' ('2600:9::2', 4433)\nb'one d'\n",
+            "{}",
+            attempts(&outcome)
+        );
     });
 }
 

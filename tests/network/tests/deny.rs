@@ -38,12 +38,13 @@ fn nothing_reaches(family: &str, public: &str, private: &str, loopback: &str) {
             (at.clone(), Sink::new(&at), DatagramSink::new(&at))
         })
         .collect();
-    let mut list = String::from("targets = [");
-    for (_, sink, _) in &targets {
-        list += &format!("('{}', {}), ", sink.address().ip(), sink.address().port());
-    }
+    let list: Vec<_> = targets
+        .iter()
+        .map(|(_, sink, _)| format!("('{}', {})", sink.address().ip(), sink.address().port()))
+        .collect();
     let script = format!(
-        "{list}]
+        "
+targets = [{}]
 for host, port in targets:
     print(host, port, tried(lambda: direct(socket.{family}, host, port) and 'reached'), end=' ')
     u = socket.socket(socket.{family}, socket.SOCK_DGRAM)
@@ -53,7 +54,8 @@ for host, port in targets:
     print(tried(lambda: u.recv(100)))
     tried(lambda: socket.socket(socket.{family}, socket.SOCK_DGRAM).sendto(b'secret', (host, port)))
 print(dial('api.weather.test', 8080).send(b'x'))
-"
+",
+        list.join(", ")
     );
     let outcome = python(granted(), &script);
     let said = said(&outcome);
@@ -79,7 +81,9 @@ print(dial('api.weather.test', 8080).send(b'x'))
         assert_eq!((sink.strangers(), datagrams.strangers()), (0, 0), "{at}");
     }
     // The control: the same script outside reaches everything.
-    let said = outside(&script.replace("print(dial", "0 and print(dial").replace("settimeout(20)", "settimeout(.01)"));
+    let said = outside(
+        &script.replace("print(dial", "0 and print(dial").replace("settimeout(20)", "settimeout(.01)"),
+    );
     assert_eq!(said.matches("reached").count(), targets.len(), "{said}");
     for (at, sink, datagrams) in &targets {
         assert_eq!((sink.strangers(), datagrams.strangers()), (1, 2), "{at}: the control does not reach it");
@@ -227,7 +231,8 @@ print('sendmmsg', libc.sendmmsg(u.fileno(), many, 8, 0))
         assert_eq!((sink.strangers(), bystander.strangers(), datagrams.strangers()), (0, 0, 0), "{said}");
         assert!(was_refused(&outcome, Transport::Udp, "9.9.0.2:8080"), "{}", attempts(&outcome));
         // The control.
-        let said = outside(&format!("name = '9.9.0.1'{script}").replace("return s.recv(10)", "return 'sent'"));
+        let said =
+            outside(&format!("name = '9.9.0.1'{script}").replace("return s.recv(10)", "return 'sent'"));
         assert!(sink.strangers() >= 5, "{said}");
         assert_eq!(datagrams.strangers(), 10, "{said}");
         assert!(server.accepted() >= 8);

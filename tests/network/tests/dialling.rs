@@ -12,8 +12,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use skillsandbox_enforcer::egress::{End, Rule};
 use skillsandbox_enforcer::{Outcome, PlanBuilder};
 use skillsandbox_network_tests::{
-    Reply, Resolver, Sink, attempts, command, descriptors, echo, ip, limit_descriptors, on_stage, plan, python,
-    reached, said, serve, threads, until,
+    Reply, Resolver, Sink, attempts, command, descriptors, echo, ip, limit_descriptors, on_stage, plan,
+    python, reached, said, serve, threads, until,
 };
 
 /// A name that a resolver of the stage knows.
@@ -44,7 +44,8 @@ fn silent(address: &str) -> Vec<OwnedFd> {
         let _ = rustix::net::connect(&guest, &address);
         all.push(guest);
     }
-    let waits = TcpStream::connect_timeout(&address, Duration::from_millis(300)).map_err(|error| error.kind());
+    let waits =
+        TcpStream::connect_timeout(&address, Duration::from_millis(300)).map_err(|error| error.kind());
     assert_eq!(waits.err(), Some(ErrorKind::TimedOut), "{address} is not silent");
     all
 }
@@ -91,7 +92,8 @@ fn a_name_of_which_every_address_is_dead_is_an_error_and_is_said_to_be() {
         let outcome = python(resolved(&resolver), HELLO);
         let said = said(&outcome);
         assert!(["ECONNREFUSED\n", "ECONNRESET\n", "EPIPE\n"].contains(&said.as_str()), "{said}");
-        let ends: Vec<_> = outcome.network.attempts.iter().filter_map(|attempt| attempt.end.clone()).collect();
+        let ends: Vec<_> =
+            outcome.network.attempts.iter().filter_map(|attempt| attempt.end.clone()).collect();
         assert!(!ends.is_empty() && ends.iter().all(|end| matches!(end, End::NotConnected(_))), "{ends:?}");
     });
 }
@@ -166,9 +168,11 @@ print('started', flush=True); sys.stdin.readline()
 [t.join() for t in ts]
 print(len(results), set(results), flush=True)
 print(all(hello() for _ in range(20)))";
-        let plan = plan()
-            .egress(Rule::domain("api.weather.test").unwrap().ports([8080]))
-            .pin("api.weather.test", 8080, "9.9.0.1:8080".parse().unwrap());
+        let plan = plan().egress(Rule::domain("api.weather.test").unwrap().ports([8080])).pin(
+            "api.weather.test",
+            8080,
+            "9.9.0.1:8080".parse().unwrap(),
+        );
         let command = command(script).stdin(skillsandbox_enforcer::Input::Piped);
         let mut running =
             plan.build().unwrap().spawn(&command.stdout(skillsandbox_enforcer::Output::Piped)).unwrap();
@@ -180,7 +184,7 @@ print(all(hello() for _ in range(20)))";
         // Room for three more.
         let mut held = Vec::new();
         let most = u64::try_from(before).unwrap() + 8;
-        let was = limit_descriptors(most);
+        limit_descriptors(Some(most));
         while let Ok(one) = std::fs::File::open("/dev/null") {
             held.push(one);
         }
@@ -190,7 +194,7 @@ print(all(hello() for _ in range(20)))";
         stdout.read_exact(&mut started).unwrap();
         std::thread::sleep(Duration::from_millis(500));
         drop(held);
-        limit_descriptors(was);
+        limit_descriptors(None);
         stdin.write_all(b"\n").unwrap();
         drop(stdin);
         let mut rest = String::new();

@@ -10,7 +10,8 @@ use std::time::Duration;
 use skillsandbox_enforcer::egress::{Protocol, Rule};
 use skillsandbox_enforcer::{Outcome, PlanBuilder};
 use skillsandbox_network_tests::{
-    Server, attempts, descriptors, echo, highest_resident, on_stage, plan, python, resident, said, threads, until,
+    Server, attempts, descriptors, echo, highest_resident, on_stage, plan, python, resident, said, threads,
+    until,
 };
 
 /// What the broker may hold of a program's making, in bytes and in descriptors: 256 connections with two sockets and, each way, a
@@ -20,10 +21,14 @@ const DESCRIPTORS: usize = 256 * 6 + 400;
 
 fn granted() -> PlanBuilder {
     let mut plan = plan().open_files(8192);
-    for (port, protocol) in [(8080, Protocol::Tcp), (443, Protocol::Https), (80, Protocol::Http), (4433, Protocol::Udp)] {
-        plan = plan
-            .egress(Rule::domain("api.weather.test").unwrap().ports([port]).protocol(protocol))
-            .pin("api.weather.test", port, "9.9.0.1:8080".parse().unwrap());
+    for (port, protocol) in
+        [(8080, Protocol::Tcp), (443, Protocol::Https), (80, Protocol::Http), (4433, Protocol::Udp)]
+    {
+        plan = plan.egress(Rule::domain("api.weather.test").unwrap().ports([port]).protocol(protocol)).pin(
+            "api.weather.test",
+            port,
+            "9.9.0.1:8080".parse().unwrap(),
+        );
     }
     plan
 }

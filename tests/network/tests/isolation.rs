@@ -11,8 +11,8 @@ use std::time::Duration;
 use skillsandbox_enforcer::egress::Rule;
 use skillsandbox_enforcer::{End, Input, Output, PlanBuilder, Running};
 use skillsandbox_network_tests::{
-    Reply, Resolver, Server, Sink, attempts, bounded, command, descriptors, echo, helper, on_stage, plan, python,
-    reached, said, serve, threads, until,
+    Reply, Resolver, Server, Sink, attempts, bounded, command, descriptors, echo, helper, on_stage, plan,
+    python, reached, said, serve, threads, until,
 };
 
 fn granted() -> PlanBuilder {
@@ -26,7 +26,8 @@ fn granted() -> PlanBuilder {
 /// The routes, rules and addresses of the network that this process is in.
 fn network() -> String {
     let show = |what: &[&str]| {
-        let ip = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"].into_iter().find(|ip| std::fs::exists(ip).unwrap());
+        let ip =
+            ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"].into_iter().find(|ip| std::fs::exists(ip).unwrap());
         let output = std::process::Command::new(ip.unwrap()).args(what).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
@@ -95,7 +96,8 @@ fn row_095_runs_at_once_do_not_mix_and_the_host_does_not_notice() {
             let rule = Rule::domain(name).unwrap().ports([8080]);
             plan().egress(rule).resolver(resolver.address)
         };
-        let both = granting("two.weather.test").egress(Rule::domain("one.weather.test").unwrap().ports([8080]));
+        let both =
+            granting("two.weather.test").egress(Rule::domain("one.weather.test").unwrap().ports([8080]));
         let mut first = Conversation::start(granting("one.weather.test"));
         let mut second = Conversation::start(granting("two.weather.test"));
         let mut third = Conversation::start(both);
@@ -121,7 +123,12 @@ fn row_095_runs_at_once_do_not_mix_and_the_host_does_not_notice() {
             drop((conversation.stdin, conversation.stdout));
             let outcome = conversation.running.wait().unwrap();
             assert!(reached(&outcome).all(|attempt| attempt.dialled == Some(to.parse().unwrap())));
-            assert_eq!(reached(&outcome).map(|attempt| attempt.count).sum::<u64>(), count, "{}", attempts(&outcome));
+            assert_eq!(
+                reached(&outcome).map(|attempt| attempt.count).sum::<u64>(),
+                count,
+                "{}",
+                attempts(&outcome)
+            );
         }
         // One that is still there goes on when others have ended.
         third.ask();
@@ -180,7 +187,11 @@ fn row_096_no_survivor_keeps_the_network() {
             assert_eq!(network(), before);
         };
         // The command ends, and the daemon with it, though nobody waits for it.
-        let outcome = python(granted(), &daemon(&mark, "time.monotonic() > start + 1").replace("import signal", "import signal\nstart = time.monotonic()"));
+        let outcome = python(
+            granted(),
+            &daemon(&mark, "time.monotonic() > start + 1")
+                .replace("import signal", "import signal\nstart = time.monotonic()"),
+        );
         assert_eq!(outcome.end, End::Itself);
         gone(1);
         // Its time is over.
@@ -213,7 +224,7 @@ fn row_096_a_launching_program_that_is_killed_leaves_nothing() {
         let heard = std::sync::Arc::<std::sync::atomic::AtomicUsize>::default();
         let counter = std::sync::Arc::clone(&heard);
         let server = serve("9.9.0.1:8080", move |mut stream| {
-            let mut buffer = [0; 1 << 16];
+            let mut buffer = vec![0; 1 << 16];
             while let Ok(count @ 1..) = stream.read(&mut buffer) {
                 counter.fetch_add(count, std::sync::atomic::Ordering::SeqCst);
             }
@@ -263,9 +274,11 @@ def hello(to):
 print(tried(hello, 'api.weather.test'), tried(hello, '198.18.0.1'), tried(hello, '9.9.0.2'))";
         let outcome = python(granted(), script);
         assert_eq!(said(&outcome), "b'hello' b'hello' ECONNREFUSED\n");
-        let other = plan()
-            .egress(Rule::domain("other.weather.test").unwrap().ports([9000]))
-            .pin("other.weather.test", 9000, "9.9.0.1:9000".parse().unwrap());
+        let other = plan().egress(Rule::domain("other.weather.test").unwrap().ports([9000])).pin(
+            "other.weather.test",
+            9000,
+            "9.9.0.1:9000".parse().unwrap(),
+        );
         let outcome = python(other, script);
         assert_eq!(said(&outcome), "gaierror -2 ECONNREFUSED ECONNREFUSED\n", "{}", attempts(&outcome));
         let outcome = python(plan(), script);

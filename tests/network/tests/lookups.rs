@@ -5,8 +5,8 @@
 use skillsandbox_enforcer::egress::{Action, End, Reason, Rule, Verdict};
 use skillsandbox_enforcer::{Outcome, PlanBuilder};
 use skillsandbox_network_tests::{
-    DatagramSink, Reply, Resolver, Sink, attempts, echo, highest_resident, on_stage, outside, plan, python, reached,
-    refused, resident, said,
+    DatagramSink, Reply, Resolver, Sink, attempts, echo, highest_resident, on_stage, outside, plan, python,
+    reached, refused, resident, said,
 };
 
 fn granted(resolver: &Resolver) -> PlanBuilder {
@@ -142,7 +142,9 @@ print(by_udp('api.weather.test'))"
         }
         assert!(attempts(&outcome).contains("secret.evil.test"), "{}", attempts(&outcome));
         // The control.
-        let _ = outside(&format!("{ASK}[by_udp('x.test', h) for h in ('9.9.53.2', '10.0.0.53', '127.0.0.53')]\nby_udp('x.test', '2600:9::53', family=socket.AF_INET6)"));
+        let _ = outside(&format!(
+            "{ASK}[by_udp('x.test', h) for h in ('9.9.53.2', '10.0.0.53', '127.0.0.53')]\nby_udp('x.test', '2600:9::53', family=socket.AF_INET6)"
+        ));
         for other in &others {
             assert_eq!(other.asked().len(), 1, "{}", other.address);
         }

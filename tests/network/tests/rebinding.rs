@@ -88,9 +88,9 @@ fn row_098_a_name_does_not_lead_to_a_special_address() {
             assert!(said.starts_with("ECONN"), "{address}: {said}");
             let special = special(&outcome);
             assert!(special.len() >= 3, "{address}\n{}", attempts(&outcome));
-            let meant = special.iter().all(|one| {
-                one.0 == address.parse::<IpAddr>().unwrap().to_canonical() && one.1 == kind
-            });
+            let meant = special
+                .iter()
+                .all(|one| one.0 == address.parse::<IpAddr>().unwrap().to_canonical() && one.1 == kind);
             assert!(meant, "{address}\n{}", attempts(&outcome));
             assert_eq!(reached(&outcome).count(), 0, "{address}\n{}", attempts(&outcome));
         }
@@ -99,10 +99,15 @@ fn row_098_a_name_does_not_lead_to_a_special_address() {
         }
         // The control: a public address is reached in the same way.
         "9.9.0.1".clone_into(&mut now.lock().unwrap());
-        let sinks =
-            (Sink::new("9.9.0.1:8080"), Sink::new("9.9.0.1:80"), DatagramSink::new("9.9.0.1:8080"));
-        let outcome = python(granted(&resolver), &HELLO.replace("dial(", "socket.setdefaulttimeout(.3) or dial("));
-        assert_eq!((sinks.0.strangers(), sinks.1.strangers(), sinks.2.strangers()), (1, 1, 1), "{}", attempts(&outcome));
+        let sinks = (Sink::new("9.9.0.1:8080"), Sink::new("9.9.0.1:80"), DatagramSink::new("9.9.0.1:8080"));
+        let outcome =
+            python(granted(&resolver), &HELLO.replace("dial(", "socket.setdefaulttimeout(.3) or dial("));
+        assert_eq!(
+            (sinks.0.strangers(), sinks.1.strangers(), sinks.2.strangers()),
+            (1, 1, 1),
+            "{}",
+            attempts(&outcome)
+        );
     });
 }
 
@@ -119,7 +124,8 @@ fn a_range_grants_what_a_name_does_not() {
             ("::1", "::1", 128),
             ("::ffff:10.1.2.3", "10.1.0.0", 16),
         ];
-        let _servers = ["127.0.0.1:8080", "10.1.2.3:8080", "169.254.169.254:8080", "100.64.1.1:8080"].map(echo);
+        let _servers =
+            ["127.0.0.1:8080", "10.1.2.3:8080", "169.254.169.254:8080", "100.64.1.1:8080"].map(echo);
         let _v6 = ["[fd12::1]:8080", "[::1]:8080"].map(echo);
         let now = std::sync::Arc::<std::sync::Mutex<String>>::default();
         let says = std::sync::Arc::clone(&now);
@@ -127,7 +133,9 @@ fn a_range_grants_what_a_name_does_not() {
         for (address, range, prefix) in cases {
             address.clone_into(&mut now.lock().unwrap());
             let name = || {
-                plan().egress(Rule::domain("api.weather.test").unwrap().ports([8080])).resolver(resolver.address)
+                plan()
+                    .egress(Rule::domain("api.weather.test").unwrap().ports([8080]))
+                    .resolver(resolver.address)
             };
             let range = || Rule::cidr(range.parse().unwrap(), prefix).unwrap();
             let script = "
@@ -162,8 +170,7 @@ print(tried(hello))";
 #[test]
 fn of_mixed_answers_only_the_public_ones_are_dialled() {
     on_stage("of_mixed_answers_only_the_public_ones_are_dialled", || {
-        let sinks =
-            ["10.1.2.3:8080", "127.0.0.1:8080", "[::1]:8080", "169.254.169.254:8080"].map(Sink::new);
+        let sinks = ["10.1.2.3:8080", "127.0.0.1:8080", "[::1]:8080", "169.254.169.254:8080"].map(Sink::new);
         let _server = echo("9.9.0.1:8080");
         let mixed = ["10.1.2.3", "127.0.0.1", "::1", "169.254.169.254", "9.9.0.1", "::ffff:127.0.0.1"];
         let resolver = Resolver::new("9.9.53.1", move |name, _| match name {
@@ -212,10 +219,15 @@ print(seen <= {\"b'hello'\", 'ECONNRESET', 'ECONNREFUSED', 'gaierror -2'})
         let outcome = python(plan, script);
         assert_eq!(said(&outcome), "b'hello' True\nTrue\n", "{}", attempts(&outcome));
         assert!(server.accepted() >= 1);
-        assert!(resolver.asked().iter().filter(|name| name.starts_with("fails.")).count() >= 4, "{:?}", resolver.asked());
+        assert!(
+            resolver.asked().iter().filter(|name| name.starts_with("fails.")).count() >= 4,
+            "{:?}",
+            resolver.asked()
+        );
         assert_eq!(inside.each_ref().map(Sink::strangers), [0; 3], "{}", attempts(&outcome));
         // Each run asks anew: now the name is one of the other kind, and the control shows that the answer is the evil one.
-        let outcome = python(granted(&resolver), "print(tried(lambda: dial('api.weather.test', 8080).recv(1)))");
+        let outcome =
+            python(granted(&resolver), "print(tried(lambda: dial('api.weather.test', 8080).recv(1)))");
         assert!(said(&outcome).starts_with("ECONN"));
         assert!(!special(&outcome).is_empty(), "{}", attempts(&outcome));
         assert_eq!(inside.each_ref().map(Sink::strangers), [0; 3]);
