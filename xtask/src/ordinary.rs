@@ -22,7 +22,7 @@ use crate::skipped;
 use crate::workspace::{cargo, output, packages, shown, succeed};
 
 /// Packages whose tests are about what an ordinary user may do; those that are in the workspace are run.
-const PACKAGES: [&str; 2] = ["skillsandbox-enforcer", "skillsandbox-probe"];
+const PACKAGES: [&str; 3] = ["skillsandbox-enforcer", "skillsandbox-network-tests", "skillsandbox-probe"];
 /// Programs are looked for where everybody may.
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Made once and kept: some programs refuse a user without a name, and two of these may run at a time.

@@ -27,8 +27,10 @@ struct Manager {
     programs: &'static [&'static str],
 }
 
-/// Programs that the tests of the sandbox may count on.
-const PROGRAMS: [&str; 3] = ["python3", "git", "gcc"];
+/// Programs that the tests of the sandbox may count on. The last two make networks to test in.
+const PROGRAMS: [&str; 7] = ["python3", "git", "gcc", "curl", "openssl", "unshare", "ip"];
+/// Besides where an ordinary user looks: some distributions keep `ip` where only root does.
+const ROOTS_PATH: &str = "/usr/sbin:/sbin";
 
 const MANAGERS: &[Manager] = &[
     Manager {
@@ -36,35 +38,35 @@ const MANAGERS: &[Manager] = &[
         install: &["install", "--yes", "--no-install-recommends"],
         packages: &["libseccomp-dev"],
         refresh: &["update"],
-        programs: &["python3", "git", "gcc", "libc6-dev"],
+        programs: &["python3", "git", "gcc", "libc6-dev", "curl", "openssl", "util-linux", "iproute2"],
     },
     Manager {
         program: "dnf",
         install: &["install", "--assumeyes"],
         packages: &["libseccomp-devel", "libseccomp-static"],
         refresh: &[],
-        programs: &["python3", "git", "gcc"],
+        programs: &["python3", "git", "gcc", "curl", "openssl", "util-linux", "iproute"],
     },
     Manager {
         program: "pacman",
         install: &["--sync", "--noconfirm", "--needed"],
         packages: &["libseccomp"],
         refresh: &["--sync", "--refresh"],
-        programs: &["python", "git", "gcc"],
+        programs: &["python", "git", "gcc", "curl", "openssl", "util-linux", "iproute2"],
     },
     Manager {
         program: "apk",
         install: &["add"],
         packages: &["libseccomp-dev", "libseccomp-static"],
         refresh: &["update"],
-        programs: &["python3", "git", "gcc", "musl-dev"],
+        programs: &["python3", "git", "gcc", "musl-dev", "curl", "openssl", "util-linux", "iproute2"],
     },
     Manager {
         program: "zypper",
         install: &["--non-interactive", "install"],
         packages: &["libseccomp-devel"],
         refresh: &["--non-interactive", "refresh"],
-        programs: &["python3", "git", "gcc"],
+        programs: &["python3", "git", "gcc", "curl", "openssl", "util-linux", "iproute2"],
     },
 ];
 
@@ -90,8 +92,8 @@ pub(crate) fn run() -> anyhow::Result<Environment> {
 /// Finds or installs [`PROGRAMS`], where an ordinary user finds them too; the result is those that the tests may require.
 pub(crate) fn programs() -> anyhow::Result<Vec<&'static str>> {
     let missing = || -> Vec<&str> {
-        let found =
-            |program: &str| std::env::split_paths(ordinary::PATH).any(|dir| dir.join(program).is_file());
+        let folders = || std::env::split_paths(ordinary::PATH).chain(std::env::split_paths(ROOTS_PATH));
+        let found = |program: &str| folders().any(|folder| folder.join(program).is_file());
         PROGRAMS.into_iter().filter(|program| !found(program)).collect()
     };
     let before = missing();

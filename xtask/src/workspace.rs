@@ -127,6 +127,7 @@ mod tests {
         ("skillsandbox-benches", &["skillsandbox-scanner"]),
         // Attacks any sandbox from within: it knows nothing of ours.
         ("skillsandbox-probe", &[]),
+        ("skillsandbox-network-tests", &["skillsandbox-enforcer"]),
         ("xtask", &["skillsandbox-scanner"]),
     ];
     /// May use everything; nothing uses it.

@@ -20,8 +20,8 @@ use crate::witnesses::Witnesses;
 
 /// Sockets that were made inside the namespace, on every port of [`Policy::listens`] and on every address.
 ///
-/// They are non-blocking. Those for streams listen; those for datagrams have `IPV6_RECVPKTINFO` set, or `IP_PKTINFO` where there is
-/// no IPv6.
+/// They are non-blocking. Those for streams listen; those for datagrams have `IPV6_RECVPKTINFO` and `IPV6_FREEBIND` set, or
+/// `IP_PKTINFO` where there is no IPv6.
 #[derive(Debug)]
 pub struct Sockets {
     /// Each port and its listening socket.

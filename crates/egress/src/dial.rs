@@ -15,6 +15,9 @@ const HEAD_START: Duration = Duration::from_millis(250);
 /// Before one address is given up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Before an address is tried again where the launching program has no descriptors left: others may be done by then.
+const BREATH: Duration = Duration::from_millis(50);
+
 /// Attempts that go on at a time.
 const MOST: usize = 8;
 
@@ -26,6 +29,8 @@ pub(crate) struct Dial {
     /// Attempts so far: what tells their sockets apart.
     started: u8,
     next: Instant,
+    /// So long descriptors are waited for.
+    patient_until: Instant,
     error: Option<Errno>,
 }
 
@@ -60,7 +65,8 @@ impl Dial {
             waiting.extend(second.pop_front());
         }
         waiting.extend(second);
-        Self { waiting, going_on: Vec::new(), started: 0, next: now, error: None }
+        let patient_until = now + PATIENCE;
+        Self { waiting, going_on: Vec::new(), started: 0, next: now, patient_until, error: None }
     }
 
     /// A socket of an attempt has news.
@@ -108,6 +114,12 @@ impl Dial {
                     }
                     Err(error) => return Dialled::Failed(error),
                 },
+                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM)
+                    if now < self.patient_until =>
+                {
+                    self.waiting.push_front(to);
+                    return Dialled::Waits(now + BREATH);
+                }
                 Err(errno) => self.error = Some(errno),
             }
         }

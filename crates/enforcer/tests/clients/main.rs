@@ -16,6 +16,7 @@ mod servers;
 mod tls;
 
 mod datagrams;
+mod endings;
 mod gates_http;
 mod gates_tls;
 mod git;
@@ -24,3 +25,4 @@ mod https;
 mod messages;
 mod resolvers;
 mod rows;
+mod sockets;

@@ -1,9 +1,10 @@
 //! Clients that look up names in their own way: whomever they ask, by whichever call, it is the sandbox that answers.
 
+use std::fmt::Write as _;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
-use skillsandbox_enforcer::egress::{Action, Protocol, Reason, Verdict};
+use skillsandbox_enforcer::egress::{Action, Protocol, Reason};
 
 use crate::missing;
 use crate::run::{NAME, Run, has};
@@ -18,7 +19,7 @@ fn table(result: &str) -> String {
     for server in ASKED {
         for kind in ["A", "AAAA"] {
             for way in WAYS {
-                text += &format!("{server} {kind} {way}: {result}\n");
+                let _ = writeln!(text, "{server} {kind} {way}: {result}");
             }
         }
     }

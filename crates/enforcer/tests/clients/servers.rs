@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
@@ -52,7 +52,12 @@ struct Pages {
 impl Server {
     /// HTTP/1.1 with connections that stay open. `/` greets, what is sent is counted, and whatever else is not there.
     pub(crate) fn http() -> Self {
-        Self::start(Ipv4Addr::LOCALHOST.into(), |stream, book| serve_http(stream, book, None)).unwrap()
+        Self::http_at([127, 0, 0, 1])
+    }
+
+    /// The same at another loopback address.
+    pub(crate) fn http_at(address: [u8; 4]) -> Self {
+        Self::start(Ipv4Addr::from(address).into(), |stream, book| serve_http(stream, book, None)).unwrap()
     }
 
     /// The same at the loopback address of IPv6; `None` where there is none.
@@ -80,6 +85,56 @@ impl Server {
                 book.keep(&bytes[..count]);
                 stream.write_all(&bytes[..count])?;
             }
+        })
+        .unwrap()
+    }
+
+    /// Refuses every request after its head, and closes, whatever is still on its way.
+    pub(crate) fn refusing() -> Self {
+        Self::start(Ipv4Addr::LOCALHOST.into(), |mut stream, book| {
+            let mut bytes = [0; 1024];
+            let count = stream.read(&mut bytes)?;
+            book.keep(&bytes[..count]);
+            stream.write_all(
+                b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 9\r\n\r\ntoo much\n",
+            )?;
+            stream.shutdown(Shutdown::Write)?;
+            // What comes is read, so that the answer is not overtaken by a reset.
+            io::copy(&mut stream, &mut io::sink())?;
+            Ok(())
+        })
+        .unwrap()
+    }
+
+    /// A port on which nobody listens: it was there a moment ago.
+    pub(crate) fn gone() -> SocketAddr {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        listener.local_addr().unwrap()
+    }
+
+    /// Agrees to whatever other protocol it is asked for, and then says what it hears.
+    pub(crate) fn upgrading() -> Self {
+        Self::start(Ipv4Addr::LOCALHOST.into(), |stream, book| {
+            let mut answers = stream.try_clone()?;
+            let mut reader = BufReader::new(Noted { stream, book });
+            let mut line = String::new();
+            while reader.read_line(&mut line)? > 2 {
+                line.clear();
+            }
+            answers.write_all(
+                b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+            )?;
+            io::copy(&mut reader, &mut answers)?;
+            Ok(())
+        })
+        .unwrap()
+    }
+
+    /// Takes everything, and says nothing.
+    pub(crate) fn silent() -> Self {
+        Self::start(Ipv4Addr::LOCALHOST.into(), |stream, book| {
+            io::copy(&mut Noted { stream, book }, &mut io::sink())?;
+            Ok(())
         })
         .unwrap()
     }
@@ -246,7 +301,7 @@ impl Read for Noted<'_> {
     }
 }
 
-fn serve_http(stream: TcpStream, book: &Book, folder: Option<&PathBuf>) -> io::Result<()> {
+fn serve_http(stream: TcpStream, book: &Book, folder: Option<&Path>) -> io::Result<()> {
     let mut answers = stream.try_clone()?;
     let mut reader = BufReader::new(Noted { stream, book });
     loop {
@@ -310,7 +365,7 @@ fn read_chunks(reader: &mut BufReader<Noted<'_>>) -> io::Result<usize> {
     }
 }
 
-fn read_file(folder: &PathBuf, target: &str) -> Option<Vec<u8>> {
+fn read_file(folder: &Path, target: &str) -> Option<Vec<u8>> {
     let path = target.split('?').next()?.trim_start_matches('/');
     let path = folder.join(path);
     assert!(!target.contains(".."), "nobody asks for {target}");

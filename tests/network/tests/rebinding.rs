@@ -1,0 +1,261 @@
+//! A granted name leads to addresses of everybody's and to no other, whatever its owner lets it resolve to.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::net::IpAddr;
+
+use skillsandbox_enforcer::egress::{Protocol, Reason, Rule, Verdict};
+use skillsandbox_enforcer::{Outcome, PlanBuilder};
+use skillsandbox_network_tests::{
+    DatagramSink, Reply, Resolver, Sink, attempts, echo, ip, on_stage, plan, python, reached, refused, said,
+};
+
+fn granted(resolver: &Resolver) -> PlanBuilder {
+    let rule = || Rule::domain("api.weather.test").unwrap();
+    plan()
+        .egress(rule().ports([8080]))
+        .egress(rule().ports([8080]).protocol(Protocol::Udp))
+        .egress(rule().ports([443]).protocol(Protocol::Https))
+        .egress(rule().ports([80]).protocol(Protocol::Http))
+        .resolver(resolver.address)
+}
+
+const HELLO: &str = "
+def hello():
+    s = dial('api.weather.test', 8080); s.send(b'hello'); return s.recv(10)
+print(tried(hello))
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); u.settimeout(.3); u.sendto(b'hello', ('api.weather.test', 8080)); print(tried(u.recv, 10))
+s = dial('api.weather.test', 80); s.send(b'GET / HTTP/1.1\\r\\nHost: api.weather.test\\r\\n\\r\\n'); print(tried(s.recv, 10))
+";
+
+fn special(outcome: &Outcome) -> Vec<(IpAddr, &'static str)> {
+    let reasons = refused(outcome).filter_map(|attempt| match &attempt.verdict {
+        Verdict::Refused(Reason::Special { address, kind }) => Some((*address, *kind)),
+        _ => None,
+    });
+    reasons.collect()
+}
+
+#[test]
+fn row_098_a_name_does_not_lead_to_a_special_address() {
+    on_stage("row_098_a_name_does_not_lead_to_a_special_address", || {
+        ip("-4 addr add 9.9.200.1/32 dev lo");
+        // What the name says, where a listener waits, and what it is said to be.
+        let cases = [
+            ("127.0.0.1", "127.0.0.1", "a loopback address"),
+            ("127.1.2.3", "127.1.2.3", "a loopback address"),
+            ("::1", "::1", "a loopback address"),
+            ("0.0.0.0", "127.0.0.1", "an address of this host"),
+            ("::", "::1", "an address of this host"),
+            ("10.1.2.3", "10.1.2.3", "a private address"),
+            ("172.20.0.1", "172.20.0.1", "a private address"),
+            ("192.168.1.1", "192.168.1.1", "a private address"),
+            ("fd12::1", "fd12::1", "a private address"),
+            ("169.254.1.1", "169.254.1.1", "a link-local address"),
+            ("169.254.169.254", "169.254.169.254", "the address of a cloud's metadata"),
+            ("fd00:ec2::254", "fd00:ec2::254", "the address of a cloud's metadata"),
+            ("100.64.1.1", "100.64.1.1", "an address behind a carrier's translation"),
+            ("100.100.100.200", "100.100.100.200", "the address of a cloud's metadata"),
+            ("::ffff:10.1.2.3", "10.1.2.3", "a private address"),
+            ("::ffff:127.0.0.1", "127.0.0.1", "a loopback address"),
+            ("::127.0.0.1", "127.0.0.1", "an IPv4 address in the clothes of IPv6"),
+            ("64:ff9b::10.1.2.3", "64:ff9b::10.1.2.3", "a private address"),
+            ("64:ff9b::169.254.169.254", "64:ff9b::169.254.169.254", "the address of a cloud's metadata"),
+            ("2002:a01:203::1", "2002:a01:203::1", "an address of the 6to4 translation"),
+            ("198.18.0.1", "127.0.0.1", "an address for tests of networks"),
+            ("9.9.200.1", "9.9.200.1", "an address of this machine"),
+        ];
+        let mut homes: Vec<&str> = cases.iter().map(|(_, home, _)| *home).collect();
+        homes.sort_unstable();
+        homes.dedup();
+        let at = |home: &str, port| {
+            if home.contains(':') { format!("[{home}]:{port}") } else { format!("{home}:{port}") }
+        };
+        let listeners: Vec<_> = homes
+            .iter()
+            .map(|home| {
+                (Sink::new(&at(home, 8080)), Sink::new(&at(home, 80)), DatagramSink::new(&at(home, 8080)))
+            })
+            .collect();
+        let now = std::sync::Arc::<std::sync::Mutex<String>>::default();
+        let says = std::sync::Arc::clone(&now);
+        let resolver = Resolver::new("9.9.53.1", move |_, _| Reply::one(&says.lock().unwrap()));
+        for (address, _, kind) in cases {
+            address.clone_into(&mut now.lock().unwrap());
+            let outcome = python(granted(&resolver), HELLO);
+            let said = said(&outcome);
+            assert!(!said.contains("hello"), "{address}: {said}");
+            assert!(said.starts_with("ECONN"), "{address}: {said}");
+            let special = special(&outcome);
+            assert!(special.len() >= 3, "{address}\n{}", attempts(&outcome));
+            let meant = special
+                .iter()
+                .all(|one| one.0 == address.parse::<IpAddr>().unwrap().to_canonical() && one.1 == kind);
+            assert!(meant, "{address}\n{}", attempts(&outcome));
+            assert_eq!(reached(&outcome).count(), 0, "{address}\n{}", attempts(&outcome));
+        }
+        for (home, (tcp, http, udp)) in homes.iter().zip(&listeners) {
+            assert_eq!((tcp.strangers(), http.strangers(), udp.strangers()), (0, 0, 0), "{home}");
+        }
+        // The control: a public address is reached in the same way.
+        "9.9.0.1".clone_into(&mut now.lock().unwrap());
+        let sinks = (Sink::new("9.9.0.1:8080"), Sink::new("9.9.0.1:80"), DatagramSink::new("9.9.0.1:8080"));
+        let outcome =
+            python(granted(&resolver), &HELLO.replace("dial(", "socket.setdefaulttimeout(.3) or dial("));
+        assert_eq!(
+            (sinks.0.strangers(), sinks.1.strangers(), sinks.2.strangers()),
+            (1, 1, 1),
+            "{}",
+            attempts(&outcome)
+        );
+    });
+}
+
+#[test]
+fn a_range_grants_what_a_name_does_not() {
+    on_stage("a_range_grants_what_a_name_does_not", || {
+        let cases = [
+            ("127.0.0.1", "127.0.0.1", 32),
+            ("10.1.2.3", "10.0.0.0", 8),
+            ("10.1.2.3", "10.1.2.3", 32),
+            ("169.254.169.254", "169.254.169.254", 32),
+            ("100.64.1.1", "100.64.0.0", 10),
+            ("fd12::1", "fd12::", 16),
+            ("::1", "::1", 128),
+            ("::ffff:10.1.2.3", "10.1.0.0", 16),
+        ];
+        let _servers =
+            ["127.0.0.1:8080", "10.1.2.3:8080", "169.254.169.254:8080", "100.64.1.1:8080"].map(echo);
+        let _v6 = ["[fd12::1]:8080", "[::1]:8080"].map(echo);
+        let now = std::sync::Arc::<std::sync::Mutex<String>>::default();
+        let says = std::sync::Arc::clone(&now);
+        let resolver = Resolver::new("9.9.53.1", move |_, _| Reply::one(&says.lock().unwrap()));
+        for (address, range, prefix) in cases {
+            address.clone_into(&mut now.lock().unwrap());
+            let name = || {
+                plan()
+                    .egress(Rule::domain("api.weather.test").unwrap().ports([8080]))
+                    .resolver(resolver.address)
+            };
+            let range = || Rule::cidr(range.parse().unwrap(), prefix).unwrap();
+            let script = "
+def hello():
+    s = dial('api.weather.test', 8080); s.send(b'hello'); return s.recv(10)
+print(tried(hello))";
+            let outcome = python(name().egress(range().ports([8080])), script);
+            assert_eq!(said(&outcome), "b'hello'\n", "{address}\n{}", attempts(&outcome));
+            // For another port, or for UDP, it is another grant.
+            for other in [range().ports([8081]), range().ports([8080]).protocol(Protocol::Udp)] {
+                let outcome = python(name().egress(other), script);
+                assert!(said(&outcome).starts_with("ECONN"), "{address}\n{}", attempts(&outcome));
+                assert_eq!(reached(&outcome).count(), 0);
+            }
+        }
+        // A range that only happens to hold private addresses does not mean them.
+        "10.1.2.3".clone_into(&mut now.lock().unwrap());
+        let outcome = python(
+            plan()
+                .egress(Rule::domain("api.weather.test").unwrap().ports([8080]))
+                .egress(Rule::cidr([8, 0, 0, 0].into(), 6).unwrap().ports([8080]))
+                .egress(Rule::cidr([0, 0, 0, 0].into(), 0).unwrap().ports([8080]))
+                .resolver(resolver.address),
+            "print(tried(lambda: dial('api.weather.test', 8080).recv(1)), tried(lambda: dial('10.1.2.3', 8080).recv(1)))",
+        );
+        let said = said(&outcome);
+        assert_eq!(said.matches("ECONN").count(), 2, "{said}");
+        assert_eq!(reached(&outcome).count(), 0, "{}", attempts(&outcome));
+    });
+}
+
+#[test]
+fn of_mixed_answers_only_the_public_ones_are_dialled() {
+    on_stage("of_mixed_answers_only_the_public_ones_are_dialled", || {
+        let sinks = ["10.1.2.3:8080", "127.0.0.1:8080", "[::1]:8080", "169.254.169.254:8080"].map(Sink::new);
+        let _server = echo("9.9.0.1:8080");
+        let mixed = ["10.1.2.3", "127.0.0.1", "::1", "169.254.169.254", "9.9.0.1", "::ffff:127.0.0.1"];
+        let resolver = Resolver::new("9.9.53.1", move |name, _| match name {
+            "api.weather.test" => Reply::all(&mixed),
+            // The public one is dead.
+            _ => Reply::all(&["10.1.2.3", "9.9.0.9", "127.0.0.1", "::1"]),
+        });
+        let plan = granted(&resolver).egress(Rule::domain("dead.weather.test").unwrap().ports([8080]));
+        let script = "
+for name in ('api.weather.test', 'dead.weather.test'):
+    def hello():
+        s = dial(name, 8080); s.send(b'hello'); return s.recv(10)
+    print(tried(hello))";
+        let outcome = python(plan, script);
+        let said = said(&outcome);
+        assert!(said.starts_with("b'hello'\nECONN"), "{said}");
+        assert_eq!(sinks.map(|sink| sink.strangers()), [0; 4]);
+        let dialled: Vec<_> = reached(&outcome).filter_map(|attempt| attempt.dialled).collect();
+        assert_eq!(dialled, ["9.9.0.1:8080".parse().unwrap()], "{}", attempts(&outcome));
+    });
+}
+
+#[test]
+fn row_098_a_name_that_changes_its_mind_never_leads_to_loopback() {
+    on_stage("row_098_a_name_that_changes_its_mind_never_leads_to_loopback", || {
+        let inside = [Sink::new("127.0.0.1:8080"), Sink::new("[::1]:8080"), Sink::new("10.0.0.1:8080")];
+        let server = echo("9.9.0.1:8080");
+        // Public when it is asked for the first time, and then not, with nought seconds to keep it: a rebinding attack.
+        let resolver = Resolver::new("9.9.53.1", |name, before| match (name, before) {
+            ("api.weather.test", 0) | ("fails.weather.test", 1) => Reply::one("9.9.0.1"),
+            ("fails.weather.test", 0) => Reply::NoSuchName,
+            _ => Reply::all(&["127.0.0.1", "::1", "10.0.0.1"]),
+        });
+        let plan = granted(&resolver).egress(Rule::domain("fails.weather.test").unwrap().ports([8080]));
+        let script = "
+def hello(name):
+    s = dial(name, 8080); s.send(b'hello'); return s.recv(10)
+first = tried(hello, 'api.weather.test')
+rest = [tried(hello, 'api.weather.test') for _ in range(50)]
+print(first, set(rest) <= {b'hello', 'ECONNRESET', 'ECONNREFUSED'})
+# A failure is kept for a second only: by then it is another name server's answer.
+seen = set()
+for _ in range(8): seen.add(str(tried(hello, 'fails.weather.test'))); time.sleep(.35)
+print(seen <= {\"b'hello'\", 'ECONNRESET', 'ECONNREFUSED', 'gaierror -2'})
+";
+        let outcome = python(plan, script);
+        assert_eq!(said(&outcome), "b'hello' True\nTrue\n", "{}", attempts(&outcome));
+        assert!(server.accepted() >= 1);
+        assert!(
+            resolver.asked().iter().filter(|name| name.starts_with("fails.")).count() >= 4,
+            "{:?}",
+            resolver.asked()
+        );
+        assert_eq!(inside.each_ref().map(Sink::strangers), [0; 3], "{}", attempts(&outcome));
+        // Each run asks anew: now the name is one of the other kind, and the control shows that the answer is the evil one.
+        let outcome =
+            python(granted(&resolver), "print(tried(lambda: dial('api.weather.test', 8080).recv(1)))");
+        assert!(said(&outcome).starts_with("ECONN"));
+        assert!(!special(&outcome).is_empty(), "{}", attempts(&outcome));
+        assert_eq!(inside.each_ref().map(Sink::strangers), [0; 3]);
+    });
+}
+
+/// The resolver is the one that was set; the skill can neither choose nor reach one.
+#[test]
+fn row_098_the_resolver_is_the_one_that_was_set() {
+    on_stage("row_098_the_resolver_is_the_one_that_was_set", || {
+        let server = echo("9.9.0.1:8080");
+        let resolver = Resolver::new("9.9.53.1", |_, _| Reply::one("9.9.0.1"));
+        let evil = Resolver::new("9.9.66.6", |_, _| Reply::one("9.9.66.6"));
+        let sink = Sink::new("9.9.66.6:8080");
+        let script = "
+os.environ['RES_OPTIONS'] = 'nameserver:9.9.66.6'; os.environ['LOCALDOMAIN'] = 'evil.test'
+print(tried(open, '/etc/resolv.conf', 'w'))
+q = b'\\x12\\x34\\x01\\0\\0\\x01\\0\\0\\0\\0\\0\\0\\x03api\\x07weather\\x04test\\0\\0\\x01\\0\\x01'
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); u.settimeout(20)
+u.sendto(q, ('9.9.66.6', 53)); reply, source = u.recvfrom(1000)
+told = socket.inet_ntoa(reply[-4:])
+print(source, told == socket.gethostbyname('api.weather.test'), told)
+s = dial(told, 8080); s.send(b'hello'); print(s.recv(10))";
+        let outcome = python(granted(&resolver), script);
+        let said = said(&outcome);
+        assert!(said.ends_with("('9.9.66.6', 53) True 198.18.0.1\nb'hello'\n"), "{said}");
+        assert_eq!(server.accepted(), 1);
+        assert_eq!((evil.asked().len(), sink.strangers()), (0, 0));
+        assert!(!resolver.asked().is_empty());
+    });
+}
