@@ -3,15 +3,16 @@
 //! ```text
 //! confine [--read PATH]... [--write PATH]... [--forbid PATH]... [--env NAME=VALUE]... [--allow-env PATTERN]...
 //!         [--host NAME[:PORT[:PROTOCOL]]]... [--cidr ADDRESS/PREFIX:PORT]... [--resolve NAME:PORT:ADDRESS:PORT]...
-//!         [--resolver ADDRESS] [--memory BYTES] [--processes N] [--cpu PERCENT] [--timeout SECONDS] [--profile NAME] -- PROGRAM [ARGUMENT]...
+//!         [--resolver ADDRESS] [--audit off|violations|full] [--memory BYTES] [--processes N] [--cpu PERCENT] [--timeout SECONDS] [--profile NAME] -- PROGRAM [ARGUMENT]...
 //! ```
 #![allow(clippy::print_stderr)]
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use skillsandbox_enforcer::egress::{Protocol, Rule};
-use skillsandbox_enforcer::{Command, Input, Plan, Profile, Status};
+use skillsandbox_enforcer::{Audit, Command, Input, Observed, Observer, Plan, Profile, Status};
 
 fn main() -> ExitCode {
     match run() {
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<u8, Box<dyn std::error::Error>> {
     let mut plan = Plan::builder();
+    let mut audit = Audit::Violations;
     let mut arguments = std::env::args_os().skip(1);
     let program = loop {
         let option = arguments.next().ok_or("no program given")?;
@@ -52,6 +54,14 @@ fn run() -> Result<u8, Box<dyn std::error::Error>> {
                 let (name, port, to) = (part()?.to_owned(), part()?.parse()?, part()?.parse()?);
                 plan.pin(name, port, to)
             }
+            Some("--audit") => {
+                let name = text()?;
+                audit = Audit::ALL
+                    .into_iter()
+                    .find(|level| level.name() == name)
+                    .ok_or("off, violations or full")?;
+                plan
+            }
             Some("--memory") => plan.memory(text()?.parse()?),
             Some("--processes") => plan.processes(text()?.parse()?),
             Some("--cpu") => plan.cpu_percent(text()?.parse()?),
@@ -65,7 +75,10 @@ fn run() -> Result<u8, Box<dyn std::error::Error>> {
             _ => return Err(format!("unknown option {}", option.display()).into()),
         };
     };
-    let command = Command::new(program).args(arguments).stdin(Input::Inherited);
+    let mut command = Command::new(program).args(arguments).stdin(Input::Inherited).audit(audit);
+    if audit == Audit::Full {
+        command = command.observer(Arc::new(Printer));
+    }
     let outcome = plan.build()?.spawn(&command)?.wait()?;
     for hit in &outcome.limits_hit {
         eprintln!("confine: limit reached: {hit:?}");
@@ -77,6 +90,16 @@ fn run() -> Result<u8, Box<dyn std::error::Error>> {
         Status::Exited(code) => u8::try_from(code).unwrap_or(255),
         Status::Signalled(signal) => 128 + u8::try_from(signal).unwrap_or(0),
     })
+}
+
+/// With `--audit full`: everything, as it happens.
+struct Printer;
+
+impl Observer for Printer {
+    fn observed(&self, observed: &Observed) {
+        let who = observed.actor.as_ref().map(|actor| (actor.pid, actor.inner_pid, actor.binary.as_deref()));
+        eprintln!("confine: {:>9.3} ms {who:?} {:?}", observed.elapsed.as_secs_f64() * 1e3, observed.tried);
+    }
 }
 
 fn host(text: &str) -> Result<Rule, Box<dyn std::error::Error>> {

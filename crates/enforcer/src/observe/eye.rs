@@ -131,6 +131,9 @@ impl Sight {
         let now = Instant::now();
         let seen = self.seen(asked, now);
         let actor = self.processes.actor(asked.pid, now);
+        if matches!(seen, Some(RawTried::Exec { .. })) {
+            self.processes.executes(asked.pid);
+        }
         // If its caller still waits, what was read was its own.
         let is_its_own = is_waiting(listener, asked);
         let _ = answer(listener, asked, Answer::GoOn);
@@ -146,7 +149,6 @@ impl Sight {
         Some(match shape.operation {
             What::Exec(at) => {
                 let arguments = memory::arguments(asked.pid, argument(at));
-                self.processes.executes(asked.pid);
                 RawTried::Exec { path, arguments }
             }
             What::Open(flags) => {

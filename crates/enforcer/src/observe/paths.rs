@@ -44,6 +44,10 @@ impl Paths {
         if self.grants.masks.iter().any(|(mask, _)| is_within(path, mask)) {
             return Access::Denied("forbidden");
         }
+        // The sandbox's first process is hidden from the others, though not from here.
+        if path.starts_with("/proc/1") {
+            return Access::Denied("another process");
+        }
         let found = self.find(path, actor);
         // Links are followed inside: what counts is where they lead.
         let real = found.as_deref().unwrap_or(path);

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use libseccomp::{ScmpArch, ScmpSyscall};
 
 use self::machine::{Action, run};
-use super::groups::{DENIED, FUTURE, GROUPS};
+use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED};
 use super::table::{Answer, Call, Calls, Rule, Test, Within};
 use super::{Judgement, Profile, Refusal, compile, filter};
 
@@ -294,7 +294,7 @@ fn expected(profile: Profile, refusal: Refusal, number: i32, arguments: [u64; 6]
 /// The numbers of calls that are observed.
 fn observed() -> &'static HashSet<i32> {
     static NUMBERS: OnceLock<HashSet<i32>> = OnceLock::new();
-    let is_observed = |call: &Call| groups::OBSERVED.contains(&call.name);
+    let is_observed = |call: &Call| OBSERVED.contains(&call.name);
     NUMBERS.get_or_init(|| {
         let calls = every_table().flat_map(|(_, calls)| calls.here()).filter(is_observed);
         calls.map(|call| filter::number(&call).unwrap()).collect()
