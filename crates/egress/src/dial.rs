@@ -112,10 +112,12 @@ impl Dial {
             }
         }
         let due = self.going_on.iter().map(|going| going.until).min();
+        // Where as many go on as may, the next one waits for the end of one of them, not for its own time, which has come.
+        let may_start = !self.waiting.is_empty() && self.going_on.len() < MOST;
         match due {
             None => Dialled::Failed(self.error.unwrap_or(Errno::HOSTUNREACH).into()),
-            Some(due) if self.waiting.is_empty() => Dialled::Waits(due),
-            Some(due) => Dialled::Waits(due.min(self.next)),
+            Some(due) if may_start => Dialled::Waits(due.min(self.next)),
+            Some(due) => Dialled::Waits(due),
         }
     }
 }
@@ -133,5 +135,55 @@ fn start(to: SocketAddr) -> Result<(OwnedFd, bool), Errno> {
         Ok(()) => Ok((socket, true)),
         Err(Errno::INPROGRESS) => Ok((socket, false)),
         Err(errno) => Err(errno),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    /// A place on loopback that answers nobody: its queue is full, and the kernel drops whoever comes.
+    fn deaf() -> (TcpListener, Vec<TcpStream>, SocketAddr) {
+        let listener =
+            socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+        rustix::net::bind(&listener, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let listener = TcpListener::from(listener);
+        let to = listener.local_addr().unwrap();
+        let mut queued = Vec::new();
+        while queued.len() < 16 {
+            match TcpStream::connect_timeout(&to, Duration::from_millis(200)) {
+                Ok(stream) => queued.push(stream),
+                Err(_) => return (listener, queued, to),
+            }
+        }
+        panic!("the queue has no end");
+    }
+
+    /// A name may have many addresses, and none may answer: whoever waits is never told to look again at once.
+    #[test]
+    fn looks_again_later_however_many_do_not_answer() {
+        let (_listener, _queued, to) = deaf();
+        let mut now = Instant::now();
+        let mut dial = Dial::new(vec![to; 20], now);
+        let mut most = 0;
+        for _ in 0..200 {
+            match dial.go_on(now, |_, _| Ok(())) {
+                Dialled::Waits(at) => {
+                    assert!(at > now, "with {} of them going on", dial.going_on.len());
+                    now = at;
+                }
+                Dialled::Connected(..) => panic!("somebody answered"),
+                Dialled::Failed(error) => {
+                    assert_eq!(error.raw_os_error(), Some(Errno::TIMEDOUT.raw_os_error()));
+                    assert_eq!((dial.started, most), (20, MOST), "all were tried");
+                    return;
+                }
+            }
+            most = most.max(dial.going_on.len());
+        }
+        panic!("it goes on for ever");
     }
 }
