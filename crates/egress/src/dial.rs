@@ -15,6 +15,9 @@ const HEAD_START: Duration = Duration::from_millis(250);
 /// Before one address is given up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Before a socket is asked for again, where the launching program has no descriptors left.
+const BREATH: Duration = Duration::from_millis(50);
+
 /// Attempts that go on at a time.
 const MOST: usize = 8;
 
@@ -26,6 +29,8 @@ pub(crate) struct Dial {
     /// Attempts so far: what tells their sockets apart.
     started: u8,
     next: Instant,
+    /// Descriptors are waited for until then.
+    give_up: Instant,
     error: Option<Errno>,
 }
 
@@ -60,7 +65,7 @@ impl Dial {
             waiting.extend(second.pop_front());
         }
         waiting.extend(second);
-        Self { waiting, going_on: Vec::new(), started: 0, next: now, error: None }
+        Self { waiting, going_on: Vec::new(), started: 0, next: now, give_up: now + PATIENCE, error: None }
     }
 
     /// A socket of an attempt has news.
@@ -86,7 +91,16 @@ impl Dial {
     pub(crate) fn go_on(
         &mut self,
         now: Instant,
+        watch: impl FnMut(&OwnedFd, u8) -> io::Result<()>,
+    ) -> Dialled {
+        self.go_on_by(now, watch, start)
+    }
+
+    fn go_on_by(
+        &mut self,
+        now: Instant,
         mut watch: impl FnMut(&OwnedFd, u8) -> io::Result<()>,
+        mut start: impl FnMut(SocketAddr) -> Result<(OwnedFd, bool), Errno>,
     ) -> Dialled {
         self.going_on.retain(|going| {
             let in_time = now < going.until;
@@ -98,16 +112,22 @@ impl Dial {
         while (now >= self.next || self.going_on.is_empty()) && self.going_on.len() < MOST {
             let Some(to) = self.waiting.pop_front() else { break };
             let number = self.started;
-            self.started = self.started.wrapping_add(1);
             match start(to) {
                 Ok((socket, true)) => return Dialled::Connected(socket, to),
                 Ok((socket, false)) => match watch(&socket, number) {
                     Ok(()) => {
+                        self.started = self.started.wrapping_add(1);
                         self.going_on.push(Going { socket, to, number, until: now + PATIENCE });
                         self.next = now + HEAD_START;
                     }
                     Err(error) => return Dialled::Failed(error),
                 },
+                // Of the launching program, not of the destination: others give theirs back.
+                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) if now < self.give_up => {
+                    self.waiting.push_front(to);
+                    self.next = now + BREATH;
+                    return Dialled::Waits(self.next);
+                }
                 Err(errno) => self.error = Some(errno),
             }
         }
@@ -185,5 +205,29 @@ mod tests {
             most = most.max(dial.going_on.len());
         }
         panic!("it goes on for ever");
+    }
+
+    #[test]
+    fn descriptors_are_waited_for_and_not_for_ever() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (begun, to) = (Instant::now(), listener.local_addr().unwrap());
+        let without = |_| Err(Errno::MFILE);
+        let mut dial = Dial::new([to], begun);
+        let mut now = begun;
+        for _ in 0..10 {
+            let Dialled::Waits(at) = dial.go_on_by(now, |_, _| Ok(()), without) else { panic!("it gave up") };
+            assert!(at > now && at < begun + PATIENCE);
+            now = at;
+        }
+        match dial.go_on(now, |_, _| Ok(())) {
+            Dialled::Waits(_) => assert_eq!(dial.going_on.len(), 1, "there is one now"),
+            Dialled::Connected(_, connected) => assert_eq!(connected, to),
+            Dialled::Failed(error) => panic!("{error}"),
+        }
+        let mut dial = Dial::new([to], begun);
+        let Dialled::Failed(error) = dial.go_on_by(begun + PATIENCE, |_, _| Ok(()), without) else {
+            panic!("it waits for ever");
+        };
+        assert_eq!(error.raw_os_error(), Some(Errno::MFILE.raw_os_error()));
     }
 }
