@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown};
@@ -24,6 +25,10 @@ const SMALL_READS: u32 = 16;
 
 /// Turns of reading and writing before the others have theirs.
 const TURNS: usize = 16;
+
+/// Pipes at a time. Each is two descriptors of the launching program, which has 1024 as a rule and needs some for itself; a
+/// connection without one is slower, and no more.
+const MOST_PIPES: usize = 64;
 
 /// Pipes that are kept for the next who needs one.
 const SPARE_PIPES: usize = 16;
@@ -48,29 +53,37 @@ impl Side {
 struct Pipe {
     out: OwnedFd,
     into: OwnedFd,
+    /// Counts itself, wherever it goes.
+    _share: Arc<()>,
 }
 
 /// Empty pipes, and memory to read into: shared by all connections of a broker.
 #[derive(Debug)]
 pub(crate) struct Workbench {
     pipes: Vec<Pipe>,
+    /// Held by every pipe there is.
+    share: Arc<()>,
     pub(crate) scratch: Box<[u8]>,
 }
 
 impl Workbench {
     pub(crate) fn new() -> Self {
-        Self { pipes: Vec::new(), scratch: vec![0; SCRATCH].into_boxed_slice() }
+        Self { pipes: Vec::new(), share: Arc::new(()), scratch: vec![0; SCRATCH].into_boxed_slice() }
     }
 
-    /// `None` where the launching program has no descriptors left: bytes are copied then.
+    /// `None` where there are enough, or the launching program has no descriptors left: bytes are copied then.
     fn pipe(&mut self) -> Option<Pipe> {
         if let Some(pipe) = self.pipes.pop() {
             return Some(pipe);
         }
+        // One is held here.
+        if Arc::strong_count(&self.share) > MOST_PIPES {
+            return None;
+        }
         let (out, into) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
         // Beyond a user's share of pipe memory it stays small, and works.
         let _ = rustix::pipe::fcntl_setpipe_size(&into, PIPE);
-        Some(Pipe { out, into })
+        Some(Pipe { out, into, _share: Arc::clone(&self.share) })
     }
 
     fn give_back(&mut self, pipe: Pipe) {
@@ -274,6 +287,9 @@ impl Way {
             return Ok(());
         }
         self.bulk = count >= BULK;
+        if !self.bulk {
+            self.let_go(bench);
+        }
         let read = bench.scratch.get(..count).unwrap_or_default();
         let sent = if to.writable { send(to, read)?.unwrap_or(0) } else { 0 };
         self.bytes += sent as u64;
@@ -375,4 +391,22 @@ fn splice(from: &OwnedFd, to: &OwnedFd, count: usize) -> Result<usize, Errno> {
 pub(crate) fn reset(socket: &OwnedFd) -> io::Result<()> {
     rustix::net::sockopt::set_socket_linger(socket, Some(std::time::Duration::ZERO))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that opens many connections, and fills them all, must not take the descriptors of whoever launched it.
+    #[test]
+    fn there_are_only_so_many_pipes() {
+        let mut bench = Workbench::new();
+        let mut taken: Vec<Pipe> = (0..MOST_PIPES).map(|_| bench.pipe().unwrap()).collect();
+        assert!(bench.pipe().is_none());
+        drop(taken.pop());
+        taken.push(bench.pipe().unwrap());
+        assert!(bench.pipe().is_none());
+        bench.give_back(taken.pop().unwrap());
+        assert!(bench.pipe().is_some() && bench.pipe().is_some(), "one that was given back, and one for it");
+    }
 }
