@@ -133,12 +133,20 @@ pub(crate) struct Way {
     ask_again: bool,
     bulk: bool,
     small_reads: u32,
-    /// The side that is read from has said all.
-    pub(crate) ended: bool,
-    /// The other side was told so.
-    pub(crate) shut: bool,
+    words: Words,
     /// Bytes that were sent on.
     pub(crate) bytes: u64,
+}
+
+/// Whether more will be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Words {
+    #[default]
+    MayCome,
+    /// The side that is read from has said all.
+    AreOver,
+    /// And the other side was told so.
+    AreSaidToBe,
 }
 
 /// What is to be done next.
@@ -159,15 +167,19 @@ impl Way {
         gate: &mut Gate,
         bench: &mut Workbench,
     ) -> Result<bool, Broken> {
-        while from.readable && !self.ended && self.passed == 0 {
+        while from.readable && !self.has_ended() && self.passed == 0 {
             self.read_past_gate(from, &mut Hears::Client(gate), bench)?;
         }
-        Ok(self.passed > 0 || gate.is_open() || self.ended)
+        Ok(self.passed > 0 || gate.is_open() || self.has_ended())
     }
 
     /// Whether the side that is read from has ended without saying anything that may be sent.
     pub(crate) fn has_nothing(&self) -> bool {
-        self.ended && self.passed == 0
+        self.has_ended() && self.passed == 0
+    }
+
+    fn has_ended(&self) -> bool {
+        self.words != Words::MayCome
     }
 
     /// Whether nothing waits to be sent.
@@ -177,7 +189,7 @@ impl Way {
 
     /// Whether it has brought all there was to where it goes.
     pub(crate) fn is_done(&self) -> bool {
-        self.shut
+        self.words == Words::AreSaidToBe
     }
 
     /// Carries bytes until one side makes it wait.
@@ -207,9 +219,9 @@ impl Way {
                     Hears::Client(gate) if !gate.is_open() => self.judge(gate)?,
                     _ => self.passed = self.held.len(),
                 }
-            } else if self.ended {
-                if !self.shut {
-                    self.shut = true;
+            } else if self.has_ended() {
+                if self.words == Words::AreOver {
+                    self.words = Words::AreSaidToBe;
                     // The other side may be gone already, which shows when it is read from.
                     let _ = rustix::net::shutdown(&to.socket, Shutdown::Write);
                 }
@@ -238,7 +250,7 @@ impl Way {
         let into = bench.scratch.get_mut(..room).unwrap_or_default();
         let Some(count) = receive(from, into)? else { return Ok(()) };
         if count == 0 {
-            self.ended = true;
+            self.words = Words::AreOver;
             return Ok(());
         }
         let new = into.get(..count).unwrap_or_default();
@@ -283,7 +295,7 @@ impl Way {
     fn copy(&mut self, from: &mut Side, to: &mut Side, bench: &mut Workbench) -> Result<(), Broken> {
         let Some(count) = receive(from, &mut bench.scratch)? else { return Ok(()) };
         if count == 0 {
-            self.ended = true;
+            self.words = Words::AreOver;
             return Ok(());
         }
         self.bulk = count >= BULK;
@@ -307,7 +319,7 @@ impl Way {
             return Ok(());
         };
         match splice(&from.socket, &pipe.into, PIPE) {
-            Ok(0) => self.ended = true,
+            Ok(0) => self.words = Words::AreOver,
             Ok(count) => {
                 self.in_pipe = count;
                 self.small_reads = if count < 4096 { self.small_reads + 1 } else { 0 };

@@ -52,7 +52,7 @@ impl Listener {
                 let reply = if self.profile.observes(asked.number, asked.arguments) {
                     self.destinations.see(descriptor.as_fd(), asked)
                 } else {
-                    self.refusals.judge(asked, self.profile.judge(asked.number, asked.arguments))
+                    self.refusals.judge(asked, &self.profile.judge(asked.number, asked.arguments))
                 };
                 // A caller that was killed in the meantime needs no answer; another failure leaves it waiting for its end.
                 let _ = answer(descriptor.as_fd(), asked, reply);

@@ -40,10 +40,10 @@ pub(crate) struct Refusals {
 
 impl Refusals {
     /// Counts a call that the filter asked about, and says what to answer.
-    pub(crate) fn judge(&mut self, asked: Asked, judgement: Result<Judgement, CompileError>) -> Answer {
+    pub(crate) fn judge(&mut self, asked: Asked, judgement: &Result<Judgement, CompileError>) -> Answer {
         let (errno, reason) = match judgement {
-            Ok(Judgement::Reported { reason, .. }) => (None, reason),
-            Ok(Judgement::Refused { errno, reason, .. }) => (Some(errno), reason),
+            Ok(Judgement::Reported { reason, .. }) => (None, *reason),
+            Ok(Judgement::Refused { errno, reason, .. }) => (Some(*errno), *reason),
             // The filter asked, so it does not allow it; whoever is wrong, nothing is let through.
             Ok(Judgement::Allowed | Judgement::Observed) | Err(_) => {
                 (Some(libc::EPERM), "the filter refused it")
