@@ -290,14 +290,14 @@ pub(crate) fn control_space() -> Vec<u8> {
 }
 
 /// A datagram, who sent it, and the address that it was sent to.
-pub(crate) fn receive(socket: &OwnedFd, into: &mut [u8], control: &mut Vec<u8>) -> Option<Received> {
+pub(crate) fn receive(socket: &OwnedFd, into: &mut [u8], control: &mut [u8]) -> Option<Received> {
     let mut into = [IoSliceMut::new(into)];
     let flags = MsgFlags::MSG_DONTWAIT;
     let message = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut into, Some(control), flags).ok()?;
     let client = message.address.as_ref().and_then(socket_address)?;
     let to = message.cmsgs().ok()?.find_map(|control| match control {
-        ControlMessageOwned::Ipv6PacketInfo(info) => Some(IpAddr::from(info.ipi6_addr.s6_addr)),
-        ControlMessageOwned::Ipv4PacketInfo(info) => Some(IpAddr::from(info.ipi_addr.s_addr.to_ne_bytes())),
+        ControlMessageOwned::Ipv6PacketInfo(told) => Some(IpAddr::from(told.ipi6_addr.s6_addr)),
+        ControlMessageOwned::Ipv4PacketInfo(told) => Some(IpAddr::from(told.ipi_addr.s_addr.to_ne_bytes())),
         _ => None,
     })?;
     Some(Received { count: message.bytes, client, to })

@@ -15,7 +15,7 @@ const HEAD_START: Duration = Duration::from_millis(250);
 /// Before one address is given up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Before an address is tried again where the launching program has no descriptors left: others may be done by then.
+/// Before a socket is asked for again, where the launching program has no descriptors left.
 const BREATH: Duration = Duration::from_millis(50);
 
 /// Attempts that go on at a time.
@@ -29,8 +29,8 @@ pub(crate) struct Dial {
     /// Attempts so far: what tells their sockets apart.
     started: u8,
     next: Instant,
-    /// So long descriptors are waited for.
-    patient_until: Instant,
+    /// Descriptors are waited for until then.
+    give_up: Instant,
     error: Option<Errno>,
 }
 
@@ -65,8 +65,7 @@ impl Dial {
             waiting.extend(second.pop_front());
         }
         waiting.extend(second);
-        let patient_until = now + PATIENCE;
-        Self { waiting, going_on: Vec::new(), started: 0, next: now, patient_until, error: None }
+        Self { waiting, going_on: Vec::new(), started: 0, next: now, give_up: now + PATIENCE, error: None }
     }
 
     /// A socket of an attempt has news.
@@ -92,7 +91,16 @@ impl Dial {
     pub(crate) fn go_on(
         &mut self,
         now: Instant,
+        watch: impl FnMut(&OwnedFd, u8) -> io::Result<()>,
+    ) -> Dialled {
+        self.go_on_by(now, watch, start)
+    }
+
+    fn go_on_by(
+        &mut self,
+        now: Instant,
         mut watch: impl FnMut(&OwnedFd, u8) -> io::Result<()>,
+        mut start: impl FnMut(SocketAddr) -> Result<(OwnedFd, bool), Errno>,
     ) -> Dialled {
         self.going_on.retain(|going| {
             let in_time = now < going.until;
@@ -104,30 +112,32 @@ impl Dial {
         while (now >= self.next || self.going_on.is_empty()) && self.going_on.len() < MOST {
             let Some(to) = self.waiting.pop_front() else { break };
             let number = self.started;
-            self.started = self.started.wrapping_add(1);
             match start(to) {
                 Ok((socket, true)) => return Dialled::Connected(socket, to),
                 Ok((socket, false)) => match watch(&socket, number) {
                     Ok(()) => {
+                        self.started = self.started.wrapping_add(1);
                         self.going_on.push(Going { socket, to, number, until: now + PATIENCE });
                         self.next = now + HEAD_START;
                     }
                     Err(error) => return Dialled::Failed(error),
                 },
-                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM)
-                    if now < self.patient_until =>
-                {
+                // Of the launching program, not of the destination: others give theirs back.
+                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) if now < self.give_up => {
                     self.waiting.push_front(to);
-                    return Dialled::Waits(now + BREATH);
+                    self.next = now + BREATH;
+                    return Dialled::Waits(self.next);
                 }
                 Err(errno) => self.error = Some(errno),
             }
         }
         let due = self.going_on.iter().map(|going| going.until).min();
+        // Where as many go on as may, the next one waits for the end of one of them, not for its own time, which has come.
+        let may_start = !self.waiting.is_empty() && self.going_on.len() < MOST;
         match due {
             None => Dialled::Failed(self.error.unwrap_or(Errno::HOSTUNREACH).into()),
-            Some(due) if self.waiting.is_empty() => Dialled::Waits(due),
-            Some(due) => Dialled::Waits(due.min(self.next)),
+            Some(due) if may_start => Dialled::Waits(due.min(self.next)),
+            Some(due) => Dialled::Waits(due),
         }
     }
 }
@@ -145,5 +155,79 @@ fn start(to: SocketAddr) -> Result<(OwnedFd, bool), Errno> {
         Ok(()) => Ok((socket, true)),
         Err(Errno::INPROGRESS) => Ok((socket, false)),
         Err(errno) => Err(errno),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    /// A place on loopback that answers nobody: its queue is full, and the kernel drops whoever comes.
+    fn deaf() -> (TcpListener, Vec<TcpStream>, SocketAddr) {
+        let listener =
+            socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+        rustix::net::bind(&listener, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let listener = TcpListener::from(listener);
+        let to = listener.local_addr().unwrap();
+        let mut queued = Vec::new();
+        while queued.len() < 16 {
+            match TcpStream::connect_timeout(&to, Duration::from_millis(200)) {
+                Ok(stream) => queued.push(stream),
+                Err(_) => return (listener, queued, to),
+            }
+        }
+        panic!("the queue has no end");
+    }
+
+    /// A name may have many addresses, and none may answer: whoever waits is never told to look again at once.
+    #[test]
+    fn looks_again_later_however_many_do_not_answer() {
+        let (_listener, _queued, to) = deaf();
+        let mut now = Instant::now();
+        let mut dial = Dial::new(vec![to; 20], now);
+        let mut most = 0;
+        for _ in 0..200 {
+            match dial.go_on(now, |_, _| Ok(())) {
+                Dialled::Waits(at) => {
+                    assert!(at > now, "with {} of them going on", dial.going_on.len());
+                    now = at;
+                }
+                Dialled::Connected(..) => panic!("somebody answered"),
+                Dialled::Failed(error) => {
+                    assert_eq!(error.raw_os_error(), Some(Errno::TIMEDOUT.raw_os_error()));
+                    assert_eq!((dial.started, most), (20, MOST), "all were tried");
+                    return;
+                }
+            }
+            most = most.max(dial.going_on.len());
+        }
+        panic!("it goes on for ever");
+    }
+
+    #[test]
+    fn descriptors_are_waited_for_and_not_for_ever() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (begun, to) = (Instant::now(), listener.local_addr().unwrap());
+        let without = |_| Err(Errno::MFILE);
+        let mut dial = Dial::new([to], begun);
+        let mut now = begun;
+        for _ in 0..10 {
+            let Dialled::Waits(at) = dial.go_on_by(now, |_, _| Ok(()), without) else { panic!("it gave up") };
+            assert!(at > now && at < begun + PATIENCE);
+            now = at;
+        }
+        match dial.go_on(now, |_, _| Ok(())) {
+            Dialled::Waits(_) => assert_eq!(dial.going_on.len(), 1, "there is one now"),
+            Dialled::Connected(_, connected) => assert_eq!(connected, to),
+            Dialled::Failed(error) => panic!("{error}"),
+        }
+        let mut dial = Dial::new([to], begun);
+        let Dialled::Failed(error) = dial.go_on_by(begun + PATIENCE, |_, _| Ok(()), without) else {
+            panic!("it waits for ever");
+        };
+        assert_eq!(error.raw_os_error(), Some(Errno::MFILE.raw_os_error()));
     }
 }

@@ -236,7 +236,7 @@ impl Engine {
             }
             Kind::NameStream => self.name_streams.serve(token.place(), &mut self.shared, now),
             Kind::Datagrams => {
-                self.datagrams.serve_inside(token.place().index as usize, &mut self.shared, now)
+                self.datagrams.serve_inside(token.place().index as usize, &mut self.shared, now);
             }
             Kind::Flow => self.datagrams.serve_outside(token.place(), &mut self.shared, now),
             Kind::Tap => {
@@ -311,10 +311,9 @@ impl Engine {
     }
 
     fn serve_timers(&mut self, now: Instant) {
-        while let Some(&(at, token)) = self.timers.first()
-            && at <= now
-        {
-            self.timers.remove(&(at, token));
+        // Those that are due now, once each: whatever they ask for next comes after the others.
+        let later = self.timers.split_off(&(now + Duration::from_nanos(1), Token::from_bits(0)));
+        for (_, token) in std::mem::replace(&mut self.timers, later) {
             if let Some(connection) = self.connections.get_mut(token.place()) {
                 connection.timer = None;
                 self.go_on(token, now);

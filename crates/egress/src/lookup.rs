@@ -106,10 +106,10 @@ impl Lookups {
                 Err(_) if work.threads > 0 => {}
                 Err(error) => {
                     work.names.pop_back();
-                    let resolved = Err(error.to_string());
+                    let failed = Err(error.to_string());
                     drop(work);
-                    self.known.insert(name.to_owned(), Known::Answered(resolved.clone(), now + FAILURE_KEPT));
-                    return Some(resolved);
+                    self.known.insert(name.to_owned(), Known::Answered(failed.clone(), now + FAILURE_KEPT));
+                    return Some(failed);
                 }
             }
         }
@@ -142,8 +142,8 @@ fn serve(shared: &Shared, resolver: Option<IpAddr>) {
             };
             name
         };
-        let resolved = resolve(&name, resolver);
-        shared.work().answers.push((name, resolved));
+        let answer = resolve(&name, resolver);
+        shared.work().answers.push((name, answer));
         // Cannot fail but by counting to the end of numbers.
         let _ = rustix::io::write(&shared.answered, &1_u64.to_ne_bytes());
     }

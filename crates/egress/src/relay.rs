@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown};
@@ -24,6 +25,10 @@ const SMALL_READS: u32 = 16;
 
 /// Turns of reading and writing before the others have theirs.
 const TURNS: usize = 16;
+
+/// Pipes at a time. Each is two descriptors of the launching program, which has 1024 as a rule and needs some for itself; a
+/// connection without one is slower, and no more.
+const MOST_PIPES: usize = 64;
 
 /// Pipes that are kept for the next who needs one.
 const SPARE_PIPES: usize = 16;
@@ -48,29 +53,37 @@ impl Side {
 struct Pipe {
     out: OwnedFd,
     into: OwnedFd,
+    /// Counts itself, wherever it goes.
+    _share: Arc<()>,
 }
 
 /// Empty pipes, and memory to read into: shared by all connections of a broker.
 #[derive(Debug)]
 pub(crate) struct Workbench {
     pipes: Vec<Pipe>,
+    /// Held by every pipe there is.
+    share: Arc<()>,
     pub(crate) scratch: Box<[u8]>,
 }
 
 impl Workbench {
     pub(crate) fn new() -> Self {
-        Self { pipes: Vec::new(), scratch: vec![0; SCRATCH].into_boxed_slice() }
+        Self { pipes: Vec::new(), share: Arc::new(()), scratch: vec![0; SCRATCH].into_boxed_slice() }
     }
 
-    /// `None` where the launching program has no descriptors left: bytes are copied then.
+    /// `None` where there are enough, or the launching program has no descriptors left: bytes are copied then.
     fn pipe(&mut self) -> Option<Pipe> {
         if let Some(pipe) = self.pipes.pop() {
             return Some(pipe);
         }
+        // One is held here.
+        if Arc::strong_count(&self.share) > MOST_PIPES {
+            return None;
+        }
         let (out, into) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
         // Beyond a user's share of pipe memory it stays small, and works.
         let _ = rustix::pipe::fcntl_setpipe_size(&into, PIPE);
-        Some(Pipe { out, into })
+        Some(Pipe { out, into, _share: Arc::clone(&self.share) })
     }
 
     fn give_back(&mut self, pipe: Pipe) {
@@ -120,12 +133,20 @@ pub(crate) struct Way {
     ask_again: bool,
     bulk: bool,
     small_reads: u32,
-    /// The side that is read from has said all.
-    pub(crate) ended: bool,
-    /// The other side was told so.
-    pub(crate) shut: bool,
+    words: Words,
     /// Bytes that were sent on.
     pub(crate) bytes: u64,
+}
+
+/// Whether more will be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Words {
+    #[default]
+    MayCome,
+    /// The side that is read from has said all.
+    AreOver,
+    /// And the other side was told so.
+    AreSaidToBe,
 }
 
 /// What is to be done next.
@@ -146,15 +167,19 @@ impl Way {
         gate: &mut Gate,
         bench: &mut Workbench,
     ) -> Result<bool, Broken> {
-        while from.readable && !self.ended && self.passed == 0 {
+        while from.readable && !self.has_ended() && self.passed == 0 {
             self.read_past_gate(from, &mut Hears::Client(gate), bench)?;
         }
-        Ok(self.passed > 0 || gate.is_open() || self.ended)
+        Ok(self.passed > 0 || gate.is_open() || self.has_ended())
     }
 
     /// Whether the side that is read from has ended without saying anything that may be sent.
     pub(crate) fn has_nothing(&self) -> bool {
-        self.ended && self.passed == 0
+        self.has_ended() && self.passed == 0
+    }
+
+    fn has_ended(&self) -> bool {
+        self.words != Words::MayCome
     }
 
     /// Whether nothing waits to be sent.
@@ -164,7 +189,7 @@ impl Way {
 
     /// Whether it has brought all there was to where it goes.
     pub(crate) fn is_done(&self) -> bool {
-        self.shut
+        self.words == Words::AreSaidToBe
     }
 
     /// Carries bytes until one side makes it wait.
@@ -194,9 +219,9 @@ impl Way {
                     Hears::Client(gate) if !gate.is_open() => self.judge(gate)?,
                     _ => self.passed = self.held.len(),
                 }
-            } else if self.ended {
-                if !self.shut {
-                    self.shut = true;
+            } else if self.has_ended() {
+                if self.words == Words::AreOver {
+                    self.words = Words::AreSaidToBe;
                     // The other side may be gone already, which shows when it is read from.
                     let _ = rustix::net::shutdown(&to.socket, Shutdown::Write);
                 }
@@ -225,7 +250,7 @@ impl Way {
         let into = bench.scratch.get_mut(..room).unwrap_or_default();
         let Some(count) = receive(from, into)? else { return Ok(()) };
         if count == 0 {
-            self.ended = true;
+            self.words = Words::AreOver;
             return Ok(());
         }
         let new = into.get(..count).unwrap_or_default();
@@ -270,10 +295,13 @@ impl Way {
     fn copy(&mut self, from: &mut Side, to: &mut Side, bench: &mut Workbench) -> Result<(), Broken> {
         let Some(count) = receive(from, &mut bench.scratch)? else { return Ok(()) };
         if count == 0 {
-            self.ended = true;
+            self.words = Words::AreOver;
             return Ok(());
         }
         self.bulk = count >= BULK;
+        if !self.bulk {
+            self.let_go(bench);
+        }
         let read = bench.scratch.get(..count).unwrap_or_default();
         let sent = if to.writable { send(to, read)?.unwrap_or(0) } else { 0 };
         self.bytes += sent as u64;
@@ -291,7 +319,7 @@ impl Way {
             return Ok(());
         };
         match splice(&from.socket, &pipe.into, PIPE) {
-            Ok(0) => self.ended = true,
+            Ok(0) => self.words = Words::AreOver,
             Ok(count) => {
                 self.in_pipe = count;
                 self.small_reads = if count < 4096 { self.small_reads + 1 } else { 0 };
@@ -375,4 +403,22 @@ fn splice(from: &OwnedFd, to: &OwnedFd, count: usize) -> Result<usize, Errno> {
 pub(crate) fn reset(socket: &OwnedFd) -> io::Result<()> {
     rustix::net::sockopt::set_socket_linger(socket, Some(std::time::Duration::ZERO))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that opens many connections, and fills them all, must not take the descriptors of whoever launched it.
+    #[test]
+    fn there_are_only_so_many_pipes() {
+        let mut bench = Workbench::new();
+        let mut taken: Vec<Pipe> = (0..MOST_PIPES).map(|_| bench.pipe().unwrap()).collect();
+        assert!(bench.pipe().is_none());
+        drop(taken.pop());
+        taken.push(bench.pipe().unwrap());
+        assert!(bench.pipe().is_none());
+        bench.give_back(taken.pop().unwrap());
+        assert!(bench.pipe().is_some() && bench.pipe().is_some(), "one that was given back, and one for it");
+    }
 }

@@ -41,13 +41,12 @@ fn noted(
     shared: &Shared,
     who: Option<crate::attempt::Process>,
 ) -> Attempt {
-    let verdict = match question.refused {
-        Some(reason) => Verdict::Refused(reason),
-        None => {
-            let name = normalised(&question.name).unwrap_or_default();
-            let rule = shared.policy.rules.iter().find(|rule| rule.names(&name));
-            Verdict::Allowed(rule.map(ToString::to_string).unwrap_or_default())
-        }
+    let verdict = if let Some(reason) = question.refused {
+        Verdict::Refused(reason)
+    } else {
+        let name = normalised(&question.name).unwrap_or_default();
+        let rule = shared.policy.rules.iter().find(|rule| rule.names(&name));
+        Verdict::Allowed(rule.map(ToString::to_string).unwrap_or_default())
     };
     Attempt::new(Action::LookUp, Some(question.name), asked, who, verdict)
 }

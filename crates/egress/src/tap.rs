@@ -34,7 +34,7 @@ pub struct Tap {
 
 impl Tap {
     /// Writes down what was tried.
-    pub(crate) fn serve(&self, shared: &Shared, control: &mut Vec<u8>, now: Instant) {
+    pub(crate) fn serve(&self, shared: &Shared, control: &mut [u8], now: Instant) {
         for _ in 0..AT_ONCE {
             let mut packet = [0; LOOKED_AT as usize];
             let to = if self.is_v6 {

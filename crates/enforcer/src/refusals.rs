@@ -43,11 +43,11 @@ impl Refusals {
     pub(crate) fn judge(
         &mut self,
         asked: Asked,
-        judgement: Result<Judgement, CompileError>,
+        judgement: &Result<Judgement, CompileError>,
     ) -> (Answer, RefusedCall) {
         let (errno, reason) = match judgement {
-            Ok(Judgement::Reported { reason, .. }) => (None, reason),
-            Ok(Judgement::Refused { errno, reason, .. }) => (Some(errno), reason),
+            Ok(Judgement::Reported { reason, .. }) => (None, *reason),
+            Ok(Judgement::Refused { errno, reason, .. }) => (Some(*errno), *reason),
             // The filter asked, so it does not allow it; whoever is wrong, nothing is let through.
             Ok(Judgement::Allowed | Judgement::Observed) | Err(_) => {
                 (Some(libc::EPERM), "the filter refused it")

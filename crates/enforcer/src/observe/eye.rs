@@ -16,7 +16,7 @@ use crate::destinations::Destinations;
 use crate::refusals::Refusals;
 use crate::seccomp::{Judgement, Profile};
 use crate::supervisor::Wake;
-use crate::sys::seccomp::{Answer, Asked, answer, is_waiting, receive, wake_in_place};
+use crate::sys::seccomp::{Answer, Asked, answer, receive, receive_ends, wake_in_place};
 
 /// `AT_FDCWD`, as a register has it.
 const HERE: u32 = libc::AT_FDCWD.cast_unsigned();
@@ -86,7 +86,13 @@ impl Drop for Eye {
 
 impl Sight {
     fn look(&mut self, listener: &OwnedFd, stop: &OwnedFd) {
+        let is_told_of_the_end = receive_ends();
         loop {
+            // One call less for each that is observed.
+            if is_told_of_the_end && let Ok(asked) = receive(listener.as_fd()) {
+                self.serve(listener.as_fd(), asked);
+                continue;
+            }
             let mut fds = [PollFd::new(listener, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
             if poll(&mut fds, None).is_err() {
                 continue;
@@ -113,7 +119,7 @@ impl Sight {
                     return self.watch(listener, asked);
                 }
                 judgement => {
-                    let (reply, call) = self.refusals.judge(asked, judgement);
+                    let (reply, call) = self.refusals.judge(asked, &judgement);
                     self.tell(asked, RawTried::Refused(call));
                     reply
                 }
@@ -135,8 +141,7 @@ impl Sight {
             self.processes.executes(asked.pid);
         }
         // If its caller still waits, what was read was its own.
-        let is_its_own = is_waiting(listener, asked);
-        let _ = answer(listener, asked, Answer::GoOn);
+        let is_its_own = answer(listener, asked, Answer::GoOn).unwrap_or(false);
         if let Some(what) = seen.filter(|_| is_its_own) {
             self.put(Raw { at: now, wall: SystemTime::now(), actor, what });
         }

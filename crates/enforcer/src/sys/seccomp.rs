@@ -87,8 +87,16 @@ pub(crate) fn is_waiting(listener: BorrowedFd<'_>, asked: Asked) -> bool {
     result == 0
 }
 
-/// Answers one. That its caller is gone is no error.
-pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Asked, answer: Answer) -> Result<()> {
+/// Whether [`receive`] comes back when nobody is left who could call (Linux 6.11). Before that, it waits for ever.
+pub(crate) fn receive_ends() -> bool {
+    let name = rustix::system::uname();
+    let mut numbers = name.release().to_bytes().split(|byte| !byte.is_ascii_digit());
+    let mut number = || -> Option<u32> { std::str::from_utf8(numbers.next()?).ok()?.parse().ok() };
+    (number(), number()) >= (Some(6), Some(11))
+}
+
+/// Answers one: whether it still waited, and so was what was asked about all the time.
+pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Asked, answer: Answer) -> Result<bool> {
     // SAFETY: all fields may be zero.
     let mut response: libc::seccomp_notif_resp = unsafe { std::mem::zeroed() };
     response.id = asked.id;
@@ -100,7 +108,8 @@ pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Asked, answer: Answer) -> 
     let result =
         unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response) };
     match checked(result.into()) {
-        Err(Errno(libc::ENOENT)) | Ok(_) => Ok(()),
+        Ok(_) => Ok(true),
+        Err(Errno(libc::ENOENT)) => Ok(false),
         Err(errno) => Err(errno),
     }
 }

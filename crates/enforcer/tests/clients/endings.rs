@@ -1,5 +1,6 @@
 //! How connections end, and many of them at once.
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use skillsandbox_enforcer::egress::{End, Protocol, Rule};
 
 use crate::run::{NAME, Run, has};
@@ -88,6 +89,9 @@ fn many_at_once() {
     if !has(["python3"]) {
         return;
     }
+    // Both ends of all that is served at a time are in this program.
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, soft.max(hard.min(8192)), hard).unwrap();
     let server = Server::http();
     let text = "import asyncio\nasync def one():\n    \
                 r, w = await asyncio.open_connection('198.18.0.1', 80)\n    \

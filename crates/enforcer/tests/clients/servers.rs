@@ -193,10 +193,12 @@ impl Server {
         };
         let (book, over, serve) = (Arc::clone(&server.book), Arc::clone(&server.over), Arc::new(serve));
         thread::spawn(move || {
-            while let Ok((stream, peer)) = listener.accept() {
-                if over.load(Ordering::SeqCst) {
-                    return;
-                }
+            while !over.load(Ordering::SeqCst) {
+                let Ok((stream, peer)) = listener.accept() else {
+                    // No descriptors, for a moment: tests run side by side.
+                    thread::sleep(Duration::from_millis(10));
+                    continue;
+                };
                 stream.set_read_timeout(Some(DEADLINE)).unwrap();
                 let mut pages = book.pages();
                 pages.peers.push(peer);
