@@ -63,9 +63,8 @@ impl Auditing {
         let queue = telling.as_ref().map(|telling| Arc::clone(&telling.queue));
         let attempts = queue.clone().map(|queue| Arc::new(Forward(queue)) as Arc<_>);
         let required = command.audit_required.then(|| Arc::clone(wake));
-        let files = queue.filter(|_| command.sees() == Audit::Full);
         Self {
-            sight: Some(Sight::new(plan.profile, Destinations::new(attempts), files, required)),
+            sight: Some(Sight::new(plan.profile, Destinations::new(attempts), queue, required)),
             eye: None,
             telling,
             desk: None,

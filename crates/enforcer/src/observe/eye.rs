@@ -115,7 +115,7 @@ impl Sight {
             self.destinations.see(listener, asked)
         } else {
             match self.profile.judge(asked.number, asked.arguments) {
-                Ok(Judgement::Allowed) if self.queue.is_some() && shape(asked.number).is_some() => {
+                Ok(Judgement::Allowed) if shape(asked.number).is_some() => {
                     return self.watch(listener, asked);
                 }
                 judgement => {

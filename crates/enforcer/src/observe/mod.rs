@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use skillsandbox_egress::Attempt;
 
-pub use crate::refusals::RefusedCall;
+use crate::refusals::RefusedCall;
 pub(crate) use desk::Desk;
 pub(crate) use eye::{Eye, Sight};
 pub(crate) use paths::Paths;

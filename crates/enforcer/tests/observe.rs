@@ -1,0 +1,321 @@
+//! What a run tries is seen, told with who it was and what came of it, and costs nobody a call that fails.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use skillsandbox_enforcer::{
+    Access, Audit, Command, End, Execution, FileAccess, Observed, Observer, Operation, Outcome, Plan,
+    PlanBuilder, Status, Tried,
+};
+
+#[derive(Default)]
+struct Notes {
+    observed: Mutex<Vec<Observed>>,
+    /// How long each takes to write down.
+    slowness: Duration,
+}
+
+impl Observer for Notes {
+    fn observed(&self, observed: &Observed) {
+        std::thread::sleep(self.slowness);
+        self.observed.lock().unwrap().push(observed.clone());
+    }
+}
+
+fn plan() -> PlanBuilder {
+    Plan::builder().env("LANG", "C.UTF-8").timeout(Duration::from_mins(1))
+}
+
+fn run(plan: PlanBuilder, command: Command) -> (Outcome, Vec<Observed>) {
+    let notes = Arc::new(Notes::default());
+    let command = command.observer(Arc::clone(&notes) as Arc<dyn Observer>).captured(1 << 20);
+    let outcome = plan.build().unwrap().spawn(&command).unwrap().wait().unwrap();
+    let observed = std::mem::take(&mut *notes.observed.lock().unwrap());
+    (outcome, observed)
+}
+
+fn python(script: &str) -> Command {
+    Command::new("python3").args(["-c", script])
+}
+
+fn files(observed: &[Observed]) -> Vec<&FileAccess> {
+    let file = |observed: &Observed| matches!(observed.tried, Tried::File(_));
+    let files = observed.iter().filter(|observed| file(observed));
+    files
+        .map(|observed| if let Tried::File(file) = &observed.tried { file } else { unreachable!() })
+        .collect()
+}
+
+fn programs(observed: &[Observed]) -> Vec<&Execution> {
+    observed
+        .iter()
+        .filter_map(|observed| if let Tried::Exec(exec) = &observed.tried { Some(exec) } else { None })
+        .collect()
+}
+
+#[track_caller]
+fn find<'a>(observed: &'a [Observed], operation: Operation, path: &str) -> &'a FileAccess {
+    let all = files(observed);
+    let found = all.iter().find(|file| file.operation == operation && file.path == Path::new(path));
+    found.unwrap_or_else(|| {
+        let end = &all[all.len().saturating_sub(20)..];
+        panic!("no {operation:?} of {path} among {end:#?}")
+    })
+}
+
+fn is_allowed(access: &Access) -> bool {
+    matches!(access, Access::Allowed(_))
+}
+
+#[test]
+fn row_140_what_is_done_with_files_is_seen_with_its_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let granted = folder.path().canonicalize().unwrap();
+    std::fs::write(granted.join("there"), "x").unwrap();
+    std::fs::create_dir(granted.join("secret")).unwrap();
+    std::fs::write(granted.join("secret/key"), "x").unwrap();
+    let script = "
+import os, sys
+g = sys.argv[1]
+os.chdir(g)
+open(g + '/there').read()
+open('made', 'w').write('x')
+os.rename('made', 'renamed')
+os.link('renamed', 'linked')
+os.symlink('/etc/shadow', 'pointer')
+os.mkdir('folder')
+os.chmod('renamed', 0o600)
+os.truncate('renamed', 0)
+os.mkfifo('pipe')
+fd = os.open('folder', os.O_RDONLY)
+os.close(os.open('below', os.O_WRONLY | os.O_CREAT, dir_fd=fd))
+os.unlink('linked')
+os.rmdir
+def tries(what, *args):
+    try: what(*args); print('worked', args)
+    except OSError: pass
+tries(open, '/etc/shadow')
+tries(open, '/etc/no-such-file')
+tries(open, g + '/secret/key')
+tries(open, '/usr/bin/made', 'w')
+tries(open, '/proc/1/environ')
+tries(open, os.path.expanduser('~/.aws/credentials'))
+tries(open, '../../../../../../etc/passwd-')
+tries(os.unlink, '/usr/bin/env')
+tries(open, 'pointer')
+tries(os.rename, 'renamed', '/usr/renamed')
+open('/proc/self/status').read()
+";
+    let plan = plan().write(&granted).forbid(granted.join("secret"));
+    let (outcome, observed) = run(plan, python(script).arg(&granted));
+    assert_eq!(outcome.stderr.text(), "");
+    assert_eq!(outcome.stdout.text(), "");
+    assert_eq!((outcome.audit, outcome.lost), (Audit::Full, 0));
+    let at = |name: &str| granted.join(name).to_str().unwrap().to_owned();
+    for (operation, name) in [
+        (Operation::Read, "there"),
+        (Operation::Write, "made"),
+        (Operation::Rename, "made"),
+        (Operation::Link, "renamed"),
+        (Operation::Symlink, "pointer"),
+        (Operation::MakeFolder, "folder"),
+        (Operation::ChangeMode, "renamed"),
+        (Operation::Truncate, "renamed"),
+        (Operation::MakeNode, "pipe"),
+        (Operation::Write, "folder/below"),
+        (Operation::Remove, "linked"),
+    ] {
+        let file = find(&observed, operation, &at(name));
+        assert!(is_allowed(&file.verdict), "{file:?}");
+    }
+    assert_eq!(
+        find(&observed, Operation::Rename, &at("made")).to.as_deref(),
+        Some(&*granted.join("renamed"))
+    );
+    let denied = |operation, path: &str| {
+        let file = find(&observed, operation, path);
+        assert!(matches!(file.verdict, Access::Denied(_)), "{file:?}");
+    };
+    denied(Operation::Read, "/etc/shadow");
+    denied(Operation::Read, &at("secret/key"));
+    denied(Operation::Write, "/usr/bin/made");
+    denied(Operation::Read, "/proc/1/environ");
+    denied(Operation::Remove, "/usr/bin/env");
+    denied(Operation::Rename, &at("renamed"));
+    let not_there = |path: &str| assert_eq!(find(&observed, Operation::Read, path).verdict, Access::NotThere);
+    not_there("/etc/no-such-file");
+    not_there("/home/skill/.aws/credentials");
+    not_there(&at("pointer"));
+    let status = files(&observed).into_iter().find(|file| file.path.ends_with("status")).unwrap();
+    assert!(is_allowed(&status.verdict) && status.path != Path::new("/proc/self/status"), "{status:?}");
+}
+
+#[test]
+fn row_140_programs_are_seen_with_their_arguments_and_their_parents() {
+    let script = "
+import os, subprocess
+subprocess.run(['sh', '-c', 'true; /bin/echo one \"two three\"'], check=True)
+os.posix_spawn('/bin/true', ['true', 'spawned'], {})
+os.wait()
+try: subprocess.run(['/opt/no/such/program'])
+except OSError: pass
+long = 'x' * 5000
+subprocess.run(['/bin/true', long] + ['y'] * 100)
+os.execv('/bin/echo', ['echo', 'last'])
+";
+    let (outcome, observed) = run(plan(), python(script));
+    assert_eq!(outcome.stdout.text(), "one two three\nlast\n", "{}", outcome.stderr.text());
+    let all = programs(&observed);
+    let with = |arguments: &[&str]| {
+        all.iter()
+            .find(|exec| exec.arguments == arguments)
+            .unwrap_or_else(|| panic!("{arguments:?} in {all:#?}"))
+    };
+    assert!(is_allowed(&with(&["/bin/echo", "one", "two three"]).verdict));
+    assert!(is_allowed(&with(&["true", "spawned"]).verdict));
+    assert_eq!(with(&["/opt/no/such/program"]).verdict, Access::NotThere);
+    let long = all.iter().find(|exec| exec.arguments.len() == 64).expect("bounded in number");
+    assert_eq!(long.arguments[1].len(), 512, "and in length");
+    // Who it was: by both numbers, and by the program that it executed before.
+    let echo = observed
+        .iter()
+        .find(|one| matches!(&one.tried, Tried::Exec(exec) if exec.arguments[0] == "/bin/echo"));
+    let shell = echo.unwrap().actor.as_ref().unwrap();
+    assert!(
+        shell.pid > 1 && shell.inner_pid.is_some_and(|inner| inner > 2 && inner < shell.pid),
+        "{shell:?}"
+    );
+    assert!(shell.binary.as_ref().unwrap().ends_with("sh"), "{shell:?}");
+    let last = observed
+        .iter()
+        .rev()
+        .find(|one| matches!(&one.tried, Tried::File(file) if file.path.ends_with("libc.so.6")));
+    assert!(last.unwrap().actor.as_ref().unwrap().binary.as_ref().unwrap().ends_with("echo"), "{last:?}");
+    let times: Vec<_> = observed.iter().map(|one| one.elapsed).collect();
+    assert!(times.is_sorted(), "in their order");
+}
+
+#[test]
+fn sixty_four_threads_open_files_at_once_and_all_are_seen() {
+    let script = "
+import threading
+def work(n):
+    for i in range(50): open('/tmp/f-%d-%d' % (n, i), 'w').close()
+threads = [threading.Thread(target=work, args=(n,)) for n in range(64)]
+[t.start() for t in threads]; [t.join() for t in threads]
+";
+    let (outcome, observed) = run(plan().processes(200), python(script));
+    assert!(outcome.success(), "{}", outcome.stderr.text());
+    let mut seen: Vec<_> =
+        files(&observed).iter().filter(|file| file.path.starts_with("/tmp")).map(|f| &f.path).collect();
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 64 * 50);
+    let actors: std::collections::BTreeSet<_> = observed
+        .iter()
+        .filter(|one| matches!(&one.tried, Tried::File(file) if file.path.starts_with("/tmp")))
+        .map(|one| one.actor.as_ref().unwrap().pid)
+        .collect();
+    assert_eq!(actors.len(), 1, "threads of one process");
+}
+
+/// A call that is looked at is not interrupted by signals, and who is killed meanwhile holds nobody up.
+#[test]
+fn signals_do_not_disturb_calls_that_are_looked_at() {
+    let script = "
+import os, signal, time
+count = 0
+def alarm(*_):
+    global count
+    count += 1
+signal.signal(signal.SIGALRM, alarm)
+signal.siginterrupt(signal.SIGALRM, True)
+signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+end = time.time() + 1
+while time.time() < end:
+    fd = os.open('/etc/ld.so.cache', os.O_RDONLY); os.close(fd)
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert count > 50, count
+children = []
+for _ in range(20):
+    pid = os.fork()
+    if pid == 0:
+        while True: os.close(os.open('/etc/ld.so.cache', os.O_RDONLY))
+    children.append(pid)
+time.sleep(0.2)
+for pid in children: os.kill(pid, signal.SIGKILL)
+for pid in children: os.waitpid(pid, 0)
+open('/tmp/after', 'w').close()
+print('done')
+";
+    let (outcome, observed) = run(plan(), python(script));
+    assert_eq!(outcome.stdout.text(), "done\n", "{}", outcome.stderr.text());
+    find(&observed, Operation::Write, "/tmp/after");
+}
+
+#[test]
+fn a_slow_observer_does_not_stop_a_run_and_what_is_lost_is_counted() {
+    let script = "
+import os
+for _ in range(80000): os.close(os.open('/etc/ld.so.cache', os.O_RDONLY))
+";
+    let notes = Arc::new(Notes { slowness: Duration::from_micros(200), ..Notes::default() });
+    let command = python(script).observer(Arc::clone(&notes) as Arc<dyn Observer>).captured(1 << 20);
+    let outcome = plan().build().unwrap().spawn(&command).unwrap().wait().unwrap();
+    assert!(outcome.success(), "{}", outcome.stderr.text());
+    let observed = notes.observed.lock().unwrap();
+    let lost: u64 =
+        observed.iter().filter_map(|one| if let Tried::Lost(n) = one.tried { Some(n) } else { None }).sum();
+    let told = observed.iter().filter(|one| !matches!(one.tried, Tried::Lost(_))).count() as u64;
+    assert_eq!(outcome.lost, lost, "and the observer is told how many");
+    assert!(told + lost > 80_000, "{told} and {lost}");
+
+    let command = python(script).observer(Arc::new(Stuck)).audit_required().captured(1 << 20);
+    let outcome = plan().build().unwrap().spawn(&command).unwrap().wait().unwrap();
+    assert_eq!(outcome.end, End::Unobserved);
+    assert_eq!(outcome.status, Status::Signalled(9));
+}
+
+/// Takes a second for the first thing it is told, and then no time.
+struct Stuck;
+
+impl Observer for Stuck {
+    fn observed(&self, _: &Observed) {
+        static FIRST: std::sync::Once = std::sync::Once::new();
+        FIRST.call_once(|| std::thread::sleep(Duration::from_secs(5)));
+    }
+}
+
+#[test]
+fn levels_see_what_they_say() {
+    let script = "
+import ctypes, socket
+open('/etc/ld.so.cache').close()
+ctypes.CDLL(None).ptrace(0, 0, 0, 0)
+try: socket.create_connection(('192.0.2.1', 80), 1)
+except OSError: pass
+";
+    for audit in Audit::ALL {
+        let (outcome, observed) = run(plan(), python(script).audit(audit));
+        assert!(outcome.success(), "{}", outcome.stderr.text());
+        let kinds = |kind: fn(&Tried) -> bool| observed.iter().filter(|one| kind(&one.tried)).count();
+        let files = kinds(|tried| matches!(tried, Tried::File(_) | Tried::Exec(_)));
+        let refused = kinds(|tried| matches!(tried, Tried::Refused(call) if call.name == "ptrace"));
+        let network = kinds(|tried| matches!(tried, Tried::Network(_)));
+        assert_eq!(outcome.audit, audit);
+        assert_eq!(files > 0, audit == Audit::Full, "{audit:?}: {files}");
+        assert_eq!(refused > 0, audit != Audit::Off, "{audit:?}: {refused}");
+        assert_eq!(network > 0, audit != Audit::Off, "{audit:?}: {network}");
+        assert_eq!(outcome.refused.is_empty(), audit == Audit::Off);
+    }
+}
+
+/// Without somebody to be told, files are not looked at, and cost nothing.
+#[test]
+fn without_an_observer_files_are_not_looked_at() {
+    let outcome = plan().build().unwrap().spawn(&Command::new("/bin/true")).unwrap().wait().unwrap();
+    assert_eq!(outcome.audit, Audit::Violations);
+}
