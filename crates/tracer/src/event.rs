@@ -29,12 +29,15 @@ pub struct Event {
     /// The process that did it, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<Process>,
-    /// How often, where the same was done again: this event stands for all of them.
+    /// How often, where this event stands for several.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub count: u64,
     /// When it was done for the last time, where `count` is not 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_elapsed_us: Option<u64>,
+    /// The event that this one says was done again, `count` more times. The two differ in times and process at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u64>,
 }
 
 fn once() -> u64 {
@@ -60,6 +63,7 @@ impl Event {
             process: None,
             count: 1,
             last_elapsed_us: None,
+            repeats: None,
         }
     }
 

@@ -11,6 +11,9 @@ use crate::event::Event;
 /// The version of the format that this crate writes.
 pub const FORMAT: &str = "skillsandbox.trace/1";
 
+/// The most events that `policy_violations` names. All of them are counted, and each has its verdict.
+pub const MAX_VIOLATIONS: usize = 10_000;
+
 /// What is known when a run begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -181,7 +184,7 @@ pub struct Trace {
     pub header: Header,
     /// What happened.
     pub events: Vec<Event>,
-    /// The places of those events that were denied.
+    /// The places of those events that were denied: the first [`MAX_VIOLATIONS`] of them.
     pub policy_violations: Vec<u64>,
     /// What it amounts to.
     pub violation_summary: Summary,
