@@ -97,9 +97,13 @@ impl<R: BufRead> Reader<R> {
             }
         };
         let chain = Chain::begin(&head);
-        if !head.ends_with(b",\n") || hash != format!("{}\",", chain.now()).as_bytes() {
+        let expected = format!("{}\",", chain.now());
+        if lines.ended && expected.as_bytes().starts_with(&hash) {
+            return Err(lines.truncated(None, "nothing stands behind its header").into());
+        }
+        if hash != expected.as_bytes() || !head.ends_with(b",\n") {
             return Err(lines
-                .wrong(How::Edited, None, "the header does not have the hash that stands there")
+                .wrong(How::Edited, None, "the header does not have the hash that stands here")
                 .into());
         }
         let header: Header = {
