@@ -6,7 +6,7 @@ use skillsandbox_tracer::{Error, Reader, verify_from};
 
 fuzz_target!(|bytes: &[u8]| {
     let lines = bytes.split(|byte| *byte == b'\n').count() as u64;
-    let events = Reader::new(bytes).map_or(0, |reader| reader.filter(Result::is_ok).count());
+    let events = Reader::new(bytes).map_or(0, |reader| reader.map_while(Result::ok).count());
     match Reader::new(bytes).and_then(verify_from) {
         Ok(verified) => {
             assert_eq!(verified.summary.events, events as u64);

@@ -68,7 +68,7 @@ fn changed(name: &str, with: &mut impl FnMut(&mut String)) -> bool {
 pub(crate) fn shorten(event: &mut Event) {
     match &mut event.what {
         What::RunStarted { command: arguments } | What::Exec { argv: arguments, .. } => {
-            shorten_list(arguments)
+            shorten_list(arguments);
         }
         What::Stdout(line) | What::Stderr(line) => shorten_line(line),
         What::Policy { figures, .. } => {

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::event::{Event, FileOperation, Verdict, What};
 
 /// How many different things are remembered at a time.
-const MAX_KINDS: usize = 4096;
+const MAX_KINDS: usize = 2048;
 /// How many bytes they take, about, at most.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 
@@ -218,7 +218,9 @@ fn key(event: &Event) -> Key {
         What::Exec { path, argv } => {
             part(Some("exec"));
             part(Some(path));
-            argv.iter().for_each(|argument| part(Some(argument)));
+            for argument in argv {
+                part(Some(argument));
+            }
         }
         What::DnsQuery { name, server } => {
             part(Some("dns"));

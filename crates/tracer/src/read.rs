@@ -145,7 +145,7 @@ impl<R: BufRead> Reader<R> {
 
     /// Reads what stands behind the events; skips, and checks, those that were not read.
     pub fn finish(mut self) -> Result<Ending, Error> {
-        while let Some(event) = self.next() {
+        for event in self.by_ref() {
             event?;
         }
         if self.state != State::Over {

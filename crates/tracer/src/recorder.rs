@@ -238,13 +238,12 @@ impl Recorder {
         if writer.bytes() < room || is_essential(&event) {
             return Some(self.write(event));
         }
-        let (place, count) = match self.lost {
-            Some((place, count)) => (place, count.saturating_add(event.count)),
-            None => {
-                let mut note = Event::new(What::Lost { at: "trace".to_owned() });
-                (note.time, note.elapsed_us, note.count) = (event.time, event.elapsed_us, event.count);
-                (self.write(note).sequence, 0)
-            }
+        let (place, count) = if let Some((place, count)) = self.lost {
+            (place, count.saturating_add(event.count))
+        } else {
+            let mut note = Event::new(What::Lost { at: "trace".to_owned() });
+            (note.time, note.elapsed_us, note.count) = (event.time, event.elapsed_us, event.count);
+            (self.write(note).sequence, 0)
         };
         self.lost = Some((place, count));
         // It has no place: the one that says so stands for it.

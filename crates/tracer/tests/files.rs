@@ -122,10 +122,12 @@ fn a_recorder_that_is_dropped_leaves_a_trace_without_an_end() {
     let path = folder.path().join("trace.json");
     let mut recorder =
         Recorder::new(&header(), Some(TraceWriter::create(&path, &header()).unwrap()), Vec::new());
-    events().into_iter().for_each(|event| recorder.record(event));
+    for event in events() {
+        recorder.record(event);
+    }
     drop(recorder);
     assert!(matches!(verify(&path), Err(Error::Tampered(tampered)) if tampered.how == How::Truncated));
-    assert_eq!(Reader::open(&path).unwrap().filter(Result::is_ok).count(), 15);
+    assert_eq!(Reader::open(&path).unwrap().map_while(Result::ok).count(), 15);
 }
 
 /// What is written is what the file says, whatever the caller says.
@@ -201,20 +203,16 @@ fn child(folder: &Path) {
     for number in 0..1000 {
         recorder.record(file(&format!("/data/{number}"), Verdict::Denied));
     }
-    let recorded = recorder.finish();
-    assert!(matches!(recorded.error, Some(Error::Write { .. })), "{:?}", recorded.error);
-    assert!(recorded.digest.is_none());
-    assert!(!recorded.summary.complete);
-    assert!(
-        recorded.summary.incomplete_because[0].contains("cannot write the trace"),
-        "{:?}",
-        recorded.summary
-    );
-    assert_eq!(recorded.summary.denied, 1000);
+    let done = recorder.finish();
+    assert!(matches!(done.error, Some(Error::Write { .. })), "{:?}", done.error);
+    assert!(done.digest.is_none());
+    assert!(!done.summary.complete);
+    assert!(done.summary.incomplete_because[0].contains("cannot write the trace"), "{:?}", done.summary);
+    assert_eq!(done.summary.denied, 1000);
     assert_eq!(heard.load(std::sync::atomic::Ordering::Relaxed), 1000);
     let length = fs::metadata(&path).unwrap().len();
     assert!((16 * 1024..=32 * 1024).contains(&length), "{length}");
-    let whole = Reader::open(&path).unwrap().filter(Result::is_ok).count();
+    let whole = Reader::open(&path).unwrap().map_while(Result::ok).count();
     assert!(whole > 20, "{whole}");
     assert!(matches!(verify(&path), Err(Error::Tampered(tampered)) if tampered.how == How::Truncated));
 

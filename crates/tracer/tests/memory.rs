@@ -26,8 +26,8 @@ fn record_and_verify(events: u64) {
             let verdict = if number % 3 == 0 { Verdict::Denied } else { Verdict::Allowed };
             recorder.record(file(&format!("/data/{number}"), verdict));
         }
-        let recorded = recorder.finish();
-        assert!(recorded.error.is_none() && recorded.summary.complete);
+        let done = recorder.finish();
+        assert!(done.error.is_none() && done.summary.complete);
         let verified = verify(&path).unwrap();
         assert_eq!(verified.summary.events, events);
         let length = std::fs::metadata(&path).unwrap().len();

@@ -12,7 +12,9 @@ fn run(events: Vec<Event>) -> Value {
     let path = folder.path().join("trace.json");
     let header = header();
     let mut recorder = Recorder::new(&header, Some(TraceWriter::create(&path, &header).unwrap()), Vec::new());
-    events.into_iter().for_each(|event| recorder.record(event));
+    for event in events {
+        recorder.record(event);
+    }
     assert!(recorder.finish().error.is_none());
     verify(&path).unwrap();
     let trace: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();

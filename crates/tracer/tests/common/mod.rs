@@ -28,7 +28,7 @@ pub(crate) fn events() -> Vec<Event> {
         let mut connection = Connection::default();
         connection.name = Some("collector.evil.test".to_owned());
         connection.port = 443;
-        connection.transport = "tcp".to_owned();
+        connection.transport.push_str("tcp");
         Event::new(What::NetConnect(connection)).judged(verdict, None)
     };
     let mut line = Line::new("{\"temperature\": 7}, \"hash\":\"00\"} \u{1b}[2J \u{202e}é\\xff");
@@ -77,9 +77,9 @@ pub(crate) fn trace_of(events: impl IntoIterator<Item = Event>) -> (TempDir, Pat
     for event in events {
         recorder.record(event);
     }
-    let recorded = recorder.finish();
-    assert!(recorded.error.is_none(), "{:?}", recorded.error);
-    (folder, path, recorded.digest.unwrap())
+    let done = recorder.finish();
+    assert!(done.error.is_none(), "{:?}", done.error);
+    (folder, path, done.digest.unwrap())
 }
 
 pub(crate) fn small() -> (TempDir, PathBuf, Digest) {
@@ -101,7 +101,10 @@ pub(crate) fn wrong(bytes: &[u8]) -> (How, u64, Option<u64>) {
 
 /// What an attacker does who knows the format: every hash anew, and nothing else.
 pub(crate) fn rechained(text: &str) -> Vec<u8> {
+    use std::fmt::Write as _;
+
     use sha2::{Digest as _, Sha256};
+
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let mut out = String::new();
     let mut lines = text.split_inclusive('\n').peekable();
@@ -110,7 +113,7 @@ pub(crate) fn rechained(text: &str) -> Vec<u8> {
     }
     let mut hash = Sha256::digest(&out).to_vec();
     lines.next();
-    out.push_str(&format!("  \"hash\": \"{}\",\n", hex(&hash)));
+    writeln!(out, "  \"hash\": \"{}\",", hex(&hash)).unwrap();
     let mut tail = String::new();
     let mut in_tail = false;
     for line in lines {
@@ -118,10 +121,10 @@ pub(crate) fn rechained(text: &str) -> Vec<u8> {
             let (body, _) = line.rsplit_once(",\"hash\":\"").unwrap();
             hash = Sha256::digest([&hash, body.as_bytes()].concat()).to_vec();
             let end = if line.ends_with(",\n") { ",\n" } else { "\n" };
-            out.push_str(&format!("{body},\"hash\":\"{}\"}}{end}", hex(&hash)));
+            write!(out, "{body},\"hash\":\"{}\"}}{end}", hex(&hash)).unwrap();
         } else if line.starts_with("  \"digest\"") {
             hash = Sha256::digest([&hash, tail.as_bytes()].concat()).to_vec();
-            out.push_str(&format!("  \"digest\": \"{}\"\n", hex(&hash)));
+            writeln!(out, "  \"digest\": \"{}\"", hex(&hash)).unwrap();
         } else {
             if in_tail {
                 tail.push_str(line);
