@@ -41,11 +41,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ended = What::RunEnded { exit_code: Some(0), signal: None, end: "itself".to_owned(), error: None };
     recorder.record(Event::new(ended));
 
-    let recorded = recorder.finish();
-    if let Some(error) = recorded.error {
+    let done = recorder.finish();
+    if let Some(error) = done.error {
         return Err(error.into());
     }
-    println!("{} attempts were prevented", recorded.summary.denied);
+    println!("{} attempts were prevented", done.summary.denied);
     println!("digest {}", verify(&path)?.digest);
     Ok(())
 }

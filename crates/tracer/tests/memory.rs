@@ -1,5 +1,6 @@
 //! Memory does not grow with the trace. One test a run: it looks at the whole process.
 #![cfg(target_os = "linux")]
+#![allow(clippy::print_stdout)] // the figure
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod common;

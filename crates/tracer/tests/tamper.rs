@@ -110,7 +110,7 @@ fn a_trace_cut_at_any_byte_is_truncated_and_readable_up_to_there() {
         let cut = &bytes[..length];
         match verify_bytes(cut) {
             Err(Error::Tampered(tampered)) => {
-                assert_eq!(tampered.how, How::Truncated, "{length}: {tampered}")
+                assert_eq!(tampered.how, How::Truncated, "{length}: {tampered}");
             }
             Err(Error::NotATrace(_)) => assert!(length < 20, "{length}"),
             other => panic!("{length}: {other:?}"),
@@ -132,7 +132,7 @@ fn each_way_has_its_name_and_place() {
     let line = |event: usize| (first + event + 1) as u64;
     // An edit, also one that leaves valid JSON and an event.
     let edited = with(lines.clone(), |lines| {
-        lines[first + 2] = lines[first + 2].replace("credentials", "credential5")
+        lines[first + 2] = lines[first + 2].replace("credentials", "credential5");
     });
     assert_eq!(wrong(&edited), (How::Edited, line(2), Some(2)));
     let edited =
@@ -268,10 +268,10 @@ fn an_end_that_does_not_follow_from_the_events_is_found() {
         ("\"verdict\":\"failed\"", "\"verdict\":\"failed\",\"repeats\":4"),
     ];
     for (from, to) in changes {
-        let changed = text.replacen(from, to, 1);
-        assert_ne!(changed, text, "{from}");
-        let (how, line, _) = wrong(&common::rechained(&changed));
+        let other = text.replacen(from, to, 1);
+        assert_ne!(other, text, "{from}");
+        let (how, line, _) = wrong(&common::rechained(&other));
         assert_eq!(how, How::Inconsistent, "{from} -> {to}");
-        assert!(line as usize > first, "{line}");
+        assert!(line > first as u64, "{line}");
     }
 }
