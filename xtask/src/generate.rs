@@ -14,6 +14,7 @@ const GENERATED: &[(&str, &[&str])] = &[
     ("docs/schema/skillsandbox.schema.json", &["schema", "manifest"]),
     ("docs/schema/policy.schema.json", &["schema", "policy"]),
     ("docs/schema/report.schema.json", &["schema", "report"]),
+    ("docs/schema/trace.schema.json", &["schema", "trace"]),
     ("docs/checks/CHECK-01.md", &["explain", "CHECK-01"]),
     ("docs/checks/CHECK-02.md", &["explain", "CHECK-02"]),
     ("docs/checks/CHECK-03.md", &["explain", "CHECK-03"]),

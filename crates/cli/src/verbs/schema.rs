@@ -1,4 +1,4 @@
-//! `skillsandbox schema`: the JSON Schema of the files people write, and of the reports that programs read.
+//! `skillsandbox schema`: the JSON Schema of the files people write, and of the reports and traces that programs read.
 
 use clap::{Args, ValueEnum};
 use skillsandbox_manifest::schema;
@@ -6,12 +6,13 @@ use skillsandbox_scanner::schema::report;
 
 use crate::output::{self, Answer};
 
-/// Print the JSON Schema of skillsandbox.yaml, of a policy file or of a scan's report
+/// Print the JSON Schema of skillsandbox.yaml, of a policy file, of a scan's report or of a run's trace
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   skillsandbox schema > skillsandbox.schema.json
   skillsandbox schema policy
   skillsandbox schema report
+  skillsandbox schema trace
 
 In an editor with the YAML language server, put this in the first line of the manifest:
   # yaml-language-server: $schema=./skillsandbox.schema.json")]
@@ -29,6 +30,8 @@ enum Described {
     Policy,
     /// One report of `scan`, as --format ndjson prints it
     Report,
+    /// The trace of a run
+    Trace,
 }
 
 impl Schema {
@@ -37,6 +40,7 @@ impl Schema {
             Described::Manifest => schema::manifest(),
             Described::Policy => schema::policy(),
             Described::Report => report(),
+            Described::Trace => skillsandbox_tracer::schema::trace(),
         };
         output::json(&schema)?;
         Ok(Answer::Yes)

@@ -1,0 +1,94 @@
+//! `skillsandbox trace` as a person or a script meets it.
+// A test may fail by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use skillsandbox_tracer::{Digest, Event, Header, Line, Recorder, TraceWriter, Verdict, What};
+use tempfile::TempDir;
+
+fn run(args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_skillsandbox")).arg("trace").args(args).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn trace(skill: &str) -> (TempDir, PathBuf, Digest) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    let header = Header::new(skill, "test");
+    let writer = TraceWriter::create(&path, &header).unwrap();
+    let mut recorder = Recorder::new(&header, Some(writer), Vec::new());
+    let lookup = What::DnsQuery { name: Some("collector.evil.test".to_owned()), server: None };
+    recorder.record(Event::new(lookup).judged(Verdict::Denied, None));
+    recorder.record(Event::new(What::Stdout(Line::new("7 °C"))));
+    let recorded = recorder.finish();
+    (folder, path, recorded.digest.unwrap())
+}
+
+fn edit(path: &Path, from: &str, to: &str) {
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains(from));
+    fs::write(path, text.replacen(from, to, 1)).unwrap();
+}
+
+#[test]
+fn an_intact_trace_is_a_yes_with_its_digest() {
+    let (_folder, path, digest) = trace("weather\u{1b}[2J");
+    let path = path.to_str().unwrap();
+    let (code, out, err) = run(&["verify", path]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, format!("{path}: intact, 2 events of weather\\u{{1b}}[2J\ndigest {digest}\n"));
+    assert_eq!(run(&["verify", path, "--digest", &digest.to_string()]).0, 0);
+    let (code, out, _) = run(&["verify", path, "--format", "json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &report["intact"], &report["events"]), (0, &Value::Bool(true), &Value::from(2)));
+}
+
+#[test]
+fn a_changed_trace_is_a_no_that_names_the_place() {
+    let (_folder, path, _) = trace("weather");
+    edit(&path, "denied", "allowed");
+    let (code, out, err) = run(&["verify", path.to_str().unwrap()]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("edited at line 9: event 0"), "{err}");
+    let (code, out, _) = run(&["verify", path.to_str().unwrap(), "--format", "json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &report["how"], &report["line"]), (1, &Value::from("edited"), &Value::from(9)));
+}
+
+#[test]
+fn a_trace_that_was_written_anew_is_caught_by_a_digest_kept_elsewhere() {
+    let (_folder, _, digest) = trace("weather");
+    let (_other_folder, other, _) = trace("weather");
+    let path = other.to_str().unwrap();
+    assert_eq!(run(&["verify", path]).0, 0);
+    let (code, out, err) = run(&["verify", path, "--digest", &digest.to_string()]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("another trace"), "{err}");
+    let (code, out, _) = run(&["verify", path, "--format", "json", "--digest", &digest.to_string()]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (code, &report["intact"], &report["how"]),
+        (1, &Value::Bool(false), &Value::from("other_digest"))
+    );
+}
+
+#[test]
+fn no_trace_is_a_no_and_no_file_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x");
+    fs::write(&path, "{\"hello\": \"world\"}").unwrap();
+    let (code, _, err) = run(&["verify", path.to_str().unwrap()]);
+    assert_eq!(code, 1);
+    assert!(err.contains("not a trace"), "{err}");
+    let (code, _, err) = run(&["verify", "not-there.json"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("cannot read the trace not-there.json"), "{err}");
+    assert_eq!(run(&["verify", folder.path().to_str().unwrap()]).0, 2);
+    assert_eq!(run(&["verify", path.to_str().unwrap(), "--digest", "abc"]).0, 2);
+    assert_eq!(run(&[]).0, 2);
+}

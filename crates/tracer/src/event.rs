@@ -1,0 +1,313 @@
+//! One thing that happened in a run.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// One thing that happened, or several of the same kind, folded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Event {
+    /// Its place in the trace, from 0, without gaps.
+    pub sequence: u64,
+    /// When it happened.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub time: Timestamp,
+    /// Microseconds since the run began, by a clock that never goes back.
+    pub elapsed_us: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub what: What,
+    /// Whether it was allowed, where that is a question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The rule that decided: of the manifest, or of the sandbox itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The process that did it, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
+    /// How often, where this event stands for several.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub count: u64,
+    /// When it was done for the last time, where `count` is not 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_elapsed_us: Option<u64>,
+    /// The event that this one says was done again, `count` more times. The two differ in times and process at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u64>,
+}
+
+fn once() -> u64 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_once(count: &u64) -> bool {
+    *count == 1
+}
+
+impl Event {
+    /// Something that happened. Its place and its times are filled in by whoever writes it down.
+    #[must_use]
+    pub fn new(what: What) -> Self {
+        Self {
+            sequence: 0,
+            time: Timestamp::UNIX_EPOCH,
+            elapsed_us: 0,
+            what,
+            verdict: None,
+            rule: None,
+            process: None,
+            count: 1,
+            last_elapsed_us: None,
+            repeats: None,
+        }
+    }
+
+    /// Whether it was allowed, and by which rule.
+    #[must_use]
+    pub fn judged(mut self, verdict: Verdict, rule: impl Into<Option<String>>) -> Self {
+        self.verdict = Some(verdict);
+        self.rule = rule.into();
+        self
+    }
+
+    /// Who did it.
+    #[must_use]
+    pub fn by(mut self, process: impl Into<Option<Process>>) -> Self {
+        self.process = process.into();
+        self
+    }
+
+    /// Whether something was tried that the sandbox did not let happen. Never true of a policy.
+    #[must_use]
+    pub fn is_violation(&self) -> bool {
+        self.verdict == Some(Verdict::Denied) && !matches!(self.what, What::Policy { .. })
+    }
+}
+
+/// Whether something that was tried was let happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It was.
+    Allowed,
+    /// It was tried, and the sandbox prevented it.
+    Denied,
+    /// It was allowed, and did not work out: the file is not there, the host does not answer.
+    Failed,
+}
+
+/// A process of the run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Process {
+    /// Its number on the host.
+    pub pid: u32,
+    /// Its number inside, as it knows itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inner_pid: Option<u32>,
+    /// Who started it, by the number on the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
+    /// The program it executes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary: Option<String>,
+}
+
+impl Process {
+    /// A process by its number on the host.
+    #[must_use]
+    pub fn new(pid: u32, binary: Option<String>) -> Self {
+        Self { pid, inner_pid: None, parent: None, binary }
+    }
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum What {
+    /// The program was started, with every wall standing.
+    RunStarted {
+        /// The program and its arguments, bounded and redacted.
+        command: Vec<String>,
+    },
+    /// What a layer of the sandbox holds. Nothing was tried.
+    Policy {
+        /// The layer, or what else: `network`, `environment`, `scan`.
+        subject: String,
+        /// In words.
+        message: String,
+        /// Figures, by name: `allowed`, `stripped`, `stripped_secrets`.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        figures: BTreeMap<String, u64>,
+    },
+    /// A file was opened, changed or removed, or that was tried.
+    File {
+        /// What was to be done.
+        operation: FileOperation,
+        /// The file, as it is called inside.
+        path: String,
+        /// The other file, of those operations that have two.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
+    },
+    /// A program was executed, or that was tried.
+    Exec {
+        /// The program.
+        path: String,
+        /// Its arguments, bounded and redacted.
+        argv: Vec<String>,
+    },
+    /// A name was looked up.
+    DnsQuery {
+        /// The name; `None` where nobody was there to read the question.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// The resolver that was asked, which never heard of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
+    },
+    /// Something was connected to, or a datagram was sent.
+    NetConnect(Connection),
+    /// A system call that the profile does not have.
+    SyscallRefused {
+        /// Its name.
+        name: String,
+        /// Why the profile does not have it.
+        reason: String,
+        /// The error that the caller got; `None` where it was let pass.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        errno: Option<i32>,
+    },
+    /// A line of standard output.
+    Stdout(Line),
+    /// A line of standard error.
+    Stderr(Line),
+    /// A limit was reached.
+    ResourceLimitHit {
+        /// Which one: `memory`, `processes`, `cpu`, `timeout`, `output`.
+        limit: String,
+        /// What held it.
+        mechanism: String,
+    },
+    /// Events that were not written down, because too many came at a time.
+    Lost {
+        /// Where: `observer`, `sink`.
+        at: String,
+    },
+    /// The program has ended, and every process with it.
+    RunEnded {
+        /// Its exit code, if it ended by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i32>,
+        /// The signal, if one ended it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signal: Option<i32>,
+        /// What ended the run: `itself`, `timeout`, `memory`, `processes`, `killed`, or `refused` where it did not start.
+        end: String,
+        /// Why it did not start.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+}
+
+/// What is done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FileOperation {
+    /// Opened to be read.
+    Read,
+    /// Opened to be written, or made.
+    Write,
+    /// Removed.
+    Remove,
+    /// Given another name.
+    Rename,
+    /// Given one more name.
+    Link,
+    /// Made a symbolic link.
+    Symlink,
+    /// Made a folder.
+    MakeFolder,
+    /// Made something else than a file or folder.
+    MakeNode,
+    /// Cut to a length.
+    Truncate,
+    /// Mode or owner changed.
+    ChangeMode,
+    /// Extended attributes changed.
+    ChangeAttributes,
+    /// Connected to, as a Unix socket.
+    Connect,
+}
+
+/// A connection, or datagrams to one destination.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Connection {
+    /// The name that was meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The address that the program used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// The port.
+    pub port: u16,
+    /// `tcp` or `udp`.
+    pub transport: String,
+    /// The server that TLS named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_name: Option<String>,
+    /// The address that was connected to on its behalf.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialled: Option<String>,
+    /// Bytes to the destination.
+    #[serde(default)]
+    pub sent: u64,
+    /// Bytes from it.
+    #[serde(default)]
+    pub received: u64,
+    /// How long it took, in microseconds.
+    #[serde(default)]
+    pub duration_us: u64,
+    /// How it ended, or why it was refused, in words: `closed`, `not_granted`, `other_server_name`, ...
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A line of output: text, with bytes that are none as `\xNN` and a backslash as `\\`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Line {
+    /// The line, without its end, redacted.
+    pub text: String,
+    /// Bytes that were left out because the line is too long.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub omitted: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Line {
+    /// A line that is text already.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), omitted: 0 }
+    }
+}

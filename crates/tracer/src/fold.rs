@@ -1,0 +1,271 @@
+//! Folding: what is done again and again is written down twice.
+//!
+//! The first time at once, with its place in the trace: nothing that was tried waits in memory for a run to end well. The
+//! further times are counted, and written as one event that `repeats` the first, when the run ends or room is needed.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::event::{Event, FileOperation, Verdict, What};
+
+/// How many different things are remembered at a time.
+const MAX_KINDS: usize = 2048;
+/// How many bytes they take, about, at most.
+const MAX_BYTES: usize = 8 * 1024 * 1024;
+
+/// What of a run is folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Fold {
+    /// Nothing: each event is written by itself.
+    Nothing,
+    /// What the same program does again: the same kind of thing to the same object, with the same verdict. Output, connections that
+    /// were let through, and what happens once in a run are never folded.
+    Repeats,
+    /// That, and reads of the system's own libraries and data: one event a folder says how many.
+    #[default]
+    RepeatsAndSystem,
+}
+
+/// Folders of the system whose files every program reads and nobody's secrets lie in.
+const SYSTEM: &[&str] = &[
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/usr/include",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/local/lib",
+    "/usr/share",
+];
+
+/// What to do with an event.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Folded {
+    /// Write it, and tell [`Folder::wrote`] its place.
+    Write(Key),
+    /// Write it; it is of no kind that repeats.
+    Pass,
+    /// It is counted.
+    Counted,
+}
+
+/// What two events have in common of which one repeats the other.
+pub(crate) type Key = [u8; 32];
+
+#[derive(Debug)]
+struct Kind {
+    /// In which order they came.
+    order: u64,
+    /// The event to write, of which the first is the `count`th.
+    event: Event,
+    /// Where the first one was written; `None` for what is only summed up.
+    first: Option<u64>,
+    /// How many are not yet written.
+    pending: u64,
+}
+
+/// Remembers what was written, and counts what comes again.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    fold: Fold,
+    kinds: HashMap<Key, Kind>,
+    bytes: usize,
+    order: u64,
+}
+
+impl Folder {
+    pub(crate) fn new(fold: Fold) -> Self {
+        Self { fold, kinds: HashMap::new(), bytes: 0, order: 0 }
+    }
+
+    /// Whether to write an event, whose times are filled in.
+    pub(crate) fn take(&mut self, event: &Event) -> Folded {
+        if self.fold == Fold::Nothing || event.repeats.is_some() {
+            return Folded::Pass;
+        }
+        if let Some(folder) = self.system_folder(event) {
+            let mut event = event.clone();
+            event.what = What::File { operation: FileOperation::Read, path: format!("{folder}/*"), to: None };
+            event.process = None;
+            event.rule = None;
+            self.count(key(&event), &event, None);
+            return Folded::Counted;
+        }
+        if !can_repeat(event) {
+            return Folded::Pass;
+        }
+        let key = key(event);
+        if self.kinds.contains_key(&key) {
+            self.count(key, event, None);
+            return Folded::Counted;
+        }
+        Folded::Write(key)
+    }
+
+    /// An event was written, at this place: from now on it is counted.
+    pub(crate) fn wrote(&mut self, key: Key, event: &Event) {
+        let mut first = event.clone();
+        first.count = 0;
+        self.count(key, &first, Some(event.sequence));
+    }
+
+    /// Whether it is time to [`Folder::drain`].
+    pub(crate) fn is_full(&self) -> bool {
+        self.kinds.len() >= MAX_KINDS || self.bytes >= MAX_BYTES
+    }
+
+    /// Everything that is counted and not written, in the order in which it came first; and forgets it.
+    pub(crate) fn drain(&mut self) -> Vec<Event> {
+        self.bytes = 0;
+        let mut kinds: Vec<Kind> = self.kinds.drain().map(|(_, kind)| kind).collect();
+        kinds.retain(|kind| kind.pending > 0);
+        kinds.sort_by_key(|kind| kind.order);
+        let events = kinds.into_iter().map(|kind| {
+            let mut event = kind.event;
+            event.count = kind.pending;
+            event.repeats = kind.first;
+            if event.count == 1 {
+                event.last_elapsed_us = None;
+            }
+            event
+        });
+        events.collect()
+    }
+
+    fn count(&mut self, key: Key, event: &Event, first: Option<u64>) {
+        let end = event.last_elapsed_us.unwrap_or(event.elapsed_us);
+        match self.kinds.entry(key) {
+            Entry::Vacant(vacant) => {
+                self.bytes += size(event);
+                self.order += 1;
+                let pending = event.count;
+                let mut event = event.clone();
+                event.last_elapsed_us = Some(end);
+                vacant.insert(Kind { order: self.order, event, first, pending });
+            }
+            Entry::Occupied(mut occupied) => {
+                let kind = occupied.get_mut();
+                if kind.pending == 0 {
+                    kind.event = event.clone();
+                }
+                kind.pending = kind.pending.saturating_add(event.count);
+                kind.event.last_elapsed_us = Some(end.max(kind.event.elapsed_us));
+            }
+        }
+    }
+
+    fn system_folder(&self, event: &Event) -> Option<&'static str> {
+        if self.fold != Fold::RepeatsAndSystem {
+            return None;
+        }
+        match (&event.what, event.verdict) {
+            (
+                What::File { operation: FileOperation::Read, path, to: None },
+                Some(Verdict::Allowed | Verdict::Failed),
+            ) => system_folder(path),
+            _ => None,
+        }
+    }
+}
+
+/// The folder of the system that a path lies in, by its name: no way round by `..`, and nothing hidden.
+fn system_folder(path: &str) -> Option<&'static str> {
+    let folder =
+        SYSTEM.iter().find(|folder| path.strip_prefix(**folder).is_some_and(|rest| rest.starts_with('/')))?;
+    let plain = path.split('/').skip(1).all(|name| !name.is_empty() && !name.starts_with('.'));
+    plain.then_some(folder)
+}
+
+fn can_repeat(event: &Event) -> bool {
+    match &event.what {
+        What::File { .. }
+        | What::Exec { .. }
+        | What::DnsQuery { .. }
+        | What::SyscallRefused { .. }
+        | What::ResourceLimitHit { .. }
+        | What::Lost { .. } => true,
+        What::NetConnect(connection) => {
+            event.verdict != Some(Verdict::Allowed) && connection.sent == 0 && connection.received == 0
+        }
+        What::RunStarted { .. }
+        | What::Policy { .. }
+        | What::Stdout(_)
+        | What::Stderr(_)
+        | What::RunEnded { .. } => false,
+    }
+}
+
+/// Kind, object, verdict, rule and program. Each part has its length before it, so that no two different ones look alike.
+fn key(event: &Event) -> Key {
+    let mut hash = Sha256::new();
+    let mut part = |text: Option<&str>| {
+        let length = text.map_or(u64::MAX, |text| text.len() as u64);
+        hash.update(length.to_le_bytes());
+        hash.update(text.unwrap_or_default());
+    };
+    match &event.what {
+        What::File { operation, path, to } => {
+            part(Some("file"));
+            part(Some(&format!("{operation:?}")));
+            part(Some(path));
+            part(to.as_deref());
+        }
+        What::Exec { path, argv } => {
+            part(Some("exec"));
+            part(Some(path));
+            for argument in argv {
+                part(Some(argument));
+            }
+        }
+        What::DnsQuery { name, server } => {
+            part(Some("dns"));
+            part(name.as_deref());
+            part(server.as_deref());
+        }
+        What::NetConnect(to) => {
+            part(Some("net"));
+            for text in [&to.name, &to.address, &to.server_name, &to.dialled, &to.reason] {
+                part(text.as_deref());
+            }
+            part(Some(&format!("{}/{}", to.port, to.transport)));
+        }
+        What::SyscallRefused { name, reason, errno } => {
+            part(Some("syscall"));
+            part(Some(name));
+            part(Some(reason));
+            part(Some(&format!("{errno:?}")));
+        }
+        What::ResourceLimitHit { limit, mechanism } => {
+            part(Some("limit"));
+            part(Some(limit));
+            part(Some(mechanism));
+        }
+        What::Lost { at } => {
+            part(Some("lost"));
+            part(Some(at));
+        }
+        // These are never folded.
+        What::RunStarted { .. }
+        | What::Policy { .. }
+        | What::Stdout(_)
+        | What::Stderr(_)
+        | What::RunEnded { .. } => {}
+    }
+    part(Some(&format!("{:?}", event.verdict)));
+    part(event.rule.as_deref());
+    part(event.process.as_ref().and_then(|process| process.binary.as_deref()));
+    hash.finalize().into()
+}
+
+/// About how many bytes an event takes in memory.
+fn size(event: &Event) -> usize {
+    let mut bytes = size_of::<Kind>() + size_of::<Key>();
+    let mut event = event.clone();
+    crate::bounds::each_text(&mut event, |text| bytes += text.len() + size_of::<String>());
+    bytes
+}

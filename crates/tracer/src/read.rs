@@ -1,0 +1,372 @@
+//! Reading a trace, event by event, from a file that anybody may have written.
+//!
+//! Whatever is read was checked: there is no way to an event that does not go through its hash. What checks the end against the
+//! events is in `verify.rs`.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::chain::{
+    Chain, DIGEST, Digest, END, EVENT_INDENT, EVENTS_BEGIN, EVENTS_END, HASH_END, HASH_FIELD, HEADER_HASH,
+};
+use crate::error::{Error, How, Tampered};
+use crate::event::Event;
+use crate::trace::{FORMAT, Header, Summary, Trace};
+
+/// The longest line of a trace, and the longest header: four times the longest event that is ever written.
+pub const MAX_LINE: usize = 1024 * 1024;
+/// The longest end of a trace: 10,000 places, and classes with a hundred each.
+const MAX_TAIL: usize = 4 * 1024 * 1024;
+
+/// What stands behind the events.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct Ending {
+    /// The places of those events that were denied: the first [`crate::MAX_VIOLATIONS`] of them.
+    pub policy_violations: Vec<u64>,
+    /// What it amounts to.
+    pub violation_summary: Summary,
+    /// The digest of everything before it, which is right.
+    #[serde(skip, default = "nothing")]
+    pub digest: Digest,
+}
+
+fn nothing() -> Digest {
+    Chain::begin(b"").now()
+}
+
+/// Reads a trace event by event, in bounded memory.
+///
+/// An iterator over its events: it ends behind the last one, or with the first error. Then [`Reader::finish`] reads what
+/// stands behind them.
+#[derive(Debug)]
+pub struct Reader<R> {
+    lines: Lines<R>,
+    header: Header,
+    chain: Chain,
+    next: u64,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The line that was read last promises an event (the first one may be the end).
+    Begun,
+    Promised,
+    /// The line that was read last had no comma.
+    Last,
+    Over,
+    Failed,
+}
+
+impl Reader<BufReader<File>> {
+    /// Opens a file.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(|error| Error::Read { path: path.to_owned(), error })?;
+        Self::named(BufReader::with_capacity(64 * 1024, file), path.to_owned())
+    }
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads from anything.
+    pub fn new(input: R) -> Result<Self, Error> {
+        Self::named(input, PathBuf::from("(input)"))
+    }
+
+    fn named(input: R, path: PathBuf) -> Result<Self, Error> {
+        let mut lines = Lines { input, path, line: Vec::new(), number: 0, ended: false };
+        let mut head = Vec::new();
+        let hash = loop {
+            if !lines.advance()? {
+                return Err(if head.starts_with(b"{\n  \"format\"") {
+                    lines.truncated(None, "its header has no end").into()
+                } else {
+                    Error::NotATrace(format!("it does not begin as {FORMAT} does"))
+                });
+            }
+            if let Some(hash) = lines.line.strip_prefix(HEADER_HASH.as_bytes()) {
+                break hash.to_vec();
+            }
+            head.extend_from_slice(&lines.line);
+            head.push(b'\n');
+            if !head.starts_with(b"{\n") || head.len() > MAX_LINE {
+                return Err(Error::NotATrace(format!("it does not begin as {FORMAT} does")));
+            }
+        };
+        let chain = Chain::begin(&head);
+        let expected = format!("{}\",", chain.now());
+        if lines.ended && expected.as_bytes().starts_with(&hash) {
+            return Err(lines.truncated(None, "nothing stands behind its header").into());
+        }
+        if hash != expected.as_bytes() || !head.ends_with(b",\n") {
+            return Err(lines
+                .wrong(How::Edited, None, "the header does not have the hash that stands here")
+                .into());
+        }
+        let header: Header = {
+            let json = head.strip_suffix(b",\n").unwrap_or(&head);
+            let json = [json, b"}"].concat();
+            serde_json::from_slice(&json)
+                .map_err(|error| Error::NotATrace(format!("its header cannot be read: {error}")))?
+        };
+        if header.format != FORMAT {
+            let format: String = header.format.chars().take(64).flat_map(char::escape_default).collect();
+            return Err(Error::NotATrace(format!(
+                "its format is `{format}`; this version reads `{FORMAT}`: use the version that wrote it"
+            )));
+        }
+        if !lines.advance()? {
+            return Err(lines.truncated(None, "nothing stands behind its header").into());
+        }
+        if lines.line != EVENTS_BEGIN.as_bytes() {
+            return Err(if lines.ended && EVENTS_BEGIN.as_bytes().starts_with(&lines.line) {
+                lines.truncated(None, "nothing stands behind its header").into()
+            } else {
+                lines.wrong(How::Edited, None, "the events do not begin where they should").into()
+            });
+        }
+        Ok(Self { lines, header, chain, next: 0, state: State::Begun })
+    }
+
+    /// What it begins with.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The line that was read last, from 1.
+    #[must_use]
+    pub fn line(&self) -> u64 {
+        self.lines.number
+    }
+
+    /// Reads what stands behind the events; skips, and checks, those that were not read.
+    pub fn finish(mut self) -> Result<Ending, Error> {
+        for event in self.by_ref() {
+            event?;
+        }
+        if self.state != State::Over {
+            return Err(self.lines.wrong(How::Edited, None, "it could not be read to its end").into());
+        }
+        self.ending()
+    }
+
+    fn read_event(&mut self) -> Result<Option<Event>, Error> {
+        if !self.lines.advance()? {
+            return Err(self.cut("the run that wrote it did not end, or its end was cut off"));
+        }
+        let line = self.lines.line.as_slice();
+        if line == EVENTS_END.as_bytes() && self.state != State::Promised {
+            self.state = State::Over;
+            return Ok(None);
+        }
+        if self.lines.ended && self.state != State::Promised && EVENTS_END.as_bytes().starts_with(line) {
+            return Err(self.cut("the end is missing"));
+        }
+        if self.state == State::Last {
+            return Err(self.broken("the events do not end as they should, or a line has lost its comma"));
+        }
+        let (line, comma) = match line.strip_suffix(b",") {
+            Some(line) => (line, true),
+            None => (line, false),
+        };
+        let Some((body, hash)) = split(line) else {
+            return Err(if self.lines.ended {
+                self.cut("its last line is not whole")
+            } else {
+                self.broken("it is no line of an event with its hash")
+            });
+        };
+        let mut chain = self.chain;
+        let expected = chain.link(body).to_string();
+        let event = parse(body);
+        if hash != expected.as_bytes() {
+            let found = event.map(|event| event.sequence);
+            return Err(self.out_of_place(found));
+        }
+        let event = match event {
+            Some(event) if event.sequence == self.next => event,
+            // The hash is right, so it was made for this: by another program, or by somebody who knows how.
+            Some(event) => return Err(self.out_of_place(Some(event.sequence))),
+            None => return Err(self.broken("it has the right hash, and is no event")),
+        };
+        self.chain = chain;
+        self.next += 1;
+        self.state = if comma { State::Promised } else { State::Last };
+        Ok(Some(event))
+    }
+
+    /// The line has not the hash it should have, or not the place.
+    fn out_of_place(&mut self, found: Option<u64>) -> Error {
+        let (expected, line) = (self.next, self.lines.number);
+        let wrong = |how, what: String| Error::from(Tampered::new(how, line, expected, what));
+        match found {
+            Some(found) if found > expected => {
+                if self.stands_later(expected) {
+                    wrong(
+                        How::Reordered,
+                        format!("event {found} stands here, and event {expected} behind it"),
+                    )
+                } else {
+                    wrong(How::Removed, format!("event {found} stands here, and event {expected} nowhere"))
+                }
+            }
+            Some(found) if found < expected => wrong(
+                How::Duplicated,
+                format!("event {found} stands here, which was there already, instead of event {expected}"),
+            ),
+            _ => wrong(How::Edited, format!("event {expected}, or the hash before it, is not what it was")),
+        }
+    }
+
+    /// Whether an event stands further down. Only asked when something is wrong already.
+    fn stands_later(&mut self, sequence: u64) -> bool {
+        while let Ok(true) = self.lines.advance() {
+            let line = self.lines.line.as_slice();
+            let line = line.strip_suffix(b",").unwrap_or(line);
+            if split(line).and_then(|(body, _)| parse(body)).is_some_and(|event| event.sequence == sequence) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn ending(&mut self) -> Result<Ending, Error> {
+        let mut tail = Vec::new();
+        let digest = loop {
+            if !self.lines.advance()? {
+                return Err(self.cut("the digest is missing"));
+            }
+            if let Some(digest) = self.lines.line.strip_prefix(DIGEST.as_bytes()) {
+                break digest.to_vec();
+            }
+            tail.extend_from_slice(&self.lines.line);
+            tail.push(b'\n');
+            if tail.len() > MAX_TAIL {
+                return Err(self.broken("what stands behind the events is longer than it is ever written"));
+            }
+        };
+        let expected = self.chain.link(&tail);
+        if digest != format!("{expected}\"").as_bytes() {
+            return Err(if self.lines.ended && format!("{expected}\"").as_bytes().starts_with(&digest) {
+                self.cut("the digest is not whole")
+            } else {
+                self.broken("what stands behind the events, or the digest, is not what it was")
+            });
+        }
+        let unreadable =
+            |error| self.broken(&format!("it has the right digest, and cannot be read: {error}"));
+        let json = [b"{", tail.strip_suffix(b",\n").unwrap_or(&tail), b"}"].concat();
+        let mut ending: Ending = serde_json::from_slice(&json).map_err(unreadable)?;
+        ending.digest = expected;
+        if !self.lines.advance()? || (self.lines.ended && self.lines.line == END.as_bytes()) {
+            return Err(self.cut("its last line is missing"));
+        }
+        if self.lines.line != END.as_bytes() {
+            return Err(self.broken("its last line is not what it was"));
+        }
+        if self.lines.advance()? {
+            return Err(self.lines.wrong(How::Appended, None, "something stands behind the end").into());
+        }
+        Ok(ending)
+    }
+
+    fn broken(&self, what: &str) -> Error {
+        self.lines.wrong(How::Edited, self.next, what).into()
+    }
+
+    fn cut(&self, what: &str) -> Error {
+        self.lines.truncated(self.next.checked_sub(1), what).into()
+    }
+}
+
+impl<R: BufRead> Iterator for Reader<R> {
+    type Item = Result<Event, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if matches!(self.state, State::Over | State::Failed) {
+            return None;
+        }
+        let event = self.read_event();
+        if event.is_err() {
+            self.state = State::Failed;
+        }
+        event.transpose()
+    }
+}
+
+/// Reads a whole trace into memory, and checks it as [`crate::verify`] does. For a long one there is [`Reader`].
+pub fn read(path: &Path) -> Result<Trace, Error> {
+    let mut events = Vec::new();
+    let checked = crate::verify::check(Reader::open(path)?, |event| events.push(event))?;
+    Ok(Trace {
+        header: checked.header,
+        events,
+        policy_violations: checked.ending.policy_violations,
+        violation_summary: checked.ending.violation_summary,
+    })
+}
+
+/// The line of an event: what its hash covers, and the hash.
+fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = line.strip_suffix(HASH_END.as_bytes())?;
+    let (rest, hash) = line.split_at_checked(line.len().checked_sub(64)?)?;
+    let body = rest.strip_suffix(HASH_FIELD.as_bytes())?;
+    body.starts_with(EVENT_INDENT.as_bytes()).then_some((body, hash))
+}
+
+fn parse(body: &[u8]) -> Option<Event> {
+    serde_json::from_slice(&[body, b"}"].concat()).ok()
+}
+
+/// Lines of bounded length, counted.
+#[derive(Debug)]
+struct Lines<R> {
+    input: R,
+    path: PathBuf,
+    /// The line that was read last, without its end.
+    line: Vec<u8>,
+    number: u64,
+    /// Whether the line had no end.
+    ended: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Reads the next line; `false` where there is none.
+    fn advance(&mut self) -> Result<bool, Error> {
+        self.line.clear();
+        let limit = MAX_LINE as u64 + 1;
+        let read = self.input.by_ref().take(limit).read_until(b'\n', &mut self.line);
+        read.map_err(|error: io::Error| Error::Read { path: self.path.clone(), error })?;
+        if self.line.is_empty() {
+            self.ended = true;
+            return Ok(false);
+        }
+        self.number += 1;
+        if self.line.last() == Some(&b'\n') {
+            self.line.pop();
+        } else if self.line.len() as u64 == limit {
+            return Err(self
+                .wrong(How::Edited, None, "this line is longer than any that is ever written")
+                .into());
+        } else {
+            self.ended = true;
+        }
+        Ok(true)
+    }
+
+    fn wrong(&self, how: How, sequence: impl Into<Option<u64>>, what: &str) -> Tampered {
+        Tampered::new(how, self.number, sequence, what)
+    }
+
+    fn truncated(&self, last: Option<u64>, what: &str) -> Tampered {
+        let what = match last {
+            Some(last) => format!("nothing whole stands behind event {last}: {what}"),
+            None => what.to_owned(),
+        };
+        Tampered::new(How::Truncated, self.number, last, what)
+    }
+}

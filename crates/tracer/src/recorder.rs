@@ -1,0 +1,301 @@
+//! What a run talks to: it says what happens, and every place that wants to know is told, in the same order.
+//!
+//! ```text
+//! event ──► clock ──► redaction ──► bounds ──► folding ──► place ──► file ──► classification ──► sinks
+//! ```
+
+use std::borrow::Cow;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use jiff::Timestamp;
+
+use crate::bounds;
+use crate::chain::Digest;
+use crate::error::Error;
+use crate::event::{Event, What};
+use crate::fold::{Fold, Folded, Folder};
+use crate::tally::Tally;
+use crate::trace::{Class, Classification, Header, Summary};
+use crate::writer::TraceWriter;
+
+/// How long the file of a trace may get, unless something else is asked for: two or three million events.
+pub const MAX_FILE: u64 = 1024 * 1024 * 1024;
+
+/// Wants to know what happens while it happens: a live view, an exporter.
+///
+/// Nothing that a sink does reaches the run: it has no way to report an error, and one that panics is not asked again. A sink that
+/// waits makes the run wait; one that talks to a network must have a queue of its own.
+///
+/// A sink hears of everything at once, the first time it happens. What repeats it comes later as one event that has
+/// [`Event::repeats`]; what it repeats was told before.
+pub trait Sink: Send {
+    /// The run begins.
+    fn begin(&mut self, header: &Header) {
+        let _ = header;
+    }
+    /// Something happened, and this is what it looks like.
+    fn event(&mut self, event: &Event, class: Option<Class>);
+    /// The run has ended.
+    fn end(&mut self, summary: &Summary) {
+        let _ = summary;
+    }
+}
+
+/// Says what attempts amount to.
+pub trait Classify: Send {
+    /// Something happened. What it looks like by itself, for the live view.
+    fn observe(&mut self, event: &Event) -> Option<Class>;
+    /// What all of it amounts to.
+    fn finish(self: Box<Self>) -> Vec<Classification>;
+}
+
+/// Takes secrets out of texts.
+pub trait Redact: Send {
+    /// The text without secrets.
+    fn redact<'t>(&self, text: &'t str) -> Cow<'t, str>;
+}
+
+/// Records one run.
+pub struct Recorder {
+    started: Instant,
+    began: Timestamp,
+    writer: Option<TraceWriter>,
+    sinks: Vec<Box<dyn Sink>>,
+    redact: Option<Box<dyn Redact>>,
+    classify: Option<Box<dyn Classify>>,
+    folder: Folder,
+    tally: Tally,
+    next: u64,
+    max_file: u64,
+    /// Where it was written that events are not written any more, and how many were not.
+    lost: Option<(u64, u64)>,
+    incomplete: Vec<String>,
+    error: Option<Error>,
+}
+
+/// What is left of a run when it is recorded.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Recorded {
+    /// What it amounts to.
+    pub summary: Summary,
+    /// The digest of the trace, where one was written to its end. Worth printing: kept elsewhere, it shows a trace that was
+    /// written anew.
+    pub digest: Option<Digest>,
+    /// Why the trace was not written to its end.
+    pub error: Option<Error>,
+}
+
+impl Recorder {
+    /// Records a run that begins now: to a file, where there is one, and to the sinks.
+    #[must_use]
+    pub fn new(header: &Header, writer: Option<TraceWriter>, sinks: Vec<Box<dyn Sink>>) -> Self {
+        let next = writer.as_ref().map_or(0, TraceWriter::next_sequence);
+        let mut recorder = Self {
+            started: Instant::now(),
+            began: header.started,
+            writer,
+            sinks,
+            redact: None,
+            classify: None,
+            folder: Folder::new(Fold::default()),
+            tally: Tally::default(),
+            next,
+            max_file: MAX_FILE,
+            lost: None,
+            incomplete: Vec::new(),
+            error: None,
+        };
+        recorder.tell(|sink| sink.begin(header));
+        recorder
+    }
+
+    /// What is folded.
+    #[must_use]
+    pub fn fold(mut self, fold: Fold) -> Self {
+        self.folder = Folder::new(fold);
+        self
+    }
+
+    /// Takes secrets out of every text, before anybody else sees it.
+    #[must_use]
+    pub fn redact(mut self, redact: Box<dyn Redact>) -> Self {
+        self.redact = Some(redact);
+        self
+    }
+
+    /// Says what the attempts amount to.
+    #[must_use]
+    pub fn classify(mut self, classify: Box<dyn Classify>) -> Self {
+        self.classify = Some(classify);
+        self
+    }
+
+    /// How long the file may get, in bytes, but for its end. What was prevented may fill all of it, anything else half: noise cannot
+    /// keep what matters out. What is not written is counted as lost, and still classified and told to the sinks.
+    #[must_use]
+    pub fn max_file(mut self, bytes: u64) -> Self {
+        self.max_file = bytes;
+        self
+    }
+
+    /// Something happened: now, unless the event says when.
+    pub fn record(&mut self, mut event: Event) {
+        if event.time == Timestamp::UNIX_EPOCH {
+            event.elapsed_us = micros(self.started.elapsed());
+            event.time = self.began
+                + jiff::SignedDuration::from_micros(event.elapsed_us.try_into().unwrap_or(i64::MAX));
+        }
+        if let Some(redact) = &self.redact {
+            bounds::each_text(&mut event, |text| {
+                if let Cow::Owned(redacted) = redact.redact(text) {
+                    *text = redacted;
+                }
+            });
+        }
+        bounds::shorten(&mut event);
+        match self.folder.take(&event) {
+            Folded::Pass => {
+                self.place(event);
+            }
+            Folded::Write(key) => {
+                if let Some(event) = self.place(event) {
+                    self.folder.wrote(key, &event);
+                }
+            }
+            Folded::Counted => {}
+        }
+        if self.folder.is_full() {
+            self.unfold();
+        }
+    }
+
+    /// Not everything that was tried is in the trace, for this reason.
+    pub fn incomplete(&mut self, because: impl Into<String>) {
+        let because = because.into();
+        if !self.incomplete.contains(&because) && self.incomplete.len() < 64 {
+            self.incomplete.push(because);
+        }
+    }
+
+    /// The place that the next event gets.
+    #[must_use]
+    pub fn next_sequence(&self) -> u64 {
+        self.next
+    }
+
+    /// The run has ended: writes what was folded, what it amounts to, and the end of the file.
+    #[must_use]
+    pub fn finish(mut self) -> Recorded {
+        self.unfold();
+        if let Some((place, more @ 1..)) = self.lost {
+            let mut event = Event::new(What::Lost { at: "trace".to_owned() });
+            event.count = more;
+            event.repeats = Some(place);
+            event.elapsed_us = micros(self.started.elapsed());
+            event.time = Timestamp::now();
+            self.lost = None;
+            self.write(event);
+        }
+        let mut summary = Summary {
+            duration_us: micros(self.started.elapsed()),
+            classifications: self.classify.take().map(Classify::finish).unwrap_or_default(),
+            ..Summary::default()
+        };
+        if let Some(error) = &self.error {
+            let because = error.to_string();
+            self.incomplete(because);
+        }
+        summary.incomplete_because = std::mem::take(&mut self.incomplete);
+        self.tally.complete(&mut summary);
+        let mut digest = None;
+        match self.writer.take().filter(|_| self.error.is_none()).map(|writer| writer.finish(summary.clone()))
+        {
+            Some(Ok(made)) => digest = Some(made),
+            Some(Err(error)) => {
+                summary.incomplete_because.push(error.to_string());
+                summary.complete = false;
+                self.error = Some(error);
+            }
+            None => {}
+        }
+        self.tell(|sink| sink.end(&summary));
+        Recorded { summary, digest, error: self.error.take() }
+    }
+
+    fn unfold(&mut self) {
+        for event in self.folder.drain() {
+            self.place(event);
+        }
+    }
+
+    /// Gives an event its place, and tells everybody. `None` where the file has no more room for it.
+    fn place(&mut self, event: Event) -> Option<Event> {
+        let Some(writer) = &self.writer else { return Some(self.write(event)) };
+        let room = if event.is_violation() { self.max_file } else { self.max_file / 2 };
+        if writer.bytes() < room || is_essential(&event) {
+            return Some(self.write(event));
+        }
+        let (place, count) = if let Some((place, count)) = self.lost {
+            (place, count.saturating_add(event.count))
+        } else {
+            let mut note = Event::new(What::Lost { at: "trace".to_owned() });
+            (note.time, note.elapsed_us, note.count) = (event.time, event.elapsed_us, event.count);
+            (self.write(note).sequence, 0)
+        };
+        self.lost = Some((place, count));
+        // It has no place: the one that says so stands for it.
+        let mut event = event;
+        event.sequence = place;
+        self.announce(&event);
+        None
+    }
+
+    fn write(&mut self, mut event: Event) -> Event {
+        event.sequence = self.next;
+        self.next += 1;
+        self.tally.count(&event);
+        if let (Some(writer), None) = (&mut self.writer, &self.error) {
+            // A file that cannot be written does not keep the others from being told.
+            self.error = writer.write_numbered(&event).err();
+        }
+        self.announce(&event);
+        event
+    }
+
+    fn announce(&mut self, event: &Event) {
+        let class = self.classify.as_mut().and_then(|classify| classify.observe(event));
+        self.tell(|sink| sink.event(event, class));
+    }
+
+    fn tell(&mut self, mut with: impl FnMut(&mut dyn Sink)) {
+        self.sinks.retain_mut(|sink| catch_unwind(AssertUnwindSafe(|| with(sink.as_mut()))).is_ok());
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder")
+            .field("writer", &self.writer)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a trace has few of, and is none without.
+fn is_essential(event: &Event) -> bool {
+    matches!(
+        event.what,
+        What::RunStarted { .. }
+            | What::Policy { .. }
+            | What::ResourceLimitHit { .. }
+            | What::Lost { .. }
+            | What::RunEnded { .. }
+    )
+}
+
+fn micros(duration: std::time::Duration) -> u64 {
+    duration.as_micros().try_into().unwrap_or(u64::MAX)
+}

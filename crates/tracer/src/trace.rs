@@ -1,0 +1,191 @@
+//! A whole trace: what it begins with, its events, and what it ends with.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::event::Event;
+
+/// The version of the format that this crate writes.
+pub const FORMAT: &str = "skillsandbox.trace/1";
+
+/// The most events that `policy_violations` names. All of them are counted, and each has its verdict.
+pub const MAX_VIOLATIONS: usize = 10_000;
+
+/// What is known when a run begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: String,
+    /// A number of this run's own.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub trace_id: Uuid,
+    /// The skill's name, or the command's.
+    pub skill_name: String,
+    /// The skill's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill_version: Option<String>,
+    /// When it began.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub started: Timestamp,
+    /// What wrote this trace: `skillsandbox 0.1.0`.
+    pub tool: String,
+    /// Facts of the host that say what the sandbox could do: kernel, layers and what holds them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub host: BTreeMap<String, String>,
+}
+
+impl Header {
+    /// The beginning of a trace that begins now.
+    #[must_use]
+    pub fn new(skill_name: impl Into<String>, tool: impl Into<String>) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            trace_id: Uuid::new_v4(),
+            skill_name: skill_name.into(),
+            skill_version: None,
+            started: Timestamp::now(),
+            tool: tool.into(),
+            host: BTreeMap::new(),
+        }
+    }
+}
+
+/// What is known when a run has ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Summary {
+    /// Events in the trace.
+    pub events: u64,
+    /// What was tried, each as often as it was: allowed.
+    pub allowed: u64,
+    /// Denied.
+    pub denied: u64,
+    /// Allowed, and did not work out.
+    pub failed: u64,
+    /// Whether every attempt that the observers could see is in it.
+    pub complete: bool,
+    /// Why not, where it is not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incomplete_because: Vec<String>,
+    /// Events that were lost.
+    pub lost: u64,
+    /// Microseconds from the beginning to the end.
+    pub duration_us: u64,
+    /// What the attempts amount to.
+    pub classifications: Vec<Classification>,
+    /// Whether everything that was classified was denied. Computed; `true` where nothing was classified.
+    pub all_prevented: bool,
+    /// The worst severity of all classifications.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_severity: Option<Severity>,
+}
+
+/// What some attempts amount to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Classification {
+    /// Which class.
+    pub class: Class,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The tactic of ATT&CK: `credential-access`.
+    pub mitre_tactic: String,
+    /// Techniques of ATT&CK (and of ATLAS, `AML.…`), by id and name.
+    pub techniques: Vec<Technique>,
+    /// The events that prove it, by their places; at most a hundred.
+    pub evidence: Vec<u64>,
+    /// Whether every one of these attempts was denied.
+    pub prevented: bool,
+    /// In words, for a person.
+    pub message: String,
+}
+
+/// A technique of an attacker.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Technique {
+    /// `T1552.001`.
+    pub id: String,
+    /// `Unsecured Credentials: Credentials In Files`.
+    pub name: String,
+}
+
+impl Technique {
+    /// A technique by its id and name.
+    #[must_use]
+    pub fn new(id: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { id: id.into(), name: name.into() }
+    }
+}
+
+/// What attempts amount to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Class {
+    /// Looking for credentials where they lie.
+    CredentialHarvesting,
+    /// Sending them away, or trying to after having looked for them.
+    CredentialExfiltration,
+    /// Sending other data away.
+    DataExfiltration,
+    /// Harvesting and exfiltration in one run.
+    SupplyChainAttack,
+    /// Becoming more than it is.
+    PrivilegeEscalation,
+    /// Files that were not granted.
+    UnauthorizedFileAccess,
+    /// Leaving the sandbox.
+    SandboxEscape,
+    /// Data in names that are looked up.
+    DnsTunnelling,
+    /// A connection for one name that asks for another.
+    DomainFronting,
+    /// Processor, memory or processes for somebody else's purposes.
+    ResourceAbuse,
+    /// Staying after the run.
+    Persistence,
+    /// Looking around.
+    Discovery,
+}
+
+/// How bad something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Severity {
+    /// Worth knowing.
+    Low,
+    /// Worth a look.
+    Medium,
+    /// Somebody should look today.
+    High,
+    /// Somebody should look now.
+    Critical,
+}
+
+/// A trace as a whole, for those who want it in memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Trace {
+    /// What it begins with.
+    #[serde(flatten)]
+    pub header: Header,
+    /// What happened.
+    pub events: Vec<Event>,
+    /// The places of those events that were denied: the first [`MAX_VIOLATIONS`] of them.
+    pub policy_violations: Vec<u64>,
+    /// What it amounts to.
+    pub violation_summary: Summary,
+}

@@ -1,0 +1,160 @@
+//! Whether a trace is as it was written.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use crate::chain::Digest;
+use crate::error::{Error, How, Tampered};
+use crate::event::{Event, Verdict};
+use crate::read::{Ending, Reader};
+use crate::tally::Tally;
+use crate::trace::{Header, Summary};
+
+/// A trace whose chain is whole, and whose end says of its events what is true.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Verified {
+    /// What it begins with.
+    pub header: Header,
+    /// What it amounts to.
+    pub summary: Summary,
+    /// The digest of everything. Who has kept the one that the run printed can compare it; nothing else tells this trace from one
+    /// that was written anew from the first byte to the last.
+    pub digest: Digest,
+}
+
+/// Checks a trace: every hash, every place, the digest, and that what the end says of the events is so.
+///
+/// Reads in bounded memory. An error of the kind [`Error::Tampered`] names the first line that is wrong.
+pub fn verify(path: &Path) -> Result<Verified, Error> {
+    verify_from(Reader::open(path)?)
+}
+
+/// Checks a trace that is read from somewhere else.
+pub fn verify_from<R: BufRead>(reader: Reader<R>) -> Result<Verified, Error> {
+    let checked = check(reader, drop)?;
+    Ok(Verified {
+        header: checked.header,
+        summary: checked.ending.violation_summary,
+        digest: checked.ending.digest,
+    })
+}
+
+pub(crate) struct Checked {
+    pub(crate) header: Header,
+    pub(crate) ending: Ending,
+}
+
+pub(crate) fn check<R: BufRead>(
+    mut reader: Reader<R>,
+    mut keep: impl FnMut(Event),
+) -> Result<Checked, Error> {
+    let mut tally = Tally::default();
+    let mut allowed = Places::default();
+    let mut wrong = None;
+    for event in reader.by_ref() {
+        let event = event?;
+        if wrong.is_none() {
+            wrong = contradiction(&event).map(|what| (event.sequence, what));
+        }
+        tally.count(&event);
+        allowed.push(event.verdict == Some(Verdict::Allowed));
+        keep(event);
+    }
+    let line = reader.line();
+    let header = reader.header().clone();
+    let ending = reader.finish()?;
+    if let Some((sequence, what)) = wrong {
+        let line = line.saturating_sub(1).saturating_sub(tally.events() - 1 - sequence);
+        return Err(Tampered::new(How::Inconsistent, line, sequence, what).into());
+    }
+    match untrue(&ending, &tally, &allowed) {
+        Some(what) => Err(Tampered::new(How::Inconsistent, line + 1, None, what).into()),
+        None => Ok(Checked { header, ending }),
+    }
+}
+
+/// What no event that was written says of itself.
+fn contradiction(event: &Event) -> Option<&'static str> {
+    if event.count == 0 {
+        Some("the event stands for nothing: its count is 0")
+    } else if event.last_elapsed_us.is_some_and(|last| last < event.elapsed_us) {
+        Some("the event was done for the last time before it was done")
+    } else if event.repeats.is_some_and(|first| first >= event.sequence) {
+        Some("the event repeats one that does not stand before it")
+    } else {
+        None
+    }
+}
+
+/// What the end says, and the events do not bear out.
+fn untrue(ending: &Ending, tally: &Tally, allowed: &Places) -> Option<String> {
+    let summary = &ending.violation_summary;
+    let mut true_summary = summary.clone();
+    tally.complete(&mut true_summary);
+    if ending.policy_violations != tally.violations() {
+        return Some("policy_violations are not those events that were denied".to_owned());
+    }
+    if *summary != true_summary {
+        let (said, counted) = (facts(summary), facts(&true_summary));
+        let first = said.iter().zip(&counted).find(|((_, said), (_, counted))| said != counted);
+        return Some(match first {
+            Some(((name, said), (_, counted))) => format!("{name} is {said}, and should be {counted}"),
+            None => "the summary is not that of these events".to_owned(),
+        });
+    }
+    for found in &summary.classifications {
+        for &place in &found.evidence {
+            match allowed.at(place) {
+                None => return Some(format!("event {place} is evidence, and is not there")),
+                Some(true) if found.prevented => {
+                    return Some(format!(
+                        "what event {place} is evidence of was not prevented: it was allowed"
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    None
+}
+
+fn facts(summary: &Summary) -> [(&'static str, String); 8] {
+    [
+        ("events", summary.events.to_string()),
+        ("allowed", summary.allowed.to_string()),
+        ("denied", summary.denied.to_string()),
+        ("failed", summary.failed.to_string()),
+        ("lost", summary.lost.to_string()),
+        ("complete", summary.complete.to_string()),
+        ("all_prevented", summary.all_prevented.to_string()),
+        ("max_severity", format!("{:?}", summary.max_severity)),
+    ]
+}
+
+/// One bit for each event: a thousandth of what the event takes in the file.
+#[derive(Debug, Default)]
+struct Places {
+    bits: Vec<u64>,
+    len: u64,
+}
+
+impl Places {
+    fn push(&mut self, bit: bool) {
+        if self.len.is_multiple_of(64) {
+            self.bits.push(0);
+        }
+        if let Some(last) = self.bits.last_mut() {
+            *last |= u64::from(bit) << (self.len % 64);
+        }
+        self.len += 1;
+    }
+
+    fn at(&self, place: u64) -> Option<bool> {
+        if place >= self.len {
+            return None;
+        }
+        let word = self.bits.get(usize::try_from(place / 64).ok()?)?;
+        Some((word >> (place % 64)) & 1 == 1)
+    }
+}

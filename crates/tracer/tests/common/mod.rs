@@ -1,0 +1,137 @@
+//! A small trace with one event of every kind, for whoever wants to break it.
+#![allow(dead_code, reason = "not every test uses everything")]
+
+use std::path::PathBuf;
+
+use skillsandbox_tracer::{
+    Connection, Digest, Error, Event, FileOperation, Header, How, Line, Process, Recorder, Summary,
+    TraceWriter, Verdict, What,
+};
+use tempfile::TempDir;
+
+pub(crate) fn header() -> Header {
+    let mut header = Header::new("weather-lookup", "skillsandbox 0.0.0-test");
+    header.skill_version = Some("0.1.0".to_owned());
+    header.host = [("kernel".to_owned(), "6.1".to_owned()), ("landlock".to_owned(), "4".to_owned())].into();
+    header
+}
+
+pub(crate) fn file(path: &str, verdict: Verdict) -> Event {
+    Event::new(What::File { operation: FileOperation::Read, path: path.to_owned(), to: None })
+        .judged(verdict, "filesystem.read".to_owned())
+        .by(Process::new(4711, Some("/usr/bin/python3".to_owned())))
+}
+
+/// One event of every kind.
+pub(crate) fn events() -> Vec<Event> {
+    let connection = |verdict| {
+        let mut connection = Connection::default();
+        connection.name = Some("collector.evil.test".to_owned());
+        connection.port = 443;
+        connection.transport.push_str("tcp");
+        Event::new(What::NetConnect(connection)).judged(verdict, None)
+    };
+    let mut line = Line::new("{\"temperature\": 7}, \"hash\":\"00\"} \u{1b}[2J \u{202e}é\\xff");
+    line.omitted = 12;
+    vec![
+        Event::new(What::RunStarted { command: vec!["python3".to_owned(), "main.py".to_owned()] }),
+        Event::new(What::Policy {
+            subject: "environment".to_owned(),
+            message: "3 of 40 variables passed".to_owned(),
+            figures: [("allowed".to_owned(), 3), ("stripped".to_owned(), 37)].into(),
+        }),
+        file("/home/user/.aws/credentials", Verdict::Denied),
+        file("/skill/main.py", Verdict::Allowed),
+        file("/skill/missing.py", Verdict::Failed),
+        Event::new(What::Exec { path: "/bin/sh".to_owned(), argv: vec!["sh".to_owned(), "-c".to_owned()] })
+            .judged(Verdict::Denied, None),
+        Event::new(What::DnsQuery { name: Some("collector.evil.test".to_owned()), server: None })
+            .judged(Verdict::Denied, "network.egress".to_owned()),
+        connection(Verdict::Denied),
+        connection(Verdict::Allowed),
+        Event::new(What::SyscallRefused {
+            name: "ptrace".to_owned(),
+            reason: "reads other programs".to_owned(),
+            errno: Some(1),
+        })
+        .judged(Verdict::Denied, None),
+        Event::new(What::Stdout(line)),
+        Event::new(What::Stderr(Line::new(""))),
+        Event::new(What::ResourceLimitHit { limit: "memory".to_owned(), mechanism: "cgroup".to_owned() }),
+        Event::new(What::Lost { at: "observer".to_owned() }),
+        Event::new(What::RunEnded {
+            exit_code: Some(0),
+            signal: None,
+            end: "itself".to_owned(),
+            error: None,
+        }),
+    ]
+}
+
+/// A trace of these events, in a folder that goes away with it.
+pub(crate) fn trace_of(events: impl IntoIterator<Item = Event>) -> (TempDir, PathBuf, Digest) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    let header = header();
+    let mut recorder = Recorder::new(&header, Some(TraceWriter::create(&path, &header).unwrap()), Vec::new());
+    for event in events {
+        recorder.record(event);
+    }
+    let done = recorder.finish();
+    assert!(done.error.is_none(), "{:?}", done.error);
+    (folder, path, done.digest.unwrap())
+}
+
+pub(crate) fn small() -> (TempDir, PathBuf, Digest) {
+    trace_of(events())
+}
+
+pub(crate) fn verify_bytes(bytes: &[u8]) -> Result<Summary, Error> {
+    let reader = skillsandbox_tracer::Reader::new(bytes)?;
+    skillsandbox_tracer::verify_from(reader).map(|verified| verified.summary)
+}
+
+/// In which way these bytes are wrong, and at which line and event.
+pub(crate) fn wrong(bytes: &[u8]) -> (How, u64, Option<u64>) {
+    match verify_bytes(bytes) {
+        Err(Error::Tampered(tampered)) => (tampered.how, tampered.line, tampered.sequence),
+        other => panic!("not found: {other:?}"),
+    }
+}
+
+/// What an attacker does who knows the format: every hash anew, and nothing else.
+pub(crate) fn rechained(text: &str) -> Vec<u8> {
+    use std::fmt::Write as _;
+
+    use sha2::{Digest as _, Sha256};
+
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let mut out = String::new();
+    let mut lines = text.split_inclusive('\n').peekable();
+    while !lines.peek().unwrap().starts_with("  \"hash\"") {
+        out.push_str(lines.next().unwrap());
+    }
+    let mut hash = Sha256::digest(&out).to_vec();
+    lines.next();
+    writeln!(out, "  \"hash\": \"{}\",", hex(&hash)).unwrap();
+    let mut tail = String::new();
+    let mut in_tail = false;
+    for line in lines {
+        if line.starts_with("    {\"sequence\"") && !in_tail {
+            let (body, _) = line.rsplit_once(",\"hash\":\"").unwrap();
+            hash = Sha256::digest([&hash, body.as_bytes()].concat()).to_vec();
+            let end = if line.ends_with(",\n") { ",\n" } else { "\n" };
+            write!(out, "{body},\"hash\":\"{}\"}}{end}", hex(&hash)).unwrap();
+        } else if line.starts_with("  \"digest\"") {
+            hash = Sha256::digest([&hash, tail.as_bytes()].concat()).to_vec();
+            writeln!(out, "  \"digest\": \"{}\"", hex(&hash)).unwrap();
+        } else {
+            if in_tail {
+                tail.push_str(line);
+            }
+            in_tail |= line == "  ],\n";
+            out.push_str(line);
+        }
+    }
+    out.into_bytes()
+}
