@@ -6,3 +6,9 @@ mod trace;
 
 pub use event::{Connection, Event, FileOperation, Line, Process, Verdict, What};
 pub use trace::{Class, Classification, FORMAT, Header, Severity, Summary, Technique, Trace};
+
+mod lines;
+mod redact;
+
+pub use lines::{LINE_LIMIT, Lines, line_bytes};
+pub use redact::{RedactError, Redactor, Unused};
