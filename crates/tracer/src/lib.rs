@@ -64,3 +64,11 @@ pub use read::{Ending, MAX_LINE, Reader, read};
 pub use recorder::{Classify, MAX_FILE, Recorded, Recorder, Redact, Sink};
 pub use verify::{Verified, verify, verify_from};
 pub use writer::TraceWriter;
+
+mod classify;
+mod lines;
+mod redact;
+
+pub use classify::{ATLAS_VERSION, ATTACK_VERSION, Classifier};
+pub use lines::{LINE_LIMIT, Lines, line_bytes};
+pub use redact::{RedactError, Redactor, Unused};

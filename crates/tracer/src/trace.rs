@@ -156,6 +156,8 @@ pub enum Class {
     Persistence,
     /// Looking around.
     Discovery,
+    /// Executing what was fetched a moment ago, or what somebody far away types.
+    RemoteExecution,
 }
 
 /// How bad something is.

@@ -1,0 +1,287 @@
+//! Files: credentials, what is executed later, what is private.
+
+use crate::event::{Event, FileOperation, Verdict};
+use crate::trace::{Class, Severity};
+
+use super::Found;
+use super::finding::{Finding, Moment, Tally, is_prevented, mark, moment};
+use super::path::{Patterns, is_by, plain};
+use super::places::{Access, LOOKED_FOR, PLACES, PRIVATE, Weight, When};
+
+/// Kinds of places where many look that make a harvest together.
+const SHARED_KINDS: usize = 3;
+
+/// Kinds of credentials that make one though they were granted.
+const GRANTED_KINDS: usize = 2;
+
+/// Different private files that make it worse.
+const MANY_FILES: usize = 3;
+
+/// Other processes whose files were read that make it looking around.
+const MANY_PROCESSES: usize = 8;
+
+/// What tells something about another process.
+const OF_PROCESSES: &[&str] =
+    &["/proc/#/cmdline", "/proc/#/comm", "/proc/#/environ", "/proc/#/maps", "/proc/#/stat", "/proc/#/status"];
+
+/// Programs whose purpose is to list processes.
+const LISTERS: &[&str] = &[
+    "ps", "top", "htop", "pgrep", "pkill", "pidof", "killall", "lsof", "fuser", "pstree", "w", "uptime",
+    "free",
+];
+
+/// What is known of files.
+#[derive(Debug)]
+pub(super) struct Files {
+    places: Patterns,
+    exceptions: Patterns,
+    private: Patterns,
+    processes: Patterns,
+    pub(super) harvest: Harvest,
+    unauthorized: Tally,
+    listed: Tally,
+}
+
+impl Default for Files {
+    fn default() -> Self {
+        let of = |texts: &mut dyn Iterator<Item = (usize, &'static str)>| {
+            let mut patterns = Patterns::default();
+            texts.for_each(|(rule, text)| patterns.add(rule, text));
+            patterns
+        };
+        let each = |list: fn(usize) -> &'static [&'static str]| {
+            (0..PLACES.len()).flat_map(move |rule| list(rule).iter().map(move |text| (rule, *text)))
+        };
+        Self {
+            places: of(&mut each(|rule| PLACES.get(rule).map_or(&[], |place| place.paths))),
+            exceptions: of(&mut each(|rule| PLACES.get(rule).map_or(&[], |place| place.except))),
+            private: of(&mut PRIVATE.iter().map(|text| (0, *text))),
+            processes: of(&mut OF_PROCESSES.iter().map(|text| (0, *text))),
+            harvest: Harvest::default(),
+            unauthorized: Tally::default(),
+            listed: Tally::default(),
+        }
+    }
+}
+
+impl Files {
+    pub(super) fn observe(
+        &mut self,
+        event: &Event,
+        operation: FileOperation,
+        path: &str,
+        to: Option<&str>,
+        found: &mut Found,
+    ) -> Option<Class> {
+        let one = self.path(event, operation, path, found);
+        let two = to.and_then(|to| self.path(event, operation, to, found));
+        one.or(two)
+    }
+
+    fn path(
+        &mut self,
+        event: &Event,
+        operation: FileOperation,
+        path: &str,
+        found: &mut Found,
+    ) -> Option<Class> {
+        let path = plain(path);
+        let process = event.process.as_ref();
+        let mut class = None;
+        let rules = self.places.rules(&path, process);
+        let exceptions = if rules.is_empty() { Vec::new() } else { self.exceptions.rules(&path, process) };
+        for rule in rules {
+            let Some(place) = PLACES.get(rule) else { continue };
+            let meant = accesses(place.access, operation, event)
+                && ends(place.when, event)
+                && !exceptions.contains(&rule)
+                && !is_by(process, place.owners)
+                && (place.only_by.is_empty() || is_by(process, place.only_by));
+            if !meant {
+                continue;
+            }
+            if place.class == Class::CredentialHarvesting {
+                if self.harvest.touched(
+                    event,
+                    Touch {
+                        kind: rule,
+                        weight: place.weight,
+                        techniques: place.techniques,
+                        says: place.says,
+                    },
+                ) {
+                    class = class.or(Some(place.class));
+                }
+            } else {
+                found.of(place.class).add(event, place.severity, place.techniques, place.says);
+                class = class.or(Some(place.class));
+            }
+        }
+        class.or_else(|| self.private(event, &path)).or_else(|| self.process(event, operation, &path))
+    }
+
+    /// A file of somebody's own that was refused.
+    fn private(&mut self, event: &Event, path: &str) -> Option<Class> {
+        if event.verdict != Some(Verdict::Denied)
+            || self.private.rules(path, event.process.as_ref()).is_empty()
+        {
+            return None;
+        }
+        let mut parts = path.split('/').filter(|part| !part.is_empty());
+        // Settings begin with a dot, and are looked for by every program; those that matter have rules of their own. The folder
+        // itself is looking around.
+        let below_home = match parts.next() {
+            Some("home" | "Users") => parts.nth(1),
+            _ => parts.next(),
+        }?;
+        if below_home.starts_with('.') || path.split('/').any(|part| LOOKED_FOR.contains(&part)) {
+            return None;
+        }
+        let many = self.unauthorized.add(mark(&[path]), MANY_FILES, |finding| {
+            finding.add(event, Severity::Low, &["T1005", "AML.T0037"], "files of other people and services");
+        });
+        if many {
+            self.unauthorized.finding.raise(Severity::Medium);
+        }
+        Some(Class::UnauthorizedFileAccess)
+    }
+
+    /// Files of other processes, one after the other.
+    fn process(&mut self, event: &Event, operation: FileOperation, path: &str) -> Option<Class> {
+        let rest = path.strip_prefix("/proc/")?;
+        let number = rest.split('/').next()?;
+        let is_other = !self.processes.rules(path, event.process.as_ref()).is_empty();
+        if operation != FileOperation::Read || !is_other || is_by(event.process.as_ref(), LISTERS) {
+            return None;
+        }
+        let add = |finding: &mut Finding| finding.add(event, Severity::Low, &["T1057"], "other processes");
+        self.listed.add(mark(&[number]), MANY_PROCESSES, add).then_some(Class::Discovery)
+    }
+
+    pub(super) fn first_private(&self) -> Option<Moment> {
+        self.unauthorized.finding.first
+    }
+
+    /// Says what was found; the harvest, if it was one.
+    pub(super) fn finish(self, found: &mut Found) -> Option<Finding> {
+        found.of(Class::UnauthorizedFileAccess).join(&self.unauthorized.finding);
+        if self.listed.len() >= MANY_PROCESSES {
+            found.of(Class::Discovery).join(&self.listed.finding);
+        }
+        self.harvest.finish()
+    }
+}
+
+/// Whether an operation is an access of this kind.
+fn accesses(access: Access, operation: FileOperation, event: &Event) -> bool {
+    use FileOperation as Op;
+    match access {
+        Access::Any => operation != Op::Remove,
+        Access::Read => match operation {
+            Op::Read | Op::Link | Op::Rename | Op::Symlink => true,
+            // Opened to be read and written; what was let happen is the making of a file.
+            Op::Write => matches!(event.verdict, Some(Verdict::Denied | Verdict::Failed)),
+            _ => false,
+        },
+        Access::Change => matches!(
+            operation,
+            Op::Write
+                | Op::Rename
+                | Op::Link
+                | Op::Symlink
+                | Op::Truncate
+                | Op::ChangeMode
+                | Op::ChangeAttributes
+                | Op::MakeNode
+        ),
+    }
+}
+
+fn ends(when: When, event: &Event) -> bool {
+    match when {
+        When::Any => true,
+        When::NotAllowed => matches!(event.verdict, Some(Verdict::Denied | Verdict::Failed)),
+        When::Denied => event.verdict == Some(Verdict::Denied),
+    }
+}
+
+/// Credentials that were touched.
+#[derive(Debug, Default)]
+pub(super) struct Harvest {
+    /// Kinds that were refused or not there, of places where only owners have business.
+    refused: Vec<usize>,
+    /// The same kinds, where they were granted.
+    granted: Vec<usize>,
+    /// Kinds of places where many look.
+    shared: Vec<usize>,
+    alone: Finding,
+    together: Finding,
+}
+
+/// One access of a place of credentials.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Touch {
+    /// Which kind of place.
+    pub(super) kind: usize,
+    pub(super) weight: Weight,
+    pub(super) techniques: &'static [&'static str],
+    pub(super) says: &'static str,
+}
+
+impl Harvest {
+    /// Counts it; whether it is a harvest by now.
+    pub(super) fn touched(&mut self, event: &Event, touch: Touch) -> bool {
+        let (kinds, finding) = match touch.weight {
+            Weight::Shared => (&mut self.shared, &mut self.together),
+            Weight::Alone if is_prevented(event) => (&mut self.refused, &mut self.alone),
+            Weight::Alone => (&mut self.granted, &mut self.alone),
+        };
+        if !kinds.contains(&touch.kind) {
+            kinds.push(touch.kind);
+        }
+        finding.add(event, Severity::Medium, touch.techniques, touch.says);
+        self.is_one()
+    }
+
+    fn is_one(&self) -> bool {
+        !self.refused.is_empty() || self.granted.len() >= GRANTED_KINDS || self.has_many_shared()
+    }
+
+    fn has_many_shared(&self) -> bool {
+        self.shared.len() + self.granted.len() >= SHARED_KINDS
+    }
+
+    /// When credentials were touched for the first time that are more than a matter of course, granted or not.
+    pub(super) fn first(&self) -> Option<Moment> {
+        let shared = if self.has_many_shared() { self.together.first } else { None };
+        [self.alone.first, shared].into_iter().flatten().min()
+    }
+
+    /// Whether something has been touched by this event's time.
+    pub(super) fn was_before(&self, event: &Event) -> bool {
+        self.first().is_some_and(|first| first < moment(event))
+    }
+
+    /// Whether credentials of several kinds really were read.
+    pub(super) fn succeeded(&self) -> bool {
+        self.is_one()
+            && (self.granted.len() >= GRANTED_KINDS || self.has_many_shared() && self.together.happened())
+    }
+
+    fn finish(self) -> Option<Finding> {
+        if !self.is_one() {
+            return None;
+        }
+        let mut all = self.alone.clone();
+        if self.has_many_shared() {
+            all.join(&self.together);
+        }
+        let mut kinds = self.refused.clone();
+        kinds.extend(self.granted.iter().filter(|kind| !self.refused.contains(kind)));
+        let kinds = kinds.len() + if self.has_many_shared() { self.shared.len() } else { 0 };
+        if kinds >= 2 {
+            all.raise(Severity::High);
+        }
+        Some(all)
+    }
+}

@@ -1,0 +1,199 @@
+//! What was gathered for one class: which events, how bad, and whether all of it was prevented.
+
+use crate::event::{Event, Verdict, What};
+use crate::trace::{Class, Classification, Severity};
+
+use super::techniques::{class, technique};
+
+/// Events that are named as evidence, and no more: the trace has all of them.
+pub(super) const EVIDENCE: usize = 100;
+
+/// Reasons that are named in words.
+const REASONS: usize = 6;
+
+/// When an event happened, for the question which of two came first. Events that happened at the same time are ordered by their
+/// places.
+pub(super) type Moment = (u64, u64);
+
+/// When an event happened first.
+pub(super) fn moment(event: &Event) -> Moment {
+    (event.elapsed_us, event.sequence)
+}
+
+/// When it happened last: an event may stand for many.
+pub(super) fn last_moment(event: &Event) -> Moment {
+    (event.last_elapsed_us.unwrap_or(event.elapsed_us).max(event.elapsed_us), event.sequence)
+}
+
+/// Whether what was tried did not happen.
+pub(super) fn is_prevented(event: &Event) -> bool {
+    match (&event.what, event.verdict) {
+        // The permissive profile lets a call pass and reports it; a trace that says both has to be read the worse way.
+        (What::SyscallRefused { errno: None, .. }, _) => false,
+        (What::SyscallRefused { .. } | What::ResourceLimitHit { .. }, None) => true,
+        // It was allowed and broke off; what had been sent by then was sent.
+        (What::NetConnect(connection), Some(Verdict::Failed)) => connection.sent == 0,
+        (_, Some(Verdict::Denied | Verdict::Failed)) => true,
+        _ => false,
+    }
+}
+
+/// What was gathered.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Finding {
+    evidence: Vec<u64>,
+    severity: Option<Severity>,
+    techniques: Vec<&'static str>,
+    reasons: Vec<&'static str>,
+    more_reasons: bool,
+    /// Whether something of it was not prevented.
+    happened: bool,
+    /// When the first of it happened.
+    pub(super) first: Option<Moment>,
+    /// When the last of it happened.
+    pub(super) last: Option<Moment>,
+}
+
+impl Finding {
+    /// Adds an event, for a reason.
+    pub(super) fn add(
+        &mut self,
+        event: &Event,
+        severity: Severity,
+        techniques: &[&'static str],
+        reason: &'static str,
+    ) {
+        self.evidence(event.sequence, !is_prevented(event));
+        self.raise(severity);
+        self.first = self.first.min(Some(moment(event))).or(Some(moment(event)));
+        self.last = self.last.max(Some(last_moment(event)));
+        for id in techniques {
+            if !self.techniques.contains(id) {
+                self.techniques.push(id);
+            }
+        }
+        if !self.reasons.contains(&reason) {
+            if self.reasons.len() < REASONS {
+                self.reasons.push(reason);
+            } else {
+                self.more_reasons = true;
+            }
+        }
+    }
+
+    /// Adds all that was gathered elsewhere.
+    pub(super) fn join(&mut self, other: &Self) {
+        for sequence in &other.evidence {
+            self.evidence(*sequence, false);
+        }
+        if other.happened {
+            self.happened = true;
+        }
+        self.severity = self.severity.max(other.severity);
+        self.first = match (self.first, other.first) {
+            (Some(one), Some(two)) => Some(one.min(two)),
+            (one, two) => one.or(two),
+        };
+        self.last = self.last.max(other.last);
+        self.techniques
+            .extend(other.techniques.iter().filter(|id| !self.techniques.contains(id)).collect::<Vec<_>>());
+        for reason in &other.reasons {
+            if !self.reasons.contains(reason) && self.reasons.len() < REASONS {
+                self.reasons.push(reason);
+            }
+        }
+        self.more_reasons |= other.more_reasons;
+    }
+
+    /// An event that proves nothing by itself, and belongs to what the others prove.
+    pub(super) fn mention(&mut self, sequence: u64) {
+        self.evidence(sequence, false);
+    }
+
+    pub(super) fn also(&mut self, techniques: &[&'static str]) {
+        self.techniques
+            .extend(techniques.iter().filter(|id| !self.techniques.contains(id)).collect::<Vec<_>>());
+    }
+
+    /// Makes it at least as bad as this.
+    pub(super) fn raise(&mut self, severity: Severity) {
+        self.severity = self.severity.max(Some(severity));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.evidence.is_empty()
+    }
+
+    pub(super) fn happened(&self) -> bool {
+        self.happened
+    }
+
+    /// Nothing of it took effect after all.
+    pub(super) fn came_to_nothing(&mut self) {
+        self.happened = false;
+    }
+
+    fn evidence(&mut self, sequence: u64, happened: bool) {
+        let first_that_happened = happened && !self.happened;
+        self.happened |= happened;
+        if let Err(place) = self.evidence.binary_search(&sequence) {
+            if self.evidence.len() >= EVIDENCE {
+                // The event that shows that something was not prevented must be among those that are named.
+                if !first_that_happened {
+                    return;
+                }
+                self.evidence.pop();
+            }
+            self.evidence.insert(place.min(self.evidence.len()), sequence);
+        }
+    }
+
+    /// What it amounts to; `None` where nothing was gathered.
+    pub(super) fn classified(mut self, what: Class) -> Option<Classification> {
+        let severity = self.severity.filter(|_| !self.evidence.is_empty())?;
+        let (tactic, says) = class(what);
+        let reasons = self.reasons.join(", ");
+        let more = if self.more_reasons { ", and more" } else { "" };
+        self.techniques.sort_unstable_by_key(|id| (id.starts_with("AML"), *id));
+        Some(Classification {
+            class: what,
+            severity,
+            mitre_tactic: tactic.to_owned(),
+            techniques: self.techniques.iter().map(|id| technique(id)).collect(),
+            evidence: self.evidence,
+            prevented: !self.happened,
+            message: format!("{says}: {reasons}{more}"),
+        })
+    }
+}
+
+/// Something that means nothing until enough different ones of it were seen.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tally {
+    seen: Vec<u64>,
+    pub(super) finding: Finding,
+}
+
+impl Tally {
+    /// Counts an event if it is about something new, up to a number; whether that number is reached.
+    pub(super) fn add(&mut self, about: u64, enough: usize, add: impl FnOnce(&mut Finding)) -> bool {
+        if !self.seen.contains(&about) && self.seen.len() < enough {
+            self.seen.push(about);
+        }
+        add(&mut self.finding);
+        self.seen.len() >= enough
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.seen.len()
+    }
+}
+
+/// A number for a text, to tell different ones apart without keeping them.
+pub(super) fn mark(parts: &[&str]) -> u64 {
+    // FNV-1a. An attacker who makes two the same hides one of the two, not both.
+    parts
+        .iter()
+        .flat_map(|part| part.bytes().chain([0]))
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,161 @@
+//! What attempts amount to.
+//!
+//! Rules are data: places ([`places`]), system calls, commands and hosts ([`acts`]). `docs/classification.md` is made from them.
+//! What is not data is what several events mean together: many kinds of credentials, a connection after that, many names.
+//!
+//! Two laws hold for all of it. Nothing is classified that was not tried: a policy is not an attempt. And nothing that ordinary
+//! programs do as a matter of course is classified, however often the sandbox refused it.
+
+mod acts;
+mod files;
+mod finding;
+mod network;
+mod path;
+mod places;
+mod programs;
+mod techniques;
+
+use std::collections::BTreeMap;
+
+use crate::event::{Event, What};
+use crate::trace::{Class, Classification, Severity};
+
+use acts::CALLS;
+use files::Files;
+use finding::Finding;
+use network::Network;
+use programs::Programs;
+
+pub use techniques::{ATLAS_VERSION, ATTACK_VERSION};
+
+/// Reads events one by one, and says in the end what they amount to. Memory is bounded, however many there are.
+#[derive(Debug, Default)]
+pub struct Classifier {
+    files: Files,
+    network: Network,
+    programs: Programs,
+    /// What one event proves by itself.
+    found: Found,
+    /// Limits that were reached, by bits.
+    limits: u8,
+    limit: Finding,
+    /// The policy that says that secrets were taken out of the environment.
+    stripped: Option<u64>,
+}
+
+/// What was found, by class.
+#[derive(Debug, Default)]
+struct Found(BTreeMap<Class, Finding>);
+
+impl Found {
+    fn of(&mut self, class: Class) -> &mut Finding {
+        self.0.entry(class).or_default()
+    }
+}
+
+const MEMORY: u8 = 1;
+const PROCESSES: u8 = 2;
+const TIMEOUT: u8 = 4;
+
+impl Classifier {
+    /// Nothing seen yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next event; its class, if it belongs to one by now. The last word has [`Self::finish`].
+    pub fn observe(&mut self, event: &Event) -> Option<Class> {
+        match &event.what {
+            What::File { operation, path, to } => {
+                self.files.observe(event, *operation, path, to.as_deref(), &mut self.found)
+            }
+            What::Exec { path, argv } => {
+                self.programs.observe(event, path, argv, &mut self.files.harvest, &mut self.found)
+            }
+            What::DnsQuery { name, .. } => {
+                self.programs.reached(event);
+                let name = name.as_deref()?;
+                self.network.looked_up(event, name, &mut self.files, &mut self.found)
+            }
+            What::NetConnect(connection) => {
+                self.programs.reached(event);
+                self.network.connected(event, connection, &mut self.files, &mut self.found)
+            }
+            What::SyscallRefused { name, reason, .. } => self.called(event, name, reason),
+            What::ResourceLimitHit { limit, .. } => self.limited(event, limit),
+            What::Policy { subject, figures, .. } => {
+                if subject == "environment"
+                    && figures.get("stripped_secrets").is_some_and(|stripped| *stripped > 0)
+                {
+                    self.stripped.get_or_insert(event.sequence);
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn called(&mut self, event: &Event, name: &str, reason: &str) -> Option<Class> {
+        let matches = |call: &&acts::Call| call.names.contains(&name) && reason.contains(call.because);
+        let call = CALLS.iter().find(matches)?;
+        self.found.of(call.class).add(event, call.severity, call.techniques, call.says);
+        Some(call.class)
+    }
+
+    /// A limit alone says that much was done, not that it was wrong: compilers use all of a processor, and browsers all memory.
+    /// Only as many processes as there may be is worth a word, and with a second limit it looks like a fork bomb.
+    fn limited(&mut self, event: &Event, limit: &str) -> Option<Class> {
+        let bit = match limit {
+            "memory" => MEMORY,
+            "processes" => PROCESSES,
+            "timeout" => TIMEOUT,
+            _ => return None,
+        };
+        self.limits |= bit;
+        let severity = if self.limits.count_ones() > 1 { Severity::Medium } else { Severity::Low };
+        self.limit.add(event, severity, &["T1499.001"], "as many processes as there may be");
+        (self.limits & PROCESSES != 0).then_some(Class::ResourceAbuse)
+    }
+
+    /// What all events together amount to, the worst first.
+    #[must_use]
+    pub fn finish(self) -> Vec<Classification> {
+        let Self { files, network, programs, mut found, limits, limit, stripped } = self;
+        if limits & PROCESSES != 0 {
+            found.of(Class::ResourceAbuse).join(&limit);
+        }
+        programs.finish(&mut found);
+        let first_touch = files.harvest.first();
+        let harvest = files.finish(&mut found);
+        let (after_credentials, after_private) = network.finish(first_touch, &mut found);
+
+        let mut exfiltration = after_credentials;
+        if let Some(mut harvest) = harvest {
+            if let Some(stripped) = stripped {
+                harvest.mention(stripped);
+            }
+            if !exfiltration.is_empty() {
+                exfiltration.raise(Severity::Critical);
+                let attack = found.of(Class::SupplyChainAttack);
+                attack.join(&harvest);
+                attack.join(&exfiltration);
+                attack.raise(Severity::Critical);
+                attack.also(&["T1195.002", "AML.T0010.001"]);
+            }
+            found.of(Class::CredentialHarvesting).join(&harvest);
+        }
+        if exfiltration.is_empty() {
+            found.of(Class::DataExfiltration).join(&after_private);
+        } else {
+            found.of(Class::CredentialExfiltration).join(&exfiltration);
+        }
+        let classified = found.0.into_iter().filter_map(|(class, finding)| finding.classified(class));
+        let mut all: Vec<_> = classified.collect();
+        all.sort_by_key(|one| (std::cmp::Reverse(one.severity), one.class));
+        all
+    }
+}
+
+#[cfg(test)]
+mod page;

@@ -1,0 +1,214 @@
+//! Paths: made plain, and compared with patterns.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::event::Process;
+
+/// A path without detours: no `//`, `.` or `..`, and not by way of `/proc/self/root`. Borrowed where it was plain already.
+pub(super) fn plain(path: &str) -> Cow<'_, str> {
+    let has_detour =
+        path.contains("//") || path.contains("/.") && path.split('/').any(|part| part == "." || part == "..");
+    let path = if has_detour || path.len() > 1 && path.ends_with('/') {
+        let mut parts: Vec<&str> = Vec::new();
+        for part in path.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        let root = if path.starts_with('/') { "/" } else { "" };
+        Cow::Owned(format!("{root}{}", parts.join("/")))
+    } else {
+        Cow::Borrowed(path)
+    };
+    // As often as it is there, and no oftener than a path is long.
+    match same_root(&path) {
+        None => path,
+        Some(mut rest) => {
+            while let Some(deeper) = same_root(rest) {
+                rest = deeper;
+            }
+            Cow::Owned(rest.to_owned())
+        }
+    }
+}
+
+/// What a path leads to that goes through the own root again.
+fn same_root(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix("/proc/self/").or_else(|| path.strip_prefix("/proc/thread-self/"))?;
+    let rest = rest.strip_prefix("root")?;
+    if rest.is_empty() { Some("/") } else { rest.starts_with('/').then_some(rest) }
+}
+
+/// The last part of a path.
+pub(super) fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Where programs lie that a run cannot have brought with it.
+const SYSTEM: &[&str] = &["/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/snap/", "/lib/"];
+
+/// Whether the process executes one of these programs, as the system has them. What calls itself `ssh` and lies in `/tmp` is not
+/// `ssh`.
+pub(super) fn is_by(process: Option<&Process>, programs: &[&str]) -> bool {
+    let Some(binary) = process.and_then(|process| process.binary.as_deref()) else { return false };
+    let binary = plain(binary);
+    SYSTEM.iter().any(|folder| binary.starts_with(folder)) && programs.contains(&base(&binary))
+}
+
+/// A pattern of paths. `/etc/shadow` is that file; `.aws/**` is a folder `.aws` anywhere and all below; `*` is any part, or any
+/// letters in one; `#` is the number of another process.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    anchored: bool,
+    parts: Vec<&'static str>,
+    /// Whether what lies below belongs to it.
+    below: bool,
+}
+
+impl Pattern {
+    pub(super) fn new(text: &'static str) -> Self {
+        let (text, below) = text.strip_suffix("/**").map_or((text, false), |text| (text, true));
+        let anchored = text.starts_with('/');
+        let parts = text.split('/').filter(|part| !part.is_empty()).collect();
+        Self { anchored, parts, below }
+    }
+
+    /// The part that says most, by which patterns are looked up.
+    fn key(&self) -> Option<&'static str> {
+        let literal = |part: &&&str| !part.contains('*') && **part != "#";
+        self.parts.iter().filter(literal).max_by_key(|part| part.len()).copied()
+    }
+
+    fn matches(&self, path: &[&str], process: Option<&Process>) -> bool {
+        let starts = if self.anchored { 0..=0 } else { 0..=path.len() };
+        starts.into_iter().any(|start| {
+            let Some(rest) = path.get(start..) else { return false };
+            let fits = rest.len() == self.parts.len() || self.below && rest.len() > self.parts.len();
+            fits && self.parts.iter().zip(rest).all(|(pattern, part)| part_matches(pattern, part, process))
+        })
+    }
+}
+
+fn part_matches(pattern: &str, part: &str, process: Option<&Process>) -> bool {
+    if pattern == "#" {
+        let is_own = |number: u32| {
+            process.is_some_and(|process| process.pid == number || process.inner_pid == Some(number))
+        };
+        return part.parse().is_ok_and(|number| !is_own(number));
+    }
+    match pattern.split_once('*') {
+        None => pattern == part,
+        Some((start, end)) => {
+            part.len() >= start.len() + end.len() && part.starts_with(start) && part.ends_with(end)
+        }
+    }
+}
+
+/// Many patterns, by the part that says most of each: a path with none of those parts costs a few look-ups and no memory.
+#[derive(Debug, Default)]
+pub(super) struct Patterns {
+    by_part: HashMap<&'static str, Vec<(usize, Pattern)>>,
+    /// Those without such a part.
+    others: Vec<(usize, Pattern)>,
+}
+
+impl Patterns {
+    /// Adds a pattern for a rule.
+    pub(super) fn add(&mut self, rule: usize, text: &'static str) {
+        let pattern = Pattern::new(text);
+        match pattern.key() {
+            Some(key) => self.by_part.entry(key).or_default().push((rule, pattern)),
+            None => self.others.push((rule, pattern)),
+        }
+    }
+
+    /// The rules of which a pattern matches a plain path, each once, in order.
+    pub(super) fn rules(&self, path: &str, process: Option<&Process>) -> Vec<usize> {
+        let mut parts: Vec<&str> = Vec::new();
+        let mut rules = Vec::new();
+        let mut check = |(rule, pattern): &(usize, Pattern)| {
+            if parts.is_empty() {
+                parts.extend(path.split('/').filter(|part| !part.is_empty()));
+            }
+            if !rules.contains(rule) && pattern.matches(&parts, process) {
+                rules.push(*rule);
+            }
+        };
+        path.split('/').filter_map(|part| self.by_part.get(part)).flatten().for_each(&mut check);
+        if !self.others.is_empty() && path.contains('.') {
+            self.others.iter().for_each(check);
+        }
+        rules.sort_unstable();
+        rules
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn detours_are_taken_out() {
+        for (path, want) in [
+            ("/etc/shadow", "/etc/shadow"),
+            ("//etc///shadow", "/etc/shadow"),
+            ("/etc/./shadow", "/etc/shadow"),
+            ("/usr/../etc/shadow", "/etc/shadow"),
+            ("/../../etc/shadow", "/etc/shadow"),
+            ("/proc/self/root/etc/shadow", "/etc/shadow"),
+            ("/proc/self/root/proc/thread-self/root//etc/shadow", "/etc/shadow"),
+            ("/proc/self/root", "/"),
+            ("/proc/self/rooted", "/proc/self/rooted"),
+            ("/home/a/.ssh/", "/home/a/.ssh"),
+            ("../.ssh/x", ".ssh/x"),
+            ("/home/a/...", "/home/a/..."),
+            ("/", "/"),
+            ("", ""),
+        ] {
+            assert_eq!(plain(path), want, "{path}");
+        }
+    }
+
+    #[test]
+    fn patterns_match_what_they_say() {
+        let me = Process::new(7, None);
+        for (pattern, path, want) in [
+            ("/etc/shadow", "/etc/shadow", true),
+            ("/etc/shadow", "/srv/etc/shadow", false),
+            (".aws/**", "/home/a/.aws", true),
+            (".aws/**", "/home/a/.aws/sso/cache/x", true),
+            (".aws/**", ".aws/credentials", true),
+            (".aws/**", "/home/a/.awsome/x", false),
+            (".ssh/id_*", "/root/.ssh/id_rsa", true),
+            (".ssh/id_*", "/root/.ssh/id_rsa/x", false),
+            ("/proc/#/environ", "/proc/1/environ", true),
+            ("/proc/#/environ", "/proc/7/environ", false),
+            ("/proc/#/environ", "/proc/self/environ", false),
+            ("*.kdbx", "/home/a/b.kdbx", true),
+            ("*.kdbx", "/home/a/b.kdbx.c", false),
+            ("/home/*", "/home/a", true),
+            ("/home/*", "/home/a/b", false),
+        ] {
+            let mut patterns = Patterns::default();
+            patterns.add(3, pattern);
+            let want: &[usize] = if want { &[3] } else { &[] };
+            assert_eq!(patterns.rules(path, Some(&me)), want, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn only_programs_of_the_system_are_who_they_say_they_are() {
+        let by = |binary: &str| is_by(Some(&Process::new(1, Some(binary.to_owned()))), &["ssh"]);
+        assert!(by("/usr/bin/ssh") && by("/opt/x/ssh"));
+        assert!(
+            !by("/tmp/ssh")
+                && !by("ssh")
+                && !by("/usr/../tmp/ssh")
+                && !by("/usr/bin/sshd")
+                && !is_by(None, &["ssh"])
+        );
+    }
+}

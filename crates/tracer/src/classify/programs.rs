@@ -1,0 +1,242 @@
+//! Programs that are executed.
+
+use crate::event::{Event, Verdict};
+use crate::trace::{Class, Severity};
+
+use super::Found;
+use super::acts::{COMMANDS, FETCHERS, INTERPRETERS, MINING_WORDS, RECON, SHELLS};
+use super::files::{Harvest, Touch};
+use super::finding::{Finding, Tally, mark};
+use super::path::base;
+use super::places::{PLACES, Weight};
+
+/// Commands that look at the machine that mean something together.
+const MANY_LOOKS: usize = 4;
+
+/// Letters of a command that are read. Arguments are bounded by whoever recorded them; this bounds the work.
+const LONGEST: usize = 64 * 1024;
+
+/// What is known of programs.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    looks: Tally,
+    /// A program that fetched to its output, and who started it.
+    fetched: Option<(u64, Option<u32>)>,
+    /// What was fetched and executed.
+    piped: Finding,
+    fetchers_refused: bool,
+    fetchers_allowed: bool,
+}
+
+impl Programs {
+    pub(super) fn observe(
+        &mut self,
+        event: &Event,
+        path: &str,
+        argv: &[String],
+        harvest: &mut Harvest,
+        found: &mut Found,
+    ) -> Option<Class> {
+        let name = base(path);
+        // One program that is many goes by the name it was called by.
+        let called = argv.first().map_or(name, |first| base(first));
+        let name = if ["busybox", "toybox"].contains(&name) {
+            if called == name { argv.get(1).map_or(name, String::as_str) } else { called }
+        } else {
+            name
+        };
+        let mut class = None;
+        for (index, command) in COMMANDS.iter().enumerate() {
+            let matches = command.programs.contains(&name) || command.programs.contains(&versionless(name));
+            if !matches
+                || !has_words(argv, command.with)
+                || argv.iter().skip(1).any(|word| command.without.contains(&word.as_str()))
+            {
+                continue;
+            }
+            if command.class == Class::CredentialHarvesting {
+                let touch = Touch {
+                    kind: PLACES.len() + index,
+                    weight: Weight::Alone,
+                    techniques: command.techniques,
+                    says: command.says,
+                };
+                if harvest.touched(event, touch) {
+                    class = class.or(Some(command.class));
+                }
+            } else {
+                found.of(command.class).add(event, command.severity, command.techniques, command.says);
+                class = class.or(Some(command.class));
+            }
+        }
+        if class.is_none() && argv.iter().any(|word| MINING_WORDS.iter().any(|mining| word.contains(mining)))
+        {
+            found.of(Class::ResourceAbuse).add(event, Severity::High, &["T1496"], "programs that mine");
+            class = Some(Class::ResourceAbuse);
+        }
+        class.or_else(|| self.piped(event, name, argv)).or_else(|| self.look(event, name))
+    }
+
+    /// `curl … | sh`, as one command line and as two programs.
+    fn piped(&mut self, event: &Event, name: &str, argv: &[String]) -> Option<Class> {
+        let runs = |name: &str| SHELLS.contains(&name) || INTERPRETERS.contains(&versionless(name));
+        let parent = event.process.as_ref().and_then(|process| process.parent);
+        if FETCHERS.contains(&name) && prints(name, argv) {
+            self.fetched = Some((event.sequence, parent));
+            return None;
+        }
+        if !runs(name) {
+            return None;
+        }
+        let script = argv.iter().skip_while(|word| !is_script_option(word)).nth(1);
+        if SHELLS.contains(&name) && script.is_some_and(|script| feeds_interpreter(script, runs)) {
+            self.run(event);
+            return Some(Class::RemoteExecution);
+        }
+        // Without a script of its own it executes what it is given. Both have one parent, where that is known.
+        let (fetched, fetcher) = self.fetched?;
+        let related = parent.is_none() || fetcher.is_none() || parent == fetcher;
+        if related && reads_input(argv) {
+            self.piped.mention(fetched);
+            self.run(event);
+            return Some(Class::RemoteExecution);
+        }
+        None
+    }
+
+    fn run(&mut self, event: &Event) {
+        let techniques = &["T1059.004", "T1105", "AML.T0050"];
+        self.piped.add(event, Severity::Medium, techniques, "an interpreter that was fed from the network");
+    }
+
+    fn look(&mut self, event: &Event, name: &str) -> Option<Class> {
+        let (_, technique) = RECON.iter().find(|(known, _)| *known == name)?;
+        let add = |finding: &mut Finding| {
+            finding.add(event, Severity::Low, &[technique], "commands that look at the machine")
+        };
+        self.looks.add(mark(&[name]), MANY_LOOKS, add).then_some(Class::Discovery)
+    }
+
+    /// Something was reached over the network, or not.
+    pub(super) fn reached(&mut self, event: &Event) {
+        let binary = event.process.as_ref().and_then(|process| process.binary.as_deref());
+        if binary.is_some_and(|binary| FETCHERS.contains(&base(binary))) {
+            match event.verdict {
+                Some(Verdict::Denied) => self.fetchers_refused = true,
+                Some(Verdict::Failed) => {}
+                _ => self.fetchers_allowed = true,
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self, found: &mut Found) {
+        // What could not be fetched was not executed, though the interpreter was.
+        if self.fetchers_refused && !self.fetchers_allowed {
+            self.piped.came_to_nothing();
+        }
+        found.of(Class::RemoteExecution).join(&self.piped);
+        if self.looks.len() >= MANY_LOOKS {
+            found.of(Class::Discovery).join(&self.looks.finding);
+        }
+    }
+}
+
+/// `python3.11` is `python`.
+fn versionless(name: &str) -> &str {
+    name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.')
+}
+
+fn has_words(argv: &[String], groups: &[&[&str]]) -> bool {
+    let arguments = argv.get(1..).unwrap_or_default();
+    // A short option is a word by itself; other words may be parts of one.
+    let has = |word: &str| {
+        let is_option = word.len() == 2 && word.starts_with('-');
+        arguments.iter().any(|argument| if is_option { argument == word } else { argument.contains(word) })
+    };
+    groups.is_empty() || groups.iter().any(|group| group.iter().all(|word| has(word)))
+}
+
+/// Whether a program that fetches prints what it got.
+fn prints(name: &str, argv: &[String]) -> bool {
+    let arguments = argv.get(1..).unwrap_or_default();
+    let is_address = |word: &String| {
+        ["http://", "https://", "ftp://"].iter().any(|start| word.starts_with(start)) || word.contains('.')
+    };
+    let is_short = |word: &&String| word.starts_with('-') && !word.starts_with("--");
+    let writes = match name {
+        "curl" => arguments.iter().any(|word| {
+            word == "--output" || word == "--remote-name" || is_short(&word) && word.contains(['o', 'O'])
+        }),
+        "wget" => !arguments.iter().any(|word| is_short(&word) && word.contains('O') && word.ends_with('-') || word == "-")
+            && !arguments.windows(2).any(|pair| matches!(pair, [option, value] if is_short(&option) && option.ends_with('O') && value == "-")),
+        _ => false,
+    };
+    arguments.iter().any(is_address) && !writes
+}
+
+/// `-c`, alone or with other letters: `-lc`.
+fn is_script_option(word: &str) -> bool {
+    word.len() > 1
+        && word.len() <= 6
+        && word.starts_with('-')
+        && !word.starts_with("--")
+        && word.ends_with('c')
+}
+
+/// Whether an interpreter executes its input: no script, `-`, or `-s`.
+fn reads_input(argv: &[String]) -> bool {
+    let mut arguments = argv.iter().skip(1).skip_while(|word| {
+        word.len() > 1
+            && word.starts_with('-')
+            && *word != "-s"
+            && !is_script_option(word)
+            && !["-m", "-e"].contains(&word.as_str())
+    });
+    match arguments.next() {
+        None => true,
+        Some(word) => word == "-" || word == "-s" || word == "/dev/stdin",
+    }
+}
+
+/// Whether a shell's script gives what it fetched to an interpreter.
+fn feeds_interpreter(script: &str, runs: impl Fn(&str) -> bool) -> bool {
+    let script = script.get(..LONGEST).unwrap_or(script);
+    let fetches = |part: &str| {
+        part.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
+            .any(|word| FETCHERS.contains(&word))
+    };
+    // A stage of a pipeline ends at a single bar; a list ends at anything else.
+    let mut fetched;
+    let script = script.replace("||", ";").replace("&&", ";");
+    for list in script.split([';', '\n']) {
+        fetched = false;
+        for stage in list.split('|') {
+            let words =
+                stage.split_whitespace().map(|word| word.trim_start_matches(['(', '{', '&', '"', '\'']));
+            let mut words = words.skip_while(|word| {
+                word.is_empty()
+                    || ["sudo", "env", "exec", "command", "nohup", "time", "-E", "-n", "-H"].contains(word)
+                    || word.contains('=')
+            });
+            let first = words
+                .next()
+                .map(|word| base(word.trim_end_matches([')', '}', '"', '\''])))
+                .unwrap_or_default();
+            let rest: Vec<String> =
+                std::iter::once(first.to_owned()).chain(words.map(str::to_owned)).collect();
+            if fetched && runs(first) && (reads_input(&rest) || rest.len() == 1) {
+                return true;
+            }
+            // bash <(curl …), sh -c "$(curl …)", eval "$(wget …)", source <(curl …)
+            let executes = runs(first) || ["eval", "source", "."].contains(&first);
+            if executes
+                && (stage.contains("<(") || stage.contains("$(") || stage.contains('`'))
+                && fetches(stage)
+            {
+                return true;
+            }
+            fetched |= fetches(stage);
+        }
+    }
+    false
+}

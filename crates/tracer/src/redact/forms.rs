@@ -1,0 +1,192 @@
+//! The forms in which a secret value is looked for.
+
+/// Shorter ones are found in honest text.
+const SHORTEST: usize = 6;
+
+/// Longer ones are looked for in pieces of this length: where one piece is found, so are its neighbours.
+const PIECE: usize = 256;
+
+/// Bytes of all values together. An environment of Linux has at most two megabytes, of which secrets are a small part.
+const MOST: usize = 1 << 20;
+
+/// A line of a value of several lines is looked for by itself if it has this many bytes.
+const SHORTEST_LINE: usize = 12;
+
+/// Values that are found in honest text, and tell nobody anything.
+const COMMON: &[&str] = &[
+    "123456",
+    "12345678",
+    "123456789",
+    "1234567890",
+    "account",
+    "changeme",
+    "config",
+    "debian",
+    "default",
+    "development",
+    "disabled",
+    "docker",
+    "enabled",
+    "example",
+    "github",
+    "localhost",
+    "master",
+    "memory",
+    "nobody",
+    "password",
+    "primary",
+    "private",
+    "production",
+    "public",
+    "redacted",
+    "release",
+    "secret",
+    "secrets",
+    "staging",
+    "string",
+    "testing",
+    "token",
+    "ubuntu",
+    "undefined",
+    "unknown",
+    "username",
+];
+
+/// What a pattern stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pattern {
+    /// The secret, by its number.
+    pub(super) secret: usize,
+    /// Whether letters of base64 beside it hold bits of it.
+    is_base64: bool,
+}
+
+/// The forms of all values.
+#[derive(Debug, Default)]
+pub(super) struct Forms {
+    pub(super) exact: Vec<(Vec<u8>, Pattern)>,
+    pub(super) hex: Vec<(Vec<u8>, Pattern)>,
+    bytes: usize,
+}
+
+impl Forms {
+    /// Adds the forms of a value, or says why it is not looked for.
+    pub(super) fn add(&mut self, secret: usize, value: &[u8]) -> Result<(), &'static str> {
+        // What is printed often lacks the end of the line that a file had.
+        let value = value.trim_ascii();
+        usable(value)?;
+        if self.bytes + value.len() > MOST {
+            return Err("all secrets together are longer than a megabyte");
+        }
+        self.bytes += value.len();
+        self.pieces(secret, value);
+        for line in value.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
+            // The first and last line of a key in PEM are the same in all of them.
+            if line.len() != value.len()
+                && line.len() >= SHORTEST_LINE
+                && !line.starts_with(b"-----")
+                && usable(line).is_ok()
+            {
+                self.pieces(secret, line);
+            }
+        }
+        Ok(())
+    }
+
+    fn pieces(&mut self, secret: usize, value: &[u8]) {
+        if value.len() <= PIECE {
+            return self.piece(secret, value);
+        }
+        let starts = (0..value.len() - PIECE).step_by(PIECE).chain([value.len() - PIECE]);
+        for start in starts {
+            self.piece(secret, value.get(start..start + PIECE).unwrap_or_default());
+        }
+    }
+
+    fn piece(&mut self, secret: usize, value: &[u8]) {
+        let plain = Pattern { secret, is_base64: false };
+        self.exact.push((value.to_vec(), plain));
+        self.exact.push((value.iter().rev().copied().collect(), plain));
+        for before in 0..3 {
+            let standard = base64_core(value, before);
+            let url_safe: Vec<u8> = standard.iter().map(|letter| url_safe(*letter)).collect();
+            let pattern = Pattern { secret, is_base64: true };
+            if url_safe != standard {
+                self.exact.push((url_safe, pattern));
+            }
+            self.exact.push((standard, pattern));
+        }
+        for (every, between) in [(value.len(), ""), (1, " "), (1, ":"), (1, "-"), (2, " ")] {
+            self.hex.push((hex(value, every, between), plain));
+        }
+    }
+}
+
+impl Pattern {
+    /// The part that belongs to the secret: letters of base64 at either end hold bits of its neighbours and of it.
+    pub(super) fn widened(&self, text: &[u8], start: usize, end: usize) -> (usize, usize) {
+        if !self.is_base64 {
+            return (start, end);
+        }
+        let is_letter = |at: usize| text.get(at).is_some_and(|byte| is_base64(*byte));
+        let start = if start > 0 && is_letter(start - 1) { start - 1 } else { start };
+        let mut end = if is_letter(end) { end + 1 } else { end };
+        while text.get(end) == Some(&b'=') {
+            end += 1;
+        }
+        (start, end)
+    }
+}
+
+fn usable(value: &[u8]) -> Result<(), &'static str> {
+    if value.len() < SHORTEST {
+        return Err("it is shorter than six bytes");
+    }
+    let first = value.first();
+    let second = value.iter().find(|byte| Some(*byte) != first);
+    if value.iter().all(|byte| Some(byte) == first || Some(byte) == second) {
+        return Err("it consists of one or two different letters");
+    }
+    if value.len() < 8 && value.iter().all(u8::is_ascii_digit) {
+        return Err("it is a number of fewer than eight digits");
+    }
+    if COMMON.iter().any(|common| value.eq_ignore_ascii_case(common.as_bytes())) {
+        return Err("it is a common word");
+    }
+    Ok(())
+}
+
+/// Those letters of base64 that depend on the value alone, where so many bytes (modulo three) come before it.
+fn base64_core(value: &[u8], before: usize) -> Vec<u8> {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let first_bit = before * 8;
+    let last_bit = first_bit + value.len() * 8;
+    let bit = |at: usize| {
+        let byte = value.get((at - first_bit) / 8).copied().unwrap_or_default();
+        usize::from(byte >> (7 - at % 8) & 1)
+    };
+    let letter = |index: usize| {
+        let number = (index * 6..index * 6 + 6).fold(0, |number, at| number << 1 | bit(at));
+        LETTERS.get(number).copied().unwrap_or(b'A')
+    };
+    (first_bit.div_ceil(6)..last_bit / 6).map(letter).collect()
+}
+
+fn url_safe(letter: u8) -> u8 {
+    match letter {
+        b'+' => b'-',
+        b'/' => b'_',
+        other => other,
+    }
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
+}
+
+fn hex(value: &[u8], every: usize, between: &str) -> Vec<u8> {
+    let groups = value.chunks(every.max(1));
+    let texts: Vec<String> =
+        groups.map(|group| group.iter().map(|byte| format!("{byte:02x}")).collect()).collect();
+    texts.join(between).into_bytes()
+}

@@ -1,0 +1,224 @@
+//! Secrets taken out of text before anybody sees it: by value, where the value is known, and by shape, where it is not.
+//!
+//! A known value is found as it is, backwards, in base64 wherever it lies in the encoded text, in hexadecimal, percent-encoded
+//! and with the backslashes of JSON, shells and C. What is not found: a value that was compressed, encrypted, cut into pieces by
+//! other text, or encoded twice.
+
+mod forms;
+mod shapes;
+mod views;
+
+use std::borrow::Cow;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+use forms::{Forms, Pattern};
+use views::View;
+
+/// Why a [`Redactor`] could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RedactError {
+    /// The search for the values could not be built.
+    #[error("cannot search for this many secrets: {0}; hand over fewer or shorter ones")]
+    TooMuch(#[from] aho_corasick::BuildError),
+}
+
+/// A value that is not looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unused {
+    /// The name of the secret.
+    pub name: String,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// Takes secrets out of text. See [the module](self).
+#[derive(Debug)]
+pub struct Redactor {
+    /// Values as they are, backwards and in base64.
+    exact: Option<Search>,
+    /// Values in hexadecimal, whose letters come in both cases.
+    hex: Option<Search>,
+    shapes: shapes::Shapes,
+    names: Vec<String>,
+    unused: Vec<Unused>,
+}
+
+/// A search for many patterns at once, and what each stands for.
+#[derive(Debug)]
+struct Search {
+    automaton: AhoCorasick,
+    patterns: Vec<Pattern>,
+}
+
+/// A part of a text that is to be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    label: Label,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Label {
+    /// The value of this secret.
+    Value(usize),
+    /// Something of this shape.
+    Shape(&'static str),
+}
+
+impl Redactor {
+    /// Looks for these values, each with the name that is put in its place, and for every known shape.
+    ///
+    /// Values that are shorter than six bytes, or that any text may have in it, are not looked for: they would tear holes into
+    /// honest text. [`Self::unused`] says which those are.
+    pub fn new<N, V>(secrets: impl IntoIterator<Item = (N, V)>) -> Result<Self, RedactError>
+    where
+        N: Into<String>,
+        V: AsRef<[u8]>,
+    {
+        let mut forms = Forms::default();
+        let (mut names, mut unused) = (Vec::new(), Vec::new());
+        for (name, value) in secrets {
+            let name = shown(&name.into());
+            match forms.add(names.len(), value.as_ref()) {
+                Ok(()) => names.push(name),
+                Err(reason) => unused.push(Unused { name, reason }),
+            }
+        }
+        let Forms { exact, hex, .. } = forms;
+        Ok(Self {
+            exact: Search::new(exact, false)?,
+            hex: Search::new(hex, true)?,
+            shapes: shapes::Shapes::new()?,
+            names,
+            unused,
+        })
+    }
+
+    /// Looks for shapes only.
+    pub fn of_shapes() -> Result<Self, RedactError> {
+        Self::new(std::iter::empty::<(String, String)>())
+    }
+
+    /// The values that are not looked for, and why.
+    #[must_use]
+    pub fn unused(&self) -> &[Unused] {
+        &self.unused
+    }
+
+    /// The text with `[REDACTED:NAME]` for each secret value, and `[REDACTED:kind]` for what has the shape of one.
+    #[must_use]
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.redact_bytes(text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            // A span can begin in the middle of a letter only where a value is no text.
+            Cow::Owned(bytes) => Cow::Owned(match String::from_utf8(bytes) {
+                Ok(text) => text,
+                Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            }),
+        }
+    }
+
+    /// The same for bytes, which need not be text.
+    #[must_use]
+    pub fn redact_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let spans = self.spans(bytes);
+        if spans.is_empty() {
+            return Cow::Borrowed(bytes);
+        }
+        let mut out = Vec::with_capacity(bytes.len());
+        let mut rest = 0;
+        for span in spans {
+            out.extend_from_slice(bytes.get(rest..span.start).unwrap_or_default());
+            out.extend_from_slice(self.replacement(span).as_bytes());
+            rest = span.end;
+        }
+        out.extend_from_slice(bytes.get(rest..).unwrap_or_default());
+        Cow::Owned(out)
+    }
+
+    /// What is put in the place of a part.
+    pub(crate) fn replacement(&self, span: Span) -> String {
+        let label = match span.label {
+            Label::Value(index) => self.names.get(index).map_or("secret", String::as_str),
+            Label::Shape(kind) => kind,
+        };
+        format!("[REDACTED:{label}]")
+    }
+
+    /// The parts to be replaced, in order, without overlaps.
+    pub(crate) fn spans(&self, bytes: &[u8]) -> Vec<Span> {
+        let mut found = Vec::new();
+        let raw = View::raw(bytes);
+        self.values_in(&raw, &mut found);
+        for view in views::decoded(bytes) {
+            self.values_in(&view, &mut found);
+        }
+        self.shapes.find(bytes, &mut found);
+        merged(found)
+    }
+
+    fn values_in(&self, view: &View<'_>, found: &mut Vec<Span>) {
+        for search in self.exact.iter().chain(&self.hex) {
+            search.find(view, found);
+        }
+    }
+}
+
+impl Search {
+    fn new(patterns: Vec<(Vec<u8>, Pattern)>, any_case: bool) -> Result<Option<Self>, RedactError> {
+        if patterns.is_empty() {
+            return Ok(None);
+        }
+        let (texts, patterns): (Vec<_>, Vec<_>) = patterns.into_iter().unzip();
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(any_case)
+            // Linear in what it holds; the faster kind needs memory that is not.
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(texts)?;
+        Ok(Some(Self { automaton, patterns }))
+    }
+
+    fn find(&self, view: &View<'_>, found: &mut Vec<Span>) {
+        for hit in self.automaton.find_overlapping_iter(view.bytes()) {
+            let Some(pattern) = self.patterns.get(hit.pattern().as_usize()) else { continue };
+            let (start, end) = pattern.widened(view.bytes(), hit.start(), hit.end());
+            let (start, end) = view.original(start, end);
+            found.push(Span { start, end, label: Label::Value(pattern.secret) });
+        }
+    }
+}
+
+/// Parts that touch or overlap become one, with the label of the longest.
+fn merged(mut found: Vec<Span>) -> Vec<Span> {
+    found.sort_unstable_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+    let mut out: Vec<(Span, usize)> = Vec::with_capacity(found.len());
+    for span in found {
+        let length = span.end - span.start;
+        match out.last_mut() {
+            Some((last, longest))
+                if span.start < last.end || (span.start == last.end && span.label == last.label) =>
+            {
+                last.end = last.end.max(span.end);
+                if length > *longest {
+                    (*longest, last.label) = (length, span.label);
+                }
+            }
+            _ => out.push((span, length)),
+        }
+    }
+    out.into_iter().map(|(span, _)| span).collect()
+}
+
+/// A name as it may be put into a text: nothing in it that could be mistaken for the text around.
+fn shown(name: &str) -> String {
+    let safe = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+    let name: String = name.chars().filter(|letter| safe(*letter)).take(64).collect();
+    if name.is_empty() { "secret".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn redactor(value: &str) -> Redactor {
+    Redactor::new([("TOKEN", value)]).unwrap()
+}
+
+/// An encoder that shares nothing with the code.
+fn base64(bytes: &[u8], last: &str) -> String {
+    let letters: Vec<char> = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(last.chars()).collect();
+    let mut out = String::new();
+    for group in bytes.chunks(3) {
+        let number = group
+            .iter()
+            .chain([0, 0].iter())
+            .take(3)
+            .fold(0_usize, |number, byte| number * 256 + usize::from(*byte));
+        for place in 0..4 {
+            out.push(if place <= group.len() {
+                letters[number / [262_144, 4096, 64, 1][place] % 64]
+            } else {
+                '='
+            });
+        }
+    }
+    out
+}
+
+fn percent(text: &str, keep: &str) -> String {
+    let one = |byte: u8| match char::from(byte) {
+        letter if letter.is_ascii_alphanumeric() || keep.contains(letter) => letter.to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(one).collect()
+}
+
+fn hex(text: &str, between: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(between)
+}
+
+/// What a value may be turned into, by name.
+fn disguises(value: &str, before: &str, after: &str) -> Vec<(&'static str, String)> {
+    let around = format!("{before}{value}{after}");
+    vec![
+        ("plain", around.clone()),
+        ("backwards", around.chars().rev().collect()),
+        ("base64", base64(around.as_bytes(), "+/")),
+        ("base64, url", base64(around.as_bytes(), "-_")),
+        ("base64 without its end", base64(around.as_bytes(), "+/").trim_end_matches('=').to_owned()),
+        ("base64 in an url", percent(&base64(around.as_bytes(), "+/"), "")),
+        ("hex", hex(&around, "")),
+        ("hex, capitals", hex(&around, "").to_uppercase()),
+        ("hex, spaces", hex(&around, " ")),
+        ("hex, colons", hex(&around, ":")),
+        ("hex of Python", format!("\\x{}", hex(&around, "\\x"))),
+        ("percent", percent(&around, "-._~")),
+        ("percent of JavaScript", percent(&around, "-._~!'()*")),
+        ("percent of Python", percent(&around, "-._~/")),
+        ("percent, all", around.bytes().map(|byte| format!("%{byte:02x}")).collect()),
+        ("form", percent(&around, "-._* ").replace(' ', "+")),
+        ("json", serde_json::to_string(&around).unwrap()),
+        ("json, all", around.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect()),
+        ("html", around.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_form_of_a_secret_survives(
+        value in "[ -~]{8,60}", before in "[ -~]{0,20}", after in "[ -~]{0,20}", near in "[a-z ]{0,9}",
+    ) {
+        let value = value.trim();
+        let redactor = redactor(value);
+        prop_assume!(redactor.unused().is_empty());
+        for (name, text) in disguises(value, &before, &after) {
+            let text = format!("{near}{text} {near}");
+            let out = redactor.redact(&text);
+            prop_assert!(out.contains("[REDACTED:TOKEN]"), "{}: {}", name, text);
+            // What is left does not decode to it: by the same encoders, none of its forms is in it.
+            for (form, secret) in disguises(value, "", "") {
+                let core = secret.trim_end_matches('=');
+                prop_assert!(!out.contains(core), "{} {}: {}", name, form, out);
+            }
+        }
+    }
+
+    #[test]
+    fn long_values_are_found_whole(value in "[a-zA-Z0-9/+]{257,1500}", before in "[a-z]{0,5}") {
+        let redactor = redactor(&value);
+        let plain = format!("{before}{value}.");
+        let want = format!("{before}[REDACTED:TOKEN].");
+        prop_assert_eq!(redactor.redact(&plain), want);
+        let encoded = base64(plain.as_bytes(), "+/");
+        let out = redactor.redact(&encoded).into_owned();
+        prop_assert!(out.len() < before.len() * 2 + 30, "{}", out);
+    }
+
+    #[test]
+    fn text_without_secrets_is_not_touched(text in "[ -~äöü\n]{0,200}") {
+        let redactor = redactor("S3cr3t/Value+With=Signs");
+        prop_assume!(!text.contains("sk-") && !text.contains("eyJ"));
+        prop_assert!(matches!(redactor.redact(&text), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn any_bytes_can_be_read(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let redactor = redactor("S3cr3t/Value+With=Signs");
+        let _ = redactor.redact_bytes(&bytes);
+    }
+}
+
+#[test]
+fn shapes_are_found() {
+    let redactor = Redactor::of_shapes().unwrap();
+    // Put together here, so that no scanner of repositories takes them for real ones.
+    let a = |length: usize| "aB3dE6gH9jK2mN5pQ8sT1vW4xY7z".repeat(4)[..length].to_owned();
+    let capitals = a(16).to_uppercase();
+    let jwt = format!(
+        "{}.{}.{}",
+        base64(br#"{"alg":"HS256"}"#, "-_"),
+        base64(br#"{"sub":"somebody"}"#, "-_"),
+        a(43)
+    );
+    let jwt = jwt.replace('=', "");
+    let cases = [
+        ("aws_access_key_id", format!("AKIA{capitals}")),
+        ("aws_access_key_id", format!("ASIA{capitals}")),
+        ("github_token", format!("ghp_{}", a(36))),
+        ("github_token", format!("gho_{}", a(36))),
+        ("github_token", format!("github_pat_{}_{}", a(22), a(59))),
+        ("openai_key", format!("sk-{}", a(48))),
+        ("openai_key", format!("sk-proj-{}", a(60))),
+        ("anthropic_key", format!("sk-ant-api03-{}", a(93))),
+        ("stripe_key", format!("sk_live_{}", a(24))),
+        ("stripe_key", format!("rk_live_{}", a(24))),
+        ("slack_token", format!("xoxb-123456789012-{}", a(24))),
+        ("slack_webhook", format!("hooks.slack.com/services/T0000/B0000/{}", a(24))),
+        ("google_api_key", format!("AIza{}", a(35))),
+        ("jwt", jwt),
+        ("npm_token", format!("npm_{}", a(36))),
+        ("gitlab_token", format!("glpat-{}", a(20))),
+        ("pypi_token", format!("pypi-AgEIcHlwaS5vcmc{}", a(60))),
+        ("private_key", format!("-----BEGIN EC PRIVATE KEY-----\n{}\n-----END EC PRIVATE KEY-----", a(64))),
+        ("private_key", format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{}", a(64))),
+        (
+            "private_key",
+            format!(
+                "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{}\n-----END PGP PRIVATE KEY BLOCK-----",
+                a(64)
+            ),
+        ),
+    ];
+    for (kind, secret) in cases {
+        for (before, after) in [
+            ("", ""),
+            ("token=", " and more"),
+            ("{\"a\":\"", "\"}"),
+            ("https://x:", "@host.test/"),
+            ("(", ")"),
+        ] {
+            // Without an end, a key goes on to the end of the text.
+            let after = if secret.contains("OPENSSH") { "" } else { after };
+            let text = format!("{before}{secret}{after}");
+            assert_eq!(redactor.redact(&text), format!("{before}[REDACTED:{kind}]{after}"), "{text}");
+        }
+    }
+    let secret = a(40).replace('B', "/");
+    for name in ["aws_secret_access_key = ", "AWS_SECRET_ACCESS_KEY=", "\"SecretAccessKey\": \""] {
+        let text = format!("{name}{secret}\"");
+        assert_eq!(redactor.redact(&text), format!("{name}[REDACTED:aws_secret_access_key]\""), "{text}");
+    }
+}
+
+#[test]
+fn honest_text_is_not_touched() {
+    let redactor = Redactor::of_shapes().unwrap();
+    for text in [
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709  empty",
+        "integrity sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+        "-----BEGIN CERTIFICATE-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAu1SU1L\n-----END CERTIFICATE-----",
+        "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----",
+        "sk-learn-is-not-the-name-of-scikit-learn-but-some-say-so",
+        "task-list risk-assessment-of-the-whole-project-in-2026-by-Some-Body",
+        "npm_config_registry=https://registry.test/ npm_lifecycle_event=build",
+        "hf_transfer is a library, hf_hub_download_from_the_repository_of_models is a function",
+        "eyJ is how JSON begins in base64: eyJhIjoxfQ==",
+        "AKIA is a prefix, AKIAIOSFODNN7EXAMPLEANDMORE is longer than a key",
+        "com.example.sg.SG.something",
+        "ghp_short",
+        "commit 1234567890abcdef1234567890abcdef12345678",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl me@host.test",
+    ] {
+        assert!(matches!(redactor.redact(text), Cow::Borrowed(_)), "{}", redactor.redact(text));
+    }
+}
+
+#[test]
+fn values_that_would_tear_holes_are_named() {
+    let values = [
+        ("A", "short"),
+        ("B", "production"),
+        ("C", "aaaaaaaa"),
+        ("D", "443443"),
+        ("E", "  \n"),
+        ("F", "S3cr3tValue"),
+    ];
+    let redactor = Redactor::new(values).unwrap();
+    let unused: Vec<_> = redactor.unused().iter().map(|unused| unused.name.as_str()).collect();
+    assert_eq!(unused, ["A", "B", "C", "D", "E"]);
+    assert_eq!(
+        redactor.redact("production S3cr3tValue short 443443"),
+        "production [REDACTED:F] short 443443"
+    );
+}
+
+#[test]
+fn lines_of_a_value_are_found_by_themselves() {
+    let value = "-----BEGIN THING-----\nq8sT1vW4xY7zaB3dE6gH\n9jK2mN5pQ8sT1vW4xY7z\n-----END THING-----\n";
+    let redactor = redactor(value);
+    assert_eq!(redactor.redact("> 9jK2mN5pQ8sT1vW4xY7z"), "> [REDACTED:TOKEN]");
+    assert_eq!(redactor.redact("-----BEGIN THING-----"), "-----BEGIN THING-----");
+    assert_eq!(redactor.redact(value), "[REDACTED:TOKEN]\n");
+}
+
+#[test]
+fn overlapping_secrets_leave_nothing_of_either() {
+    let redactor =
+        Redactor::new([("ONE", "abcdefgh12"), ("TWO", "gh12ijklmn"), ("ALL", "xabcdefgh12ijklmnx")]).unwrap();
+    assert_eq!(redactor.redact("-abcdefgh12ijklmn-"), "-[REDACTED:ONE]-");
+    assert_eq!(redactor.redact("-xabcdefgh12ijklmnx-"), "-[REDACTED:ALL]-");
+}
+
+#[test]
+fn a_name_cannot_break_out_of_its_brackets() {
+    let redactor = Redactor::new([("A]\n\u{1b}[31m", "S3cr3tValue"), ("", "0therS3cret")]).unwrap();
+    assert_eq!(redactor.redact("S3cr3tValue 0therS3cret"), "[REDACTED:A31m] [REDACTED:secret]");
+}
