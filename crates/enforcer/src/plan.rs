@@ -412,6 +412,13 @@ impl Command {
         if self.observer.is_some() { self.audit } else { self.audit.min(Audit::Violations) }
     }
 
+    /// The program and its arguments, as texts, for whoever writes down what was run.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let words = std::iter::once(&self.program).chain(&self.arguments);
+        words.map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
     /// Captures both outputs, at most so many bytes of each.
     #[must_use]
     pub fn captured(self, bytes: usize) -> Self {

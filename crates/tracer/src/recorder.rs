@@ -13,9 +13,11 @@ use jiff::Timestamp;
 
 use crate::bounds;
 use crate::chain::Digest;
+use crate::classify::Classifier;
 use crate::error::Error;
 use crate::event::{Event, What};
 use crate::fold::{Fold, Folded, Folder};
+use crate::redact::Redactor;
 use crate::tally::Tally;
 use crate::trace::{Class, Classification, Header, Summary};
 use crate::writer::TraceWriter;
@@ -298,4 +300,20 @@ fn is_essential(event: &Event) -> bool {
 
 fn micros(duration: std::time::Duration) -> u64 {
     duration.as_micros().try_into().unwrap_or(u64::MAX)
+}
+
+impl Classify for Classifier {
+    fn observe(&mut self, event: &Event) -> Option<Class> {
+        Self::observe(self, event)
+    }
+
+    fn finish(self: Box<Self>) -> Vec<Classification> {
+        Self::finish(*self)
+    }
+}
+
+impl Redact for std::sync::Arc<Redactor> {
+    fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        Redactor::redact(self, text)
+    }
 }

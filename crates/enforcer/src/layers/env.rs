@@ -28,6 +28,8 @@ pub struct EnvironmentCounts {
     pub allowed: usize,
     /// Left behind.
     pub stripped: usize,
+    /// Of those, the ones whose names speak of secrets.
+    pub stripped_secrets: usize,
 }
 
 impl Environment {
@@ -79,6 +81,7 @@ impl Environment {
                 variables.insert(name, value);
             } else {
                 counts.stripped += 1;
+                counts.stripped_secrets += usize::from(name.to_str().is_some_and(looks_secret));
             }
         }
         for (name, value) in own {
@@ -200,6 +203,6 @@ mod tests {
         let (variables, counts) = environment.resolve(host, &[("HOME", "/home/skill".into())]);
         assert_eq!(variables[OsStr::new("LANG")], "C");
         assert_eq!(variables[OsStr::new("HOME")], "/home/skill");
-        assert_eq!(counts, EnvironmentCounts { allowed: 1, stripped: 1 });
+        assert_eq!(counts, EnvironmentCounts { allowed: 1, stripped: 1, stripped_secrets: 0 });
     }
 }

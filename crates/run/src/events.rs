@@ -1,0 +1,175 @@
+//! What the enforcer sees, as events of a trace.
+
+use jiff::Timestamp;
+use skillsandbox_enforcer::egress::{Action, Attempt, End as Ended, Reason, Verdict as Judged};
+use skillsandbox_enforcer::{
+    Access, Actor, End, Execution, FileAccess, Limit, Observed, Operation, Outcome, Status, Tried,
+};
+use skillsandbox_tracer::{Connection, Event, FileOperation, Process, Verdict, What};
+
+/// Something that was seen.
+pub(crate) fn observed(observed: &Observed) -> Event {
+    let mut event = match &observed.tried {
+        Tried::File(file) => self::file(file),
+        Tried::Exec(exec) => self::exec(exec),
+        Tried::Network(attempt) => network(attempt),
+        Tried::Refused(call) => {
+            let verdict = if call.errno.is_some() { Verdict::Denied } else { Verdict::Allowed };
+            let (name, reason) = (call.name.clone(), call.reason.to_owned());
+            Event::new(What::SyscallRefused { name, reason, errno: call.errno })
+                .judged(verdict, "permissions.syscalls.profile".to_owned())
+        }
+        Tried::Lost(count) => {
+            let mut event = Event::new(What::Lost { at: "observer".to_owned() });
+            event.count = *count;
+            event
+        }
+        _ => Event::new(What::Lost { at: "observer".to_owned() }),
+    };
+    event.elapsed_us = observed.elapsed.as_micros().try_into().unwrap_or(u64::MAX);
+    event.time = Timestamp::try_from(observed.at).unwrap_or_else(|_| Timestamp::now());
+    if event.process.is_none() {
+        event.process = observed.actor.as_deref().map(process);
+    }
+    event
+}
+
+fn process(actor: &Actor) -> Process {
+    let mut process = Process::new(actor.pid, actor.binary.clone());
+    process.inner_pid = actor.inner_pid;
+    process.parent = actor.parent;
+    process
+}
+
+fn judged(event: Event, access: &Access) -> Event {
+    match access {
+        Access::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
+        Access::Denied(reason) => event.judged(Verdict::Denied, (*reason).to_owned()),
+        _ => event.judged(Verdict::Failed, "no such file".to_owned()),
+    }
+}
+
+fn file(file: &FileAccess) -> Event {
+    let operation = match file.operation {
+        Operation::Read => FileOperation::Read,
+        Operation::Write => FileOperation::Write,
+        Operation::Remove => FileOperation::Remove,
+        Operation::Rename => FileOperation::Rename,
+        Operation::Link => FileOperation::Link,
+        Operation::Symlink => FileOperation::Symlink,
+        Operation::MakeFolder => FileOperation::MakeFolder,
+        Operation::MakeNode => FileOperation::MakeNode,
+        Operation::Truncate => FileOperation::Truncate,
+        Operation::ChangeMode => FileOperation::ChangeMode,
+        _ => FileOperation::ChangeAttributes,
+    };
+    let path = file.path.to_string_lossy().into_owned();
+    let to = file.to.as_ref().map(|to| to.to_string_lossy().into_owned());
+    judged(Event::new(What::File { operation, path, to }), &file.verdict)
+}
+
+fn exec(exec: &Execution) -> Event {
+    let path = exec.path.to_string_lossy().into_owned();
+    judged(Event::new(What::Exec { path, argv: exec.arguments.clone() }), &exec.verdict)
+}
+
+fn network(attempt: &Attempt) -> Event {
+    let address = attempt.address.map(|address| address.to_string());
+    let what = match attempt.action {
+        Action::LookUp => What::DnsQuery { name: attempt.name.clone(), server: address },
+        Action::Reach(transport) => {
+            let mut connection = Connection::default();
+            connection.name.clone_from(&attempt.name);
+            connection.address = address;
+            connection.port = attempt.port;
+            connection.transport = transport.to_string();
+            connection.server_name.clone_from(&attempt.server_name);
+            connection.dialled = attempt.dialled.map(|dialled| dialled.to_string());
+            connection.sent = attempt.sent;
+            connection.received = attempt.received;
+            connection.duration_us = attempt.duration.as_micros().try_into().unwrap_or(u64::MAX);
+            connection.reason = reason(attempt);
+            What::NetConnect(connection)
+        }
+        _ => return Event::new(What::Lost { at: "observer".to_owned() }),
+    };
+    let event = Event::new(what);
+    match &attempt.verdict {
+        Judged::Allowed(rule) if has_failed(attempt) => event.judged(Verdict::Failed, rule.clone()),
+        Judged::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
+        Judged::Refused(reason) | Judged::Cut(reason) => event.judged(Verdict::Denied, reason.to_string()),
+        _ => event,
+    }
+}
+
+fn has_failed(attempt: &Attempt) -> bool {
+    matches!(attempt.end, Some(Ended::NotResolved(_) | Ended::NotConnected(_)))
+}
+
+/// One word for how it ended, or why it was refused.
+fn reason(attempt: &Attempt) -> Option<String> {
+    let word = match (&attempt.verdict, &attempt.end) {
+        (Judged::Refused(reason) | Judged::Cut(reason), _) => match reason {
+            Reason::NotGranted => "not_granted",
+            Reason::LooksLikeData => "looks_like_data",
+            Reason::TooManyNames => "too_many_names",
+            Reason::Special { .. } => "special_address",
+            Reason::NotTls => "not_tls",
+            Reason::NoServerName => "no_server_name",
+            Reason::OtherServerName(_) => "other_server_name",
+            Reason::HiddenServerName => "hidden_server_name",
+            Reason::BadHello => "bad_hello",
+            Reason::NotHttp => "not_http",
+            Reason::NoHost => "no_host",
+            Reason::OtherHost(_) => "other_host",
+            Reason::Http2 => "http2",
+            _ => "refused",
+        },
+        (_, None) => return None,
+        (_, Some(end)) => match end {
+            Ended::Closed => "closed",
+            Ended::ResetByProgram => "reset_by_program",
+            Ended::ResetByDestination => "reset_by_destination",
+            Ended::NotResolved(_) => "not_resolved",
+            Ended::NotConnected(_) => "not_connected",
+            Ended::Idle => "idle",
+            Ended::RunEnded => "run_ended",
+            _ => "ended",
+        },
+    };
+    Some(word.to_owned())
+}
+
+/// Limits that were reached.
+pub(crate) fn limits(outcome: &Outcome) -> impl Iterator<Item = Event> + '_ {
+    outcome.limits_hit.iter().map(|hit| {
+        let limit = match hit.limit {
+            Limit::Memory => "memory",
+            Limit::Processes => "processes",
+            Limit::Cpu => "cpu",
+            Limit::Timeout => "timeout",
+            Limit::Output => "output",
+            _ => "other",
+        };
+        let what = What::ResourceLimitHit { limit: limit.to_owned(), mechanism: hit.mechanism.to_string() };
+        Event::new(what).judged(Verdict::Denied, format!("resources: {limit}"))
+    })
+}
+
+/// The end of a run.
+pub(crate) fn ended(outcome: &Outcome) -> Event {
+    let (exit_code, signal) = match outcome.status {
+        Status::Exited(code) => (Some(code), None),
+        Status::Signalled(signal) => (None, Some(signal)),
+    };
+    let end = match outcome.end {
+        End::Itself => "itself",
+        End::Timeout => "timeout",
+        End::Memory => "memory",
+        End::Processes => "processes",
+        End::Killed => "killed",
+        End::Unobserved => "unobserved",
+        _ => "other",
+    };
+    Event::new(What::RunEnded { exit_code, signal, end: end.to_owned(), error: None })
+}

@@ -1,0 +1,170 @@
+//! One run, recorded.
+
+use std::fs::File;
+use std::io::{Read as _, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use skillsandbox_enforcer::{Audit, Command, Error, Observed, Observer, Outcome, Output, Plan, Running};
+use skillsandbox_tracer::{Event, Line, Lines, Recorded, Recorder, RedactError, Redactor, What};
+
+use crate::{events, policy};
+
+/// How a run is recorded.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// The variables whose values are taken out of everything that is recorded, by name.
+    pub secrets: Vec<(String, String)>,
+    /// Where standard output goes, besides the trace.
+    pub stdout: Forward,
+    /// Where standard error goes, besides the trace.
+    pub stderr: Forward,
+}
+
+/// Where output goes, besides the trace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Forward {
+    /// Nowhere.
+    #[default]
+    Nowhere,
+    /// To the same output of this program, as it is.
+    Own,
+}
+
+/// What is left of a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Ran {
+    /// How it ended, or why it did not start.
+    pub outcome: Result<Outcome, Error>,
+    /// What was recorded: of a run that did not start, too.
+    pub recorded: Recorded,
+}
+
+/// Runs a command under a plan, and records what it tries. Its outputs are read here, whatever the command says of them.
+///
+/// # Errors
+/// Secrets that cannot be taken out of what is recorded: nothing is run then.
+pub fn record(
+    plan: &Plan,
+    command: Command,
+    recorder: Recorder,
+    options: &Options,
+) -> Result<Ran, RedactError> {
+    let redactor = redactor(options)?;
+    let shared = Shared(Arc::new(Mutex::new(recorder.redact(Box::new(Arc::clone(&redactor))))));
+    for event in policy::before(plan) {
+        shared.record(event);
+    }
+    let words = command.words();
+    let command = command
+        .stdout(Output::Piped)
+        .stderr(Output::Piped)
+        .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
+    let outcome = plan.spawn(&command).and_then(|mut running| {
+        shared.record(Event::new(What::RunStarted { command: words }));
+        let readers = readers(&mut running, &shared, &redactor, options);
+        let outcome = running.wait();
+        for reader in readers {
+            let _ = reader.join();
+        }
+        outcome
+    });
+    let mut recorder = shared.take();
+    match &outcome {
+        Ok(outcome) => {
+            let after = policy::after(outcome).into_iter().chain(events::limits(outcome));
+            after.chain([events::ended(outcome)]).for_each(|event| recorder.record(event));
+            if outcome.audit != Audit::Full {
+                recorder.incomplete(format!(
+                    "files and programs were not observed: audit level {}",
+                    outcome.audit.name()
+                ));
+            }
+        }
+        Err(error) => {
+            let error = Some(error.to_string());
+            let what = What::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
+            recorder.record(Event::new(what));
+        }
+    }
+    Ok(Ran { outcome, recorded: recorder.finish() })
+}
+
+fn redactor(options: &Options) -> Result<Arc<Redactor>, RedactError> {
+    let secrets = options.secrets.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Ok(Arc::new(Redactor::new(secrets)?))
+}
+
+/// A recorder that several threads talk to.
+#[derive(Clone)]
+struct Shared(Arc<Mutex<Recorder>>);
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Recorder> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn record(&self, event: Event) {
+        self.lock().record(event);
+    }
+}
+
+impl Observer for Shared {
+    fn observed(&self, observed: &Observed) {
+        self.record(events::observed(observed));
+    }
+}
+
+impl Shared {
+    /// The recorder, when everybody else has said all they had to say.
+    fn take(self) -> Recorder {
+        let nobody = Recorder::new(&skillsandbox_tracer::Header::new("", ""), None, Vec::new());
+        std::mem::replace(&mut *self.lock(), nobody)
+    }
+}
+
+/// Reads both outputs, each in a thread of its own.
+fn readers(
+    running: &mut Running,
+    shared: &Shared,
+    redactor: &Arc<Redactor>,
+    options: &Options,
+) -> Vec<JoinHandle<()>> {
+    let outputs = [
+        (running.stdout(), What::Stdout as fn(Line) -> What, options.stdout, false),
+        (running.stderr(), What::Stderr as fn(Line) -> What, options.stderr, true),
+    ];
+    let read = |(pipe, kind, forward, is_error): (Option<File>, fn(Line) -> What, Forward, bool)| {
+        let (shared, redactor) = (shared.clone(), Arc::clone(redactor));
+        let mut pipe = pipe?;
+        let thread = std::thread::Builder::new().name("skillsandbox-out".into());
+        let follow = move || {
+            let mut lines = Lines::new();
+            let mut buffer = vec![0; 64 << 10];
+            while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+                let bytes = buffer.get(..count).unwrap_or_default();
+                if forward == Forward::Own {
+                    pass_on(bytes, is_error);
+                }
+                lines.push(bytes, &redactor, |line| shared.record(Event::new(kind(line))));
+            }
+            if let Some(line) = lines.finish(&redactor) {
+                shared.record(Event::new(kind(line)));
+            }
+        };
+        thread.spawn(follow).ok()
+    };
+    outputs.into_iter().filter_map(read).collect()
+}
+
+/// To this program's own output. That nobody reads it is no reason to stop.
+fn pass_on(bytes: &[u8], is_error: bool) {
+    let _ = if is_error {
+        std::io::stderr().write_all(bytes)
+    } else {
+        let mut stdout = std::io::stdout();
+        stdout.write_all(bytes).and_then(|()| stdout.flush())
+    };
+}
