@@ -93,8 +93,9 @@ const fn shared(
     says: &'static str,
     techniques: &'static [&'static str],
     paths: &'static [&'static str],
+    owners: &'static [&'static str],
 ) -> Place {
-    Place { weight: Weight::Shared, ..secret(says, techniques, paths, NONE) }
+    Place { weight: Weight::Shared, ..secret(says, techniques, paths, owners) }
 }
 
 /// A place that is executed later.
@@ -110,6 +111,16 @@ const fn later(
 const fn out(says: &'static str, access: Access, when: When, paths: &'static [&'static str]) -> Place {
     Place { techniques: &["T1611"], access, when, ..place(SandboxEscape, High, says, paths) }
 }
+
+/// Programs of SSH.
+const SSH: &[&str] =
+    &["scp", "sftp", "ssh", "ssh-add", "ssh-agent", "ssh-copy-id", "ssh-keygen", "ssh-keysign", "sshd"];
+
+/// Programs whose purpose is to list processes.
+pub(super) const LISTERS: &[&str] = &[
+    "ps", "top", "htop", "pgrep", "pkill", "pidof", "killall", "lsof", "fuser", "pstree", "w", "uptime",
+    "free",
+];
 
 const FILES: &[&str] = &["T1552.001", "AML.T0055"];
 const KEYS: &[&str] = &["T1552.004", "AML.T0055"];
@@ -135,24 +146,9 @@ pub(super) const PLACES: &[Place] = &[
             ".ssh/config.d/**",
             ".ssh/authorized_keys*",
         ],
-        ..secret(
-            "keys of SSH",
-            KEYS,
-            &[".ssh/**", "/etc/ssh/ssh_host_*_key"],
-            &[
-                "scp",
-                "sftp",
-                "ssh",
-                "ssh-add",
-                "ssh-agent",
-                "ssh-copy-id",
-                "ssh-keygen",
-                "ssh-keysign",
-                "sshd",
-            ],
-        )
+        ..secret("keys of SSH", KEYS, &[".ssh/**", "/etc/ssh/ssh_host_*_key"], SSH)
     },
-    shared("known hosts and configuration of SSH", FILES, &[".ssh/known_hosts*", ".ssh/config"]),
+    shared("known hosts and configuration of SSH", FILES, &[".ssh/known_hosts*", ".ssh/config"], SSH),
     secret(
         "tokens of the GitHub command",
         FILES,
@@ -392,7 +388,7 @@ pub(super) const PLACES: &[Place] = &[
         "the environment of another process",
         &["T1552", "T1003.007"],
         &["/proc/#/environ", "/proc/#/task/*/environ"],
-        NONE,
+        LISTERS,
     ),
     secret(
         "the memory of another process",
@@ -400,24 +396,42 @@ pub(super) const PLACES: &[Place] = &[
         &["/proc/#/mem", "/proc/#/task/*/mem"],
         &["gdb", "strace", "lldb"],
     ),
-    shared("the own environment as a file", &["T1552"], &["/proc/self/environ", "/proc/thread-self/environ"]),
-    shared("passwords in .netrc", FILES, &[".netrc", "_netrc", ".authinfo", ".authinfo.gpg"]),
-    shared("tokens of npm", FILES, &[".npmrc", ".yarnrc", ".yarnrc.yml", ".config/yarn/**"]),
-    shared("tokens of PyPI", FILES, &[".pypirc", ".config/pypoetry/auth.toml"]),
+    shared(
+        "the own environment as a file",
+        &["T1552"],
+        &["/proc/self/environ", "/proc/thread-self/environ"],
+        NONE,
+    ),
+    shared(
+        "passwords in .netrc",
+        FILES,
+        &[".netrc", "_netrc", ".authinfo", ".authinfo.gpg"],
+        &["curl", "ftp", "git-remote-http", "git-remote-https", "lftp", "wget"],
+    ),
+    shared(
+        "tokens of npm",
+        FILES,
+        &[".npmrc", ".yarnrc", ".yarnrc.yml", ".config/yarn/**"],
+        &["bun", "node", "npm", "pnpm", "yarn"],
+    ),
+    shared("tokens of PyPI", FILES, &[".pypirc", ".config/pypoetry/auth.toml"], &["poetry", "twine"]),
     shared(
         "passwords of databases",
         FILES,
         &[".pgpass", ".my.cnf", ".mylogin.cnf", ".dbshell", ".config/redis/**"],
+        &["mariadb", "mysql", "mysqldump", "pg_dump", "pg_restore", "psql"],
     ),
     shared(
         "passwords of Java builds",
         FILES,
         &[".m2/settings.xml", ".m2/settings-security.xml", ".gradle/gradle.properties"],
+        &["gradle", "java", "mvn"],
     ),
     shared(
         "tokens of Hugging Face",
         FILES,
         &[".cache/huggingface/token", ".huggingface/token", ".cache/huggingface/stored_tokens"],
+        &["hf", "huggingface-cli"],
     ),
     Place {
         when: When::NotAllowed,
@@ -425,6 +439,7 @@ pub(super) const PLACES: &[Place] = &[
             "files of settings (.env)",
             FILES,
             &[".env", ".env.local", ".env.production", ".env.development", ".envrc", ".env.staging"],
+            NONE,
         )
     },
     shared(
@@ -441,6 +456,7 @@ pub(super) const PLACES: &[Place] = &[
             ".psql_history",
             ".mysql_history",
         ],
+        &["ash", "bash", "fish", "ksh", "mysql", "node", "psql", "zsh"],
     ),
     // What is executed later.
     later(
