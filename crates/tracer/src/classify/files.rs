@@ -6,7 +6,7 @@ use crate::trace::{Class, Severity};
 use super::Found;
 use super::finding::{Finding, Moment, Tally, is_prevented, mark, moment};
 use super::path::{Patterns, is_by, plain};
-use super::places::{Access, LISTERS, LOOKED_FOR, PLACES, PRIVATE, Weight, When};
+use super::places::{self, Access, LISTERS, LOOKED_FOR, PRIVATE, Weight, When};
 
 /// Kinds of places where many look that make a harvest together.
 const SHARED_KINDS: usize = 3;
@@ -44,11 +44,11 @@ impl Default for Files {
             patterns
         };
         let each = |list: fn(usize) -> &'static [&'static str]| {
-            (0..PLACES.len()).flat_map(move |rule| list(rule).iter().map(move |text| (rule, *text)))
+            (0..places::all().count()).flat_map(move |rule| list(rule).iter().map(move |text| (rule, *text)))
         };
         Self {
-            places: of(&mut each(|rule| PLACES.get(rule).map_or(&[], |place| place.paths))),
-            exceptions: of(&mut each(|rule| PLACES.get(rule).map_or(&[], |place| place.except))),
+            places: of(&mut each(|rule| places::at(rule).map_or(&[], |place| place.paths))),
+            exceptions: of(&mut each(|rule| places::at(rule).map_or(&[], |place| place.except))),
             private: of(&mut PRIVATE.iter().map(|text| (0, *text))),
             processes: of(&mut OF_PROCESSES.iter().map(|text| (0, *text))),
             harvest: Harvest::default(),
@@ -85,7 +85,7 @@ impl Files {
         let rules = self.places.rules(&path, process);
         let exceptions = if rules.is_empty() { Vec::new() } else { self.exceptions.rules(&path, process) };
         for rule in rules {
-            let Some(place) = PLACES.get(rule) else { continue };
+            let Some(place) = places::at(rule) else { continue };
             let meant = accesses(place.access, operation, event)
                 && ends(place.when, event)
                 && !exceptions.contains(&rule)

@@ -53,10 +53,9 @@ pub(crate) fn event(line: &str) -> Event {
     };
     let mut event = Event::new(what).by(binary.map(|binary| Process::new(4711, Some(binary))));
     event.verdict = match verdict {
-        "allowed" => Some(Verdict::Allowed),
+        "allowed" | "passed" => Some(Verdict::Allowed),
         "denied" | "refused" => Some(Verdict::Denied),
         "failed" => Some(Verdict::Failed),
-        "passed" => Some(Verdict::Allowed),
         _ => None,
     };
     event.count = count;
@@ -86,7 +85,7 @@ fn connection(words: &[&str]) -> Connection {
         connection.address = Some("198.51.100.7".to_owned());
     }
     connection.port = port.parse().unwrap();
-    connection.transport = "tcp".to_owned();
+    "tcp".clone_into(&mut connection.transport);
     for word in &words[1..] {
         match word.split_once('=') {
             Some(("sent", bytes)) => connection.sent = bytes.parse().unwrap(),
