@@ -36,6 +36,10 @@ pub(crate) fn write() -> anyhow::Result<()> {
         succeed(cargo(test).envs(setup::run()?).env("SKILLSANDBOX_GENERATE", "1"))?;
     }
     println!("wrote crates/enforcer/src/seccomp/compiled and docs/seccomp.md");
+    // And one of the tracer, for the page of the classes.
+    let classes = ["test", "--quiet", "--package", "skillsandbox-tracer", "--lib", "the_page_of_the_classes"];
+    succeed(cargo(classes).env("SKILLSANDBOX_GENERATE", "1"))?;
+    println!("wrote docs/classification.md");
     for (file, args) in GENERATED {
         let path = root().join(file);
         if let Some(parent) = path.parent() {

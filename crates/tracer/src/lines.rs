@@ -28,7 +28,7 @@ pub struct Lines {
     /// Whether a line has begun; an empty one counts only if it ends.
     begun: bool,
     /// Lines that are still taken for the inside of a private key.
-    key_lines: u32,
+    inside_key: u32,
 }
 
 impl Lines {
@@ -82,22 +82,22 @@ impl Lines {
     /// nothing by itself.
     fn is_inside_key(&mut self, line: &[u8]) -> bool {
         let has = |wanted: &[u8]| line.windows(wanted.len()).any(|window| window == wanted);
-        if self.key_lines == 0 {
+        if self.inside_key == 0 {
             let begins = has(b"-----BEGIN ") && has(b"PRIVATE KEY") && !has(b"-----END ");
-            self.key_lines = if begins { KEY_LINES } else { 0 };
+            self.inside_key = if begins { KEY_LINES } else { 0 };
             return false;
         }
-        self.key_lines -= 1;
+        self.inside_key -= 1;
         if has(b"-----END ") {
-            self.key_lines = 0;
+            self.inside_key = 0;
             return true;
         }
         // Headers of old keys have a colon; prefixes of log lines come before the last word.
-        let last = line.trim_ascii_end().rsplit(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
+        let last = line.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
         let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=\\\"',".contains(byte);
         let is_body = last.is_empty() || has(b": ") || last.iter().all(is_letter);
         if !is_body {
-            self.key_lines = 0;
+            self.inside_key = 0;
         }
         is_body
     }

@@ -6,7 +6,7 @@ use crate::trace::{Class, Severity};
 use super::Found;
 use super::finding::{Finding, Moment, Tally, is_prevented, mark, moment};
 use super::path::{Patterns, is_by, plain};
-use super::places::{Access, LOOKED_FOR, PLACES, PRIVATE, Weight, When};
+use super::places::{self, Access, LISTERS, LOOKED_FOR, PRIVATE, Weight, When};
 
 /// Kinds of places where many look that make a harvest together.
 const SHARED_KINDS: usize = 3;
@@ -23,12 +23,6 @@ const MANY_PROCESSES: usize = 8;
 /// What tells something about another process.
 const OF_PROCESSES: &[&str] =
     &["/proc/#/cmdline", "/proc/#/comm", "/proc/#/environ", "/proc/#/maps", "/proc/#/stat", "/proc/#/status"];
-
-/// Programs whose purpose is to list processes.
-const LISTERS: &[&str] = &[
-    "ps", "top", "htop", "pgrep", "pkill", "pidof", "killall", "lsof", "fuser", "pstree", "w", "uptime",
-    "free",
-];
 
 /// What is known of files.
 #[derive(Debug)]
@@ -50,11 +44,11 @@ impl Default for Files {
             patterns
         };
         let each = |list: fn(usize) -> &'static [&'static str]| {
-            (0..PLACES.len()).flat_map(move |rule| list(rule).iter().map(move |text| (rule, *text)))
+            (0..places::all().count()).flat_map(move |rule| list(rule).iter().map(move |text| (rule, *text)))
         };
         Self {
-            places: of(&mut each(|rule| PLACES.get(rule).map_or(&[], |place| place.paths))),
-            exceptions: of(&mut each(|rule| PLACES.get(rule).map_or(&[], |place| place.except))),
+            places: of(&mut each(|rule| places::at(rule).map_or(&[], |place| place.paths))),
+            exceptions: of(&mut each(|rule| places::at(rule).map_or(&[], |place| place.except))),
             private: of(&mut PRIVATE.iter().map(|text| (0, *text))),
             processes: of(&mut OF_PROCESSES.iter().map(|text| (0, *text))),
             harvest: Harvest::default(),
@@ -91,10 +85,11 @@ impl Files {
         let rules = self.places.rules(&path, process);
         let exceptions = if rules.is_empty() { Vec::new() } else { self.exceptions.rules(&path, process) };
         for rule in rules {
-            let Some(place) = PLACES.get(rule) else { continue };
+            let Some(place) = places::at(rule) else { continue };
             let meant = accesses(place.access, operation, event)
                 && ends(place.when, event)
                 && !exceptions.contains(&rule)
+                && !(place.class == Class::Discovery && is_looked_for(&path))
                 && !is_by(process, place.owners)
                 && (place.only_by.is_empty() || is_by(process, place.only_by));
             if !meant {
@@ -134,7 +129,7 @@ impl Files {
             Some("home" | "Users") => parts.nth(1),
             _ => parts.next(),
         }?;
-        if below_home.starts_with('.') || path.split('/').any(|part| LOOKED_FOR.contains(&part)) {
+        if below_home.starts_with('.') || is_looked_for(path) {
             return None;
         }
         let many = self.unauthorized.add(mark(&[path]), MANY_FILES, |finding| {
@@ -170,6 +165,11 @@ impl Files {
         }
         self.harvest.finish()
     }
+}
+
+/// Whether a path has a part that programs look for everywhere.
+fn is_looked_for(path: &str) -> bool {
+    path.split('/').any(|part| LOOKED_FOR.contains(&part))
 }
 
 /// Whether an operation is an access of this kind.

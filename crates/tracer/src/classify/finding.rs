@@ -30,10 +30,10 @@ pub(super) fn is_prevented(event: &Event) -> bool {
     match (&event.what, event.verdict) {
         // The permissive profile lets a call pass and reports it; a trace that says both has to be read the worse way.
         (What::SyscallRefused { errno: None, .. }, _) => false,
-        (What::SyscallRefused { .. } | What::ResourceLimitHit { .. }, None) => true,
         // It was allowed and broke off; what had been sent by then was sent.
         (What::NetConnect(connection), Some(Verdict::Failed)) => connection.sent == 0,
-        (_, Some(Verdict::Denied | Verdict::Failed)) => true,
+        (_, Some(Verdict::Denied | Verdict::Failed))
+        | (What::SyscallRefused { .. } | What::ResourceLimitHit { .. }, None) => true,
         _ => false,
     }
 }

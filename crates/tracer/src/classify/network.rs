@@ -9,7 +9,7 @@ use super::Found;
 use super::acts::{DROPS, METADATA, POOL_PORTS, POOL_WORDS, POOLS};
 use super::files::{Files, Touch};
 use super::finding::{EVIDENCE, Finding, Moment, Tally, last_moment, mark};
-use super::places::{PLACES, Weight};
+use super::places::Weight;
 
 /// Names below one parent that look like data and mean a tunnel.
 const MANY_LONG: usize = 5;
@@ -25,6 +25,9 @@ const PARENTS: usize = 64;
 
 /// Different destinations that were refused and mean a search.
 const MANY_DESTINATIONS: usize = 20;
+
+/// The kind of credentials that a machine gets from its cloud, beside those that lie in places.
+const MACHINE: usize = 20_000;
 
 /// What is known of the network.
 #[derive(Debug, Default)]
@@ -137,7 +140,7 @@ impl Network {
     ) -> Option<Class> {
         if METADATA.contains(&target) {
             let touch = Touch {
-                kind: PLACES.len() + 1000,
+                kind: MACHINE,
                 weight: Weight::Alone,
                 techniques: &["T1552.005", "AML.T0055"],
                 says: "credentials of the machine in its cloud",
@@ -318,7 +321,7 @@ fn looks(payload: &str) -> Looks {
     let alternates = turns >= 4 && turns * 8 >= length;
     // Words have a vowel every few letters.
     let no_words = digits == 0 && (longest >= 7 || vowels * 6 < letters);
-    if length >= 20 && (alternates || no_words) || length >= 20 && letters == 0 {
+    if length >= 20 && (alternates || no_words || letters == 0) {
         Looks::Long
     } else if length >= 8 && digits >= 1 && turns >= 2 {
         Looks::Short

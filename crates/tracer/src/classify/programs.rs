@@ -8,10 +8,13 @@ use super::acts::{COMMANDS, FETCHERS, INTERPRETERS, MINING_WORDS, RECON, SHELLS}
 use super::files::{Harvest, Touch};
 use super::finding::{Finding, Tally, mark};
 use super::path::base;
-use super::places::{PLACES, Weight};
+use super::places::Weight;
 
 /// Commands that look at the machine that mean something together.
 const MANY_LOOKS: usize = 4;
+
+/// The kinds of credentials that commands print come after those that lie in places.
+const FIRST: usize = 10_000;
 
 /// Letters of a command that are read. Arguments are bounded by whoever recorded them; this bounds the work.
 const LONGEST: usize = 64 * 1024;
@@ -56,7 +59,7 @@ impl Programs {
             }
             if command.class == Class::CredentialHarvesting {
                 let touch = Touch {
-                    kind: PLACES.len() + index,
+                    kind: FIRST + index,
                     weight: Weight::Alone,
                     techniques: command.techniques,
                     says: command.says,
@@ -94,10 +97,10 @@ impl Programs {
             return Some(Class::RemoteExecution);
         }
         // Without a script of its own it executes what it is given. Both have one parent, where that is known.
-        let (fetched, fetcher) = self.fetched?;
-        let related = parent.is_none() || fetcher.is_none() || parent == fetcher;
+        let (sequence, starter) = self.fetched?;
+        let related = parent.is_none() || starter.is_none() || parent == starter;
         if related && reads_input(argv) {
-            self.piped.mention(fetched);
+            self.piped.mention(sequence);
             self.run(event);
             return Some(Class::RemoteExecution);
         }
@@ -112,7 +115,7 @@ impl Programs {
     fn look(&mut self, event: &Event, name: &str) -> Option<Class> {
         let (_, technique) = RECON.iter().find(|(known, _)| *known == name)?;
         let add = |finding: &mut Finding| {
-            finding.add(event, Severity::Low, &[technique], "commands that look at the machine")
+            finding.add(event, Severity::Low, &[technique], "commands that look at the machine");
         };
         self.looks.add(mark(&[name]), MANY_LOOKS, add).then_some(Class::Discovery)
     }
@@ -206,10 +209,10 @@ fn feeds_interpreter(script: &str, runs: impl Fn(&str) -> bool) -> bool {
             .any(|word| FETCHERS.contains(&word))
     };
     // A stage of a pipeline ends at a single bar; a list ends at anything else.
-    let mut fetched;
+    let mut has_text;
     let script = script.replace("||", ";").replace("&&", ";");
     for list in script.split([';', '\n']) {
-        fetched = false;
+        has_text = false;
         for stage in list.split('|') {
             let words =
                 stage.split_whitespace().map(|word| word.trim_start_matches(['(', '{', '&', '"', '\'']));
@@ -224,7 +227,7 @@ fn feeds_interpreter(script: &str, runs: impl Fn(&str) -> bool) -> bool {
                 .unwrap_or_default();
             let rest: Vec<String> =
                 std::iter::once(first.to_owned()).chain(words.map(str::to_owned)).collect();
-            if fetched && runs(first) && (reads_input(&rest) || rest.len() == 1) {
+            if has_text && runs(first) && (reads_input(&rest) || rest.len() == 1) {
                 return true;
             }
             // bash <(curl …), sh -c "$(curl …)", eval "$(wget …)", source <(curl …)
@@ -235,7 +238,7 @@ fn feeds_interpreter(script: &str, runs: impl Fn(&str) -> bool) -> bool {
             {
                 return true;
             }
-            fetched |= fetches(stage);
+            has_text |= fetches(stage);
         }
     }
     false

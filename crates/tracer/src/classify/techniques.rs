@@ -39,6 +39,7 @@ pub(super) const TECHNIQUES: &[(&str, &str, &[&str])] = &[
     ("T1087.001", "Account Discovery: Local Account", &["discovery"]),
     ("T1090.004", "Proxy: Domain Fronting", &["command-and-control"]),
     ("T1095", "Non-Application Layer Protocol", &["command-and-control"]),
+    ("T1098", "Account Manipulation", &["persistence", "privilege-escalation"]),
     ("T1098.004", "Account Manipulation: SSH Authorized Keys", &["persistence", "privilege-escalation"]),
     ("T1105", "Ingress Tool Transfer", &["command-and-control"]),
     ("T1136.001", "Create Account: Local Account", &["persistence"]),

@@ -5,6 +5,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use super::{Label, Span};
 
 /// How a kind of secret looks: a beginning, and so many letters of a set.
+#[derive(Clone, Copy)]
 struct Shape {
     kind: &'static str,
     /// How it begins.
@@ -87,6 +88,7 @@ const AWS_NAMES: &[&str] =
 
 const PEM: &str = "-----BEGIN ";
 const PEM_LABEL: &[u8] = b"PRIVATE KEY";
+const END: &[u8] = b"-----END ";
 const JWT: &str = "eyJ";
 
 /// What a beginning leads to.
@@ -170,7 +172,6 @@ fn pem(text: &[u8], start: usize, after: usize) -> Option<Span> {
     if !rest.get(..label)?.ends_with(PEM_LABEL) && !rest.get(..label)?.ends_with(b"PRIVATE KEY BLOCK") {
         return None;
     }
-    const END: &[u8] = b"-----END ";
     let end = match find(rest, END) {
         None => text.len(),
         Some(at) => {

@@ -66,6 +66,9 @@ fn disguises(value: &str, before: &str, after: &str) -> Vec<(&'static str, Strin
 }
 
 proptest! {
+    // Each case makes a search, which takes its time without optimisation.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn no_form_of_a_secret_survives(
         value in "[ -~]{8,60}", before in "[ -~]{0,20}", after in "[ -~]{0,20}", near in "[a-z ]{0,9}",

@@ -1,0 +1,193 @@
+//! What is executed later, by somebody else.
+
+use super::{Access, Place, place};
+use crate::trace::Class::Persistence;
+use crate::trace::Severity::{High, Medium};
+
+/// A place that is executed later.
+const fn later(
+    says: &'static str,
+    techniques: &'static [&'static str],
+    paths: &'static [&'static str],
+) -> Place {
+    Place { techniques, access: Access::Change, ..place(Persistence, High, says, paths) }
+}
+
+pub(super) const PLACES: &[Place] = &[
+    later(
+        "start-up files of shells",
+        &["T1546.004"],
+        &[
+            ".bashrc",
+            ".bash_profile",
+            ".bash_login",
+            ".bash_logout",
+            ".bash_aliases",
+            ".profile",
+            ".zshrc",
+            ".zshenv",
+            ".zprofile",
+            ".zlogin",
+            ".zlogout",
+            ".kshrc",
+            ".cshrc",
+            ".tcshrc",
+            ".login",
+            ".config/fish/config.fish",
+            ".config/fish/conf.d/**",
+            ".config/fish/functions/**",
+            "/etc/profile",
+            "/etc/profile.d/**",
+            "/etc/bash.bashrc",
+            "/etc/bashrc",
+            "/etc/zsh/**",
+            "/etc/fish/**",
+            "/etc/environment",
+            ".pam_environment",
+            "/etc/skel/**",
+        ],
+    ),
+    later(
+        "scheduled tasks",
+        &["T1053.003"],
+        &[
+            "/etc/crontab",
+            "/etc/anacrontab",
+            "/etc/cron.d/**",
+            "/etc/cron.hourly/**",
+            "/etc/cron.daily/**",
+            "/etc/cron.weekly/**",
+            "/etc/cron.monthly/**",
+            "/var/spool/cron/**",
+            "/var/spool/anacron/**",
+        ],
+    ),
+    later(
+        "tasks for later",
+        &["T1053.002"],
+        &["/var/spool/at/**", "/var/spool/cron/atjobs/**", "/var/spool/atjobs/**"],
+    ),
+    later(
+        "services of systemd",
+        &["T1543.002"],
+        &[
+            "/etc/systemd/**",
+            "/lib/systemd/**",
+            "/usr/lib/systemd/**",
+            "/usr/local/lib/systemd/**",
+            "/run/systemd/system/**",
+            ".config/systemd/user/**",
+            ".local/share/systemd/user/**",
+            "/etc/xdg/systemd/**",
+        ],
+    ),
+    later(
+        "scripts at start-up",
+        &["T1037.004"],
+        &["/etc/rc.local", "/etc/init.d/**", "/etc/rc*.d/**", "/etc/init/**", "/etc/inittab"],
+    ),
+    later(
+        "programs started with the desktop",
+        &["T1547.013"],
+        &[
+            ".config/autostart/**",
+            ".local/share/autostart/**",
+            "/etc/xdg/autostart/**",
+            ".xprofile",
+            ".xinitrc",
+            ".xsession",
+            ".xsessionrc",
+            ".config/plasma-workspace/env/**",
+            ".config/autostart-scripts/**",
+        ],
+    ),
+    later(
+        "keys that may log in",
+        &["T1098.004"],
+        &[".ssh/authorized_keys", ".ssh/authorized_keys2", ".ssh/rc", ".ssh/environment"],
+    ),
+    later(
+        "libraries in every program",
+        &["T1574.006"],
+        &["/etc/ld.so.preload", "/etc/ld.so.conf", "/etc/ld.so.conf.d/**"],
+    ),
+    later(
+        "modules of the kernel",
+        &["T1547.006"],
+        &["/etc/modules", "/etc/modules-load.d/**", "/lib/modules/**", "/usr/lib/modules/**"],
+    ),
+    later("programs of the system", &["T1554"], &["/bin/**", "/sbin/**", "/usr/bin/**", "/usr/sbin/**"]),
+    later("code that Python executes at every start", &["T1546"], &["sitecustomize.py", "usercustomize.py"]),
+    later(
+        "rules of udev and dbus",
+        &["T1546"],
+        &[
+            "/etc/udev/**",
+            "/lib/udev/**",
+            "/usr/lib/udev/**",
+            ".local/share/dbus-1/services/**",
+            "/etc/dbus-1/**",
+        ],
+    ),
+    Place {
+        severity: Medium,
+        owners: &["git", "pre-commit"],
+        ..later(
+            "hooks of Git",
+            &["T1546"],
+            &[
+                ".git/hooks/applypatch-msg",
+                ".git/hooks/commit-msg",
+                ".git/hooks/fsmonitor-watchman",
+                ".git/hooks/post-applypatch",
+                ".git/hooks/post-checkout",
+                ".git/hooks/post-commit",
+                ".git/hooks/post-merge",
+                ".git/hooks/post-receive",
+                ".git/hooks/post-rewrite",
+                ".git/hooks/post-update",
+                ".git/hooks/pre-applypatch",
+                ".git/hooks/pre-auto-gc",
+                ".git/hooks/pre-commit",
+                ".git/hooks/pre-merge-commit",
+                ".git/hooks/pre-push",
+                ".git/hooks/pre-rebase",
+                ".git/hooks/pre-receive",
+                ".git/hooks/prepare-commit-msg",
+                ".git/hooks/push-to-checkout",
+                ".git/hooks/reference-transaction",
+                ".git/hooks/sendemail-validate",
+                ".git/hooks/update",
+                ".config/git/hooks/**",
+                ".git-templates/**",
+            ],
+        )
+    },
+    Place {
+        owners: &["claude", "codex", "gemini", "cursor"],
+        ..later(
+            "instructions and hooks of AI agents",
+            &["T1546", "AML.T0081"],
+            &[
+                ".claude/settings.json",
+                ".claude/settings.local.json",
+                ".claude/CLAUDE.md",
+                ".claude/hooks/**",
+                ".claude/agents/**",
+                ".claude/commands/**",
+                ".claude/skills/*/SKILL.md",
+                ".claude.json",
+                ".codex/config.toml",
+                ".codex/AGENTS.md",
+                ".codex/prompts/**",
+                ".gemini/settings.json",
+                ".gemini/GEMINI.md",
+                ".cursor/mcp.json",
+                ".cursor/rules/**",
+                ".config/Claude/claude_desktop_config.json",
+                ".mcp.json",
+                ".codeium/windsurf/mcp_config.json",
+            ],
+        )
+    },
+];

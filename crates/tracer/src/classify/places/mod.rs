@@ -1,0 +1,170 @@
+//! Places in the file system that mean something, as data.
+
+mod credentials;
+mod later;
+mod others;
+
+use crate::trace::{Class, Severity};
+
+/// Which accesses of a place mean something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// To read, or to get at the content in another way: by a second name, or by opening to write where that was refused.
+    Read,
+    /// To write, to cut, to replace, to change the mode.
+    Change,
+    /// All of these, and to connect to a socket.
+    Any,
+}
+
+/// How an access must have ended to mean something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    /// However it ended.
+    Any,
+    /// It was not let happen, or there was nothing. What was granted was meant.
+    NotAllowed,
+    /// It was not let happen.
+    Denied,
+}
+
+/// How much one access of a place of credentials says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// Programs that are not its owners have no business there.
+    Alone,
+    /// Programs of many kinds look there as a matter of course; three kinds of such places say something.
+    Shared,
+}
+
+/// A kind of place.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) class: Class,
+    pub(super) says: &'static str,
+    pub(super) severity: Severity,
+    pub(super) techniques: &'static [&'static str],
+    pub(super) access: Access,
+    pub(super) when: When,
+    pub(super) weight: Weight,
+    pub(super) paths: &'static [&'static str],
+    /// Parts of it that mean nothing.
+    pub(super) except: &'static [&'static str],
+    /// Programs whose place it is.
+    pub(super) owners: &'static [&'static str],
+    /// Programs that it means something of; all where this is empty.
+    pub(super) only_by: &'static [&'static str],
+}
+
+const NONE: &[&str] = &[];
+
+const fn place(
+    class: Class,
+    severity: Severity,
+    says: &'static str,
+    paths: &'static [&'static str],
+) -> Place {
+    Place {
+        class,
+        says,
+        severity,
+        techniques: NONE,
+        access: Access::Read,
+        when: When::Any,
+        weight: Weight::Alone,
+        paths,
+        except: NONE,
+        owners: NONE,
+        only_by: NONE,
+    }
+}
+
+/// All places.
+pub(super) fn all() -> impl Iterator<Item = &'static Place> {
+    credentials::PLACES.iter().chain(later::PLACES).chain(others::PLACES)
+}
+
+/// A place by its number.
+pub(super) fn at(number: usize) -> Option<&'static Place> {
+    all().nth(number)
+}
+
+/// Programs whose purpose is to list processes.
+pub(super) const LISTERS: &[&str] = &[
+    "ps", "top", "htop", "pgrep", "pkill", "pidof", "killall", "lsof", "fuser", "pstree", "w", "uptime",
+    "free",
+];
+
+/// Where people and services keep what is theirs. What is refused here was not granted, and no program needs it to start.
+pub(super) const PRIVATE: &[&str] = &[
+    "/home/*/**",
+    "/root/**",
+    "/Users/*/**",
+    "/mnt/**",
+    "/media/**",
+    "/srv/**",
+    "/boot/**",
+    "/var/mail/**",
+    "/var/spool/**",
+    "/var/log/**",
+    "/var/backups/**",
+    "/var/www/**",
+    "/var/lib/docker/**",
+    "/var/lib/mysql/**",
+    "/var/lib/postgresql/**",
+    "/etc/sudoers",
+    "/etc/sudoers.d/**",
+];
+
+/// Names that programs look for in every folder above the one they are started in, and what they leave there.
+pub(super) const LOOKED_FOR: &[&str] = &[
+    "AGENTS.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "CLAUDE.md",
+    "CMakeLists.txt",
+    "Gemfile",
+    "Makefile",
+    "Pipfile",
+    "WORKSPACE",
+    "__pycache__",
+    "babel.config.js",
+    "bin",
+    "build.gradle",
+    "bunfig.toml",
+    "composer.json",
+    "conftest.py",
+    "deno.json",
+    "deno.jsonc",
+    "go",
+    "go.mod",
+    "go.work",
+    "jsconfig.json",
+    "lerna.json",
+    "mypy.ini",
+    "node_modules",
+    "nx.json",
+    "package-lock.json",
+    "package.json",
+    "pnpm-workspace.yaml",
+    "pom.xml",
+    "poetry.toml",
+    "pyproject.toml",
+    "pyrightconfig.json",
+    "pytest.ini",
+    "pyvenv.cfg",
+    "ruff.toml",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "rustfmt.toml",
+    "settings.gradle",
+    "setup.cfg",
+    "setup.py",
+    "snap",
+    "tox.ini",
+    "tsconfig.json",
+    "turbo.json",
+    "uv.lock",
+    "uv.toml",
+    "yarn.lock",
+];

@@ -1,0 +1,121 @@
+//! Ways to become more, ways out, and places to look around.
+
+use super::{Access, Place, When, place};
+use crate::trace::Class::{Discovery, PrivilegeEscalation, SandboxEscape};
+use crate::trace::Severity::{High, Low};
+
+/// A place that leads out.
+const fn out(says: &'static str, access: Access, when: When, paths: &'static [&'static str]) -> Place {
+    Place { techniques: &["T1611"], access, when, ..place(SandboxEscape, High, says, paths) }
+}
+
+/// Programs that read what they are told to, and nothing else.
+const READERS: &[&str] = &[
+    "awk", "base64", "cat", "cp", "cut", "dd", "gawk", "grep", "head", "less", "mawk", "more", "od", "sed",
+    "sort", "strings", "tac", "tail", "tee", "xxd",
+];
+
+pub(super) const PLACES: &[Place] = &[
+    // Ways to become more.
+    Place {
+        techniques: &["T1548.003"],
+        access: Access::Change,
+        ..place(
+            PrivilegeEscalation,
+            High,
+            "who may use sudo",
+            &["/etc/sudoers", "/etc/sudoers.d/**", "/etc/polkit-1/**", "/etc/doas.conf", "/etc/pam.d/**"],
+        )
+    },
+    Place {
+        techniques: &["T1098", "T1136.001"],
+        access: Access::Change,
+        ..place(
+            PrivilegeEscalation,
+            High,
+            "accounts of the system",
+            &["/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow", "/etc/subuid", "/etc/subgid"],
+        )
+    },
+    // Ways out.
+    out(
+        "sockets of container engines",
+        Access::Any,
+        When::NotAllowed,
+        &[
+            "/run/docker.sock",
+            "/var/run/docker.sock",
+            "/run/containerd/**",
+            "/var/run/containerd/**",
+            "/run/crio/**",
+            "/run/podman/**",
+            "podman/podman.sock",
+            "docker.sock",
+            "/var/run/crio/**",
+            "/run/lxd/**",
+            "lxd/unix.socket",
+        ],
+    ),
+    out(
+        "the root of another process",
+        Access::Any,
+        When::Any,
+        &["/proc/#/root/**", "/proc/#/cwd/**", "/proc/#/task/*/root/**"],
+    ),
+    out("namespaces of the first process", Access::Any, When::Any, &["/proc/1/ns/**"]),
+    out(
+        "switches of the kernel",
+        Access::Change,
+        When::Any,
+        &["/proc/sys/**", "/proc/sysrq-trigger", "/sys/**", "/sys/fs/cgroup/**"],
+    ),
+    out(
+        "what the kernel executes",
+        Access::Change,
+        When::Any,
+        &[
+            "/proc/sys/kernel/core_pattern",
+            "/proc/sys/kernel/modprobe",
+            "/proc/sys/kernel/hotplug",
+            "release_agent",
+            "/sys/kernel/uevent_helper",
+            "/proc/sys/fs/binfmt_misc/**",
+        ],
+    ),
+    out(
+        "memory and disks of the machine",
+        Access::Any,
+        When::Any,
+        &[
+            "/dev/mem",
+            "/dev/kmem",
+            "/dev/port",
+            "/proc/kcore",
+            "/dev/sd*",
+            "/dev/nvme*",
+            "/dev/vd*",
+            "/dev/xvd*",
+            "/dev/dm-*",
+            "/dev/mapper/*",
+            "/dev/disk/**",
+            "/dev/loop*",
+        ],
+    ),
+    // Looking around.
+    Place {
+        techniques: &["T1083"],
+        when: When::Denied,
+        ..place(Discovery, Low, "home folders", &["/home", "/home/*", "/root", "/Users", "/Users/*"])
+    },
+    Place {
+        techniques: &["T1083"],
+        when: When::Denied,
+        ..place(Discovery, Low, "other disks", &["/mnt", "/mnt/*", "/media", "/media/*", "/srv", "/boot"])
+    },
+    Place {
+        techniques: &["T1087.001"],
+        when: When::Denied,
+        only_by: READERS,
+        ..place(Discovery, Low, "accounts of the system", &["/etc/passwd", "/etc/group"])
+    },
+];
