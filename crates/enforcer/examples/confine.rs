@@ -98,7 +98,7 @@ struct Printer;
 impl Observer for Printer {
     fn observed(&self, observed: &Observed) {
         let who = observed.actor.as_ref().map(|actor| (actor.pid, actor.inner_pid, actor.binary.as_deref()));
-        eprintln!("confine: {:>9.3} ms {who:?} {:?}", observed.elapsed.as_secs_f64() * 1e3, observed.tried);
+        eprintln!("confine: {who:?} {:?}", observed.tried);
     }
 }
 

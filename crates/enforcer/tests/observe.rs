@@ -194,7 +194,7 @@ os.execv('/bin/echo', ['echo', 'last'])
         .rev()
         .find(|one| matches!(&one.tried, Tried::File(file) if file.path.ends_with("libc.so.6")));
     assert!(last.unwrap().actor.as_ref().unwrap().binary.as_ref().unwrap().ends_with("echo"), "{last:?}");
-    let times: Vec<_> = observed.iter().map(|one| one.elapsed).collect();
+    let times: Vec<_> = observed.iter().map(|one| one.instant).collect();
     assert!(times.is_sorted(), "in their order");
 }
 

@@ -1,5 +1,7 @@
 //! What the enforcer sees, as events of a trace.
 
+use std::time::Instant;
+
 use jiff::Timestamp;
 use skillsandbox_enforcer::egress::{Action, Attempt, End as Ended, Reason, Verdict as Judged};
 use skillsandbox_enforcer::{
@@ -7,8 +9,8 @@ use skillsandbox_enforcer::{
 };
 use skillsandbox_tracer::{Connection, Event, FileOperation, Process, Verdict, What};
 
-/// Something that was seen.
-pub(crate) fn observed(observed: &Observed) -> Event {
+/// Something that was seen, in a run whose clock was started then.
+pub(crate) fn observed(observed: &Observed, started: Instant) -> Event {
     let mut event = match &observed.tried {
         Tried::File(file) => self::file(file),
         Tried::Exec(exec) => self::exec(exec),
@@ -26,7 +28,8 @@ pub(crate) fn observed(observed: &Observed) -> Event {
         }
         _ => Event::new(What::Lost { at: "observer".to_owned() }),
     };
-    event.elapsed_us = observed.elapsed.as_micros().try_into().unwrap_or(u64::MAX);
+    let elapsed = observed.instant.saturating_duration_since(started);
+    event.elapsed_us = elapsed.as_micros().try_into().unwrap_or(u64::MAX);
     event.time = Timestamp::try_from(observed.at).unwrap_or_else(|_| Timestamp::now());
     if event.process.is_none() {
         event.process = observed.actor.as_deref().map(process);

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use skillsandbox_enforcer::{Audit, Command, Error, Observed, Observer, Outcome, Output, Plan, Running};
 use skillsandbox_tracer::{Event, Line, Lines, Recorded, Recorder, RedactError, Redactor, What};
@@ -53,7 +54,7 @@ pub fn record(
     options: &Options,
 ) -> Result<Ran, RedactError> {
     let redactor = redactor(options)?;
-    let shared = Shared(Arc::new(Mutex::new(recorder.redact(Box::new(Arc::clone(&redactor))))));
+    let shared = Shared::new(recorder.redact(Box::new(Arc::clone(&redactor))));
     for event in policy::before(plan) {
         shared.record(event);
     }
@@ -63,7 +64,7 @@ pub fn record(
         .stderr(Output::Piped)
         .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
     let outcome = plan.spawn(&command).and_then(|mut running| {
-        shared.record(Event::new(What::RunStarted { command: words }));
+        shared.begin(Some(Event::new(What::RunStarted { command: words })));
         let readers = readers(&mut running, &shared, &redactor, options);
         let outcome = running.wait();
         for reader in readers {
@@ -71,6 +72,7 @@ pub fn record(
         }
         outcome
     });
+    shared.begin(None);
     let mut recorder = shared.take();
     match &outcome {
         Ok(outcome) => {
@@ -99,21 +101,47 @@ fn redactor(options: &Options) -> Result<Arc<Redactor>, RedactError> {
 
 /// A recorder that several threads talk to.
 #[derive(Clone)]
-struct Shared(Arc<Mutex<Recorder>>);
+struct Shared(Arc<Mutex<Book>>);
+
+struct Book {
+    recorder: Recorder,
+    started: Instant,
+    /// What was seen before it was certain that the program runs.
+    early: Option<Vec<Event>>,
+}
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Recorder> {
+    fn new(recorder: Recorder) -> Self {
+        let started = recorder.started();
+        Self(Arc::new(Mutex::new(Book { recorder, started, early: Some(Vec::new()) })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Book> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn record(&self, event: Event) {
-        self.lock().record(event);
+        self.lock().recorder.record(event);
+    }
+
+    /// The program runs, or never will: what was seen of it already comes after this.
+    fn begin(&self, event: Option<Event>) {
+        let mut book = self.lock();
+        let early = book.early.take().unwrap_or_default();
+        for event in event.into_iter().chain(early) {
+            book.recorder.record(event);
+        }
     }
 }
 
 impl Observer for Shared {
     fn observed(&self, observed: &Observed) {
-        self.record(events::observed(observed));
+        let mut book = self.lock();
+        let event = events::observed(observed, book.started);
+        match &mut book.early {
+            Some(early) => early.push(event),
+            None => book.recorder.record(event),
+        }
     }
 }
 
@@ -121,7 +149,7 @@ impl Shared {
     /// The recorder, when everybody else has said all they had to say.
     fn take(self) -> Recorder {
         let nobody = Recorder::new(&skillsandbox_tracer::Header::new("", ""), None, Vec::new());
-        std::mem::replace(&mut *self.lock(), nobody)
+        std::mem::replace(&mut self.lock().recorder, nobody)
     }
 }
 

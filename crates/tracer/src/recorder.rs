@@ -182,6 +182,12 @@ impl Recorder {
         }
     }
 
+    /// When its clock was started.
+    #[must_use]
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
     /// The place that the next event gets.
     #[must_use]
     pub fn next_sequence(&self) -> u64 {

@@ -19,7 +19,7 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn open(queue: Arc<Queue>, observer: Arc<dyn Observer>, paths: Paths) -> io::Result<Self> {
-        let mut work = Work { queue: Arc::clone(&queue), observer, paths, begun: Instant::now() };
+        let mut work = Work { queue: Arc::clone(&queue), observer, paths };
         let thread = std::thread::Builder::new().name("skillsandbox-log".into()).stack_size(256 << 10);
         let thread = thread.spawn(move || work.run())?;
         Ok(Self { queue, thread: Some(thread) })
@@ -48,7 +48,6 @@ struct Work {
     queue: Arc<Queue>,
     observer: Arc<dyn Observer>,
     paths: Paths,
-    begun: Instant,
 }
 
 impl Work {
@@ -61,8 +60,8 @@ impl Work {
             }
             if batch.lost > 0 {
                 let tried = Tried::Lost(batch.lost);
-                let (at, elapsed) = (SystemTime::now(), self.begun.elapsed());
-                self.observer.observed(&Observed { at, elapsed, actor: None, tried });
+                let (at, instant) = (SystemTime::now(), Instant::now());
+                self.observer.observed(&Observed { at, instant, actor: None, tried });
             }
             if batch.is_last {
                 return;
@@ -93,7 +92,6 @@ impl Work {
             RawTried::Network(attempt) => Tried::Network(attempt),
             RawTried::Refused(call) => Tried::Refused(call),
         };
-        let elapsed = raw.at.saturating_duration_since(self.begun);
-        Observed { at: raw.wall, elapsed, actor: raw.actor, tried }
+        Observed { at: raw.wall, instant: raw.at, actor: raw.actor, tried }
     }
 }

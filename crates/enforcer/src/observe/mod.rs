@@ -14,7 +14,7 @@ mod raw;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use serde::Serialize;
 use skillsandbox_egress::Attempt;
@@ -70,8 +70,8 @@ pub trait Observer: Send + Sync {
 pub struct Observed {
     /// When.
     pub at: SystemTime,
-    /// Since the program was started.
-    pub elapsed: Duration,
+    /// The same by a clock that never goes back.
+    pub instant: Instant,
     /// Who it was, where that is known.
     pub actor: Option<Arc<Actor>>,
     /// What it was.
