@@ -18,7 +18,7 @@ const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", 
 
 /// What programs need of /etc to start. Files with names or secrets of this host are not among them: passwd, group, hosts,
 /// resolv.conf and nsswitch.conf are written anew, and /etc/ssl is not granted as a whole because of /etc/ssl/private.
-const ETC: [&str; 19] = [
+const ETC: [&str; 21] = [
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
@@ -34,6 +34,8 @@ const ETC: [&str; 19] = [
     "/etc/timezone",
     "/etc/alternatives",
     "/etc/mime.types",
+    "/etc/host.conf",
+    "/etc/gai.conf",
     "/etc/services",
     "/etc/protocols",
     "/etc/perl",
