@@ -36,6 +36,9 @@ const BREATH: Duration = Duration::from_millis(50);
 /// Connections that are accepted before others have their turn.
 const ACCEPTED_AT_ONCE: usize = 32;
 
+/// The longest that is waited for what a run has said to reach its destination, whatever was asked for.
+const LONGEST_DRAIN: Duration = Duration::from_hours(24);
+
 const RELAYED: EventFlags =
     EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
 
@@ -53,6 +56,18 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    pub(crate) fn new(policy: Arc<Policy>, ledger: Ledger, control: Arc<Control>) -> io::Result<Self> {
+        Ok(Self {
+            lookups: Lookups::new(policy.resolver)?,
+            policy,
+            ledger,
+            bench: Workbench::new(),
+            is_draining: false,
+            control,
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+        })
+    }
+
     pub(crate) fn watch(&self, socket: impl AsFd, token: Token, flags: EventFlags) -> io::Result<()> {
         epoll::add(&self.epoll, socket, EventData::new_u64(token.bits()), flags)?;
         Ok(())
@@ -137,15 +152,7 @@ impl Engine {
         ledger: Ledger,
         control: Arc<Control>,
     ) -> io::Result<Self> {
-        let shared = Shared {
-            lookups: Lookups::new(policy.resolver)?,
-            policy,
-            ledger,
-            bench: Workbench::new(),
-            is_draining: false,
-            control,
-            epoll: epoll::create(CreateFlags::CLOEXEC)?,
-        };
+        let shared = Shared::new(policy, ledger, control)?;
         let at = |index: usize| Place { index: u32::try_from(index).unwrap_or(u32::MAX), generation: 0 };
         shared.watch(shared.control.wake(), Token::new(Kind::Control, Place::default()), EventFlags::IN)?;
         shared.watch(
@@ -253,7 +260,8 @@ impl Engine {
             Order::GoOn => {}
             Order::Drain(patience) => {
                 self.shared.is_draining = true;
-                self.until = Some(now + patience);
+                // A patience without end has one all the same: the run is over.
+                self.until = now.checked_add(patience).or_else(|| now.checked_add(LONGEST_DRAIN));
                 // Those that have been accepted by the kernel only, too.
                 for index in 0..self.listeners.len() {
                     self.accept(index, now);
@@ -426,7 +434,9 @@ fn admission(shared: &Shared, to: SocketAddr) -> Result<Admitted, Reason> {
     }
     let rule = policy.for_address(to.ip(), to.port(), Transport::Tcp).ok_or(Reason::NotGranted)?;
     if !rule.is_one_address() {
-        policy.may_dial(to, &own_addresses(), Transport::Tcp)?;
+        // Where it cannot be known what this machine's own addresses are, it may be one of them.
+        let own = own_addresses().unwrap_or_else(|_| Arc::new([to.ip()]));
+        policy.may_dial(to, &own, Transport::Tcp)?;
     }
     Ok((Target::Address(to), Gate::Open, false, rule.to_string()))
 }
