@@ -22,9 +22,6 @@ use crate::rule::{DNS_PORT, Transport};
 use crate::service::reply;
 use crate::token::{Kind, Place, Places, Token};
 
-/// Conversations at a time; another one ends the one that was silent longest.
-const MOST_FLOWS: usize = 256;
-
 /// How long a conversation may be silent.
 const IDLE: Duration = Duration::from_mins(2);
 
@@ -42,6 +39,8 @@ const AT_ONCE: usize = 64;
 pub(crate) struct Datagrams {
     sockets: Vec<(u16, OwnedFd)>,
     flows: Places<Flow>,
+    /// Conversations at a time; another one ends the one that was silent longest.
+    most_flows: usize,
     places: HashMap<(SocketAddr, SocketAddr), Place>,
     next_sweep: Option<Instant>,
     /// Bytes that wait in all of them.
@@ -74,10 +73,11 @@ pub(crate) struct Received {
 }
 
 impl Datagrams {
-    pub(crate) fn new(sockets: Vec<(u16, OwnedFd)>) -> Self {
+    pub(crate) fn new(sockets: Vec<(u16, OwnedFd)>, most_flows: usize) -> Self {
         Self {
             sockets,
             flows: Places::new(),
+            most_flows,
             places: HashMap::new(),
             next_sweep: None,
             waiting: 0,
@@ -227,7 +227,7 @@ impl Datagrams {
     }
 
     fn make_room(&mut self, shared: &mut Shared, now: Instant) {
-        if self.flows.len() < MOST_FLOWS {
+        if self.flows.len() < self.most_flows {
             return;
         }
         let places = self.flows.taken();
@@ -370,6 +370,7 @@ mod tests {
     use crate::ledger::Ledger;
     use crate::policy::Policy;
     use crate::rule::{Protocol, Rule};
+    use crate::share::Share;
 
     #[test]
     fn what_waits_for_a_resolver_takes_little_memory() {
@@ -378,8 +379,9 @@ mod tests {
         policy.allow(Rule::domain("time.test").unwrap().ports([5000]).protocol(Protocol::Udp)).unwrap();
         let (policy, ledger) = (Arc::new(policy), Ledger::new(None));
         let control = Arc::new(Control::new(&policy).unwrap());
-        let mut shared = Shared::new(policy, ledger.clone(), control).unwrap();
-        let mut datagrams = Datagrams::new(Vec::new());
+        let share = Share::new();
+        let mut shared = Shared::new(policy, ledger.clone(), control, share).unwrap();
+        let mut datagrams = Datagrams::new(Vec::new(), share.flows);
         let (to, now) = ("198.18.0.1:5000".parse().unwrap(), Instant::now());
         for client in 0..300 {
             for _ in 0..MOST_WAITING {
@@ -388,7 +390,7 @@ mod tests {
             }
         }
         let places = datagrams.flows.taken();
-        assert_eq!(places.len(), MOST_FLOWS);
+        assert_eq!(places.len(), share.flows);
         let held =
             |place| datagrams.flows.get_mut(place).unwrap().waiting.iter().map(Vec::len).sum::<usize>();
         let held: usize = places.into_iter().map(held).sum();

@@ -24,11 +24,9 @@ use crate::policy::Policy;
 use crate::relay::{Workbench, reset};
 use crate::rule::{DNS_PORT, Protocol, Transport};
 use crate::service::NameStreams;
+use crate::share::Share;
 use crate::tap::Tap;
 use crate::token::{Kind, Place, Places, Token};
-
-/// Connections that are relayed at a time. Others wait to be accepted.
-const MOST_CONNECTIONS: usize = 256;
 
 /// How long nothing is accepted where the launching program has no descriptors left.
 const BREATH: Duration = Duration::from_millis(50);
@@ -56,12 +54,17 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(policy: Arc<Policy>, ledger: Ledger, control: Arc<Control>) -> io::Result<Self> {
+    pub(crate) fn new(
+        policy: Arc<Policy>,
+        ledger: Ledger,
+        control: Arc<Control>,
+        share: Share,
+    ) -> io::Result<Self> {
         Ok(Self {
             lookups: Lookups::new(policy.resolver)?,
             policy,
             ledger,
-            bench: Workbench::new(),
+            bench: Workbench::new(share.pipes),
             is_draining: false,
             control,
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
@@ -141,6 +144,8 @@ pub(crate) struct Engine {
     again: Vec<Token>,
     /// Whether listeners are watched.
     is_accepting: bool,
+    /// Connections that are relayed at a time. Others wait to be accepted.
+    most_connections: usize,
     accept_again: Option<Instant>,
     until: Option<Instant>,
 }
@@ -152,7 +157,8 @@ impl Engine {
         ledger: Ledger,
         control: Arc<Control>,
     ) -> io::Result<Self> {
-        let shared = Shared::new(policy, ledger, control)?;
+        let share = Share::new();
+        let shared = Shared::new(policy, ledger, control, share)?;
         let at = |index: usize| Place { index: u32::try_from(index).unwrap_or(u32::MAX), generation: 0 };
         shared.watch(shared.control.wake(), Token::new(Kind::Control, Place::default()), EventFlags::IN)?;
         shared.watch(
@@ -174,12 +180,13 @@ impl Engine {
             listeners: sockets.streams,
             connections: Places::new(),
             name_streams: NameStreams::new(),
-            datagrams: Datagrams::new(sockets.datagrams),
+            datagrams: Datagrams::new(sockets.datagrams, share.flows),
             taps: sockets.taps,
             control: control_space(),
             timers: BTreeSet::new(),
             again: Vec::new(),
             is_accepting: true,
+            most_connections: share.connections,
             accept_again: None,
             until: None,
         })
@@ -338,7 +345,7 @@ impl Engine {
 
     fn accept(&mut self, index: usize, now: Instant) {
         for _ in 0..ACCEPTED_AT_ONCE {
-            if self.connections.len() >= MOST_CONNECTIONS {
+            if self.connections.len() >= self.most_connections {
                 return self.pause_accepting(None);
             }
             let Some((port, listener)) = self.listeners.get(index) else { return };
@@ -362,7 +369,7 @@ impl Engine {
 
     fn accept_again(&mut self, now: Instant) {
         let paused = self.accept_again.is_some_and(|until| now < until);
-        if !self.is_accepting && !paused && self.connections.len() < MOST_CONNECTIONS {
+        if !self.is_accepting && !paused && self.connections.len() < self.most_connections {
             self.watch_listeners(true);
         }
     }

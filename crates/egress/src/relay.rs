@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown};
@@ -48,29 +49,41 @@ impl Side {
 struct Pipe {
     out: OwnedFd,
     into: OwnedFd,
+    _made: Arc<()>,
 }
 
 /// Empty pipes, and memory to read into: shared by all connections of a broker.
 #[derive(Debug)]
 pub(crate) struct Workbench {
     pipes: Vec<Pipe>,
+    /// Every pipe that there is has one of these.
+    made: Arc<()>,
+    most_pipes: usize,
     pub(crate) scratch: Box<[u8]>,
 }
 
 impl Workbench {
-    pub(crate) fn new() -> Self {
-        Self { pipes: Vec::new(), scratch: vec![0; SCRATCH].into_boxed_slice() }
+    pub(crate) fn new(most_pipes: usize) -> Self {
+        Self {
+            pipes: Vec::new(),
+            made: Arc::new(()),
+            most_pipes,
+            scratch: vec![0; SCRATCH].into_boxed_slice(),
+        }
     }
 
-    /// `None` where the launching program has no descriptors left: bytes are copied then.
+    /// `None` where there are too many, or the launching program has no descriptors left: bytes are copied then.
     fn pipe(&mut self) -> Option<Pipe> {
         if let Some(pipe) = self.pipes.pop() {
             return Some(pipe);
         }
+        if Arc::strong_count(&self.made) > self.most_pipes {
+            return None;
+        }
         let (out, into) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
         // Beyond a user's share of pipe memory it stays small, and works.
         let _ = rustix::pipe::fcntl_setpipe_size(&into, PIPE);
-        Some(Pipe { out, into })
+        Some(Pipe { out, into, _made: Arc::clone(&self.made) })
     }
 
     fn give_back(&mut self, pipe: Pipe) {
