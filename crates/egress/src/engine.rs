@@ -37,8 +37,11 @@ const ACCEPTED_AT_ONCE: usize = 32;
 /// The longest that is waited for what a run has said to reach its destination, whatever was asked for.
 const LONGEST_DRAIN: Duration = Duration::from_hours(24);
 
-const RELAYED: EventFlags =
-    EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
+const RELAYED: EventFlags = EventFlags::IN
+    .union(EventFlags::PRI)
+    .union(EventFlags::OUT)
+    .union(EventFlags::RDHUP)
+    .union(EventFlags::ET);
 
 /// What everything that is served has in common.
 #[derive(Debug)]

@@ -35,13 +35,14 @@ pub(crate) struct Side {
     pub(crate) socket: OwnedFd,
     pub(crate) readable: bool,
     pub(crate) writable: bool,
-    /// The other end has said that it will say no more, or is gone.
-    pub(crate) hung_up: bool,
+    /// A short read may not be all there is: the other end has said that it will say no more, or has sent urgent data, before
+    /// which each read ends, and `splice` does not pass.
+    pub(crate) reads_short: bool,
 }
 
 impl Side {
     pub(crate) fn new(socket: OwnedFd) -> Self {
-        Self { socket, readable: false, writable: false, hung_up: false }
+        Self { socket, readable: false, writable: false, reads_short: false }
     }
 }
 
@@ -219,7 +220,7 @@ impl Way {
                 return Ok(Next::Wait);
             } else if !hears.is_open() {
                 self.read_past_gate(from, &mut hears, bench)?;
-            } else if self.bulk {
+            } else if self.bulk && !from.reads_short {
                 self.fill_pipe(from, bench)?;
             } else {
                 self.copy(from, to, bench)?;
@@ -304,7 +305,8 @@ impl Way {
             return Ok(());
         };
         match splice(&from.socket, &pipe.into, PIPE) {
-            Ok(0) => self.ended = true,
+            // The end, or urgent data before it: a read tells.
+            Ok(0) => from.reads_short = true,
             Ok(count) => {
                 self.in_pipe = count;
                 self.small_reads = if count < 4096 { self.small_reads + 1 } else { 0 };
@@ -349,7 +351,7 @@ fn receive(from: &mut Side, into: &mut [u8]) -> Result<Option<usize>, Broken> {
     match rustix::net::recv(&from.socket, into, RecvFlags::DONTWAIT) {
         Ok((_, count)) => {
             // Less than there was room for is all there was; an end would have been announced, or will be.
-            if count < length && !from.hung_up {
+            if count < length && !from.reads_short {
                 from.readable = false;
             }
             Ok(Some(count))
