@@ -29,7 +29,7 @@ pub(crate) struct Destinations {
     /// `None` where nothing is granted.
     broker: Option<Broker>,
     ledger: Ledger,
-    /// An attempt that was refused, to be written down when the caller has its answer.
+    /// An attempt that comes to nothing, to be written down when the caller has its answer.
     untold: Option<Attempt>,
     closer: Closer,
 }
@@ -60,15 +60,20 @@ impl Destinations {
         broker.saw(process.clone(), to);
         let is_local = to.ip().is_loopback() || to.ip().is_unspecified();
         let Some((name, reason)) = broker.refuses(to) else { return Answer::GoOn };
-        // A program's own servers are nobody's business; nor is a datagram that was not sent yet.
-        if (is_local && !broker.serves(to.port()))
-            || transport(asked, &mut self.closer) != Some(Transport::Tcp)
-        {
+        // A program's own servers are nobody's business.
+        if is_local && !broker.serves(to.port()) {
             return Answer::GoOn;
         }
-        let action = Action::Reach(Transport::Tcp);
-        self.untold = Some(Attempt::new(action, name, to, Some(process), Verdict::Refused(reason)));
-        Answer::Fail(libc::ECONNREFUSED)
+        let (transport, answer) = match transport(asked, &mut self.closer) {
+            Some(Transport::Tcp) => (Transport::Tcp, Answer::Fail(libc::ECONNREFUSED)),
+            // To a group of IPv4 that nobody has joined: the kernel drops it before a raw socket sees it.
+            Some(Transport::Udp) if to.ip().is_multicast() && to.is_ipv4() => (Transport::Udp, Answer::GoOn),
+            // A datagram that was not sent yet.
+            _ => return Answer::GoOn,
+        };
+        let verdict = Verdict::Refused(reason);
+        self.untold = Some(Attempt::new(Action::Reach(transport), name, to, Some(process), verdict));
+        answer
     }
 
     /// Nothing is granted, and the kernel says so. A question for a name goes to an address of the sandbox itself.
