@@ -72,15 +72,15 @@ impl Key {
 
 impl Pages {
     /// Adds an attempt to one that is the same; gives the key back where there is none.
-    fn fold(&mut self, key: Key, attempt: &Attempt) -> Result<(), Key> {
+    fn fold(&mut self, key: Key, attempt: &Attempt) -> Option<Key> {
         let Some(kept) = self.index.get(&key).and_then(|&place| self.kept.get_mut(place)) else {
-            return Err(key);
+            return Some(key);
         };
         kept.count = kept.count.saturating_add(attempt.count);
         kept.sent = kept.sent.saturating_add(attempt.sent);
         kept.received = kept.received.saturating_add(attempt.received);
         kept.duration = kept.duration.saturating_add(attempt.duration);
-        Ok(())
+        None
     }
 }
 
@@ -119,13 +119,11 @@ impl Ledger {
         let is_let_through =
             attempt.action != Action::LookUp && !matches!(attempt.verdict, Verdict::Refused(_));
         let most = if is_let_through { MOST } else { MOST - FOR_LET_THROUGH };
-        let Err(mut key) = pages.fold(Key::of(&attempt), &attempt) else { return };
+        let Some(mut key) = pages.fold(Key::of(&attempt), &attempt) else { return };
         if pages.kept.len() >= most - WITHOUT_PROCESS {
             attempt.process = None;
-            key = match pages.fold(Key::of(&attempt), &attempt) {
-                Ok(()) => return,
-                Err(key) => key,
-            };
+            let Some(without) = pages.fold(Key::of(&attempt), &attempt) else { return };
+            key = without;
         }
         if pages.kept.len() >= most {
             pages.untold = pages.untold.saturating_add(attempt.count);
