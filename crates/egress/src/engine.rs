@@ -24,11 +24,9 @@ use crate::policy::Policy;
 use crate::relay::{Workbench, reset};
 use crate::rule::{DNS_PORT, Protocol, Transport};
 use crate::service::NameStreams;
+use crate::share::Share;
 use crate::tap::Tap;
 use crate::token::{Kind, Place, Places, Token};
-
-/// Connections that are relayed at a time. Others wait to be accepted.
-const MOST_CONNECTIONS: usize = 256;
 
 /// How long nothing is accepted where the launching program has no descriptors left.
 const BREATH: Duration = Duration::from_millis(50);
@@ -36,8 +34,14 @@ const BREATH: Duration = Duration::from_millis(50);
 /// Connections that are accepted before others have their turn.
 const ACCEPTED_AT_ONCE: usize = 32;
 
-const RELAYED: EventFlags =
-    EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
+/// The longest that is waited for what a run has said to reach its destination, whatever was asked for.
+const LONGEST_DRAIN: Duration = Duration::from_hours(24);
+
+const RELAYED: EventFlags = EventFlags::IN
+    .union(EventFlags::PRI)
+    .union(EventFlags::OUT)
+    .union(EventFlags::RDHUP)
+    .union(EventFlags::ET);
 
 /// What everything that is served has in common.
 #[derive(Debug)]
@@ -53,6 +57,23 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    pub(crate) fn new(
+        policy: Arc<Policy>,
+        ledger: Ledger,
+        control: Arc<Control>,
+        share: Share,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            lookups: Lookups::new(policy.resolver)?,
+            policy,
+            ledger,
+            bench: Workbench::new(share.pipes),
+            is_draining: false,
+            control,
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+        })
+    }
+
     pub(crate) fn watch(&self, socket: impl AsFd, token: Token, flags: EventFlags) -> io::Result<()> {
         epoll::add(&self.epoll, socket, EventData::new_u64(token.bits()), flags)?;
         Ok(())
@@ -126,6 +147,8 @@ pub(crate) struct Engine {
     again: Vec<Token>,
     /// Whether listeners are watched.
     is_accepting: bool,
+    /// Connections that are relayed at a time. Others wait to be accepted.
+    most_connections: usize,
     accept_again: Option<Instant>,
     until: Option<Instant>,
 }
@@ -137,15 +160,8 @@ impl Engine {
         ledger: Ledger,
         control: Arc<Control>,
     ) -> io::Result<Self> {
-        let shared = Shared {
-            lookups: Lookups::new(policy.resolver)?,
-            policy,
-            ledger,
-            bench: Workbench::new(),
-            is_draining: false,
-            control,
-            epoll: epoll::create(CreateFlags::CLOEXEC)?,
-        };
+        let share = Share::new();
+        let shared = Shared::new(policy, ledger, control, share)?;
         let at = |index: usize| Place { index: u32::try_from(index).unwrap_or(u32::MAX), generation: 0 };
         shared.watch(shared.control.wake(), Token::new(Kind::Control, Place::default()), EventFlags::IN)?;
         shared.watch(
@@ -167,12 +183,13 @@ impl Engine {
             listeners: sockets.streams,
             connections: Places::new(),
             name_streams: NameStreams::new(),
-            datagrams: Datagrams::new(sockets.datagrams),
+            datagrams: Datagrams::new(sockets.datagrams, share.flows),
             taps: sockets.taps,
             control: control_space(),
             timers: BTreeSet::new(),
             again: Vec::new(),
             is_accepting: true,
+            most_connections: share.connections,
             accept_again: None,
             until: None,
         })
@@ -253,7 +270,8 @@ impl Engine {
             Order::GoOn => {}
             Order::Drain(patience) => {
                 self.shared.is_draining = true;
-                self.until = Some(now + patience);
+                // A patience without end has one all the same: the run is over.
+                self.until = now.checked_add(patience).or_else(|| now.checked_add(LONGEST_DRAIN));
                 // Those that have been accepted by the kernel only, too.
                 for index in 0..self.listeners.len() {
                     self.accept(index, now);
@@ -329,7 +347,7 @@ impl Engine {
 
     fn accept(&mut self, index: usize, now: Instant) {
         for _ in 0..ACCEPTED_AT_ONCE {
-            if self.connections.len() >= MOST_CONNECTIONS {
+            if self.connections.len() >= self.most_connections {
                 return self.pause_accepting(None);
             }
             let Some((port, listener)) = self.listeners.get(index) else { return };
@@ -353,7 +371,7 @@ impl Engine {
 
     fn accept_again(&mut self, now: Instant) {
         let paused = self.accept_again.is_some_and(|until| now < until);
-        if !self.is_accepting && !paused && self.connections.len() < MOST_CONNECTIONS {
+        if !self.is_accepting && !paused && self.connections.len() < self.most_connections {
             self.watch_listeners(true);
         }
     }
@@ -425,7 +443,9 @@ fn admission(shared: &Shared, to: SocketAddr) -> Result<Admitted, Reason> {
     }
     let rule = policy.for_address(to.ip(), to.port(), Transport::Tcp).ok_or(Reason::NotGranted)?;
     if !rule.is_one_address() {
-        policy.may_dial(to, &own_addresses(), Transport::Tcp)?;
+        // Where it cannot be known what this machine's own addresses are, it may be one of them.
+        let own = own_addresses().unwrap_or_else(|_| Arc::new([to.ip()]));
+        policy.may_dial(to, &own, Transport::Tcp)?;
     }
     Ok((Target::Address(to), Gate::Open, false, rule.to_string()))
 }

@@ -131,6 +131,13 @@ impl Lookups {
     }
 }
 
+/// The run is over: what was not yet asked for is not asked for any more.
+impl Drop for Lookups {
+    fn drop(&mut self) {
+        self.shared.work().names.clear();
+    }
+}
+
 /// A thread of its own: takes names as long as there are any. Nobody waits for it.
 fn serve(shared: &Shared, resolver: Option<IpAddr>) {
     loop {
@@ -159,7 +166,8 @@ fn resolve(name: &str, resolver: Option<IpAddr>) -> Resolved {
         return Err("the name has no address".to_owned());
     }
     addresses.truncate(MOST_ADDRESSES);
-    Ok(Meaning { addresses, own: own_addresses() })
+    let own = own_addresses().map_err(|error| format!("cannot list this machine's addresses: {error}"))?;
+    Ok(Meaning { addresses, own })
 }
 
 /// As programs of the host do, but for search lists: a dot at the end says that the name is whole. The system's resolver does not
@@ -190,10 +198,10 @@ fn in_hosts(hosts: &str, name: &str) -> Vec<IpAddr> {
     named.take(MOST_ADDRESSES).collect()
 }
 
-/// The addresses of this machine's interfaces: services that listen on them did not mean to be reached by a skill.
-pub(crate) fn own_addresses() -> Arc<[IpAddr]> {
-    let Ok(interfaces) = getifaddrs() else { return Arc::new([]) };
-    interfaces.filter_map(|interface| interface.address.as_ref().and_then(ip)).collect()
+/// The addresses of this machine's interfaces: services that listen on them did not mean to be reached by a skill. To list them
+/// takes a descriptor, of which there may be none left.
+pub(crate) fn own_addresses() -> io::Result<Arc<[IpAddr]>> {
+    Ok(getifaddrs()?.filter_map(|interface| interface.address.as_ref().and_then(ip)).collect())
 }
 
 fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
@@ -213,6 +221,36 @@ mod tests {
         assert_eq!(found, ["192.0.2.1".parse::<IpAddr>().unwrap(), "2001:db8::1".parse().unwrap()]);
         assert!(in_hosts(hosts, "weather.test").is_empty());
         assert!(in_hosts(hosts, "api").is_empty());
+    }
+
+    /// In a process of its own, which has no descriptors left.
+    #[test]
+    fn without_descriptors_it_is_not_said_that_this_machine_has_no_addresses() {
+        const ALONE: &str = "SKILLSANDBOX_TEST_ALONE";
+        if std::env::var_os(ALONE).is_some() {
+            assert!(own_addresses().is_ok_and(|own| !own.is_empty()), "as long as there are some");
+            let _all: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
+            assert!(own_addresses().is_err());
+            return;
+        }
+        let test = "lookup::tests::without_descriptors_it_is_not_said_that_this_machine_has_no_addresses";
+        let mut child = std::process::Command::new("/bin/sh");
+        child.args(["-c", "ulimit -n 64 && exec \"$0\" --exact \"$1\" --test-threads 1"]);
+        let child = child.arg(std::env::current_exe().unwrap()).arg(test).env(ALONE, "1").output().unwrap();
+        let said = String::from_utf8_lossy(&child.stdout);
+        assert!(child.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    #[test]
+    fn names_that_wait_are_not_asked_for_when_the_run_is_over() {
+        let mut lookups = Lookups::new(Some([127, 0, 0, 1].into())).unwrap();
+        let shared = Arc::clone(&lookups.shared);
+        // As if all threads waited for a resolver that does not answer.
+        shared.work().threads = MOST_THREADS;
+        assert!(lookups.meaning("a.test", Instant::now()).is_none());
+        assert_eq!(shared.work().names.len(), 1);
+        drop(lookups);
+        assert!(shared.work().names.is_empty());
     }
 
     #[test]

@@ -58,6 +58,7 @@
 mod capture;
 mod cgroup;
 mod child;
+mod closer;
 #[cfg(test)]
 mod cost;
 mod cures;

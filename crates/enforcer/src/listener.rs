@@ -7,7 +7,7 @@ use rustix::event::PollFlags;
 use crate::destinations::Destinations;
 use crate::refusals::Refusals;
 use crate::seccomp::Profile;
-use crate::sys::seccomp::{Answer, answer, receive, wake_in_place};
+use crate::sys::seccomp::{answer, receive, wake_in_place};
 
 /// The listener of a run's filter. What it does not answer, because it is gone, fails all the same.
 #[derive(Debug)]
@@ -56,9 +56,7 @@ impl Listener {
                 };
                 // A caller that was killed in the meantime needs no answer; another failure leaves it waiting for its end.
                 let _ = answer(descriptor.as_fd(), asked, reply);
-                if reply != Answer::GoOn {
-                    self.destinations.tell();
-                }
+                self.destinations.tell();
             }
             Err(_) if is_over => self.descriptor = None,
             Err(_) => {}
