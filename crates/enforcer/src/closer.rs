@@ -66,7 +66,7 @@ mod tests {
             let mut socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             peers.push(listener.accept().unwrap());
             socket.set_nonblocking(true).unwrap();
-            while socket.write(&[0; 65536]).is_ok() {}
+            while socket.write(&[0; 4096]).is_ok() {}
             rustix::net::sockopt::set_socket_linger(&socket, Some(Duration::from_hours(1))).unwrap();
             assert!(closer.has_room());
             closer.close(socket.into());
