@@ -121,13 +121,17 @@ impl Shared {
     }
 
     /// Who named a destination just now, if that is known.
-    pub(crate) fn who(&self, destination: SocketAddr, now: Instant) -> Option<Process> {
-        self.control.witnesses().who(destination, now)
+    pub(crate) fn who(&self, destination: SocketAddr, transport: Transport, now: Instant) -> Option<Process> {
+        self.control.witnesses().who(destination, transport, now)
     }
 
     /// An attempt that begins now.
     pub(crate) fn attempt(&self, action: Action, to: SocketAddr, verdict: Verdict, now: Instant) -> Attempt {
-        Attempt::new(action, self.name_of(to.ip()), to, self.who(to, now), verdict)
+        let transport = match action {
+            Action::Reach(transport) => transport,
+            Action::LookUp => Transport::Udp,
+        };
+        Attempt::new(action, self.name_of(to.ip()), to, self.who(to, transport, now), verdict)
     }
 }
 
