@@ -114,7 +114,8 @@ impl Dial {
         let due = self.going_on.iter().map(|going| going.until).min();
         match due {
             None => Dialled::Failed(self.error.unwrap_or(Errno::HOSTUNREACH).into()),
-            Some(due) if self.waiting.is_empty() => Dialled::Waits(due),
+            // With all that may go on going on, the next one has its turn when one is given up.
+            Some(due) if self.waiting.is_empty() || self.going_on.len() >= MOST => Dialled::Waits(due),
             Some(due) => Dialled::Waits(due.min(self.next)),
         }
     }
@@ -133,5 +134,54 @@ fn start(to: SocketAddr) -> Result<(OwnedFd, bool), Errno> {
         Ok(()) => Ok((socket, true)),
         Err(Errno::INPROGRESS) => Ok((socket, false)),
         Err(errno) => Err(errno),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    /// A server whose queue is full: whoever connects waits.
+    fn silent() -> (TcpListener, Vec<OwnedFd>) {
+        let socket =
+            socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+        rustix::net::bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        rustix::net::listen(&socket, 0).unwrap();
+        let listener = TcpListener::from(socket);
+        let to = listener.local_addr().unwrap();
+        let mut waiting = vec![TcpStream::connect(to).unwrap().into()];
+        // It is full as soon as one does not get through at once.
+        while let Ok((socket, true)) = start(to) {
+            waiting.push(socket);
+        }
+        for _ in 0..4 {
+            waiting.extend(start(to).map(|(socket, _)| socket));
+        }
+        (listener, waiting)
+    }
+
+    /// More than may be tried at a time, and none of them answers.
+    #[test]
+    fn many_silent_addresses_are_waited_for_and_given_up() {
+        let (listener, _waiting) = silent();
+        let to = listener.local_addr().unwrap();
+        let mut now = Instant::now();
+        let mut dial = Dial::new([to; MOST + 3], now);
+        for _ in 0..100 {
+            match dial.go_on(now, |_, _| Ok(())) {
+                Dialled::Waits(until) => {
+                    assert!(until > now, "to be asked again at once, for ever");
+                    now = until;
+                }
+                Dialled::Connected(..) => panic!("nobody answers"),
+                Dialled::Failed(error) => {
+                    assert_eq!(error.raw_os_error(), Some(Errno::TIMEDOUT.raw_os_error()));
+                    return;
+                }
+            }
+        }
+        panic!("none of them was given up");
     }
 }

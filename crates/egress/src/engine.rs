@@ -333,10 +333,13 @@ impl Engine {
     }
 
     fn serve_timers(&mut self, now: Instant) {
-        while let Some(&(at, token)) = self.timers.first()
-            && at <= now
-        {
-            self.timers.remove(&(at, token));
+        // Those that are due now: one that is set meanwhile has its turn when the others had theirs.
+        let due: Vec<_> = self.timers.iter().take_while(|(at, _)| *at <= now).copied().collect();
+        for (at, token) in due {
+            // An earlier one may have ended it.
+            if !self.timers.remove(&(at, token)) {
+                continue;
+            }
             if let Some(connection) = self.connections.get_mut(token.place()) {
                 connection.timer = None;
                 self.go_on(token, now);
