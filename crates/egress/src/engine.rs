@@ -37,6 +37,9 @@ const ACCEPTED_AT_ONCE: usize = 32;
 /// The longest that is waited for what a run has said to reach its destination, whatever was asked for.
 const LONGEST_DRAIN: Duration = Duration::from_hours(24);
 
+/// Rounds of reading what was said before the run ended: far more than sockets hold.
+pub(crate) const MOST_ROUNDS: usize = 256;
+
 const RELAYED: EventFlags = EventFlags::IN
     .union(EventFlags::PRI)
     .union(EventFlags::OUT)
@@ -257,7 +260,7 @@ impl Engine {
             }
             Kind::NameStream => self.name_streams.serve(token.place(), &mut self.shared, now),
             Kind::Datagrams => {
-                self.datagrams.serve_inside(token.place().index as usize, &mut self.shared, now)
+                self.datagrams.serve_inside(token.place().index as usize, &mut self.shared, now);
             }
             Kind::Flow => self.datagrams.serve_outside(token.place(), &mut self.shared, now),
             Kind::Tap => {
@@ -283,6 +286,7 @@ impl Engine {
                 for place in self.connections.taken() {
                     self.go_on(Token::new(Kind::Client, place), now);
                 }
+                self.datagrams.serve_rest(&mut self.shared, now);
             }
         }
     }
@@ -431,7 +435,8 @@ impl Engine {
         }
         self.datagrams.finish(&mut self.shared, now);
         for tap in &self.taps {
-            tap.serve(&self.shared, &mut self.control, now);
+            let mut more = || tap.serve(&self.shared, &mut self.control, now);
+            let _ = (0..MOST_ROUNDS).all(|_| more());
         }
     }
 }
