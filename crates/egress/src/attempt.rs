@@ -107,7 +107,8 @@ impl Process {
 pub enum Verdict {
     /// By this rule, in its own words.
     Allowed(String),
-    /// For this reason. Nothing was sent to the destination.
+    /// For this reason. Nothing that the program said was sent to the destination; where anything may be spoken (`tcp`), it may
+    /// have been connected to.
     Refused(Reason),
     /// For this reason, after it had begun: what came before is in the counts of bytes.
     Cut(Reason),

@@ -16,7 +16,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 use crate::attempt::{Action, Attempt, End, Reason, Verdict};
 use crate::connection::{Ending, Target};
 use crate::dns::answer::Over;
-use crate::engine::{Shared, canonical};
+use crate::engine::{MOST_ROUNDS, Shared, canonical};
 use crate::lookup::own_addresses;
 use crate::rule::{DNS_PORT, Transport};
 use crate::service::reply;
@@ -95,12 +95,20 @@ impl Datagrams {
         places.into_iter().any(|place| self.flows.get_mut(place).is_some_and(|flow| !flow.waiting.is_empty()))
     }
 
-    pub(crate) fn serve_inside(&mut self, index: usize, shared: &mut Shared, now: Instant) {
+    /// All that was said before the run ended. Nobody is left who could say more.
+    pub(crate) fn serve_rest(&mut self, shared: &mut Shared, now: Instant) {
+        for index in 0..self.sockets.len() {
+            let _ = (0..MOST_ROUNDS).all(|_| self.serve_inside(index, shared, now));
+        }
+    }
+
+    /// Whether there may be more.
+    pub(crate) fn serve_inside(&mut self, index: usize, shared: &mut Shared, now: Instant) -> bool {
         for _ in 0..AT_ONCE {
-            let Some((port, socket)) = self.sockets.get(index) else { return };
+            let Some((port, socket)) = self.sockets.get(index) else { return false };
             let port = *port;
             let Some(received) = receive(socket, &mut shared.bench.scratch, &mut self.control) else {
-                return;
+                return false;
             };
             let to = canonical(SocketAddr::new(received.to, port));
             let bytes = shared.bench.scratch.get(..received.count).unwrap_or_default().to_vec();
@@ -112,6 +120,7 @@ impl Datagrams {
                 self.flow(index, received.client, to, bytes, shared, now);
             }
         }
+        true
     }
 
     /// A datagram for somewhere: part of a conversation, or the first of one, or refused.

@@ -37,6 +37,9 @@ const ACCEPTED_AT_ONCE: usize = 32;
 /// The longest that is waited for what a run has said to reach its destination, whatever was asked for.
 const LONGEST_DRAIN: Duration = Duration::from_hours(24);
 
+/// Rounds of reading what was said before the run ended: far more than sockets hold.
+pub(crate) const MOST_ROUNDS: usize = 256;
+
 const RELAYED: EventFlags = EventFlags::IN
     .union(EventFlags::PRI)
     .union(EventFlags::OUT)
@@ -121,13 +124,17 @@ impl Shared {
     }
 
     /// Who named a destination just now, if that is known.
-    pub(crate) fn who(&self, destination: SocketAddr, now: Instant) -> Option<Process> {
-        self.control.witnesses().who(destination, now)
+    pub(crate) fn who(&self, destination: SocketAddr, transport: Transport, now: Instant) -> Option<Process> {
+        self.control.witnesses().who(destination, transport, now)
     }
 
     /// An attempt that begins now.
     pub(crate) fn attempt(&self, action: Action, to: SocketAddr, verdict: Verdict, now: Instant) -> Attempt {
-        Attempt::new(action, self.name_of(to.ip()), to, self.who(to, now), verdict)
+        let transport = match action {
+            Action::Reach(transport) => transport,
+            Action::LookUp => Transport::Udp,
+        };
+        Attempt::new(action, self.name_of(to.ip()), to, self.who(to, transport, now), verdict)
     }
 }
 
@@ -279,6 +286,7 @@ impl Engine {
                 for place in self.connections.taken() {
                     self.go_on(Token::new(Kind::Client, place), now);
                 }
+                self.datagrams.serve_rest(&mut self.shared, now);
             }
         }
     }
@@ -329,9 +337,13 @@ impl Engine {
     }
 
     fn serve_timers(&mut self, now: Instant) {
-        // Those that are due now, once each: whatever they ask for next comes after the others.
-        let later = self.timers.split_off(&(now + Duration::from_nanos(1), Token::from_bits(0)));
-        for (_, token) in std::mem::replace(&mut self.timers, later) {
+        // Those that are due now: one that is set meanwhile has its turn when the others had theirs.
+        let due: Vec<_> = self.timers.iter().take_while(|(at, _)| *at <= now).copied().collect();
+        for (at, token) in due {
+            // An earlier one may have ended it.
+            if !self.timers.remove(&(at, token)) {
+                continue;
+            }
             if let Some(connection) = self.connections.get_mut(token.place()) {
                 connection.timer = None;
                 self.go_on(token, now);
@@ -423,7 +435,8 @@ impl Engine {
         }
         self.datagrams.finish(&mut self.shared, now);
         for tap in &self.taps {
-            tap.serve(&self.shared, &mut self.control, now);
+            let mut more = || tap.serve(&self.shared, &mut self.control, now);
+            let _ = (0..MOST_ROUNDS).all(|_| more());
         }
     }
 }

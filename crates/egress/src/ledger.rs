@@ -19,7 +19,8 @@ const WITHOUT_PROCESS: usize = 128;
 
 /// Is told of every attempt as it happens.
 pub trait Observer: Send + Sync {
-    /// Called from the thread that serves the run, which waits meanwhile: return soon.
+    /// Called from a thread that serves the run, which waits meanwhile: return soon. That may be the thread which holds the time
+    /// limit, so an observer that does not return keeps the run from being ended.
     ///
     /// A connection that is let through is told twice: when it begins, with [`Attempt::end`] `None`, and when it has ended.
     ///

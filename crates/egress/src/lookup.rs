@@ -21,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// enough for a server that moves.
 const KEPT: Duration = Duration::from_secs(30);
 
-/// How long a failure is: long enough to answer a burst, short enough to try again.
+/// How long a failure is: long enough to answer a burst, short enough to try again. Each further one is kept twice as long, up to
+/// [`KEPT`]: to be asked for is to be heard of, also by whoever answers that there is no such name.
 const FAILURE_KEPT: Duration = Duration::from_secs(1);
 
 /// Names that are resolved at a time.
@@ -46,6 +47,8 @@ pub(crate) type Resolved = Result<Meaning, String>;
 pub(crate) struct Lookups {
     resolver: Option<IpAddr>,
     known: HashMap<String, Known>,
+    /// How often in a row a name could not be resolved.
+    failures: HashMap<String, u32>,
     shared: Arc<Shared>,
 }
 
@@ -79,7 +82,7 @@ impl Lookups {
     pub(crate) fn new(resolver: Option<IpAddr>) -> io::Result<Self> {
         let answered = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let shared = Arc::new(Shared { work: Mutex::default(), answered });
-        Ok(Self { resolver, known: HashMap::new(), shared })
+        Ok(Self { resolver, known: HashMap::new(), failures: HashMap::new(), shared })
     }
 
     /// Readable when there are answers.
@@ -123,7 +126,13 @@ impl Lookups {
         let answers = std::mem::take(&mut self.shared.work().answers);
         let mut names = Vec::new();
         for (name, resolved) in answers {
-            let until = now + if resolved.is_ok() { KEPT } else { FAILURE_KEPT };
+            let failures = self.failures.entry(name.clone()).or_default();
+            *failures = if resolved.is_ok() { 0 } else { failures.saturating_add(1) };
+            let kept = match *failures {
+                0 => KEPT,
+                several => FAILURE_KEPT.saturating_mul(1 << (several - 1).min(16)).min(KEPT),
+            };
+            let until = now + kept;
             names.push(name.clone());
             self.known.insert(name, Known::Answered(resolved, until));
         }
@@ -239,6 +248,30 @@ mod tests {
         let child = child.arg(std::env::current_exe().unwrap()).arg(test).env(ALONE, "1").output().unwrap();
         let said = String::from_utf8_lossy(&child.stdout);
         assert!(child.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    #[test]
+    fn a_name_that_does_not_exist_is_asked_for_ever_more_seldom() {
+        let mut lookups = Lookups::new(Some([127, 0, 0, 1].into())).unwrap();
+        // Nobody is asked here.
+        lookups.shared.work().threads = MOST_THREADS;
+        let now = Instant::now();
+        for (round, seconds) in [1, 2, 4, 8, 16, 30, 30].into_iter().enumerate() {
+            lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
+            lookups.collect(now);
+            let just_before = now + Duration::from_secs(seconds) - Duration::from_millis(1);
+            assert!(lookups.meaning("a.test", just_before).is_some(), "round {round}");
+            assert!(lookups.meaning("a.test", now + Duration::from_secs(seconds)).is_none(), "round {round}");
+        }
+        let meaning = Meaning { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]) };
+        lookups.shared.work().answers.push(("a.test".into(), Ok(meaning)));
+        lookups.collect(now);
+        lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
+        lookups.collect(now);
+        assert!(
+            lookups.meaning("a.test", now + Duration::from_secs(1)).is_none(),
+            "from the beginning again"
+        );
     }
 
     #[test]

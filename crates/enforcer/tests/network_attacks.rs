@@ -258,3 +258,21 @@ s.sendall(b'end')
     assert!(heard.ends_with(b"end"), "{} bytes, {:?}", heard.len(), outcome.network);
     assert!(heard.len() >= 20 << 18);
 }
+
+/// What is tried in the last moment of a run is on record as well.
+#[test]
+fn a_burst_at_the_end_is_on_record() {
+    let script = "
+import os, socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for number in range(150): s.sendmsg([b'x'], [], 0, ('192.0.2.1', 2000 + number))
+for number in range(150):
+    name = b'x%d' % number
+    question = bytes([0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, len(name)]) + name + b'\\4test\\0\\0\\1\\0\\1'
+    s.sendmsg([question], [], 0, ('192.0.2.53', 53))
+os._exit(0)
+";
+    let outcome = attack(granted(), script);
+    let count = |action| outcome.network.attempts.iter().filter(|one| one.action == action).count();
+    assert_eq!((count(Action::Reach(Transport::Udp)), count(Action::LookUp)), (150, 150));
+}
