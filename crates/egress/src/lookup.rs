@@ -259,7 +259,7 @@ mod tests {
         for (round, seconds) in [1, 2, 4, 8, 16, 30, 30].into_iter().enumerate() {
             lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
             lookups.collect(now);
-            let just_before = now + Duration::from_secs(seconds) - Duration::from_millis(1);
+            let just_before = now + Duration::from_millis(seconds * 1000 - 1);
             assert!(lookups.meaning("a.test", just_before).is_some(), "round {round}");
             assert!(lookups.meaning("a.test", now + Duration::from_secs(seconds)).is_none(), "round {round}");
         }

@@ -39,10 +39,9 @@ impl Witnesses {
         let mut soon = seen.iter().filter(|(at, _)| now.duration_since(*at) < SOON);
         match (soon.next(), soon.next()) {
             (Some((_, only)), None) => Some(only.clone()),
-            (Some(_), Some(_)) => None,
             // It had to wait to be accepted.
             (None, _) if transport == Transport::Tcp => seen.last().map(|(_, process)| process.clone()),
-            (None, _) => None,
+            _ => None,
         }
     }
 }
