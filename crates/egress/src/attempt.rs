@@ -107,7 +107,8 @@ impl Process {
 pub enum Verdict {
     /// By this rule, in its own words.
     Allowed(String),
-    /// For this reason. Nothing was sent to the destination.
+    /// For this reason. Nothing that the program said was sent to the destination; where anything may be spoken (`tcp`), it may
+    /// have been connected to.
     Refused(Reason),
     /// For this reason, after it had begun: what came before is in the counts of bytes.
     Cut(Reason),
@@ -233,7 +234,8 @@ impl fmt::Display for Attempt {
             write!(f, ", {} times", self.count)?;
         }
         if let Some(Process { pid, binary }) = &self.process {
-            write!(f, " [{} {pid}]", binary.as_deref().unwrap_or("?"))?;
+            // A program may have any name, also one that looks like another line of this.
+            write!(f, " [{} {pid}]", binary.as_deref().unwrap_or("?").escape_debug())?;
         }
         Ok(())
     }
@@ -287,5 +289,18 @@ impl fmt::Display for Reason {
             }
             Self::Http2 => f.write_str("HTTP/2 without TLS"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_cannot_write_lines_by_its_name() {
+        let process = Process::new(1, Some("/tmp/x\nallowed: all.test\u{1b}[2K".into()));
+        let (to, verdict) = ("192.0.2.1:443".parse().unwrap(), Verdict::Refused(Reason::NotGranted));
+        let attempt = Attempt::new(Action::Reach(Transport::Tcp), None, to, Some(process), verdict);
+        assert!(!attempt.to_string().chars().any(char::is_control), "{attempt:?}");
     }
 }

@@ -56,6 +56,15 @@ pub(crate) enum Order {
 }
 
 impl Control {
+    pub(crate) fn new(policy: &Policy) -> io::Result<Self> {
+        Ok(Self {
+            wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            order: Mutex::new(Order::GoOn),
+            witnesses: Mutex::default(),
+            names: Mutex::new(Names::new(policy)),
+        })
+    }
+
     pub(crate) fn wake(&self) -> &OwnedFd {
         &self.wake
     }
@@ -78,13 +87,7 @@ impl Control {
 impl Broker {
     /// Begins to serve. What is tried is written to the ledger.
     pub fn start(policy: Arc<Policy>, sockets: Sockets, ledger: Ledger) -> io::Result<Self> {
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let control = Arc::new(Control {
-            wake,
-            order: Mutex::new(Order::GoOn),
-            witnesses: Mutex::default(),
-            names: Mutex::new(Names::new(&policy)),
-        });
+        let control = Arc::new(Control::new(&policy)?);
         let engine = Engine::new(Arc::clone(&policy), sockets, ledger, Arc::clone(&control))?;
         let thread = std::thread::Builder::new().name("skillsandbox-net".into()).stack_size(256 << 10);
         let thread = thread.spawn(move || engine.run())?;

@@ -102,8 +102,8 @@ impl Connection {
             _ => return,
         };
         let gone = flags.intersects(EventFlags::HUP | EventFlags::ERR);
-        side.hung_up |= gone || flags.contains(EventFlags::RDHUP);
-        side.readable |= gone || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
+        side.reads_short |= gone || flags.intersects(EventFlags::RDHUP | EventFlags::PRI);
+        side.readable |= gone || flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::PRI);
         side.writable |= gone || flags.contains(EventFlags::OUT);
     }
 
@@ -194,7 +194,7 @@ impl Connection {
         let mut side = Side::new(socket);
         side.writable = true;
         if shared.watch_instead(&side.socket, token).is_err() {
-            side.hung_up = true;
+            side.reads_short = true;
             side.readable = true;
         }
         self.attempt.dialled = Some(to);

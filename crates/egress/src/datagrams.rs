@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::{IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::sys::socket::{
@@ -15,20 +16,20 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 use crate::attempt::{Action, Attempt, End, Reason, Verdict};
 use crate::connection::{Ending, Target};
 use crate::dns::answer::Over;
-use crate::engine::{Shared, canonical};
+use crate::engine::{MOST_ROUNDS, Shared, canonical};
 use crate::lookup::own_addresses;
 use crate::rule::{DNS_PORT, Transport};
 use crate::service::reply;
 use crate::token::{Kind, Place, Places, Token};
-
-/// Conversations at a time; another one ends the one that was silent longest.
-const MOST_FLOWS: usize = 256;
 
 /// How long a conversation may be silent.
 const IDLE: Duration = Duration::from_mins(2);
 
 /// Datagrams that wait for a name to be resolved.
 const MOST_WAITING: usize = 16;
+
+/// Bytes that wait for names to be resolved, in all conversations: they are the launching program's memory.
+const MOST_BYTES_WAITING: usize = 1 << 20;
 
 /// Datagrams that are read before others have their turn.
 const AT_ONCE: usize = 64;
@@ -38,8 +39,12 @@ const AT_ONCE: usize = 64;
 pub(crate) struct Datagrams {
     sockets: Vec<(u16, OwnedFd)>,
     flows: Places<Flow>,
+    /// Conversations at a time; another one ends the one that was silent longest.
+    most_flows: usize,
     places: HashMap<(SocketAddr, SocketAddr), Place>,
     next_sweep: Option<Instant>,
+    /// Bytes that wait in all of them.
+    waiting: usize,
     control: Vec<u8>,
 }
 
@@ -68,12 +73,14 @@ pub(crate) struct Received {
 }
 
 impl Datagrams {
-    pub(crate) fn new(sockets: Vec<(u16, OwnedFd)>) -> Self {
+    pub(crate) fn new(sockets: Vec<(u16, OwnedFd)>, most_flows: usize) -> Self {
         Self {
             sockets,
             flows: Places::new(),
+            most_flows,
             places: HashMap::new(),
             next_sweep: None,
+            waiting: 0,
             control: control_space(),
         }
     }
@@ -88,12 +95,20 @@ impl Datagrams {
         places.into_iter().any(|place| self.flows.get_mut(place).is_some_and(|flow| !flow.waiting.is_empty()))
     }
 
-    pub(crate) fn serve_inside(&mut self, index: usize, shared: &mut Shared, now: Instant) {
+    /// All that was said before the run ended. Nobody is left who could say more.
+    pub(crate) fn serve_rest(&mut self, shared: &mut Shared, now: Instant) {
+        for index in 0..self.sockets.len() {
+            let _ = (0..MOST_ROUNDS).all(|_| self.serve_inside(index, shared, now));
+        }
+    }
+
+    /// Whether there may be more.
+    pub(crate) fn serve_inside(&mut self, index: usize, shared: &mut Shared, now: Instant) -> bool {
         for _ in 0..AT_ONCE {
-            let Some((port, socket)) = self.sockets.get(index) else { return };
+            let Some((port, socket)) = self.sockets.get(index) else { return false };
             let port = *port;
             let Some(received) = receive(socket, &mut shared.bench.scratch, &mut self.control) else {
-                return;
+                return false;
             };
             let to = canonical(SocketAddr::new(received.to, port));
             let bytes = shared.bench.scratch.get(..received.count).unwrap_or_default().to_vec();
@@ -105,6 +120,7 @@ impl Datagrams {
                 self.flow(index, received.client, to, bytes, shared, now);
             }
         }
+        true
     }
 
     /// A datagram for somewhere: part of a conversation, or the first of one, or refused.
@@ -148,7 +164,8 @@ impl Datagrams {
         };
         let Some(flow) = self.flows.get_mut(place) else { return };
         flow.last = now;
-        if flow.waiting.len() < MOST_WAITING {
+        if flow.waiting.len() < MOST_WAITING && self.waiting + bytes.len() <= MOST_BYTES_WAITING {
+            self.waiting += bytes.len();
             flow.waiting.push(bytes);
         }
         self.go_on(place, shared, now);
@@ -182,6 +199,7 @@ impl Datagrams {
         }
         let Some(outside) = &flow.outside else { return };
         for datagram in flow.waiting.drain(..) {
+            self.waiting -= datagram.len();
             // One that is too long, or that nobody waits for, is lost, as on any network.
             if let Ok(count) =
                 rustix::net::send(outside, &datagram, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
@@ -218,7 +236,7 @@ impl Datagrams {
     }
 
     fn make_room(&mut self, shared: &mut Shared, now: Instant) {
-        if self.flows.len() < MOST_FLOWS {
+        if self.flows.len() < self.most_flows {
             return;
         }
         let places = self.flows.taken();
@@ -247,6 +265,7 @@ impl Datagrams {
     fn end(&mut self, place: Place, ending: Ending, shared: &mut Shared, now: Instant) {
         let Some(flow) = self.flows.remove(place) else { return };
         self.places.remove(&(flow.client, flow.to));
+        self.waiting -= flow.waiting.iter().map(Vec::len).sum::<usize>();
         let mut attempt = flow.attempt;
         attempt.duration = now.duration_since(flow.begun);
         match ending {
@@ -272,7 +291,9 @@ fn admission(shared: &Shared, to: SocketAddr) -> Result<(Target, String), Reason
     }
     let rule = policy.for_address(to.ip(), to.port(), Transport::Udp).ok_or(Reason::NotGranted)?;
     if !rule.is_one_address() {
-        policy.may_dial(to, &own_addresses(), Transport::Udp)?;
+        // Where it cannot be known what this machine's own addresses are, it may be one of them.
+        let own = own_addresses().unwrap_or_else(|_| Arc::new([to.ip()]));
+        policy.may_dial(to, &own, Transport::Udp)?;
     }
     Ok((Target::Address(to), rule.to_string()))
 }
@@ -349,4 +370,42 @@ fn send_inside(socket: &OwnedFd, bytes: &[u8], from: SocketAddr, client: SocketA
 fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
     let v6 = address.as_sockaddr_in6().map(|v6| SocketAddr::from((v6.ip(), v6.port())));
     v6.or_else(|| address.as_sockaddr_in().map(|v4| SocketAddr::from((v4.ip(), v4.port()))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broker::Control;
+    use crate::ledger::Ledger;
+    use crate::policy::Policy;
+    use crate::rule::{Protocol, Rule};
+    use crate::share::Share;
+
+    #[test]
+    fn what_waits_for_a_resolver_takes_little_memory() {
+        let mut policy = Policy::new();
+        policy.resolver([127, 0, 0, 1].into());
+        policy.allow(Rule::domain("time.test").unwrap().ports([5000]).protocol(Protocol::Udp)).unwrap();
+        let (policy, ledger) = (Arc::new(policy), Ledger::new(None));
+        let control = Arc::new(Control::new(&policy).unwrap());
+        let share = Share::new();
+        let mut shared = Shared::new(policy, ledger.clone(), control, share).unwrap();
+        let mut datagrams = Datagrams::new(Vec::new(), share.flows);
+        let (to, now) = ("198.18.0.1:5000".parse().unwrap(), Instant::now());
+        for client in 0..300 {
+            for _ in 0..MOST_WAITING {
+                let client = SocketAddr::from(([127, 0, 0, 1], 1024 + client));
+                datagrams.flow(0, client, to, vec![0; 60_000], &mut shared, now);
+            }
+        }
+        let places = datagrams.flows.taken();
+        assert_eq!(places.len(), share.flows);
+        let held =
+            |place| datagrams.flows.get_mut(place).unwrap().waiting.iter().map(Vec::len).sum::<usize>();
+        let held: usize = places.into_iter().map(held).sum();
+        assert!(held <= MOST_BYTES_WAITING && held == datagrams.waiting, "{held}");
+        datagrams.finish(&mut shared, now);
+        assert_eq!(datagrams.waiting, 0);
+        assert_eq!(ledger.take().attempts.iter().map(|one| one.count).sum::<u64>(), 300);
+    }
 }

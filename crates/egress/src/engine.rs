@@ -24,11 +24,9 @@ use crate::policy::Policy;
 use crate::relay::{Workbench, reset};
 use crate::rule::{DNS_PORT, Protocol, Transport};
 use crate::service::NameStreams;
+use crate::share::Share;
 use crate::tap::Tap;
 use crate::token::{Kind, Place, Places, Token};
-
-/// Connections that are relayed at a time. Others wait to be accepted.
-const MOST_CONNECTIONS: usize = 256;
 
 /// How long nothing is accepted where the launching program has no descriptors left.
 const BREATH: Duration = Duration::from_millis(50);
@@ -36,8 +34,17 @@ const BREATH: Duration = Duration::from_millis(50);
 /// Connections that are accepted before others have their turn.
 const ACCEPTED_AT_ONCE: usize = 32;
 
-const RELAYED: EventFlags =
-    EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
+/// The longest that is waited for what a run has said to reach its destination, whatever was asked for.
+const LONGEST_DRAIN: Duration = Duration::from_hours(24);
+
+/// Rounds of reading what was said before the run ended: far more than sockets hold.
+pub(crate) const MOST_ROUNDS: usize = 256;
+
+const RELAYED: EventFlags = EventFlags::IN
+    .union(EventFlags::PRI)
+    .union(EventFlags::OUT)
+    .union(EventFlags::RDHUP)
+    .union(EventFlags::ET);
 
 /// What everything that is served has in common.
 #[derive(Debug)]
@@ -53,6 +60,23 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    pub(crate) fn new(
+        policy: Arc<Policy>,
+        ledger: Ledger,
+        control: Arc<Control>,
+        share: Share,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            lookups: Lookups::new(policy.resolver)?,
+            policy,
+            ledger,
+            bench: Workbench::new(share.pipes),
+            is_draining: false,
+            control,
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+        })
+    }
+
     pub(crate) fn watch(&self, socket: impl AsFd, token: Token, flags: EventFlags) -> io::Result<()> {
         epoll::add(&self.epoll, socket, EventData::new_u64(token.bits()), flags)?;
         Ok(())
@@ -100,13 +124,17 @@ impl Shared {
     }
 
     /// Who named a destination just now, if that is known.
-    pub(crate) fn who(&self, destination: SocketAddr, now: Instant) -> Option<Process> {
-        self.control.witnesses().who(destination, now)
+    pub(crate) fn who(&self, destination: SocketAddr, transport: Transport, now: Instant) -> Option<Process> {
+        self.control.witnesses().who(destination, transport, now)
     }
 
     /// An attempt that begins now.
     pub(crate) fn attempt(&self, action: Action, to: SocketAddr, verdict: Verdict, now: Instant) -> Attempt {
-        Attempt::new(action, self.name_of(to.ip()), to, self.who(to, now), verdict)
+        let transport = match action {
+            Action::Reach(transport) => transport,
+            Action::LookUp => Transport::Udp,
+        };
+        Attempt::new(action, self.name_of(to.ip()), to, self.who(to, transport, now), verdict)
     }
 }
 
@@ -126,6 +154,8 @@ pub(crate) struct Engine {
     again: Vec<Token>,
     /// Whether listeners are watched.
     is_accepting: bool,
+    /// Connections that are relayed at a time. Others wait to be accepted.
+    most_connections: usize,
     accept_again: Option<Instant>,
     until: Option<Instant>,
 }
@@ -137,15 +167,8 @@ impl Engine {
         ledger: Ledger,
         control: Arc<Control>,
     ) -> io::Result<Self> {
-        let shared = Shared {
-            lookups: Lookups::new(policy.resolver)?,
-            policy,
-            ledger,
-            bench: Workbench::new(),
-            is_draining: false,
-            control,
-            epoll: epoll::create(CreateFlags::CLOEXEC)?,
-        };
+        let share = Share::new();
+        let shared = Shared::new(policy, ledger, control, share)?;
         let at = |index: usize| Place { index: u32::try_from(index).unwrap_or(u32::MAX), generation: 0 };
         shared.watch(shared.control.wake(), Token::new(Kind::Control, Place::default()), EventFlags::IN)?;
         shared.watch(
@@ -167,12 +190,13 @@ impl Engine {
             listeners: sockets.streams,
             connections: Places::new(),
             name_streams: NameStreams::new(),
-            datagrams: Datagrams::new(sockets.datagrams),
+            datagrams: Datagrams::new(sockets.datagrams, share.flows),
             taps: sockets.taps,
             control: control_space(),
             timers: BTreeSet::new(),
             again: Vec::new(),
             is_accepting: true,
+            most_connections: share.connections,
             accept_again: None,
             until: None,
         })
@@ -253,7 +277,8 @@ impl Engine {
             Order::GoOn => {}
             Order::Drain(patience) => {
                 self.shared.is_draining = true;
-                self.until = Some(now + patience);
+                // A patience without end has one all the same: the run is over.
+                self.until = now.checked_add(patience).or_else(|| now.checked_add(LONGEST_DRAIN));
                 // Those that have been accepted by the kernel only, too.
                 for index in 0..self.listeners.len() {
                     self.accept(index, now);
@@ -261,6 +286,7 @@ impl Engine {
                 for place in self.connections.taken() {
                     self.go_on(Token::new(Kind::Client, place), now);
                 }
+                self.datagrams.serve_rest(&mut self.shared, now);
             }
         }
     }
@@ -311,9 +337,13 @@ impl Engine {
     }
 
     fn serve_timers(&mut self, now: Instant) {
-        // Those that are due now, once each: whatever they ask for next comes after the others.
-        let later = self.timers.split_off(&(now + Duration::from_nanos(1), Token::from_bits(0)));
-        for (_, token) in std::mem::replace(&mut self.timers, later) {
+        // Those that are due now: one that is set meanwhile has its turn when the others had theirs.
+        let due: Vec<_> = self.timers.iter().take_while(|(at, _)| *at <= now).copied().collect();
+        for (at, token) in due {
+            // An earlier one may have ended it.
+            if !self.timers.remove(&(at, token)) {
+                continue;
+            }
             if let Some(connection) = self.connections.get_mut(token.place()) {
                 connection.timer = None;
                 self.go_on(token, now);
@@ -329,7 +359,7 @@ impl Engine {
 
     fn accept(&mut self, index: usize, now: Instant) {
         for _ in 0..ACCEPTED_AT_ONCE {
-            if self.connections.len() >= MOST_CONNECTIONS {
+            if self.connections.len() >= self.most_connections {
                 return self.pause_accepting(None);
             }
             let Some((port, listener)) = self.listeners.get(index) else { return };
@@ -353,7 +383,7 @@ impl Engine {
 
     fn accept_again(&mut self, now: Instant) {
         let paused = self.accept_again.is_some_and(|until| now < until);
-        if !self.is_accepting && !paused && self.connections.len() < MOST_CONNECTIONS {
+        if !self.is_accepting && !paused && self.connections.len() < self.most_connections {
             self.watch_listeners(true);
         }
     }
@@ -405,7 +435,8 @@ impl Engine {
         }
         self.datagrams.finish(&mut self.shared, now);
         for tap in &self.taps {
-            tap.serve(&self.shared, &mut self.control, now);
+            let mut more = || tap.serve(&self.shared, &mut self.control, now);
+            let _ = (0..MOST_ROUNDS).all(|_| more());
         }
     }
 }
@@ -425,7 +456,9 @@ fn admission(shared: &Shared, to: SocketAddr) -> Result<Admitted, Reason> {
     }
     let rule = policy.for_address(to.ip(), to.port(), Transport::Tcp).ok_or(Reason::NotGranted)?;
     if !rule.is_one_address() {
-        policy.may_dial(to, &own_addresses(), Transport::Tcp)?;
+        // Where it cannot be known what this machine's own addresses are, it may be one of them.
+        let own = own_addresses().unwrap_or_else(|_| Arc::new([to.ip()]));
+        policy.may_dial(to, &own, Transport::Tcp)?;
     }
     Ok((Target::Address(to), Gate::Open, false, rule.to_string()))
 }

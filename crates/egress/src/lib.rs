@@ -17,6 +17,7 @@ mod policy;
 mod relay;
 mod rule;
 mod service;
+mod share;
 mod special;
 mod tap;
 mod token;

@@ -21,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// enough for a server that moves.
 const KEPT: Duration = Duration::from_secs(30);
 
-/// How long a failure is: long enough to answer a burst, short enough to try again.
+/// How long a failure is: long enough to answer a burst, short enough to try again. Each further one is kept twice as long, up to
+/// [`KEPT`]: to be asked for is to be heard of, also by whoever answers that there is no such name.
 const FAILURE_KEPT: Duration = Duration::from_secs(1);
 
 /// Names that are resolved at a time.
@@ -46,6 +47,8 @@ pub(crate) type Resolved = Result<Meaning, String>;
 pub(crate) struct Lookups {
     resolver: Option<IpAddr>,
     known: HashMap<String, Known>,
+    /// How often in a row a name could not be resolved.
+    failures: HashMap<String, u32>,
     shared: Arc<Shared>,
 }
 
@@ -79,7 +82,7 @@ impl Lookups {
     pub(crate) fn new(resolver: Option<IpAddr>) -> io::Result<Self> {
         let answered = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let shared = Arc::new(Shared { work: Mutex::default(), answered });
-        Ok(Self { resolver, known: HashMap::new(), shared })
+        Ok(Self { resolver, known: HashMap::new(), failures: HashMap::new(), shared })
     }
 
     /// Readable when there are answers.
@@ -123,11 +126,24 @@ impl Lookups {
         let answers = std::mem::take(&mut self.shared.work().answers);
         let mut names = Vec::new();
         for (name, resolved) in answers {
-            let until = now + if resolved.is_ok() { KEPT } else { FAILURE_KEPT };
+            let failures = self.failures.entry(name.clone()).or_default();
+            *failures = if resolved.is_ok() { 0 } else { failures.saturating_add(1) };
+            let kept = match *failures {
+                0 => KEPT,
+                several => FAILURE_KEPT.saturating_mul(1 << (several - 1).min(16)).min(KEPT),
+            };
+            let until = now + kept;
             names.push(name.clone());
             self.known.insert(name, Known::Answered(resolved, until));
         }
         names
+    }
+}
+
+/// The run is over: what was not yet asked for is not asked for any more.
+impl Drop for Lookups {
+    fn drop(&mut self) {
+        self.shared.work().names.clear();
     }
 }
 
@@ -159,7 +175,8 @@ fn resolve(name: &str, resolver: Option<IpAddr>) -> Resolved {
         return Err("the name has no address".to_owned());
     }
     addresses.truncate(MOST_ADDRESSES);
-    Ok(Meaning { addresses, own: own_addresses() })
+    let own = own_addresses().map_err(|error| format!("cannot list this machine's addresses: {error}"))?;
+    Ok(Meaning { addresses, own })
 }
 
 /// As programs of the host do, but for search lists: a dot at the end says that the name is whole. The system's resolver does not
@@ -190,10 +207,10 @@ fn in_hosts(hosts: &str, name: &str) -> Vec<IpAddr> {
     named.take(MOST_ADDRESSES).collect()
 }
 
-/// The addresses of this machine's interfaces: services that listen on them did not mean to be reached by a skill.
-pub(crate) fn own_addresses() -> Arc<[IpAddr]> {
-    let Ok(interfaces) = getifaddrs() else { return Arc::new([]) };
-    interfaces.filter_map(|interface| interface.address.as_ref().and_then(ip)).collect()
+/// The addresses of this machine's interfaces: services that listen on them did not mean to be reached by a skill. To list them
+/// takes a descriptor, of which there may be none left.
+pub(crate) fn own_addresses() -> io::Result<Arc<[IpAddr]>> {
+    Ok(getifaddrs()?.filter_map(|interface| interface.address.as_ref().and_then(ip)).collect())
 }
 
 fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
@@ -213,6 +230,60 @@ mod tests {
         assert_eq!(found, ["192.0.2.1".parse::<IpAddr>().unwrap(), "2001:db8::1".parse().unwrap()]);
         assert!(in_hosts(hosts, "weather.test").is_empty());
         assert!(in_hosts(hosts, "api").is_empty());
+    }
+
+    /// In a process of its own, which has no descriptors left.
+    #[test]
+    fn without_descriptors_it_is_not_said_that_this_machine_has_no_addresses() {
+        const ALONE: &str = "SKILLSANDBOX_TEST_ALONE";
+        if std::env::var_os(ALONE).is_some() {
+            assert!(own_addresses().is_ok_and(|own| !own.is_empty()), "as long as there are some");
+            let _all: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
+            assert!(own_addresses().is_err());
+            return;
+        }
+        let test = "lookup::tests::without_descriptors_it_is_not_said_that_this_machine_has_no_addresses";
+        let mut child = std::process::Command::new("/bin/sh");
+        child.args(["-c", "ulimit -n 64 && exec \"$0\" --exact \"$1\" --test-threads 1"]);
+        let child = child.arg(std::env::current_exe().unwrap()).arg(test).env(ALONE, "1").output().unwrap();
+        let said = String::from_utf8_lossy(&child.stdout);
+        assert!(child.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    #[test]
+    fn a_name_that_does_not_exist_is_asked_for_ever_more_seldom() {
+        let mut lookups = Lookups::new(Some([127, 0, 0, 1].into())).unwrap();
+        // Nobody is asked here.
+        lookups.shared.work().threads = MOST_THREADS;
+        let now = Instant::now();
+        for (round, seconds) in [1, 2, 4, 8, 16, 30, 30].into_iter().enumerate() {
+            lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
+            lookups.collect(now);
+            let just_before = now + Duration::from_millis(seconds * 1000 - 1);
+            assert!(lookups.meaning("a.test", just_before).is_some(), "round {round}");
+            assert!(lookups.meaning("a.test", now + Duration::from_secs(seconds)).is_none(), "round {round}");
+        }
+        let meaning = Meaning { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]) };
+        lookups.shared.work().answers.push(("a.test".into(), Ok(meaning)));
+        lookups.collect(now);
+        lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
+        lookups.collect(now);
+        assert!(
+            lookups.meaning("a.test", now + Duration::from_secs(1)).is_none(),
+            "from the beginning again"
+        );
+    }
+
+    #[test]
+    fn names_that_wait_are_not_asked_for_when_the_run_is_over() {
+        let mut lookups = Lookups::new(Some([127, 0, 0, 1].into())).unwrap();
+        let shared = Arc::clone(&lookups.shared);
+        // As if all threads waited for a resolver that does not answer.
+        shared.work().threads = MOST_THREADS;
+        assert!(lookups.meaning("a.test", Instant::now()).is_none());
+        assert_eq!(shared.work().names.len(), 1);
+        drop(lookups);
+        assert!(shared.work().names.is_empty());
     }
 
     #[test]

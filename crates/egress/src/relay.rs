@@ -26,10 +26,6 @@ const SMALL_READS: u32 = 16;
 /// Turns of reading and writing before the others have theirs.
 const TURNS: usize = 16;
 
-/// Pipes at a time. Each is two descriptors of the launching program, which has 1024 as a rule and needs some for itself; a
-/// connection without one is slower, and no more.
-const MOST_PIPES: usize = 64;
-
 /// Pipes that are kept for the next who needs one.
 const SPARE_PIPES: usize = 16;
 
@@ -39,13 +35,14 @@ pub(crate) struct Side {
     pub(crate) socket: OwnedFd,
     pub(crate) readable: bool,
     pub(crate) writable: bool,
-    /// The other end has said that it will say no more, or is gone.
-    pub(crate) hung_up: bool,
+    /// A short read may not be all there is: the other end has said that it will say no more, or has sent urgent data, before
+    /// which each read ends, and `splice` does not pass.
+    pub(crate) reads_short: bool,
 }
 
 impl Side {
     pub(crate) fn new(socket: OwnedFd) -> Self {
-        Self { socket, readable: false, writable: false, hung_up: false }
+        Self { socket, readable: false, writable: false, reads_short: false }
     }
 }
 
@@ -53,37 +50,41 @@ impl Side {
 struct Pipe {
     out: OwnedFd,
     into: OwnedFd,
-    /// Counts itself, wherever it goes.
-    _share: Arc<()>,
+    _made: Arc<()>,
 }
 
 /// Empty pipes, and memory to read into: shared by all connections of a broker.
 #[derive(Debug)]
 pub(crate) struct Workbench {
     pipes: Vec<Pipe>,
-    /// Held by every pipe there is.
-    share: Arc<()>,
+    /// Every pipe that there is has one of these.
+    made: Arc<()>,
+    most_pipes: usize,
     pub(crate) scratch: Box<[u8]>,
 }
 
 impl Workbench {
-    pub(crate) fn new() -> Self {
-        Self { pipes: Vec::new(), share: Arc::new(()), scratch: vec![0; SCRATCH].into_boxed_slice() }
+    pub(crate) fn new(most_pipes: usize) -> Self {
+        Self {
+            pipes: Vec::new(),
+            made: Arc::new(()),
+            most_pipes,
+            scratch: vec![0; SCRATCH].into_boxed_slice(),
+        }
     }
 
-    /// `None` where there are enough, or the launching program has no descriptors left: bytes are copied then.
+    /// `None` where there are too many, or the launching program has no descriptors left: bytes are copied then.
     fn pipe(&mut self) -> Option<Pipe> {
         if let Some(pipe) = self.pipes.pop() {
             return Some(pipe);
         }
-        // One is held here.
-        if Arc::strong_count(&self.share) > MOST_PIPES {
+        if Arc::strong_count(&self.made) > self.most_pipes {
             return None;
         }
         let (out, into) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
         // Beyond a user's share of pipe memory it stays small, and works.
         let _ = rustix::pipe::fcntl_setpipe_size(&into, PIPE);
-        Some(Pipe { out, into, _share: Arc::clone(&self.share) })
+        Some(Pipe { out, into, _made: Arc::clone(&self.made) })
     }
 
     fn give_back(&mut self, pipe: Pipe) {
@@ -231,7 +232,7 @@ impl Way {
                 return Ok(Next::Wait);
             } else if !hears.is_open() {
                 self.read_past_gate(from, &mut hears, bench)?;
-            } else if self.bulk {
+            } else if self.bulk && !from.reads_short {
                 self.fill_pipe(from, bench)?;
             } else {
                 self.copy(from, to, bench)?;
@@ -319,7 +320,8 @@ impl Way {
             return Ok(());
         };
         match splice(&from.socket, &pipe.into, PIPE) {
-            Ok(0) => self.words = Words::AreOver,
+            // The end, or urgent data before it: a read tells.
+            Ok(0) => from.reads_short = true,
             Ok(count) => {
                 self.in_pipe = count;
                 self.small_reads = if count < 4096 { self.small_reads + 1 } else { 0 };
@@ -364,7 +366,7 @@ fn receive(from: &mut Side, into: &mut [u8]) -> Result<Option<usize>, Broken> {
     match rustix::net::recv(&from.socket, into, RecvFlags::DONTWAIT) {
         Ok((_, count)) => {
             // Less than there was room for is all there was; an end would have been announced, or will be.
-            if count < length && !from.hung_up {
+            if count < length && !from.reads_short {
                 from.readable = false;
             }
             Ok(Some(count))
@@ -412,7 +414,8 @@ mod tests {
     /// A program that opens many connections, and fills them all, must not take the descriptors of whoever launched it.
     #[test]
     fn there_are_only_so_many_pipes() {
-        let mut bench = Workbench::new();
+        const MOST_PIPES: usize = 64;
+        let mut bench = Workbench::new(MOST_PIPES);
         let mut taken: Vec<Pipe> = (0..MOST_PIPES).map(|_| bench.pipe().unwrap()).collect();
         assert!(bench.pipe().is_none());
         drop(taken.pop());

@@ -10,7 +10,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use crate::attempt::{Action, Attempt, Verdict};
 use crate::dns::answer::{Answered, Over, Question, answer};
 use crate::engine::{Shared, canonical};
-use crate::rule::normalised;
+use crate::rule::{Transport, normalised};
 use crate::token::{Kind, Place, Places, Token};
 
 /// Connections that may ask at a time; another one ends the oldest.
@@ -29,7 +29,8 @@ pub(crate) fn reply(
 ) -> Option<Vec<u8>> {
     let Answered { reply, question } = answer(&mut shared.control.names(), packet, over)?;
     if let Some(question) = question {
-        let who = shared.who(asked, now);
+        let transport = if over == Over::Tcp { Transport::Tcp } else { Transport::Udp };
+        let who = shared.who(asked, transport, now);
         shared.ledger.note(noted(question, asked, shared, who));
     }
     Some(reply)

@@ -33,16 +33,16 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Writes down what was tried.
-    pub(crate) fn serve(&self, shared: &Shared, control: &mut [u8], now: Instant) {
+    /// Writes down what was tried. Whether there may be more.
+    pub(crate) fn serve(&self, shared: &Shared, control: &mut [u8], now: Instant) -> bool {
         for _ in 0..AT_ONCE {
             let mut packet = [0; LOOKED_AT as usize];
             let to = if self.is_v6 {
-                let Some(received) = receive(&self.socket, &mut packet, control) else { return };
+                let Some(received) = receive(&self.socket, &mut packet, control) else { return false };
                 port(&packet, 0).map(|port| SocketAddr::new(received.to, port))
             } else {
                 let Ok((count, _)) = rustix::net::recv(&self.socket, &mut packet, RecvFlags::DONTWAIT) else {
-                    return;
+                    return false;
                 };
                 destination(packet.get(..count).unwrap_or_default())
             };
@@ -51,6 +51,7 @@ impl Tap {
                 shared.ledger.note(shared.attempt(Action::Reach(self.transport), to, verdict, now));
             }
         }
+        true
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use crate::attempt::Process;
+use crate::rule::Transport;
 
 /// Most destinations that are remembered.
 const MOST: usize = 4096;
@@ -31,15 +32,16 @@ impl Witnesses {
         seen.push((now, process));
     }
 
-    /// Who it was, unless it could have been several.
-    pub(crate) fn who(&self, destination: SocketAddr, now: Instant) -> Option<Process> {
+    /// Who it was, unless it could have been several. Every connection has a call of its own; a datagram may come from somebody
+    /// who was not seen (`sendmsg`), so whoever named its destination long ago is not taken for its sender.
+    pub(crate) fn who(&self, destination: SocketAddr, transport: Transport, now: Instant) -> Option<Process> {
         let seen = self.seen.get(&destination)?;
         let mut soon = seen.iter().filter(|(at, _)| now.duration_since(*at) < SOON);
         match (soon.next(), soon.next()) {
             (Some((_, only)), None) => Some(only.clone()),
-            (Some(_), Some(_)) => None,
-            // A socket that was connected long ago and is used again.
-            (None, _) => seen.last().map(|(_, process)| process.clone()),
+            // It had to wait to be accepted.
+            (None, _) if transport == Transport::Tcp => seen.last().map(|(_, process)| process.clone()),
+            _ => None,
         }
     }
 }
@@ -47,6 +49,7 @@ impl Witnesses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule::Transport::{Tcp, Udp};
 
     #[test]
     fn one_process_is_known_and_one_of_several_is_not() {
@@ -54,17 +57,19 @@ mod tests {
         let to: SocketAddr = "198.18.0.1:443".parse().unwrap();
         let start = Instant::now();
         let mut witnesses = Witnesses::default();
-        assert_eq!(witnesses.who(to, start), None);
+        assert_eq!(witnesses.who(to, Udp, start), None);
         witnesses.saw(a.clone(), to, start);
         witnesses.saw(a.clone(), to, start);
-        assert_eq!(witnesses.who(to, start), Some(a.clone()));
+        assert_eq!(witnesses.who(to, Udp, start), Some(a.clone()));
         witnesses.saw(b.clone(), to, start);
-        assert_eq!(witnesses.who(to, start), None, "either of them");
+        assert_eq!(witnesses.who(to, Udp, start), None, "either of them");
         let later = start + Duration::from_mins(1);
         witnesses.saw(b.clone(), to, later);
-        assert_eq!(witnesses.who(to, later), Some(b.clone()));
-        assert_eq!(witnesses.who(to, later + Duration::from_mins(1)), Some(b));
-        assert_eq!(witnesses.who("198.18.0.1:80".parse().unwrap(), later), None);
+        assert_eq!(witnesses.who(to, Tcp, later), Some(b.clone()));
+        let much_later = later + Duration::from_mins(1);
+        assert_eq!(witnesses.who(to, Tcp, much_later), Some(b));
+        assert_eq!(witnesses.who(to, Udp, much_later), None, "anybody");
+        assert_eq!(witnesses.who("198.18.0.1:80".parse().unwrap(), Tcp, later), None);
     }
 
     #[test]

@@ -50,8 +50,8 @@ fn run() -> Result<u8, Box<dyn std::error::Error>> {
             Some("--resolver") => plan.resolver(text()?.parse()?),
             Some("--resolve") => {
                 let mut parts = text()?.splitn(3, ':');
-                let mut part = || parts.next().ok_or("--resolve takes NAME:PORT:ADDRESS:PORT");
-                let (name, port, to) = (part()?.to_owned(), part()?.parse()?, part()?.parse()?);
+                let mut next = || parts.next().ok_or("--resolve takes NAME:PORT:ADDRESS:PORT");
+                let (name, port, to) = (next()?.to_owned(), next()?.parse()?, next()?.parse()?);
                 plan.pin(name, port, to)
             }
             Some("--audit") => {

@@ -14,6 +14,7 @@ use skillsandbox_egress::{
     Action, Attempt, Broker, Ledger, Observer, Process, Reason, Record, Transport, Verdict,
 };
 
+use crate::closer::Closer;
 use crate::sys::seccomp::{Answer, Asked, is_waiting};
 
 /// The longest address of IP: `struct sockaddr_in6`.
@@ -28,13 +29,14 @@ pub(crate) struct Destinations {
     /// `None` where nothing is granted.
     broker: Option<Broker>,
     ledger: Ledger,
-    /// An attempt that was refused, to be written down when the caller has its answer.
+    /// An attempt that comes to nothing, to be written down when the caller has its answer.
     untold: Option<Attempt>,
+    closer: Closer,
 }
 
 impl Destinations {
     pub(crate) fn new(observer: Option<Arc<dyn Observer>>) -> Self {
-        Self { broker: None, ledger: Ledger::new(observer), untold: None }
+        Self { broker: None, ledger: Ledger::new(observer), untold: None, closer: Closer::default() }
     }
 
     pub(crate) fn ledger(&self) -> Ledger {
@@ -58,19 +60,26 @@ impl Destinations {
         broker.saw(process.clone(), to);
         let is_local = to.ip().is_loopback() || to.ip().is_unspecified();
         let Some((name, reason)) = broker.refuses(to) else { return Answer::GoOn };
-        // A program's own servers are nobody's business; nor is a datagram that was not sent yet.
-        if (is_local && !broker.serves(to.port())) || transport(asked) != Some(Transport::Tcp) {
+        // A program's own servers are nobody's business.
+        if is_local && !broker.serves(to.port()) {
             return Answer::GoOn;
         }
-        let action = Action::Reach(Transport::Tcp);
-        self.untold = Some(Attempt::new(action, name, to, Some(process), Verdict::Refused(reason)));
-        Answer::Fail(libc::ECONNREFUSED)
+        let (transport, answer) = match transport(asked, &mut self.closer) {
+            Some(Transport::Tcp) => (Transport::Tcp, Answer::Fail(libc::ECONNREFUSED)),
+            // To a group of IPv4 that nobody has joined: the kernel drops it before a raw socket sees it.
+            Some(Transport::Udp) if to.ip().is_multicast() && to.is_ipv4() => (Transport::Udp, Answer::GoOn),
+            // A datagram that was not sent yet.
+            _ => return Answer::GoOn,
+        };
+        let verdict = Verdict::Refused(reason);
+        self.untold = Some(Attempt::new(Action::Reach(transport), name, to, Some(process), verdict));
+        answer
     }
 
     /// Nothing is granted, and the kernel says so. A question for a name goes to an address of the sandbox itself.
     fn without_network(&mut self, asked: Asked, process: Process, to: SocketAddr) -> Answer {
         let is_local = to.ip().is_loopback() || to.ip().is_unspecified();
-        let action = match transport(asked).unwrap_or(Transport::Tcp) {
+        let action = match transport(asked, &mut self.closer).unwrap_or(Transport::Tcp) {
             Transport::Udp if to.port() == DNS => Action::LookUp,
             _ if is_local => return Answer::GoOn,
             transport => Action::Reach(transport),
@@ -141,12 +150,17 @@ fn leader(thread: u32) -> Option<u32> {
 }
 
 /// What a call's socket carries.
-fn transport(asked: Asked) -> Option<Transport> {
+fn transport(asked: Asked, closer: &mut Closer) -> Option<Transport> {
+    if !closer.has_room() {
+        return None;
+    }
     let pid = Pid::from_raw(i32::try_from(leader(asked.pid)?).ok()?)?;
     let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
     let number = i32::try_from(asked.arguments.first()? & 0xffff_ffff).ok()?;
     let socket = pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()?;
-    match rustix::net::sockopt::socket_type(&socket).ok()? {
+    let kind = rustix::net::sockopt::socket_type(&socket);
+    closer.close(socket);
+    match kind.ok()? {
         rustix::net::SocketType::STREAM => Some(Transport::Tcp),
         rustix::net::SocketType::DGRAM => Some(Transport::Udp),
         _ => None,

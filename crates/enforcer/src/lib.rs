@@ -59,6 +59,7 @@ mod auditing;
 mod capture;
 mod cgroup;
 mod child;
+mod closer;
 #[cfg(test)]
 mod cost;
 mod cures;

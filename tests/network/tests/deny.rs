@@ -238,3 +238,71 @@ print('sendmmsg', libc.sendmmsg(u.fileno(), many, 8, 0))
         assert!(server.accepted() >= 8);
     });
 }
+
+/// What is looked at when a program connects may be another thing a moment later: it is not what decides.
+#[test]
+fn an_address_that_changes_while_it_is_looked_at_leads_nowhere_else() {
+    on_stage("an_address_that_changes_while_it_is_looked_at_leads_nowhere_else", || {
+        let _server = echo("9.9.0.1:8080");
+        let sinks = [Sink::new("9.9.0.2:8080"), Sink::new("9.9.0.2:7000"), Sink::new("127.0.0.1:8080")];
+        let datagrams = DatagramSink::new("9.9.0.2:8080");
+        let script = "
+import ctypes, random
+libc = ctypes.CDLL(None, use_errno=True)
+def address(host, port): return struct.pack('=HH4s8s', socket.AF_INET, socket.htons(port), socket.inet_aton(host), b'')
+good = address(socket.gethostbyname('api.weather.test'), 8080)
+others = [address('9.9.0.2', 8080), address('9.9.0.2', 7000), address('127.0.0.1', 8080), address('9.9.0.2', 53)]
+buffer = ctypes.create_string_buffer(good, 16)
+over = False
+def flip():
+    while not over:
+        ctypes.memmove(buffer, random.choice(others), 16); ctypes.memmove(buffer, good, 16)
+sys.setswitchinterval(1e-5)
+t = threading.Thread(target=flip); t.start()
+results = {}
+for n in range(3000):
+    s = socket.socket() if n % 2 else socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.settimeout(None)
+    r = libc.connect(s.fileno(), buffer, 16) and errno.errorcode[ctypes.get_errno()]
+    results[str(r)] = results.get(str(r), 0) + 1
+    tried(s.send, b'secret')
+    s.close()
+over = True; t.join()
+print(sorted(results))
+s = dial('api.weather.test', 8080); s.send(b'hello'); print(s.recv(10))
+";
+        let outcome = python(granted(), script);
+        let said = said(&outcome);
+        // Both happened, so there was a race; neither let it win.
+        assert_eq!(said, "['0', 'ECONNREFUSED']\nb'hello'\n", "{}", attempts(&outcome));
+        assert_eq!(sinks.each_ref().map(Sink::strangers), [0; 3]);
+        assert_eq!(datagrams.strangers(), 0);
+    });
+}
+
+/// A network namespace does not hold these: some lead to the hypervisor or to other hosts whatever the routes are.
+#[test]
+fn families_of_addresses_that_are_not_of_ip_cannot_be_had() {
+    on_stage("families_of_addresses_that_are_not_of_ip_cannot_be_had", || {
+        let _server = echo("9.9.0.1:8080");
+        let script = "
+had = []
+for family in range(3, 64):
+    if family in (socket.AF_INET6, socket.AF_NETLINK): continue
+    for kind in (1, 2, 3, 4, 5):
+        try: socket.socket(family, kind, 0); had.append((family, kind))
+        except OSError: pass
+for protocol in (33, 132, 136, 142, 1, 58):
+    for family in (socket.AF_INET, socket.AF_INET6):
+        for kind in (1, 2, 3, 5, 6):
+            try: socket.socket(family, kind, protocol); had.append((family, kind, protocol))
+            except OSError: pass
+print(had)";
+        let outcome = python(granted(), script);
+        assert_eq!(said(&outcome), "[]\n");
+        let outcome = python(plan(), script);
+        assert_eq!(said(&outcome), "[]\n");
+        // The control: there are some on any kernel.
+        assert_ne!(outside(script), "[]\n");
+    });
+}

@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::Duration;
 
-use skillsandbox_enforcer::egress::Rule;
+use skillsandbox_enforcer::egress::{Attempt, Observer, Rule};
 use skillsandbox_enforcer::{End, Input, Output, PlanBuilder, Running};
 use skillsandbox_network_tests::{
     Reply, Resolver, Server, Sink, attempts, bounded, command, descriptors, echo, helper, on_stage, plan,
@@ -284,5 +284,46 @@ print(tried(hello, 'api.weather.test'), tried(hello, '198.18.0.1'), tried(hello,
         let outcome = python(plan(), script);
         assert!(!said(&outcome).contains("hello"), "{}", attempts(&outcome));
         assert_eq!(sink.strangers(), 0);
+    });
+}
+
+struct Panics;
+
+impl Observer for Panics {
+    fn tried(&self, attempt: &Attempt) {
+        assert_ne!(attempt.target(), "evil.test", "an observer that fails");
+    }
+}
+
+/// A fault of whoever watches closes the network; it does not open it, and nobody waits for ever.
+#[test]
+fn an_observer_that_panics_opens_nothing() {
+    on_stage("an_observer_that_panics_opens_nothing", || {
+        let _server = echo("9.9.0.1:8080");
+        let sink = Sink::new("9.9.0.2:8080");
+        let (open, tasks) = (descriptors(), threads());
+        let script = "
+socket.setdefaulttimeout(3)
+def hello(to):
+    s = dial(to, 8080); s.send(b'hello'); return s.recv(10)
+print(tried(hello, 'api.weather.test'), flush=True)
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.sendto(b'\\x12\\x34\\x01\\0\\0\\x01\\0\\0\\0\\0\\0\\0\\x04evil\\x04test\\0\\0\\x01\\0\\x01', ('9.9.53.1', 53))
+tried(u.recv, 100)
+print(tried(hello, '9.9.0.2'), tried(hello, '198.18.0.2'), flush=True)";
+        let plan = granted().build().unwrap();
+        let running = plan.spawn(&command(script).observer(std::sync::Arc::new(Panics))).unwrap();
+        if let Ok(outcome) = running.wait() {
+            let text = outcome.stdout.text();
+            assert!(text.starts_with("b'hello'\n"), "{text}");
+            assert_eq!(text.matches("hello").count(), 1, "{text}");
+        }
+        until("nothing is left", || descriptors() == open && threads() == tasks);
+        assert_eq!(sink.strangers(), 0);
+        // The next run is not touched by it.
+        assert_eq!(
+            said(&python(granted(), "s = dial('api.weather.test', 8080); s.send(b'x'); print(s.recv(1))")),
+            "b'x'\n"
+        );
     });
 }

@@ -229,11 +229,19 @@ fn a_resolver_that_lies_or_is_silent_is_an_error_and_no_more() {
             match first {
                 "tcp" => Reply::OverTcp(vec!["9.9.0.1".parse().unwrap()]),
                 "silent" => Reply::Silence,
+                "slow" => {
+                    std::thread::sleep(std::time::Duration::from_millis(600));
+                    Reply::one("9.9.0.1")
+                }
                 _ => replies.iter().find(|(known, _)| *known == first).unwrap().1.clone(),
             }
         });
         let mut plan = plan().resolver(resolver.address);
-        for name in names.iter().map(String::as_str).chain(["tcp.weather.test", "silent.weather.test"]) {
+        for name in names.iter().map(String::as_str).chain([
+            "tcp.weather.test",
+            "silent.weather.test",
+            "slow.weather.test",
+        ]) {
             plan = plan.egress(Rule::domain(name).unwrap().ports([8080]));
         }
         // All at once: those that are never answered take as long as one of them.
@@ -243,7 +251,7 @@ def hello(name):
     def go():
         s = dial(name, 8080); s.send(b'hello'); return s.recv(10)
     results[name] = tried(go)
-names = ['%s.weather.test' % n for n in ('garbage', 'short', 'loop', 'other', 'number', 'none', 'empty', 'silent', 'tcp')]
+names = ['%s.weather.test' % n for n in ('garbage', 'short', 'loop', 'other', 'number', 'none', 'empty', 'silent', 'tcp', 'slow')]
 ts = [threading.Thread(target=hello, args=(n,)) for n in names]
 [t.start() for t in ts]; [t.join() for t in ts]
 for n in names: print(n.split('.')[0], results[n])";
@@ -251,15 +259,15 @@ for n in names: print(n.split('.')[0], results[n])";
         let said = said(&outcome);
         for line in said.lines() {
             let (name, result) = line.split_once(' ').unwrap();
-            if name == "tcp" {
+            if matches!(name, "tcp" | "slow") {
                 assert_eq!(result, "b'hello'", "{said}");
             } else {
                 assert!(result.starts_with("ECONN"), "{said}");
             }
         }
-        assert_eq!(said.lines().count(), 9);
-        assert_eq!((server.accepted(), sink.strangers()), (1, 0));
-        assert_eq!(reached(&outcome).count(), 1);
+        assert_eq!(said.lines().count(), 10);
+        assert_eq!((server.accepted(), sink.strangers()), (2, 0));
+        assert_eq!(reached(&outcome).count(), 2);
         let unresolved = |name: &str| {
             outcome.network.attempts.iter().any(|attempt| {
                 attempt.name.as_deref() == Some(name) && matches!(attempt.end, Some(End::NotResolved(_)))

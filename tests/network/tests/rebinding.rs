@@ -21,6 +21,8 @@ fn granted(resolver: &Resolver) -> PlanBuilder {
 }
 
 const HELLO: &str = "
+# A sink says nothing: whoever reached one would wait.
+socket.setdefaulttimeout(5)
 def hello():
     s = dial('api.weather.test', 8080); s.send(b'hello'); return s.recv(10)
 print(tried(hello))
@@ -257,5 +259,60 @@ s = dial(told, 8080); s.send(b'hello'); print(s.recv(10))";
         assert_eq!(server.accepted(), 1);
         assert_eq!((evil.asked().len(), sink.strangers()), (0, 0));
         assert!(!resolver.asked().is_empty());
+    });
+}
+
+#[test]
+fn a_range_of_all_addresses_means_those_of_everybody() {
+    on_stage("a_range_of_all_addresses_means_those_of_everybody", || {
+        ip("-4 addr add 9.9.200.1/32 dev lo");
+        ip("-6 addr add 2600:9::200/128 dev lo");
+        let _servers = (echo("9.9.0.1:8080"), echo("[2600:9::1]:8080"));
+        // This machine and its network, by every name that it has.
+        let inside = [
+            "127.0.0.1",
+            "10.1.2.3",
+            "169.254.169.254",
+            "100.64.1.1",
+            "192.168.1.1",
+            "9.9.200.1",
+            "::1",
+            "fd12::1",
+            "2600:9::200",
+            "64:ff9b::a01:203",
+            "2002:a01:203::1",
+        ];
+        let at =
+            |host: &str| if host.contains(':') { format!("[{host}]:8080") } else { format!("{host}:8080") };
+        let sinks = inside.map(|host| (Sink::new(&at(host)), DatagramSink::new(&at(host))));
+        let mut plan = plan();
+        for protocol in [Protocol::Tcp, Protocol::Udp] {
+            for any in ["0.0.0.0", "::"] {
+                plan = plan
+                    .egress(Rule::cidr(any.parse().unwrap(), 0).unwrap().ports([8080]).protocol(protocol));
+            }
+        }
+        let script = format!(
+            "
+def hello(host):
+    family = socket.AF_INET6 if ':' in host else socket.AF_INET
+    u = socket.socket(family, socket.SOCK_DGRAM); tried(u.sendto, b'hello', (host, 8080))
+    s = direct(family, host, 8080); s.send(b'hello'); return s.recv(10)
+for host in {inside:?} + ['0.0.0.0', '::', '::ffff:127.0.0.1', '::ffff:10.1.2.3', '::ffff:9.9.200.1']: print(host, tried(hello, host))
+print(hello('9.9.0.1'), hello('2600:9::1'))"
+        );
+        let outcome = python(plan, &script);
+        let said = said(&outcome);
+        assert!(said.ends_with("b'hello' b'hello'\n"), "{said}");
+        assert_eq!(said.matches("hello").count(), 2, "{said}");
+        for (host, (tcp, udp)) in inside.iter().zip(&sinks) {
+            assert_eq!((tcp.strangers(), udp.strangers()), (0, 0), "{host}");
+        }
+        // This machine's own address, granted as that address.
+        let one = Rule::cidr("9.9.200.1".parse().unwrap(), 32).unwrap().ports([8080]);
+        let outcome =
+            python(skillsandbox_network_tests::plan().egress(one), "dial('9.9.200.1', 8080).send(b'hello')");
+        assert!(outcome.success(), "{}", attempts(&outcome));
+        assert_eq!(sinks[5].0.strangers(), 1, "{}", attempts(&outcome));
     });
 }

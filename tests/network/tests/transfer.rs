@@ -14,8 +14,8 @@ use skillsandbox_network_tests::{
     attempts, command, echo, highest_resident, on_stage, plan, python, reached, resident, said, serve, until,
 };
 
-/// As much as goes over in a few seconds of an unoptimised build.
-const MUCH: u64 = 256 << 20;
+/// Far more than all buffers on the way hold together.
+const MUCH: u64 = 1 << 30;
 
 /// A launching program that holds back what waits holds no more than the kernel lets it.
 const BOUND: u64 = 32 << 20;
@@ -139,13 +139,13 @@ print(drink(s)); t.join()"
 fn a_server_that_has_said_all_still_listens() {
     on_stage("a_server_that_has_said_all_still_listens", || {
         let heard = Arc::<Mutex<Vec<u8>>>::default();
-        let hears = Arc::clone(&heard);
+        let notes = Arc::clone(&heard);
         let server = serve("9.9.0.1:8080", move |mut stream| {
             stream.write_all(b"speak now").unwrap();
             stream.shutdown(Shutdown::Write).unwrap();
             let mut all = Vec::new();
             stream.read_to_end(&mut all).unwrap();
-            *hears.lock().unwrap() = all;
+            *notes.lock().unwrap() = all;
         });
         let script = "
 s = dial('api.weather.test', 8080)
@@ -296,7 +296,7 @@ fn settled(number: &AtomicU64) {
 fn last_words_arrive() {
     on_stage("last_words_arrive", || {
         let heard = Arc::<Mutex<Vec<(u64, bool)>>>::default();
-        let hears = Arc::clone(&heard);
+        let notes = Arc::clone(&heard);
         let server = serve("9.9.0.1:8080", move |mut stream| {
             let (mut total, mut buffer) = (0, vec![0; 1 << 16]);
             let clean = loop {
@@ -306,7 +306,7 @@ fn last_words_arrive() {
                     Err(_) => break false,
                 }
             };
-            hears.lock().unwrap().push((total, clean));
+            notes.lock().unwrap().push((total, clean));
         });
         // Said in the moment of the end, some of it before the broker can have accepted anybody.
         let script = "
@@ -320,6 +320,32 @@ os._exit(0)";
         heard.sort_unstable();
         assert_eq!(heard, [(1, true), (1000, true), (300_000, true)], "{}", attempts(&outcome));
         assert_eq!(reached(&outcome).map(|attempt| attempt.sent).sum::<u64>(), 301_001);
+    });
+}
+
+/// More than are accepted, or relayed, at a time: none was heard of when the program ended.
+#[test]
+fn many_last_words_arrive() {
+    on_stage("many_last_words_arrive", || {
+        let total = Arc::<AtomicU64>::default();
+        let counter = Arc::clone(&total);
+        let server = serve("9.9.0.1:8080", move |mut stream| {
+            let mut all = Vec::new();
+            stream.read_to_end(&mut all).unwrap();
+            counter.fetch_add(all.len() as u64, Ordering::SeqCst);
+        });
+        let script = "
+host = socket.gethostbyname('api.weather.test')
+all = [socket.socket() for _ in range(1000)]
+for s in all: s.setblocking(False); s.connect_ex((host, 8080))
+for s in all: s.setblocking(True); s.sendall(b'x' * 100)
+os._exit(0)";
+        let outcome = python(granted().open_files(4096), script);
+        assert!(outcome.success());
+        let sent: u64 = reached(&outcome).map(|attempt| attempt.sent).sum();
+        assert_eq!(sent, 100_000, "{}", attempts(&outcome));
+        until("the server has heard all", || server.served() == 1000);
+        assert_eq!(total.load(Ordering::SeqCst), 100_000);
     });
 }
 

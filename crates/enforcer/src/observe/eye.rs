@@ -127,9 +127,7 @@ impl Sight {
         };
         // A caller that was killed in the meantime needs no answer; another failure leaves it waiting for its end.
         let _ = answer(listener, asked, reply);
-        if reply != Answer::GoOn {
-            self.destinations.tell();
-        }
+        self.destinations.tell();
     }
 
     /// Sees what a call is about, and lets it go on.
