@@ -1,6 +1,7 @@
 //! The texts of an event: every one of them may come from a stranger, so each is redacted, and none is long.
 
 use crate::event::{Connection, Event, Line, Process, What};
+use crate::trace::Summary;
 
 /// The longest text of an event, in bytes. A path has at most 4,096; nobody reads more of the rest.
 pub const MAX_TEXT: usize = 16 * 1024;
@@ -11,6 +12,12 @@ const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
 
 /// The longest name of a figure. They are our own, and short.
 const MAX_NAME: usize = 64;
+/// The most reasons, classes, and techniques of a class.
+const MAX_REASONS: usize = 64;
+/// The longest text of the end.
+const MAX_REASON: usize = 1024;
+/// The most places that are evidence of a class.
+const MAX_EVIDENCE: usize = 100;
 /// The most figures of a policy.
 const MAX_FIGURES: usize = 256;
 
@@ -64,8 +71,10 @@ fn changed(name: &str, with: &mut impl FnMut(&mut String)) -> bool {
     text != name
 }
 
-/// Cuts what is too long, saying so.
+/// Cuts what is too long, saying so, and puts right what cannot be: no event was done no times, or ended before it began.
 pub(crate) fn shorten(event: &mut Event) {
+    event.count = event.count.max(1);
+    event.last_elapsed_us = event.last_elapsed_us.map(|last| last.max(event.elapsed_us));
     match &mut event.what {
         What::RunStarted { command: arguments } | What::Exec { argv: arguments, .. } => {
             shorten_list(arguments);
@@ -80,6 +89,23 @@ pub(crate) fn shorten(event: &mut Event) {
         _ => {}
     }
     each_text(event, |text| shorten_text(text, MAX_TEXT));
+}
+
+/// The same for what stands behind the events.
+pub(crate) fn shorten_summary(summary: &mut Summary) {
+    summary.incomplete_because.truncate(MAX_REASONS);
+    summary.incomplete_because.iter_mut().for_each(|text| shorten_text(text, MAX_REASON));
+    summary.classifications.truncate(MAX_REASONS);
+    for found in &mut summary.classifications {
+        found.evidence.truncate(MAX_EVIDENCE);
+        found.techniques.truncate(MAX_REASONS);
+        shorten_text(&mut found.message, MAX_REASON);
+        shorten_text(&mut found.mitre_tactic, MAX_NAME);
+        for technique in &mut found.techniques {
+            shorten_text(&mut technique.id, MAX_NAME);
+            shorten_text(&mut technique.name, MAX_REASON);
+        }
+    }
 }
 
 fn shorten_list(arguments: &mut Vec<String>) {

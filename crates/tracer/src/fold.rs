@@ -154,7 +154,8 @@ impl Folder {
                     kind.event = event.clone();
                 }
                 kind.pending = kind.pending.saturating_add(event.count);
-                kind.event.last_elapsed_us = Some(end.max(kind.event.elapsed_us));
+                let last = kind.event.last_elapsed_us.unwrap_or(kind.event.elapsed_us);
+                kind.event.last_elapsed_us = Some(last.max(end));
             }
         }
     }

@@ -49,6 +49,8 @@ pub struct Reader<R> {
     chain: Chain,
     next: u64,
     state: State,
+    /// What was wrong, where something was.
+    wrong: Option<Tampered>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +130,7 @@ impl<R: BufRead> Reader<R> {
                 lines.wrong(How::Edited, None, "the events do not begin where they should").into()
             });
         }
-        Ok(Self { lines, header, chain, next: 0, state: State::Begun })
+        Ok(Self { lines, header, chain, next: 0, state: State::Begun, wrong: None })
     }
 
     /// What it begins with.
@@ -147,6 +149,9 @@ impl<R: BufRead> Reader<R> {
     pub fn finish(mut self) -> Result<Ending, Error> {
         for event in self.by_ref() {
             event?;
+        }
+        if let Some(wrong) = self.wrong {
+            return Err(wrong.into());
         }
         if self.state != State::Over {
             return Err(self.lines.wrong(How::Edited, None, "it could not be read to its end").into());
@@ -291,8 +296,11 @@ impl<R: BufRead> Iterator for Reader<R> {
             return None;
         }
         let event = self.read_event();
-        if event.is_err() {
+        if let Err(error) = &event {
             self.state = State::Failed;
+            if let Error::Tampered(tampered) = error {
+                self.wrong = Some(tampered.clone());
+            }
         }
         event.transpose()
     }

@@ -147,15 +147,11 @@ impl Recorder {
     pub fn record(&mut self, mut event: Event) {
         if event.time == Timestamp::UNIX_EPOCH {
             event.elapsed_us = micros(self.started.elapsed());
-            event.time = self.began
-                + jiff::SignedDuration::from_micros(event.elapsed_us.try_into().unwrap_or(i64::MAX));
+            let elapsed = jiff::SignedDuration::from_micros(event.elapsed_us.try_into().unwrap_or(i64::MAX));
+            event.time = self.began.checked_add(elapsed).unwrap_or(Timestamp::MAX);
         }
         if let Some(redact) = &self.redact {
-            bounds::each_text(&mut event, |text| {
-                if let Cow::Owned(redacted) = redact.redact(text) {
-                    *text = redacted;
-                }
-            });
+            bounds::each_text(&mut event, |text| redacted(redact.as_ref(), text));
         }
         bounds::shorten(&mut event);
         match self.folder.take(&event) {
@@ -209,7 +205,7 @@ impl Recorder {
         }
         let mut summary = Summary {
             duration_us: micros(self.started.elapsed()),
-            classifications: self.classify.take().map(Classify::finish).unwrap_or_default(),
+            classifications: self.classifications(),
             ..Summary::default()
         };
         if let Some(error) = &self.error {
@@ -217,6 +213,11 @@ impl Recorder {
             self.incomplete(because);
         }
         summary.incomplete_because = std::mem::take(&mut self.incomplete);
+        if let Some(redact) = &self.redact {
+            let messages = summary.classifications.iter_mut().map(|found| &mut found.message);
+            messages.chain(&mut summary.incomplete_because).for_each(|text| redacted(redact.as_ref(), text));
+        }
+        bounds::shorten_summary(&mut summary);
         self.tally.complete(&mut summary);
         let mut digest = None;
         match self.writer.take().filter(|_| self.error.is_none()).map(|writer| writer.finish(summary.clone()))
@@ -263,6 +264,7 @@ impl Recorder {
 
     fn write(&mut self, mut event: Event) -> Event {
         event.sequence = self.next;
+        event.repeats = event.repeats.filter(|first| *first < self.next);
         self.next += 1;
         self.tally.count(&event);
         if let (Some(writer), None) = (&mut self.writer, &self.error) {
@@ -274,8 +276,26 @@ impl Recorder {
     }
 
     fn announce(&mut self, event: &Event) {
-        let class = self.classify.as_mut().and_then(|classify| classify.observe(event));
+        let observed =
+            self.classify.as_mut().map(|classify| catch_unwind(AssertUnwindSafe(|| classify.observe(event))));
+        let class = match observed {
+            Some(Ok(class)) => class,
+            Some(Err(_)) => {
+                self.classify = None;
+                self.incomplete(NOT_CLASSIFIED);
+                None
+            }
+            None => None,
+        };
         self.tell(|sink| sink.event(event, class));
+    }
+
+    fn classifications(&mut self) -> Vec<Classification> {
+        let Some(classify) = self.classify.take() else { return Vec::new() };
+        catch_unwind(AssertUnwindSafe(|| classify.finish())).unwrap_or_else(|_| {
+            self.incomplete(NOT_CLASSIFIED);
+            Vec::new()
+        })
     }
 
     fn tell(&mut self, mut with: impl FnMut(&mut dyn Sink)) {
@@ -289,6 +309,15 @@ impl fmt::Debug for Recorder {
             .field("writer", &self.writer)
             .field("next", &self.next)
             .finish_non_exhaustive()
+    }
+}
+
+/// Events are of strangers' making. Should one of them ever break the classification, the trace goes on, and says so.
+const NOT_CLASSIFIED: &str = "the classification broke down; what was tried is not classified";
+
+fn redacted(redact: &dyn Redact, text: &mut String) {
+    if let Cow::Owned(redacted) = redact.redact(text) {
+        *text = redacted;
     }
 }
 

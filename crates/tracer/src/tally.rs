@@ -12,11 +12,14 @@ pub(crate) struct Tally {
     failed: u64,
     lost: u64,
     violations: Vec<u64>,
+    /// Which events were let happen.
+    allowed_at: Places,
 }
 
 impl Tally {
     pub(crate) fn count(&mut self, event: &Event) {
         self.events += 1;
+        self.allowed_at.push(event.verdict == Some(Verdict::Allowed));
         let times = event.count;
         match &event.what {
             What::Policy { .. } => return,
@@ -44,7 +47,7 @@ impl Tally {
         &self.violations
     }
 
-    /// Fills in what follows from the events, and from the classifications.
+    /// Puts right what follows from the events, and from the classifications: what was allowed was not prevented, whoever says so.
     pub(crate) fn complete(&self, summary: &mut Summary) {
         summary.events = self.events;
         summary.allowed = self.allowed;
@@ -52,7 +55,38 @@ impl Tally {
         summary.failed = self.failed;
         summary.lost = self.lost;
         summary.complete = self.lost == 0 && summary.incomplete_because.is_empty();
+        for found in &mut summary.classifications {
+            found.evidence.retain(|place| self.allowed_at.at(*place).is_some());
+            found.prevented &= !found.evidence.iter().any(|place| self.allowed_at.at(*place) == Some(true));
+        }
         summary.all_prevented = summary.classifications.iter().all(|found| found.prevented);
         summary.max_severity = summary.classifications.iter().map(|found| found.severity).max();
+    }
+}
+
+/// One bit for each event: a thousandth of what the event takes in the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Places {
+    bits: Vec<u64>,
+    len: u64,
+}
+
+impl Places {
+    fn push(&mut self, bit: bool) {
+        if self.len.is_multiple_of(64) {
+            self.bits.push(0);
+        }
+        if let Some(last) = self.bits.last_mut() {
+            *last |= u64::from(bit) << (self.len % 64);
+        }
+        self.len += 1;
+    }
+
+    fn at(&self, place: u64) -> Option<bool> {
+        if place >= self.len {
+            return None;
+        }
+        let word = self.bits.get(usize::try_from(place / 64).ok()?)?;
+        Some((word >> (place % 64)) & 1 == 1)
     }
 }

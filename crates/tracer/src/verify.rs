@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::chain::Digest;
 use crate::error::{Error, How, Tampered};
-use crate::event::{Event, Verdict};
+use crate::event::Event;
 use crate::read::{Ending, Reader};
 use crate::tally::Tally;
 use crate::trace::{Header, Summary};
@@ -50,7 +50,6 @@ pub(crate) fn check<R: BufRead>(
     mut keep: impl FnMut(Event),
 ) -> Result<Checked, Error> {
     let mut tally = Tally::default();
-    let mut allowed = Places::default();
     let mut wrong = None;
     for event in reader.by_ref() {
         let event = event?;
@@ -58,7 +57,6 @@ pub(crate) fn check<R: BufRead>(
             wrong = contradiction(&event).map(|what| (event.sequence, what));
         }
         tally.count(&event);
-        allowed.push(event.verdict == Some(Verdict::Allowed));
         keep(event);
     }
     let line = reader.line();
@@ -68,7 +66,7 @@ pub(crate) fn check<R: BufRead>(
         let line = line.saturating_sub(1).saturating_sub(tally.events() - 1 - sequence);
         return Err(Tampered::new(How::Inconsistent, line, sequence, what).into());
     }
-    match untrue(&ending, &tally, &allowed) {
+    match untrue(&ending, &tally) {
         Some(what) => Err(Tampered::new(How::Inconsistent, line + 1, None, what).into()),
         None => Ok(Checked { header, ending }),
     }
@@ -88,35 +86,33 @@ fn contradiction(event: &Event) -> Option<&'static str> {
 }
 
 /// What the end says, and the events do not bear out.
-fn untrue(ending: &Ending, tally: &Tally, allowed: &Places) -> Option<String> {
+fn untrue(ending: &Ending, tally: &Tally) -> Option<String> {
     let summary = &ending.violation_summary;
-    let mut true_summary = summary.clone();
-    tally.complete(&mut true_summary);
     if ending.policy_violations != tally.violations() {
         return Some("policy_violations are not those events that were denied".to_owned());
     }
-    if *summary != true_summary {
-        let (said, counted) = (facts(summary), facts(&true_summary));
-        let first = said.iter().zip(&counted).find(|((_, said), (_, counted))| said != counted);
-        return Some(match first {
-            Some(((name, said), (_, counted))) => format!("{name} is {said}, and should be {counted}"),
-            None => "the summary is not that of these events".to_owned(),
-        });
+    let mut true_summary = summary.clone();
+    tally.complete(&mut true_summary);
+    if *summary == true_summary {
+        return None;
     }
-    for found in &summary.classifications {
-        for &place in &found.evidence {
-            match allowed.at(place) {
-                None => return Some(format!("event {place} is evidence, and is not there")),
-                Some(true) if found.prevented => {
-                    return Some(format!(
-                        "what event {place} is evidence of was not prevented: it was allowed"
-                    ));
-                }
-                Some(_) => {}
-            }
+    for (said, found) in summary.classifications.iter().zip(&true_summary.classifications) {
+        if said.evidence != found.evidence {
+            return Some(format!("evidence of {:?} is not there", said.class));
+        }
+        if said.prevented != found.prevented {
+            return Some(format!(
+                "{:?} was not prevented: an event that is evidence of it was allowed",
+                said.class
+            ));
         }
     }
-    None
+    let (said, counted) = (facts(summary), facts(&true_summary));
+    let first = said.iter().zip(&counted).find(|((_, said), (_, counted))| said != counted);
+    Some(match first {
+        Some(((name, said), (_, counted))) => format!("{name} is {said}, and should be {counted}"),
+        None => "the summary is not that of these events".to_owned(),
+    })
 }
 
 fn facts(summary: &Summary) -> [(&'static str, String); 8] {
@@ -130,31 +126,4 @@ fn facts(summary: &Summary) -> [(&'static str, String); 8] {
         ("all_prevented", summary.all_prevented.to_string()),
         ("max_severity", format!("{:?}", summary.max_severity)),
     ]
-}
-
-/// One bit for each event: a thousandth of what the event takes in the file.
-#[derive(Debug, Default)]
-struct Places {
-    bits: Vec<u64>,
-    len: u64,
-}
-
-impl Places {
-    fn push(&mut self, bit: bool) {
-        if self.len.is_multiple_of(64) {
-            self.bits.push(0);
-        }
-        if let Some(last) = self.bits.last_mut() {
-            *last |= u64::from(bit) << (self.len % 64);
-        }
-        self.len += 1;
-    }
-
-    fn at(&self, place: u64) -> Option<bool> {
-        if place >= self.len {
-            return None;
-        }
-        let word = self.bits.get(usize::try_from(place / 64).ok()?)?;
-        Some((word >> (place % 64)) & 1 == 1)
-    }
 }

@@ -76,6 +76,7 @@ impl TraceWriter {
     /// What was prevented is in the file when this returns; anything else is so soon.
     pub fn write(&mut self, mut event: Event) -> Result<u64, Error> {
         event.sequence = self.next;
+        event.repeats = event.repeats.filter(|first| *first < self.next);
         bounds::shorten(&mut event);
         self.write_numbered(&event)?;
         Ok(event.sequence)
@@ -120,6 +121,7 @@ impl TraceWriter {
     /// What follows from the events is counted here, whatever the summary says: counts, whether it is complete, whether all was
     /// prevented.
     pub fn finish(mut self, mut summary: Summary) -> Result<Digest, Error> {
+        bounds::shorten_summary(&mut summary);
         self.tally.complete(&mut summary);
         let mut tail = Vec::new();
         let mut member = |name: &str, value: io::Result<Vec<u8>>| {
