@@ -25,8 +25,8 @@ fn trace(skill: &str) -> (TempDir, PathBuf, Digest) {
     let lookup = What::DnsQuery { name: Some("collector.evil.test".to_owned()), server: None };
     recorder.record(Event::new(lookup).judged(Verdict::Denied, None));
     recorder.record(Event::new(What::Stdout(Line::new("7 °C"))));
-    let recorded = recorder.finish();
-    (folder, path, recorded.digest.unwrap())
+    let done = recorder.finish();
+    (folder, path, done.digest.unwrap())
 }
 
 fn edit(path: &Path, from: &str, to: &str) {

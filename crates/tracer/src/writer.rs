@@ -73,7 +73,7 @@ impl TraceWriter {
 
     /// Writes one event, at the next place, and returns the place. Texts that are too long are cut.
     ///
-    /// What was prevented is in the file when this returns; anything else is so soon.
+    /// What was prevented is in the file when this returns; anything else with one of the next events, or at the end.
     pub fn write(&mut self, mut event: Event) -> Result<u64, Error> {
         event.sequence = self.next;
         event.repeats = event.repeats.filter(|first| *first < self.next);
