@@ -76,19 +76,21 @@ impl Pattern {
         Self { anchored, parts, below }
     }
 
-    /// The part that says most, by which patterns are looked up.
-    fn key(&self) -> Option<&'static str> {
-        let literal = |part: &&&str| !part.contains('*') && **part != "#";
-        self.parts.iter().filter(literal).max_by_key(|part| part.len()).copied()
+    /// The part that says most, by which patterns are looked up, and its place.
+    fn key(&self) -> Option<(usize, &'static str)> {
+        let is_literal = |part: &str| !part.contains('*') && part != "#";
+        let parts = self.parts.iter().copied().enumerate();
+        parts.filter(|(_, part)| is_literal(part)).max_by_key(|(_, part)| part.len())
     }
 
-    fn matches(&self, path: &[&str], process: Option<&Process>) -> bool {
-        let starts = if self.anchored { 0..=0 } else { 0..=path.len() };
-        starts.into_iter().any(|start| {
-            let Some(rest) = path.get(start..) else { return false };
-            let fits = rest.len() == self.parts.len() || self.below && rest.len() > self.parts.len();
-            fits && self.parts.iter().zip(rest).all(|(pattern, part)| part_matches(pattern, part, process))
-        })
+    /// Whether it matches a path from one of its parts on. Tried at one place only, so that a path of a thousand parts costs a
+    /// thousand looks and not a million.
+    fn matches(&self, path: &[&str], start: usize, process: Option<&Process>) -> bool {
+        let Some(rest) = path.get(start..) else { return false };
+        let fits = rest.len() == self.parts.len() || self.below && rest.len() > self.parts.len();
+        let here = start == 0 || !self.anchored;
+        here && fits
+            && self.parts.iter().zip(rest).all(|(pattern, part)| part_matches(pattern, part, process))
     }
 }
 
@@ -110,9 +112,17 @@ fn part_matches(pattern: &str, part: &str, process: Option<&Process>) -> bool {
 /// Many patterns, by the part that says most of each: a path with none of those parts costs a few look-ups and no memory.
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
-    by_part: HashMap<&'static str, Vec<(usize, Pattern)>>,
-    /// Those without such a part.
-    others: Vec<(usize, Pattern)>,
+    by_part: HashMap<&'static str, Vec<Entry>>,
+    /// Those without such a part, which are about the end of a path.
+    ends: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    rule: usize,
+    /// Parts of the pattern before the one it is looked up by.
+    before: usize,
+    pattern: Pattern,
 }
 
 impl Patterns {
@@ -120,26 +130,33 @@ impl Patterns {
     pub(super) fn add(&mut self, rule: usize, text: &'static str) {
         let pattern = Pattern::new(text);
         match pattern.key() {
-            Some(key) => self.by_part.entry(key).or_default().push((rule, pattern)),
-            None => self.others.push((rule, pattern)),
+            Some((before, key)) => self.by_part.entry(key).or_default().push(Entry { rule, before, pattern }),
+            None => self.ends.push(Entry { rule, before: pattern.parts.len().saturating_sub(1), pattern }),
         }
     }
 
     /// The rules of which a pattern matches a plain path, each once, in order.
     pub(super) fn rules(&self, path: &str, process: Option<&Process>) -> Vec<usize> {
+        let split = || path.split('/').filter(|part| !part.is_empty());
         let mut parts: Vec<&str> = Vec::new();
         let mut rules = Vec::new();
-        let mut check = |(rule, pattern): &(usize, Pattern)| {
+        let mut check = |at: usize, entry: &Entry| {
             if parts.is_empty() {
-                parts.extend(path.split('/').filter(|part| !part.is_empty()));
+                parts.extend(split());
             }
-            if !rules.contains(rule) && pattern.matches(&parts, process) {
-                rules.push(*rule);
+            let start = at.checked_sub(entry.before);
+            if !rules.contains(&entry.rule)
+                && start.is_some_and(|start| entry.pattern.matches(&parts, start, process))
+            {
+                rules.push(entry.rule);
             }
         };
-        path.split('/').filter_map(|part| self.by_part.get(part)).flatten().for_each(&mut check);
-        if !self.others.is_empty() && path.contains('.') {
-            self.others.iter().for_each(check);
+        for (at, part) in split().enumerate() {
+            self.by_part.get(part).into_iter().flatten().for_each(|entry| check(at, entry));
+        }
+        if !self.ends.is_empty() {
+            let last = split().count().saturating_sub(1);
+            self.ends.iter().for_each(|entry| check(last, entry));
         }
         rules.sort_unstable();
         rules
@@ -197,6 +214,19 @@ mod tests {
             let want: &[usize] = if want { &[3] } else { &[] };
             assert_eq!(patterns.rules(path, Some(&me)), want, "{pattern} {path}");
         }
+    }
+
+    #[test]
+    fn a_part_that_is_there_often_is_tried_often() {
+        let mut patterns = Patterns::default();
+        patterns.add(1, ".ssh/x/.ssh/id_*");
+        patterns.add(2, "/.ssh/y");
+        let many = ".ssh/".repeat(1000);
+        assert_eq!(patterns.rules(&format!("/{many}x/.ssh/id_rsa"), None), [1]);
+        assert_eq!(patterns.rules("/.ssh/y", None), [2]);
+        assert!(patterns.rules(&format!("/{many}y"), None).is_empty());
+        // No memory for nothing: one allocation is what the parts take.
+        assert_eq!(patterns.rules("/usr/lib/x.so", None).capacity(), 0);
     }
 
     #[test]

@@ -162,6 +162,22 @@ const HONEST: &[(&str, &[&str])] = &[
             "allowed exec /bin/bash -- bash -c \"curl -s https://a.test > x; bash build.sh\"",
         ],
     ),
+    (
+        "curl into filters",
+        &[
+            "allowed exec /bin/sh -- sh -c \"curl -s https://a.test | perl -pe's/a/b/' | python3 -c print(1) | node -e 1 | ruby -ne 'puts $_'\"",
+            "allowed exec /usr/bin/curl -- curl -s https://a.test",
+            "allowed exec /usr/bin/perl -- perl -pe s/a/b/",
+            "allowed exec /usr/bin/ruby -- ruby -nes/a/b/",
+        ],
+    ),
+    (
+        "a table that was fetched, and a script that reads it",
+        &[
+            "allowed exec /usr/bin/curl -- curl -O https://a.test/data/table.csv",
+            "allowed exec /usr/bin/python3 -- python3 -u work.py table.csv",
+        ],
+    ),
     ("curl or else", &["allowed exec /bin/sh -- sh -c \"curl -sf https://a.test/health || sh fallback.sh\""]),
     (
         "a few looks at the machine",
