@@ -83,15 +83,16 @@ impl Pattern {
         parts.filter(|(_, part)| is_literal(part)).max_by_key(|(_, part)| part.len())
     }
 
-    /// Whether it matches a path from one of its parts on. Tried at one place only, so that a path of a thousand parts costs a
-    /// thousand looks and not a million.
-    fn matches(&self, path: &[&str], start: usize, process: Option<&Process>) -> bool {
-        let Some(rest) = path.get(start..) else { return false };
-        let fits = rest.len() == self.parts.len() || self.below && rest.len() > self.parts.len();
-        let here = start == 0 || !self.anchored;
-        here && fits
-            && self.parts.iter().zip(rest).all(|(pattern, part)| part_matches(pattern, part, process))
+    /// Whether it matches the rest of a path of so many parts. Tried at one place only, so that a path of a thousand parts costs
+    /// a thousand looks and not a million.
+    fn matches(&self, rest: &str, left: usize, process: Option<&Process>) -> bool {
+        let fits = left == self.parts.len() || self.below && left > self.parts.len();
+        fits && self.parts.iter().zip(parts(rest)).all(|(pattern, part)| part_matches(pattern, part, process))
     }
+}
+
+fn parts(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty())
 }
 
 fn part_matches(pattern: &str, part: &str, process: Option<&Process>) -> bool {
@@ -117,6 +118,9 @@ pub(super) struct Patterns {
     ends: Vec<Entry>,
 }
 
+/// Most parts of a pattern before the one it is looked up by, and one.
+const BEFORE: usize = 8;
+
 #[derive(Debug)]
 struct Entry {
     rule: usize,
@@ -137,26 +141,33 @@ impl Patterns {
 
     /// The rules of which a pattern matches a plain path, each once, in order.
     pub(super) fn rules(&self, path: &str, process: Option<&Process>) -> Vec<usize> {
-        let split = || path.split('/').filter(|part| !part.is_empty());
-        let mut parts: Vec<&str> = Vec::new();
+        let total = parts(path).count();
         let mut rules = Vec::new();
-        let mut check = |at: usize, entry: &Entry| {
-            if parts.is_empty() {
-                parts.extend(split());
+        // Where the last parts begin; patterns have few before the one they are looked up by.
+        let mut starts = [0_usize; BEFORE];
+        let (mut offset, mut at) = (0, 0);
+        for part in path.split('/') {
+            let here = offset;
+            offset += part.len() + 1;
+            if part.is_empty() {
+                continue;
             }
-            let start = at.checked_sub(entry.before);
-            if !rules.contains(&entry.rule)
-                && start.is_some_and(|start| entry.pattern.matches(&parts, start, process))
-            {
-                rules.push(entry.rule);
+            if let Some(start) = starts.get_mut(at % BEFORE) {
+                *start = here;
             }
-        };
-        for (at, part) in split().enumerate() {
-            self.by_part.get(part).into_iter().flatten().for_each(|entry| check(at, entry));
-        }
-        if !self.ends.is_empty() {
-            let last = split().count().saturating_sub(1);
-            self.ends.iter().for_each(|entry| check(last, entry));
+            let by_part = self.by_part.get(part).into_iter().flatten();
+            let is_last = at + 1 == total;
+            for entry in by_part.chain(self.ends.iter().filter(|_| is_last)) {
+                let Some(first) = at.checked_sub(entry.before) else { continue };
+                let rest =
+                    starts.get(first % BEFORE).and_then(|start| path.get(*start..)).unwrap_or_default();
+                let here = first == 0 || !entry.pattern.anchored;
+                if here && !rules.contains(&entry.rule) && entry.pattern.matches(rest, total - first, process)
+                {
+                    rules.push(entry.rule);
+                }
+            }
+            at += 1;
         }
         rules.sort_unstable();
         rules
@@ -225,7 +236,6 @@ mod tests {
         assert_eq!(patterns.rules(&format!("/{many}x/.ssh/id_rsa"), None), [1]);
         assert_eq!(patterns.rules("/.ssh/y", None), [2]);
         assert!(patterns.rules(&format!("/{many}y"), None).is_empty());
-        // No memory for nothing: one allocation is what the parts take.
         assert_eq!(patterns.rules("/usr/lib/x.so", None).capacity(), 0);
     }
 

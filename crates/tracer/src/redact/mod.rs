@@ -38,9 +38,7 @@ pub struct Unused {
 #[derive(Debug)]
 pub struct Redactor {
     /// Values as they are, backwards and in base64.
-    exact: Option<Search>,
-    /// Values in hexadecimal, whose letters come in both cases.
-    hex: Option<Search>,
+    values: Option<Search>,
     shapes: shapes::Shapes,
     names: Vec<String>,
     unused: Vec<Unused>,
@@ -88,14 +86,7 @@ impl Redactor {
                 Err(reason) => unused.push(Unused { name, reason }),
             }
         }
-        let Forms { exact, hex, .. } = forms;
-        Ok(Self {
-            exact: Search::new(exact, false)?,
-            hex: Search::new(hex, true)?,
-            shapes: shapes::Shapes::new()?,
-            names,
-            unused,
-        })
+        Ok(Self { values: Search::new(forms.patterns)?, shapes: shapes::Shapes::new()?, names, unused })
     }
 
     /// Looks for shapes only.
@@ -152,30 +143,22 @@ impl Redactor {
     /// The parts to be replaced, in order, without overlaps.
     pub(crate) fn spans(&self, bytes: &[u8]) -> Vec<Span> {
         let mut found = Vec::new();
-        let raw = View::raw(bytes);
-        self.values_in(&raw, &mut found);
-        for view in views::decoded(bytes) {
-            self.values_in(&view, &mut found);
+        if let Some(values) = &self.values {
+            values.find(&View::raw(bytes), &mut found);
+            views::decoded(bytes).for_each(|view| values.find(&view, &mut found));
         }
         self.shapes.find(bytes, &mut found);
         merged(found)
     }
-
-    fn values_in(&self, view: &View<'_>, found: &mut Vec<Span>) {
-        for search in self.exact.iter().chain(&self.hex) {
-            search.find(view, found);
-        }
-    }
 }
 
 impl Search {
-    fn new(patterns: Vec<(Vec<u8>, Pattern)>, any_case: bool) -> Result<Option<Self>, RedactError> {
+    fn new(patterns: Vec<(Vec<u8>, Pattern)>) -> Result<Option<Self>, RedactError> {
         if patterns.is_empty() {
             return Ok(None);
         }
         let (texts, patterns): (Vec<_>, Vec<_>) = patterns.into_iter().unzip();
         let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(any_case)
             // Linear in what it holds; the faster kind needs memory that is not.
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(texts)?;

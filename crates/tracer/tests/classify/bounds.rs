@@ -34,3 +34,26 @@ fn events_that_say_nothing_do_not_count() {
     let (tags, all) = classify((0..10_000).map(|at| event(events[at % events.len()])));
     assert!(all.is_empty() && tags.iter().all(Option::is_none));
 }
+
+#[test]
+fn files_that_say_nothing_cost_no_memory() {
+    let lines = [
+        "allowed read /usr/lib/x86_64-linux-gnu/libc.so.6 by /usr/bin/python3",
+        "failed read /home/u/project/a.py by /usr/bin/python3",
+        "allowed write /tmp/x/y/z.json by /usr/bin/node",
+        "denied read /proc/meminfo",
+        "allowed read /proc/self/status",
+        "refused clone3",
+        "limit cpu",
+        "stdout x hello",
+        "allowed exec /usr/bin/make -- make -j4",
+    ];
+    let events: Vec<_> = lines.iter().map(|line| event(line)).collect();
+    let mut classifier = skillsandbox_tracer::Classifier::new();
+    let used = allocation_counter::measure(|| {
+        for event in &events {
+            assert_eq!(classifier.observe(event), None);
+        }
+    });
+    assert_eq!(used.count_total, 0, "{used:?}");
+}

@@ -28,7 +28,7 @@ const fn shared(
 const SSH: &[&str] =
     &["scp", "sftp", "ssh", "ssh-add", "ssh-agent", "ssh-copy-id", "ssh-keygen", "ssh-keysign", "sshd"];
 
-/// Programs that ask agents of SSH and GnuPG to sign.
+/// Programs that ask agents of SSH and `GnuPG` to sign.
 const AGENT_USERS: &[&str] = &[
     "gpg",
     "gpg-agent",
