@@ -54,8 +54,13 @@ const SYSTEM: &[&str] = &["/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/
 /// `ssh`.
 pub(super) fn is_by(process: Option<&Process>, programs: &[&str]) -> bool {
     let Some(binary) = process.and_then(|process| process.binary.as_deref()) else { return false };
-    let binary = plain(binary);
-    SYSTEM.iter().any(|folder| binary.starts_with(folder)) && programs.contains(&base(&binary))
+    programs.contains(&base(binary)) && is_of_system(binary)
+}
+
+/// Whether a program lies where those of the system lie.
+pub(super) fn is_of_system(program: &str) -> bool {
+    let program = plain(program);
+    SYSTEM.iter().any(|folder| program.starts_with(folder))
 }
 
 /// A pattern of paths. `/etc/shadow` is that file; `.aws/**` is a folder `.aws` anywhere and all below; `*` is any part, or any

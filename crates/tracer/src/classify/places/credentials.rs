@@ -113,7 +113,7 @@ pub(super) const PLACES: &[Place] = &[
         &[".docker/config.json", ".dockercfg", ".config/containers/auth.json"],
         &["buildah", "docker", "docker-compose", "dockerd", "nerdctl", "podman", "skopeo"],
     ),
-    secret("tokens of Cargo", FILES, &[".cargo/credentials", ".cargo/credentials.toml"], &["cargo"]),
+    shared("tokens of Cargo", FILES, &[".cargo/credentials", ".cargo/credentials.toml"], &["cargo"]),
     secret(
         "tokens of RubyGems",
         FILES,
