@@ -34,7 +34,20 @@ pub struct Unused {
     pub reason: &'static str,
 }
 
-/// Takes secrets out of text. See [the module](self).
+/// Takes secrets out of text: values that are known, in many forms, and what has the shape of a secret.
+///
+/// A known value is found as it is, backwards, in base64 wherever it lies in the encoded text, in hexadecimal, percent-encoded,
+/// and with the escapes of JSON, HTML, C and shells. It is not found where it was compressed, encrypted, encoded twice in ways
+/// that hide each other, or cut into pieces by other text.
+///
+/// ```
+/// use skillsandbox_tracer::Redactor;
+///
+/// let redactor = Redactor::new([("API_KEY", "correct horse")])?;
+/// assert_eq!(redactor.redact("key=correct%20horse"), "key=[REDACTED:API_KEY]");
+/// assert_eq!(redactor.redact("Y29ycmVjdCBob3JzZQ=="), "[REDACTED:API_KEY]");
+/// # Ok::<(), skillsandbox_tracer::RedactError>(())
+/// ```
 #[derive(Debug)]
 pub struct Redactor {
     /// Values as they are, backwards and in base64.
