@@ -19,6 +19,23 @@ const AHEAD: usize = 8 * 1024;
 const KEY_LINES: u32 = 400;
 
 /// Cuts one stream into lines. Memory is bounded, whether or not there are ends of lines.
+///
+/// The text of a line stands for bytes, exactly: a byte that is no UTF-8 is `\\xNN` and a backslash is `\\\\`. Control characters are
+/// kept as they are; whoever shows a line to a person escapes them.
+///
+/// ```
+/// use skillsandbox_tracer::{Lines, Redactor, line_bytes};
+///
+/// let redactor = Redactor::new([("TOKEN", "s3cr3t-value")])?;
+/// let (mut lines, mut texts) = (Lines::new(), Vec::new());
+/// for chunk in [&b"one s3cr"[..], b"3t-value\n", b"\xff two"] {
+///     lines.push(chunk, &redactor, |line| texts.push(line.text));
+/// }
+/// texts.extend(lines.finish(&redactor).map(|line| line.text));
+/// assert_eq!(texts, ["one [REDACTED:TOKEN]", "\\xff two"]);
+/// assert_eq!(line_bytes(&texts[1]), b"\xff two");
+/// # Ok::<(), skillsandbox_tracer::RedactError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Lines {
     /// The beginning of the line that has not ended yet.

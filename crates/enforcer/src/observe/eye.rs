@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
@@ -31,6 +31,32 @@ pub(crate) struct Sight {
     processes: Processes,
     /// Woken up when something that must be told could not be.
     required: Option<Arc<Wake>>,
+    patience: Patience,
+}
+
+/// With those who try what is refused again and again: to answer costs time of the launching program, which no limit of the run holds.
+#[derive(Debug)]
+struct Patience {
+    since: Instant,
+    refused: u32,
+}
+
+impl Patience {
+    /// Refusals in a tenth of a second that are answered at once.
+    const MOST: u32 = 200;
+
+    /// What each one more has to wait.
+    const WAIT: Duration = Duration::from_millis(1);
+
+    fn lose(&mut self) {
+        if self.since.elapsed() > Duration::from_millis(100) {
+            *self = Self { since: Instant::now(), refused: 0 };
+        }
+        self.refused += 1;
+        if self.refused > Self::MOST {
+            std::thread::sleep(Self::WAIT);
+        }
+    }
 }
 
 impl Sight {
@@ -41,7 +67,8 @@ impl Sight {
         required: Option<Arc<Wake>>,
     ) -> Self {
         let refusals = Refusals::default();
-        Self { profile, refusals, destinations, queue, processes: Processes::default(), required }
+        let patience = Patience { since: Instant::now(), refused: 0 };
+        Self { profile, refusals, destinations, queue, processes: Processes::default(), required, patience }
     }
 }
 
@@ -125,6 +152,9 @@ impl Sight {
                 }
             }
         };
+        if matches!(reply, Answer::Fail(_)) {
+            self.patience.lose();
+        }
         // A caller that was killed in the meantime needs no answer; another failure leaves it waiting for its end.
         let _ = answer(listener, asked, reply);
         self.destinations.tell();

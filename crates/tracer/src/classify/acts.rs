@@ -1,8 +1,8 @@
 //! System calls, commands and names of hosts that mean something, as data.
 
 use crate::trace::Class::{
-    self, CredentialHarvesting, DataExfiltration, Persistence, PrivilegeEscalation, RemoteExecution,
-    ResourceAbuse, SandboxEscape,
+    self, CredentialHarvesting, Persistence, PrivilegeEscalation, RemoteExecution, ResourceAbuse,
+    SandboxEscape,
 };
 use crate::trace::Severity::{self, High, Medium};
 
@@ -197,7 +197,11 @@ pub(super) const COMMANDS: &[Command] = &[
         "commands that print credentials",
         &["T1552", "AML.T0055"],
         &["aws"],
-        &[&["export-credentials"], &["configure", "get"]],
+        &[
+            &["export-credentials"],
+            &["configure", "get", "aws_secret"],
+            &["configure", "get", "session_token"],
+        ],
     ),
     command(
         CredentialHarvesting,
@@ -329,14 +333,6 @@ pub(super) const COMMANDS: &[Command] = &[
         ],
         &[],
     ),
-    command(
-        DataExfiltration,
-        Medium,
-        "sending files to a service of no name",
-        &["T1567"],
-        &["curl", "wget"],
-        &[&["webhook.site"], &["transfer.sh"], &["bashupload.com"], &["file.io"], &["0x0.st"]],
-    ),
 ];
 
 pub(super) const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish"];
@@ -345,9 +341,9 @@ pub(super) const INTERPRETERS: &[&str] =
 /// Programs that fetch.
 pub(super) const FETCHERS: &[&str] = &["curl", "wget", "fetch", "aria2c", "lwp-download", "http", "xh"];
 
-/// What miners say.
+/// How arguments of miners begin, with something behind.
 pub(super) const MINING_WORDS: &[&str] =
-    &["stratum+tcp://", "stratum+ssl://", "stratum+tls://", "--donate-level", "randomx"];
+    &["stratum+tcp://", "stratum+ssl://", "stratum+tls://", "--donate-level="];
 
 /// Parts of names of pools, in which many mine together.
 pub(super) const POOLS: &[&str] = &[

@@ -46,8 +46,8 @@ pub(super) struct Finding {
     techniques: Vec<&'static str>,
     reasons: Vec<&'static str>,
     more_reasons: bool,
-    /// Whether something of it was not prevented.
-    happened: bool,
+    /// The first event of it that was not prevented.
+    happened: Option<u64>,
     /// When the first of it happened.
     pub(super) first: Option<Moment>,
     /// When the last of it happened.
@@ -63,7 +63,10 @@ impl Finding {
         techniques: &[&'static str],
         reason: &'static str,
     ) {
-        self.evidence(event.sequence, !is_prevented(event));
+        self.evidence(event.sequence);
+        if !is_prevented(event) {
+            self.happens(event.sequence);
+        }
         self.raise(severity);
         self.first = self.first.min(Some(moment(event))).or(Some(moment(event)));
         self.last = self.last.max(Some(last_moment(event)));
@@ -83,11 +86,14 @@ impl Finding {
 
     /// Adds all that was gathered elsewhere.
     pub(super) fn join(&mut self, other: &Self) {
-        for sequence in &other.evidence {
-            self.evidence(*sequence, false);
-        }
-        if other.happened {
-            self.happened = true;
+        self.join_some(other, EVIDENCE);
+    }
+
+    /// Adds what was gathered elsewhere, with so many events of it.
+    pub(super) fn join_some(&mut self, other: &Self, most: usize) {
+        other.evidence.iter().take(most).for_each(|sequence| self.evidence(*sequence));
+        if let Some(sequence) = other.happened {
+            self.happens(sequence);
         }
         self.severity = self.severity.max(other.severity);
         self.first = match (self.first, other.first) {
@@ -107,7 +113,7 @@ impl Finding {
 
     /// An event that proves nothing by itself, and belongs to what the others prove.
     pub(super) fn mention(&mut self, sequence: u64) {
-        self.evidence(sequence, false);
+        self.must_name(sequence);
     }
 
     pub(super) fn also(&mut self, techniques: &[&'static str]) {
@@ -125,27 +131,37 @@ impl Finding {
     }
 
     pub(super) fn happened(&self) -> bool {
-        self.happened
+        self.happened.is_some()
     }
 
     /// Nothing of it took effect after all.
     pub(super) fn came_to_nothing(&mut self) {
-        self.happened = false;
+        self.happened = None;
     }
 
-    fn evidence(&mut self, sequence: u64, happened: bool) {
-        let first_that_happened = happened && !self.happened;
-        self.happened |= happened;
-        if let Err(place) = self.evidence.binary_search(&sequence) {
-            if self.evidence.len() >= EVIDENCE {
-                // The event that shows that something was not prevented must be among those that are named.
-                if !first_that_happened {
-                    return;
-                }
-                self.evidence.pop();
-            }
-            self.evidence.insert(place.min(self.evidence.len()), sequence);
+    fn evidence(&mut self, sequence: u64) {
+        if self.evidence.len() < EVIDENCE
+            && let Err(place) = self.evidence.binary_search(&sequence)
+        {
+            self.evidence.insert(place, sequence);
         }
+    }
+
+    /// Something was not prevented: the event that shows it is always among those that are named.
+    fn happens(&mut self, sequence: u64) {
+        if self.happened.is_none() {
+            self.must_name(sequence);
+            self.happened = Some(sequence);
+        }
+    }
+
+    /// Names an event, in the place of another one if there must be.
+    fn must_name(&mut self, sequence: u64) {
+        if self.evidence.len() >= EVIDENCE && self.evidence.binary_search(&sequence).is_err() {
+            let last = self.evidence.iter().rposition(|named| Some(*named) != self.happened);
+            last.map(|last| self.evidence.remove(last));
+        }
+        self.evidence(sequence);
     }
 
     /// What it amounts to; `None` where nothing was gathered.
@@ -161,7 +177,7 @@ impl Finding {
             mitre_tactic: tactic.to_owned(),
             techniques: self.techniques.iter().map(|id| technique(id)).collect(),
             evidence: self.evidence,
-            prevented: !self.happened,
+            prevented: self.happened.is_none(),
             message: format!("{says}: {reasons}{more}"),
         })
     }

@@ -29,6 +29,18 @@ use programs::Programs;
 pub use techniques::{ATLAS_VERSION, ATTACK_VERSION};
 
 /// Reads events one by one, and says in the end what they amount to. Memory is bounded, however many there are.
+///
+/// ```
+/// use skillsandbox_tracer::{Class, Classifier, Event, FileOperation, Verdict, What};
+///
+/// let path = "/home/somebody/.ssh/id_ed25519".to_owned();
+/// let attempt = Event::new(What::File { operation: FileOperation::Read, path, to: None }).judged(Verdict::Denied, None);
+/// let mut classifier = Classifier::new();
+/// assert_eq!(classifier.observe(&attempt), Some(Class::CredentialHarvesting));
+/// let all = classifier.finish();
+/// assert!(all[0].prevented);
+/// assert_eq!(all[0].techniques[0].id, "T1552.004");
+/// ```
 #[derive(Debug, Default)]
 pub struct Classifier {
     files: Files,
@@ -138,7 +150,8 @@ impl Classifier {
             if !exfiltration.is_empty() {
                 exfiltration.raise(Severity::Critical);
                 let attack = found.of(Class::SupplyChainAttack);
-                attack.join(&harvest);
+                // Of both, so that both are proved.
+                attack.join_some(&harvest, finding::EVIDENCE / 2);
                 attack.join(&exfiltration);
                 attack.raise(Severity::Critical);
                 attack.also(&["T1195.002", "AML.T0010.001"]);

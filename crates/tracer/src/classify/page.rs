@@ -77,7 +77,9 @@ fn page() -> String {
         let places: Vec<_> = places::all().filter(|place| place.class == *one).collect();
         if !places.is_empty() {
             let _ = write!(out, "\n### `{}`\n\n", spelt(one));
-            places.into_iter().for_each(|place| written(&mut out, place));
+            for place in places {
+                written(&mut out, place);
+            }
         }
     }
     let _ = write!(
@@ -100,7 +102,7 @@ fn page() -> String {
             code(call.names)
         );
     }
-    out.push_str("\n## Commands\n\nExecuted, or tried to be.\n\n");
+    out.push_str("\n## Commands\n\nExecuted, or tried to be. What prints credentials, changes the user or starts things later counts only where it is the system's own\nprogram: others have such names too.\n\n");
     for command in COMMANDS {
         let with: Vec<_> = command.with.iter().map(|group| format!("`{}`", group.join(" … "))).collect();
         let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(" or ")) };

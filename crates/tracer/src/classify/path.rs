@@ -54,8 +54,13 @@ const SYSTEM: &[&str] = &["/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/
 /// `ssh`.
 pub(super) fn is_by(process: Option<&Process>, programs: &[&str]) -> bool {
     let Some(binary) = process.and_then(|process| process.binary.as_deref()) else { return false };
-    let binary = plain(binary);
-    SYSTEM.iter().any(|folder| binary.starts_with(folder)) && programs.contains(&base(&binary))
+    programs.contains(&base(binary)) && is_of_system(binary)
+}
+
+/// Whether a program lies where those of the system lie.
+pub(super) fn is_of_system(program: &str) -> bool {
+    let program = plain(program);
+    SYSTEM.iter().any(|folder| program.starts_with(folder))
 }
 
 /// A pattern of paths. `/etc/shadow` is that file; `.aws/**` is a folder `.aws` anywhere and all below; `*` is any part, or any
@@ -76,20 +81,23 @@ impl Pattern {
         Self { anchored, parts, below }
     }
 
-    /// The part that says most, by which patterns are looked up.
-    fn key(&self) -> Option<&'static str> {
-        let literal = |part: &&&str| !part.contains('*') && **part != "#";
-        self.parts.iter().filter(literal).max_by_key(|part| part.len()).copied()
+    /// The part that says most, by which patterns are looked up, and its place.
+    fn key(&self) -> Option<(usize, &'static str)> {
+        let is_literal = |part: &str| !part.contains('*') && part != "#";
+        let parts = self.parts.iter().copied().enumerate();
+        parts.filter(|(_, part)| is_literal(part)).max_by_key(|(_, part)| part.len())
     }
 
-    fn matches(&self, path: &[&str], process: Option<&Process>) -> bool {
-        let starts = if self.anchored { 0..=0 } else { 0..=path.len() };
-        starts.into_iter().any(|start| {
-            let Some(rest) = path.get(start..) else { return false };
-            let fits = rest.len() == self.parts.len() || self.below && rest.len() > self.parts.len();
-            fits && self.parts.iter().zip(rest).all(|(pattern, part)| part_matches(pattern, part, process))
-        })
+    /// Whether it matches the rest of a path of so many parts. Tried at one place only, so that a path of a thousand parts costs
+    /// a thousand looks and not a million.
+    fn matches(&self, rest: &str, left: usize, process: Option<&Process>) -> bool {
+        let fits = left == self.parts.len() || self.below && left > self.parts.len();
+        fits && self.parts.iter().zip(parts(rest)).all(|(pattern, part)| part_matches(pattern, part, process))
     }
+}
+
+fn parts(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty())
 }
 
 fn part_matches(pattern: &str, part: &str, process: Option<&Process>) -> bool {
@@ -110,9 +118,20 @@ fn part_matches(pattern: &str, part: &str, process: Option<&Process>) -> bool {
 /// Many patterns, by the part that says most of each: a path with none of those parts costs a few look-ups and no memory.
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
-    by_part: HashMap<&'static str, Vec<(usize, Pattern)>>,
-    /// Those without such a part.
-    others: Vec<(usize, Pattern)>,
+    by_part: HashMap<&'static str, Vec<Entry>>,
+    /// Those without such a part, which are about the end of a path.
+    ends: Vec<Entry>,
+}
+
+/// Most parts of a pattern before the one it is looked up by, and one.
+const BEFORE: usize = 8;
+
+#[derive(Debug)]
+struct Entry {
+    rule: usize,
+    /// Parts of the pattern before the one it is looked up by.
+    before: usize,
+    pattern: Pattern,
 }
 
 impl Patterns {
@@ -120,26 +139,40 @@ impl Patterns {
     pub(super) fn add(&mut self, rule: usize, text: &'static str) {
         let pattern = Pattern::new(text);
         match pattern.key() {
-            Some(key) => self.by_part.entry(key).or_default().push((rule, pattern)),
-            None => self.others.push((rule, pattern)),
+            Some((before, key)) => self.by_part.entry(key).or_default().push(Entry { rule, before, pattern }),
+            None => self.ends.push(Entry { rule, before: pattern.parts.len().saturating_sub(1), pattern }),
         }
     }
 
     /// The rules of which a pattern matches a plain path, each once, in order.
     pub(super) fn rules(&self, path: &str, process: Option<&Process>) -> Vec<usize> {
-        let mut parts: Vec<&str> = Vec::new();
+        let total = parts(path).count();
         let mut rules = Vec::new();
-        let mut check = |(rule, pattern): &(usize, Pattern)| {
-            if parts.is_empty() {
-                parts.extend(path.split('/').filter(|part| !part.is_empty()));
+        // Where the last parts begin; patterns have few before the one they are looked up by.
+        let mut starts = [0_usize; BEFORE];
+        let (mut offset, mut at) = (0, 0);
+        for part in path.split('/') {
+            let here = offset;
+            offset += part.len() + 1;
+            if part.is_empty() {
+                continue;
             }
-            if !rules.contains(rule) && pattern.matches(&parts, process) {
-                rules.push(*rule);
+            if let Some(start) = starts.get_mut(at % BEFORE) {
+                *start = here;
             }
-        };
-        path.split('/').filter_map(|part| self.by_part.get(part)).flatten().for_each(&mut check);
-        if !self.others.is_empty() && path.contains('.') {
-            self.others.iter().for_each(check);
+            let by_part = self.by_part.get(part).into_iter().flatten();
+            let is_last = at + 1 == total;
+            for entry in by_part.chain(self.ends.iter().filter(|_| is_last)) {
+                let Some(first) = at.checked_sub(entry.before) else { continue };
+                let rest =
+                    starts.get(first % BEFORE).and_then(|start| path.get(*start..)).unwrap_or_default();
+                let here = first == 0 || !entry.pattern.anchored;
+                if here && !rules.contains(&entry.rule) && entry.pattern.matches(rest, total - first, process)
+                {
+                    rules.push(entry.rule);
+                }
+            }
+            at += 1;
         }
         rules.sort_unstable();
         rules
@@ -197,6 +230,18 @@ mod tests {
             let want: &[usize] = if want { &[3] } else { &[] };
             assert_eq!(patterns.rules(path, Some(&me)), want, "{pattern} {path}");
         }
+    }
+
+    #[test]
+    fn a_part_that_is_there_often_is_tried_often() {
+        let mut patterns = Patterns::default();
+        patterns.add(1, ".ssh/x/.ssh/id_*");
+        patterns.add(2, "/.ssh/y");
+        let many = ".ssh/".repeat(1000);
+        assert_eq!(patterns.rules(&format!("/{many}x/.ssh/id_rsa"), None), [1]);
+        assert_eq!(patterns.rules("/.ssh/y", None), [2]);
+        assert!(patterns.rules(&format!("/{many}y"), None).is_empty());
+        assert_eq!(patterns.rules("/usr/lib/x.so", None).capacity(), 0);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Programs that are executed.
 
+use std::collections::VecDeque;
+
 use crate::event::{Event, Verdict};
 use crate::trace::{Class, Severity};
 
@@ -7,7 +9,7 @@ use super::Found;
 use super::acts::{COMMANDS, FETCHERS, INTERPRETERS, MINING_WORDS, RECON, SHELLS};
 use super::files::{Harvest, Touch};
 use super::finding::{Finding, Tally, mark};
-use super::path::base;
+use super::path::{base, is_of_system};
 use super::places::Weight;
 
 /// Commands that look at the machine that mean something together.
@@ -15,6 +17,9 @@ const MANY_LOOKS: usize = 4;
 
 /// The kinds of credentials that commands print come after those that lie in places.
 const FIRST: usize = 10_000;
+
+/// Fetched files that are remembered. A script fetches a few and executes one.
+const MOST_FILES: usize = 32;
 
 /// Letters of a command that are read. Arguments are bounded by whoever recorded them; this bounds the work.
 const LONGEST: usize = 64 * 1024;
@@ -25,6 +30,8 @@ pub(super) struct Programs {
     looks: Tally,
     /// A program that fetched to its output, and who started it.
     fetched: Option<(u64, Option<u32>)>,
+    /// Files that were fetched, by the marks of their names, and by which event.
+    files: VecDeque<(u64, u64)>,
     /// What was fetched and executed.
     piped: Finding,
     fetchers_refused: bool,
@@ -51,10 +58,9 @@ impl Programs {
         let mut class = None;
         for (index, command) in COMMANDS.iter().enumerate() {
             let matches = command.programs.contains(&name) || command.programs.contains(&versionless(name));
-            if !matches
-                || !has_words(argv, command.with)
-                || argv.iter().skip(1).any(|word| command.without.contains(&word.as_str()))
-            {
+            let with = has_words(argv, command.with);
+            let without = argv.iter().skip(1).any(|word| command.without.contains(&word.as_str()));
+            if !matches || !with || without || !anywhere(command.class) && !is_of_system(path) {
                 continue;
             }
             if command.class == Class::CredentialHarvesting {
@@ -72,12 +78,14 @@ impl Programs {
                 class = class.or(Some(command.class));
             }
         }
-        if class.is_none() && argv.iter().any(|word| MINING_WORDS.iter().any(|mining| word.contains(mining)))
-        {
+        if class.is_none() && argv.iter().any(|word| is_about_mining(word)) {
             found.of(Class::ResourceAbuse).add(event, Severity::High, &["T1496"], "programs that mine");
             class = Some(Class::ResourceAbuse);
         }
-        class.or_else(|| self.piped(event, name, argv)).or_else(|| self.look(event, name))
+        class
+            .or_else(|| self.piped(event, name, argv))
+            .or_else(|| self.executes_file(event, path, name, argv))
+            .or_else(|| self.look(event, name))
     }
 
     /// `curl … | sh`, as one command line and as two programs.
@@ -99,12 +107,33 @@ impl Programs {
         // Without a script of its own it executes what it is given. Both have one parent, where that is known.
         let (sequence, starter) = self.fetched?;
         let related = parent.is_none() || starter.is_none() || parent == starter;
-        if related && reads_input(argv) {
+        if related && reads_input(name, argv) {
             self.piped.mention(sequence);
             self.run(event);
             return Some(Class::RemoteExecution);
         }
         None
+    }
+
+    /// A file that was fetched a moment ago, as a program or as the script of one.
+    fn executes_file(&mut self, event: &Event, path: &str, name: &str, argv: &[String]) -> Option<Class> {
+        if FETCHERS.contains(&name) {
+            for file in written(name, argv) {
+                if self.files.len() >= MOST_FILES {
+                    self.files.pop_front();
+                }
+                self.files.push_back((mark(&[base(file)]), event.sequence));
+            }
+            return None;
+        }
+        let is_interpreter = SHELLS.contains(&name) || INTERPRETERS.contains(&versionless(name));
+        let script = argv.iter().skip(1).find(|word| !word.starts_with('-')).filter(|_| is_interpreter);
+        let executed = [mark(&[base(path)]), mark(&[script.map_or("", |script| base(script))])];
+        let (_, sequence) = *self.files.iter().find(|(file, _)| executed.contains(file))?;
+        self.piped.mention(sequence);
+        let techniques = &["T1059.004", "T1105", "AML.T0050"];
+        self.piped.add(event, Severity::Medium, techniques, "a file that was fetched a moment ago");
+        Some(Class::RemoteExecution)
     }
 
     fn run(&mut self, event: &Event) {
@@ -142,6 +171,16 @@ impl Programs {
             found.of(Class::Discovery).join(&self.looks.finding);
         }
     }
+}
+
+fn is_about_mining(word: &str) -> bool {
+    MINING_WORDS.iter().any(|mining| word.strip_prefix(mining).is_some_and(|rest| !rest.is_empty()))
+}
+
+/// Whether a program of this name means something wherever it lies. What prints credentials or changes the user does so only
+/// where it is the system's own; others are called `batch` or `pass` too.
+fn anywhere(class: Class) -> bool {
+    !matches!(class, Class::CredentialHarvesting | Class::Persistence | Class::PrivilegeEscalation)
 }
 
 /// `python3.11` is `python`.
@@ -187,59 +226,88 @@ fn is_script_option(word: &str) -> bool {
 }
 
 /// Whether an interpreter executes its input: no script, `-`, or `-s`.
-fn reads_input(argv: &[String]) -> bool {
-    let mut arguments = argv.iter().skip(1).skip_while(|word| {
-        word.len() > 1
-            && word.starts_with('-')
-            && *word != "-s"
-            && !is_script_option(word)
-            && !["-m", "-e"].contains(&word.as_str())
-    });
-    match arguments.next() {
-        None => true,
-        Some(word) => word == "-" || word == "-s" || word == "/dev/stdin",
+fn reads_input(name: &str, argv: &[String]) -> bool {
+    let is_shell = SHELLS.contains(&name);
+    for word in argv.iter().skip(1) {
+        match word.strip_prefix('-') {
+            None => return word == "/dev/stdin",
+            Some("" | "s") => return true,
+            // Options of shells are switches but for one. Others take programs (-e, -ne, -c, -r) and modules (-m).
+            Some(_) if is_shell && is_script_option(word) => return false,
+            Some(letters)
+                if !is_shell
+                    && !letters.starts_with('-')
+                    && letters.contains(['c', 'e', 'm', 'n', 'p', 'r']) =>
+            {
+                return false;
+            }
+            Some(_) => {}
+        }
     }
+    true
 }
+
+/// The files that a program writes what it fetched to: the one it names, and those that the addresses name.
+fn written<'a>(name: &str, argv: &'a [String]) -> impl Iterator<Item = &'a str> {
+    let takes = move |word: &str| {
+        let is_short = word.starts_with('-') && !word.starts_with("--");
+        word == "--output" || word == "--output-document" || is_short && word.ends_with(['o', 'O'])
+    };
+    let named = argv.windows(2).filter_map(move |pair| match pair {
+        [option, file] if takes(option) => Some(file.as_str()),
+        _ => None,
+    });
+    let is_curl = name == "curl";
+    let remote = !is_curl
+        || argv.iter().any(|word| {
+            word == "--remote-name" || word.starts_with('-') && !word.starts_with("--") && word.contains('O')
+        });
+    let addressed = argv.iter().filter(move |word| remote && word.contains("://")).map(|word| {
+        let word = word.split(['?', '#']).next().unwrap_or(word);
+        word.split_once("://").map_or(word, |(_, rest)| rest)
+    });
+    named.chain(addressed.filter(|rest| rest.contains('/') && !rest.ends_with('/')))
+}
+
+/// Words that come before a command and change nothing about what it is.
+const BEFORE: &[&str] =
+    &["sudo", "env", "exec", "command", "nohup", "time", "timeout", "nice", "-E", "-n", "-H", "!"];
 
 /// Whether a shell's script gives what it fetched to an interpreter.
 fn feeds_interpreter(script: &str, runs: impl Fn(&str) -> bool) -> bool {
-    let script = script.get(..LONGEST).unwrap_or(script);
-    let fetches = |part: &str| {
-        part.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
-            .any(|word| FETCHERS.contains(&word))
-    };
+    let script = script.get(..script.floor_char_boundary(LONGEST)).unwrap_or(script);
     // A stage of a pipeline ends at a single bar; a list ends at anything else.
-    let mut has_text;
     let script = script.replace("||", ";").replace("&&", ";");
-    for list in script.split([';', '\n']) {
-        has_text = false;
-        for stage in list.split('|') {
-            let words =
-                stage.split_whitespace().map(|word| word.trim_start_matches(['(', '{', '&', '"', '\'']));
+    script.split([';', '\n']).any(|list| {
+        let mut has_text = false;
+        list.split('|').any(|stage| {
+            let words = stage.split_whitespace().map(|word| word.trim_start_matches(['(', '{']));
             let mut words = words.skip_while(|word| {
-                word.is_empty()
-                    || ["sudo", "env", "exec", "command", "nohup", "time", "-E", "-n", "-H"].contains(word)
-                    || word.contains('=')
+                let is_number = word.starts_with(|letter: char| letter.is_ascii_digit());
+                word.is_empty() || BEFORE.contains(word) || word.contains('=') || is_number
             });
-            let first = words
-                .next()
-                .map(|word| base(word.trim_end_matches([')', '}', '"', '\''])))
-                .unwrap_or_default();
+            let first = words.next().map_or("", |word| base(word.trim_end_matches([')', '}', '"', '\''])));
             let rest: Vec<String> =
                 std::iter::once(first.to_owned()).chain(words.map(str::to_owned)).collect();
-            if has_text && runs(first) && (reads_input(&rest) || rest.len() == 1) {
-                return true;
-            }
-            // bash <(curl …), sh -c "$(curl …)", eval "$(wget …)", source <(curl …)
-            let executes = runs(first) || ["eval", "source", "."].contains(&first);
-            if executes
-                && (stage.contains("<(") || stage.contains("$(") || stage.contains('`'))
-                && fetches(stage)
-            {
-                return true;
-            }
-            has_text |= fetches(stage);
+            let is_fed = has_text && runs(first) && reads_input(first, &rest);
+            has_text |= FETCHERS.contains(&first);
+            is_fed || substitutes(first, &rest, &runs)
+        })
+    })
+}
+
+/// `bash <(curl …)`, `sh -c "$(curl …)"`, `eval "$(wget …)"`, `source <(curl …)`.
+fn substitutes(first: &str, words: &[String], runs: impl Fn(&str) -> bool) -> bool {
+    let mut rest = words.iter().skip(1).skip_while(|word| word.starts_with('-') && !is_script_option(word));
+    let executes = match rest.next().map(String::as_str) {
+        Some(word) if is_script_option(word) && runs(first) => rest.next().map(String::as_str),
+        Some(word) if ["eval", "source", "."].contains(&first) || runs(first) && word.starts_with("<(") => {
+            Some(word)
         }
-    }
-    false
+        _ => None,
+    };
+    let starts = ["<(", "$(", "`"];
+    let word = executes.map(|word| word.trim_start_matches(['"', '\'']));
+    let fetcher = word.and_then(|word| starts.iter().find_map(|start| word.strip_prefix(start)));
+    fetcher.is_some_and(|fetcher| FETCHERS.contains(&base(fetcher)))
 }

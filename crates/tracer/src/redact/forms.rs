@@ -6,8 +6,8 @@ const SHORTEST: usize = 6;
 /// Longer ones are looked for in pieces of this length: where one piece is found, so are its neighbours.
 const PIECE: usize = 256;
 
-/// Bytes of all values together. An environment of Linux has at most two megabytes, of which secrets are a small part.
-const MOST: usize = 1 << 20;
+/// Bytes of all values together. The search for this many takes a second to be made, and a hundred megabytes.
+const MOST: usize = 256 * 1024;
 
 /// A line of a value of several lines is looked for by itself if it has this many bytes.
 const SHORTEST_LINE: usize = 12;
@@ -64,8 +64,7 @@ pub(super) struct Pattern {
 /// The forms of all values.
 #[derive(Debug, Default)]
 pub(super) struct Forms {
-    pub(super) exact: Vec<(Vec<u8>, Pattern)>,
-    pub(super) hex: Vec<(Vec<u8>, Pattern)>,
+    pub(super) patterns: Vec<(Vec<u8>, Pattern)>,
     bytes: usize,
 }
 
@@ -76,7 +75,7 @@ impl Forms {
         let value = value.trim_ascii();
         usable(value)?;
         if self.bytes + value.len() > MOST {
-            return Err("all secrets together are longer than a megabyte");
+            return Err("all secrets together are longer than 256 KiB");
         }
         self.bytes += value.len();
         self.pieces(secret, value);
@@ -105,19 +104,16 @@ impl Forms {
 
     fn piece(&mut self, secret: usize, value: &[u8]) {
         let plain = Pattern { secret, is_base64: false };
-        self.exact.push((value.to_vec(), plain));
-        self.exact.push((value.iter().rev().copied().collect(), plain));
+        self.patterns.push((value.to_vec(), plain));
+        self.patterns.push((value.iter().rev().copied().collect(), plain));
         for before in 0..3 {
             let standard = base64_core(value, before);
             let url_safe: Vec<u8> = standard.iter().map(|letter| url_safe(*letter)).collect();
             let pattern = Pattern { secret, is_base64: true };
             if url_safe != standard {
-                self.exact.push((url_safe, pattern));
+                self.patterns.push((url_safe, pattern));
             }
-            self.exact.push((standard, pattern));
-        }
-        for (every, between) in [(value.len(), ""), (1, " "), (1, ":"), (1, "-"), (2, " ")] {
-            self.hex.push((hex(value, every, between), plain));
+            self.patterns.push((standard, pattern));
         }
     }
 }
@@ -182,11 +178,4 @@ fn url_safe(letter: u8) -> u8 {
 
 fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
-}
-
-fn hex(value: &[u8], every: usize, between: &str) -> Vec<u8> {
-    let groups = value.chunks(every.max(1));
-    let texts: Vec<String> =
-        groups.map(|group| group.iter().map(|byte| format!("{byte:02x}")).collect()).collect();
-    texts.join(between).into_bytes()
 }

@@ -34,13 +34,24 @@ pub struct Unused {
     pub reason: &'static str,
 }
 
-/// Takes secrets out of text. See [the module](self).
+/// Takes secrets out of text: values that are known, in many forms, and what has the shape of a secret.
+///
+/// A known value is found as it is, backwards, in base64 wherever it lies in the encoded text, in hexadecimal, percent-encoded,
+/// and with the escapes of JSON, HTML, C and shells. It is not found where it was compressed, encrypted, encoded twice in ways
+/// that hide each other, or cut into pieces by other text.
+///
+/// ```
+/// use skillsandbox_tracer::Redactor;
+///
+/// let redactor = Redactor::new([("API_KEY", "correct horse")])?;
+/// assert_eq!(redactor.redact("key=correct%20horse"), "key=[REDACTED:API_KEY]");
+/// assert_eq!(redactor.redact("Y29ycmVjdCBob3JzZQ=="), "[REDACTED:API_KEY]");
+/// # Ok::<(), skillsandbox_tracer::RedactError>(())
+/// ```
 #[derive(Debug)]
 pub struct Redactor {
     /// Values as they are, backwards and in base64.
-    exact: Option<Search>,
-    /// Values in hexadecimal, whose letters come in both cases.
-    hex: Option<Search>,
+    values: Option<Search>,
     shapes: shapes::Shapes,
     names: Vec<String>,
     unused: Vec<Unused>,
@@ -88,14 +99,7 @@ impl Redactor {
                 Err(reason) => unused.push(Unused { name, reason }),
             }
         }
-        let Forms { exact, hex, .. } = forms;
-        Ok(Self {
-            exact: Search::new(exact, false)?,
-            hex: Search::new(hex, true)?,
-            shapes: shapes::Shapes::new()?,
-            names,
-            unused,
-        })
+        Ok(Self { values: Search::new(forms.patterns)?, shapes: shapes::Shapes::new()?, names, unused })
     }
 
     /// Looks for shapes only.
@@ -152,30 +156,22 @@ impl Redactor {
     /// The parts to be replaced, in order, without overlaps.
     pub(crate) fn spans(&self, bytes: &[u8]) -> Vec<Span> {
         let mut found = Vec::new();
-        let raw = View::raw(bytes);
-        self.values_in(&raw, &mut found);
-        for view in views::decoded(bytes) {
-            self.values_in(&view, &mut found);
+        if let Some(values) = &self.values {
+            values.find(&View::raw(bytes), &mut found);
+            views::decoded(bytes).for_each(|view| values.find(&view, &mut found));
         }
         self.shapes.find(bytes, &mut found);
         merged(found)
     }
-
-    fn values_in(&self, view: &View<'_>, found: &mut Vec<Span>) {
-        for search in self.exact.iter().chain(&self.hex) {
-            search.find(view, found);
-        }
-    }
 }
 
 impl Search {
-    fn new(patterns: Vec<(Vec<u8>, Pattern)>, any_case: bool) -> Result<Option<Self>, RedactError> {
+    fn new(patterns: Vec<(Vec<u8>, Pattern)>) -> Result<Option<Self>, RedactError> {
         if patterns.is_empty() {
             return Ok(None);
         }
         let (texts, patterns): (Vec<_>, Vec<_>) = patterns.into_iter().unzip();
         let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(any_case)
             // Linear in what it holds; the faster kind needs memory that is not.
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(texts)?;

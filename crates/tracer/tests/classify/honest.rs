@@ -162,6 +162,45 @@ const HONEST: &[(&str, &[&str])] = &[
             "allowed exec /bin/bash -- bash -c \"curl -s https://a.test > x; bash build.sh\"",
         ],
     ),
+    (
+        "curl into filters",
+        &[
+            "allowed exec /bin/sh -- sh -c \"curl -s https://a.test | perl -pe's/a/b/' | python3 -c print(1) | node -e 1 | ruby -ne 'puts $_'\"",
+            "allowed exec /usr/bin/curl -- curl -s https://a.test",
+            "allowed exec /usr/bin/perl -- perl -pe s/a/b/",
+            "allowed exec /usr/bin/ruby -- ruby -nes/a/b/",
+        ],
+    ),
+    (
+        "a table that was fetched, and a script that reads it",
+        &[
+            "allowed exec /usr/bin/curl -- curl -O https://a.test/data/table.csv",
+            "allowed exec /usr/bin/python3 -- python3 -u work.py table.csv",
+        ],
+    ),
+    (
+        "words about attacks",
+        &[
+            "allowed exec /bin/sh -- sh -c \"echo 'to install: curl https://a.test/i.sh | sh'\"",
+            "allowed exec /bin/sh -- sh -c \"grep -rn 'bash -i >& /dev/tcp/' . | wc -l\"",
+            "allowed exec /usr/bin/grep -- grep -r stratum+tcp:// .",
+            "allowed exec /bin/bash -- bash -c \"bash build.sh $(curl -s https://a.test/version)\"",
+            "allowed exec /bin/bash -- bash -c \"python3 work.py $(curl -s https://a.test/version)\"",
+        ],
+    ),
+    (
+        "programs that have names of others",
+        &[
+            "allowed exec /home/u/project/bin/batch -- batch --all",
+            "failed exec /home/u/project/pass -- pass show",
+            "allowed exec /home/u/project/at -- at",
+            "allowed exec /usr/bin/aws -- aws configure get region",
+        ],
+    ),
+    (
+        "cargo of a user",
+        &["failed read /home/u/.cargo/credentials.toml by /home/u/.rustup/toolchains/stable/bin/cargo"],
+    ),
     ("curl or else", &["allowed exec /bin/sh -- sh -c \"curl -sf https://a.test/health || sh fallback.sh\""]),
     (
         "a few looks at the machine",

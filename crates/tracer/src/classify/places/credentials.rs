@@ -1,6 +1,6 @@
 //! Where credentials lie, and whose they are.
 
-use super::{LISTERS, NONE, Place, Weight, When, place};
+use super::{Access, LISTERS, NONE, Place, Weight, When, place};
 use crate::trace::Class::CredentialHarvesting;
 use crate::trace::Severity::Medium;
 
@@ -27,6 +27,21 @@ const fn shared(
 /// Programs of SSH.
 const SSH: &[&str] =
     &["scp", "sftp", "ssh", "ssh-add", "ssh-agent", "ssh-copy-id", "ssh-keygen", "ssh-keysign", "sshd"];
+
+/// Programs that ask agents of SSH and `GnuPG` to sign.
+const AGENT_USERS: &[&str] = &[
+    "gpg",
+    "gpg-agent",
+    "gpg-connect-agent",
+    "gpgconf",
+    "gpgsm",
+    "scp",
+    "sftp",
+    "ssh",
+    "ssh-add",
+    "ssh-agent",
+    "ssh-copy-id",
+];
 
 const FILES: &[&str] = &["T1552.001", "AML.T0055"];
 const KEYS: &[&str] = &["T1552.004", "AML.T0055"];
@@ -98,7 +113,7 @@ pub(super) const PLACES: &[Place] = &[
         &[".docker/config.json", ".dockercfg", ".config/containers/auth.json"],
         &["buildah", "docker", "docker-compose", "dockerd", "nerdctl", "podman", "skopeo"],
     ),
-    secret("tokens of Cargo", FILES, &[".cargo/credentials", ".cargo/credentials.toml"], &["cargo"]),
+    shared("tokens of Cargo", FILES, &[".cargo/credentials", ".cargo/credentials.toml"], &["cargo"]),
     secret(
         "tokens of RubyGems",
         FILES,
@@ -295,6 +310,23 @@ pub(super) const PLACES: &[Place] = &[
         &["/proc/#/mem", "/proc/#/task/*/mem"],
         &["gdb", "strace", "lldb"],
     ),
+    Place {
+        access: Access::Any,
+        when: When::NotAllowed,
+        ..secret(
+            "agents that hold keys",
+            KEYS,
+            &[
+                "ssh-*/agent.*",
+                "keyring/ssh",
+                "keyring/control",
+                "keyring/pkcs11",
+                "gnupg/S.gpg-agent*",
+                ".gnupg/S.gpg-agent*",
+            ],
+            AGENT_USERS,
+        )
+    },
     shared(
         "the own environment as a file",
         &["T1552"],
