@@ -7,9 +7,14 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
 
 /// Sockets that may wait to be closed. Beyond them none is looked at.
-const MOST: usize = 8;
+const MOST: usize = 64;
+
+/// How long room is waited for: the thread may only be behind, on a machine that is busy.
+const LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 
 /// A thread that closes what it is given, made when it is needed. It ends when all is closed, and nobody waits for that: with the
 /// programs of the run, the other ends of their sockets are gone, and so is the reason to linger.
@@ -22,7 +27,14 @@ pub(crate) struct Closer {
 impl Closer {
     /// Whether one more would be closed. To be asked before a socket is taken.
     pub(crate) fn has_room(&mut self) -> bool {
-        if self.waiting.load(Ordering::Acquire) >= MOST {
+        let is_full = || self.waiting.load(Ordering::Acquire) >= MOST;
+        for _ in 0..LOOKS {
+            if !is_full() {
+                break;
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        if is_full() {
             return false;
         }
         if self.thread.is_none() {
