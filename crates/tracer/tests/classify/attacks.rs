@@ -1,5 +1,7 @@
 //! Attacks, by a table.
 
+use skillsandbox_tracer::{Classifier, Verdict};
+
 use crate::script::{classify, event, of, spelt};
 
 /// A name; events; for each class that must come out, and no other: class, severity, whether it was prevented, a technique.
@@ -590,5 +592,73 @@ fn scripts_from_the_network_in_many_spellings() {
     ] {
         let all = of(&[&format!("allowed exec /bin/sh -- sh -c \"{script}\"")]);
         assert!(all.iter().any(|one| spelt(one.class) == "remote_execution"), "{script}");
+    }
+}
+
+#[test]
+fn what_is_reported_late_is_judged_by_when_it_happened() {
+    for (connected, want) in [(5, false), (15, true)] {
+        let mut classifier = Classifier::new();
+        let lines = ["denied read /etc/shadow by /bin/cat", "denied reach evil.test:443"];
+        for (at, (line, elapsed)) in lines.into_iter().zip([10, connected]).enumerate() {
+            let mut event = event(line);
+            (event.sequence, event.elapsed_us) = (at as u64, elapsed);
+            classifier.observe(&event);
+        }
+        let is_sent = classifier.finish().iter().any(|one| spelt(one.class) == "credential_exfiltration");
+        assert_eq!(is_sent, want, "{connected}");
+    }
+}
+
+#[test]
+fn asking_the_machine_itself_sends_nothing_away() {
+    let key = "denied read /home/u/.ssh/id_rsa by /bin/cat";
+    for line in [
+        "denied lookup localhost",
+        "denied reach 127.0.0.1:80",
+        "denied reach 169.254.169.254:80",
+        "denied lookup metadata",
+    ] {
+        let classes: Vec<_> = of(&[key, line]).iter().map(|one| spelt(one.class)).collect();
+        assert_eq!(classes, ["credential_harvesting"], "{line}");
+    }
+}
+
+#[test]
+fn many_different_ones_are_looking_around_and_few_are_not() {
+    let hosts = |many: usize| classify((0..many).map(|at| event(&format!("denied reach 10.0.0.{at}:22")))).1;
+    let processes = |many: usize| {
+        let by = "by /usr/bin/python3";
+        classify((1..=many).map(|at| event(&format!("allowed read /proc/{at}/cmdline {by}")))).1
+    };
+    assert!(hosts(19).is_empty() && processes(7).is_empty());
+    assert_eq!(hosts(20)[0].techniques[0].id, "T1046");
+    assert_eq!(processes(8)[0].techniques[0].id, "T1057");
+    let again = classify((0..100).map(|_| event("denied reach 10.0.0.1:22"))).1;
+    assert!(again.is_empty());
+}
+
+#[test]
+fn two_programs_of_different_parents_have_nothing_to_do_with_each_other() {
+    for (two, want) in [(7, true), (8, false)] {
+        let lines = [
+            "allowed exec /usr/bin/curl -- curl https://a.test/x by /usr/bin/curl",
+            "allowed exec /bin/sh -- sh by /bin/sh",
+        ];
+        let events = lines.into_iter().zip([7, two]).map(|(line, parent)| {
+            let mut event = event(line);
+            event.process.as_mut().unwrap().parent = Some(parent);
+            event
+        });
+        assert_eq!(!classify(events).1.is_empty(), want);
+    }
+}
+
+#[test]
+fn a_call_that_was_let_pass_was_not_prevented_whatever_else_is_said() {
+    let mut call = event("passed mount");
+    for verdict in [None, Some(Verdict::Denied), Some(Verdict::Allowed)] {
+        call.verdict = verdict;
+        assert!(!classify([call.clone()]).1[0].prevented, "{verdict:?}");
     }
 }
