@@ -283,6 +283,18 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_beyond_the_limit_is_counted_and_not_shown() {
+        let long: String =
+            (0..4000).map(|at| char::from(b'a' + u8::try_from(at * 7 % 26).unwrap())).collect();
+        let redactor = Redactor::new([("TOKEN", "correct-horse-battery"), ("LONG", &long)]).unwrap();
+        let text = format!("{long}{}correct-horse-battery!", "x".repeat(LINE_LIMIT - 3000));
+        let line = lines(&[text.as_bytes()], &redactor).remove(0);
+        assert!(line.text.starts_with("[REDACTED:LONG]xxx") && line.text.ends_with('x'), "{}", line.text);
+        let shown = long.len() + line.text.len() - "[REDACTED:LONG]".len();
+        assert_eq!((shown, line.omitted), (LINE_LIMIT, (text.len() - LINE_LIMIT) as u64));
+    }
+
+    #[test]
     fn a_private_key_is_taken_out_line_by_line() {
         let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
         let text = format!(

@@ -5,3 +5,4 @@ mod attacks;
 mod bounds;
 mod honest;
 mod script;
+mod table;
