@@ -4,5 +4,8 @@
 mod event;
 mod trace;
 
+pub mod export;
+pub mod render;
+
 pub use event::{Connection, Event, FileOperation, Line, Process, Verdict, What};
 pub use trace::{Class, Classification, FORMAT, Header, Severity, Summary, Technique, Trace};
