@@ -15,6 +15,7 @@
 //! `disposition_id` is only ever there for something that was tried: a policy has none. What the schema has no place for is
 //! in `unmapped`, so that nothing is lost on the way.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 
 use jiff::Timestamp;
@@ -347,8 +348,8 @@ fn finding(trace: &Trace, number: usize, found: &Classification) -> Value {
     let ended = Timestamp::from_millisecond(header.started.as_millisecond().saturating_add(duration));
     let mut out =
         Kind::new(2004, 1, "Create").event(header, ended.unwrap_or(header.started), severity(found.severity));
-    let proof: Vec<&Event> =
-        trace.events.iter().filter(|event| found.evidence.contains(&event.sequence)).collect();
+    let places: BTreeSet<u64> = found.evidence.iter().copied().collect();
+    let proof: Vec<&Event> = trace.events.iter().filter(|event| places.contains(&event.sequence)).collect();
     let attacks: Vec<Value> = found.techniques.iter().map(|technique| attack(found, technique)).collect();
     let mut info = json!({
         "uid": format!("{}/{}/{number}", header.trace_id, class_name(found.class)),
