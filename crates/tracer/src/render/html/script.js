@@ -130,7 +130,7 @@
     for (const [value, name, kind] of [[events.length, 'events', ''], [number(summary.allowed), 'allowed', 'allowed'],
       [denied, 'denied', denied ? 'denied' : ''], [number(summary.failed), 'failed', summary.failed ? 'failed' : ''],
       [lasted(number(summary.duration_us)), 'from start to end', ''],
-      [complete ? 'complete' : 'not complete', complete ? 'every attempt that could be observed' : number(summary.lost) + ' events lost',
+      [complete ? 'complete' : 'not complete', complete ? 'every attempt that could be observed' : (summary.lost ? number(summary.lost) + ' events lost' : 'the last table says why'),
         complete ? 'allowed' : 'denied']]) {
       const card = make('div', 'stat ' + kind);
       card.append(make('b', '', String(value)), make('span', '', name));
@@ -207,7 +207,7 @@
         bytes(flow.sent), bytes(flow.received), shown(flow.reason), button('#' + number(flow.first), () => goTo(number(flow.first)))]),
       'No connection was tried.');
     const rows = [...denied.values()].sort((a, b) => b.count - a.count);
-    table('denied', [['times', 'n'], ['kind'], ['what'], ['rule'], ['first', 'n']],
+    table('denied', [['times', 'n'], ['kind', 'k'], ['what'], ['rule'], ['first', 'n']],
       rows.map((row) => [String(row.count), kindOf(row.event), about(row.event), shown(row.event.rule),
         button('#' + number(row.event.sequence), () => goTo(number(row.event.sequence)))]),
       'Nothing that was tried.');
@@ -338,6 +338,16 @@
     $('events').scrollIntoView();
   }
 
+  // What an address asks for: page.html#verdict=denied&text=ssh, or page.html#event=12.
+  function fromAddress() {
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    if (wanted.has('event')) { goTo(number(wanted.get('event'))); return; }
+    range = null;
+    for (const [name, id] of [['text', 'text'], ['kind', 'kind'], ['verdict', 'verdicts'], ['process', 'process'], ['class', 'class']])
+      $(id).value = wanted.get(name) ?? '';
+    change();
+  }
+
   function strip() {
     const canvas = $('strip'), width = (canvas.width = canvas.clientWidth || 800), tall = (canvas.height = 64);
     const pen = canvas.getContext('2d'), style = getComputedStyle(document.documentElement);
@@ -410,7 +420,8 @@
       if (matching.length > rows.length) body.insertRow().insertCell().textContent = 'and ' + (matching.length - rows.length) + ' more';
     });
     addEventListener('afterprint', () => $('print').replaceChildren());
-    change();
+    addEventListener('hashchange', fromAddress);
+    fromAddress();
     document.documentElement.dataset.ready = String(events.length);
   }
   try { start(); } catch (error) {
