@@ -143,7 +143,7 @@ pub(super) fn event(out: &mut String, look: &Look, event: &Event, classes: &[Cla
     row.padded(words::word(event), 8, colour).padded(words::kind(&event.what), 10, Colour::None);
     if let (Lead::Listed, Some(process)) = (lead, &event.process) {
         let name = process.binary.as_deref().map_or("?", words::base_name);
-        row.column(&format!("{name}({})", process.pid), 16, Colour::Cyan).ours(" ", Colour::None);
+        row.column(&format!("{name}({})", process.pid), 18, Colour::Cyan).ours(" ", Colour::None);
     }
     let object = if matches!(event.what, What::Stdout(_) | What::Stderr(_)) { Colour::Dim } else { Colour::None };
     let behind_columns = (most_columns(&behind) + most_columns(&tags)).min(row.left * 2 / 3);

@@ -58,7 +58,8 @@ pub fn show<W: Write>(mut out: W, trace: &Trace, look: &Look, timeline: Timeline
 
 fn header(out: &mut String, look: &Look, header: &Header) {
     let mut line = Row::new(out, look);
-    line.theirs(&header.skill_name, 80, Keep::Start, Colour::Bold);
+    // Nothing that somebody else chose begins a line.
+    line.padded("skill", 12, Colour::Dim).theirs(&header.skill_name, 80, Keep::Start, Colour::Bold);
     if let Some(version) = &header.skill_version {
         line.ours(" ", Colour::None).theirs(version, 40, Keep::Start, Colour::None);
     }
@@ -78,7 +79,7 @@ fn header(out: &mut String, look: &Look, header: &Header) {
     }
     for (name, fact) in header.host.iter().take(tables::SHOWN) {
         let mut line = Row::new(out, look);
-        line.column(name, 11, Colour::Dim).ours(" ", Colour::None);
+        line.padded("host", 12, Colour::Dim).theirs(name, 24, Keep::Start, Colour::None).ours(": ", Colour::None);
         line.theirs(fact, usize::MAX, Keep::Start, Colour::None);
         line.end();
     }

@@ -228,7 +228,8 @@
     const below = new Map();
     for (const node of nodes.values()) {
       const parent = nodes.has(node.parent) && node.parent !== node.pid ? node.parent : null;
-      below.set(parent, [...(below.get(parent) ?? []), node]);
+      if (!below.has(parent)) below.set(parent, []);
+      below.get(parent).push(node);
     }
     const place = $('processes'), done = new Set();
     // Those of a ring come last: nobody above them is a root.
