@@ -45,8 +45,15 @@ fn ndjson_is_an_event_a_line() {
 
 /// What the schema requires of every event, by the published text of 1.3.0: `base_event`, `metadata`, `product`.
 const BASE: [&str; 9] = [
-    "/class_uid", "/category_uid", "/activity_id", "/type_uid", "/severity_id", "/time", "/metadata/version",
-    "/metadata/product/name", "/metadata/product/vendor_name",
+    "/class_uid",
+    "/category_uid",
+    "/activity_id",
+    "/type_uid",
+    "/severity_id",
+    "/time",
+    "/metadata/version",
+    "/metadata/product/name",
+    "/metadata/product/vendor_name",
 ];
 
 /// What it requires of events of one class, and of the objects in them that we write. Lists of names: one of them at least.
@@ -59,8 +66,15 @@ fn required(class: u64) -> &'static [&'static [&'static str]] {
             &["/file/name"],
             &["/file/type_id"],
         ],
-        1003 => &[&["/actor/process", "/actor/app_name"], &["/device/type_id"], &["/kernel/name"], &["/kernel/type_id"]],
-        1007 => &[&["/actor/process", "/actor/app_name"], &["/device/type_id"], &["/process/pid", "/process/uid"]],
+        1003 => &[
+            &["/actor/process", "/actor/app_name"],
+            &["/device/type_id"],
+            &["/kernel/name"],
+            &["/kernel/type_id"],
+        ],
+        1007 => {
+            &[&["/actor/process", "/actor/app_name"], &["/device/type_id"], &["/process/pid", "/process/uid"]]
+        }
         2004 => &[&["/finding_info/uid"], &["/finding_info/title"], &["/finding_info/analytic/type_id"]],
         4001 => &[
             &["/dst_endpoint/ip", "/dst_endpoint/hostname", "/dst_endpoint/name"],
@@ -141,7 +155,10 @@ fn an_ocsf_finding_names_technique_tactic_and_proof() {
     let finding = events.iter().find(|event| event["class_uid"] == 2004).unwrap();
     assert_eq!(finding["severity_id"], 4);
     assert_eq!(finding["disposition_id"], 2);
-    assert_eq!(finding["finding_info"]["attacks"][0]["tactic"], json!({ "uid": "TA0006", "name": "Credential Access" }));
+    assert_eq!(
+        finding["finding_info"]["attacks"][0]["tactic"],
+        json!({ "uid": "TA0006", "name": "Credential Access" })
+    );
     assert_eq!(finding["finding_info"]["attacks"][0]["technique"]["uid"], "T1552");
     assert_eq!(finding["finding_info"]["attacks"][0]["sub_technique"]["uid"], "T1552.001");
     // What it points to is there.

@@ -53,7 +53,8 @@ fn the_policy_allows_its_own_script_and_style_and_nothing_else() {
     use base64::Engine as _;
     use sha2::Digest as _;
     let text = page(&common::weather());
-    let policy = text.split_once("Content-Security-Policy\" content=\"").unwrap().1.split_once('"').unwrap().0;
+    let policy =
+        text.split_once("Content-Security-Policy\" content=\"").unwrap().1.split_once('"').unwrap().0;
     assert!(policy.starts_with("default-src 'none'; "), "{policy}");
     assert!(!policy.contains("unsafe") && !policy.contains('*') && !policy.contains("http"), "{policy}");
     let hash = |text: &str| {
@@ -75,7 +76,11 @@ fn no_text_of_a_trace_becomes_a_script_or_an_element() {
     for place in ["", "#event=2", "#event=7", "#text=onerror", "#kind=%3Cimg%20src=x%3E&class=__proto__"] {
         let shown = browser.open(&file, place);
         assert_eq!(title(&shown), "SkillSandbox trace", "{place}");
-        assert!(shown.dom.contains("data-ready=\"240\""), "{place}: the script did not end\n{:?}", shown.console);
+        assert!(
+            shown.dom.contains("data-ready=\"240\""),
+            "{place}: the script did not end\n{:?}",
+            shown.console
+        );
         assert_eq!(shown.console, [""; 0], "{place}");
         for tag in ["<img", "<svg", "<x ", "<script>d", "<!--"] {
             assert!(!made(&shown).contains(tag), "{place}: {tag}");

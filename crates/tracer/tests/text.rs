@@ -102,7 +102,9 @@ fn nothing_that_somebody_else_chose_begins_a_line() {
 #[test]
 fn processes_in_a_ring_are_each_shown_once() {
     let mut trace = common::weather();
-    for (event, (pid, parent)) in trace.events.iter_mut().zip([(7, 8), (8, 9), (9, 7), (10, 10), (11, 4_000_000)]) {
+    for (event, (pid, parent)) in
+        trace.events.iter_mut().zip([(7, 8), (8, 9), (9, 7), (10, 10), (11, 4_000_000)])
+    {
         let mut process = Process::new(pid, Some(format!("/bin/p{pid}")));
         process.parent = Some(parent);
         event.process = Some(process);

@@ -74,15 +74,26 @@ fn row_143_hostile_output_can_neither_forge_nor_break_the_live_view() {
                 assert!(begins_with_a_time(line), "{line:?}");
                 // It cannot wrap, so that nothing in it can begin a line.
                 assert!(widest(line) < columns, "{columns}: {line:?}");
-                let is_bad = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                    | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+                let is_bad = |c: char| {
+                    c.is_control()
+                        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                    | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+                };
                 assert!(!line.contains(is_bad), "{line:?}");
                 assert!(glyphs == Glyphs::Unicode || line.is_ascii(), "{line:?}");
             }
             // Colours add ours and let none of theirs through.
             let coloured = lines(&trace, look.style(Style::Colour));
             let mut without = coloured;
-            for ours in ["\u{1b}[2m", "\u{1b}[1m", "\u{1b}[1;31m", "\u{1b}[32m", "\u{1b}[33m", "\u{1b}[36m", "\u{1b}[0m"] {
+            for ours in [
+                "\u{1b}[2m",
+                "\u{1b}[1m",
+                "\u{1b}[1;31m",
+                "\u{1b}[32m",
+                "\u{1b}[33m",
+                "\u{1b}[36m",
+                "\u{1b}[0m",
+            ] {
                 without = without.replace(ours, "");
             }
             // But for spaces at the end, which have no colour to be seen.

@@ -10,4 +10,5 @@ pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod scan;
 pub(crate) mod schema;
+pub(crate) mod trace;
 pub(crate) mod validate;

@@ -23,7 +23,9 @@ use serde_json::{Map, Value, json};
 
 use super::line;
 use crate::render::words::{base_name, class_name, severity_name};
-use crate::{Classification, Connection, Event, FileOperation, Header, Process, Severity, Trace, Verdict, What};
+use crate::{
+    Classification, Connection, Event, FileOperation, Header, Process, Severity, Trace, Verdict, What,
+};
 
 /// The version of the schema.
 pub const VERSION: &str = "1.3.0";
@@ -114,9 +116,10 @@ fn file_activity(operation: FileOperation) -> (u32, &'static str) {
         FileOperation::Write | FileOperation::Truncate => (3, "Update"),
         FileOperation::Remove => (4, "Delete"),
         FileOperation::Rename => (5, "Rename"),
-        FileOperation::Link | FileOperation::Symlink | FileOperation::MakeFolder | FileOperation::MakeNode => {
-            (1, "Create")
-        }
+        FileOperation::Link
+        | FileOperation::Symlink
+        | FileOperation::MakeFolder
+        | FileOperation::MakeNode => (1, "Create"),
         FileOperation::ChangeMode => (7, "Set Security"),
         FileOperation::ChangeAttributes => (6, "Set Attributes"),
         FileOperation::Connect => (14, "Open"),
@@ -399,7 +402,8 @@ fn attack(found: &Classification, technique: &crate::Technique) -> Value {
     let mut attack = Map::new();
     attack.insert("tactic".to_owned(), tactic(&found.mitre_tactic));
     // `T1552.001` is a part of `T1552`; ids of ATLAS have dots of their own.
-    let parent = technique.id.split_once('.').map(|(parent, _)| parent).filter(|_| technique.id.starts_with('T'));
+    let parent =
+        technique.id.split_once('.').map(|(parent, _)| parent).filter(|_| technique.id.starts_with('T'));
     let whole = json!({ "uid": technique.id, "name": technique.name });
     if let Some(parent) = parent {
         let name = technique.name.split_once(": ").map_or(technique.name.as_str(), |(name, _)| name);

@@ -60,9 +60,23 @@ mod tests {
     #[test]
     fn the_script_makes_no_text_into_elements_or_code() {
         for word in [
-            "innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval", "Function(", "setTimeout('",
-            "srcdoc", "DOMParser", "createContextualFragment", "fetch", "XMLHttpRequest", "WebSocket", "import(",
-            "setAttribute('on", ".src", "localStorage",
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacent",
+            "document.write",
+            "eval",
+            "Function(",
+            "setTimeout('",
+            "srcdoc",
+            "DOMParser",
+            "createContextualFragment",
+            "fetch",
+            "XMLHttpRequest",
+            "WebSocket",
+            "import(",
+            "setAttribute('on",
+            ".src",
+            "localStorage",
         ] {
             assert!(!SCRIPT.contains(word), "{word}");
         }
@@ -71,7 +85,9 @@ mod tests {
     #[test]
     fn the_page_itself_names_nothing_outside() {
         for text in [BODY, STYLE] {
-            for word in ["http:", "https:", "//", "url(", "@import", "src=", "<script", "<link", " on", "style="] {
+            for word in
+                ["http:", "https:", "//", "url(", "@import", "src=", "<script", "<link", " on", "style="]
+            {
                 assert!(!text.contains(word), "{word}");
             }
         }

@@ -132,7 +132,8 @@ pub(super) fn event(out: &mut String, look: &Look, event: &Event, classes: &[Cla
     if event.count > 1 {
         let _ = write!(behind, "  ({} times)", event.count);
     }
-    let tags: String = classes.iter().map(|class| format!("  [{}]", words::class_name(*class).to_uppercase())).collect();
+    let tags: String =
+        classes.iter().map(|class| format!("  [{}]", words::class_name(*class).to_uppercase())).collect();
     let colour = colour(event);
     let mut row = Row::new(out, look);
     if lead == Lead::Listed {
@@ -145,7 +146,8 @@ pub(super) fn event(out: &mut String, look: &Look, event: &Event, classes: &[Cla
         let name = process.binary.as_deref().map_or("?", words::base_name);
         row.column(&format!("{name}({})", process.pid), 18, Colour::Cyan).ours(" ", Colour::None);
     }
-    let object = if matches!(event.what, What::Stdout(_) | What::Stderr(_)) { Colour::Dim } else { Colour::None };
+    let object =
+        if matches!(event.what, What::Stdout(_) | What::Stderr(_)) { Colour::Dim } else { Colour::None };
     let behind_columns = (most_columns(&behind) + most_columns(&tags)).min(row.left * 2 / 3);
     row.parts(&words::object(&event.what), behind_columns, object);
     row.ours(&behind, Colour::Dim).ours(&tags, Colour::Red);

@@ -53,7 +53,8 @@ fn complete(out: &mut String, look: &Look, summary: &Summary) {
         line.end();
         return;
     }
-    let lost = if summary.lost > 0 { format!(" ({} lost)", counted(summary.lost, "event")) } else { String::new() };
+    let lost =
+        if summary.lost > 0 { format!(" ({} lost)", counted(summary.lost, "event")) } else { String::new() };
     line.ours(&format!("NOT COMPLETE{lost}"), Colour::Red);
     line.end();
     for reason in summary.incomplete_because.iter().take(SHOWN) {
@@ -68,7 +69,10 @@ fn complete(out: &mut String, look: &Look, summary: &Summary) {
 pub(super) fn counts(out: &mut String, look: &Look, tally: &Tally) {
     row::heading(out, look, "what was tried");
     let mut line = Row::new(out, look);
-    line.ours(&format!("  {:<12}{:>10}{:>10}{:>10}{:>10}", "", "allowed", "denied", "failed", "other"), Colour::Dim);
+    line.ours(
+        &format!("  {:<12}{:>10}{:>10}{:>10}{:>10}", "", "allowed", "denied", "failed", "other"),
+        Colour::Dim,
+    );
     line.end();
     for (kind, verdicts) in &tally.kinds {
         let mut line = Row::new(out, look);
@@ -98,7 +102,12 @@ pub(super) fn violations(out: &mut String, look: &Look, tally: &Tally) {
         let mut line = Row::new(out, look);
         line.ours(&format!("{:>7}x ", violation.count), Colour::Red).padded(violation.kind, 10, Colour::None);
         let rule = violation.rule.as_ref().map_or(0, |rule| rule.chars().count().min(30) + 4);
-        line.theirs(&violation.object, look.columns.saturating_sub(40 + rule).max(20), Keep::Ends, Colour::None);
+        line.theirs(
+            &violation.object,
+            look.columns.saturating_sub(40 + rule).max(20),
+            Keep::Ends,
+            Colour::None,
+        );
         line.ours(&format!("  first #{}", violation.first), Colour::Dim);
         if let Some(rule) = &violation.rule {
             line.ours("  by ", Colour::Dim).theirs(rule, 60, Keep::Start, Colour::Dim);
@@ -122,7 +131,9 @@ pub(super) fn network(out: &mut String, look: &Look, tally: &Tally) {
         Colour::Dim,
     );
     line.end();
-    let rank = |flow: &super::tally::Flow| flow.verdicts.denied.saturating_mul(1000).saturating_add(flow.verdicts.total());
+    let rank = |flow: &super::tally::Flow| {
+        flow.verdicts.denied.saturating_mul(1000).saturating_add(flow.verdicts.total())
+    };
     for (key, flow) in tally.network.most(rank).into_iter().take(SHOWN) {
         let mut line = Row::new(out, look);
         line.ours("  ", Colour::None).column(key, wide, Colour::None).ours(" ", Colour::None);
@@ -168,7 +179,12 @@ pub(super) fn files(out: &mut String, look: &Look, tally: &Tally) {
     for (path, verdicts) in tally.changed.most(|verdicts| verdicts.total()).into_iter().take(SHOWN) {
         let mut line = Row::new(out, look);
         let (word, colour) = if verdicts.denied > 0 { ("DENIED", Colour::Red) } else { ("", Colour::None) };
-        line.ours("    ", Colour::None).padded(word, 8, colour).theirs(path, usize::MAX, Keep::Ends, Colour::None);
+        line.ours("    ", Colour::None).padded(word, 8, colour).theirs(
+            path,
+            usize::MAX,
+            Keep::Ends,
+            Colour::None,
+        );
         line.end();
     }
     more(out, look, tally.changed.len(), tally.changed.left_out);
@@ -180,7 +196,8 @@ pub(super) fn classification(out: &mut String, look: &Look, found: &Classificati
     let colour = if found.severity >= Severity::High { Colour::Red } else { Colour::Yellow };
     line.ours("  ", Colour::None).padded(&words::class_name(found.class).to_uppercase(), 26, colour);
     line.padded(words::severity_name(found.severity), 10, colour);
-    let (word, colour) = if found.prevented { ("prevented", Colour::Green) } else { ("NOT PREVENTED", Colour::Red) };
+    let (word, colour) =
+        if found.prevented { ("prevented", Colour::Green) } else { ("NOT PREVENTED", Colour::Red) };
     line.padded(word, 15, colour).theirs(&found.mitre_tactic, 40, Keep::Start, Colour::Dim);
     line.end();
     let mut line = Row::new(out, look);

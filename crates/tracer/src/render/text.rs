@@ -66,7 +66,10 @@ fn header(out: &mut String, look: &Look, header: &Header) {
     line.end();
     let mut facts = vec![
         ("trace", header.trace_id.to_string()),
-        ("began", header.started.to_zoned(look.zone.clone()).strftime("%Y-%m-%d %H:%M:%S%.3f %Z").to_string()),
+        (
+            "began",
+            header.started.to_zoned(look.zone.clone()).strftime("%Y-%m-%d %H:%M:%S%.3f %Z").to_string(),
+        ),
         ("written by", header.tool.clone()),
     ];
     if header.format != crate::FORMAT {
@@ -79,7 +82,9 @@ fn header(out: &mut String, look: &Look, header: &Header) {
     }
     for (name, fact) in header.host.iter().take(tables::SHOWN) {
         let mut line = Row::new(out, look);
-        line.padded("host", 12, Colour::Dim).theirs(name, 24, Keep::Start, Colour::None).ours(": ", Colour::None);
+        line.padded("host", 12, Colour::Dim)
+            .theirs(name, 24, Keep::Start, Colour::None)
+            .ours(": ", Colour::None);
         line.theirs(fact, usize::MAX, Keep::Start, Colour::None);
         line.end();
     }
@@ -136,7 +141,8 @@ fn findings(out: &mut String, look: &Look, trace: &Trace, classes: &BTreeMap<u64
                     out.push_str("    ");
                     let inner = look.clone().columns(look.columns.saturating_sub(4));
                     let tags = classes.get(place).map(Vec::as_slice).unwrap_or_default();
-                    let others: Vec<Class> = tags.iter().copied().filter(|class| *class != found.class).collect();
+                    let others: Vec<Class> =
+                        tags.iter().copied().filter(|class| *class != found.class).collect();
                     row::event(out, &inner, event, &others, Lead::Listed);
                 }
                 None => tables::nothing(out, look, &format!("    #{place} is not in this trace")),
@@ -209,8 +215,11 @@ fn write_timeline<W: Write>(
 
 fn skipped(out: &mut String, look: &Look, left_out: &mut u64) {
     if *left_out > 0 {
-        tables::nothing(out, look, &format!("     {} not shown (--all shows them)", counted(*left_out, "event")));
+        tables::nothing(
+            out,
+            look,
+            &format!("     {} not shown (--all shows them)", counted(*left_out, "event")),
+        );
         *left_out = 0;
     }
 }
-

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Glyphs;
 use super::Look;
 use super::escape::Keep;
 use super::row::{Colour, Row};
 use super::words::command_line;
-use super::Glyphs;
 use crate::{Event, Verdict, What};
 
 /// Processes that are kept apart.

@@ -157,7 +157,9 @@ pub(super) fn object(what: &What) -> Vec<Part<'_>> {
 
 fn connected(connection: &Connection) -> Vec<Part<'_>> {
     let mut parts = vec![Part::Path(destination(connection).into())];
-    if let Some(server) = connection.server_name.as_ref().filter(|name| connection.name.as_ref() != Some(name)) {
+    if let Some(server) =
+        connection.server_name.as_ref().filter(|name| connection.name.as_ref() != Some(name))
+    {
         parts.extend([Part::Ours(" asking for ".into()), Part::Path(server.into())]);
     }
     if let Some(reason) = &connection.reason {

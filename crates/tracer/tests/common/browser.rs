@@ -41,7 +41,12 @@ impl Browser {
             // Nothing may leave this machine, whatever the page does.
             .args(["--proxy-server=127.0.0.1:9", "--host-resolver-rules=MAP * ~NOTFOUND"])
             // Root, and most containers, cannot have the browser's own sandbox.
-            .args(["--no-sandbox", "--disable-dev-shm-usage", "--enable-logging=stderr", "--window-size=1400,1600"])
+            .args([
+                "--no-sandbox",
+                "--disable-dev-shm-usage",
+                "--enable-logging=stderr",
+                "--window-size=1400,1600",
+            ])
             .arg(format!("--timeout={PATIENCE}"))
             .arg(format!("--user-data-dir={}", self.profile.path().display()));
         command
@@ -59,7 +64,8 @@ impl Browser {
     /// A picture of it.
     pub(crate) fn picture(&self, page: &Path, to: &Path) -> PathBuf {
         let address = format!("file://{}", page.display());
-        let output = self.command().arg(format!("--screenshot={}", to.display())).arg(address).output().unwrap();
+        let output =
+            self.command().arg(format!("--screenshot={}", to.display())).arg(address).output().unwrap();
         assert!(to.exists(), "{}", String::from_utf8_lossy(&output.stderr));
         to.to_owned()
     }

