@@ -4,7 +4,7 @@
 //! reader to see something else. So nothing that moves the cursor, reorders, hides or imitates is ever written. What is
 //! left out stands there as an escape, and the escape says exactly what it was: [`Escape::undo`] gives the text back.
 //!
-//! - Controls, separators, every space but the plain one, what has no glyph, private and unassigned places and
+//! - Controls, separators, every space but the plain one, what has no glyph, private places and
 //!   characters that reorder become `\u{…}`, or `\n`, `\r`, `\t`.
 //! - A backslash becomes two, so that no text can look like an escape.
 //! - The ellipsis `…` is written for what was cut and for nothing else; one in the text becomes `\u{2026}`.
@@ -246,29 +246,58 @@ pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
+/// Characters without a glyph of their own, or that act on others, from first to last. In order.
+const HIDDEN: &[(char, char)] = &[
+    // C0; DEL, C1 and the space that does not break; the hyphen that is not seen.
+    ('\0', '\u{1f}'),
+    ('\u{7f}', '\u{a0}'),
+    ('\u{ad}', '\u{ad}'),
+    // Joiners, fillers, vowels and marks without a glyph; signs that enclose what follows, in scripts from right to left.
+    ('\u{34f}', '\u{34f}'),
+    ('\u{600}', '\u{605}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{6dd}', '\u{6dd}'),
+    ('\u{70f}', '\u{70f}'),
+    ('\u{890}', '\u{891}'),
+    ('\u{8e2}', '\u{8e2}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{1680}', '\u{1680}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    // Spaces, zero-width characters, direction marks.
+    ('\u{2000}', '\u{200f}'),
+    // Line and paragraph separator, embeddings, overrides.
+    ('\u{2028}', '\u{202f}'),
+    // Invisible operators, isolates, and what Unicode has given up.
+    ('\u{205f}', '\u{206f}'),
+    ('\u{2800}', '\u{2800}'),
+    ('\u{3000}', '\u{3000}'),
+    ('\u{3164}', '\u{3164}'),
+    // Private: a font may draw anything there, one of our icons too.
+    ('\u{e000}', '\u{f8ff}'),
+    ('\u{fdd0}', '\u{fdef}'),
+    // Variation selectors, in which text can be hidden; the byte order mark; annotations.
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fffb}'),
+    ('\u{110bd}', '\u{110bd}'),
+    ('\u{110cd}', '\u{110cd}'),
+    ('\u{13430}', '\u{1343f}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    // Planes without characters, tags, more variation selectors, private planes.
+    ('\u{40000}', '\u{10ffff}'),
+];
+
 /// Whether a character has no glyph of its own, or acts on others.
 pub(crate) fn is_hidden(c: char) -> bool {
-    match c {
-        ' '..='~' => false,
-        // C0, DEL and C1; the space that does not break, and the hyphen that is not seen.
-        '\0'..='\u{1f}' | '\u{7f}'..='\u{a0}' | '\u{ad}' => true,
-        // Joiners, fillers, vowels and marks without a glyph.
-        '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' => true,
-        '\u{180b}'..='\u{180f}' | '\u{1680}' | '\u{3164}' | '\u{ffa0}' | '\u{2800}' => true,
-        // Spaces, zero-width characters, direction marks, line and paragraph separator, embeddings, overrides, invisible
-        // operators, isolates, and what Unicode has given up.
-        '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}' | '\u{3000}' => true,
-        // Numbers' and verses' signs that enclose what follows, in scripts from right to left.
-        '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}' => true,
-        '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{13455}' => true,
-        // Variation selectors, in which text can be hidden; the byte order mark; annotations; what is no character.
-        '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{fdd0}'..='\u{fdef}' => true,
-        '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' => true,
-        // Private places: a font may draw anything there, one of ours too. Tags, and more variation selectors.
-        '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{10ffff}' => true,
-        // The last two of every plane are no characters.
-        _ => u32::from(c) & 0xfffe == 0xfffe || c.width().is_none(),
+    if matches!(c, ' '..='~') {
+        return false;
     }
+    let place = HIDDEN.partition_point(|(_, last)| *last < c);
+    // The last two of every plane are no characters.
+    HIDDEN.get(place).is_some_and(|(first, _)| *first <= c) || u32::from(c) & 0xfffe == 0xfffe
 }
 
 /// Whether a character is of a script that is written from right to left, or of a block kept for one.
@@ -347,6 +376,31 @@ mod tests {
             }
             let rest = tail.replace("\\\\", "").replace("\\xff", "");
             assert_eq!(rest, "", "{columns}: {shown}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_in_order_and_covers_what_unicode_says() {
+        assert!(super::HIDDEN.windows(2).all(|pair| pair[0].1 < pair[1].0));
+        assert!(super::HIDDEN.iter().all(|(first, last)| first <= last));
+        let hidden = r"[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}--\x20]";
+        let hidden = regex::Regex::new(hidden).unwrap();
+        let scripts = "Hebrew Arabic Syriac Thaana Nko Samaritan Mandaic Adlam Mende_Kikakui Hanifi_Rohingya Old_Hungarian \
+            Phoenician Imperial_Aramaic Lydian Kharoshthi Avestan Manichaean Yezidi Sogdian Cypriot Nabataean Hatran";
+        let scripts: String = scripts.split_whitespace().map(|script| format!("\\p{{{script}}}")).collect();
+        let right_to_left = regex::Regex::new(&format!("[[{scripts}]&&\\p{{Alphabetic}}]")).unwrap();
+        let mut text = [0; 4];
+        for c in '\0'..=char::MAX {
+            let text = c.encode_utf8(&mut text);
+            assert!(!hidden.is_match(text) || is_hidden(c), "{:x}", u32::from(c));
+            assert!(
+                !right_to_left.is_match(text) || is_hidden(c) || is_right_to_left(c),
+                "{:x}",
+                u32::from(c)
+            );
+            // Letters are left alone, but for four that are drawn as nothing.
+            let is_letter = c.is_alphanumeric() && !"\u{115f}\u{1160}\u{3164}\u{ffa0}".contains(c);
+            assert!(!is_letter || !is_hidden(c), "{:x}", u32::from(c));
         }
     }
 
