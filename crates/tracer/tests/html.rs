@@ -148,6 +148,9 @@ fn a_hundred_thousand_events_make_few_elements() {
         assert!(shown.dom.contains("data-ready=\"100000\""), "{place}: {:?}", shown.console);
         assert_eq!(shown.console, [""; 0]);
         assert!(made(&shown).contains(count), "{place}");
+        let is_picked =
+            made(&shown).contains("class=\"row picked\" role=\"option\"><span class=\"soft\">#77002<");
+        assert_eq!(is_picked, place == "#event=77002", "{place}");
         let rows = made(&shown).matches("class=\"row").count();
         assert!((1..=60).contains(&rows), "{place}: {rows}");
         let elements = made(&shown).matches('<').count();

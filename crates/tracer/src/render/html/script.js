@@ -268,6 +268,11 @@
     select.append(new Option('all', ''));
     for (const value of [...values].sort().slice(0, 1000)) select.append(new Option(shown(value), value));
   }
+  const FILTERS = ['text', 'kind', 'verdicts', 'process', 'class'];
+  function unfilter() {
+    range = null;
+    for (const id of FILTERS) $(id).value = '';
+  }
   function change() {
     const text = $('text').value.toLowerCase(), kind = $('kind').value, verdict = $('verdicts').value;
     const process = $('process').value, wanted = $('class').value;
@@ -330,10 +335,14 @@
     $('detail-facts').replaceChildren(...facts.filter((fact) => fact[1] !== '').flatMap(([name, fact]) => [make('dt', '', name), make('dd', 'mono', fact)]));
     $('raw').textContent = JSON.stringify(event, null, 2).slice(0, 100000).split('\n').map(escape).join('\n');
     $('detail').hidden = false;
+    document.body.classList.add('open');
+  }
+  function close() {
+    $('detail').hidden = true;
+    document.body.classList.remove('open');
   }
   function goTo(sequence) {
-    range = null;
-    $('filters').reset();
+    unfilter();
     change();
     pick(matching.findIndex((index) => events[index].sequence === sequence));
     $('events').scrollIntoView();
@@ -343,7 +352,7 @@
   function fromAddress() {
     const wanted = new URLSearchParams(location.hash.slice(1));
     if (wanted.has('event')) { goTo(number(wanted.get('event'))); return; }
-    range = null;
+    unfilter();
     for (const [name, id] of [['text', 'text'], ['kind', 'kind'], ['verdict', 'verdicts'], ['process', 'process'], ['class', 'class']])
       $(id).value = wanted.get(name) ?? '';
     change();
@@ -390,9 +399,9 @@
     options('verdicts', new Set(['allowed', 'denied', 'failed', 'none']));
     options('process', new Set(events.map(processOf).filter(Boolean)));
     options('class', new Set(findings.map((finding) => String(finding.class))));
-    for (const id of ['text', 'kind', 'verdicts', 'process', 'class']) $(id).addEventListener('input', change);
+    for (const id of FILTERS) $(id).addEventListener('input', change);
     $('filters').addEventListener('submit', (event) => event.preventDefault());
-    $('filters').addEventListener('reset', () => { range = null; setTimeout(change); });
+    $('all').addEventListener('click', () => { unfilter(); change(); });
     $('list').addEventListener('scroll', draw);
     $('list').addEventListener('keydown', (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[event.key];
@@ -400,8 +409,8 @@
       event.preventDefault();
       pick(Math.max(0, Math.min(matching.length - 1, picked + step)));
     });
-    $('close').addEventListener('click', () => { $('detail').hidden = true; });
-    document.addEventListener('keydown', (event) => { if (event.key === 'Escape') $('detail').hidden = true; });
+    $('close').addEventListener('click', close);
+    document.addEventListener('keydown', (event) => { if (event.key === 'Escape') close(); });
     $('strip').addEventListener('mousedown', (event) => { dragFrom = timeAt(event); });
     $('strip').addEventListener('mouseup', (event) => {
       const to = timeAt(event);
