@@ -100,6 +100,8 @@ fn network(attempt: &Attempt) -> Event {
     match &attempt.verdict {
         Judged::Allowed(rule) if has_failed(attempt) => event.judged(Verdict::Failed, rule.clone()),
         Judged::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
+        // A lookup has no place of its own for the word.
+        Judged::Refused(_) if attempt.action == Action::LookUp => event.judged(Verdict::Denied, reason(attempt)),
         Judged::Refused(reason) | Judged::Cut(reason) => event.judged(Verdict::Denied, reason.to_string()),
         _ => event,
     }

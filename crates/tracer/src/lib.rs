@@ -52,6 +52,8 @@ mod writer;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
+pub mod export;
+pub mod render;
 
 pub use event::{Connection, Event, FileOperation, Line, Process, Verdict, What};
 pub use trace::{Class, Classification, FORMAT, Header, MAX_VIOLATIONS, Severity, Summary, Technique, Trace};

@@ -1,0 +1,62 @@
+//! `skillsandbox trace show`: a trace on a terminal.
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use skillsandbox_tracer::render::text::{self, Timeline};
+use skillsandbox_tracer::render::{Glyphs, Look, Style};
+
+use super::files;
+use crate::output::Answer;
+
+/// Show what a run tried: what it amounts to and why, processes, what was denied, network, files, timeline
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Nothing that a skill wrote reaches the terminal as it is: what could move the cursor, hide or reorder text is
+shown as an escape, and `…` stands for what was cut and for nothing else.
+
+Examples:
+  skillsandbox trace show trace.json
+  skillsandbox trace show --all trace.json | less
+  skillsandbox trace show --ascii --local trace.json"
+)]
+pub(crate) struct Show {
+    /// The trace; `-` reads standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Show every event of the timeline
+    #[arg(long)]
+    all: bool,
+
+    /// Use no icons, and show letters that are not ASCII as escapes
+    #[arg(long)]
+    ascii: bool,
+
+    /// Times as the clock here shows them, not in UTC
+    #[arg(long)]
+    local: bool,
+}
+
+impl Show {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let trace = files::load(&self.file)?;
+        let mut look = Look::default().style(Style::Colour);
+        if self.ascii {
+            look = look.glyphs(Glyphs::Ascii);
+        }
+        if self.local {
+            look = look.zone(jiff::tz::TimeZone::system());
+        }
+        if std::io::stdout().is_terminal()
+            && let Some((width, _)) = terminal_size::terminal_size()
+        {
+            look = look.columns(width.0.into());
+        }
+        let timeline = if self.all { Timeline::All } else { Timeline::Short };
+        // It takes the colours out again where they are not wanted.
+        text::show(anstream::stdout().lock(), &trace, &look, timeline)?;
+        Ok(Answer::Yes)
+    }
+}

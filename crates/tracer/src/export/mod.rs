@@ -1,0 +1,51 @@
+//! A trace for other programs.
+//!
+//! - [`json`]: all of it, in one document.
+//! - [`ndjson`]: an event a line, for tools that read lines.
+//! - [`ocsf`]: for security tools that speak the Open Cybersecurity Schema Framework.
+//!
+//! All three are JSON, and in all three what could deceive a person who looks at it all the same is written as an escape:
+//! the values are those of the trace, to the last character.
+
+mod inert;
+mod ocsf;
+
+use std::io::{self, BufWriter, Write};
+
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::{CompactFormatter, PrettyFormatter};
+
+pub(crate) use inert::Inert;
+pub use ocsf::{VERSION as OCSF_VERSION, ocsf};
+
+use crate::Trace;
+
+/// The whole trace, indented.
+pub fn json<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    trace.serialize(&mut Serializer::with_formatter(&mut out, Inert::new(PrettyFormatter::new())))?;
+    out.write_all(b"\n")?;
+    out.flush()
+}
+
+/// The events, one a line. The trace they are of is in every line, as `trace_id`.
+pub fn ndjson<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Numbered<'a> {
+        trace_id: String,
+        #[serde(flatten)]
+        event: &'a crate::Event,
+    }
+    let mut out = BufWriter::new(out);
+    for event in &trace.events {
+        line(&mut out, &Numbered { trace_id: trace.header.trace_id.to_string(), event })?;
+    }
+    out.flush()
+}
+
+/// One value in one line.
+fn line<W: Write>(out: &mut W, value: &impl Serialize) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(&mut *out, Inert::new(CompactFormatter)))?;
+    out.write_all(b"\n")
+}

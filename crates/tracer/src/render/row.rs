@@ -1,0 +1,182 @@
+//! One line on a terminal, never wider than it.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+
+use super::escape::{Escape, Keep, columns, most_columns};
+use super::words::{self, Part};
+use super::{Glyphs, Look, Style};
+use crate::{Class, Event, Verdict, What};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Colour {
+    None,
+    Dim,
+    Bold,
+    Red,
+    Green,
+    Yellow,
+    Cyan,
+}
+
+impl Colour {
+    fn code(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Dim => "\u{1b}[2m",
+            Self::Bold => "\u{1b}[1m",
+            Self::Red => "\u{1b}[1;31m",
+            Self::Green => "\u{1b}[32m",
+            Self::Yellow => "\u{1b}[33m",
+            Self::Cyan => "\u{1b}[36m",
+        }
+    }
+}
+
+/// A line that is being written.
+pub(super) struct Row<'a> {
+    out: &'a mut String,
+    look: &'a Look,
+    /// Columns that are surely free.
+    left: usize,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn new(out: &'a mut String, look: &'a Look) -> Self {
+        // The last column stays free: some terminals wrap when it is written.
+        Self { out, look, left: look.columns.saturating_sub(1) }
+    }
+
+    /// Our own words.
+    pub(super) fn ours(&mut self, text: &str, colour: Colour) -> &mut Self {
+        let wanted = most_columns(text);
+        if wanted <= self.left {
+            self.paint(text, wanted, colour);
+        } else {
+            self.theirs(text, self.left, Keep::Start, colour);
+        }
+        self
+    }
+
+    /// Our own words, with spaces up to a width.
+    pub(super) fn padded(&mut self, text: &str, width: usize, colour: Colour) -> &mut Self {
+        self.ours(text, colour).ours(&" ".repeat(width.saturating_sub(columns(text))), Colour::None)
+    }
+
+    /// Text of unknown origin, within so many columns.
+    pub(super) fn theirs(&mut self, text: &str, most: usize, keep: Keep, colour: Colour) -> &mut Self {
+        self.escaped(text, Escape::text(self.look.glyphs), most, keep, colour)
+    }
+
+    /// The same, with spaces up to a width.
+    pub(super) fn column(&mut self, text: &str, width: usize, colour: Colour) -> &mut Self {
+        let shown = Escape::text(self.look.glyphs).cut(text, width.min(self.left), Keep::Ends);
+        let used = columns(&shown);
+        self.paint(&shown, most_columns(&shown), colour);
+        self.ours(&" ".repeat(width.saturating_sub(used)), Colour::None)
+    }
+
+    fn escaped(&mut self, text: &str, escape: Escape, most: usize, keep: Keep, colour: Colour) -> &mut Self {
+        let shown = escape.cut(text, most.min(self.left), keep);
+        self.paint(&shown, most_columns(&shown), colour);
+        self
+    }
+
+    fn paint(&mut self, text: &str, used: usize, colour: Colour) {
+        self.left = self.left.saturating_sub(used);
+        if self.look.style == Style::Colour && colour != Colour::None && !text.is_empty() {
+            self.out.push_str(colour.code());
+            self.out.push_str(text);
+            self.out.push_str("\u{1b}[0m");
+        } else {
+            self.out.push_str(text);
+        }
+    }
+
+    /// What an event is about, with so many columns left free behind it.
+    fn parts(&mut self, parts: &[Part<'_>], behind: usize, colour: Colour) {
+        let glyphs = self.look.glyphs;
+        for (index, part) in parts.iter().enumerate() {
+            let free = self.left.saturating_sub(behind);
+            // What comes first may not push out what follows.
+            let share = if index + 1 < parts.len() && free > 40 { free * 2 / 3 } else { free };
+            match part {
+                Part::Ours(text) => self.escaped(text, Escape::line(glyphs), free, Keep::Start, Colour::Dim),
+                Part::Text(text) => self.escaped(text, Escape::text(glyphs), share, Keep::Start, colour),
+                Part::Path(text) => self.escaped(text, Escape::text(glyphs), share, Keep::Ends, colour),
+                Part::Line(text) => self.escaped(text, Escape::line(glyphs), share, Keep::Start, colour),
+            };
+        }
+    }
+
+    pub(super) fn end(self) {
+        let kept = self.out.trim_end_matches(' ').len();
+        self.out.truncate(kept);
+        self.out.push('\n');
+    }
+}
+
+/// What stands at the beginning of an event's line besides its time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lead {
+    /// Nothing: it is the live view.
+    Live,
+    /// Its place in the trace, and who did it.
+    Listed,
+}
+
+/// An event in one line: time, icon, how it went, what it is, what it is about, what it amounts to.
+pub(super) fn event(out: &mut String, look: &Look, event: &Event, classes: &[Class], lead: Lead) {
+    let mut behind = String::new();
+    if event.count > 1 {
+        let _ = write!(behind, "  ({} times)", event.count);
+    }
+    let tags: String =
+        classes.iter().map(|class| format!("  [{}]", words::class_name(*class).to_uppercase())).collect();
+    let colour = colour(event);
+    let mut row = Row::new(out, look);
+    if lead == Lead::Listed {
+        row.ours(&format!("{:>6} ", format!("#{}", event.sequence)), Colour::Dim);
+    }
+    row.ours(&format!("[{}] ", clock(event.time, look)), Colour::Dim);
+    row.ours(words::icon(event, look.glyphs), colour).ours(" ", Colour::None);
+    row.padded(words::word(event), 8, colour).padded(words::kind(&event.what), 10, Colour::None);
+    if let (Lead::Listed, Some(process)) = (lead, &event.process) {
+        let name = process.binary.as_deref().map_or("?", words::base_name);
+        row.column(&format!("{name}({})", process.pid), 18, Colour::Cyan).ours(" ", Colour::None);
+    }
+    let object =
+        if matches!(event.what, What::Stdout(_) | What::Stderr(_)) { Colour::Dim } else { Colour::None };
+    let behind_columns = (most_columns(&behind) + most_columns(&tags)).min(row.left * 2 / 3);
+    row.parts(&words::object(&event.what), behind_columns, object);
+    row.ours(&behind, Colour::Dim).ours(&tags, Colour::Red);
+    row.end();
+}
+
+fn colour(event: &Event) -> Colour {
+    match (&event.what, event.verdict) {
+        (What::Policy { .. }, _) => Colour::Cyan,
+        (_, Some(Verdict::Denied)) => Colour::Red,
+        (_, Some(Verdict::Failed)) | (What::ResourceLimitHit { .. } | What::Lost { .. }, _) => Colour::Yellow,
+        (_, Some(Verdict::Allowed)) => Colour::Green,
+        _ => Colour::Dim,
+    }
+}
+
+/// Hours to milliseconds, at the place the reader chose.
+pub(super) fn clock(time: Timestamp, look: &Look) -> String {
+    let offset = i64::from(look.zone.to_offset(time).seconds());
+    let of_day = (time.as_millisecond() + offset * 1000).rem_euclid(86_400_000);
+    let (seconds, milliseconds) = (of_day / 1000, of_day % 1000);
+    format!("{:02}:{:02}:{:02}.{milliseconds:03}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// A heading, and the rule below it.
+pub(super) fn heading(out: &mut String, look: &Look, text: &str) {
+    out.push('\n');
+    let mut row = Row::new(out, look);
+    let line = if look.glyphs == Glyphs::Unicode { "── " } else { "-- " };
+    row.ours(line, Colour::Dim).ours(text, Colour::Bold);
+    row.end();
+}

@@ -1,0 +1,225 @@
+//! A whole trace on a terminal, for somebody who has to decide what to make of it.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::escape::Keep;
+use super::row::{self, Colour, Lead, Row};
+use super::tally::Tally;
+use super::tree::Tree;
+use super::words::counted;
+use super::{Look, tables};
+use crate::{Class, Event, Header, Trace, What};
+
+/// Events of the timeline that are shown unless all are wanted.
+const TIMELINE: usize = 100;
+/// Events that are shown to prove one finding.
+const EVIDENCE: usize = 8;
+
+/// How much of the timeline is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Timeline {
+    /// The beginning, every denied attempt up to a bound, and the end.
+    #[default]
+    Short,
+    /// Everything.
+    All,
+}
+
+/// Writes a trace: what it is, what it amounts to and why, who did it, what was denied, where to, which files, and when.
+pub fn show<W: Write>(mut out: W, trace: &Trace, look: &Look, timeline: Timeline) -> io::Result<()> {
+    let mut page = String::new();
+    header(&mut page, look, &trace.header);
+    tables::verdict(&mut page, look, &trace.violation_summary);
+
+    let mut tally = Tally::default();
+    let mut tree = Tree::default();
+    for event in &trace.events {
+        tally.add(event);
+        tree.add(event);
+    }
+    doubts(&mut page, look, trace, &tally);
+    let classes = classes(trace);
+    findings(&mut page, look, trace, &classes);
+    policies(&mut page, look, trace);
+    row::heading(&mut page, look, "processes");
+    if tree.is_empty() {
+        tables::nothing(&mut page, look, "no event names its process");
+    }
+    tree.write(&mut page, look);
+    tables::counts(&mut page, look, &tally);
+    tables::violations(&mut page, look, &tally);
+    tables::network(&mut page, look, &tally);
+    tables::files(&mut page, look, &tally);
+    out.write_all(page.as_bytes())?;
+    write_timeline(&mut out, look, trace, &classes, timeline)?;
+    out.flush()
+}
+
+fn header(out: &mut String, look: &Look, header: &Header) {
+    let mut line = Row::new(out, look);
+    // Nothing that somebody else chose begins a line.
+    line.padded("skill", 12, Colour::Dim).theirs(&header.skill_name, 80, Keep::Start, Colour::Bold);
+    if let Some(version) = &header.skill_version {
+        line.ours(" ", Colour::None).theirs(version, 40, Keep::Start, Colour::None);
+    }
+    line.end();
+    let mut facts = vec![
+        ("trace", header.trace_id.to_string()),
+        (
+            "began",
+            header.started.to_zoned(look.zone.clone()).strftime("%Y-%m-%d %H:%M:%S%.3f %Z").to_string(),
+        ),
+        ("written by", header.tool.clone()),
+    ];
+    if header.format != crate::FORMAT {
+        facts.push(("format", format!("{} (this program writes {})", header.format, crate::FORMAT)));
+    }
+    for (name, fact) in facts {
+        let mut line = Row::new(out, look);
+        line.padded(name, 12, Colour::Dim).theirs(&fact, usize::MAX, Keep::Start, Colour::None);
+        line.end();
+    }
+    for (name, fact) in header.host.iter().take(tables::SHOWN) {
+        let mut line = Row::new(out, look);
+        line.padded("host", 12, Colour::Dim)
+            .theirs(name, 24, Keep::Start, Colour::None)
+            .ours(": ", Colour::None);
+        line.theirs(fact, usize::MAX, Keep::Start, Colour::None);
+        line.end();
+    }
+    tables::more(out, look, header.host.len(), 0);
+    out.push('\n');
+}
+
+/// Where what the trace says of itself is not what its events say.
+fn doubts(out: &mut String, look: &Look, trace: &Trace, tally: &Tally) {
+    let summary = &trace.violation_summary;
+    let claims = [
+        ("events", summary.events, tally.events),
+        ("denied", summary.denied, tally.all.denied),
+        ("allowed", summary.allowed, tally.all.allowed),
+        ("failed", summary.failed, tally.all.failed),
+    ];
+    for (name, said, counted) in claims {
+        if said != counted {
+            let mut line = Row::new(out, look);
+            line.ours(
+                &format!("DOUBTFUL: the summary says {said} {name}, its events add up to {counted}"),
+                Colour::Red,
+            );
+            line.end();
+        }
+    }
+}
+
+/// Which event proves what.
+fn classes(trace: &Trace) -> BTreeMap<u64, Vec<Class>> {
+    let mut classes: BTreeMap<u64, Vec<Class>> = BTreeMap::new();
+    for found in &trace.violation_summary.classifications {
+        for place in &found.evidence {
+            let list = classes.entry(*place).or_default();
+            if !list.contains(&found.class) {
+                list.push(found.class);
+            }
+        }
+    }
+    classes
+}
+
+fn findings(out: &mut String, look: &Look, trace: &Trace, classes: &BTreeMap<u64, Vec<Class>>) {
+    let found = &trace.violation_summary.classifications;
+    if found.is_empty() {
+        return;
+    }
+    row::heading(out, look, "what it amounts to");
+    for found in found {
+        tables::classification(out, look, found);
+        for place in found.evidence.iter().take(EVIDENCE) {
+            match at(trace, *place) {
+                Some(event) => {
+                    out.push_str("    ");
+                    let inner = look.clone().columns(look.columns.saturating_sub(4));
+                    let tags = classes.get(place).map(Vec::as_slice).unwrap_or_default();
+                    let others: Vec<Class> =
+                        tags.iter().copied().filter(|class| *class != found.class).collect();
+                    row::event(out, &inner, event, &others, Lead::Listed);
+                }
+                None => tables::nothing(out, look, &format!("    #{place} is not in this trace")),
+            }
+        }
+        if found.evidence.len() > EVIDENCE {
+            tables::nothing(out, look, &format!("    and {} more", found.evidence.len() - EVIDENCE));
+        }
+    }
+}
+
+/// An event by its place, which is where it lies unless somebody took out others.
+fn at(trace: &Trace, place: u64) -> Option<&Event> {
+    let index = usize::try_from(place).ok();
+    let there = index.and_then(|index| trace.events.get(index)).filter(|event| event.sequence == place);
+    there.or_else(|| trace.events.iter().find(|event| event.sequence == place))
+}
+
+fn policies(out: &mut String, look: &Look, trace: &Trace) {
+    let lines: Vec<&Event> =
+        trace.events.iter().filter(|event| matches!(event.what, What::Policy { .. })).collect();
+    if lines.is_empty() {
+        return;
+    }
+    row::heading(out, look, "what the sandbox holds");
+    for event in lines.iter().take(tables::SHOWN) {
+        row::event(out, look, event, &[], Lead::Listed);
+    }
+    tables::more(out, look, lines.len(), 0);
+}
+
+fn write_timeline<W: Write>(
+    out: &mut W,
+    look: &Look,
+    trace: &Trace,
+    classes: &BTreeMap<u64, Vec<Class>>,
+    timeline: Timeline,
+) -> io::Result<()> {
+    let mut page = String::new();
+    row::heading(&mut page, look, "timeline");
+    let mut left_out = 0_u64;
+    let mut shown = 0;
+    let last = trace.events.len().saturating_sub(5);
+    for (index, event) in trace.events.iter().enumerate() {
+        // Of a long trace: how it began, how it ended, and what was denied in between.
+        let is_shown = timeline == Timeline::All
+            || trace.events.len() <= TIMELINE
+            || index < TIMELINE / 3
+            || index >= last
+            || (shown < TIMELINE && (event.is_violation() || classes.contains_key(&event.sequence)));
+        if !is_shown {
+            left_out += 1;
+            continue;
+        }
+        skipped(&mut page, look, &mut left_out);
+        shown += 1;
+        let tags = classes.get(&event.sequence).map(Vec::as_slice).unwrap_or_default();
+        row::event(&mut page, look, event, tags, Lead::Listed);
+        if page.len() > 64 * 1024 {
+            out.write_all(page.as_bytes())?;
+            page.clear();
+        }
+    }
+    skipped(&mut page, look, &mut left_out);
+    if trace.events.is_empty() {
+        tables::nothing(&mut page, look, "no events");
+    }
+    out.write_all(page.as_bytes())
+}
+
+fn skipped(out: &mut String, look: &Look, left_out: &mut u64) {
+    if *left_out > 0 {
+        tables::nothing(
+            out,
+            look,
+            &format!("     {} not shown (--all shows them)", counted(*left_out, "event")),
+        );
+        *left_out = 0;
+    }
+}

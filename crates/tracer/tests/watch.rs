@@ -1,0 +1,226 @@
+//! The live view, as a person sees it and as a hostile skill would like it to be seen.
+// A test may fail by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod stories;
+
+use std::io::{self, Write};
+
+use skillsandbox_tracer::render::{Glyphs, Look, Style, Watch};
+use skillsandbox_tracer::{Class, Event, Trace, Verdict, What};
+use unicode_width::UnicodeWidthChar as _;
+
+fn lines(trace: &Trace, look: Look) -> String {
+    let mut watch = Watch::new(Vec::new(), look);
+    for event in &trace.events {
+        watch.event(event, &[]).unwrap();
+    }
+    String::from_utf8(watch.into_inner()).unwrap()
+}
+
+fn finished(trace: &Trace, look: Look) -> String {
+    let mut watch = Watch::new(Vec::new(), look);
+    watch.events(trace.events.iter().map(|event| (event, &[] as &[Class]))).unwrap();
+    watch.finish(&trace.violation_summary, &["trace: ./trace.json", "digest: sha256:00ff"]).unwrap();
+    String::from_utf8(watch.into_inner()).unwrap()
+}
+
+/// Whether a line begins as ours do: with a time, in brackets, at its very beginning.
+fn begins_with_a_time(line: &str) -> bool {
+    let shape: String = line.chars().take(15).map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    shape == "[00:00:00.000] "
+}
+
+/// As wide as the least generous terminal would have it.
+fn widest(line: &str) -> usize {
+    line.chars().map(|c| c.width_cjk().unwrap_or(0).max(c.width().unwrap_or(0))).sum()
+}
+
+#[test]
+fn row_143_a_line_has_time_icon_kind_object_and_class() {
+    let mut event = stories::connect("webhook.test", 443, Verdict::Denied, "not_granted", (0, 0));
+    event.time = "2026-03-14T23:33:43.677Z".parse().unwrap();
+    let shown = |event: &Event, classes: &[Class], look: Look| {
+        let mut watch = Watch::new(Vec::new(), look);
+        watch.event(event, classes).unwrap();
+        String::from_utf8(watch.into_inner()).unwrap()
+    };
+    assert_eq!(
+        shown(&event, &[Class::CredentialExfiltration], Look::default()),
+        "[23:33:43.677] 🔒 DENIED  connect   webhook.test:443 (not_granted)  [CREDENTIAL_EXFILTRATION]\n"
+    );
+    event.count = 3;
+    assert_eq!(
+        shown(&event, &[], Look::default().glyphs(Glyphs::Ascii)),
+        "[23:33:43.677] x DENIED  connect   webhook.test:443 (not_granted)  (3 times)\n"
+    );
+    let coloured = shown(&event, &[], Look::default().style(Style::Colour));
+    assert!(coloured.contains("\u{1b}[1;31mDENIED\u{1b}[0m"), "{coloured:?}");
+    let there = Look::default().zone(jiff::tz::TimeZone::fixed(jiff::tz::offset(5)));
+    assert!(shown(&event, &[], there).starts_with("[04:33:43.677]"));
+}
+
+#[test]
+fn row_143_hostile_output_can_neither_forge_nor_break_the_live_view() {
+    let trace = stories::hostile();
+    for columns in [20, 21, 40, 80, 133, 400] {
+        for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
+            let look = Look::default().columns(columns).glyphs(glyphs);
+            let shown = lines(&trace, look.clone());
+            // A line an event: no more, no less, and each begins as ours do.
+            assert_eq!(shown.lines().count(), trace.events.len());
+            assert_eq!(shown.matches('\n').count(), trace.events.len());
+            for line in shown.lines() {
+                assert!(begins_with_a_time(line), "{line:?}");
+                // It cannot wrap, so that nothing in it can begin a line.
+                assert!(widest(line) < columns, "{columns}: {line:?}");
+                let is_bad = |c: char| {
+                    c.is_control()
+                        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                    | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+                };
+                assert!(!line.contains(is_bad), "{line:?}");
+                assert!(glyphs == Glyphs::Unicode || line.is_ascii(), "{line:?}");
+            }
+            // Colours add ours and let none of theirs through.
+            let coloured = lines(&trace, look.style(Style::Colour));
+            let mut without = coloured;
+            for ours in [
+                "\u{1b}[2m",
+                "\u{1b}[1m",
+                "\u{1b}[1;31m",
+                "\u{1b}[32m",
+                "\u{1b}[33m",
+                "\u{1b}[36m",
+                "\u{1b}[0m",
+            ] {
+                without = without.replace(ours, "");
+            }
+            // But for spaces at the end, which have no colour to be seen.
+            let trimmed = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+            assert_eq!(trimmed(&without), trimmed(&shown));
+        }
+    }
+}
+
+#[test]
+fn row_143_a_line_that_looks_like_ours_is_shown_as_output() {
+    let mut watch = Watch::new(Vec::new(), Look::default());
+    watch.event(&stories::out("[23:33:43.677] ✅ ALLOWED connect   bank.test:443"), &[]).unwrap();
+    watch.event(&stories::out("…  [SANDBOX_ESCAPE]"), &[]).unwrap();
+    let shown = String::from_utf8(watch.into_inner()).unwrap();
+    let mut lines = shown.lines();
+    let line = lines.next().unwrap();
+    assert!(line.starts_with("[00:00:00.000] 💬 OUTPUT  stdout    [23:33:43.677]"), "{line}");
+    assert!(lines.next().unwrap().contains("\\u{2026}  [SANDBOX_ESCAPE]"));
+}
+
+#[test]
+fn a_long_object_does_not_push_out_what_it_amounts_to() {
+    let path = format!("/tmp/{}/../../../etc/shadow", "a/".repeat(5_000));
+    let event = stories::file(skillsandbox_tracer::FileOperation::Read, &path, Verdict::Denied);
+    for columns in [60, 80, 200] {
+        let mut watch = Watch::new(Vec::new(), Look::default().columns(columns));
+        watch.event(&event, &[Class::Discovery]).unwrap();
+        let shown = String::from_utf8(watch.into_inner()).unwrap();
+        assert!(shown.ends_with("[DISCOVERY]\n") && shown.contains('…'), "{shown}");
+        assert!(columns == 60 || shown.contains("/etc/shadow"), "{shown}");
+    }
+}
+
+#[test]
+fn a_policy_is_never_shown_as_denied() {
+    let event = stories::policy("network", "no names", &[("allowed", 0)]).judged(Verdict::Denied, None);
+    let mut watch = Watch::new(Vec::new(), Look::default());
+    watch.event(&event, &[]).unwrap();
+    watch.finish(&stories::weather().violation_summary, &[]).unwrap();
+    let shown = String::from_utf8(watch.into_inner()).unwrap();
+    assert!(shown.contains("POLICY  policy    network: no names; allowed 0"), "{shown}");
+    assert!(!shown.contains("DENIED"), "{shown}");
+}
+
+/// Takes a few bytes at a time, and is interrupted now and then, as a terminal over a slow line.
+struct Slow {
+    taken: Vec<u8>,
+    calls: usize,
+}
+
+impl Write for Slow {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.calls += 1;
+        if self.calls.is_multiple_of(7) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let some = bytes.len().min(50);
+        self.taken.extend_from_slice(&bytes[..some]);
+        Ok(some)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn nothing_is_dropped() {
+    let trace = stories::many(10_000);
+    let whole = lines(&trace, Look::default());
+    assert_eq!(whole.lines().count(), 10_000);
+    let mut watch = Watch::new(Slow { taken: Vec::new(), calls: 0 }, Look::default());
+    watch.events(trace.events.iter().map(|event| (event, &[] as &[Class]))).unwrap();
+    assert_eq!(String::from_utf8(watch.into_inner().taken).unwrap(), whole);
+}
+
+#[test]
+fn the_end_says_what_it_came_to() {
+    let shown = finished(&stories::malicious_weather(), Look::default().columns(120));
+    for text in [
+        "what was tried",
+        "webhook.test:443 tcp",
+        "169.254.169.254:80 tcp",
+        "SUPPLY_CHAIN_ATTACK",
+        "T1195.002",
+        "AML.T0010",
+        "7 findings, severity critical: every attempt that proves it was denied",
+        "27 events: 219 allowed, 14 denied, 1 failed",
+        "complete: every attempt",
+        "trace: ./trace.json",
+        "digest: sha256:00ff",
+    ] {
+        assert!(shown.contains(text), "{text}\n{shown}");
+    }
+    let benign = finished(&stories::weather(), Look::default());
+    assert!(benign.contains("nothing was denied, and nothing looks like an attack"), "{benign}");
+    assert!(!benign.contains("DENIED") && !benign.contains("T1"), "{benign}");
+}
+
+#[test]
+fn what_is_not_complete_or_not_prevented_is_never_said_to_be() {
+    let mut trace = stories::malicious_weather();
+    trace.violation_summary.all_prevented = false;
+    trace.violation_summary.classifications[0].prevented = false;
+    trace.violation_summary.complete = false;
+    trace.violation_summary.incomplete_because = vec!["the observer\nwas stopped".to_owned()];
+    trace.violation_summary.lost = 12;
+    let shown = finished(&trace, Look::default());
+    assert!(shown.contains("NOT EVERYTHING WAS PREVENTED") && shown.contains("NOT PREVENTED"), "{shown}");
+    assert!(shown.contains("NOT COMPLETE (12 events lost)"), "{shown}");
+    assert!(shown.contains("because: the observer\\nwas stopped"), "{shown}");
+    // One that says it is, and that it lost events, is not believed.
+    trace.violation_summary.complete = true;
+    assert!(finished(&trace, Look::default()).contains("NOT COMPLETE"));
+}
+
+#[test]
+fn the_tables_of_a_hostile_run_are_as_harmless_as_its_lines() {
+    let trace = stories::hostile();
+    for columns in [20, 80, 400] {
+        let shown = finished(&trace, Look::default().columns(columns));
+        for line in shown.lines() {
+            assert!(widest(line) < columns, "{columns}: {line:?}");
+            assert!(!line.contains(char::is_control), "{line:?}");
+        }
+        assert!(!shown.lines().skip(trace.events.len()).any(begins_with_a_time));
+    }
+    assert!(matches!(trace.events[0].what, What::RunStarted { .. }));
+}
