@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use common::plan;
-use skillsandbox_enforcer::egress::{Action, Attempt, Observer, Protocol, Rule, Transport, Verdict};
-use skillsandbox_enforcer::{Command, End, Outcome, PlanBuilder};
+use skillsandbox_enforcer::egress::{Action, Attempt, Protocol, Rule, Transport, Verdict};
+use skillsandbox_enforcer::{Command, End, Observed, Observer, Outcome, PlanBuilder};
 
 /// Needed by every attack here.
 const PYTHON: &str = "/usr/bin/python3";
@@ -218,7 +218,7 @@ socket.create_connection(('api.weather.test', 8443)).sendall(b'secret')
 fn an_observer_that_panics_ends_nothing() {
     struct Panics;
     impl Observer for Panics {
-        fn tried(&self, _: &Attempt) {
+        fn observed(&self, _: &Observed) {
             panic!("an observer's own mistake");
         }
     }

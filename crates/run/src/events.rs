@@ -9,8 +9,12 @@ use skillsandbox_enforcer::{
 };
 use skillsandbox_tracer::{Connection, Event, FileOperation, Process, Verdict, What};
 
-/// Something that was seen, in a run whose clock was started then.
-pub(crate) fn observed(observed: &Observed, started: Instant) -> Event {
+/// Something that was seen, in a run whose clock was started then. `None` for the beginning of a connection, which is told again when
+/// it has ended, with all there is to say of it.
+pub(crate) fn observed(observed: &Observed, started: Instant) -> Option<Event> {
+    if matches!(&observed.tried, Tried::Network(attempt) if goes_on(attempt)) {
+        return None;
+    }
     let mut event = match &observed.tried {
         Tried::File(file) => self::file(file),
         Tried::Exec(exec) => self::exec(exec),
@@ -34,7 +38,12 @@ pub(crate) fn observed(observed: &Observed, started: Instant) -> Event {
     if event.process.is_none() {
         event.process = observed.actor.as_deref().map(process);
     }
-    event
+    Some(event)
+}
+
+fn goes_on(attempt: &Attempt) -> bool {
+    matches!((&attempt.verdict, attempt.action), (Judged::Allowed(_), Action::Reach(_)))
+        && attempt.end.is_none()
 }
 
 fn process(actor: &Actor) -> Process {
@@ -101,7 +110,9 @@ fn network(attempt: &Attempt) -> Event {
         Judged::Allowed(rule) if has_failed(attempt) => event.judged(Verdict::Failed, rule.clone()),
         Judged::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
         // A lookup has no place of its own for the word.
-        Judged::Refused(_) if attempt.action == Action::LookUp => event.judged(Verdict::Denied, reason(attempt)),
+        Judged::Refused(_) if attempt.action == Action::LookUp => {
+            event.judged(Verdict::Denied, reason(attempt))
+        }
         Judged::Refused(reason) | Judged::Cut(reason) => event.judged(Verdict::Denied, reason.to_string()),
         _ => event,
     }

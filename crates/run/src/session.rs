@@ -137,7 +137,7 @@ impl Shared {
 impl Observer for Shared {
     fn observed(&self, observed: &Observed) {
         let mut book = self.lock();
-        let event = events::observed(observed, book.started);
+        let Some(event) = events::observed(observed, book.started) else { return };
         match &mut book.early {
             Some(early) => early.push(event),
             None => book.recorder.record(event),
@@ -160,31 +160,46 @@ fn readers(
     redactor: &Arc<Redactor>,
     options: &Options,
 ) -> Vec<JoinHandle<()>> {
-    let outputs = [
-        (running.stdout(), What::Stdout as fn(Line) -> What, options.stdout, false),
-        (running.stderr(), What::Stderr as fn(Line) -> What, options.stderr, true),
-    ];
-    let read = |(pipe, kind, forward, is_error): (Option<File>, fn(Line) -> What, Forward, bool)| {
-        let (shared, redactor) = (shared.clone(), Arc::clone(redactor));
-        let mut pipe = pipe?;
-        let thread = std::thread::Builder::new().name("skillsandbox-out".into());
-        let follow = move || {
-            let mut lines = Lines::new();
-            let mut buffer = vec![0; 64 << 10];
-            while let Ok(count @ 1..) = pipe.read(&mut buffer) {
-                let bytes = buffer.get(..count).unwrap_or_default();
-                if forward == Forward::Own {
-                    pass_on(bytes, is_error);
-                }
-                lines.push(bytes, &redactor, |line| shared.record(Event::new(kind(line))));
-            }
-            if let Some(line) = lines.finish(&redactor) {
-                shared.record(Event::new(kind(line)));
-            }
-        };
-        thread.spawn(follow).ok()
+    let reader = |pipe, kind, forward, is_error| Reader {
+        pipe,
+        kind,
+        forward,
+        is_error,
+        shared: shared.clone(),
+        redactor: Arc::clone(redactor),
     };
-    outputs.into_iter().filter_map(read).collect()
+    let stdout = running.stdout().map(|pipe| reader(pipe, What::Stdout, options.stdout, false));
+    let stderr = running.stderr().map(|pipe| reader(pipe, What::Stderr, options.stderr, true));
+    let thread = || std::thread::Builder::new().name("skillsandbox-out".into());
+    let readers = stdout.into_iter().chain(stderr);
+    readers.filter_map(|reader| thread().spawn(move || reader.follow()).ok()).collect()
+}
+
+/// Reads one output to its end.
+struct Reader {
+    pipe: File,
+    kind: fn(Line) -> What,
+    forward: Forward,
+    is_error: bool,
+    shared: Shared,
+    redactor: Arc<Redactor>,
+}
+
+impl Reader {
+    fn follow(mut self) {
+        let mut lines = Lines::new();
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(count @ 1..) = self.pipe.read(&mut buffer) {
+            let bytes = buffer.get(..count).unwrap_or_default();
+            if self.forward == Forward::Own {
+                pass_on(bytes, self.is_error);
+            }
+            lines.push(bytes, &self.redactor, |line| self.shared.record(Event::new((self.kind)(line))));
+        }
+        if let Some(line) = lines.finish(&self.redactor) {
+            self.shared.record(Event::new((self.kind)(line)));
+        }
+    }
 }
 
 /// To this program's own output. That nobody reads it is no reason to stop.

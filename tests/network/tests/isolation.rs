@@ -8,8 +8,8 @@ use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::Duration;
 
-use skillsandbox_enforcer::egress::{Attempt, Observer, Rule};
-use skillsandbox_enforcer::{End, Input, Output, PlanBuilder, Running};
+use skillsandbox_enforcer::egress::Rule;
+use skillsandbox_enforcer::{End, Input, Observed, Observer, Output, PlanBuilder, Running, Tried};
 use skillsandbox_network_tests::{
     Reply, Resolver, Server, Sink, attempts, bounded, command, descriptors, echo, helper, on_stage, plan,
     python, reached, said, serve, threads, until,
@@ -290,8 +290,10 @@ print(tried(hello, 'api.weather.test'), tried(hello, '198.18.0.1'), tried(hello,
 struct Panics;
 
 impl Observer for Panics {
-    fn tried(&self, attempt: &Attempt) {
-        assert_ne!(attempt.target(), "evil.test", "an observer that fails");
+    fn observed(&self, observed: &Observed) {
+        if let Tried::Network(attempt) = &observed.tried {
+            assert_ne!(attempt.target(), "evil.test", "an observer that fails");
+        }
     }
 }
 

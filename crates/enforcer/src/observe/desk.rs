@@ -1,6 +1,7 @@
 //! Finds out what came of what was seen, and tells the observer. However long that takes, nobody waits for it.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime};
@@ -19,7 +20,7 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn open(queue: Arc<Queue>, observer: Arc<dyn Observer>, paths: Paths) -> io::Result<Self> {
-        let mut work = Work { queue: Arc::clone(&queue), observer, paths };
+        let mut work = Work { queue: Arc::clone(&queue), observer: Some(observer), paths };
         let thread = std::thread::Builder::new().name("skillsandbox-log".into()).stack_size(256 << 10);
         let thread = thread.spawn(move || work.run())?;
         Ok(Self { queue, thread: Some(thread) })
@@ -46,7 +47,8 @@ impl Drop for Desk {
 
 struct Work {
     queue: Arc<Queue>,
-    observer: Arc<dyn Observer>,
+    /// `None` after it has failed.
+    observer: Option<Arc<dyn Observer>>,
     paths: Paths,
 }
 
@@ -56,16 +58,25 @@ impl Work {
             let batch = self.queue.take();
             for raw in batch.seen {
                 let observed = self.observed(raw);
-                self.observer.observed(&observed);
+                self.tell(&observed);
             }
             if batch.lost > 0 {
                 let tried = Tried::Lost(batch.lost);
                 let (at, instant) = (SystemTime::now(), Instant::now());
-                self.observer.observed(&Observed { at, instant, actor: None, tried });
+                self.tell(&Observed { at, instant, actor: None, tried });
             }
             if batch.is_last {
                 return;
             }
+        }
+    }
+
+    /// Who panics is not told again. What they were not told of is lost.
+    fn tell(&mut self, observed: &Observed) {
+        let Some(told) = &self.observer else { return self.queue.lose() };
+        if catch_unwind(AssertUnwindSafe(|| told.observed(observed))).is_err() {
+            self.observer = None;
+            self.queue.lose();
         }
     }
 

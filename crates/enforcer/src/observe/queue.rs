@@ -60,6 +60,13 @@ impl Queue {
         true
     }
 
+    /// One that was taken out could not be told.
+    pub(crate) fn lose(&self) {
+        let mut state = self.state();
+        state.lost += 1;
+        state.told_lost += 1;
+    }
+
     /// There will be no more.
     pub(crate) fn close(&self) {
         self.state().is_over = true;

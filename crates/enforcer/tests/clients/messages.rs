@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use skillsandbox_enforcer::egress::{Action, Attempt, Observer, Protocol, Reason, Rule, Transport, Verdict};
-use skillsandbox_enforcer::{Command, Plan};
+use skillsandbox_enforcer::egress::{Action, Attempt, Protocol, Reason, Rule, Transport, Verdict};
+use skillsandbox_enforcer::{Command, Observed, Observer, Plan, Tried};
 
 use crate::run::{NAME, Run, has};
 use crate::servers::{DEADLINE, Server};
@@ -87,8 +87,10 @@ fn a_name_that_means_this_machine_is_refused() {
 struct Watching(Mutex<Vec<Attempt>>);
 
 impl Observer for Watching {
-    fn tried(&self, attempt: &Attempt) {
-        self.0.lock().unwrap().push(attempt.clone());
+    fn observed(&self, observed: &Observed) {
+        if let Tried::Network(attempt) = &observed.tried {
+            self.0.lock().unwrap().push(attempt.clone());
+        }
     }
 }
 

@@ -210,6 +210,7 @@ pub(crate) fn class_name(class: Class) -> &'static str {
         Class::SandboxEscape => "sandbox_escape",
         Class::DnsTunnelling => "dns_tunnelling",
         Class::DomainFronting => "domain_fronting",
+        Class::RemoteExecution => "remote_execution",
         Class::ResourceAbuse => "resource_abuse",
         Class::Persistence => "persistence",
         Class::Discovery => "discovery",
