@@ -126,9 +126,17 @@
         (word(summary.max_severity, SEVERITIES) || 'unknown') + ': ' + (summary.all_prevented === true
         ? 'every attempt that proves it was denied' : 'not everything was prevented');
     }
+    // What a trace says of itself is not believed over its events.
+    const counted = { allowed: 0, denied: 0, failed: 0 };
+    for (const event of events) if (verdictOf(event)) counted[verdictOf(event)] += times(event);
+    const wrong = VERDICTS.filter((name) => counted[name] !== number(summary[name]));
+    if (wrong.length > 0 || number(summary.events) !== events.length) {
+      verdict.className = 'verdict bad';
+      verdict.textContent = 'Doubtful: the summary is not what its events add up to. ' + verdict.textContent;
+    }
     const complete = summary.complete === true && !summary.lost && list(summary.incomplete_because).length === 0;
-    for (const [value, name, kind] of [[events.length, 'events', ''], [number(summary.allowed), 'allowed', 'allowed'],
-      [denied, 'denied', denied ? 'denied' : ''], [number(summary.failed), 'failed', summary.failed ? 'failed' : ''],
+    for (const [value, name, kind] of [[events.length, 'events', ''], [counted.allowed, 'allowed', 'allowed'],
+      [counted.denied, 'denied', counted.denied ? 'denied' : ''], [counted.failed, 'failed', counted.failed ? 'failed' : ''],
       [lasted(number(summary.duration_us)), 'from start to end', ''],
       [complete ? 'complete' : 'not complete', complete ? 'every attempt that could be observed' : (summary.lost ? number(summary.lost) + ' events lost' : 'the last table says why'),
         complete ? 'allowed' : 'denied']]) {
