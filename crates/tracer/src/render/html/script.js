@@ -78,6 +78,7 @@
       default: return '';
     }
   }
+  const aboutAll = (event) => about(event).slice(0, 400) + (times(event) > 1 ? '  ×' + times(event) : '');
   const processOf = (event) => (event.process ? base(event.process.binary ?? '?') + '(' + number(event.process.pid) + ')' : '');
   const clock = (event) => (/T(\d\d:\d\d:\d\d)/.exec(event.time) ?? ['', ''])[1] + '.' +
     ((/\.(\d{1,3})/.exec(event.time) ?? ['', ''])[1] + '000').slice(0, 3);
@@ -322,7 +323,7 @@
     row.setAttribute('role', 'option');
     row.append(make('span', 'soft', '#' + number(event.sequence)), make('span', 'soft', clock(event)),
       make('span', verdict, verdict.toUpperCase()), make('span', '', kindOf(event)), make('span', 'soft', shown(processOf(event))),
-      make('span', '', about(event).slice(0, 400) + (times(event) > 1 ? '  ×' + times(event) : '')));
+      make('span', '', aboutAll(event)));
     const tags = make('span');
     for (const name of classesAt.get(event.sequence) ?? []) tags.append(make('span', 'tag denied', shown(name).replaceAll('_', ' ')));
     row.append(tags);
@@ -433,7 +434,7 @@
       const body = $('print').createTBody();
       for (const event of rows) {
         const row = body.insertRow();
-        for (const text of ['#' + number(event.sequence), clock(event), verdictOf(event).toUpperCase(), kindOf(event), about(event).slice(0, 400)]) row.insertCell().textContent = text;
+        for (const text of ['#' + number(event.sequence), clock(event), verdictOf(event).toUpperCase(), kindOf(event), aboutAll(event)]) row.insertCell().textContent = text;
       }
       if (matching.length > rows.length) body.insertRow().insertCell().textContent = 'and ' + (matching.length - rows.length) + ' more';
     });
