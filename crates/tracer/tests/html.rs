@@ -135,6 +135,20 @@ fn a_page_shows_what_happened() {
     let benign = written(&page(&stories::weather()));
     let benign = browser.open(&benign.1, "");
     assert!(made(&benign).contains("Nothing was denied, and nothing looks like an attack"));
+    // One that says less than its events do is not believed.
+    let mut edited = common::malicious_weather();
+    edited.violation_summary.denied = 0;
+    edited.violation_summary.classifications.clear();
+    let edited = written(&page(&edited));
+    let edited = browser.open(&edited.1, "");
+    assert!(
+        made(&edited).contains("Doubtful: the summary is not what its events add up to"),
+        "{}",
+        made(&edited)
+    );
+    for honest in [&shown, &benign] {
+        assert!(!made(honest).contains("Doubtful"));
+    }
     let picture = std::fs::read(browser.picture(&file, &folder.path().join("page.png"))).unwrap();
     assert!(picture.starts_with(b"\x89PNG"));
 }

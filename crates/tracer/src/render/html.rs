@@ -1,7 +1,7 @@
 //! A trace as one page that needs nothing else: no server, no network, no other file.
 //!
 //! The events are in the page as JSON in a block of data, in which `<`, `>`, `&` and every character without a glyph are
-//! escapes ([`Inert`]), so that no text in them can end the block. The page's script reads them and makes elements with
+//! escapes, so that no text in them can end the block. The page's script reads them and makes elements with
 //! `textContent` only. Should either fail, the page's policy allows one script and one style sheet, by their hashes, and
 //! no connection, picture, frame or form; and it allows no text to be made into elements.
 

@@ -62,7 +62,8 @@ impl Look {
         self
     }
 
-    /// The width of the terminal. No line is longer: one that wrapped could begin another that looks like ours.
+    /// The width of the terminal, of 20 columns at least. No line is longer: one that wrapped could begin another that looks
+    /// like ours.
     #[must_use]
     pub fn columns(mut self, columns: usize) -> Self {
         self.columns = columns.clamp(20, MOST_COLUMNS);

@@ -78,6 +78,7 @@
       default: return '';
     }
   }
+  const aboutAll = (event) => about(event).slice(0, 400) + (times(event) > 1 ? '  ×' + times(event) : '');
   const processOf = (event) => (event.process ? base(event.process.binary ?? '?') + '(' + number(event.process.pid) + ')' : '');
   const clock = (event) => (/T(\d\d:\d\d:\d\d)/.exec(event.time) ?? ['', ''])[1] + '.' +
     ((/\.(\d{1,3})/.exec(event.time) ?? ['', ''])[1] + '000').slice(0, 3);
@@ -126,9 +127,17 @@
         (word(summary.max_severity, SEVERITIES) || 'unknown') + ': ' + (summary.all_prevented === true
         ? 'every attempt that proves it was denied' : 'not everything was prevented');
     }
+    // What a trace says of itself is not believed over its events.
+    const counted = { allowed: 0, denied: 0, failed: 0 };
+    for (const event of events) if (verdictOf(event)) counted[verdictOf(event)] += times(event);
+    const wrong = VERDICTS.filter((name) => counted[name] !== number(summary[name]));
+    if (wrong.length > 0 || number(summary.events) !== events.length) {
+      verdict.className = 'verdict bad';
+      verdict.textContent = 'Doubtful: the summary is not what its events add up to. ' + verdict.textContent;
+    }
     const complete = summary.complete === true && !summary.lost && list(summary.incomplete_because).length === 0;
-    for (const [value, name, kind] of [[events.length, 'events', ''], [number(summary.allowed), 'allowed', 'allowed'],
-      [denied, 'denied', denied ? 'denied' : ''], [number(summary.failed), 'failed', summary.failed ? 'failed' : ''],
+    for (const [value, name, kind] of [[events.length, 'events', ''], [counted.allowed, 'allowed', 'allowed'],
+      [counted.denied, 'denied', counted.denied ? 'denied' : ''], [counted.failed, 'failed', counted.failed ? 'failed' : ''],
       [lasted(number(summary.duration_us)), 'from start to end', ''],
       [complete ? 'complete' : 'not complete', complete ? 'every attempt that could be observed' : (summary.lost ? number(summary.lost) + ' events lost' : 'the last table says why'),
         complete ? 'allowed' : 'denied']]) {
@@ -314,7 +323,7 @@
     row.setAttribute('role', 'option');
     row.append(make('span', 'soft', '#' + number(event.sequence)), make('span', 'soft', clock(event)),
       make('span', verdict, verdict.toUpperCase()), make('span', '', kindOf(event)), make('span', 'soft', shown(processOf(event))),
-      make('span', '', about(event).slice(0, 400) + (times(event) > 1 ? '  ×' + times(event) : '')));
+      make('span', '', aboutAll(event)));
     const tags = make('span');
     for (const name of classesAt.get(event.sequence) ?? []) tags.append(make('span', 'tag denied', shown(name).replaceAll('_', ' ')));
     row.append(tags);
@@ -425,7 +434,7 @@
       const body = $('print').createTBody();
       for (const event of rows) {
         const row = body.insertRow();
-        for (const text of ['#' + number(event.sequence), clock(event), verdictOf(event).toUpperCase(), kindOf(event), about(event).slice(0, 400)]) row.insertCell().textContent = text;
+        for (const text of ['#' + number(event.sequence), clock(event), verdictOf(event).toUpperCase(), kindOf(event), aboutAll(event)]) row.insertCell().textContent = text;
       }
       if (matching.length > rows.length) body.insertRow().insertCell().textContent = 'and ' + (matching.length - rows.length) + ' more';
     });
