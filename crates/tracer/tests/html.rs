@@ -136,7 +136,7 @@ fn a_page_shows_what_happened() {
     let benign = browser.open(&benign.1, "");
     assert!(made(&benign).contains("Nothing was denied, and nothing looks like an attack"));
     // One that says less than its events do is not believed.
-    let mut edited = common::malicious_weather();
+    let mut edited = stories::malicious_weather();
     edited.violation_summary.denied = 0;
     edited.violation_summary.classifications.clear();
     let edited = written(&page(&edited));
