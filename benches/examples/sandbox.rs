@@ -8,9 +8,10 @@
 
 use std::path::Path;
 use std::process::{Command as Bare, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use skillsandbox_enforcer::{Command, Plan, PlanBuilder};
+use skillsandbox_enforcer::{Audit, Command, Observed, Observer, Plan, PlanBuilder};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -21,8 +22,9 @@ fn main() {
         "steady" => steady(count.unwrap_or(10)),
         "soak" => soak(count.unwrap_or(2000)),
         "ends" => ends(count.unwrap_or(50)),
+        "observed" => observed(count.unwrap_or(10)),
         "once" => once(),
-        _ => println!("sandbox start|steady|soak|ends [COUNT]"),
+        _ => println!("sandbox start|steady|observed|soak|ends [COUNT]"),
     }
 }
 
@@ -184,6 +186,57 @@ fn steady(count: usize) {
         }
         let (bare, own) = (median(&mut bare_times), median(&mut own_times));
         println!("{:8.2} ms bare  {:8.2} ms inside  {:5.3} x  {name}", bare * 1e3, own * 1e3, own / bare);
+    }
+}
+
+/// Counts what it is told.
+#[derive(Default)]
+struct Counts(std::sync::atomic::AtomicU64);
+
+impl Observer for Counts {
+    fn observed(&self, _: &Observed) {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+/// The same work in the same sandbox, with nothing observed, with violations, and with everything.
+fn observed(count: usize) {
+    if !Path::new("/usr/bin/python3").exists() {
+        println!("there is no /usr/bin/python3: nothing to compare");
+        return;
+    }
+    let opens = (
+        "20,000 opens of one file",
+        "import os\nfor _ in range(20000): os.close(os.open('/etc/ld.so.cache', os.O_RDONLY))",
+    );
+    let plan = policy().env("LANG", "C.UTF-8").build().unwrap();
+    println!("observed, medians of {count}, in turns; the start is not counted");
+    for (name, work) in [opens].into_iter().chain(STEADY) {
+        let script = format!(
+            "import os, time\nfor n in range(100): open('/tmp/f%d' % n, 'w').write('x' * 2000)\nt = time.perf_counter()\n{work}\n\
+             print(time.perf_counter() - t)"
+        );
+        let mut times = [Vec::new(), Vec::new(), Vec::new()];
+        let mut seen = 0;
+        for _ in 0..count {
+            for (audit, times) in Audit::ALL.into_iter().zip(&mut times) {
+                let counts = Arc::new(Counts::default());
+                let command = Command::new("/usr/bin/python3").args(["-c", &script]).captured(1000);
+                let command = command.observer(counts.clone()).audit(audit);
+                let outcome = plan.spawn(&command).unwrap().wait().unwrap();
+                assert_eq!(outcome.lost, 0);
+                times.push(seconds(&outcome.stdout.bytes));
+                seen = counts.0.load(std::sync::atomic::Ordering::Relaxed);
+            }
+        }
+        let [off, violations, full] = times.map(|mut times| median(&mut times));
+        println!(
+            "{:8.2} ms off  {:5.3} x violations  {:5.3} x full, {:5.2} us an event  {name}",
+            off * 1e3,
+            violations / off,
+            full / off,
+            (full - off) * 1e6 / seen as f64
+        );
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn enforcer() -> anyhow::Result<()> {
     let build = ["build", "--release", "--package", "skillsandbox-benches", "--example", "sandbox"];
     succeed(cargo(build).envs(environment))?;
     let program = target_dir()?.join("release/examples/sandbox");
-    for part in ["start", "steady", "soak", "ends"] {
+    for part in ["start", "steady", "observed", "soak", "ends"] {
         println!();
         succeed(Command::new(&program).arg(part))?;
     }
