@@ -191,7 +191,7 @@ fn steady(count: usize) {
 
 /// Counts what it is told.
 #[derive(Default)]
-struct Counts(std::sync::atomic::AtomicU64);
+struct Counts(std::sync::atomic::AtomicU32);
 
 impl Observer for Counts {
     fn observed(&self, _: &Observed) {
@@ -235,7 +235,7 @@ fn observed(count: usize) {
             off * 1e3,
             violations / off,
             full / off,
-            (full - off) * 1e6 / seen as f64
+            (full - off) * 1e6 / f64::from(seen)
         );
     }
 }
