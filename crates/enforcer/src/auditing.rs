@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use skillsandbox_egress::{Attempt, Broker, Policy, Record, Sockets, Tap};
 
@@ -152,6 +152,6 @@ impl skillsandbox_egress::Observer for Forward {
             Arc::new(Actor { pid, thread: pid, inner_pid: None, parent: None, binary })
         });
         let what = RawTried::Network(attempt.clone());
-        self.0.put(Raw { at: Instant::now(), wall: SystemTime::now(), actor, what });
+        self.0.put(Raw { at: Instant::now(), actor, what });
     }
 }

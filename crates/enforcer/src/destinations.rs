@@ -15,6 +15,7 @@ use skillsandbox_egress::{
 };
 
 use crate::closer::Closer;
+use crate::observe::Actor;
 use crate::sys::seccomp::{Answer, Asked, is_waiting};
 
 /// The longest address of IP: `struct sockaddr_in6`.
@@ -48,9 +49,17 @@ impl Destinations {
     }
 
     /// Looks at a call that names a destination. Only a connection that would be refused anyway is refused.
-    pub(crate) fn see(&mut self, listener: BorrowedFd<'_>, asked: Asked) -> Answer {
+    /// `who` is asked only if there is something to say of it.
+    pub(crate) fn see(
+        &mut self,
+        listener: BorrowedFd<'_>,
+        asked: Asked,
+        who: impl FnOnce() -> Option<Arc<Actor>>,
+    ) -> Answer {
         let Some(to) = destination(asked) else { return Answer::GoOn };
-        let process = process(asked.pid);
+        let actor = who();
+        let pid = actor.as_ref().map_or(asked.pid, |actor| actor.pid);
+        let process = Process::new(pid, actor.and_then(|actor| actor.binary.clone()));
         if !is_waiting(listener, asked) {
             return Answer::GoOn;
         }
@@ -64,7 +73,7 @@ impl Destinations {
         if is_local && !broker.serves(to.port()) {
             return Answer::GoOn;
         }
-        let (transport, answer) = match transport(asked, &mut self.closer) {
+        let (transport, answer) = match transport(asked, pid, &mut self.closer) {
             Some(Transport::Tcp) => (Transport::Tcp, Answer::Fail(libc::ECONNREFUSED)),
             // To a group of IPv4 that nobody has joined: the kernel drops it before a raw socket sees it.
             Some(Transport::Udp) if to.ip().is_multicast() && to.is_ipv4() => (Transport::Udp, Answer::GoOn),
@@ -79,7 +88,7 @@ impl Destinations {
     /// Nothing is granted, and the kernel says so. A question for a name goes to an address of the sandbox itself.
     fn without_network(&mut self, asked: Asked, process: Process, to: SocketAddr) -> Answer {
         let is_local = to.ip().is_loopback() || to.ip().is_unspecified();
-        let action = match transport(asked, &mut self.closer).unwrap_or(Transport::Tcp) {
+        let action = match transport(asked, process.pid, &mut self.closer).unwrap_or(Transport::Tcp) {
             Transport::Udp if to.port() == DNS => Action::LookUp,
             _ if is_local => return Answer::GoOn,
             transport => Action::Reach(transport),
@@ -134,27 +143,12 @@ fn address_in(bytes: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, port))
 }
 
-/// The process of a thread, and what it executes.
-fn process(thread: u32) -> Process {
-    let binary = std::fs::read_link(format!("/proc/{thread}/exe")).ok();
-    Process::new(leader(thread).unwrap_or(thread), binary.map(|path| path.to_string_lossy().into_owned()))
-}
-
-fn leader(thread: u32) -> Option<u32> {
-    let pid = Pid::from_raw(i32::try_from(thread).ok()?)?;
-    if pidfd_open(pid, PidfdFlags::empty()).is_ok() {
-        return Some(thread);
-    }
-    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
-}
-
 /// What a call's socket carries.
-fn transport(asked: Asked, closer: &mut Closer) -> Option<Transport> {
+fn transport(asked: Asked, pid: u32, closer: &mut Closer) -> Option<Transport> {
     if !closer.has_room() {
         return None;
     }
-    let pid = Pid::from_raw(i32::try_from(leader(asked.pid)?).ok()?)?;
+    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
     let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
     let number = i32::try_from(asked.arguments.first()? & 0xffff_ffff).ok()?;
     let socket = pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()?;

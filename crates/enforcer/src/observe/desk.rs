@@ -103,6 +103,9 @@ impl Work {
             RawTried::Network(attempt) => Tried::Network(attempt),
             RawTried::Refused(call) => Tried::Refused(call),
         };
-        Observed { at: raw.wall, instant: raw.at, actor: raw.actor, tried }
+        // One clock is read while a caller waits; the other follows from it.
+        let ago = raw.at.elapsed();
+        let at = SystemTime::now().checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH);
+        Observed { at, instant: raw.at, actor: raw.actor, tried }
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
@@ -139,7 +139,8 @@ impl Sight {
 
     fn serve(&mut self, listener: BorrowedFd<'_>, asked: Asked) {
         let reply = if self.profile.observes(asked.number, asked.arguments) {
-            self.destinations.see(listener, asked)
+            let now = Instant::now();
+            self.destinations.see(listener, asked, || self.processes.actor(asked.pid, now))
         } else {
             match self.profile.judge(asked.number, asked.arguments) {
                 Ok(Judgement::Allowed) if shape(asked.number).is_some() => {
@@ -171,7 +172,7 @@ impl Sight {
         // If its caller still waits, what was read was its own.
         let is_its_own = answer(listener, asked, Answer::GoOn).unwrap_or(false);
         if let Some(what) = seen.filter(|_| is_its_own) {
-            self.put(Raw { at: now, wall: SystemTime::now(), actor, what });
+            self.put(Raw { at: now, actor, what });
         }
     }
 
@@ -215,7 +216,7 @@ impl Sight {
         if self.queue.is_some() {
             let now = Instant::now();
             let actor = self.processes.actor(asked.pid, now);
-            self.put(Raw { at: now, wall: SystemTime::now(), actor, what });
+            self.put(Raw { at: now, actor, what });
         }
     }
 

@@ -1,6 +1,6 @@
 //! Who a thread is. Asked once, and again after a while, since numbers are used again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
 
 use super::Actor;
+use crate::sys::signals::is_thread_of;
 
 /// How long what is known of a thread is believed. A number is used again only after all others were.
 const BELIEVED: Duration = Duration::from_secs(1);
@@ -15,17 +16,21 @@ const BELIEVED: Duration = Duration::from_secs(1);
 /// Threads that are remembered.
 const MOST: usize = 1024;
 
+/// Processes of which a new thread may be one: those that were seen last.
+const MOST_LEADERS: usize = 8;
+
 /// What is known of the threads of a run.
 #[derive(Debug, Default)]
 pub(super) struct Processes {
     known: HashMap<u32, Known>,
+    leaders: VecDeque<(Arc<Actor>, Instant)>,
 }
 
 #[derive(Debug)]
 struct Known {
     actor: Arc<Actor>,
-    /// Its folder in /proc, which stays its own: when the thread is gone there is nothing in it.
-    folder: OwnedFd,
+    /// Its folder in /proc, once it was needed, which stays its own: when the thread is gone there is nothing in it.
+    folder: Option<OwnedFd>,
     since: Instant,
     /// It has executed another program since.
     is_stale: bool,
@@ -39,17 +44,25 @@ impl Processes {
 
     /// It is about to execute another program.
     pub(super) fn executes(&mut self, thread: u32) {
-        if let Some(known) = self.known.get_mut(&thread) {
+        let Some(pid) = self.known.get(&thread).map(|known| known.actor.pid) else { return };
+        self.leaders.retain(|(leader, _)| leader.pid != pid);
+        // Its other threads are gone by then.
+        for known in self.known.values_mut().filter(|known| known.actor.pid == pid) {
             known.is_stale = true;
         }
     }
 
     /// The folder that a thread is in, or that one of its descriptors is of.
     pub(super) fn folder(&mut self, thread: u32, descriptor: Option<i32>, now: Instant) -> Option<Vec<u8>> {
-        let known = self.known(thread, now)?;
+        self.known(thread, now)?;
+        let known = self.known.get_mut(&thread)?;
+        if known.folder.is_none() {
+            known.folder = Some(folder_of(thread)?);
+        }
+        let folder = known.folder.as_ref()?;
         let link = match descriptor {
-            None => readlinkat(&known.folder, "cwd", Vec::new()),
-            Some(number) => readlinkat(&known.folder, format!("fd/{number}"), Vec::new()),
+            None => readlinkat(folder, "cwd", Vec::new()),
+            Some(number) => readlinkat(folder, format!("fd/{number}"), Vec::new()),
         };
         link.ok().map(std::ffi::CString::into_bytes)
     }
@@ -63,16 +76,39 @@ impl Processes {
             if self.known.len() >= MOST {
                 self.known.clear();
             }
-            self.known.insert(thread, Known::of(thread, now)?);
+            let known = match self.sibling(thread, now) {
+                Some(actor) => Known { actor, folder: None, since: now, is_stale: false },
+                None => self.stranger(thread, now)?,
+            };
+            self.known.insert(thread, known);
         }
         self.known.get(&thread)
     }
+
+    /// A thread of a process that is known already: one question, where reading of it takes many.
+    fn sibling(&self, thread: u32, now: Instant) -> Option<Arc<Actor>> {
+        let believed = self.leaders.iter().filter(|(_, since)| now.duration_since(*since) < BELIEVED);
+        let leader = believed.map(|(leader, _)| leader).find(|leader| is_thread_of(leader.pid, thread))?;
+        Some(Arc::new(Actor { thread, ..Actor::clone(leader) }))
+    }
+
+    fn stranger(&mut self, thread: u32, now: Instant) -> Option<Known> {
+        let known = Known::of(thread, now)?;
+        self.leaders.retain(|(leader, _)| leader.pid != known.actor.pid);
+        self.leaders.truncate(MOST_LEADERS - 1);
+        self.leaders.push_front((Arc::clone(&known.actor), now));
+        Some(known)
+    }
+}
+
+fn folder_of(thread: u32) -> Option<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat(CWD, format!("/proc/{thread}"), flags, Mode::empty()).ok()
 }
 
 impl Known {
     fn of(thread: u32, now: Instant) -> Option<Self> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = openat(CWD, format!("/proc/{thread}"), flags, Mode::empty()).ok()?;
+        let folder = folder_of(thread)?;
         let file = openat(&folder, "status", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let mut status = [0; 4096];
         let count = rustix::io::read(&file, &mut status).ok()?;
@@ -88,6 +124,6 @@ impl Known {
             parent: number(field("PPid:")),
             binary: binary.map(|path| path.to_string_lossy().into_owned()),
         };
-        Some(Self { actor: Arc::new(actor), folder, since: now, is_stale: false })
+        Some(Self { actor: Arc::new(actor), folder: Some(folder), since: now, is_stale: false })
     }
 }

@@ -1,7 +1,7 @@
 //! Calls as they are seen: what is to be read of each, and what it means.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use skillsandbox_egress::Attempt;
 
@@ -12,7 +12,6 @@ use crate::refusals::RefusedCall;
 #[derive(Debug)]
 pub(crate) struct Raw {
     pub(crate) at: Instant,
-    pub(crate) wall: SystemTime,
     pub(crate) actor: Option<Arc<Actor>>,
     pub(crate) what: RawTried,
 }

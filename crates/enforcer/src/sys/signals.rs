@@ -93,6 +93,12 @@ pub(crate) fn send_to_all(signal: i32) {
     unsafe { libc::kill(-1, signal) };
 }
 
+/// Whether a thread belongs to a process.
+pub(crate) fn is_thread_of(process: u32, thread: u32) -> bool {
+    // SAFETY: takes numbers. Signal 0 is sent to nobody.
+    unsafe { libc::syscall(libc::SYS_tgkill, process, thread, 0) == 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
