@@ -78,6 +78,9 @@ pub fn record(
         Ok(outcome) => {
             let after = policy::after(outcome).into_iter().chain(events::limits(outcome));
             after.chain([events::ended(outcome)]).for_each(|event| recorder.record(event));
+            if outcome.lost > 0 {
+                recorder.incomplete(format!("{} things that were tried were not told", outcome.lost));
+            }
             if outcome.audit != Audit::Full {
                 recorder.incomplete(format!(
                     "files and programs were not observed: audit level {}",

@@ -48,14 +48,13 @@ impl Patience {
     /// What each one more has to wait.
     const WAIT: Duration = Duration::from_millis(1);
 
-    fn lose(&mut self) {
-        if self.since.elapsed() > Duration::from_millis(100) {
-            *self = Self { since: Instant::now(), refused: 0 };
+    /// How long the next one has to wait.
+    fn lose(&mut self, now: Instant) -> Duration {
+        if now.duration_since(self.since) > Duration::from_millis(100) {
+            *self = Self { since: now, refused: 0 };
         }
         self.refused += 1;
-        if self.refused > Self::MOST {
-            std::thread::sleep(Self::WAIT);
-        }
+        if self.refused > Self::MOST { Self::WAIT } else { Duration::ZERO }
     }
 }
 
@@ -154,7 +153,10 @@ impl Sight {
             }
         };
         if matches!(reply, Answer::Fail(_)) {
-            self.patience.lose();
+            let wait = self.patience.lose(Instant::now());
+            if !wait.is_zero() {
+                std::thread::sleep(wait);
+            }
         }
         // A caller that was killed in the meantime needs no answer; another failure leaves it waiting for its end.
         let _ = answer(listener, asked, reply);
@@ -225,5 +227,20 @@ impl Sight {
         if let Some(required) = self.required.as_ref().filter(|_| !has_room) {
             required.signal();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_tries_again_and_again_waits_and_whoever_stops_does_not() {
+        let now = Instant::now();
+        let mut patience = Patience { since: now, refused: 0 };
+        assert!((0..Patience::MOST).all(|_| patience.lose(now).is_zero()));
+        assert_eq!(patience.lose(now), Patience::WAIT);
+        assert_eq!(patience.lose(now + Duration::from_millis(100)), Patience::WAIT);
+        assert_eq!(patience.lose(now + Duration::from_millis(101)), Duration::ZERO);
     }
 }
