@@ -10,9 +10,10 @@ use skillsandbox_enforcer::{
 };
 use skillsandbox_tracer::{Event, Recorded, Recorder, RedactError, Redactor, Verdict, What};
 
+use super::output::{Budget, Follow};
 use super::{events, policy};
 use crate::session::Streams;
-use crate::streams::{Budget, Follow, Printed};
+use crate::streams::Printed;
 
 /// What is left of a recorded run.
 #[derive(Debug)]
