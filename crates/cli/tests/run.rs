@@ -315,6 +315,20 @@ fn row_152_a_run_enforces_or_refuses_and_names_what_is_missing() {
 }
 
 #[test]
+fn only_programs_that_are_declared_are_executed() {
+    let stage = Stage::new();
+    stage.shell_skill(
+        "permissions: { commands: { allow: [sh, echo] } }",
+        "/bin/echo fine; cat main.sh; echo $?",
+    );
+    let (report, _) = stage.report(&[]);
+    assert_eq!(report["stdout"]["text"], "fine\n126\n", "{report:#}");
+    let denials = report["denials"].as_array().unwrap();
+    let denial = denials.iter().find(|denial| denial["kind"] == "exec").unwrap();
+    assert!(denial["what"].as_str().unwrap().ends_with("/bin/cat"), "{denial}");
+}
+
+#[test]
 fn row_143_watch_streams_each_event_as_it_happens() {
     let stage = Stage::new();
     let skill = stage.shell_skill(

@@ -54,16 +54,7 @@ impl Backend for Elsewhere {
     }
 
     fn run(&self, job: &Job, recorder: Recorder, _: &Streams) -> Ran {
-        let refusal = Refusal::Runtime { runtime: job.runtime, why: why() };
-        let error = Some(refusal.to_string());
-        recorder.record(Event::new(What::RunEnded {
-            exit_code: None,
-            signal: None,
-            end: "refused".to_owned(),
-            error,
-        }));
-        let (stdout, stderr) = (Printed::default(), Printed::default());
-        Ran { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
+        refuse(recorder, Refusal::Runtime { runtime: job.runtime, why: why() })
     }
 }
 

@@ -46,7 +46,7 @@ impl Backend for Native {
         if streams.stop.is_stopped() {
             return refuse(recorder, Refusal::Stopped);
         }
-        if let Some(note) = commands::notes(job) {
+        for note in commands::notes(job) {
             recorder.record(note);
         }
         let stopped = || streams.stop.is_stopped();

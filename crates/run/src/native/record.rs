@@ -73,7 +73,9 @@ pub fn record(
     let mut recorder = shared.take();
     match &outcome {
         Ok(outcome) => {
-            policy::after(outcome).into_iter().for_each(|event| recorder.record(event));
+            for event in policy::after(outcome) {
+                recorder.record(event);
+            }
             if stdout.omitted + stderr.omitted > 0 {
                 let (limit, mechanism) = ("output".to_owned(), "supervised".to_owned());
                 let event = Event::new(What::ResourceLimitHit { limit, mechanism });
