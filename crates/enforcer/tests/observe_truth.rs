@@ -27,7 +27,11 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("truth").tempdir_in("/var/tmp").unwrap();
+        Self::below("/var/tmp")
+    }
+
+    fn below(folder: &str) -> Self {
+        let folder = tempfile::Builder::new().prefix("truth").tempdir_in(folder).unwrap();
         let at = folder.path().canonicalize().unwrap();
         let [write, read, other] = ["write", "read", "other"].map(|name| at.join(name));
         for path in [&write, &read, &other, &write.join("forbidden"), &write.join("inner")] {
@@ -172,7 +176,13 @@ fn leads_to(cases: &[Case], name: &str, expected: &Path) {
 /// Every kind of place with every kind of operation.
 #[test]
 fn row_140_verdicts_are_what_the_kernel_says() {
-    let place = Place::new();
+    // Grants below a folder that the run has for itself are still grants.
+    for folder in ["/var/tmp", "/tmp"] {
+        verdicts_are_right(&Place::below(folder));
+    }
+}
+
+fn verdicts_are_right(place: &Place) {
     let prelude = "
 os.symlink(W, '/tmp/to-write'); os.symlink(R, '/tmp/to-read'); os.symlink(O, '/tmp/to-other'); os.symlink('/', '/tmp/root')
 os.symlink('nowhere', '/tmp/dangling')
@@ -225,11 +235,15 @@ PLACES = dict(tmp='/tmp', home=os.environ['HOME'], write=W, read=R, other=O, hid
             ("tmpfile", "os.close(os.open(@, os.O_TMPFILE | os.O_RDWR, 0o600))"),
         ] {
             let code = code.replace('@', &format!("PLACES['{at}']"));
-            lines.push_str(&format!("{at}/{name}: {code}\n"));
+            lines.extend([at, "/", name, ": ", &code, "\n"]);
         }
     }
-    let cases = cases(&place, Audit::Full, prelude, &lines);
+    let cases = cases(place, Audit::Full, prelude, &lines);
     assert_eq!(cases.len(), places.len() * 18);
+    let read_only = case(&cases, "read/make");
+    assert_eq!(read_only.errno, libc::EROFS, "the control");
+    let rule = |name| format!("{:?}", access(case(&cases, name).told.last().unwrap()).unwrap().0);
+    assert!(rule("write/make").contains(place.write.to_str().unwrap()), "{}", rule("write/make"));
     agree(&cases);
 }
 
@@ -481,5 +495,39 @@ none: raw(59, '/absent', 0, 0)
         assert_eq!(exec.arguments.last().is_some_and(|last| last == "behind"), is_behind, "{name}");
         assert_eq!(exec.are_cut, are_cut, "{name}");
         assert!(exec.arguments.iter().map(String::len).sum::<usize>() <= 64 << 10);
+    }
+}
+
+/// Who talks to a daemon by its socket opens no file.
+#[test]
+fn row_140_connections_to_sockets_in_folders_are_seen() {
+    let place = Place::new();
+    let _daemon = std::os::unix::net::UnixListener::bind(place.other.join("daemon")).unwrap();
+    let prelude = "
+server = socket.socket(socket.AF_UNIX); server.bind('/tmp/own'); server.listen()
+def reach(path):
+    with socket.socket(socket.AF_UNIX) as s: s.connect(path)
+def send(path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s: s.sendto(b'x', path)
+";
+    let lines = "
+own: reach('/tmp/own')
+relative: os.chdir('/tmp'); reach('own')
+other: reach(O + '/daemon')
+by-link: os.symlink(O + '/daemon', '/tmp/d'); reach('/tmp/d')
+datagram: send(O + '/daemon')
+absent: reach('/tmp/absent')
+abstract: reach('\\0abstract')
+";
+    let cases = cases(&place, Audit::Full, prelude, lines);
+    let (abstracted, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| case.name == "abstract");
+    assert!(abstracted[0].told.is_empty() && abstracted[0].errno != 0, "{abstracted:?}");
+    agree(&others);
+    for name in ["other", "by-link", "datagram"] {
+        leads_to(&others, name, &place.other.join("daemon"));
+    }
+    for case in others {
+        let Tried::File(file) = &case.told.last().unwrap().tried else { panic!("{case:?}") };
+        assert_eq!(file.operation, Operation::Connect, "{case:?}");
     }
 }

@@ -74,6 +74,7 @@ fn file(file: &FileAccess) -> Event {
         Operation::MakeNode => FileOperation::MakeNode,
         Operation::Truncate => FileOperation::Truncate,
         Operation::ChangeMode => FileOperation::ChangeMode,
+        Operation::Connect => FileOperation::Connect,
         _ => FileOperation::ChangeAttributes,
     };
     let path = file.path.to_string_lossy().into_owned();

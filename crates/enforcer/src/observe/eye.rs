@@ -14,7 +14,7 @@ use super::processes::Processes;
 use super::queue::Queue;
 use super::raw::{Place, Raw, RawPath, RawTried, What, shape, writes};
 use super::{Actor, Operation};
-use crate::destinations::Destinations;
+use crate::destinations::{Destinations, unix_socket};
 use crate::refusals::Refusals;
 use crate::seccomp::{Judgement, Profile};
 use crate::supervisor::Wake;
@@ -144,6 +144,9 @@ impl Sight {
     fn serve(&mut self, listener: BorrowedFd<'_>, asked: Asked) {
         let reply = if self.profile.observes(asked.number, asked.arguments) {
             let now = Instant::now();
+            if let Some(socket) = unix_socket(asked) {
+                return self.connects(listener, asked, socket, now);
+            }
             self.destinations.see(listener, asked, || self.processes.actor(asked.pid, now))
         } else {
             match self.profile.judge(asked.number, asked.arguments) {
@@ -166,6 +169,27 @@ impl Sight {
         // A caller that was killed in the meantime needs no answer; another failure leaves it waiting for its end.
         let _ = answer(listener, asked, reply);
         self.destinations.tell();
+    }
+
+    /// Somebody connects to a socket that has a place in the file system, and goes on.
+    fn connects(&mut self, listener: BorrowedFd<'_>, asked: Asked, text: Vec<u8>, now: Instant) {
+        let actor = self.processes.actor(asked.pid, now);
+        let is_relative = text.first() != Some(&b'/');
+        let base = is_relative.then(|| self.processes.folder(asked.pid, None, now));
+        let path = base.transpose().map(|base| {
+            let path = RawPath::new(text, base, true, false);
+            self.led(path, actor.as_deref())
+        });
+        if !answer(listener, asked, Answer::GoOn).unwrap_or(false) {
+            return;
+        }
+        match path {
+            Ok(path) => {
+                let what = RawTried::File { operation: Operation::Connect, path, to: None };
+                self.put(Raw { at: now, actor, what });
+            }
+            Err(_) => self.miss(),
+        }
     }
 
     /// Sees what a call is about, and lets it go on. What the kernel could not read either is not left to it: another thread might put

@@ -155,6 +155,8 @@ pub enum Operation {
     ChangeMode,
     /// Extended attributes changed.
     ChangeAttributes,
+    /// Connected to, as a Unix socket.
+    Connect,
 }
 
 /// A program that was to be executed.

@@ -70,10 +70,13 @@ impl Paths {
         if real.starts_with("/proc/1") {
             return Access::Denied("another process");
         }
-        let writes = operation != Operation::Read;
+        // No read-only mount keeps anybody from a socket.
+        let writes = !matches!(operation, Operation::Read | Operation::Connect);
         let is_there = found == Found::There || (makes && found == Found::Folder);
         let own = PRIVATE.iter().find(|private| real.starts_with(private));
         let grant = self.grants.deciding(real);
+        // Of two that hold it the nearer one decides: a folder below /tmp may be granted.
+        let own = own.filter(|own| !grant.is_some_and(|grant| is_within(&grant.path, Path::new(own))));
         match (own, grant) {
             (Some(own), _) if is_there => Access::Allowed(format!("{own}, private to the run")),
             (_, Some(grant)) if writes && grant.access == grants::Access::Read => Access::Denied("read-only"),
@@ -92,7 +95,7 @@ fn of_the_sandbox(operation: Operation, real: &Path) -> Access {
     let is_device = real.starts_with("/dev") && real != Path::new("/dev");
     let is_nameless = real.to_str().is_some_and(|path| path.ends_with(" (deleted)")) || is_descriptor(real);
     match operation {
-        Operation::Read => Access::Allowed("of the sandbox itself".to_owned()),
+        Operation::Read | Operation::Connect => Access::Allowed("of the sandbox itself".to_owned()),
         Operation::Write if is_device => Access::Allowed("a device of the sandbox".to_owned()),
         _ if is_nameless => Access::Allowed("a descriptor of its own".to_owned()),
         _ => Access::Denied("read-only"),

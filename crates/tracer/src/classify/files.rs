@@ -72,7 +72,9 @@ impl Files {
         let named =
             event.leads_to.as_ref().and_then(|_| self.place(event, operation, &plain(path), lies, found));
         let real = self.path(event, operation, lies, found);
-        let two = to.and_then(|to| self.path(event, operation, to, found));
+        // A link that was made has touched nothing yet; what is done through it is told as what it leads to.
+        let is_made = operation == FileOperation::Symlink && event.verdict == Some(Verdict::Allowed);
+        let two = to.filter(|_| !is_made).and_then(|to| self.path(event, operation, to, found));
         named.or(real).or(two)
     }
 
