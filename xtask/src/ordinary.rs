@@ -26,7 +26,7 @@ const PACKAGES: [(&str, &[&str]); 5] = [
     ("skillsandbox-enforcer", &[]),
     ("skillsandbox-network-tests", &[]),
     ("skillsandbox-probe", &[]),
-    ("skillsandbox-run", &["trace"]),
+    ("skillsandbox-run", &["trace", "attacks"]),
     ("skillsandbox", &["run", "exec"]),
 ];
 /// Programs are looked for where everybody may.
