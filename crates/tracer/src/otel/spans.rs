@@ -229,7 +229,7 @@ fn what(attributes: &mut Attributes, event: &Event) {
             attributes.text("skillsandbox.policy.subject", subject);
             attributes.text("skillsandbox.policy.message", message);
             for (name, figure) in figures {
-                attributes.number(format!("skillsandbox.policy.{name}"), *figure);
+                attributes.number(format!("skillsandbox.policy.figures.{name}"), *figure);
             }
         }
         _ => {}

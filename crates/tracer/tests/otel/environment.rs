@@ -10,7 +10,7 @@ use super::common::{events, header};
 use super::export;
 
 /// Starts one of the tests below as a process of its own.
-fn child(test: &str, variables: &[(&str, &str)]) {
+pub(crate) fn child(test: &str, variables: &[(&str, &str)]) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"]);
     command.env_clear().envs(variables.iter().copied());

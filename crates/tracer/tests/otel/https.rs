@@ -19,6 +19,10 @@ use super::common::{events, header};
 use super::missing;
 use super::{export, settings};
 
+use skillsandbox_tracer::otel::Delivered;
+
+const LONG: Duration = Duration::from_secs(30);
+
 /// An authority made for one test, and what it vouches for.
 struct Authority {
     folder: tempfile::TempDir,
@@ -137,13 +141,12 @@ impl Drop for Server {
 }
 
 /// What becomes of a run with this endpoint, and these files by their variables.
-fn sent(endpoint: &str, files: &[(&str, &Path)]) -> skillsandbox_tracer::otel::Delivered {
+fn sent(endpoint: &str, files: &[(&str, &Path)], patience: Duration) -> Delivered {
     let files: Vec<(&str, String)> =
         files.iter().map(|(name, path)| (*name, path.display().to_string())).collect();
     let mut variables = vec![("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)];
     variables.extend(files.iter().map(|(name, path)| (*name, path.as_str())));
-    let settings = settings(&variables).patience(Duration::from_secs(30));
-    export(settings, &header(), events()).1
+    export(settings(&variables).patience(patience), &header(), events()).1
 }
 
 fn has_openssl() -> bool {
@@ -160,25 +163,26 @@ fn spans_go_only_to_whom_a_certificate_vouches_for() {
     let authority = Authority::new();
     let ca = authority.path("ca.pem");
     let server = Server::new(authority.vouch("right", "IP:127.0.0.1"), None);
-    let delivered = sent(&server.endpoint(), &[(CA, &ca)]);
+    let delivered = sent(&server.endpoint(), &[(CA, &ca)], LONG);
     assert_eq!((delivered.spans, delivered.warning()), (8, None));
     assert_eq!(server.requests.lock().unwrap().len(), 1);
 
-    // Somebody else's name, an authority that is not ours, the system's own list, and no TLS at all.
+    // Somebody else's name, an authority that is not ours, the system's own list; and no TLS at all, which waits for an end of the line.
     let other = Server::new(authority.vouch("other", "DNS:somebody.else.test"), None);
     let stranger = Authority::new();
     let plain = super::Collector::good();
     let plainly = plain.endpoint().replace("http://", "https://");
-    let wrong: [(&str, &[(&str, &Path)]); 4] = [
-        (&other.endpoint(), &[(CA, &ca)]),
-        (&server.endpoint(), &[(CA, &stranger.path("ca.pem"))]),
-        (&server.endpoint(), &[]),
-        (&plainly, &[(CA, &ca)]),
+    let wrong: [(&str, &[(&str, &Path)], Duration, &str); 4] = [
+        (&other.endpoint(), &[(CA, &ca)], LONG, "certificate"),
+        (&server.endpoint(), &[(CA, &stranger.path("ca.pem"))], LONG, "certificate"),
+        (&server.endpoint(), &[], LONG, "certificate"),
+        (&plainly, &[(CA, &ca)], Duration::from_millis(500), "in time"),
     ];
-    for (endpoint, files) in wrong {
-        let delivered = sent(endpoint, files);
+    for (endpoint, files, patience, expected) in wrong {
+        let delivered = sent(endpoint, files, patience);
         assert_eq!((delivered.spans, delivered.dropped), (0, 8), "{files:?}");
-        assert!(delivered.error.is_some());
+        let error = delivered.error.unwrap();
+        assert!(error.contains(expected), "{error}");
     }
     assert_eq!(server.requests.lock().unwrap().len(), 1);
     assert!(other.requests.lock().unwrap().is_empty() && plain.requests().is_empty());
@@ -193,13 +197,13 @@ fn a_collector_that_asks_who_comes_is_told() {
     let ca = authority.path("ca.pem");
     let server = Server::new(authority.vouch("server", "IP:127.0.0.1"), Some(&ca));
     let (certificate, key) = authority.vouch("client", "DNS:client.test");
-    let delivered = sent(&server.endpoint(), &[(CA, &ca)]);
+    let delivered = sent(&server.endpoint(), &[(CA, &ca)], LONG);
     assert_eq!((delivered.spans, delivered.dropped), (0, 8));
     let files = [
         (CA, ca.as_path()),
         ("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", certificate.as_path()),
         ("OTEL_EXPORTER_OTLP_CLIENT_KEY", key.as_path()),
     ];
-    let delivered = sent(&server.endpoint(), &files);
+    let delivered = sent(&server.endpoint(), &files, LONG);
     assert_eq!((delivered.spans, delivered.warning()), (8, None));
 }

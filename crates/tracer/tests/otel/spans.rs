@@ -93,7 +93,7 @@ fn every_kind_of_event_has_its_span_below_one_root() {
     assert_eq!(says(call, "skillsandbox.syscall.errno"), "1");
     let policy = named(&spans, "sandbox.policy");
     assert_eq!(says(policy, "skillsandbox.policy.subject"), "environment");
-    assert_eq!(says(policy, "skillsandbox.policy.stripped"), "37");
+    assert_eq!(says(policy, "skillsandbox.policy.figures.stripped"), "37");
     assert_eq!(policy.status.as_ref().unwrap().code(), StatusCode::Unset);
 }
 
