@@ -74,12 +74,14 @@ impl Client {
                     }
                     (format!("it answered {}", words_of(status)), retry_after(&response))
                 }
-                // A run that has ended does not wait for somebody to come home.
-                Err(Failed { why, is_final }) if is_final || self.queue.has_ended() => {
-                    self.note(0, Some(why.clone()));
-                    return Err(why.into());
+                Err(Failed { why, hope }) => {
+                    // A run that has ended does not wait for somebody to come home.
+                    if hope == Hope::None || (hope == Hope::Later && self.queue.has_ended()) {
+                        self.note(0, Some(why.clone()));
+                        return Err(why.into());
+                    }
+                    (why, None)
                 }
-                Err(Failed { why, .. }) => (why, None),
             };
             let wait = wait.unwrap_or(pause);
             if Instant::now() + wait >= limit {
@@ -106,10 +108,13 @@ impl Client {
                     headers.append(name.clone(), value.clone());
                 }
             }
-            for name in [CONTENT_TYPE, USER_AGENT] {
-                if let Some(value) = request.headers().get(&name) {
-                    headers.insert(name, value.clone());
-                }
+            if let Some(kind) = request.headers().get(CONTENT_TYPE) {
+                headers.insert(CONTENT_TYPE, kind.clone());
+            }
+            if let Some(agent) =
+                request.headers().get(USER_AGENT).filter(|_| !headers.contains_key(USER_AGENT))
+            {
+                headers.insert(USER_AGENT, agent.clone());
             }
         }
         let copy = copy.body(request.body().as_ref()).map_err(|error| Failed::at_last(error.to_string()))?;
@@ -163,35 +168,47 @@ impl HttpClient for Client {
 #[derive(Debug)]
 struct Failed {
     why: String,
-    /// Trying again would not help.
-    is_final: bool,
+    hope: Hope,
+}
+
+/// Whether trying again may help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hope {
+    None,
+    /// When somebody has started the collector, or the network is back.
+    Later,
+    /// At once: a connection was kept for the next request, and the collector had hung up since.
+    Now,
 }
 
 impl Failed {
     fn at_last(why: impl Into<String>) -> Self {
-        Self { why: why.into(), is_final: true }
+        Self { why: why.into(), hope: Hope::None }
     }
 }
 
 impl From<ureq::Error> for Failed {
     fn from(error: ureq::Error) -> Self {
         use ureq::Error;
-        let (why, is_final) = match &error {
-            Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                ("nobody listens there".to_owned(), false)
+        let (why, hope) = match &error {
+            Error::Io(error) => match error.kind() {
+                io::ErrorKind::ConnectionRefused => ("nobody listens there".to_owned(), Hope::Later),
+                io::ErrorKind::UnexpectedEof
+                | io::ErrorKind::BrokenPipe
+                | io::ErrorKind::ConnectionReset
+                | io::ErrorKind::ConnectionAborted => ("it hung up without an answer".to_owned(), Hope::Now),
+                _ => (format!("the connection failed: {error}"), Hope::Later),
+            },
+            Error::HostNotFound => ("its name is not known".to_owned(), Hope::Later),
+            Error::ConnectionFailed => ("it cannot be connected to".to_owned(), Hope::Later),
+            Error::Timeout(_) => ("it did not answer in time".to_owned(), Hope::None),
+            Error::Protocol(error) => (format!("it does not speak HTTP: {error}"), Hope::None),
+            Error::BodyExceedsLimit(_) => {
+                (format!("it answered with more than {MAX_ANSWER} bytes"), Hope::None)
             }
-            Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                ("it hung up without an answer".to_owned(), false)
-            }
-            Error::Io(error) => (format!("the connection failed: {error}"), false),
-            Error::HostNotFound => ("its name is not known".to_owned(), false),
-            Error::ConnectionFailed => ("it cannot be connected to".to_owned(), false),
-            Error::Timeout(_) => ("it did not answer in time".to_owned(), true),
-            Error::Protocol(error) => (format!("it does not speak HTTP: {error}"), true),
-            Error::BodyExceedsLimit(_) => (format!("it answered with more than {MAX_ANSWER} bytes"), true),
-            other => (other.to_string(), true),
+            other => (other.to_string(), Hope::None),
         };
-        Self { why: shown(&why), is_final }
+        Self { why: shown(&why), hope }
     }
 }
 

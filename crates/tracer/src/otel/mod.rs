@@ -200,7 +200,7 @@ impl Settings {
             }
         };
         thread::Builder::new()
-            .name("skillsandbox-otel".into())
+            .name("sandbox-otel".into())
             .spawn(move || queue.work(send))
             .map_err(OtelError::Thread)?;
         Ok((exporter, handle))

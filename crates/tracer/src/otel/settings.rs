@@ -76,7 +76,9 @@ impl Settings {
     /// # Errors
     /// A variable asks for what is not possible here.
     pub fn from_env() -> Result<Option<Self>, OtelError> {
-        let mut settings = Self::from_variables(|name| std::env::var(name).ok())?;
+        // What is no text is read as text that is wrong: it is refused below, and not passed over.
+        let text = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
+        let mut settings = Self::from_variables(text)?;
         if let Some(settings) = settings.as_mut().filter(|settings| !settings.is_local()) {
             settings.proxy = Proxy::try_from_env();
         }
@@ -117,7 +119,7 @@ impl Settings {
             endpoint: endpoint(&variables)?,
             headers: headers(&variables)?,
             timeout: timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(TIMEOUT).min(MOST_TIME),
-            patience: patience.unwrap_or(PATIENCE).min(MOST_PATIENCE),
+            patience: patience.filter(|patience| !patience.is_zero()).unwrap_or(PATIENCE).min(MOST_PATIENCE),
             queue: size(queue),
             batch: size(batch),
             delay: delay.clamp(LEAST_DELAY, MOST_TIME),
@@ -215,10 +217,17 @@ fn protocol(variables: &Variables<'_>) -> Result<(), OtelError> {
 fn endpoint(variables: &Variables<'_>) -> Result<Uri, OtelError> {
     const WHOLE: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
     const BASE: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
-    let below = |base: &str| format!("{}/v1/traces", base.trim_end_matches('/'));
     let (variable, text) = match variables.get(WHOLE) {
         Some(whole) => (WHOLE, whole),
-        None => (BASE, below(&variables.get(BASE).unwrap_or_else(|| "http://localhost:4318".to_owned()))),
+        None => {
+            let base = variables.get(BASE).unwrap_or_else(|| "http://localhost:4318".to_owned());
+            if base.contains(['?', '#']) {
+                let why =
+                    format!("a path goes behind it, and it has a query; name the whole address in {WHOLE}");
+                return Err(OtelError::Endpoint { variable: BASE, why });
+            }
+            (BASE, format!("{}/v1/traces", base.trim_end_matches('/')))
+        }
     };
     let wrong = |why: &str| OtelError::Endpoint { variable, why: why.to_owned() };
     let endpoint: Uri =

@@ -5,8 +5,8 @@ use std::process::Command;
 use skillsandbox_tracer::Recorder;
 use skillsandbox_tracer::otel::{Exporter, Settings};
 
-use super::collector::Collector;
-use super::common::{events, header};
+use super::collector::{Collector, Manner};
+use super::common::{events, file, header};
 use super::export;
 
 /// Starts one of the tests below as a process of its own.
@@ -88,4 +88,43 @@ fn exports_elsewhere() {
     let settings = Settings::from_variables(variables).unwrap().unwrap();
     let (_, delivered) = export(settings.patience(std::time::Duration::from_secs(30)), &header(), events());
     assert_eq!(delivered.warning(), None);
+}
+
+#[test]
+fn a_thread_that_nobody_waits_for_ends_by_itself() {
+    child("environment::leaves_no_thread", &[]);
+}
+
+#[test]
+#[ignore = "started by the test above: it looks at all threads of its process"]
+fn leaves_no_thread() {
+    let threads = || {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap().filter_map(Result::ok);
+        let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+        names.filter(|name| name.trim() == "sandbox-otel").count()
+    };
+    let collectors = [Manner::Silent, Manner::Deaf, Manner::Dribbles].map(Collector::new);
+    for collector in &collectors {
+        let endpoint = collector.endpoint();
+        let variables = |name: &str| match name {
+            "OTEL_EXPORTER_OTLP_ENDPOINT" => Some(endpoint.clone()),
+            // Shorter than the time in which it is looked for, longer than the run.
+            "OTEL_EXPORTER_OTLP_TIMEOUT" => Some("2000".to_owned()),
+            "OTEL_BSP_MAX_EXPORT_BATCH_SIZE" => Some("2048".to_owned()),
+            _ => None,
+        };
+        let settings = Settings::from_variables(variables).unwrap().unwrap();
+        // More than the sockets hold: who does not read keeps the writer waiting, too.
+        let many = (0..2000).map(|number| {
+            file(&format!("/{}/{number}", "x".repeat(4000)), skillsandbox_tracer::Verdict::Denied)
+        });
+        let settings = settings.patience(std::time::Duration::from_millis(1));
+        let (_, delivered) = export(settings, &header(), many.collect());
+        assert_eq!(delivered.spans, 0);
+    }
+    let gone = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        threads() == 0
+    });
+    assert!(gone, "{} threads are left", threads());
 }

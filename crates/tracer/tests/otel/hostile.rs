@@ -95,7 +95,7 @@ fn garbage_is_no_answer() {
     for (bytes, expected) in [
         (b"SSH-2.0-OpenSSH_9.6\r\n".to_vec(), "it does not speak HTTP"),
         (vec![0xff; 100], "it does not speak HTTP"),
-        (Vec::new(), ""),
+        (Vec::new(), "it hung up without an answer"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab".to_vec(), ""),
         (
             answer("200 OK", "Content-Type: text/html\r\n", b"<html>log in first"),
@@ -110,7 +110,7 @@ fn garbage_is_no_answer() {
             "it answered as no collector does",
         ),
     ] {
-        let (delivered, _) = of(says(&bytes), |settings| settings);
+        let (delivered, _) = of(says(&bytes), |settings| settings.patience(SHORT));
         assert_eq!((delivered.spans, delivered.dropped), (0, 8), "{bytes:?}");
         let error = delivered.error.unwrap();
         assert!(error.contains(expected), "{bytes:?}: {error}");
@@ -250,6 +250,18 @@ fn a_collector_that_comes_late_gets_what_is_left() {
     let delivered = handle.finish();
     assert_eq!((delivered.spans, delivered.warning()), (2, None));
     server.join().unwrap();
+}
+
+#[test]
+fn a_collector_that_hangs_up_between_requests_gets_all_of_them() {
+    // It says that it will listen on, and does not.
+    let kept = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n";
+    let collector = Collector::new(says(kept));
+    let endpoint = collector.endpoint();
+    let variables =
+        [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()), ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")];
+    let (_, delivered) = export(settings(&variables).patience(Duration::from_secs(30)), &header(), events());
+    assert_eq!((delivered.spans, delivered.warning()), (8, None));
 }
 
 #[test]

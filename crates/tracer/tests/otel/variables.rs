@@ -33,6 +33,7 @@ fn endpoints_are_made_as_the_specification_says() {
         (ENDPOINT, "localhost:4318"),
         (ENDPOINT, "/v1/traces"),
         (ENDPOINT, "http://"),
+        (ENDPOINT, "http://c.test/?key=hunter2"),
         (TRACES, "ftp://c.test/"),
         (TRACES, "http://user:hunter2@/"),
         (TRACES, "http://c .test/hunter2"),
@@ -88,7 +89,7 @@ fn headers_are_sent_and_never_shown() {
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-general=1"),
         (
             "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-            "authorization=Bearer%20hunter2, x-b = c%2Cd ,content-length=3",
+            "authorization=Bearer%20hunter2, x-b = c%2Cd ,content-length=3,user-agent=me,content-type=x",
         ),
     ]);
     let shown = format!("{settings:?}");
@@ -97,7 +98,12 @@ fn headers_are_sent_and_never_shown() {
     assert_eq!(delivered.warning(), None);
     let request = collector.requests().remove(0);
     assert!(request.head.starts_with("post /v1/traces http/1.1\r\n"), "{}", request.head);
-    for line in ["authorization: bearer hunter2", "x-b: c,d", "content-type: application/x-protobuf"] {
+    for line in [
+        "authorization: bearer hunter2",
+        "x-b: c,d",
+        "content-type: application/x-protobuf",
+        "user-agent: me",
+    ] {
         assert!(request.head.lines().any(|found| found == line), "{}", request.head);
     }
     // The one for traces stands instead of the general one, not beside it.
@@ -108,6 +114,19 @@ fn headers_are_sent_and_never_shown() {
         let message = read(&[("OTEL_EXPORTER_OTLP_HEADERS", headers)]).unwrap_err().to_string();
         assert!(message.contains("OTEL_EXPORTER_OTLP_HEADERS") && !message.contains("hunter2"), "{message}");
     }
+}
+
+#[test]
+fn a_name_and_password_in_the_endpoint_are_sent_as_such_and_never_shown() {
+    let collector = Collector::good();
+    let endpoint = collector.endpoint().replace("http://", "http://user:hunter2@");
+    let (_, delivered) =
+        export(settings(&[(ENDPOINT, &endpoint)]).patience(Duration::from_secs(30)), &header(), events());
+    assert_eq!(delivered.warning(), None);
+    assert_eq!(delivered.endpoint, format!("{}/v1/traces", collector.endpoint()));
+    let head = collector.requests().remove(0).head;
+    assert!(head.contains("\r\nauthorization: basic dxnlcjpodw50zxiy\r\n"), "{head}");
+    assert!(!head.contains("hunter2"), "{head}");
 }
 
 #[test]
