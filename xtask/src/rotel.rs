@@ -30,7 +30,7 @@ pub(crate) fn find() -> anyhow::Result<Option<PathBuf>> {
         return Ok(None);
     }
     println!("set-up: for the tests, {NAME} is missing");
-    if !pip().is_some_and(|pip| install(pip, &folder)) {
+    if !Pip::find().is_some_and(|pip| install(&pip, &folder)) {
         println!("set-up: {NAME} cannot be installed; tests that need it will be skipped");
         return Ok(None);
     }
@@ -63,34 +63,52 @@ fn succeeds(command: &mut Command) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// A pip that is there, or one in an environment of its own, or one that root may install.
-fn pip() -> Option<Vec<PathBuf>> {
-    let of_python = || -> Vec<PathBuf> { ["python3", "-m", "pip"].map(PathBuf::from).to_vec() };
-    let has = |pip: &[PathBuf]| succeeds(command(pip).arg("--version"));
-    if has(&of_python()) {
-        return Some(of_python());
-    }
-    let place = target_dir().ok()?.join("rotel-pip");
-    let own = vec![place.join("bin/pip")];
-    if has(&own) || (succeeds(Command::new("python3").args(["-m", "venv"]).arg(&place)) && has(&own)) {
-        return Some(own);
-    }
-    if setup::is_root() {
-        setup::install_pip();
-    }
-    Some(of_python()).filter(|pip| has(pip))
+/// Python's installer.
+enum Pip {
+    /// A part of the Python that is here.
+    OfPython,
+    /// In an environment of its own.
+    Own(PathBuf),
 }
 
-fn command(words: &[PathBuf]) -> Command {
-    let mut command = Command::new(words.first().map(PathBuf::as_path).unwrap_or(Path::new("pip")));
-    command.args(words.get(1..).unwrap_or_default());
-    command
+impl Pip {
+    /// One that is there, one that needs no root to be had, or one that root may install.
+    fn find() -> Option<Self> {
+        if Self::OfPython.works() {
+            return Some(Self::OfPython);
+        }
+        let place = target_dir().ok()?.join("rotel-pip");
+        let own = Self::Own(place.join("bin/pip"));
+        if own.works() || (succeeds(Command::new("python3").args(["-m", "venv"]).arg(&place)) && own.works())
+        {
+            return Some(own);
+        }
+        if setup::is_root() {
+            setup::install_pip();
+        }
+        Some(Self::OfPython).filter(Self::works)
+    }
+
+    fn works(&self) -> bool {
+        succeeds(self.command().arg("--version"))
+    }
+
+    fn command(&self) -> Command {
+        match self {
+            Self::OfPython => {
+                let mut command = Command::new("python3");
+                command.args(["-m", "pip"]);
+                command
+            }
+            Self::Own(program) => Command::new(program),
+        }
+    }
 }
 
-fn install(pip: Vec<PathBuf>, folder: &Path) -> bool {
+fn install(pip: &Pip, folder: &Path) -> bool {
     // Of an earlier, other version.
     let _ = fs::remove_dir_all(folder);
-    let mut command = command(&pip);
+    let mut command = pip.command();
     command.args([
         "install",
         "--quiet",

@@ -217,17 +217,15 @@ fn protocol(variables: &Variables<'_>) -> Result<(), OtelError> {
 fn endpoint(variables: &Variables<'_>) -> Result<Uri, OtelError> {
     const WHOLE: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
     const BASE: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
-    let (variable, text) = match variables.get(WHOLE) {
-        Some(whole) => (WHOLE, whole),
-        None => {
-            let base = variables.get(BASE).unwrap_or_else(|| "http://localhost:4318".to_owned());
-            if base.contains(['?', '#']) {
-                let why =
-                    format!("a path goes behind it, and it has a query; name the whole address in {WHOLE}");
-                return Err(OtelError::Endpoint { variable: BASE, why });
-            }
-            (BASE, format!("{}/v1/traces", base.trim_end_matches('/')))
+    let (variable, text) = if let Some(whole) = variables.get(WHOLE) {
+        (WHOLE, whole)
+    } else {
+        let base = variables.get(BASE).unwrap_or_else(|| "http://localhost:4318".to_owned());
+        if base.contains(['?', '#']) {
+            let why = format!("a path goes behind it, and it has a query; name the whole address in {WHOLE}");
+            return Err(OtelError::Endpoint { variable: BASE, why });
         }
+        (BASE, format!("{}/v1/traces", base.trim_end_matches('/')))
     };
     let wrong = |why: &str| OtelError::Endpoint { variable, why: why.to_owned() };
     let endpoint: Uri =
