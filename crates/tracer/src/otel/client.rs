@@ -63,6 +63,7 @@ impl Client {
     fn send(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let limit = self.queue.limit(self.settings.timeout);
         let mut pause = FIRST_PAUSE;
+        let mut hung_up = 0;
         loop {
             let (failed, wait) = match self.once(request, limit) {
                 Ok(response) if response.status().is_success() => return self.taken(response),
@@ -75,8 +76,10 @@ impl Client {
                     (format!("it answered {}", words_of(status)), retry_after(&response))
                 }
                 Err(Failed { why, hope }) => {
+                    hung_up += u32::from(hope == Hope::Now);
                     // A run that has ended does not wait for somebody to come home.
-                    if hope == Hope::None || (hope == Hope::Later && self.queue.has_ended()) {
+                    let in_vain = self.queue.has_ended() && (hope == Hope::Later || hung_up > 1);
+                    if hope == Hope::None || in_vain {
                         self.note(0, Some(why.clone()));
                         return Err(why.into());
                     }

@@ -1,6 +1,6 @@
 //! A run as spans of OpenTelemetry, to a collector over HTTP (OTLP, `http/protobuf`).
 //!
-//! [`Exporter`] is a [`Sink`](crate::Sink): it is told what happens, and hands spans to a thread of its own. [`Handle`] says in the end
+//! [`Exporter`] is a [`Sink`]: it is told what happens, and hands spans to a thread of its own. [`Handle`] says in the end
 //! what came of it. `docs/trace.md` lists the spans and their attributes.
 //!
 //! ```

@@ -84,17 +84,18 @@ impl Rotel {
 
     /// The spans that it says it got, when there are so many.
     fn spans(&self, expected: usize) -> Vec<Got> {
-        let mut spans = Vec::new();
+        let mut before = String::new();
         for _ in 0..LOOKS {
-            spans = read(&std::fs::read_to_string(&self.said).unwrap());
-            if spans.len() >= expected {
-                // The last one may be half written.
-                std::thread::sleep(PAUSE);
-                return read(&std::fs::read_to_string(&self.said).unwrap());
+            let said = std::fs::read_to_string(&self.said).unwrap();
+            let spans = read(&said);
+            // The last one may be half written: not if nothing more came since.
+            if spans.len() >= expected && said == before {
+                return spans;
             }
+            before = said;
             std::thread::sleep(PAUSE);
         }
-        panic!("{} of {expected} spans came: {}", spans.len(), std::fs::read_to_string(&self.said).unwrap());
+        panic!("fewer than {expected} spans came: {before}");
     }
 }
 
