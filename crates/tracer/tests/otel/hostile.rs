@@ -259,14 +259,38 @@ fn comes_late() -> bool {
 
 #[test]
 fn a_collector_that_hangs_up_between_requests_gets_all_of_them() {
-    // It says that it will listen on, and does not.
+    // It says that it will listen on, and does not: at once, or when the next request is under way.
     let kept = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n";
-    let collector = Collector::new(says(kept));
-    let endpoint = collector.endpoint();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
     let variables =
         [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()), ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")];
+    let server = std::thread::spawn(move || {
+        let mut requests = Vec::new();
+        for connection in 0..6 {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.set_read_timeout(Some(LONG)).unwrap();
+            for request in 0..3 {
+                let Some(read) = super::collector::request(&mut stream) else { break };
+                // Of every second connection, the third request is read and never answered.
+                if connection % 2 == 0 && request == 2 {
+                    break;
+                }
+                requests.push(read);
+                stream.write_all(kept).unwrap();
+                if requests.len() == 8 {
+                    return requests;
+                }
+            }
+        }
+        requests
+    });
     let (_, delivered) = export(settings(&variables).patience(LONG), &header(), events());
     assert_eq!((delivered.spans, delivered.warning()), (8, None));
+    let requests = server.join().unwrap();
+    let different: std::collections::HashSet<Vec<u8>> =
+        requests.into_iter().map(|request| request.body).collect();
+    assert_eq!(different.len(), 8);
 }
 
 #[test]
