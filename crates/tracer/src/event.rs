@@ -290,7 +290,7 @@ pub struct Connection {
     /// Bytes from it.
     #[serde(default)]
     pub received: u64,
-    /// How long it took, in microseconds.
+    /// How long it took, in microseconds. A connection is told of when it is over: it began so long before the event's time.
     #[serde(default)]
     pub duration_us: u64,
     /// How it ended, or why it was refused, in words: `closed`, `not_granted`, `other_server_name`, ...
