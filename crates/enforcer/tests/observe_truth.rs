@@ -494,7 +494,7 @@ none: raw(59, '/absent', 0, 0)
         let exec = told.unwrap();
         assert_eq!(exec.arguments.last().is_some_and(|last| last == "behind"), is_behind, "{name}");
         assert_eq!(exec.are_cut, are_cut, "{name}");
-        assert!(exec.arguments.iter().map(String::len).sum::<usize>() <= 64 << 10);
+        assert!(exec.arguments.iter().map(String::len).sum::<usize>() <= 65 << 10);
     }
 }
 
