@@ -199,7 +199,7 @@ impl Sight {
         let actor = self.processes.actor(asked.pid, now);
         let seen = self.seen(asked, actor.as_deref(), now);
         if matches!(shape(asked.number), Some(shape) if matches!(shape.operation, What::Exec(_))) {
-            self.processes.executes(asked.pid);
+            self.processes.executes(asked.pid, now);
         }
         let reply = match seen {
             Err(Unread::Fails(errno)) => Answer::Fail(errno),

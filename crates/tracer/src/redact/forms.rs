@@ -7,7 +7,7 @@ const SHORTEST: usize = 6;
 const PIECE: usize = 256;
 
 /// Bytes of all values together. The search for this many takes a second to be made, and a hundred megabytes.
-const MOST: usize = 256 * 1024;
+const MOST: usize = 128 * 1024;
 
 /// A line of a value of several lines is looked for by itself if it has this many bytes.
 const SHORTEST_LINE: usize = 12;
@@ -75,7 +75,7 @@ impl Forms {
         let value = value.trim_ascii();
         usable(value)?;
         if self.bytes + value.len() > MOST {
-            return Err("all secrets together are longer than 256 KiB");
+            return Err("all secrets together are longer than 128 KiB");
         }
         self.bytes += value.len();
         self.pieces(secret, value);
