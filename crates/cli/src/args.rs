@@ -14,8 +14,8 @@ const STYLES: Styles = Styles::styled()
 
 /// Don't trust the code: constrain what it can do, and record what it tried.
 ///
-/// Agent skills declare what they need in skillsandbox.yaml; these verbs check and show such declarations, and judge skills
-/// before they are installed or run.
+/// Agent skills declare what they need in skillsandbox.yaml; these verbs check and show such declarations, judge skills, and run
+/// them held to what they declare.
 #[derive(Debug, Parser)]
 #[command(name = "skillsandbox", version, styles = STYLES, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Exit codes: 0 fine, 1 the answer is no, 2 wrong usage or an internal error.\n\
@@ -54,6 +54,8 @@ pub(crate) enum Verb {
     Inspect(verbs::inspect::Inspect),
     Scan(verbs::scan::Scan),
     Explain(verbs::explain::Explain),
+    Run(verbs::run::Run),
+    Exec(verbs::exec::Exec),
     #[cfg(target_os = "linux")]
     CheckPath(verbs::check_path::CheckPath),
     CheckCommand(verbs::check_command::CheckCommand),
@@ -71,6 +73,8 @@ impl Verb {
             Self::Inspect(verb) => verb.run(),
             Self::Scan(verb) => verb.run(),
             Self::Explain(verb) => verb.run(),
+            Self::Run(verb) => verb.run(),
+            Self::Exec(verb) => verb.run(),
             #[cfg(target_os = "linux")]
             Self::CheckPath(verb) => verb.run(),
             Self::CheckCommand(verb) => verb.run(),

@@ -20,6 +20,7 @@ fn main() -> ExitCode {
     match cli.verb.run() {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
+        Ok(Answer::Code(code)) => ExitCode::from(code),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::error(&error);

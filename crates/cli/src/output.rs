@@ -5,11 +5,12 @@ use std::io::{self, Write as _};
 
 use skillsandbox_manifest::is_deceptive;
 
-/// What the exit code says: 0 or 1. An error that is no answer is 2.
+/// What the exit code says: 0 or 1, or the code of what was run. An error that is no answer is 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Yes,
     No,
+    Code(u8),
 }
 
 /// Writes a result.

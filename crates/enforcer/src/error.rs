@@ -22,7 +22,10 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
-    /// The program is not there, or cannot be started.
+    /// There is no such program.
+    #[error("{0}")]
+    NoProgram(String),
+    /// The program is there, and cannot be started.
     #[error("{0}")]
     Program(String),
     /// A wall could not be put up, so there is nothing behind it.

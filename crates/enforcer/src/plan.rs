@@ -42,6 +42,7 @@ pub struct Plan {
     pub(crate) write: Vec<PathBuf>,
     pub(crate) forbidden: Vec<PathBuf>,
     pub(crate) workdir: Option<PathBuf>,
+    pub(crate) tmp: Option<PathBuf>,
     pub(crate) environment: Environment,
     pub(crate) limits: Limits,
     pub(crate) profile: Profile,
@@ -92,6 +93,7 @@ pub struct PlanBuilder {
     write: Vec<PathBuf>,
     forbidden: Vec<PathBuf>,
     workdir: Option<PathBuf>,
+    tmp: Option<PathBuf>,
     environment: Environment,
     limits: Limits,
     profile: Profile,
@@ -128,6 +130,14 @@ impl PlanBuilder {
     #[must_use]
     pub fn workdir(mut self, path: impl Into<PathBuf>) -> Self {
         self.workdir = Some(path.into());
+        self
+    }
+
+    /// A folder of the host that takes the place of the private `/tmp`, so that it is there when the run has ended. It must exist, and
+    /// the limit of [`disk`](Self::disk) does not hold in it but for single files.
+    #[must_use]
+    pub fn tmp(mut self, path: impl Into<PathBuf>) -> Self {
+        self.tmp = Some(path.into());
         self
     }
 
@@ -244,7 +254,9 @@ impl PlanBuilder {
 
     /// The plan, or what is wrong with it. Nothing of the file system is looked at.
     pub fn build(self) -> Result<Plan, Error> {
-        for path in self.read.iter().chain(&self.write).chain(&self.forbidden).chain(&self.workdir) {
+        for path in
+            self.read.iter().chain(&self.write).chain(&self.forbidden).chain(&self.workdir).chain(&self.tmp)
+        {
             check_path(path)?;
         }
         for grant in self.read.iter().chain(&self.write) {
@@ -261,6 +273,7 @@ impl PlanBuilder {
             write: self.write,
             forbidden: self.forbidden,
             workdir: self.workdir,
+            tmp: self.tmp,
             environment: self.environment,
             limits: self.limits,
             profile: self.profile,

@@ -75,8 +75,10 @@ impl Located {
             workdir: &workdir,
             environment: &|name| std::env::var_os(name),
         };
-        let program =
-            program::find(&command.program, &search).map_err(|error| Error::Program(error.to_string()))?;
+        let program = program::find(&command.program, &search).map_err(|error| {
+            let why = error.to_string();
+            if error.is_absence() { Error::NoProgram(why) } else { Error::Program(why) }
+        })?;
         let grants = Grants::resolve(plan, &program.needs, folders)?;
         if plan.workdir.is_some() && grants.deciding(&workdir).is_none() {
             return Err(PlanProblem::WorkdirNotGranted(workdir).into());

@@ -36,6 +36,14 @@ pub struct EgressRule {
     pub protocol: Protocol,
 }
 
+impl EgressRule {
+    /// A destination that no manifest names, for whoever grants one by hand. Port 0 is no port, and left out.
+    #[must_use]
+    pub fn new(to: Destination, ports: impl IntoIterator<Item = u16>, protocol: Protocol) -> Self {
+        Self { to, ports: ports.into_iter().filter(|port| *port != 0).collect(), protocol }
+    }
+}
+
 impl fmt::Display for EgressRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} port", self.to)?;

@@ -1,6 +1,7 @@
 //! How much a skill may use.
 
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
@@ -64,6 +65,18 @@ impl ByteSize {
     #[must_use]
     pub fn bytes(self) -> u64 {
         self.0
+    }
+}
+
+impl FromStr for ByteSize {
+    type Err = Fault;
+
+    /// A number with a unit, as a manifest has it: `128M`, `1G`.
+    fn from_str(text: &str) -> Result<Self, Fault> {
+        match parse_size(text)? {
+            0 => Err(range(1, u64::MAX)),
+            bytes => Ok(Self(bytes)),
+        }
     }
 }
 

@@ -1,216 +1,250 @@
-//! One run, recorded.
+//! One run from its beginning to its report: the trace is open before anything else happens, and is closed whatever does.
 
-use std::fs::File;
-use std::io::{Read as _, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::Instant;
+use std::fmt;
+use std::fs::DirBuilder;
+use std::path::{Path, PathBuf};
 
-use skillsandbox_enforcer::{Audit, Command, Error, Observed, Observer, Outcome, Output, Plan, Running};
-use skillsandbox_tracer::{Event, Line, Lines, Recorded, Recorder, RedactError, Redactor, What};
+use skillsandbox_manifest::Policy;
+use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, TraceWriter, What};
 
-use crate::{events, policy};
+use crate::backend::{Preview, Ran, backend};
+use crate::denial::Denials;
+use crate::job::Job;
+use crate::refusal::Refusal;
+use crate::report::Report;
+use crate::skill::{Call, Skill};
+use crate::stop::Stop;
+use crate::streams::{Forward, Printed};
+use crate::{gate, state};
 
-/// How a run is recorded.
-#[derive(Debug, Default)]
+/// Where a run's inputs and outputs are, besides the trace.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Streams {
+    /// Where standard output goes.
+    pub stdout: Forward,
+    /// Where standard error goes.
+    pub stderr: Forward,
+    /// Hands this program's own standard input on. Otherwise there is none.
+    pub stdin: bool,
+    /// Ends the run from elsewhere.
+    pub stop: Stop,
+}
+
+/// How a run is recorded and shown.
+#[derive(Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// The variables whose values are taken out of everything that is recorded, by name.
-    pub secrets: Vec<(String, String)>,
-    /// Where standard output goes, besides the trace.
-    pub stdout: Forward,
-    /// Where standard error goes, besides the trace.
-    pub stderr: Forward,
+    /// Where the trace is written; without it, in the user's state folder, under a name of its own.
+    pub trace: Option<PathBuf>,
+    /// Who else is told what happens, as it happens.
+    pub sinks: Vec<Box<dyn Sink>>,
+    /// Inputs and outputs.
+    pub streams: Streams,
+    /// Who runs it, for the trace; this crate unless set.
+    pub tool: Option<String>,
 }
 
-/// Where output goes, besides the trace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Forward {
-    /// Nowhere.
-    #[default]
-    Nowhere,
-    /// To the same output of this program, as it is.
-    Own,
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("trace", &self.trace)
+            .field("sinks", &self.sinks.len())
+            .field("streams", &self.streams)
+            .field("tool", &self.tool)
+            .finish()
+    }
 }
 
-/// What is left of a run.
-#[derive(Debug)]
+/// How a skill is admitted.
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
-pub struct Ran {
-    /// How it ended, or why it did not start.
-    pub outcome: Result<Outcome, Error>,
-    /// What was recorded: of a run that did not start, too.
-    pub recorded: Recorded,
+pub struct Admission<'a> {
+    /// The user's policy: what it narrows was applied when the skill was loaded; here it says how to scan.
+    pub policy: Option<&'a Policy>,
+    /// Runs a skill that the scanner blocks; the trace says so.
+    pub skip_scan: bool,
 }
 
-/// Runs a command under a plan, and records what it tries. Its outputs are read here, whatever the command says of them.
+impl Admission<'_> {
+    fn admit(&self, skill: &Skill) -> Result<String, Refusal> {
+        if self.skip_scan {
+            return Ok("skipped: the skill was not scanned".to_owned());
+        }
+        gate::admit(skill.folder(), self.policy)
+    }
+}
+
+/// What the trace of a run would say of its scan.
 ///
 /// # Errors
-/// Secrets that cannot be taken out of what is recorded: nothing is run then.
-pub fn record(
-    plan: &Plan,
-    command: Command,
-    recorder: Recorder,
-    options: &Options,
-) -> Result<Ran, RedactError> {
-    let redactor = redactor(options)?;
-    let shared = Shared::new(recorder.redact(Box::new(Arc::clone(&redactor))));
-    for event in policy::before(plan) {
-        shared.record(event);
+/// A skill that is blocked, or cannot be scanned.
+pub fn scan_note(skill: &Skill, admission: &Admission<'_>) -> Result<String, Refusal> {
+    admission.admit(skill)
+}
+
+/// Runs a skill: scans it, checks the values, puts the walls up, runs it, and writes down what it tries. `adjust` has the last word on the
+/// job, for what the command line adds to it.
+pub fn run_skill(
+    skill: &Skill,
+    call: &Call,
+    admission: &Admission<'_>,
+    adjust: impl FnOnce(&mut Job),
+    options: Options,
+) -> Report {
+    let identity = skill.manifest().skill();
+    let session = Session::begin(&identity.name.value, Some(identity.version.value.clone()), options);
+    session.go_on(|| {
+        let scanned = admission.admit(skill)?;
+        let mut job = skill.job(call)?;
+        job.notes.push(("scan".to_owned(), scanned));
+        adjust(&mut job);
+        Ok(job)
+    })
+}
+
+/// Runs a job that was described by hand.
+pub fn run(job: &Job, options: Options) -> Report {
+    Session::begin(&job.name, job.version.clone(), options).go_on(|| Ok(job.clone()))
+}
+
+/// What a run of a job would have on this host. Executes nothing of it.
+///
+/// # Errors
+/// A job that would be refused whatever the host offers.
+pub fn preview(job: &Job) -> Result<Preview, Refusal> {
+    let mut job = job.clone();
+    job.forbidden.extend(state::folders());
+    backend(job.runtime)?.preview(&job)
+}
+
+/// A run whose trace is open.
+struct Session {
+    header: Header,
+    recorder: Result<Recorder, Refusal>,
+    trace: Option<PathBuf>,
+    denials: Denials,
+    streams: Streams,
+}
+
+impl Session {
+    fn begin(name: &str, version: Option<String>, options: Options) -> Self {
+        let own = || concat!("skillsandbox-run ", env!("CARGO_PKG_VERSION")).to_owned();
+        let mut header = Header::new(name, options.tool.unwrap_or_else(own));
+        header.skill_version = version;
+        header.host.insert("os".to_owned(), std::env::consts::OS.to_owned());
+        header.host.insert("arch".to_owned(), std::env::consts::ARCH.to_owned());
+        let trace = options.trace.or_else(|| state::trace_file(name, header.trace_id));
+        let denials = Denials::default();
+        let mut sinks = options.sinks;
+        sinks.push(Box::new(denials.clone()));
+        let recorder = open(trace.as_deref(), &header)
+            .map(|writer| Recorder::new(&header, Some(writer), sinks).classify(Box::new(Classifier::new())));
+        Self { header, recorder, trace, denials, streams: options.streams }
     }
-    let words = command.words();
-    let command = command
-        .stdout(Output::Piped)
-        .stderr(Output::Piped)
-        .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
-    let outcome = plan.spawn(&command).and_then(|mut running| {
-        shared.begin(Some(Event::new(What::RunStarted { command: words })));
-        let readers = readers(&mut running, &shared, &redactor, options);
-        let outcome = running.wait();
-        for reader in readers {
-            let _ = reader.join();
-        }
-        outcome
-    });
-    shared.begin(None);
-    let mut recorder = shared.take();
-    match &outcome {
-        Ok(outcome) => {
-            let after = policy::after(outcome).into_iter().chain(events::limits(outcome));
-            after.chain([events::ended(outcome)]).for_each(|event| recorder.record(event));
-            if outcome.lost > 0 {
-                recorder.incomplete(format!("{} things that were tried were not told", outcome.lost));
+
+    /// Finds out what to run, and runs it; what is in the way of that ends in the trace, too.
+    fn go_on(self, job: impl FnOnce() -> Result<Job, Refusal>) -> Report {
+        let Self { header, recorder, trace, denials, streams } = self;
+        let mut recorder = match recorder {
+            Ok(recorder) => recorder,
+            Err(refusal) => return nothing(header, refusal),
+        };
+        let prepared = job().and_then(|mut job| {
+            job.forbidden.extend(state::folders());
+            check_reach(&job, trace.as_deref())?;
+            Ok((backend(job.runtime)?, job))
+        });
+        let ran = match prepared {
+            Ok((backend, job)) => {
+                for (subject, message) in &job.notes {
+                    let (subject, message) = (subject.clone(), message.clone());
+                    recorder.record(Event::new(What::Policy {
+                        subject,
+                        message,
+                        figures: Default::default(),
+                    }));
+                }
+                backend.run(&job, recorder, &streams)
             }
-            if outcome.audit != Audit::Full {
-                recorder.incomplete(format!(
-                    "files and programs were not observed: audit level {}",
-                    outcome.audit.name()
-                ));
-            }
-        }
-        Err(error) => {
-            let error = Some(error.to_string());
-            let what = What::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
-            recorder.record(Event::new(what));
-        }
-    }
-    Ok(Ran { outcome, recorded: recorder.finish() })
-}
-
-fn redactor(options: &Options) -> Result<Arc<Redactor>, RedactError> {
-    let secrets = options.secrets.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    Ok(Arc::new(Redactor::new(secrets)?))
-}
-
-/// A recorder that several threads talk to.
-#[derive(Clone)]
-struct Shared(Arc<Mutex<Book>>);
-
-struct Book {
-    recorder: Recorder,
-    started: Instant,
-    /// What was seen before it was certain that the program runs.
-    early: Option<Vec<Event>>,
-}
-
-impl Shared {
-    fn new(recorder: Recorder) -> Self {
-        let started = recorder.started();
-        Self(Arc::new(Mutex::new(Book { recorder, started, early: Some(Vec::new()) })))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Book> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn record(&self, event: Event) {
-        self.lock().recorder.record(event);
-    }
-
-    /// The program runs, or never will: what was seen of it already comes after this.
-    fn begin(&self, event: Option<Event>) {
-        let mut book = self.lock();
-        let early = book.early.take().unwrap_or_default();
-        for event in event.into_iter().chain(early) {
-            book.recorder.record(event);
+            Err(refusal) => refuse(recorder, refusal),
+        };
+        let (denials, denials_omitted) = denials.take();
+        Report {
+            skill: header.skill_name,
+            version: header.skill_version,
+            trace_id: header.trace_id,
+            trace,
+            digest: ran.recorded.digest,
+            trace_error: ran.recorded.error.map(|error| error.to_string()),
+            ended: ran.ended,
+            denials,
+            denials_omitted,
+            summary: ran.recorded.summary,
+            stdout: ran.stdout,
+            stderr: ran.stderr,
         }
     }
 }
 
-impl Observer for Shared {
-    fn observed(&self, observed: &Observed) {
-        let mut book = self.lock();
-        let Some(event) = events::observed(observed, book.started) else { return };
-        match &mut book.early {
-            Some(early) => early.push(event),
-            None => book.recorder.record(event),
-        }
+/// A trace that cannot be written: nobody would know what was done, so nothing is.
+fn nothing(header: Header, refusal: Refusal) -> Report {
+    Report {
+        skill: header.skill_name,
+        version: header.skill_version,
+        trace_id: header.trace_id,
+        trace: None,
+        digest: None,
+        trace_error: None,
+        ended: Err(refusal),
+        denials: Vec::new(),
+        denials_omitted: 0,
+        summary: Default::default(),
+        stdout: Printed::default(),
+        stderr: Printed::default(),
     }
 }
 
-impl Shared {
-    /// The recorder, when everybody else has said all they had to say.
-    fn take(self) -> Recorder {
-        let nobody = Recorder::new(&skillsandbox_tracer::Header::new("", ""), None, Vec::new());
-        std::mem::replace(&mut self.lock().recorder, nobody)
+/// Closes a trace of nothing, with the reason.
+pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> Ran {
+    let error = Some(refusal.to_string());
+    let what = What::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
+    recorder.record(Event::new(what));
+    let (stdout, stderr) = (Printed::default(), Printed::default());
+    Ran { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
+}
+
+fn open(trace: Option<&Path>, header: &Header) -> Result<TraceWriter, Refusal> {
+    let trace = trace.ok_or(Refusal::NoHome)?;
+    if let Some(folder) = trace.parent().filter(|folder| state::traces_folder().as_deref() == Some(folder)) {
+        let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
+        private(&mut DirBuilder::new()).recursive(true).create(folder).map_err(failed)?;
     }
+    Ok(TraceWriter::create(trace, header)?)
 }
 
-/// Reads both outputs, each in a thread of its own.
-fn readers(
-    running: &mut Running,
-    shared: &Shared,
-    redactor: &Arc<Redactor>,
-    options: &Options,
-) -> Vec<JoinHandle<()>> {
-    let reader = |pipe, kind, forward, is_error| Reader {
-        pipe,
-        kind,
-        forward,
-        is_error,
-        shared: shared.clone(),
-        redactor: Arc::clone(redactor),
-    };
-    let stdout = running.stdout().map(|pipe| reader(pipe, What::Stdout, options.stdout, false));
-    let stderr = running.stderr().map(|pipe| reader(pipe, What::Stderr, options.stderr, true));
-    let thread = || std::thread::Builder::new().name("skillsandbox-out".into());
-    let readers = stdout.into_iter().chain(stderr);
-    readers.filter_map(|reader| thread().spawn(move || reader.follow()).ok()).collect()
+/// Only its owner may look into it.
+fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(builder, 0o700);
+    builder
 }
 
-/// Reads one output to its end.
-struct Reader {
-    pipe: File,
-    kind: fn(Line) -> What,
-    forward: Forward,
-    is_error: bool,
-    shared: Shared,
-    redactor: Arc<Redactor>,
-}
-
-impl Reader {
-    fn follow(mut self) {
-        let mut lines = Lines::new();
-        let mut buffer = vec![0; 64 << 10];
-        while let Ok(count @ 1..) = self.pipe.read(&mut buffer) {
-            let bytes = buffer.get(..count).unwrap_or_default();
-            if self.forward == Forward::Own {
-                pass_on(bytes, self.is_error);
-            }
-            lines.push(bytes, &self.redactor, |line| self.shared.record(Event::new((self.kind)(line))));
-        }
-        if let Some(line) = lines.finish(&self.redactor) {
-            self.shared.record(Event::new((self.kind)(line)));
+/// What a run is recorded in and judged by is out of its reach: its trace lies in no write grant, and our own folders, which are forbidden to
+/// it, exist before it could make them itself.
+fn check_reach(job: &Job, trace: Option<&Path>) -> Result<(), Refusal> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real(grant)).collect();
+    for own in state::folders() {
+        if grants.iter().any(|grant| own.starts_with(grant)) && !own.exists() {
+            let failed = |source| Refusal::Folder { path: own.clone(), source };
+            private(&mut DirBuilder::new()).recursive(true).create(&own).map_err(failed)?;
         }
     }
-}
-
-/// To this program's own output. That nobody reads it is no reason to stop.
-fn pass_on(bytes: &[u8], is_error: bool) {
-    let _ = if is_error {
-        std::io::stderr().write_all(bytes)
-    } else {
-        let mut stdout = std::io::stdout();
-        stdout.write_all(bytes).and_then(|()| stdout.flush())
-    };
+    let Some(trace) = trace.map(real) else { return Ok(()) };
+    let hidden = job.forbidden.iter().any(|hidden| trace.starts_with(real(hidden)));
+    match grants.into_iter().find(|grant| trace.starts_with(grant)) {
+        Some(grant) if !hidden => Err(Refusal::InItsReach { path: trace, grant }),
+        _ => Ok(()),
+    }
 }

@@ -81,6 +81,13 @@ pub(crate) enum NotFound {
     TooDeep { path: PathBuf, limit: usize },
 }
 
+impl NotFound {
+    /// Whether nothing of that name is there, rather than something that cannot be used.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self, Self::NotOnPath { refused: None, .. } | Self::Missing { .. })
+    }
+}
+
 fn folders(searched: &[PathBuf], ignored: usize) -> String {
     let mut text = match searched {
         [] => "the PATH, which names no folder".to_owned(),

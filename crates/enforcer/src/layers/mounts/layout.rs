@@ -77,7 +77,7 @@ impl Mounts {
         is_root: bool,
     ) -> Result<Self, Error> {
         let mut layout = Layout { operations: Vec::new(), made: BTreeSet::new() };
-        layout.skeleton()?;
+        layout.skeleton(plan.tmp.as_deref(), if plan.no_exec { NOEXEC } else { 0 })?;
         layout.devices()?;
         layout.processes(is_root)?;
         let exec = if plan.no_exec { NOEXEC } else { 0 };
@@ -95,7 +95,7 @@ impl Mounts {
 }
 
 impl Layout {
-    fn skeleton(&mut self) -> Result<(), Error> {
+    fn skeleton(&mut self, tmp: Option<&Path>, exec: u64) -> Result<(), Error> {
         for (folder, mode) in
             [("/etc", 0o755), ("/proc", 0o555), ("/var", 0o755), ("/dev", 0o755), (TMP, 0o755)]
         {
@@ -106,12 +106,33 @@ impl Layout {
         // Made with the private file system itself, which this covers before anything else is looked up in it.
         self.made.insert("/run".into());
         self.private(c"run", "/run")?;
-        self.private(c"tmp", TMP)?;
+        match tmp {
+            Some(folder) => self.kept(folder, TMP, exec)?,
+            None => self.private(c"tmp", TMP)?,
+        }
         self.private(c"home", HOME)?;
         self.private(c"shm", "/dev/shm")?;
         for (path, content) in etc_files() {
             self.file(Path::new(path), content.into_bytes(), 0o444)?;
         }
+        Ok(())
+    }
+
+    /// A folder of the host in the place of a private one.
+    fn kept(&mut self, folder: &Path, target: &str, exec: u64) -> Result<(), Error> {
+        let failed = |source| Error::Path { what: "cannot use", path: folder.to_owned(), source };
+        let folder = folder.canonicalize().map_err(failed)?;
+        let metadata = folder.metadata().map_err(failed)?;
+        if !metadata.is_dir() {
+            return Err(failed(std::io::Error::from_raw_os_error(libc::ENOTDIR)));
+        }
+        self.operations.push(Operation::Bind {
+            source: c_string(&folder)?,
+            identity: (metadata.dev(), metadata.ino()),
+            target: relative(Path::new(target))?,
+            attributes: NOSUID | NODEV | exec,
+            reach: Reach::Tree,
+        });
         Ok(())
     }
 

@@ -156,17 +156,22 @@ fn reason(attempt: &Attempt) -> Option<String> {
     Some(word.to_owned())
 }
 
+/// The name of a limit.
+pub(crate) fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Memory => "memory",
+        Limit::Processes => "processes",
+        Limit::Cpu => "cpu",
+        Limit::Timeout => "timeout",
+        Limit::Output => "output",
+        _ => "other",
+    }
+}
+
 /// Limits that were reached.
 pub(crate) fn limits(outcome: &Outcome) -> impl Iterator<Item = Event> + '_ {
     outcome.limits_hit.iter().map(|hit| {
-        let limit = match hit.limit {
-            Limit::Memory => "memory",
-            Limit::Processes => "processes",
-            Limit::Cpu => "cpu",
-            Limit::Timeout => "timeout",
-            Limit::Output => "output",
-            _ => "other",
-        };
+        let limit = limit(hit.limit);
         let what = What::ResourceLimitHit { limit: limit.to_owned(), mechanism: hit.mechanism.to_string() };
         Event::new(what).judged(Verdict::Denied, format!("resources: {limit}"))
     })

@@ -1,0 +1,158 @@
+//! `skillsandbox exec`: any command in the same sandbox, without a manifest.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use clap::{Args, ValueEnum};
+use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile};
+use skillsandbox_run::{Job, run};
+
+use super::running::{self, flags::Flags};
+use crate::output::Answer;
+
+/// Processes that a command may have unless it is told otherwise.
+const PROCESSES: u32 = 256;
+
+/// Run any command in the sandbox: nothing is granted but what the flags say
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It starts in the current directory where that is granted, and in a private home otherwise.
+Exit codes: the command's own; 124 its time was up, 125 refused or the sandbox failed, 126 it cannot be executed, 127 it is
+not there, 128+n ended by signal n.
+
+Examples:
+  skillsandbox exec -- ls -la /
+  skillsandbox exec --read . --write ./out -- python3 build.py
+  skillsandbox exec --allow-host example.com -- curl -sS https://example.com
+  skillsandbox exec --watch --timeout 10 --memory 256M -- sh -c 'cat ~/.ssh/id_rsa'"
+)]
+pub(crate) struct Exec {
+    /// A file or folder that may be read
+    #[arg(long, value_name = "PATH")]
+    read: Vec<PathBuf>,
+
+    /// A file or folder that may be read and changed; a folder that is not there is made
+    #[arg(long, value_name = "PATH")]
+    write: Vec<PathBuf>,
+
+    /// A host that may be reached, by its name: HOST, HOST:PORT or HOST:PORT,PORT; port 443 unless said
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = host)]
+    allow_host: Vec<EgressRule>,
+
+    /// Addresses that may be reached: 10.1.0.0/16:5432
+    #[arg(long, value_name = "CIDR:PORT", value_parser = cidr)]
+    allow_cidr: Vec<EgressRule>,
+
+    /// A variable that is handed on (NAME, or a pattern such as APP_*), or set (NAME=VALUE)
+    #[arg(long, value_name = "NAME")]
+    env: Vec<String>,
+
+    /// Most memory of all its processes together, such as 128M
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+
+    /// Most processes and threads at a time
+    #[arg(long, value_name = "N", default_value_t = PROCESSES, value_parser = clap::value_parser!(u32).range(1..))]
+    max_processes: u32,
+
+    /// Which system calls it may make
+    #[arg(long, value_name = "PROFILE", default_value = "default")]
+    profile: Profile,
+
+    #[command(flatten)]
+    flags: Flags,
+
+    /// The command and its arguments; no shell reads them
+    #[arg(value_name = "COMMAND", required = true, last = true)]
+    command: Vec<OsString>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Profile {
+    /// What ordinary programs need
+    Default,
+    /// Also no sockets, no new processes and no signals to others
+    Strict,
+    /// Refuses nothing, reports
+    Permissive,
+}
+
+impl Exec {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let mut job = self.job()?;
+        if self.flags.dry_run {
+            self.flags.apply(&mut job, None);
+            return running::dry_run(&self.flags, &job);
+        }
+        let kept = self.flags.keep_tmp()?;
+        self.flags.apply(&mut job, kept.as_ref());
+        running::run(&self.flags, |options| run(&job, options))
+    }
+
+    fn job(&self) -> anyhow::Result<Job> {
+        let (program, arguments) = self.command.split_first().context("there is no command")?;
+        let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+        let mut job = Job::new(name, program);
+        job.arguments = arguments.to_vec();
+        let here = std::env::current_dir().context("there is no current directory")?;
+        let absolute = |path: &PathBuf| {
+            std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))
+        };
+        job.write = self.write.iter().map(absolute).collect::<Result<_, _>>()?;
+        job.read = self.read.iter().map(absolute).collect::<Result<_, _>>()?;
+        job.read.retain(|path| !job.write.contains(path));
+        let grants = job.read.iter().chain(&job.write);
+        let granted = |grant: &PathBuf| {
+            let real = grant.canonicalize().unwrap_or_else(|_| grant.clone());
+            here.starts_with(grant) || here.starts_with(real)
+        };
+        job.workdir = grants.into_iter().any(granted).then_some(here);
+        job.egress = self.allow_host.iter().chain(&self.allow_cidr).cloned().collect();
+        for variable in &self.env {
+            match variable.split_once('=') {
+                Some((name, value)) => {
+                    job.set_env.insert(name.to_owned(), value.to_owned());
+                }
+                None => job.allow_env.push(variable.clone()),
+            }
+        }
+        job.profile = match self.profile {
+            Profile::Default => SyscallProfile::Default,
+            Profile::Strict => SyscallProfile::Strict,
+            Profile::Permissive => SyscallProfile::Permissive,
+        };
+        job.limits.memory = self.memory;
+        job.limits.processes = Some(self.max_processes);
+        Ok(job)
+    }
+}
+
+fn ports(text: &str) -> anyhow::Result<Vec<u16>> {
+    text.split(',')
+        .map(|port| {
+            let port: u16 = port.parse().ok().with_context(|| format!("`{port}` is no port"))?;
+            ensure!(port != 0, "port 0 is no port");
+            Ok(port)
+        })
+        .collect()
+}
+
+fn host(text: &str) -> anyhow::Result<EgressRule> {
+    let (name, list) = match text.rsplit_once(':') {
+        Some((name, list)) => (name, ports(list)?),
+        None => (text, vec![443]),
+    };
+    Ok(EgressRule::new(Destination::Domain(name.parse()?), list, Protocol::Tcp))
+}
+
+fn cidr(text: &str) -> anyhow::Result<EgressRule> {
+    let (range, list) = text.rsplit_once(':').context("it is written CIDR:PORT, such as 10.1.0.0/16:5432")?;
+    let range = range.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(range);
+    Ok(EgressRule::new(Destination::Cidr(range.parse()?), ports(list)?, Protocol::Tcp))
+}
+
+fn size(text: &str) -> anyhow::Result<u64> {
+    let size: ByteSize = text.parse()?;
+    Ok(size.bytes())
+}

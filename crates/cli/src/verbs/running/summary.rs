@@ -1,0 +1,105 @@
+//! What a run came to, in a few lines on standard error.
+
+use std::fmt::Write as _;
+
+use skillsandbox_run::{Denial, Report, Status};
+
+use crate::output::{message, visible};
+
+const BOLD: &str = "\u{1b}[1m";
+const RED: &str = "\u{1b}[1;31m";
+const GREEN: &str = "\u{1b}[32m";
+const YELLOW: &str = "\u{1b}[33m";
+const DIM: &str = "\u{1b}[2m";
+const RESET: &str = "\u{1b}[0m";
+
+/// Denials that are shown; the trace has all.
+const SHOWN: usize = 10;
+
+pub(super) fn print(report: &Report) {
+    let mut text = headline(report);
+    prevented(&mut text, report);
+    for found in &report.summary.classifications {
+        let techniques: Vec<&str> = found.techniques.iter().map(|technique| technique.id.as_str()).collect();
+        let (colour, how) = if found.prevented { (YELLOW, "prevented") } else { (RED, "NOT PREVENTED") };
+        let class = serde_json::to_value(found.class).ok();
+        let class = class.as_ref().and_then(|class| class.as_str()).unwrap_or("unknown");
+        let _ = write!(
+            text,
+            "\n  {colour}{class}{RESET} {} {DIM}{}{RESET}, {how}",
+            visible(&found.message),
+            techniques.join(" ")
+        );
+    }
+    for note in notes(report) {
+        let _ = write!(text, "\n  {DIM}{}{RESET}", visible(&note));
+    }
+    message(&text);
+}
+
+fn headline(report: &Report) -> String {
+    let version = report.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
+    let colour = if report.status() == Status::Success { GREEN } else { RED };
+    let how = match &report.ended {
+        Err(_) => "refused, nothing was executed".to_owned(),
+        Ok(ended) => {
+            let code = match (ended.exit_code, ended.signal) {
+                (Some(code), _) => format!("exit code {code}"),
+                (None, Some(signal)) => format!("ended by signal {signal}"),
+                (None, None) => "ended".to_owned(),
+            };
+            let why = report.error().map(|why| format!(": {why}")).unwrap_or_default();
+            format!("{code} after {:.2} s{why}", ended.duration.as_secs_f64())
+        }
+    };
+    format!("{BOLD}{}{}{RESET}: {colour}{}{RESET}", visible(&report.skill), visible(&version), visible(&how))
+}
+
+fn prevented(text: &mut String, report: &Report) {
+    if report.denials.is_empty() {
+        return;
+    }
+    let count = report.denials.len() as u64 + report.denials_omitted;
+    let _ = write!(text, "\n  {YELLOW}prevented{RESET} {count} kinds of attempts");
+    for denial in report.denials.iter().take(SHOWN) {
+        line(text, denial);
+    }
+    if let more @ 1.. = count.saturating_sub(SHOWN as u64) {
+        let _ = write!(text, "\n    {DIM}and {more} more: `skillsandbox trace show` has them{RESET}");
+    }
+}
+
+fn line(text: &mut String, denial: &Denial) {
+    let times = if denial.count > 1 { format!(" ({} times)", denial.count) } else { String::new() };
+    let by = denial.process.as_deref().map(|process| format!(" by {process}")).unwrap_or_default();
+    let _ = write!(text, "\n    {}{DIM}{}{times}{RESET}", visible(&denial.what), visible(&by));
+    if let Some(declare) = &denial.declare {
+        let _ = write!(text, "\n      {DIM}not declared: {}{RESET}", visible(declare));
+    }
+}
+
+/// Where the trace is, and what is wrong with it.
+pub(super) fn notes(report: &Report) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Ok(ended) = &report.ended {
+        for (layer, why) in &ended.waived {
+            notes.push(format!("without the {layer} layer, which was not required: {why}"));
+        }
+    }
+    for because in &report.summary.incomplete_because {
+        notes.push(format!("the trace is not complete: {because}"));
+    }
+    let omitted = report.stdout.omitted + report.stderr.omitted;
+    if omitted > 0 {
+        notes.push(format!(
+            "{omitted} bytes of output were thrown away: the limit is resources.max_output_bytes"
+        ));
+    }
+    if let Some(trace) = &report.trace {
+        notes.push(format!("trace: {}", trace.display()));
+    }
+    if let Some(digest) = &report.digest {
+        notes.push(format!("digest: {digest}"));
+    }
+    notes
+}

@@ -1,0 +1,102 @@
+//! `--watch`: a line an event, as it happens.
+//!
+//! A terminal that is slow, or stopped, is no reason for the run to wait or for the trace to lose something: lines are written by a thread of
+//! their own, and those for which it has no room are counted.
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+
+use anyhow::Context as _;
+use skillsandbox_run::Report;
+use skillsandbox_tracer::render::{Look, Style, Watch};
+use skillsandbox_tracer::{Class, Event, Sink, Summary};
+
+/// Events that may wait to be written.
+const ROOM: usize = 16 * 1024;
+/// Events that are written at once, where several wait.
+const AT_ONCE: usize = 256;
+
+enum Told {
+    Event(Box<Event>, Option<Class>),
+    End(Box<Summary>, Vec<String>),
+}
+
+struct Live {
+    to: SyncSender<Told>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl Sink for Live {
+    fn event(&mut self, event: &Event, class: Option<Class>) {
+        if let Err(TrySendError::Full(_)) = self.to.try_send(Told::Event(Box::new(event.clone()), class)) {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The thread that writes.
+pub(super) struct View {
+    to: SyncSender<Told>,
+    dropped: Arc<AtomicU64>,
+    thread: JoinHandle<()>,
+}
+
+/// A sink for the run, and a handle to end it with.
+pub(super) fn start() -> anyhow::Result<(Box<dyn Sink>, View)> {
+    let (to, told) = sync_channel(ROOM);
+    let dropped = Arc::new(AtomicU64::new(0));
+    let thread = std::thread::Builder::new().name("skillsandbox-view".into());
+    let thread = thread.spawn(move || write(&told)).context("cannot start a thread")?;
+    let live = Live { to: to.clone(), dropped: Arc::clone(&dropped) };
+    Ok((Box::new(live), View { to, dropped, thread }))
+}
+
+fn write(told: &Receiver<Told>) {
+    let mut look = Look::default().style(Style::Colour).zone(jiff::tz::TimeZone::system());
+    if std::io::stderr().is_terminal()
+        && let Some((width, _)) = terminal_size::terminal_size_of(std::io::stderr())
+    {
+        look = look.columns(width.0.into());
+    }
+    // It takes the colours out again where they are not wanted.
+    let mut watch = Watch::new(anstream::stderr(), look);
+    let mut waiting = Vec::new();
+    while let Ok(first) = told.recv() {
+        let mut end = None;
+        for next in std::iter::once(first).chain(told.try_iter().take(AT_ONCE)) {
+            match next {
+                Told::Event(event, class) => waiting.push((event, class)),
+                Told::End(summary, notes) => end = Some((summary, notes)),
+            }
+        }
+        let events: Vec<(&Event, &[Class])> =
+            waiting.iter().map(|(event, class)| (event.as_ref(), class.as_slice())).collect();
+        // Nobody reads any more: the trace is written all the same.
+        if watch.events(events).is_err() {
+            return;
+        }
+        waiting.clear();
+        if let Some((summary, notes)) = end {
+            let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
+            let _ = watch.finish(&summary, &notes);
+            return;
+        }
+    }
+}
+
+impl View {
+    /// Writes what it all came to, and waits until that is on the screen.
+    pub(super) fn finish(self, report: &Report) {
+        let mut notes = super::summary::notes(report);
+        if let count @ 1.. = self.dropped.load(Ordering::Relaxed) {
+            notes.push(format!("{count} lines were not shown, for they came too fast; the trace has them"));
+        }
+        let summary = Box::new(report.summary.clone());
+        if self.to.send(Told::End(summary, notes)).is_ok() {
+            let _ = self.thread.join();
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What was prevented, in words, with what would have to be declared to allow it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use skillsandbox_tracer::{Class, Connection, Event, FileOperation, Sink, What};
+
+/// Most denials that are kept of a run; the trace has all of them.
+const MOST: usize = 200;
+
+/// Something that was tried and prevented.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Denial {
+    /// Its place in the trace.
+    pub sequence: u64,
+    /// What kind of thing it was: `net_connect`, `dns_query`, `file`, `exec`, `syscall_refused`, ...
+    pub kind: &'static str,
+    /// What was tried, in a line.
+    pub what: String,
+    /// Which rule prevented it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Who tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+    /// How often.
+    pub count: u64,
+    /// What the skill's author would have to declare, if it is meant to be allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declare: Option<String>,
+}
+
+impl Denial {
+    /// What an event says of a denial; `None` for one that says of none.
+    #[must_use]
+    pub fn of(event: &Event) -> Option<Self> {
+        if !event.is_violation() {
+            return None;
+        }
+        let (kind, what, declare) = match &event.what {
+            What::NetConnect(to) => ("net_connect", connection(to), egress(to)),
+            What::DnsQuery { name, .. } => {
+                let name = name.as_deref().unwrap_or("a name");
+                let declare = grant("permissions.network.egress", &format!("- {{ domain: {name} }}"));
+                ("dns_query", format!("look up {name}"), Some(declare).filter(|_| is_name(name)))
+            }
+            What::File { operation, path, to } => {
+                let arrow = to.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
+                let list = if *operation == FileOperation::Read { "read" } else { "write" };
+                let declare = grant(&format!("permissions.filesystem.{list}"), &format!("- {path}"));
+                ("file", format!("{} {path}{arrow}", word(*operation)), Some(declare))
+            }
+            What::Exec { path, .. } => {
+                let declare = grant(
+                    "permissions.filesystem.read (or permissions.commands.allow)",
+                    &format!("- {path}"),
+                );
+                ("exec", format!("execute {path}"), Some(declare))
+            }
+            What::SyscallRefused { name, reason, .. } => {
+                ("syscall_refused", format!("call {name}: {reason}"), None)
+            }
+            What::ResourceLimitHit { limit, .. } => {
+                ("resource_limit_hit", format!("use more {limit} than granted"), resource(limit))
+            }
+            _ => return None,
+        };
+        let process = event.process.as_ref().map(|process| {
+            let binary = process.binary.as_deref().unwrap_or("a process");
+            format!("{binary} ({})", process.pid)
+        });
+        Some(Self {
+            sequence: event.sequence,
+            kind,
+            what,
+            rule: event.rule.clone(),
+            process,
+            count: event.count,
+            declare,
+        })
+    }
+}
+
+fn grant(section: &str, entry: &str) -> String {
+    format!("{section}: {entry}")
+}
+
+fn resource(limit: &str) -> Option<String> {
+    let key = match limit {
+        "memory" => "memory_mb",
+        "processes" => "max_processes",
+        "cpu" => "max_cpu_percent",
+        "timeout" => "max_runtime_seconds",
+        "output" => "max_output_bytes",
+        _ => return None,
+    };
+    Some(format!("resources.{key}: more than it is"))
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
+}
+
+fn connection(to: &Connection) -> String {
+    let host = to.name.as_deref().or(to.address.as_deref()).unwrap_or("an address");
+    format!("connect to {host} port {} by {}", to.port, to.transport)
+}
+
+fn egress(to: &Connection) -> Option<String> {
+    if to.reason.as_deref().is_some_and(|reason| reason != "not_granted") {
+        return None;
+    }
+    let protocol = if to.transport == "udp" { ", protocol: udp" } else { "" };
+    let host = match (&to.name, &to.address) {
+        (Some(name), _) if is_name(name) => format!("domain: {name}"),
+        (_, Some(address)) => format!("cidr: {address}"),
+        _ => return None,
+    };
+    Some(grant("permissions.network.egress", &format!("- {{ {host}, ports: [{}]{protocol} }}", to.port)))
+}
+
+fn word(operation: FileOperation) -> &'static str {
+    match operation {
+        FileOperation::Read => "read",
+        FileOperation::Write => "write",
+        FileOperation::Remove => "remove",
+        FileOperation::Rename => "rename",
+        FileOperation::Link | FileOperation::Symlink => "link",
+        FileOperation::MakeFolder => "make the folder",
+        FileOperation::MakeNode => "make the node",
+        FileOperation::Truncate => "truncate",
+        FileOperation::ChangeMode => "change the mode of",
+        _ => "change the attributes of",
+    }
+}
+
+/// Collects them as they happen.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Denials(Arc<Mutex<Book>>);
+
+#[derive(Debug, Default)]
+struct Book {
+    kept: Vec<Denial>,
+    omitted: u64,
+}
+
+impl Denials {
+    /// Those that were kept, and how many were not.
+    pub(crate) fn take(&self) -> (Vec<Denial>, u64) {
+        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (std::mem::take(&mut book.kept), book.omitted)
+    }
+}
+
+impl Sink for Denials {
+    fn event(&mut self, event: &Event, _: Option<Class>) {
+        let Some(denial) = Denial::of(event) else { return };
+        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = event.repeats.and_then(|first| book.kept.iter_mut().find(|kept| kept.sequence == first));
+        if let Some(first) = first {
+            first.count += denial.count;
+        } else if book.kept.len() < MOST {
+            book.kept.push(denial);
+        } else {
+            book.omitted += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skillsandbox_tracer::Verdict;
+
+    use super::*;
+
+    fn denied(what: What) -> Event {
+        Event::new(what).judged(Verdict::Denied, "a rule".to_owned())
+    }
+
+    #[test]
+    fn a_denial_says_what_would_have_to_be_declared() {
+        let mut to = Connection::default();
+        (to.name, to.port, to.transport) = (Some("webhook.test".into()), 443, "tcp".into());
+        to.reason = Some("not_granted".into());
+        let denial = Denial::of(&denied(What::NetConnect(to.clone()))).unwrap();
+        assert_eq!(denial.what, "connect to webhook.test port 443 by tcp");
+        assert_eq!(
+            denial.declare.as_deref(),
+            Some("permissions.network.egress: - { domain: webhook.test, ports: [443] }")
+        );
+        to.reason = Some("special_address".into());
+        assert_eq!(Denial::of(&denied(What::NetConnect(to))).unwrap().declare, None);
+        let file = What::File { operation: FileOperation::Remove, path: "/srv/x".into(), to: None };
+        let denial = Denial::of(&denied(file)).unwrap();
+        assert_eq!(denial.declare.as_deref(), Some("permissions.filesystem.write: - /srv/x"));
+        let name = Some("a\nforged: line".to_owned());
+        assert_eq!(Denial::of(&denied(What::DnsQuery { name, server: None })).unwrap().declare, None);
+    }
+
+    #[test]
+    fn only_what_was_tried_and_prevented_counts() {
+        let what = || What::File { operation: FileOperation::Read, path: "/x".into(), to: None };
+        for verdict in [Verdict::Allowed, Verdict::Failed] {
+            assert_eq!(Denial::of(&Event::new(what()).judged(verdict, None)), None);
+        }
+        let policy = What::Policy {
+            subject: "network".into(),
+            message: "nothing".into(),
+            figures: Default::default(),
+        };
+        assert_eq!(Denial::of(&Event::new(policy)), None);
+    }
+
+    #[test]
+    fn repeats_are_counted_and_there_is_an_end_to_what_is_kept() {
+        let denials = Denials::default();
+        let mut sink = denials.clone();
+        for place in 0..(MOST as u64 + 5) {
+            let path = format!("/x/{place}");
+            let mut event = denied(What::File { operation: FileOperation::Read, path, to: None });
+            event.sequence = place;
+            sink.event(&event, None);
+            event.repeats = Some(place);
+            event.count = 3;
+            sink.event(&event, None);
+        }
+        let (kept, omitted) = denials.take();
+        assert_eq!((kept.len(), kept[0].count), (MOST, 4));
+        assert_eq!(omitted, 10);
+    }
+}

@@ -1,0 +1,176 @@
+//! What is wanted of a run, whoever carries it out.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use skillsandbox_manifest::{Commands, EgressRule, Resolver, Runtime, SyscallProfile};
+
+/// What is wanted of a run: a command, and all that it may touch. What is not named is not granted.
+///
+/// A [`Skill`](crate::Skill) makes one of its manifest; a program without a manifest is described by hand.
+///
+/// ```
+/// use skillsandbox_run::Job;
+///
+/// let mut job = Job::new("ls", "ls");
+/// job.arguments.push("-l".into());
+/// job.read.push("/srv/data".into());
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Job {
+    /// What the trace calls it.
+    pub name: String,
+    /// Its version, where it has one.
+    pub version: Option<String>,
+    /// What runs it.
+    pub runtime: Runtime,
+    /// The program: a name that is looked for in `PATH`, or a path.
+    pub program: OsString,
+    /// Its arguments, as they are; no shell sees them.
+    pub arguments: Vec<OsString>,
+    /// The folder it starts in; it must lie in a grant. Without one it is the private home.
+    pub workdir: Option<PathBuf>,
+    /// Files and folders that may be read.
+    pub read: Vec<PathBuf>,
+    /// Files and folders that may be changed, too. A folder that is not there is made.
+    pub write: Vec<PathBuf>,
+    /// What may not be touched, whatever is granted above it.
+    pub forbidden: Vec<PathBuf>,
+    /// What may be reached. Without any, there is no network.
+    pub egress: Vec<EgressRule>,
+    /// Who resolves the names in it.
+    pub resolver: Resolver,
+    /// Where names lead, for tests and development.
+    pub pins: Vec<Pin>,
+    /// Names and patterns of the variables that are handed on.
+    pub allow_env: Vec<String>,
+    /// Those that never are.
+    pub deny_env: Vec<String>,
+    /// Variables that are set.
+    pub set_env: BTreeMap<String, String>,
+    /// The system calls it may make.
+    pub profile: SyscallProfile,
+    /// The programs it may execute; `None` for any that it sees.
+    pub commands: Option<Commands>,
+    /// What it may use.
+    pub limits: Limits,
+    /// Names of layers without which it may run where the host does not have them.
+    pub best_effort: Vec<String>,
+    /// How much of it is seen.
+    pub audit: Audit,
+    /// Ends it rather than not record something it tried.
+    pub audit_required: bool,
+    /// A folder that takes the place of the private `/tmp`, and is there when the run has ended.
+    pub tmp: Option<PathBuf>,
+    /// Values that are taken out of everything that is recorded, by name.
+    pub secrets: Vec<(String, String)>,
+    /// What the trace should say of how this came about: a subject and a sentence each.
+    pub notes: Vec<(String, String)>,
+}
+
+/// A name that leads to an address of the caller's choice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pin {
+    /// The name.
+    pub name: String,
+    /// The port it is asked for.
+    pub port: u16,
+    /// Where that leads.
+    pub to: SocketAddr,
+}
+
+/// What a run may use. `None` is no limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of memory.
+    pub memory: Option<u64>,
+    /// Processes and threads at a time.
+    pub processes: Option<u32>,
+    /// Processor time: 100 is one core.
+    pub cpu_percent: Option<u32>,
+    /// Open files of a process.
+    pub open_files: Option<u64>,
+    /// Bytes of the private folders together, and of the largest file.
+    pub disk: Option<u64>,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// Bytes of standard output and standard error together. What comes after is thrown away, and the trace says so.
+    pub output: Option<u64>,
+}
+
+impl Limits {
+    /// No limit but those that every run has.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            memory: None,
+            processes: None,
+            cpu_percent: None,
+            open_files: None,
+            disk: None,
+            timeout: None,
+            output: None,
+        }
+    }
+}
+
+/// How much of a run is seen. The walls hold either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Audit {
+    /// What the network's broker sees.
+    Off,
+    /// Refused calls, and who connects to what, too.
+    Violations,
+    /// Every file that is opened or changed, and every program that is executed, too.
+    #[default]
+    Full,
+}
+
+impl Job {
+    /// A command that may touch nothing.
+    #[must_use]
+    pub fn new(name: impl Into<String>, program: impl Into<OsString>) -> Self {
+        Self {
+            name: name.into(),
+            version: None,
+            runtime: Runtime::Native,
+            program: program.into(),
+            arguments: Vec::new(),
+            workdir: None,
+            read: Vec::new(),
+            write: Vec::new(),
+            forbidden: Vec::new(),
+            egress: Vec::new(),
+            resolver: Resolver::System,
+            pins: Vec::new(),
+            allow_env: Vec::new(),
+            deny_env: Vec::new(),
+            set_env: BTreeMap::new(),
+            profile: SyscallProfile::Default,
+            commands: None,
+            limits: Limits::none(),
+            best_effort: Vec::new(),
+            audit: Audit::default(),
+            audit_required: false,
+            tmp: None,
+            secrets: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Takes the values of variables whose names speak of secrets out of what is recorded, whether the run is given them or not.
+    pub fn redact_variables(&mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) {
+        for (name, value) in variables {
+            let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else { continue };
+            if skillsandbox_manifest::is_sensitive(&name) {
+                self.secrets.push((name, value));
+            }
+        }
+    }
+}

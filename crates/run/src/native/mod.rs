@@ -1,0 +1,99 @@
+//! Processes of this host, confined by its kernel.
+//!
+//! `plan.rs` makes a plan of a job, `commands.rs` sees to the programs it may execute, `preview.rs` says what it would get here, `record.rs` runs
+//! a command and records it, with what `events.rs` makes of observations and `policy.rs` of the walls.
+
+mod commands;
+mod events;
+mod plan;
+mod policy;
+mod preview;
+mod record;
+
+use skillsandbox_enforcer::{End, Error, Outcome, Status};
+use skillsandbox_manifest::Runtime;
+use skillsandbox_tracer::Recorder;
+
+use crate::backend::{Backend, Preview, Ran};
+use crate::job::Job;
+use crate::refusal::Refusal;
+use crate::report::{By, Ended};
+use crate::session::{Streams, refuse};
+use crate::streams::Printed;
+
+pub use record::{Traced, record};
+
+/// Runs processes of this host.
+#[derive(Debug)]
+pub(crate) struct Native;
+
+impl Backend for Native {
+    fn runtime(&self) -> Runtime {
+        Runtime::Native
+    }
+
+    fn preview(&self, job: &Job) -> Result<Preview, Refusal> {
+        let (plan, command) = plan::plan(job)?;
+        preview::preview(&plan, &command)
+    }
+
+    fn run(&self, job: &Job, mut recorder: Recorder, streams: &Streams) -> Ran {
+        let (plan, command) = match plan::plan(job) {
+            Ok(planned) => planned,
+            Err(refusal) => return refuse(recorder, refusal),
+        };
+        if streams.stop.is_stopped() {
+            return refuse(recorder, Refusal::Stopped);
+        }
+        if let Some(note) = commands::notes(job) {
+            recorder.record(note);
+        }
+        let stopped = || streams.stop.is_stopped();
+        match record(&plan, command, recorder, &job.secrets, job.limits.output, streams) {
+            Ok(traced) => Ran {
+                ended: traced.outcome.map(|outcome| ended(&outcome, stopped())).map_err(refused),
+                recorded: traced.recorded,
+                stdout: traced.stdout,
+                stderr: traced.stderr,
+            },
+            Err(error) => {
+                let recorder = Recorder::new(&skillsandbox_tracer::Header::new("", ""), None, Vec::new());
+                let (stdout, stderr) = (Printed::default(), Printed::default());
+                Ran { ended: Err(error.into()), recorded: recorder.finish(), stdout, stderr }
+            }
+        }
+    }
+}
+
+fn refused(error: Error) -> Refusal {
+    match error {
+        Error::NoProgram(why) => Refusal::NotFound(why),
+        Error::Program(why) => Refusal::NotExecutable(why),
+        other => Refusal::Sandbox(other.to_string()),
+    }
+}
+
+fn ended(outcome: &Outcome, stopped: bool) -> Ended {
+    let (exit_code, signal) = match outcome.status {
+        Status::Exited(code) => (Some(code), None),
+        Status::Signalled(signal) => (None, Some(signal)),
+    };
+    let by = match outcome.end {
+        End::Itself => By::Itself,
+        End::Timeout => By::Timeout,
+        End::Memory => By::Memory,
+        End::Processes => By::Processes,
+        End::Killed if stopped => By::Stopped,
+        End::Unobserved => By::Unobserved,
+        _ => By::Other,
+    };
+    Ended {
+        exit_code,
+        signal,
+        by,
+        duration: outcome.duration,
+        limits_hit: outcome.limits_hit.iter().map(|hit| events::limit(hit.limit).to_owned()).collect(),
+        waived: outcome.waived.iter().map(|(layer, why)| (layer.name().to_owned(), why.clone())).collect(),
+        mechanism: outcome.mechanism.to_string(),
+    }
+}

@@ -1,0 +1,123 @@
+//! A job as a plan of the enforcer.
+
+use skillsandbox_enforcer::egress::{Protocol, Rule};
+use skillsandbox_enforcer::{Audit, Command, Layer, Plan, Profile};
+use skillsandbox_manifest as manifest;
+use skillsandbox_manifest::{Destination, EgressRule, Resolver, SyscallProfile};
+
+use super::{commands, refused};
+use crate::job::{self, Job};
+use crate::refusal::Refusal;
+
+/// All of it, or a refusal.
+pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
+    let mut builder = Plan::builder();
+    for path in &job.read {
+        builder = builder.read(path);
+    }
+    for path in &job.write {
+        builder = builder.write(path);
+    }
+    for path in &job.forbidden {
+        builder = builder.forbid(path);
+    }
+    if let Some(workdir) = &job.workdir {
+        builder = builder.workdir(workdir);
+    }
+    for pattern in &job.allow_env {
+        builder = builder.allow_env(pattern);
+    }
+    for pattern in &job.deny_env {
+        builder = builder.deny_env(pattern);
+    }
+    for (name, value) in &job.set_env {
+        builder = builder.env(name, value);
+    }
+    for declared in &job.egress {
+        builder = builder.egress(rule(declared)?);
+    }
+    if let Resolver::Address(address) = job.resolver {
+        builder = builder.resolver(address);
+    }
+    for pin in &job.pins {
+        builder = builder.pin(&pin.name, pin.port, pin.to);
+    }
+    if let Some(folder) = &job.tmp {
+        builder = builder.tmp(folder);
+    }
+    for name in &job.best_effort {
+        if name == commands::GAP {
+            continue;
+        }
+        builder = builder.best_effort(layer(name)?);
+    }
+    builder = builder.syscalls(match job.profile {
+        SyscallProfile::Strict => Profile::Strict,
+        SyscallProfile::Permissive => Profile::Permissive,
+        _ => Profile::Default,
+    });
+    commands::check(job)?;
+    let plan = limits(builder, &job.limits).build().map_err(refused)?;
+    Ok((plan, command(job)))
+}
+
+fn limits(
+    mut builder: skillsandbox_enforcer::PlanBuilder,
+    limits: &job::Limits,
+) -> skillsandbox_enforcer::PlanBuilder {
+    if let Some(bytes) = limits.memory {
+        builder = builder.memory(bytes);
+    }
+    if let Some(count) = limits.processes {
+        builder = builder.processes(count);
+    }
+    if let Some(percent) = limits.cpu_percent {
+        builder = builder.cpu_percent(percent);
+    }
+    if let Some(count) = limits.open_files {
+        builder = builder.open_files(count);
+    }
+    if let Some(bytes) = limits.disk {
+        builder = builder.disk(bytes);
+    }
+    if let Some(timeout) = limits.timeout {
+        builder = builder.timeout(timeout);
+    }
+    builder
+}
+
+fn command(job: &Job) -> Command {
+    let command = Command::new(&job.program).args(job.arguments.iter().cloned()).audit(match job.audit {
+        job::Audit::Off => Audit::Off,
+        job::Audit::Violations => Audit::Violations,
+        job::Audit::Full => Audit::Full,
+    });
+    if job.audit_required { command.audit_required() } else { command }
+}
+
+fn layer(name: &str) -> Result<Layer, Refusal> {
+    Layer::ALL.into_iter().find(|layer| layer.name() == name).ok_or_else(|| {
+        let waivable: Vec<&str> =
+            Layer::ALL.iter().filter(|layer| layer.may_be_waived()).map(|layer| layer.name()).collect();
+        Refusal::Sandbox(format!(
+            "there is no layer `{name}`; best-effort can be: {}, {}",
+            waivable.join(", "),
+            commands::GAP
+        ))
+    })
+}
+
+fn rule(declared: &EgressRule) -> Result<Rule, Refusal> {
+    let rule = match &declared.to {
+        Destination::Domain(domain) => Rule::domain(domain.to_string()),
+        Destination::Cidr(cidr) => Rule::cidr(cidr.network(), cidr.prefix_len()),
+        other => return Err(Refusal::Sandbox(format!("{other} cannot be reached by this version"))),
+    };
+    let rule = rule.map_err(|problem| Refusal::Sandbox(problem.to_string()))?;
+    Ok(rule.ports(declared.ports.iter().copied()).protocol(match declared.protocol {
+        manifest::Protocol::Https => Protocol::Https,
+        manifest::Protocol::Http => Protocol::Http,
+        manifest::Protocol::Udp => Protocol::Udp,
+        _ => Protocol::Tcp,
+    }))
+}

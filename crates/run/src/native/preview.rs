@@ -1,0 +1,96 @@
+//! What a run would have on this host, wall by wall.
+
+use skillsandbox_enforcer::{
+    Command, Cure, Inspection, Layer, Limits, PathAccess, PathSource, Plan, Resolved, Standing as Has,
+    Support,
+};
+
+use super::refused;
+use crate::backend::{Preview, Standing, Wall};
+use crate::refusal::Refusal;
+
+/// Tries what this host has in processes that are thrown away; nothing of the job is executed.
+pub(super) fn preview(plan: &Plan, command: &Command) -> Result<Preview, Refusal> {
+    let inspection = plan.inspect(command).map_err(refused)?;
+    let support = Support::probe();
+    let resolution = plan.resolve(&support);
+    let refused = match resolution.refuses() {
+        Some(resolved) => Some(format!("the {} layer is not available", resolved.layer.name())),
+        None => support.refused_otherwise().map(str::to_owned),
+    };
+    let layers = resolution.layers.iter().map(|resolved| wall(resolved, &inspection)).collect();
+    Ok(Preview { program: inspection.program.to_string_lossy().into_owned(), layers, refused })
+}
+
+fn wall(resolved: &Resolved, inspection: &Inspection) -> Wall {
+    let (standing, missing, cure) = match &resolved.standing {
+        Has::Full => (Standing::Full, Vec::new(), None),
+        Has::Partial { missing, cure } => (Standing::Partial, missing.clone(), cure.as_ref()),
+        Has::Missing { reason, cure } => (Standing::Missing, vec![reason.clone()], cure.as_ref()),
+        _ => (Standing::Missing, vec!["it is not known whether it is there".to_owned()], None),
+    };
+    Wall {
+        layer: resolved.layer.name(),
+        purpose: resolved.layer.purpose(),
+        holds: holds(resolved.layer, inspection),
+        standing,
+        missing,
+        cure: cure.map(cured).unwrap_or_default(),
+        best_effort: resolved.best_effort,
+    }
+}
+
+fn cured(cure: &Cure) -> Vec<String> {
+    std::iter::once(cure.what.clone()).chain(cure.lines.iter().cloned()).collect()
+}
+
+/// What this run would have of a layer, where that depends on the run.
+fn holds(layer: Layer, inspection: &Inspection) -> Vec<String> {
+    match layer {
+        Layer::Env => inspection.variables.clone(),
+        Layer::Mounts => mounts(inspection),
+        Layer::Network if inspection.egress.is_empty() => vec!["no network at all".to_owned()],
+        Layer::Network => inspection.egress.clone(),
+        Layer::Cgroup => limits(&inspection.limits),
+        Layer::Rlimits => vec![
+            format!("{} open files a process", inspection.limits.open_files),
+            format!("{} bytes for the largest file", inspection.limits.disk),
+        ],
+        Layer::Seccomp => vec![format!("profile {}", inspection.profile)],
+        _ => Vec::new(),
+    }
+}
+
+fn mounts(inspection: &Inspection) -> Vec<String> {
+    let asked = inspection.grants.iter().filter(|grant| grant.source != PathSource::System);
+    let mut lines: Vec<String> = asked
+        .map(|grant| {
+            let word = if grant.access == PathAccess::Write { "write" } else { "read " };
+            let made = if grant.would_be_created { " (would be created)" } else { "" };
+            format!("{word} {}{made}", grant.path.display())
+        })
+        .collect();
+    lines.extend(inspection.masked.iter().map(|path| format!("never {}", path.display())));
+    let system = inspection.grants.len()
+        - inspection.grants.iter().filter(|grant| grant.source != PathSource::System).count();
+    lines.push(format!("read  {system} folders and files of the system"));
+    lines.push(format!("write private /tmp and home, {} bytes together", inspection.limits.disk));
+    lines
+}
+
+fn limits(limits: &Limits) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(bytes) = limits.memory {
+        lines.push(format!("{bytes} bytes of memory"));
+    }
+    if let Some(count) = limits.processes {
+        lines.push(format!("{count} processes"));
+    }
+    if let Some(percent) = limits.cpu_percent {
+        lines.push(format!("{percent} % of one core"));
+    }
+    if let Some(timeout) = limits.timeout {
+        lines.push(format!("{} s", timeout.as_secs_f64()));
+    }
+    lines
+}

@@ -1,0 +1,187 @@
+//! One run, recorded.
+
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use skillsandbox_enforcer::{
+    Audit, Command, Error, Input, Observed, Observer, Outcome, Output, Plan, Running,
+};
+use skillsandbox_tracer::{Event, Recorded, Recorder, RedactError, Redactor, Verdict, What};
+
+use super::{events, policy};
+use crate::session::Streams;
+use crate::streams::{Budget, Follow, Printed};
+
+/// What is left of a recorded run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Traced {
+    /// How it ended, or why it did not start.
+    pub outcome: Result<Outcome, Error>,
+    /// What was recorded: of a run that did not start, too.
+    pub recorded: Recorded,
+    /// What it printed to standard output.
+    pub stdout: Printed,
+    /// What it printed to standard error.
+    pub stderr: Printed,
+}
+
+/// Runs a command under a plan, and records what it tries, without the secrets in it. Its outputs are read here, whatever the command says
+/// of them; at most `output` bytes of both together are handed on and recorded.
+///
+/// For callers with a plan of their own; [`run`](crate::run) makes one of a [`Job`](crate::Job).
+///
+/// # Errors
+/// Secrets that cannot be taken out of what is recorded: nothing is run then.
+pub fn record(
+    plan: &Plan,
+    command: Command,
+    recorder: Recorder,
+    secrets: &[(String, String)],
+    output: Option<u64>,
+    streams: &Streams,
+) -> Result<Traced, RedactError> {
+    let secrets = secrets.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let redactor = Arc::new(Redactor::new(secrets)?);
+    let shared = Shared::new(recorder.redact(Box::new(Arc::clone(&redactor))));
+    for event in policy::before(plan) {
+        shared.record(event);
+    }
+    let words = command.words();
+    let command = command
+        .stdin(if streams.stdin { Input::Piped } else { Input::Empty })
+        .stdout(Output::Piped)
+        .stderr(Output::Piped)
+        .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
+    let (mut stdout, mut stderr) = (Printed::default(), Printed::default());
+    let outcome = plan.spawn(&command).and_then(|mut running| {
+        shared.begin(Some(Event::new(What::RunStarted { command: words })));
+        let killer = running.killer();
+        streams.stop.runs(move || killer.kill());
+        feed(&mut running);
+        let (out, err) = readers(&mut running, &shared, &redactor, output, streams);
+        let outcome = running.wait();
+        streams.stop.ended();
+        stdout = out.and_then(|reader| reader.join().ok()).unwrap_or_default();
+        stderr = err.and_then(|reader| reader.join().ok()).unwrap_or_default();
+        outcome
+    });
+    shared.begin(None);
+    let mut recorder = shared.take();
+    match &outcome {
+        Ok(outcome) => {
+            policy::after(outcome).into_iter().for_each(|event| recorder.record(event));
+            if stdout.omitted + stderr.omitted > 0 {
+                let (limit, mechanism) = ("output".to_owned(), "supervised".to_owned());
+                let event = Event::new(What::ResourceLimitHit { limit, mechanism });
+                recorder.record(event.judged(Verdict::Denied, "resources: output".to_owned()));
+            }
+            events::limits(outcome).for_each(|event| recorder.record(event));
+            recorder.record(events::ended(outcome));
+            if outcome.lost > 0 {
+                recorder.incomplete(format!("{} things that were tried were not told", outcome.lost));
+            }
+            if outcome.audit != Audit::Full {
+                recorder.incomplete(format!(
+                    "files and programs were not observed: audit level {}",
+                    outcome.audit.name()
+                ));
+            }
+        }
+        Err(error) => {
+            let error = Some(error.to_string());
+            let what = What::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
+            recorder.record(Event::new(what));
+        }
+    }
+    Ok(Traced { outcome, recorded: recorder.finish(), stdout, stderr })
+}
+
+/// A recorder that several threads talk to.
+#[derive(Clone)]
+struct Shared(Arc<Mutex<Book>>);
+
+struct Book {
+    recorder: Recorder,
+    started: Instant,
+    /// What was seen before it was certain that the program runs.
+    early: Option<Vec<Event>>,
+}
+
+impl Shared {
+    fn new(recorder: Recorder) -> Self {
+        let started = recorder.started();
+        Self(Arc::new(Mutex::new(Book { recorder, started, early: Some(Vec::new()) })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Book> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn record(&self, event: Event) {
+        self.lock().recorder.record(event);
+    }
+
+    /// The program runs, or never will: what was seen of it already comes after this.
+    fn begin(&self, event: Option<Event>) {
+        let mut book = self.lock();
+        let early = book.early.take().unwrap_or_default();
+        for event in event.into_iter().chain(early) {
+            book.recorder.record(event);
+        }
+    }
+}
+
+impl Observer for Shared {
+    fn observed(&self, observed: &Observed) {
+        let mut book = self.lock();
+        let Some(event) = events::observed(observed, book.started) else { return };
+        match &mut book.early {
+            Some(early) => early.push(event),
+            None => book.recorder.record(event),
+        }
+    }
+}
+
+impl Shared {
+    /// The recorder, when everybody else has said all they had to say.
+    fn take(self) -> Recorder {
+        let nobody = Recorder::new(&skillsandbox_tracer::Header::new("", ""), None, Vec::new());
+        std::mem::replace(&mut self.lock().recorder, nobody)
+    }
+}
+
+/// Hands this program's standard input on, in a thread that nobody waits for: who types may never stop.
+fn feed(running: &mut Running) {
+    let Some(mut pipe) = running.stdin() else { return };
+    let copy = move || {
+        // Whoever does not read on is not written to.
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut pipe).and_then(|_| pipe.flush());
+    };
+    let _ = std::thread::Builder::new().name("skillsandbox-in".into()).spawn(copy);
+}
+
+type Reading = Option<JoinHandle<Printed>>;
+
+/// Reads both outputs, each in a thread of its own.
+fn readers(
+    running: &mut Running,
+    shared: &Shared,
+    redactor: &Arc<Redactor>,
+    output: Option<u64>,
+    streams: &Streams,
+) -> (Reading, Reading) {
+    let budget = Budget::new(output);
+    let start = |pipe, kind, forward, is_error| {
+        let (budget, redactor) = (budget.clone(), Arc::clone(redactor));
+        let follow = Follow { pipe, kind, forward, is_error, budget, redactor };
+        let shared = shared.clone();
+        let thread = std::thread::Builder::new().name("skillsandbox-out".into());
+        thread.spawn(move || follow.follow(|event| shared.record(event))).ok()
+    };
+    let stdout = running.stdout().and_then(|pipe| start(pipe, What::Stdout, streams.stdout, false));
+    let stderr = running.stderr().and_then(|pipe| start(pipe, What::Stderr, streams.stderr, true));
+    (stdout, stderr)
+}

@@ -1,0 +1,111 @@
+//! Why nothing was run.
+
+use std::path::PathBuf;
+
+use skillsandbox_manifest::{InvalidParameters, LoadError, Runtime};
+use skillsandbox_tracer::RedactError;
+
+/// Why nothing was run. The skill has not seen the light of day.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Its declaration, or the user's policy, cannot be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A folder that is none, or cannot be used.
+    #[error("cannot use {}: {source}", path.display())]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// There is no home folder, which `~` in grants stands for.
+    #[error("there is no home directory: HOME is not set to an absolute path")]
+    NoHome,
+    /// The policy that should judge the skill lies in it.
+    #[error("the policy {} lies in the skill that it would judge; keep it outside of every skill", .0.display())]
+    PolicyInSkill(PathBuf),
+    /// The scanner would not have it.
+    #[error("the scanner says {verdict}: {}\n  `skillsandbox scan` shows all of it; `--skip-scan` runs it all the same, and the trace says so", reasons.join("; "))]
+    Scanned {
+        /// The verdict.
+        verdict: &'static str,
+        /// The gravest of what was found.
+        reasons: Vec<String>,
+    },
+    /// The skill could not be read by the scanner.
+    #[error("cannot scan it: {0}")]
+    Unscanned(String),
+    /// Values that break the manifest's rules.
+    #[error(transparent)]
+    Parameters(#[from] InvalidParameters),
+    /// A value that cannot be handed over.
+    #[error("the parameter {name} cannot be handed over: {why}")]
+    Parameter {
+        /// Which.
+        name: String,
+        /// Why not.
+        why: String,
+    },
+    /// The manifest asks for what runs nothing here.
+    #[error("the runtime `{runtime}` is not available: {why}")]
+    Runtime {
+        /// Which.
+        runtime: Runtime,
+        /// Why not.
+        why: String,
+    },
+    /// Something that is declared cannot be held.
+    #[error("{what} cannot be enforced: {why}\n  cure: {cure}")]
+    Gap {
+        /// What is declared.
+        what: String,
+        /// Why it cannot be held.
+        why: String,
+        /// What to do about it.
+        cure: String,
+    },
+    /// The entrypoint's own arguments are not allowed.
+    #[error("{0}")]
+    Arguments(String),
+    /// The skill could change what is written about it, or what judges it.
+    #[error("{} lies in the write grant {}: the run could change it", path.display(), grant.display())]
+    InItsReach {
+        /// What it could change.
+        path: PathBuf,
+        /// The grant.
+        grant: PathBuf,
+    },
+    /// The trace cannot be written, so nobody would know what it did.
+    #[error("{0}")]
+    Trace(#[from] skillsandbox_tracer::Error),
+    /// Secrets that could not be taken out of what is recorded.
+    #[error(transparent)]
+    Secrets(#[from] RedactError),
+    /// There is no such program.
+    #[error("{0}")]
+    NotFound(String),
+    /// It cannot be executed.
+    #[error("{0}")]
+    NotExecutable(String),
+    /// It was told to stop before it began.
+    #[error("it was told to stop before it began")]
+    Stopped,
+    /// The sandbox could not be put up, so there is nothing behind it.
+    #[error("{0}")]
+    Sandbox(String),
+}
+
+impl Refusal {
+    /// The exit code for it, as shells and `timeout` have them: 126 for what cannot be executed, 127 for what is not there, 125 for
+    /// everything else.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NotExecutable(_) => 126,
+            Self::NotFound(_) => 127,
+            _ => 125,
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What a run came to.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use skillsandbox_tracer::{Digest, Summary};
+use uuid::Uuid;
+
+use crate::denial::Denial;
+use crate::refusal::Refusal;
+use crate::streams::Printed;
+
+/// What a run came to: of one that was refused, too.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// Who it was.
+    pub skill: String,
+    /// Its version.
+    pub version: Option<String>,
+    /// The name of its trace.
+    pub trace_id: Uuid,
+    /// Where the trace is, if one was written.
+    pub trace: Option<PathBuf>,
+    /// What the trace's last line is; kept elsewhere, it shows a trace that was written anew.
+    pub digest: Option<Digest>,
+    /// Why the trace is not whole.
+    pub trace_error: Option<String>,
+    /// How it ended, or why it did not begin.
+    pub ended: Result<Ended, Refusal>,
+    /// What was tried and prevented: the first 200, each with how often.
+    pub denials: Vec<Denial>,
+    /// How many more there were.
+    pub denials_omitted: u64,
+    /// What it amounts to.
+    pub summary: Summary,
+    /// What it printed to standard output.
+    pub stdout: Printed,
+    /// What it printed to standard error.
+    pub stderr: Printed,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Ended {
+    /// Its exit code, if it had one.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// Who ended it.
+    pub by: By,
+    /// How long it took.
+    #[serde(serialize_with = "milliseconds", rename = "duration_ms")]
+    pub duration: Duration,
+    /// Limits that were reached.
+    pub limits_hit: Vec<String>,
+    /// Layers that the host did not have, and that were not required, each with why.
+    pub waived: Vec<(String, String)>,
+    /// What held its limits.
+    pub mechanism: String,
+}
+
+/// Who ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum By {
+    /// It came to its end.
+    Itself,
+    /// Its time was up.
+    Timeout,
+    /// It used more memory than granted.
+    Memory,
+    /// It had more processes than granted.
+    Processes,
+    /// Somebody told it to stop.
+    Stopped,
+    /// It could not be observed as was required.
+    Unobserved,
+    /// Another limit.
+    Other,
+}
+
+/// In a word, how it went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Status {
+    /// It exited with 0.
+    Success,
+    /// It exited with another code, or by a signal, or a limit ended it.
+    Failure,
+    /// Its time was up.
+    Timeout,
+    /// It was told to stop.
+    Stopped,
+    /// It did not begin.
+    Refused,
+}
+
+impl Status {
+    /// Its name in reports.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Timeout => "timeout",
+            Self::Stopped => "stopped",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+impl Report {
+    /// In a word, how it went.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match &self.ended {
+            Err(_) => Status::Refused,
+            Ok(ended) => match ended.by {
+                By::Timeout => Status::Timeout,
+                By::Stopped => Status::Stopped,
+                _ if ended.exit_code == Some(0) => Status::Success,
+                _ => Status::Failure,
+            },
+        }
+    }
+
+    /// The code that a command which ran this should exit with: the run's own; 124 when its time was up; 125 when the sandbox refused it
+    /// or failed; 126 and 127 for a program that cannot be executed or is not there; 128 and the signal when one ended it.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        let ended = match &self.ended {
+            Ok(ended) => ended,
+            Err(refusal) => return refusal.exit_code(),
+        };
+        match (ended.by, ended.exit_code, ended.signal) {
+            (By::Timeout, ..) => 124,
+            (By::Unobserved, ..) => 125,
+            (_, Some(code), _) => u8::try_from(code & 0xff).unwrap_or(125),
+            (_, None, Some(signal)) => u8::try_from(128 + (signal & 0x7f)).unwrap_or(125),
+            _ => 125,
+        }
+    }
+
+    /// Why it did not begin, or was ended; `None` for one that came to its own end.
+    #[must_use]
+    pub fn error(&self) -> Option<String> {
+        match &self.ended {
+            Err(refusal) => Some(refusal.to_string()),
+            Ok(ended) => match ended.by {
+                By::Itself => None,
+                By::Timeout => Some("its time was up".to_owned()),
+                By::Memory => Some("it used more memory than granted".to_owned()),
+                By::Processes => Some("it had more processes than granted".to_owned()),
+                By::Stopped => Some("it was told to stop".to_owned()),
+                By::Unobserved => Some("it could not be observed as was required".to_owned()),
+                By::Other => Some("a limit ended it".to_owned()),
+            },
+        }
+    }
+}
+
+fn milliseconds<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+}
+
+impl Serialize for Report {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("skill", &self.skill)?;
+        map.serialize_entry("version", &self.version)?;
+        map.serialize_entry("status", &self.status())?;
+        map.serialize_entry("exit_code", &self.exit_code())?;
+        map.serialize_entry("error", &self.error())?;
+        map.serialize_entry("ended", &self.ended.as_ref().ok())?;
+        map.serialize_entry("stdout", &Shown(&self.stdout))?;
+        map.serialize_entry("stderr", &Shown(&self.stderr))?;
+        map.serialize_entry("denials", &self.denials)?;
+        map.serialize_entry("denials_omitted", &self.denials_omitted)?;
+        map.serialize_entry("summary", &self.summary)?;
+        map.serialize_entry("trace_id", &self.trace_id.to_string())?;
+        map.serialize_entry("trace", &self.trace)?;
+        map.serialize_entry("digest", &self.digest.map(|digest| digest.to_string()))?;
+        map.serialize_entry("trace_error", &self.trace_error)?;
+        map.end()
+    }
+}
+
+/// Output in JSON: as text, invalid bytes replaced.
+struct Shown<'a>(&'a Printed);
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("text", &String::from_utf8_lossy(&self.0.kept))?;
+        map.serialize_entry("bytes", &self.0.total)?;
+        map.serialize_entry("omitted", &self.0.omitted)?;
+        map.end()
+    }
+}

@@ -1,0 +1,123 @@
+//! A skill on this machine: its folder, and what it may do when the user's policy has had its say.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use skillsandbox_manifest::{Change, Manifest, Places, Policy, Program};
+
+use crate::call;
+use crate::job::{Job, Limits};
+use crate::refusal::Refusal;
+
+/// A skill's folder with a valid declaration in it.
+#[derive(Debug, Clone)]
+pub struct Skill {
+    folder: PathBuf,
+    manifest: Manifest,
+    changes: Vec<Change>,
+    places: Places,
+}
+
+/// What a caller gives a skill.
+#[derive(Debug, Clone, Default)]
+pub struct Call {
+    /// Arguments that come after the manifest's own.
+    pub arguments: Vec<OsString>,
+    /// The values of its parameters.
+    pub parameters: Map<String, Value>,
+}
+
+impl Skill {
+    /// Reads the declaration in a folder, and narrows it by the user's policy.
+    pub fn load(folder: &Path, policy: Option<&Policy>) -> Result<Self, Refusal> {
+        let manifest = Manifest::load(folder)?;
+        let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
+        let folder = folder.canonicalize().map_err(failed)?;
+        let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or(Refusal::NoHome)?;
+        let places = Places::new(&folder, home);
+        let (manifest, changes) = match policy.map(|policy| policy.narrow(&manifest, &places)) {
+            Some(narrowed) => (narrowed.manifest, narrowed.changes),
+            None => (manifest, Vec::new()),
+        };
+        Ok(Self { folder, manifest, changes, places })
+    }
+
+    /// Its folder, without links in it.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What it may do: the declaration, narrowed by the policy.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// What the policy took away.
+    #[must_use]
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// What a call of it asks for. The values are checked against the manifest's rules first.
+    pub fn job(&self, call: &Call) -> Result<Job, Refusal> {
+        let manifest = &self.manifest;
+        let mut job = Job::new(manifest.skill().name.value.clone(), self.program());
+        job.version = Some(manifest.skill().version.value.clone());
+        job.runtime = manifest.runtime();
+        let entrypoint = manifest.entrypoint();
+        job.arguments = entrypoint.args.iter().map(|argument| argument.value.clone().into()).collect();
+        job.arguments.extend(call.arguments.iter().cloned());
+        job.workdir = Some(self.folder.clone());
+        self.grants(&mut job);
+        for rule in &manifest.network().egress {
+            job.egress.push(rule.value.clone());
+        }
+        job.resolver = manifest.network().resolver;
+        let variables = manifest.env_vars();
+        job.allow_env = variables.allow.iter().map(|pattern| pattern.value.to_string()).collect();
+        job.deny_env = variables.deny.iter().map(|pattern| pattern.value.to_string()).collect();
+        job.profile = manifest.syscall_profile();
+        job.commands = manifest.commands().cloned();
+        job.limits = self.limits();
+        for change in &self.changes {
+            job.notes.push(("policy".to_owned(), format!("narrowed by the user's policy: {change}")));
+        }
+        call::hand_over(manifest, &call.parameters, &mut job)?;
+        Ok(job)
+    }
+
+    fn program(&self) -> OsString {
+        match &self.manifest.entrypoint().command.value {
+            Program::Path(path) => path.resolve(&self.places).into(),
+            other => other.to_string().into(),
+        }
+    }
+
+    fn grants(&self, job: &mut Job) {
+        let files = self.manifest.filesystem();
+        let resolve = |paths: &[skillsandbox_manifest::Spanned<skillsandbox_manifest::GrantPath>]| {
+            paths.iter().map(|path| path.resolve(&self.places)).collect::<Vec<_>>()
+        };
+        job.write = resolve(&files.write);
+        job.read = vec![self.folder.clone()];
+        // A write grant gives reading, and may be a folder that is yet to be made.
+        job.read.extend(resolve(&files.read).into_iter().filter(|path| !job.write.contains(path)));
+        job.forbidden = resolve(&files.forbidden);
+    }
+
+    fn limits(&self) -> Limits {
+        let resources = self.manifest.resources();
+        Limits {
+            memory: Some(resources.memory.bytes()),
+            processes: Some(resources.processes),
+            cpu_percent: Some(resources.cpu_percent),
+            open_files: Some(resources.open_files.into()),
+            disk: Some(resources.disk.bytes()),
+            timeout: Some(resources.runtime),
+            output: Some(resources.output.bytes()),
+        }
+    }
+}
