@@ -67,15 +67,12 @@ pub struct Place {
 impl Place {
     /// Fills a new folder. `keep` must not exist yet.
     pub fn make(keep: Option<&Path>, program: &Path) -> anyhow::Result<Self> {
-        let place = match keep {
-            Some(path) => {
-                fs::create_dir(path).with_context(|| format!("cannot make {}", path.display()))?;
-                Self { path: path.canonicalize()?, _temporary: None }
-            }
-            None => {
-                let temporary = tempfile::Builder::new().prefix("skillsandbox-demo-").tempdir()?;
-                Self { path: temporary.path().canonicalize()?, _temporary: Some(temporary) }
-            }
+        let place = if let Some(path) = keep {
+            fs::create_dir(path).with_context(|| format!("cannot make {}", path.display()))?;
+            Self { path: path.canonicalize()?, _temporary: None }
+        } else {
+            let temporary = tempfile::Builder::new().prefix("skillsandbox-demo-").tempdir()?;
+            Self { path: temporary.path().canonicalize()?, _temporary: Some(temporary) }
         };
         for (name, text) in FILES {
             let path = place.path.join(name);

@@ -10,6 +10,10 @@ pub struct Screen {
     colour: bool,
 }
 
+/// Lines of an output that are shown where it is long.
+const FIRST: usize = 6;
+const LAST: usize = 7;
+
 const BOLD: &str = "1";
 const DIM: &str = "2";
 const RED: &str = "1;31";
@@ -41,10 +45,16 @@ impl Screen {
         println!("{}", self.painted(DIM, &format!("$ {}", words.join(" "))));
     }
 
-    /// What a command printed.
+    /// What a command printed; of much, the beginning and the end.
     pub fn output(&self, text: &str) {
-        for line in text.lines() {
-            println!("  {line}");
+        let lines: Vec<&str> = text.lines().collect();
+        let left_out = if lines.len() > FIRST + LAST + 1 { FIRST..lines.len() - LAST } else { 0..0 };
+        for (number, line) in lines.iter().enumerate() {
+            if !left_out.contains(&number) {
+                println!("  {line}");
+            } else if number == left_out.start {
+                println!("  {}", self.painted(DIM, &format!("({} more lines)", left_out.len())));
+            }
         }
     }
 

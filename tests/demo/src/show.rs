@@ -15,9 +15,9 @@ use crate::evidence::{ByHand, Evidence, Played, Ran, Scan, Should};
 use crate::place::{EVIDENCE, ON_STAGE, SKILLS, TRACES};
 use crate::record;
 use crate::screen::Screen;
-use crate::sink::{ADDRESS, Arrived, HOST, Servers, VISITOR, ZONE};
+use crate::sink::{ADDRESS, HOST, Servers, VISITOR, ZONE};
 use crate::stage::{self, PATH};
-use crate::table::Table;
+use crate::table::{Table, counted};
 use crate::victim::{HOME, Part, Planted};
 
 const PROGRAM: &str = "/home/demo/bin/skillsandbox";
@@ -47,7 +47,7 @@ pub fn play() -> anyhow::Result<bool> {
     let scan = stage.scan()?;
 
     stage.screen.part("1. The thief, without a sandbox");
-    let mut without = stage.without()?;
+    let without = stage.without()?;
     let mark = stage.servers.mark()?;
 
     stage.screen.part("2. The same thief, in the sandbox");
@@ -65,11 +65,6 @@ pub fn play() -> anyhow::Result<bool> {
 
     stage.visit()?;
     with.arrived = stage.servers.since(mark)?;
-    // What is compared is what an agent reads.
-    for played in [&mut without, &mut with] {
-        played.ran.output = played.ran.output.trim().to_owned();
-    }
-    let honest = Played { ran: Ran { output: honest.ran.output.trim().to_owned(), ..honest.ran }, ..honest };
     let evidence = Evidence {
         planted: stage.planted.clone(),
         scan,
@@ -296,12 +291,10 @@ impl Stage {
         if arrived.is_nothing() {
             return "the sink received nothing, our own visitors apart".to_owned();
         }
-        let Arrived { requests, names, .. } = arrived;
         format!(
-            "the sink received {} HTTPS requests and {} names: {} secrets from variables, {} from files, {} of the agent's own; {} files \
-             hold some of it",
-            requests.len(),
-            names.len(),
+            "the sink received {} and {}: {} secrets from variables, {} from files, {} of the agent's own; {} files hold some of it",
+            counted(arrived.requests.len(), "request"),
+            counted(arrived.names.len(), "name"),
             count(Part::Variables),
             count(Part::Files),
             count(Part::Agent),
@@ -346,7 +339,7 @@ fn run(mut command: Command) -> anyhow::Result<Ran> {
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    let mut text = |file: &mut fs::File| -> anyhow::Result<String> {
+    let text = |file: &mut fs::File| -> anyhow::Result<String> {
         let mut bytes = Vec::new();
         file.rewind()?;
         file.read_to_end(&mut bytes)?;

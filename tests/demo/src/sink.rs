@@ -40,8 +40,8 @@ impl Arrived {
         let mut arrived = Self::default();
         for line in lines {
             let line: Value = serde_json::from_str(line).context("the sink wrote something odd")?;
-            let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
-            match line["via"].as_str() {
+            let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            match line.get("via").and_then(Value::as_str) {
                 Some("dns") if text("name").starts_with(VISITOR) => arrived.asking_visitors += 1,
                 Some("dns") if arrived.names.contains(&text("name")) => {}
                 Some("dns") => arrived.names.push(text("name")),
@@ -49,7 +49,7 @@ impl Arrived {
                     arrived.visitors += 1;
                 }
                 Some("http" | "https") => {
-                    arrived.requests.push(format!("{}\n{}", text("path"), text("body")))
+                    arrived.requests.push(format!("{}\n{}", text("path"), text("body")));
                 }
                 _ => bail!("the sink wrote something odd: {line}"),
             }

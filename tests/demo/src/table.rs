@@ -1,5 +1,6 @@
 //! The closing table: computed from the evidence, row by row, with whatever is not as it should be.
 
+use serde_json::Value;
 use skillsandbox_tracer::{Class, Trace};
 
 use crate::evidence::{ByHand, Evidence, Played, Should};
@@ -107,6 +108,13 @@ impl Judge {
     }
 }
 
+/// `1 name`, `2 names`.
+#[must_use]
+pub fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 fn environment(evidence: &Evidence) -> Row {
     let mut judge = Judge::new("secrets in variables");
     judge.arrived(evidence, Part::Variables);
@@ -152,8 +160,8 @@ fn https(evidence: &Evidence) -> Row {
         (played.arrived.requests.len(), stolen)
     };
     let (without, with) = (describe(&evidence.without), describe(&evidence.with));
-    judge.0.without = format!("{} request, {} secrets", without.0, without.1);
-    judge.0.with = format!("{} requests", with.0);
+    judge.0.without = format!("{}, {}", counted(without.0, "request"), counted(without.1, "secret"));
+    judge.0.with = counted(with.0, "request");
     judge.should(without.0 > 0 && without.1 > 0, "nothing arrived without the sandbox");
     judge.should(with.0 == 0, "LEAKED");
     judge.record(&evidence.with.trace, |trace| {
@@ -166,8 +174,9 @@ fn https(evidence: &Evidence) -> Row {
 fn dns(evidence: &Evidence) -> Row {
     let mut judge = Judge::new("sent as names (DNS)");
     let stolen = evidence.planted.all_found_in(&evidence.without.arrived.spelt());
-    judge.0.without = format!("{} names, {stolen} secrets", evidence.without.arrived.names.len());
-    judge.0.with = format!("{} names", evidence.with.arrived.names.len());
+    judge.0.without =
+        format!("{}, {}", counted(evidence.without.arrived.names.len(), "name"), counted(stolen, "secret"));
+    judge.0.with = counted(evidence.with.arrived.names.len(), "name");
     judge.should(stolen > 0, "nothing arrived without the sandbox");
     judge.should(evidence.with.arrived.names.is_empty(), "LEAKED");
     judge.record(&evidence.with.trace, |trace| {
@@ -179,12 +188,13 @@ fn dns(evidence: &Evidence) -> Row {
 
 fn stash(evidence: &Evidence) -> Row {
     let mut judge = Judge::new("stashed on the disk");
-    judge.0.without = format!("{} files with secrets", evidence.without.stashed.len());
-    judge.0.with = format!("{} files", evidence.with.stashed.len());
+    judge.0.without = format!("{} with secrets", counted(evidence.without.stashed.len(), "file"));
+    judge.0.with = counted(evidence.with.stashed.len(), "file");
     judge.should(!evidence.without.stashed.is_empty(), "nothing was stashed without the sandbox");
     judge.should(evidence.with.stashed.is_empty(), "LEAKED");
     judge.record(&evidence.with.trace, |trace| {
-        record::file_refused(trace, "/malicious-weather/.weather").map(|()| "write denied".to_owned())
+        record::file_refused(trace, "/malicious-weather/.weather")?;
+        record::classified(trace, Class::UnauthorizedFileAccess, &["T1005"])
     });
     judge.0
 }
@@ -193,8 +203,8 @@ fn stash(evidence: &Evidence) -> Row {
 fn whole(evidence: &Evidence) -> Row {
     let mut judge = Judge::new("at the sink in all");
     let came = |played: &Played| played.arrived.requests.len() + played.arrived.names.len();
-    judge.0.without = format!("{} arrivals", came(&evidence.without));
-    judge.0.with = format!("{} arrivals", came(&evidence.with));
+    judge.0.without = counted(came(&evidence.without), "arrival");
+    judge.0.with = counted(came(&evidence.with), "arrival");
     judge.should(evidence.with.arrived.is_nothing(), "LEAKED");
     let arrived = &evidence.with.arrived;
     let heard = arrived.visitors.min(arrived.asking_visitors);
@@ -218,15 +228,16 @@ fn answer(evidence: &Evidence) -> Row {
     let mut judge = Judge::new("what the agent gets");
     let [without, with, honest] =
         [&evidence.without, &evidence.with, &evidence.honest].map(|played| &played.ran);
-    let weather = serde_json::from_str::<serde_json::Value>(&without.output).unwrap_or_default();
-    let is_weather = weather["temperature_c"].is_number() && weather["cached"].is_null();
-    judge.0.without = if is_weather { "the weather" } else { "no weather" }.to_owned();
+    let weather = serde_json::from_str::<Value>(&without.output).unwrap_or_default();
+    // What comes from the skill's cache would show nothing of the network.
+    let is_weather =
+        weather.get("temperature_c").is_some_and(Value::is_number) && weather.get("cached").is_none();
+    judge.0.without = (if is_weather { "the weather" } else { "no weather" }).into();
     judge.should(is_weather && without.code == Some(0), "the skill does not work without the sandbox");
     let same = with.output == without.output && honest.output == without.output;
     let well = with.code == Some(0) && honest.code == Some(0);
-    judge.0.with = if same { "the same" } else { "something else" }.to_owned();
+    judge.0.with = (if same { "the same" } else { "something else" }).into();
     judge.should(same && well, "the agent does not get the same from both skills");
-    judge.should(honest.errors.is_empty() || !honest.errors.contains("Traceback"), "the honest skill failed");
     judge.record(&evidence.honest.trace, |trace| {
         let summary = &trace.violation_summary;
         if !summary.classifications.is_empty() || !trace.policy_violations.is_empty() {
@@ -247,7 +258,7 @@ fn by_hand(tried: &ByHand) -> Row {
     let mut judge = Judge::new(&tried.what);
     let (outside, inside) = (&tried.outside, &tried.inside);
     let works = outside.code == Some(0);
-    judge.0.without = if works { "works" } else { "fails" }.to_owned();
+    judge.0.without = (if works { "works" } else { "fails" }).into();
     judge.should(works, "it does not work without the sandbox, so the other column shows nothing");
     let code = inside.code.map_or("ended by a signal".to_owned(), |code| format!("exit code {code}"));
     match tried.should {
@@ -291,7 +302,7 @@ fn scan(evidence: &Evidence) -> Option<Row> {
     let mut judge = Judge::new("`run` of what the scanner blocks");
     "not scanned".clone_into(&mut judge.0.without);
     let refused = evidence.scan.run == Some(125);
-    judge.0.with = if refused { "refused" } else { "not refused" }.to_owned();
+    judge.0.with = (if refused { "refused" } else { "not refused" }).into();
     "scan: BLOCKED".clone_into(&mut judge.0.record);
     judge.should(refused, "it was run although the scanner blocks it");
     Some(judge.0)
