@@ -292,6 +292,33 @@ impl Observer for Stuck {
     }
 }
 
+/// Whoever tells of it may be slower than the program: what it did is judged by what there was then, not by what is left of it.
+#[test]
+fn what_was_done_by_a_program_that_is_gone_is_judged_as_it_was() {
+    let notes = Arc::new(Notes { slowness: Duration::from_secs(1), ..Notes::default() });
+    let script = "read line </etc/passwd; read line </proc/self/status; echo x >/tmp/made; read line </tmp/made; \
+                  cat /etc/shadow /etc/no-such-file /usr/bin/../lib/os-release; read line </proc/1/environ; true";
+    let command = Command::new("/bin/sh").args(["-c", script]);
+    let command = command.observer(Arc::clone(&notes) as Arc<dyn Observer>).captured(1 << 20);
+    let outcome = plan().build().unwrap().spawn(&command).unwrap().wait().unwrap();
+    assert_eq!(outcome.status, Status::Exited(0));
+    let observed = std::mem::take(&mut *notes.observed.lock().unwrap());
+    let read = |end: &str| {
+        let all = files(&observed);
+        let mut matching = all
+            .iter()
+            .filter(|file| file.operation == Operation::Read && file.path.to_string_lossy().ends_with(end));
+        matching.next().unwrap_or_else(|| panic!("no {end} in {all:#?}")).verdict.clone()
+    };
+    // Libraries are found over links: `/lib` is one to `/usr/lib`.
+    for end in ["/libc.so.6", "/etc/passwd", "/status", "/tmp/made", "/usr/lib/os-release"] {
+        assert!(is_allowed(&read(end)), "{end}: {:?}", read(end));
+    }
+    assert_eq!(read("/etc/shadow"), Access::Denied("not granted"));
+    assert_eq!(read("/etc/no-such-file"), Access::NotThere);
+    assert_eq!(read("/proc/1/environ"), Access::Denied("another process"));
+}
+
 #[test]
 fn levels_see_what_they_say() {
     let script = "

@@ -11,6 +11,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use super::processes::Processes;
 use super::queue::Queue;
 use super::raw::{Place, Raw, RawPath, RawTried, What, shape, writes};
+use super::root::Root;
 use super::{Operation, memory};
 use crate::destinations::Destinations;
 use crate::refusals::Refusals;
@@ -29,6 +30,8 @@ pub(crate) struct Sight {
     pub(crate) destinations: Destinations,
     queue: Option<Arc<Queue>>,
     processes: Processes,
+    /// Taken hold of for the desk.
+    root: Root,
     /// Woken up when something that must be told could not be.
     required: Option<Arc<Wake>>,
     patience: Patience,
@@ -63,11 +66,21 @@ impl Sight {
         profile: Profile,
         destinations: Destinations,
         queue: Option<Arc<Queue>>,
+        root: Root,
         required: Option<Arc<Wake>>,
     ) -> Self {
         let refusals = Refusals::default();
         let patience = Patience { since: Instant::now(), refused: 0 };
-        Self { profile, refusals, destinations, queue, processes: Processes::default(), required, patience }
+        Self {
+            profile,
+            refusals,
+            destinations,
+            queue,
+            processes: Processes::default(),
+            root,
+            required,
+            patience,
+        }
     }
 }
 
@@ -171,6 +184,7 @@ impl Sight {
         if matches!(seen, Some(RawTried::Exec { .. })) {
             self.processes.executes(asked.pid);
         }
+        self.root.hold(asked.pid);
         // If its caller still waits, what was read was its own.
         let is_its_own = answer(listener, asked, Answer::GoOn).unwrap_or(false);
         if let Some(what) = seen.filter(|_| is_its_own) {

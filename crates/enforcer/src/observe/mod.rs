@@ -11,6 +11,7 @@ mod paths;
 mod processes;
 mod queue;
 mod raw;
+mod root;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! What comes of an access: the rules of the run, asked again, and what is there.
 
 use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
 use super::raw::RawPath;
+use super::root::Root;
 use super::{Access, Actor, Operation};
 use crate::grants::{self, Grants, Source, is_within};
 use crate::layers::mounts::{HOME, RUNTIME_DIR, TMP};
@@ -20,17 +20,22 @@ const PRIVATE: [&str; 4] = [HOME, TMP, RUNTIME_DIR, "/dev"];
 pub(crate) struct Paths {
     grants: Grants,
     /// The root of the sandbox, once one of its processes could be asked for it.
-    root: Option<OwnedFd>,
+    root: Root,
 }
 
 impl Paths {
     pub(crate) fn new(grants: Grants) -> Self {
-        Self { grants, root: None }
+        Self { grants, root: Root::default() }
+    }
+
+    /// For whoever can take hold of it.
+    pub(crate) fn root(&self) -> Root {
+        self.root.clone()
     }
 
     /// The path from the root on, and what comes of the access.
     pub(super) fn judge(
-        &mut self,
+        &self,
         operation: Operation,
         path: &RawPath,
         actor: Option<&Actor>,
@@ -40,7 +45,7 @@ impl Paths {
         (path, access)
     }
 
-    fn access(&mut self, operation: Operation, path: &Path, actor: Option<&Actor>) -> Access {
+    fn access(&self, operation: Operation, path: &Path, actor: Option<&Actor>) -> Access {
         if self.grants.masks.iter().any(|(mask, _)| is_within(path, mask)) {
             return Access::Denied("forbidden");
         }
@@ -48,7 +53,7 @@ impl Paths {
         if path.starts_with("/proc/1") {
             return Access::Denied("another process");
         }
-        let found = self.find(path, actor);
+        let found = self.find(path);
         // Links are followed inside: what counts is where they lead.
         let real = found.as_deref().unwrap_or(path);
         if self.grants.masks.iter().any(|(mask, _)| is_within(real, mask)) {
@@ -68,33 +73,38 @@ impl Paths {
             (true, _, Some(grant)) => Access::Allowed(named(grant)),
             (true, ..) if writes => Access::Denied("read-only"),
             (true, ..) => Access::Allowed("of the sandbox itself".to_owned()),
-            (false, ..) if path.starts_with("/proc") => hidden_process(path),
+            (false, ..) if path.starts_with("/proc") => self.hidden_process(path, actor),
             (false, None, None) if writes => Access::Denied("not granted"),
             (false, None, None) if path.symlink_metadata().is_ok() => Access::Denied("not granted"),
             (false, ..) => Access::NotThere,
         }
     }
 
-    /// Where a path leads inside, if there is something.
-    fn find(&mut self, path: &Path, actor: Option<&Actor>) -> Option<PathBuf> {
-        if self.root.is_none() {
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            self.root = openat(CWD, format!("/proc/{}/root", actor?.pid), flags, Mode::empty()).ok();
+    /// Processes of the host are not in the sandbox's /proc; what a program wants of them is known by the name.
+    fn hidden_process(&self, path: &Path, actor: Option<&Actor>) -> Access {
+        let number = path.components().nth(2).and_then(|part| part.as_os_str().to_str());
+        let Some(number) = number.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit())) else {
+            return Access::NotThere;
+        };
+        let is_own = actor.and_then(|actor| actor.inner_pid).is_some_and(|own| own.to_string() == number);
+        if !is_own {
+            return Access::Denied("another process");
         }
+        // Its own files are there as long as it is. If it is gone by now, they were when it asked.
+        match self.find(&Path::new("/proc").join(number)) {
+            Some(_) => Access::NotThere,
+            None => Access::Allowed("of the sandbox itself".to_owned()),
+        }
+    }
+
+    /// Where a path leads inside, if there is something.
+    fn find(&self, path: &Path) -> Option<PathBuf> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let inside = openat2(self.root.as_ref()?, path, flags, Mode::empty(), ResolveFlags::IN_ROOT).ok()?;
+        let inside =
+            openat2(self.root.descriptor()?, path, flags, Mode::empty(), ResolveFlags::IN_ROOT).ok()?;
         let number = std::os::fd::AsRawFd::as_raw_fd(&inside);
         let link = rustix::fs::readlinkat(CWD, format!("/proc/self/fd/{number}"), Vec::new()).ok()?;
         Some(PathBuf::from(std::ffi::OsString::from_vec(link.into_bytes())))
-    }
-}
-
-/// Processes of the host are not in the sandbox's /proc; what a program wants of them is known by the name.
-fn hidden_process(path: &Path) -> Access {
-    let number = path.components().nth(2).and_then(|part| part.as_os_str().to_str());
-    match number {
-        Some(number) if number.bytes().all(|byte| byte.is_ascii_digit()) => Access::Denied("another process"),
-        _ => Access::NotThere,
     }
 }
 
