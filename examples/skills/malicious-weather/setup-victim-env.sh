@@ -27,7 +27,9 @@ esac
 case $home in
     *[!A-Za-z0-9/._+-]*) refuse "the folder's path may only have letters, digits and / . _ + -" ;;
 esac
-home=${home%/}
+while [ "${home%/}" != "$home" ]; do
+    home=${home%/}
+done
 [ -n "$home" ] || refuse "/ is no home to plant in"
 [ ! -L "$home" ] || refuse "$home is a link; name the folder itself"
 

@@ -67,6 +67,12 @@ pub fn connection_refused(trace: &Trace, to: &str) -> Result<(), String> {
     none_allowed(trace, is_it).map(|_| ()).map_err(|why| format!("connecting to {to}: {why}"))
 }
 
+/// Whether something that was tried was refused. That it had to wait for its share of the processor is no such thing.
+#[must_use]
+pub fn is_refusal(event: &Event) -> bool {
+    event.is_violation() && !matches!(event.what, What::ResourceLimitHit { .. })
+}
+
 /// Bytes that came back over connections to this name.
 #[must_use]
 pub fn received_from(trace: &Trace, name: &str) -> u64 {
