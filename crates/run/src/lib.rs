@@ -37,7 +37,7 @@
 mod backend;
 mod call;
 mod denial;
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(test, not(target_os = "linux")))]
 mod elsewhere;
 mod gate;
 mod job;
@@ -55,7 +55,7 @@ pub use backend::{Backend, Preview, Ran, Standing, Wall, backend};
 pub use call::read_parameters;
 pub use denial::Denial;
 pub use gate::{scan, user_policy};
-pub use job::{Audit, Job, Limits, Pin};
+pub use job::{Audit, Commands, Job, Limits, Pin};
 #[cfg(target_os = "linux")]
 pub use native::{Traced, record};
 pub use refusal::Refusal;

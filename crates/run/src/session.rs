@@ -1,11 +1,12 @@
 //! One run from its beginning to its report: the trace is open before anything else happens, and is closed whatever does.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::Policy;
-use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, TraceWriter, What};
+use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, Summary, TraceWriter, What};
 
 use crate::backend::{Preview, Ran, backend};
 use crate::denial::Denials;
@@ -85,6 +86,7 @@ pub fn scan_note(skill: &Skill, admission: &Admission<'_>) -> Result<String, Ref
 
 /// Runs a skill: scans it, checks the values, puts the walls up, runs it, and writes down what it tries. `adjust` has the last word on the
 /// job, for what the command line adds to it.
+#[must_use]
 pub fn run_skill(
     skill: &Skill,
     call: &Call,
@@ -104,6 +106,7 @@ pub fn run_skill(
 }
 
 /// Runs a job that was described by hand.
+#[must_use]
 pub fn run(job: &Job, options: Options) -> Report {
     Session::begin(&job.name, job.version.clone(), options).go_on(|| Ok(job.clone()))
 }
@@ -158,12 +161,7 @@ impl Session {
         let ran = match prepared {
             Ok((backend, job)) => {
                 for (subject, message) in &job.notes {
-                    let (subject, message) = (subject.clone(), message.clone());
-                    recorder.record(Event::new(What::Policy {
-                        subject,
-                        message,
-                        figures: Default::default(),
-                    }));
+                    recorder.record(note(subject, message.clone()));
                 }
                 backend.run(&job, recorder, &streams)
             }
@@ -199,10 +197,16 @@ fn nothing(header: Header, refusal: Refusal) -> Report {
         ended: Err(refusal),
         denials: Vec::new(),
         denials_omitted: 0,
-        summary: Default::default(),
+        summary: Summary::default(),
         stdout: Printed::default(),
         stderr: Printed::default(),
     }
+}
+
+/// Something that holds, or was decided: nothing was tried.
+pub(crate) fn note(subject: &str, message: impl Into<String>) -> Event {
+    let (subject, message) = (subject.to_owned(), message.into());
+    Event::new(What::Policy { subject, message, figures: BTreeMap::new() })
 }
 
 /// Closes a trace of nothing, with the reason.

@@ -29,6 +29,9 @@ pub(super) fn run(flags: &Flags, run: impl FnOnce(Options) -> Report) -> anyhow:
         view = Some(handle);
     }
     let report = run(options);
+    if let (Err(refusal), Format::Text) = (&report.ended, flags.format) {
+        refused(refusal);
+    }
     match view {
         Some(view) => view.finish(&report),
         None if flags.format == Format::Text && !flags.quiet => summary::print(&report),
@@ -36,8 +39,6 @@ pub(super) fn run(flags: &Flags, run: impl FnOnce(Options) -> Report) -> anyhow:
     }
     if flags.format == Format::Json {
         output::json(&serde_json::to_value(&report)?)?;
-    } else if let Err(refusal) = &report.ended {
-        refused(refusal);
     }
     Ok(Answer::Code(report.exit_code()))
 }
