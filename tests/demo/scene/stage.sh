@@ -27,7 +27,8 @@ for place in /tmp /var/tmp /home /root; do
     fi
 done
 mkdir /home/demo
-mount --move /mnt /home/demo
+mount --bind /mnt /home/demo
+umount /mnt
 
 # Services of the machine that look names up for others: a socket in a folder is in no network namespace.
 for place in /run/systemd/resolve /run/nscd /var/run/nscd /run/avahi-daemon; do
