@@ -16,7 +16,7 @@ use crate::place::{EVIDENCE, ON_STAGE, SKILLS, TRACES};
 use crate::record;
 use crate::screen::Screen;
 use crate::sink::{ADDRESS, HOST, Servers, VISITOR, ZONE};
-use crate::stage::{self, PATH};
+use crate::stage::{self, CURE, PATH};
 use crate::table::{Table, counted};
 use crate::victim::{HOME, Part, Planted};
 
@@ -113,6 +113,11 @@ impl Stage {
         let servers = Servers::start(folder)?;
         let script = folder.join(SKILLS).join("malicious-weather/setup-victim-env.sh");
         let planted = Planted::plant(&script, HOME)?;
+        // Where nothing can be held, nothing is shown: it would look as if it had been tried.
+        let able = run(planted.agent(&[PROGRAM, "exec", "--quiet", "--", "true"]))?;
+        if able.code != Some(0) {
+            bail!("this host cannot hold a sandbox:\n{}{CURE}", able.errors);
+        }
         let known = planted.files.iter().map(|(path, _)| Path::new(HOME).join(path)).collect();
         Ok(Self { screen: Screen::new(), servers, planted, known, visits: 0 })
     }

@@ -18,10 +18,11 @@ const PROGRAMS: [&str; 4] = ["python3", "curl", "ip", "mount"];
 /// Where `ip` and `mount` may be besides [`PATH`].
 const ROOTS_PATH: &str = "/usr/local/sbin:/usr/sbin:/sbin";
 
-const CURE: &str = "`skillsandbox doctor` says what this host lacks. In a container, give it \
-     `--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined` \
-     (Podman: `--security-opt seccomp=unconfined --security-opt unmask=ALL`); no capability is needed. \
-     Others: docs/kernel-support.md";
+/// What to do where there is no stage, or no sandbox on it.
+pub const CURE: &str = "\
+`skillsandbox doctor` says what this host lacks; docs/kernel-support.md says more. A container needs no capability, a user who is not root, and
+  Docker: --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined
+  Podman: --security-opt seccomp=unconfined --security-opt unmask=ALL";
 
 /// Plays there. `act` are the arguments of this program on the stage; the answer is its exit code.
 pub fn play(place: &Place, act: &[&str]) -> anyhow::Result<i32> {
