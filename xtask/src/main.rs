@@ -15,6 +15,7 @@ mod generate;
 #[cfg(feature = "mutate")]
 mod mutate;
 mod ordinary;
+mod rotel;
 mod setup;
 mod skipped;
 mod test;
@@ -33,7 +34,7 @@ For everybody:
   test                  set up this machine and run every check there is
 
 For parts of the work:
-  setup                 only the set-up: find or install libseccomp
+  setup [--tests]       only the set-up: find or install libseccomp; and what the tests need
   test-ordinary         as root: the sandbox's tests again, as an ordinary user (part of `test`)
   behaviours [--check]  how many of the promised behaviours a named test proves
   generate [--check]    write the generated files, or fail where one is stale
@@ -66,6 +67,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["test"] => test::run(),
         ["test-ordinary"] => test::test_environment().and_then(|environment| ordinary::run(&environment)),
         ["setup"] => setup::run().map(|_| ()),
+        ["setup", "--tests"] => test::test_environment().map(|_| ()),
         ["behaviours"] => behaviours::run(),
         ["behaviours", "--check"] => behaviours::check(),
         ["generate"] => generate::write(),

@@ -26,7 +26,7 @@ const PACKAGES: [(&str, &[&str]); 6] = [
     ("skillsandbox-enforcer", &[]),
     ("skillsandbox-network-tests", &[]),
     ("skillsandbox-probe", &[]),
-    ("skillsandbox-run", &["trace"]),
+    ("skillsandbox-run", &["trace", "attacks"]),
     ("skillsandbox", &["run", "exec"]),
     ("skillsandbox-demo", &["demo"]),
 ];

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::workspace::{cargo, packages, succeed, target_dir};
-use crate::{behaviours, generate, ordinary, setup, skipped};
+use crate::{behaviours, generate, ordinary, rotel, setup, skipped};
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut steps = Steps::default();
@@ -66,7 +66,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
 /// The environment of the tests: see the file of each name.
 pub(crate) fn test_environment() -> anyhow::Result<setup::Environment> {
     let mut environment = setup::run()?;
-    environment.insert("SKILLSANDBOX_REQUIRE", setup::programs()?.join(",").into());
+    let mut required = setup::programs()?;
+    if let Some(rotel) = rotel::find()? {
+        environment.insert(rotel::VARIABLE, rotel);
+        required.push(rotel::NAME);
+    }
+    environment.insert("SKILLSANDBOX_REQUIRE", required.join(",").into());
     let skipped = target_dir()?.join("skipped-tests");
     // Of an earlier run.
     let _ = fs::remove_file(&skipped);

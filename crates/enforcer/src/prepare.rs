@@ -140,7 +140,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
             seccomp: plan.waives(Layer::Seccomp),
         },
     };
-    let paths = Paths::new(located.grants);
+    let paths = Paths::new(located.grants, located.executable);
     Ok((prepared, Outside { ends, leftovers, group, mechanism, environment: located.counts, waived, paths }))
 }
 

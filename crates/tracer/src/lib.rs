@@ -27,6 +27,7 @@
 //!
 //! # Features
 //!
+//! - `otel`: export of a run as OpenTelemetry spans.
 //! - `schema`: JSON Schema of a trace, from the types.
 
 #![forbid(unsafe_code)]
@@ -53,6 +54,8 @@ mod writer;
 #[doc = include_str!("../README.md")]
 mod readme {}
 pub mod export;
+#[cfg(feature = "otel")]
+pub mod otel;
 pub mod render;
 
 pub use event::{Connection, Event, FileOperation, Line, Process, Verdict, What};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
+use rustix::io::Errno;
 
 use super::Actor;
 use crate::sys::signals::is_thread_of;
@@ -53,18 +54,23 @@ impl Processes {
     }
 
     /// The folder that a thread is in, or that one of its descriptors is of.
-    pub(super) fn folder(&mut self, thread: u32, descriptor: Option<i32>, now: Instant) -> Option<Vec<u8>> {
-        self.known(thread, now)?;
-        let known = self.known.get_mut(&thread)?;
+    pub(super) fn folder(
+        &mut self,
+        thread: u32,
+        descriptor: Option<i32>,
+        now: Instant,
+    ) -> Result<Vec<u8>, Errno> {
+        self.known(thread, now).ok_or(Errno::SRCH)?;
+        let known = self.known.get_mut(&thread).ok_or(Errno::SRCH)?;
         if known.folder.is_none() {
-            known.folder = Some(folder_of(thread)?);
+            known.folder = Some(folder_of(thread).ok_or(Errno::SRCH)?);
         }
-        let folder = known.folder.as_ref()?;
+        let folder = known.folder.as_ref().ok_or(Errno::SRCH)?;
         let link = match descriptor {
             None => readlinkat(folder, "cwd", Vec::new()),
             Some(number) => readlinkat(folder, format!("fd/{number}"), Vec::new()),
         };
-        link.ok().map(std::ffi::CString::into_bytes)
+        link.map(std::ffi::CString::into_bytes)
     }
 
     fn known(&mut self, thread: u32, now: Instant) -> Option<&Known> {

@@ -13,7 +13,7 @@ pub(crate) struct Root(Arc<OnceLock<Held>>);
 struct Held {
     root: OwnedFd,
     /// Without it, the mounts below the root would go with the last process: a descriptor keeps a namespace alive (namespaces(7)).
-    _mounts: OwnedFd,
+    _mounts: Option<OwnedFd>,
 }
 
 impl Root {
@@ -23,9 +23,15 @@ impl Root {
         if self.0.get().is_none()
             && let Some(held) = Held::of(pid)
         {
-            // Nobody else sets it.
+            // Whoever was first: it is the same root.
             let _ = self.0.set(held);
         }
+    }
+
+    /// This one.
+    #[cfg(test)]
+    pub(super) fn of(root: OwnedFd) -> Self {
+        Self(Arc::new(OnceLock::from(Held { root, _mounts: None })))
     }
 
     pub(super) fn descriptor(&self) -> Option<&OwnedFd> {
@@ -39,6 +45,6 @@ impl Held {
         let root = openat(CWD, format!("/proc/{pid}/root"), flags, Mode::empty()).ok()?;
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let mounts = openat(CWD, format!("/proc/{pid}/ns/mnt"), flags, Mode::empty()).ok()?;
-        Some(Self { root, _mounts: mounts })
+        Some(Self { root, _mounts: Some(mounts) })
     }
 }

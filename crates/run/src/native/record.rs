@@ -86,6 +86,13 @@ pub fn record(
             if outcome.lost > 0 {
                 recorder.incomplete(format!("{} things that were tried were not told", outcome.lost));
             }
+            let unseen = policy::unseen(outcome);
+            if !unseen.is_empty() {
+                recorder.incomplete(format!(
+                    "{} passed, which can open files and reach hosts that no observer sees: the profile is permissive",
+                    unseen.join(", ")
+                ));
+            }
             if outcome.audit != Audit::Full {
                 recorder.incomplete(format!(
                     "files and programs were not observed: audit level {}",

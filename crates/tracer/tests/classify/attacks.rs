@@ -42,6 +42,45 @@ fn detours_lead_to_the_same() {
     }
 }
 
+/// A link has any name; where it leads is what counts.
+#[test]
+fn links_lead_to_the_same() {
+    for (line, real, class) in [
+        ("denied read /tmp/l/credentials by /bin/cat", "/home/u/.aws/credentials", "credential_harvesting"),
+        ("denied read /work/data by /bin/cat", "/home/u/.ssh/id_rsa", "credential_harvesting"),
+        ("allowed write /tmp/x by /bin/sh", "/home/u/.bashrc", "persistence"),
+        ("denied read /tmp/r by /bin/cat", "/home/u/letter", "unauthorized_file_access"),
+        // What it is called says what was meant.
+        ("denied read /home/u/.ssh/id_rsa by /bin/cat", "/mnt/keys/1", "credential_harvesting"),
+    ] {
+        let led = event(line).leading_to(real.to_owned());
+        let (_, all) = classify([led]);
+        assert!(all.iter().any(|one| spelt(one.class) == class), "{line}: {all:?}");
+    }
+}
+
+/// What is written in a folder that only the run has does not stay, whatever it is called. What leads out of it does.
+#[test]
+fn what_is_gone_with_the_run_is_no_persistence() {
+    let private = || "/home/skill, private to the run".to_owned();
+    for (line, rule, real, expected) in [
+        ("allowed write /home/skill/.bashrc by /bin/sh", private(), None, false),
+        ("allowed rename /tmp/x /home/skill/.bashrc by /bin/mv", private(), None, false),
+        ("allowed write /home/skill/.bashrc by /bin/sh", private(), Some("/home/u/.bashrc"), true),
+        ("allowed write /home/skill/../u/.bashrc by /bin/sh", private(), None, true),
+        ("allowed write /home/u/.bashrc by /bin/sh", private(), None, true),
+        ("allowed write /home/u/.bashrc by /bin/sh", "/home/u".to_owned(), None, true),
+        ("allowed write /home/u/.bashrc by /bin/sh", ", private to the run".to_owned(), None, true),
+        ("denied write /home/skill/.bashrc by /bin/sh", private(), None, true),
+    ] {
+        let mut event = event(line);
+        event.rule = Some(rule);
+        event.leads_to = real.map(str::to_owned);
+        let (_, all) = classify([event]);
+        assert_eq!(all.iter().any(|one| spelt(one.class) == "persistence"), expected, "{line}: {all:?}");
+    }
+}
+
 #[test]
 fn many_refused_connections_before_do_not_hide_the_one_after() {
     let before = (0..500).map(|at| event(&format!("denied lookup decoy{at}.test")));
