@@ -202,7 +202,7 @@ fn changes() -> Vec<Change> {
 }
 
 #[test]
-fn a_leak_or_a_gap_in_the_record_is_a_row_that_is_wrong_and_exit_code_1() {
+fn row_157_a_leak_or_a_gap_in_the_record_is_a_row_that_is_wrong_and_exit_code_1() {
     let shown = Shown::once();
     let evidence: Value = serde_json::from_str(&shown.read("evidence.json")).unwrap();
     let folder = tempfile::tempdir().unwrap();
