@@ -30,6 +30,7 @@ Usage: cargo xtask COMMAND
 
 For everybody:
   demo                  set up this machine, build, and show the product at work
+  demo shell            the same stage, and a shell on it
   test                  set up this machine and run every check there is
 
 For parts of the work:
@@ -62,7 +63,7 @@ fn main() -> ExitCode {
 
 fn run(args: &[&str]) -> anyhow::Result<()> {
     match args {
-        ["demo"] => demo::run(),
+        ["demo", rest @ ..] => demo::run(rest),
         ["test"] => test::run(),
         ["test-ordinary"] => test::test_environment().and_then(|environment| ordinary::run(&environment)),
         ["setup"] => setup::run().map(|_| ()),
