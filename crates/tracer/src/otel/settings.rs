@@ -144,10 +144,10 @@ impl Settings {
         self
     }
 
-    /// How long [`Handle::finish`](super::Handle::finish) waits at most, in all.
+    /// How long [`Handle::finish`](super::Handle::finish) waits at most, in all; five minutes at the most.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+        self.patience = patience.min(MOST_TIME);
         self
     }
 

@@ -30,6 +30,8 @@ fn the_variables_of_the_process_are_read_and_no_proxy_leads_to_this_machine() {
             ("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.endpoint()),
             ("OTEL_EXPORTER_OTLP_HEADERS", "x-key=1"),
             ("OTEL_BSP_EXPORT_TIMEOUT", "30000"),
+            // Not spoken here, and no reason to send nothing.
+            ("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"),
             ("HTTP_PROXY", &elsewhere.endpoint()),
             ("ALL_PROXY", &elsewhere.endpoint()),
         ],
