@@ -47,7 +47,9 @@ fn exports() {
     let header = header();
     let (exporter, handle) = Exporter::from_env(&header).unwrap().unwrap();
     let mut recorder = Recorder::new(&header, None, vec![Box::new(exporter)]);
-    events().into_iter().for_each(|event| recorder.record(event));
+    for event in events() {
+        recorder.record(event);
+    }
     let _ = recorder.finish();
     assert_eq!(handle.finish().warning(), None);
 }

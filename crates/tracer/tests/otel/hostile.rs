@@ -14,7 +14,7 @@ use super::{export, patient, settings, to};
 /// For a collector that never answers: nothing but the end of this ends the waiting.
 const SHORT: Duration = Duration::from_millis(500);
 /// For one that does, on a machine that has other things to do: nobody waits for the end of this.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 fn of(manner: Manner, change: impl FnOnce(Settings) -> Settings) -> (Delivered, usize) {
     let collector = Collector::new(manner);
