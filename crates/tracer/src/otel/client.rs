@@ -310,8 +310,18 @@ pub(super) fn shown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use opentelemetry_proto::tonic::collector::trace::v1::ExportTracePartialSuccess;
+    use proptest::prelude::*;
 
     use super::*;
+
+    proptest! {
+        #[test]
+        fn no_answer_breaks_the_reader(kind in "(application/(json|x-protobuf)|\\PC{0,20})?", body: Vec<u8>) {
+            let _ = rejected(&kind, &body);
+            let json = format!("{{\"partialSuccess\":{{\"rejectedSpans\":{body:?}}}}}");
+            let _ = rejected("application/json", json.as_bytes());
+        }
+    }
 
     #[test]
     fn answers_of_collectors_are_told_from_those_of_others() {

@@ -169,7 +169,7 @@ impl Settings {
             omitted,
             patience: self.patience,
             endpoint: client::shown(&self.endpoint()),
-            warnings: self.warnings().iter().map(|warning| client::shown(warning)).collect(),
+            warnings: self.warnings().to_vec(),
             is_sampled: exporter.spans.is_sampled(),
         };
         let resource = Resource::builder_empty()

@@ -104,20 +104,20 @@ mod tests {
     #[test]
     fn the_standard_samplers_decide() {
         let trace = TraceId::from_hex(TRACE).unwrap();
-        let sampled = format!("00-{TRACE}-00f067aa0ba902b7-01");
+        let wanted = format!("00-{TRACE}-00f067aa0ba902b7-01");
         let not = format!("00-{TRACE}-00f067aa0ba902b7-00");
         for (sampler, argument, parent, expected) in [
             ("", "", "", true),
-            ("", "", sampled.as_str(), true),
+            ("", "", wanted.as_str(), true),
             ("", "", not.as_str(), false),
             ("always_on", "", &not, true),
-            ("always_off", "", &sampled, false),
+            ("always_off", "", &wanted, false),
             ("parentbased_always_off", "", "", false),
-            ("parentbased_always_off", "", &sampled, true),
+            ("parentbased_always_off", "", &wanted, true),
             ("parentbased_always_on", "", &not, false),
-            ("traceidratio", "0", &sampled, false),
+            ("traceidratio", "0", &wanted, false),
             ("traceidratio", "1", &not, true),
-            ("parentbased_traceidratio", "0", &sampled, true),
+            ("parentbased_traceidratio", "0", &wanted, true),
             ("parentbased_traceidratio", "0", "", false),
         ] {
             let values = [
@@ -136,9 +136,9 @@ mod tests {
         let (sampler, ..) =
             read(&[("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "0.25")]);
         let trace = || TraceId::from_bytes(uuid::Uuid::new_v4().into_bytes());
-        let sampled = (0..10_000).filter(|_| sampler.samples(None, trace())).count();
+        let count = (0..10_000).filter(|_| sampler.samples(None, trace())).count();
         // Eleven standard deviations: never by chance, and always if the fixed bits of a UUID were looked at.
-        assert!((2_000..3_000).contains(&sampled), "{sampled}");
+        assert!((2_000..3_000).contains(&count), "{count}");
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
         }
         let (sampler, ..) =
             read(&[("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "NaN")]);
-        assert_eq!(sampler.ratio, 1.0);
+        assert_eq!(sampler, Sampler { by_parent: false, ratio: 1.0 });
     }
 
     #[test]

@@ -144,10 +144,10 @@ impl Settings {
         self
     }
 
-    /// How long [`Handle::finish`](super::Handle::finish) waits at most, in all.
+    /// How long [`Handle::finish`](super::Handle::finish) waits at most, in all; five minutes at the most.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+        self.patience = patience.min(MOST_TIME);
         self
     }
 
@@ -321,4 +321,36 @@ fn pem(variable: &'static str, path: &str) -> Result<Vec<u8>, OtelError> {
         return Err(wrong(format!("it is no file of at most {MAX_PEM} bytes")));
     }
     fs::read(path).map_err(|error| wrong(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_variable_breaks_the_reader(
+            value in "(https?://)?[%=,;0-9a-z:/?#@\\[\\]\\PC]{0,40}",
+            number in "-?[0-9]{0,25}",
+        ) {
+            let look_up = |name: &str| match name {
+                // These are files, which a test does not look for by chance; and these end the reading.
+                _ if name.contains("CERTIFICATE") || name.contains("KEY") || name.contains("PROTOCOL") => None,
+                "OTEL_SDK_DISABLED" | "OTEL_TRACES_EXPORTER" => None,
+                _ if name.starts_with("OTEL_BSP") || name.contains("LIMIT") || name.contains("TIMEOUT") => {
+                    Some(number.clone())
+                }
+                "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" => None,
+                _ => Some(value.clone()),
+            };
+            if let Ok(Some(settings)) = Settings::from_variables(look_up) {
+                prop_assert!(settings.endpoint().starts_with("http"));
+                prop_assert!(!settings.endpoint().split('/').nth(2).unwrap_or_default().contains('@'));
+                prop_assert!(settings.queue >= 1 && settings.batch >= 1 && settings.batch <= settings.queue);
+                prop_assert!(settings.patience <= MOST_PATIENCE && !settings.timeout.is_zero());
+            }
+        }
+    }
 }

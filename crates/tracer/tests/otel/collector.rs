@@ -56,7 +56,7 @@ impl Collector {
         let stop = Arc::new(AtomicBool::new(false));
         let thread = std::thread::spawn({
             let (requests, stop) = (Arc::clone(&requests), Arc::clone(&stop));
-            move || serve(&listener, manner, &requests, &stop)
+            move || serve(&listener, &manner, &requests, &stop)
         });
         Self { address, requests, stop, thread: Some(thread) }
     }
@@ -96,8 +96,8 @@ impl Drop for Collector {
     }
 }
 
-fn serve(listener: &TcpListener, manner: Manner, requests: &Mutex<Vec<Request>>, stop: &AtomicBool) {
-    let mut answers = match &manner {
+fn serve(listener: &TcpListener, manner: &Manner, requests: &Mutex<Vec<Request>>, stop: &AtomicBool) {
+    let mut answers = match manner {
         Manner::SaysInTurn(answers) => answers.clone(),
         Manner::Says(answer) => vec![answer.clone()],
         _ => Vec::new(),
@@ -117,7 +117,7 @@ fn serve(listener: &TcpListener, manner: Manner, requests: &Mutex<Vec<Request>>,
         }
         let Some(request) = request(&mut stream) else { continue };
         requests.lock().unwrap().push(request);
-        match &manner {
+        match manner {
             Manner::Silent | Manner::Deaf => held.push(stream),
             Manner::Says(_) | Manner::SaysInTurn(_) => {
                 let answer = if answers.len() > 1 { answers.remove(0) } else { answers[0].clone() };
@@ -134,8 +134,8 @@ fn serve(listener: &TcpListener, manner: Manner, requests: &Mutex<Vec<Request>>,
                     std::thread::sleep(Duration::from_millis(5));
                 }
             }
-            Manner::Floods(head) => {
-                let _ = stream.write_all(head);
+            Manner::Floods(first) => {
+                let _ = stream.write_all(first);
                 let more = [b'x'; 4096];
                 while !stop.load(Ordering::SeqCst) && stream.write_all(&more).is_ok() {}
             }

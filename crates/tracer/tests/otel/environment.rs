@@ -30,6 +30,8 @@ fn the_variables_of_the_process_are_read_and_no_proxy_leads_to_this_machine() {
             ("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.endpoint()),
             ("OTEL_EXPORTER_OTLP_HEADERS", "x-key=1"),
             ("OTEL_BSP_EXPORT_TIMEOUT", "30000"),
+            // Not spoken here, and no reason to send nothing.
+            ("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"),
             ("HTTP_PROXY", &elsewhere.endpoint()),
             ("ALL_PROXY", &elsewhere.endpoint()),
         ],
@@ -45,7 +47,9 @@ fn exports() {
     let header = header();
     let (exporter, handle) = Exporter::from_env(&header).unwrap().unwrap();
     let mut recorder = Recorder::new(&header, None, vec![Box::new(exporter)]);
-    events().into_iter().for_each(|event| recorder.record(event));
+    for event in events() {
+        recorder.record(event);
+    }
     let _ = recorder.finish();
     assert_eq!(handle.finish().warning(), None);
 }

@@ -14,7 +14,7 @@ use super::{export, patient, settings, to};
 /// For a collector that never answers: nothing but the end of this ends the waiting.
 const SHORT: Duration = Duration::from_millis(500);
 /// For one that does, on a machine that has other things to do: nobody waits for the end of this.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 fn of(manner: Manner, change: impl FnOnce(Settings) -> Settings) -> (Delivered, usize) {
     let collector = Collector::new(manner);
@@ -308,6 +308,14 @@ fn nobody_need_ask_how_it_went() {
 fn a_handle_that_is_asked_too_early_answers_all_the_same() {
     let collector = Collector::good();
     let (exporter, handle) = patient(&collector).patience(SHORT).start(&header()).unwrap();
-    assert_eq!((handle.finish().spans, 0), (0, 0));
+    let delivered = handle.finish();
+    assert_eq!((delivered.spans, delivered.dropped, delivered.warning()), (0, 0, None));
+    // What comes after that goes nowhere, and nobody minds.
+    let mut recorder = Recorder::new(&header(), None, vec![Box::new(exporter)]);
+    recorder.record(file("/etc/shadow", Verdict::Denied));
+    assert_eq!(recorder.finish().summary.denied, 1);
+    // Nor is there a time that is too long to wait.
+    let (exporter, handle) = patient(&collector).patience(Duration::MAX).start(&header()).unwrap();
     drop(exporter);
+    assert_eq!(handle.finish().spans, 1);
 }

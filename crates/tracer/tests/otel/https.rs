@@ -155,6 +155,9 @@ fn has_openssl() -> bool {
 
 const CA: &str = "OTEL_EXPORTER_OTLP_CERTIFICATE";
 
+/// An endpoint, files by their variables, how long to wait, and what is said to it.
+type Wrong<'w> = (&'w str, &'w [(&'w str, &'w Path)], Duration, &'w str);
+
 #[test]
 fn spans_go_only_to_whom_a_certificate_vouches_for() {
     if !has_openssl() {
@@ -172,7 +175,7 @@ fn spans_go_only_to_whom_a_certificate_vouches_for() {
     let stranger = Authority::new();
     let plain = super::Collector::good();
     let plainly = plain.endpoint().replace("http://", "https://");
-    let wrong: [(&str, &[(&str, &Path)], Duration, &str); 4] = [
+    let wrong: [Wrong<'_>; 4] = [
         (&other.endpoint(), &[(CA, &ca)], LONG, "certificate"),
         (&server.endpoint(), &[(CA, &stranger.path("ca.pem"))], LONG, "certificate"),
         (&server.endpoint(), &[], LONG, "certificate"),

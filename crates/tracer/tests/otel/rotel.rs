@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use skillsandbox_tracer::{Classifier, Header};
+use skillsandbox_tracer::{Classifier, Header, Verdict};
 
 use super::common::{events, file, header};
 use super::environment::child;
@@ -203,9 +203,9 @@ fn row_144_a_collector_gets_the_spans_of_a_run_below_one_root() {
     let mut all = events();
     // Again: one more span, with how often and until when.
     let last = all.len() - 1;
-    (0..5).for_each(|_| {
-        all.insert(last, file("/home/user/.aws/credentials", skillsandbox_tracer::Verdict::Denied))
-    });
+    for _ in 0..5 {
+        all.insert(last, file("/home/user/.aws/credentials", Verdict::Denied));
+    }
     let (recorded, delivered) =
         export_by(settings, &header, all, |recorder| recorder.classify(Box::new(Classifier::new())));
     assert_eq!((delivered.spans, delivered.warning()), (9, None));

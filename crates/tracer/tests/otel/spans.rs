@@ -367,3 +367,29 @@ fn limits_of_the_environment_are_kept() {
     assert!(read.dropped_attributes_count > 3);
     assert_eq!(says(read, "skillsandbox.verdict"), "denie");
 }
+
+#[test]
+fn impossible_times_and_numbers_break_nothing() {
+    let mut all = Vec::new();
+    for time in [jiff::Timestamp::MIN, jiff::Timestamp::MAX, jiff::Timestamp::from_second(1).unwrap()] {
+        for number in [0, 1, u64::MAX] {
+            let mut connection = Connection::default();
+            (connection.duration_us, connection.sent, connection.received) = (number, number, number);
+            let mut event = Event::new(What::NetConnect(connection)).judged(Verdict::Denied, None);
+            (event.time, event.elapsed_us, event.count) = (time, number / 2, number);
+            event.last_elapsed_us = Some(number);
+            event.repeats = Some(number);
+            all.push(event);
+        }
+    }
+    let collector = Collector::good();
+    let mut header = header();
+    (header.started, header.trace_id) = (jiff::Timestamp::MAX, uuid::Uuid::nil());
+    let (recorded, delivered) =
+        export_by(patient(&collector), &header, all, |recorder| recorder.fold(Fold::Nothing));
+    assert_eq!(recorded.summary.events, 9);
+    assert_eq!((delivered.spans, delivered.warning()), (10, None));
+    let spans = collector.spans();
+    // No collector takes a trace without a number.
+    assert!(spans.iter().all(|span| span.trace_id.iter().any(|byte| *byte != 0)));
+}
