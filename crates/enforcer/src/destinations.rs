@@ -130,7 +130,7 @@ pub(crate) fn unix_socket(asked: Asked) -> Option<Vec<u8>> {
 }
 
 /// The beginning of the address that a call was given.
-fn address<'b>(asked: Asked, bytes: &'b mut [u8]) -> Option<&'b [u8]> {
+fn address(asked: Asked, bytes: &mut [u8]) -> Option<&[u8]> {
     let [_, address, length, _, to, to_length] = asked.arguments;
     let is_connect = i64::from(asked.number) == libc::SYS_connect;
     let (at, length) = if is_connect { (address, length) } else { (to, to_length) };

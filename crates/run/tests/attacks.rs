@@ -181,7 +181,7 @@ subprocess.run(['/bin/true', *['x' * 30000] * 3])
 
 /// A secret in every place that a program can put one, in every spelling.
 #[test]
-fn row_144_a_secret_is_nowhere_in_a_trace() {
+fn a_secret_is_nowhere_in_a_trace() {
     const SECRET: &str = "Correct-Horse/Battery+9";
     let script = "
 import base64, os, socket, subprocess, sys

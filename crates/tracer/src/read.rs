@@ -346,17 +346,12 @@ pub fn read_part<R: BufRead>(reader: Reader<R>, most: usize) -> Part {
             omitted += 1;
         }
     });
-    let (ending, wrong) = match checked {
-        Ok(checked) => (Some(checked.ending), None),
-        Err(error) => (None, Some(error)),
-    };
-    let (policy_violations, violation_summary) = match ending {
-        Some(ending) => (ending.policy_violations, ending.violation_summary),
-        None => {
-            let because = wrong.as_ref().map(ToString::to_string).unwrap_or_default();
-            let mut summary = Summary { incomplete_because: vec![because], ..Summary::default() };
+    let (policy_violations, violation_summary, wrong) = match checked {
+        Ok(checked) => (checked.ending.policy_violations, checked.ending.violation_summary, None),
+        Err(error) => {
+            let mut summary = Summary { incomplete_because: vec![error.to_string()], ..Summary::default() };
             tally.complete(&mut summary);
-            (tally.violations().to_vec(), summary)
+            (tally.violations().to_vec(), summary, Some(error))
         }
     };
     Part { trace: Trace { header, events, policy_violations, violation_summary }, omitted, wrong }
