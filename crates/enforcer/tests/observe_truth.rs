@@ -494,7 +494,7 @@ none: raw(59, '/absent', 0, 0)
         let exec = told.unwrap();
         assert_eq!(exec.arguments.last().is_some_and(|last| last == "behind"), is_behind, "{name}");
         assert_eq!(exec.are_cut, are_cut, "{name}");
-        assert!(exec.arguments.iter().map(String::len).sum::<usize>() <= 64 << 10);
+        assert!(exec.arguments.iter().map(String::len).sum::<usize>() <= 65 << 10);
     }
 }
 
@@ -529,5 +529,36 @@ abstract: reach('\\0abstract')
     for case in others {
         let Tried::File(file) = &case.told.last().unwrap().tried else { panic!("{case:?}") };
         assert_eq!(file.operation, Operation::Connect, "{case:?}");
+    }
+}
+
+/// One thread executes a program while the first one goes on opening files: what the new program does is not told as the old one's.
+#[test]
+fn a_program_is_known_by_its_own_name_from_its_first_call_on() {
+    let place = Place::new();
+    let prelude = "
+import time
+def child():
+    pid = os.fork()
+    if pid == 0:
+        # The first thread opens until the other one, in the middle of that, replaces them both.
+        threading.Thread(target=lambda: (time.sleep(0.02), os.execv('/bin/cat', ['cat', W + '/file']))).start()
+        while True: os.close(os.open('/etc/passwd', os.O_RDONLY))
+    os.waitpid(pid, 0)
+";
+    let lines: String = (0..20).map(|at| format!("{at}: child()\n")).collect();
+    for case in cases(&place, Audit::Full, prelude, &lines) {
+        let by = |told: &Observed| told.actor.as_ref().unwrap().binary.clone().unwrap();
+        let read = case
+            .told
+            .iter()
+            .find(|told| matches!(&told.tried, Tried::File(file) if file.path == place.write.join("file")));
+        assert!(by(read.unwrap()).ends_with("cat"), "{}: {read:?}", case.name);
+        let loaded = case
+            .told
+            .iter()
+            .rev()
+            .find(|told| matches!(&told.tried, Tried::File(file) if file.path.ends_with("ld.so.cache")));
+        assert!(by(loaded.unwrap()).ends_with("cat"), "{}: {loaded:?}", case.name);
     }
 }

@@ -60,7 +60,7 @@ pub use job::{Audit, Commands, Job, Limits, Pin};
 pub use native::{Traced, record};
 pub use refusal::Refusal;
 pub use report::{By, Ended, Report, Status};
-pub use session::{Admission, Options, Streams, preview, run, run_skill, scan_note};
+pub use session::{Admission, LateSink, Options, Streams, preview, run, run_skill, scan_note};
 pub use skill::{Call, Skill};
 pub use state::{policy_file, state_folder, traces_folder};
 pub use stop::Stop;

@@ -40,17 +40,22 @@ pub struct Options {
     pub trace: Option<PathBuf>,
     /// Who else is told what happens, as it happens.
     pub sinks: Vec<Box<dyn Sink>>,
+    /// The same of those that are made for one trace, by its header.
+    pub late_sinks: Vec<LateSink>,
     /// Inputs and outputs.
     pub streams: Streams,
     /// Who runs it, for the trace; this crate unless set.
     pub tool: Option<String>,
 }
 
+/// Makes a sink for a run, when that begins; `None` for none.
+pub type LateSink = Box<dyn FnOnce(&Header) -> Option<Box<dyn Sink>>>;
+
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("trace", &self.trace)
-            .field("sinks", &self.sinks.len())
+            .field("sinks", &(self.sinks.len() + self.late_sinks.len()))
             .field("streams", &self.streams)
             .field("tool", &self.tool)
             .finish()
@@ -140,6 +145,7 @@ impl Session {
         let trace = options.trace.or_else(|| state::trace_file(name, header.trace_id));
         let denials = Denials::default();
         let mut sinks = options.sinks;
+        sinks.extend(options.late_sinks.into_iter().filter_map(|make| make(&header)));
         sinks.push(Box::new(denials.clone()));
         let recorder = open(trace.as_deref(), &header)
             .map(|writer| Recorder::new(&header, Some(writer), sinks).classify(Box::new(Classifier::new())));

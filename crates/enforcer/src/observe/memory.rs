@@ -17,10 +17,12 @@ const FIRST: usize = 256;
 /// Nothing is read across the end of a page: the next one need not be there.
 const PAGE: usize = 4096;
 
-/// Arguments of a program that are read, bytes of each, and bytes of all: as many as a trace keeps.
+/// Arguments of a program that are read, bytes of each, and bytes of all: as many as a trace keeps, and so much more that a secret
+/// that lies across the end of what is kept is still seen whole, and taken out.
 const MOST_ARGUMENTS: usize = 256;
-const ARGUMENT: usize = 16 << 10;
-const ALL_ARGUMENTS: usize = 64 << 10;
+const ARGUMENT: usize = (16 << 10) + MORE;
+const ALL_ARGUMENTS: usize = (64 << 10) + MORE;
+const MORE: usize = 1 << 10;
 
 /// Why a path could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

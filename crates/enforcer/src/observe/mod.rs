@@ -168,7 +168,7 @@ pub struct Execution {
     pub path: PathBuf,
     /// Where that leads, if there are links on the way.
     pub real: Option<PathBuf>,
-    /// Its arguments: at most 256, of each the first 16 KiB, and 64 KiB of all.
+    /// Its arguments: at most 256, of each the first 17 KiB, and 65 KiB of all.
     pub arguments: Vec<String>,
     /// That is not all: there are more, or longer ones, or some that could not be read.
     pub are_cut: bool,

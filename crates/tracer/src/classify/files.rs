@@ -6,7 +6,7 @@ use crate::trace::{Class, Severity};
 use super::Found;
 use super::finding::{Finding, Moment, Tally, is_prevented, mark, moment};
 use super::path::{Patterns, is_by, plain};
-use super::places::{self, Access, LISTERS, LOOKED_FOR, PRIVATE, Weight, When};
+use super::places::{self, Access, COPIERS, LISTERS, LOOKED_FOR, PRIVATE, Weight, When};
 
 /// Kinds of places where many look that make a harvest together.
 const SHARED_KINDS: usize = 3;
@@ -117,14 +117,11 @@ impl Files {
                 continue;
             }
             if place.class == Class::CredentialHarvesting {
+                // No program looks there as a matter of course by way of another.
+                let weight = if is_by(process, COPIERS) { Weight::Alone } else { place.weight };
                 if self.harvest.touched(
                     event,
-                    Touch {
-                        kind: rule,
-                        weight: place.weight,
-                        techniques: place.techniques,
-                        says: place.says,
-                    },
+                    Touch { kind: rule, weight, techniques: place.techniques, says: place.says },
                 ) {
                     class = class.or(Some(place.class));
                 }

@@ -55,6 +55,10 @@ pub(crate) struct Flags {
     #[arg(long)]
     pub(crate) stdin: bool,
 
+    /// Send what happens to an OpenTelemetry collector, as the OTEL_* variables say (http://localhost:4318 unless set)
+    #[arg(long)]
+    pub(crate) otel: bool,
+
     /// Print no summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
