@@ -1,12 +1,16 @@
 #!/bin/sh
-# Sets the stage, as root of new namespaces that the caller made (user, mounts, network, processes): sh stage.sh FOLDER COMMAND...
+# Sets the stage, as root of new namespaces that the caller made (user, mounts, network, processes):
 #
-# FOLDER becomes /home/demo. Nothing but loopback leads anywhere, names are looked up on the stage, and the homes and temporary files
-# of the machine are out of sight. Then COMMAND has it. Whatever is wrong ends it before that.
+#   sh stage.sh FOLDER SKILLSANDBOX DEMO ARGUMENTS...
+#
+# FOLDER becomes /home/demo, and the two programs lie in its bin. Nothing but loopback leads anywhere, names are looked up on the stage, and the homes and temporary files
+# of the machine are out of sight. Then DEMO has it. Whatever is wrong ends it before that.
 set -eu
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 folder=$1
-shift
+skillsandbox=$2
+demo=$3
+shift 3
 
 # The network: 9.9.0.0/16 plays the Internet. With no address but 127.0.0.1 glibc would not even ask for names.
 ip link set lo up
@@ -20,15 +24,17 @@ fi
 
 # Mounts are this namespace's own.
 mount --make-rprivate /
-mount --bind "$folder" /mnt
+mount --bind "$skillsandbox" "$folder/bin/skillsandbox"
+mount --bind "$demo" "$folder/bin/skillsandbox-demo"
+mount --rbind "$folder" /mnt
 for place in /tmp /var/tmp /home /root; do
     if [ -d "$place" ] && [ ! -L "$place" ]; then
         mount -t tmpfs -o mode=1777 demo "$place"
     fi
 done
 mkdir /home/demo
-mount --bind /mnt /home/demo
-umount /mnt
+mount --rbind /mnt /home/demo
+umount --lazy /mnt
 
 # Services of the machine that look names up for others: a socket in a folder is in no network namespace.
 for place in /run/systemd/resolve /run/nscd /var/run/nscd /run/avahi-daemon; do
@@ -60,4 +66,4 @@ for bundle in /etc/pki/tls/certs/ca-bundle.crt /etc/pki/ca-trust/extracted/pem/t
 done
 
 cd /home/demo
-exec "$@"
+exec bin/skillsandbox-demo "$@"

@@ -1,10 +1,9 @@
 //! The folder that a demo is played from: programs, scripts and skills, complete, so that nothing else of the machine is needed.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
 use crate::certificates;
 
@@ -12,8 +11,6 @@ use crate::certificates;
 pub const ON_STAGE: &str = "/home/demo";
 /// The skills, in it.
 pub const SKILLS: &str = "examples/skills";
-/// The program that is shown, in it.
-pub const PROGRAM: &str = "bin/skillsandbox";
 /// Made by whoever has come on stage.
 pub const ARRIVED: &str = "on-stage";
 /// What was seen, as JSON.
@@ -61,18 +58,25 @@ const FILES: [(&str, &str); 12] = [
 #[derive(Debug)]
 pub struct Place {
     path: PathBuf,
+    program: PathBuf,
     _temporary: Option<tempfile::TempDir>,
 }
 
 impl Place {
     /// Fills a new folder. `keep` must not exist yet.
     pub fn make(keep: Option<&Path>, program: &Path) -> anyhow::Result<Self> {
+        let program = program.canonicalize().ok().filter(|program| program.is_file()).with_context(|| {
+            format!(
+                "there is no program {}; `cargo build --package skillsandbox` makes it",
+                program.display()
+            )
+        })?;
         let place = if let Some(path) = keep {
             fs::create_dir(path).with_context(|| format!("cannot make {}", path.display()))?;
-            Self { path: path.canonicalize()?, _temporary: None }
+            Self { path: path.canonicalize()?, program, _temporary: None }
         } else {
             let temporary = tempfile::Builder::new().prefix("skillsandbox-demo-").tempdir()?;
-            Self { path: temporary.path().canonicalize()?, _temporary: Some(temporary) }
+            Self { path: temporary.path().canonicalize()?, program, _temporary: Some(temporary) }
         };
         for (name, text) in FILES {
             let path = place.path.join(name);
@@ -81,8 +85,10 @@ impl Place {
         }
         fs::create_dir(place.path.join(TRACES))?;
         fs::create_dir(place.path.join("bin"))?;
-        place.program(program, PROGRAM)?;
-        place.program(&std::env::current_exe()?, "bin/skillsandbox-demo")?;
+        // The programs themselves are mounted here, on the stage.
+        for name in ["skillsandbox", "skillsandbox-demo"] {
+            fs::write(place.path.join("bin").join(name), "")?;
+        }
         certificates::make(&place.path)?;
         Ok(place)
     }
@@ -93,12 +99,9 @@ impl Place {
         &self.path
     }
 
-    fn program(&self, from: &Path, to: &str) -> anyhow::Result<()> {
-        if !from.is_file() {
-            bail!("there is no program {}; `cargo build --package skillsandbox` makes it", from.display());
-        }
-        let to = self.path.join(to);
-        fs::copy(from, &to).with_context(|| format!("cannot copy {}", from.display()))?;
-        Ok(fs::set_permissions(to, fs::Permissions::from_mode(0o755))?)
+    /// The program that is shown, where it is on the machine.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
     }
 }

@@ -27,8 +27,7 @@ pub fn classified(trace: &Trace, class: Class, techniques: &[&str]) -> Result<St
     if !found.prevented {
         return Err(format!("{name} is on record, and not as prevented"));
     }
-    let shown = if techniques.is_empty() { ids.as_slice() } else { techniques };
-    Ok(format!("{name}, {}", shown.join(" ")))
+    Ok(format!("{name}, {}", techniques.join(" ")))
 }
 
 /// Whether something was tried that matches, and nothing of that kind was allowed.

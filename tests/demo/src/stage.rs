@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 
-use crate::place::{ARRIVED, ON_STAGE, Place};
+use crate::place::{ARRIVED, Place};
 
 /// On the stage, for everybody. Where the system keeps programs, and nobody's own.
 pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -46,7 +46,7 @@ pub fn play(place: &Place, act: &[&str]) -> anyhow::Result<i32> {
         .args(["--kill-child", "--", "/bin/sh"])
         .arg(place.path().join("scene/stage.sh"))
         .arg(place.path());
-    command.arg(format!("{ON_STAGE}/bin/skillsandbox-demo")).args(act);
+    command.arg(place.program()).arg(std::env::current_exe()?).args(act);
     command.env_clear().env("PATH", PATH).env("LANG", "C.UTF-8");
     for name in KEPT {
         command.envs(std::env::var_os(name).map(|value| (name, value)));

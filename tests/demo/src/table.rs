@@ -124,7 +124,7 @@ fn environment(evidence: &Evidence) -> Row {
         let stripped = record::environment(trace, "stripped");
         let secrets = record::environment(trace, "stripped_secrets");
         let enough = usize::try_from(stripped).is_ok_and(|stripped| stripped >= planted) && secrets > 0;
-        let text = format!("policy: {stripped} variables withheld, {secrets} of them secrets");
+        let text = format!("policy: {stripped} variables withheld");
         if enough { Ok(text) } else { Err(format!("{text}, of {planted} that were planted")) }
     });
     judge.0
@@ -166,7 +166,7 @@ fn https(evidence: &Evidence) -> Row {
     judge.should(with.0 == 0, "LEAKED");
     judge.record(&evidence.with.trace, |trace| {
         record::names_refused(trace, HOST)?;
-        record::classified(trace, Class::CredentialExfiltration, &[])
+        record::classified(trace, Class::CredentialExfiltration, &["T1048"])
     });
     judge.0
 }
@@ -249,7 +249,7 @@ fn answer(evidence: &Evidence) -> Row {
             return Err("nothing came from the weather service".to_owned());
         }
         Ok(format!(
-            "honest skill: {} bytes from api.weather.test, nothing else",
+            "honest skill: {} bytes from api.weather.test",
             record::received_from(trace, "api.weather.test")
         ))
     });
