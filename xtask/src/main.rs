@@ -10,6 +10,7 @@ mod behaviours;
 mod bench;
 mod bench_scanner;
 mod demo;
+mod elsewhere;
 mod eval;
 mod generate;
 #[cfg(feature = "mutate")]
