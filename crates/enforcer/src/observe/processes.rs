@@ -114,12 +114,16 @@ impl Processes {
         let Some(known) = self.known.get(&thread) else { return false };
         let pid = known.actor.pid;
         let Some(executing) = self.executing.get(&pid) else { return false };
+        // A thread that is just being ended executes nothing any more, and its number is the next program's.
+        let is_known = known.actor.binary.is_some();
         // Another program than before: it is done.
-        if now.duration_since(executing.since) >= BELIEVED || known.actor.binary != executing.binary {
+        let is_done = is_known && known.actor.binary != executing.binary;
+        if is_done || now.duration_since(executing.since) >= BELIEVED {
             self.executing.remove(&pid);
             return false;
         }
-        let is_same = known.folder.as_ref().is_some_and(|folder| binary_of(folder) == known.actor.binary);
+        let is_same =
+            is_known && known.folder.as_ref().is_some_and(|folder| binary_of(folder) == known.actor.binary);
         if !is_same {
             self.leaders.retain(|(leader, _)| leader.pid != pid);
         }
