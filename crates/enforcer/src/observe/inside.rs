@@ -93,6 +93,9 @@ impl Inside {
         let path = joined(raw);
         let own = actor.and_then(|actor| actor.inner_pid);
         let nofollow = if raw.follows { OFlags::empty() } else { OFlags::NOFOLLOW };
+        if let Some(lead) = without_links(root, &path, nofollow) {
+            return Some(lead);
+        }
         match look(root, &path, nofollow) {
             Ok(there) => Some(Lead { path: name_of(&there)?, found: Found::There }),
             Err(Errno::NOENT) => {
@@ -106,6 +109,36 @@ impl Inside {
 fn joined(raw: &RawPath) -> PathBuf {
     let text = Path::new(OsStr::from_bytes(&raw.text));
     raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base))).join(text)
+}
+
+/// Most paths have no link in them, and lead where they say: the kernel need not be asked for their name. `None` for all others.
+fn without_links(root: &OwnedFd, path: &Path, flags: OFlags) -> Option<Lead> {
+    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
+    let flags = OFlags::PATH | OFlags::CLOEXEC | flags;
+    let is_there = |path: &Path| openat2(root, path, flags, Mode::empty(), resolve).map(drop);
+    let found = match is_there(path) {
+        Ok(()) => Found::There,
+        // No part of it that is there is a link.
+        Err(Errno::NOENT) if path.parent().is_some_and(|folder| is_there(folder).is_ok()) => Found::Folder,
+        Err(Errno::NOENT) => Found::Nothing,
+        Err(_) => return None,
+    };
+    Some(Lead { path: plain(path), found })
+}
+
+/// Without `.` and `..`, by their names.
+pub(super) fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::Normal(part) => plain.push(part),
+            _ => {}
+        }
+    }
+    plain
 }
 
 fn look(root: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::inside::{Found, Inside, Lead};
+use super::inside::{Found, Inside, Lead, plain};
 use super::raw::RawPath;
 use super::{Access, Actor, Operation};
 use crate::executable::Executable;
@@ -168,16 +168,7 @@ fn named(grant: &grants::Grant) -> String {
 fn whole(raw: &RawPath, actor: Option<&Actor>) -> PathBuf {
     let text = Path::new(OsStr::from_bytes(&raw.text));
     let base = raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base)));
-    let mut whole = PathBuf::from("/");
-    for part in base.join(text).components() {
-        match part {
-            Component::ParentDir => {
-                whole.pop();
-            }
-            Component::Normal(part) => whole.push(part),
-            _ => {}
-        }
-    }
+    let whole = plain(&base.join(text));
     let own = actor.and_then(|actor| actor.inner_pid);
     match (whole.strip_prefix("/proc/self"), own) {
         (Ok(rest), Some(own)) => {

@@ -27,7 +27,14 @@ pub(super) struct Processes {
     leaders: VecDeque<(Arc<Actor>, Instant)>,
     /// Processes that were about to execute another program, and when: until they have, another thread of theirs may call, and be
     /// known by the old one.
-    executing: HashMap<u32, Instant>,
+    executing: HashMap<u32, Executing>,
+}
+
+#[derive(Debug)]
+struct Executing {
+    since: Instant,
+    /// The program before.
+    binary: Option<String>,
 }
 
 #[derive(Debug)]
@@ -48,14 +55,15 @@ impl Processes {
 
     /// It is about to execute another program.
     pub(super) fn executes(&mut self, thread: u32, now: Instant) {
-        let Some(pid) = self.known.get(&thread).map(|known| known.actor.pid) else { return };
+        let Some(actor) = self.known.get(&thread).map(|known| &known.actor) else { return };
+        let (pid, binary) = (actor.pid, actor.binary.clone());
         if self.executing.len() >= MOST {
-            self.executing.retain(|_, since| now.duration_since(*since) < BELIEVED);
+            self.executing.retain(|_, executing| now.duration_since(executing.since) < BELIEVED);
         }
         if self.executing.len() >= MOST {
             self.executing.clear();
         }
-        self.executing.insert(pid, now);
+        self.executing.insert(pid, Executing { since: now, binary });
         self.leaders.retain(|(leader, _)| leader.pid != pid);
         // Its other threads are gone by then.
         for known in self.known.values_mut().filter(|known| known.actor.pid == pid) {
@@ -105,12 +113,17 @@ impl Processes {
     fn has_executed(&mut self, thread: u32, now: Instant) -> bool {
         let Some(known) = self.known.get(&thread) else { return false };
         let pid = known.actor.pid;
-        let Some(since) = self.executing.get(&pid) else { return false };
-        if now.duration_since(*since) >= BELIEVED {
+        let Some(executing) = self.executing.get(&pid) else { return false };
+        // A thread that is just being ended executes nothing any more, and its number is the next program's.
+        let is_known = known.actor.binary.is_some();
+        // Another program than before: it is done.
+        let is_done = is_known && known.actor.binary != executing.binary;
+        if is_done || now.duration_since(executing.since) >= BELIEVED {
             self.executing.remove(&pid);
             return false;
         }
-        let is_same = known.folder.as_ref().is_some_and(|folder| binary_of(folder) == known.actor.binary);
+        let is_same =
+            is_known && known.folder.as_ref().is_some_and(|folder| binary_of(folder) == known.actor.binary);
         if !is_same {
             self.leaders.retain(|(leader, _)| leader.pid != pid);
         }
