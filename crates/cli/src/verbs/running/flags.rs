@@ -55,6 +55,10 @@ pub(crate) struct Flags {
     #[arg(long)]
     pub(crate) stdin: bool,
 
+    /// Do not record the run in the history
+    #[arg(long)]
+    pub(crate) no_history: bool,
+
     /// Print no summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
