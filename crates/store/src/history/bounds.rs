@@ -16,6 +16,8 @@ pub(super) const NAME: usize = 200;
 pub(super) const TEXT: usize = 1000;
 /// Characters of an error, which may be of several lines.
 pub(super) const ERROR: usize = 4000;
+/// Characters of a text that are searched for secrets; of a longer one the rest is not kept in any case.
+pub(super) const LOOKED_AT: usize = 64 * 1024;
 /// Bytes of all parameters together, and of all arguments together.
 pub(super) const VALUES: usize = 16 * 1024;
 /// How deep parameters are kept.

@@ -5,7 +5,6 @@
 //! no half of a secret is left which nothing recognises any more.
 
 use serde_json::{Map, Value};
-use skillsandbox_manifest::is_sensitive;
 use skillsandbox_tracer::Redactor;
 
 use super::bounds::{self, CUT, cut};
@@ -33,16 +32,18 @@ pub(super) struct Clean {
 }
 
 impl Clean {
-    pub(super) fn new(entry: &Entry) -> Result<Self, Error> {
+    /// `shapes` is used where the entry names no secrets: a redactor takes a while to be made.
+    pub(super) fn new(entry: &Entry, shapes: &Redactor) -> Result<Self, Error> {
         let mut known = entry.secrets.clone();
         for (name, value) in &entry.parameters {
-            if entry.secret_parameters.contains(name) || is_sensitive(name) {
+            if entry.secret_parameters.contains(name) || named::gives_away(name) {
                 texts_in(name, value, &mut known, 0);
             }
         }
-        let cleaner =
-            Cleaner { redactor: Redactor::new(known)?, secret_parameters: &entry.secret_parameters };
-        let name = |text: &str| cut(&cleaner.redactor.redact(text), bounds::NAME);
+        let own = if known.is_empty() { None } else { Some(Redactor::new(known)?) };
+        let redactor = own.as_ref().unwrap_or(shapes);
+        let cleaner = Cleaner { redactor, secret_parameters: &entry.secret_parameters };
+        let name = |text: &str| cleaner.short(text, bounds::NAME);
         let mut room = bounds::VALUES;
         let parameters = cleaner.object(&entry.parameters, &mut room, 0);
         let mut room = bounds::VALUES;
@@ -58,7 +59,7 @@ impl Clean {
             arguments: Value::Array(arguments).to_string(),
             user: entry.user.as_deref().map(name),
             ending: name(&entry.ending),
-            error: entry.error.as_deref().map(|text| cut(&cleaner.redactor.redact(text), bounds::ERROR)),
+            error: entry.error.as_deref().map(|text| cleaner.short(text, bounds::ERROR)),
             denials,
             denials_omitted: entry.denials_omitted.saturating_add(left_out),
             classes: entry.classes.iter().take(bounds::CLASSES).map(|class| cleaner.class(class)).collect(),
@@ -80,11 +81,25 @@ fn texts_in(name: &str, value: &Value, known: &mut Vec<(String, String)>, depth:
 }
 
 struct Cleaner<'a> {
-    redactor: Redactor,
+    redactor: &'a Redactor,
     secret_parameters: &'a [String],
 }
 
 impl Cleaner<'_> {
+    /// Without secrets, and then no longer than this.
+    fn short(&self, text: &str, most: usize) -> String {
+        let Some((end, _)) = text.char_indices().nth(bounds::LOOKED_AT) else {
+            return cut(&self.redactor.redact(text), most);
+        };
+        // The end of what is looked at may be half a secret: it is kept only if it is cut off anyway.
+        let looked_at = self.redactor.redact(text.get(..end).unwrap_or_default());
+        if looked_at.chars().nth(most.saturating_add(bounds::LOOKED_AT / 2)).is_some() {
+            cut(&looked_at, most)
+        } else {
+            format!("{REDACTED}{CUT}")
+        }
+    }
+
     /// The members that there is room for. A last one says how many there was none for.
     fn object(&self, values: &Map<String, Value>, room: &mut usize, depth: usize) -> Map<String, Value> {
         let mut kept = Map::new();
@@ -94,13 +109,13 @@ impl Cleaner<'_> {
                 break;
             }
             let declared = depth == 0 && self.secret_parameters.contains(name);
-            let value = if declared || is_sensitive(name) {
+            let value = if declared || named::gives_away(name) {
                 spend(room, REDACTED.len());
                 REDACTED.into()
             } else {
                 self.value(value, room, depth + 1)
             };
-            let name = cut(&self.redactor.redact(name), bounds::NAME);
+            let name = self.short(name, bounds::NAME);
             spend(room, name.len());
             kept.insert(name, value);
         }
@@ -155,18 +170,17 @@ impl Cleaner<'_> {
             return self.cut(&value, room);
         }
         let named = named::without_values(text, next_is_secret);
-        self.cut(&self.redactor.redact(&named), room)
+        self.cut(&named, room)
     }
 
     fn cut(&self, text: &str, room: &mut usize) -> String {
-        // What a replacement has moved together could be a secret again.
-        let text = cut(&self.redactor.redact(text), bounds::TEXT.min(*room));
+        let text = self.short(text, bounds::TEXT.min(*room));
         spend(room, text.len().max(1));
         text
     }
 
     fn denial(&self, denial: &Denied) -> Denied {
-        let text = |text: &String| cut(&self.redactor.redact(text), bounds::TEXT);
+        let text = |text: &String| self.short(text, bounds::TEXT);
         Denied {
             kind: cut(&denial.kind, bounds::NAME),
             what: text(&denial.what),
@@ -182,7 +196,7 @@ impl Cleaner<'_> {
             class: cut(&class.class, bounds::NAME),
             severity: cut(&class.severity, bounds::NAME),
             prevented: class.prevented,
-            message: cut(&self.redactor.redact(&class.message), bounds::TEXT),
+            message: self.short(&class.message, bounds::TEXT),
         }
     }
 }

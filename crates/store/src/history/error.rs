@@ -62,7 +62,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// It may not be written.
-    #[error("{} cannot be written: it, its folder or its file system is read-only", path.display())]
+    #[error("{} cannot be opened to be written: it, its folder or its file system is read-only", path.display())]
     ReadOnly {
         /// Which.
         path: PathBuf,
@@ -106,7 +106,10 @@ pub(super) fn of(path: &Path) -> impl Fn(rusqlite::Error) -> Error + Copy + '_ {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Error::Broken { path, source },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Locked { path },
             Some(ErrorCode::DiskFull) => Error::Full { path },
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Error::ReadOnly { path },
+            // It is there, and ours: what cannot be opened are the files that SQLite makes beside it.
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                Error::ReadOnly { path }
+            }
             _ => Error::Database { path, source },
         }
     }

@@ -52,6 +52,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
+use skillsandbox_tracer::Redactor;
 
 pub use bounds::{KEEP, MAX_BYTES};
 pub use csv::{csv_header, csv_line};
@@ -81,6 +82,7 @@ pub struct History {
     path: PathBuf,
     keep: u64,
     bytes: u64,
+    shapes: Redactor,
 }
 
 impl History {
@@ -89,7 +91,7 @@ impl History {
         let path = place::make(path)?;
         let mut connection = patiently(|| Self::writable(&path))?;
         patiently(|| schema::migrate(&mut connection, &path))?;
-        Ok(Self { connection, path, keep: KEEP, bytes: MAX_BYTES })
+        Ok(Self { connection, path, keep: KEEP, bytes: MAX_BYTES, shapes: Redactor::of_shapes()? })
     }
 
     /// Opens the history in this file, to look at it; `None` where there is none yet. Where nothing can be written, it is read all
@@ -132,7 +134,8 @@ impl History {
 
     /// The same for several, all or none.
     pub fn record_all(&mut self, entries: &[Entry]) -> Result<(), Error> {
-        let clean: Vec<Clean> = entries.iter().map(Clean::new).collect::<Result<_, _>>()?;
+        let clean: Vec<Clean> =
+            entries.iter().map(|entry| Clean::new(entry, &self.shapes)).collect::<Result<_, _>>()?;
         let failed = of(&self.path);
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
@@ -197,7 +200,7 @@ impl History {
         if version < schema::newest() {
             return Err(Error::ReadOnly { path });
         }
-        Ok(Self { connection, path, keep: KEEP, bytes: MAX_BYTES })
+        Ok(Self { connection, path, keep: KEEP, bytes: MAX_BYTES, shapes: Redactor::of_shapes()? })
     }
 }
 

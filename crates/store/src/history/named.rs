@@ -92,9 +92,18 @@ fn name_of(text: &str) -> &str {
     text.get(start..).unwrap_or_default().trim_start_matches('-')
 }
 
+/// Whether a name says that its value is a secret: what variables are called so, and what headers and flags are.
+pub(super) fn gives_away(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    is_sensitive(name)
+        || lower.ends_with("cookie")
+        || lower.contains("authoriz")
+        || lower.contains("authoris")
+        || matches!(lower.as_str(), "pass" | "pw")
+}
+
 fn speaks_of_a_secret(name: &str) -> bool {
-    let name = name_of(name.trim_end_matches(['"', '\'', '`', '\\']));
-    is_sensitive(name) || name.to_ascii_lowercase().ends_with("cookie")
+    gives_away(name_of(name.trim_end_matches(['"', '\'', '`', '\\'])))
 }
 
 /// `--token`, whose value is the next word.
