@@ -1,4 +1,4 @@
-//! What SkillSandbox keeps on disk.
+//! What is kept on disk of skills and their runs.
 //!
 //! - [`history`]: what every run came to.
 

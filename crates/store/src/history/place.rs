@@ -23,22 +23,20 @@ pub(super) fn make(path: &Path) -> Result<PathBuf, Error> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(folder).map_err(failed)?;
     let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    match check(path)? {
-        Some(path) => Ok(path),
-        None => {
-            let mut options = OpenOptions::new();
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            match options.write(true).create_new(true).open(path) {
-                Ok(_) => {}
-                // Another process was faster.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) if is_read_only(&error) => return Err(Error::ReadOnly { path: path.to_owned() }),
-                Err(error) => return Err(failed(error)),
-            }
-            check(path)?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
-        }
+    if let Some(path) = check(path)? {
+        return Ok(path);
     }
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.write(true).create_new(true).open(path) {
+        Ok(_) => {}
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) if is_read_only(&error) => return Err(Error::ReadOnly { path: path.to_owned() }),
+        Err(error) => return Err(failed(error)),
+    }
+    check(path)?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
 }
 
 /// The path with no link left in it, if there is a file; an error where it is not one that is ours alone.

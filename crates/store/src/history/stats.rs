@@ -98,13 +98,13 @@ fn count(connection: &Connection, filter: &Filter) -> rusqlite::Result<Stats> {
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query(params_from_iter(values.clone()))?;
     while let Some(row) = rows.next()? {
-        let (skill, status, count): (String, String, u64) = (row.get(0)?, row.get(1)?, number(row, 2)?);
+        let (skill, went, count): (String, String, u64) = (row.get(0)?, row.get(1)?, number(row, 2)?);
         if stats.skills.last().is_none_or(|last| last.skill != skill) {
             stats.skills.push(SkillStats { skill, ..SkillStats::default() });
         }
-        stats.total.add(&status, count);
+        stats.total.add(&went, count);
         if let Some(last) = stats.skills.last_mut() {
-            last.counts.add(&status, count);
+            last.counts.add(&went, count);
         }
     }
     stats.skills.sort_by(|a, b| b.counts.runs.cmp(&a.counts.runs).then_with(|| a.skill.cmp(&b.skill)));
