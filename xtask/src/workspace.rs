@@ -121,7 +121,7 @@ mod tests {
                 "skillsandbox-scanner",
             ],
         ),
-        ("skillsandbox-store", &["skillsandbox-scanner", "skillsandbox-tracer"]),
+        ("skillsandbox-store", &["skillsandbox-manifest", "skillsandbox-scanner", "skillsandbox-tracer"]),
         ("skillsandbox-mcp", &["skillsandbox-run", "skillsandbox-scanner", "skillsandbox-store"]),
         // Only with its feature `mutate`.
         ("skillsandbox-benches", &["skillsandbox-scanner"]),

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, ValueEnum};
-use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile};
+use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile, is_sensitive};
 use skillsandbox_run::{Job, run};
 
-use super::running::{self, flags::Flags};
+use super::running::{self, flags::Flags, past::Asked};
 use crate::output::Answer;
 
 /// Processes that a command may have unless it is told otherwise.
@@ -87,7 +87,11 @@ impl Exec {
         }
         let kept = self.flags.keep_tmp()?;
         self.flags.apply(&mut job, kept.as_ref());
-        running::run(&self.flags, |options| run(&job, options))
+        let mut asked = Asked::new("exec", &self.command);
+        for (name, value) in job.set_env.iter().filter(|(name, _)| is_sensitive(name)) {
+            asked.secret(name, value);
+        }
+        running::run(&self.flags, &asked, |options| run(&job, options))
     }
 
     fn job(&self) -> anyhow::Result<Job> {

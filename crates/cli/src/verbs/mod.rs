@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod explain;
+pub(crate) mod history;
 pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod run;

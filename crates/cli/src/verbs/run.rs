@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use skillsandbox_run::{Admission, Call, Refusal, Skill, read_parameters, run_skill, scan_note, user_policy};
 
-use super::running::{self, flags::Flags};
+use super::running::{self, flags::Flags, past::Asked};
 use crate::output::Answer;
 
 /// Run a skill in the sandbox, held to what it declares, and record what it really tries
@@ -52,20 +52,25 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        match self.prepared() {
+        let mut asked = Asked::new("run", &self.arguments);
+        match self.prepared(&mut asked) {
             Ok(answer) => answer,
             Err(refusal) => {
+                asked.refused(&self.flags, &self.dir, &refusal);
                 running::refused(&refusal);
                 Ok(Answer::Code(refusal.exit_code()))
             }
         }
     }
 
-    fn prepared(&self) -> Result<anyhow::Result<Answer>, Refusal> {
-        let policy = user_policy(self.policy.as_deref(), Path::new(&self.dir))?;
-        let skill = Skill::load(&self.dir, policy.as_ref())?;
-        let values = self.values.iter().map(String::as_str);
-        let parameters = read_parameters(skill.manifest(), values)?;
+    fn prepared(&self, asked: &mut Asked) -> Result<anyhow::Result<Answer>, Refusal> {
+        let values = || self.values.iter().map(String::as_str);
+        let loaded = user_policy(self.policy.as_deref(), Path::new(&self.dir))
+            .and_then(|policy| Ok((Skill::load(&self.dir, policy.as_ref())?, policy)));
+        asked.values(values(), loaded.as_ref().ok().map(|(skill, _)| skill.manifest()));
+        let (skill, policy) = loaded?;
+        let parameters = read_parameters(skill.manifest(), values())?;
+        asked.read(&parameters);
         let call = Call { arguments: self.arguments.clone(), parameters };
         let mut admission = Admission::default();
         (admission.policy, admission.skip_scan) = (policy.as_ref(), self.skip_scan);
@@ -79,7 +84,7 @@ impl Run {
             Ok(kept) => kept,
             Err(error) => return Ok(Err(error)),
         };
-        Ok(running::run(&self.flags, |options| {
+        Ok(running::run(&self.flags, asked, |options| {
             run_skill(&skill, &call, &admission, |job| self.flags.apply(job, kept.as_ref()), options)
         }))
     }

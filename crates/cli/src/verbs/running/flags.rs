@@ -59,6 +59,10 @@ pub(crate) struct Flags {
     #[arg(long)]
     pub(crate) otel: bool,
 
+    /// Do not record the run in the history
+    #[arg(long)]
+    pub(crate) no_history: bool,
+
     /// Print no summary
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -2,6 +2,7 @@
 
 pub(super) mod flags;
 mod otel;
+pub(super) mod past;
 mod plan;
 mod signals;
 mod summary;
@@ -11,9 +12,14 @@ use skillsandbox_run::{Forward, Job, Options, Refusal, Report, Stop, preview};
 
 use crate::output::{self, Answer};
 use flags::{Flags, Format};
+use past::Asked;
 
-/// Runs something in the way the flags ask for, and says what came of it.
-pub(super) fn run(flags: &Flags, run: impl FnOnce(Options) -> Report) -> anyhow::Result<Answer> {
+/// Runs something in the way the flags ask for, records it, and says what came of it.
+pub(super) fn run(
+    flags: &Flags,
+    asked: &Asked,
+    run: impl FnOnce(Options) -> Report,
+) -> anyhow::Result<Answer> {
     let stop = Stop::new();
     signals::watch(&stop)?;
     let mut options = Options::default();
@@ -31,6 +37,8 @@ pub(super) fn run(flags: &Flags, run: impl FnOnce(Options) -> Report) -> anyhow:
     }
     let spans = if flags.otel { Some(otel::start(&mut options)?) } else { None };
     let report = run(options);
+    // Before anything is printed: whoever reads that may have gone away.
+    asked.ended(flags, &report);
     if let (Err(refusal), Format::Text) = (&report.ended, flags.format) {
         refused(refusal);
     }

@@ -1,0 +1,157 @@
+//! `skillsandbox history`: what every run came to. One file a verb, in `history/`.
+
+mod list;
+mod show;
+mod stats;
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand, ValueEnum};
+use skillsandbox_store::history::{Edge, Filter, History as Store, Status, moment};
+use skillsandbox_tracer::Class;
+use skillsandbox_tracer::render::{Escape, Glyphs, Keep};
+
+use super::running::past;
+use crate::output::Answer;
+
+const BOLD: &str = "\u{1b}[1m";
+const RED: &str = "\u{1b}[31m";
+const GREEN: &str = "\u{1b}[32m";
+const YELLOW: &str = "\u{1b}[33m";
+const DIM: &str = "\u{1b}[2m";
+const RESET: &str = "\u{1b}[0m";
+
+/// List what was run and what came of it; `show` tells all of one run, `stats` counts them
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    after_help = "Every `run` and `exec` is recorded, refused ones too, unless it has --no-history; secrets are taken out before. The oldest of a
+million records, or of 2 GiB, go first. Times are of the clock here; a day (2026-01-31) is meant with its end in --until.
+
+In CSV, a cell that a spreadsheet would take for a formula gets an apostrophe in front; no cell has a line break in it.
+
+Examples:
+  skillsandbox history --skill weather-lookup --since 7d
+  skillsandbox history --status failure --since 2026-01-01 --until 2026-01-31
+  skillsandbox history --class credential_harvesting --format ndjson | jq .execution_id
+  skillsandbox history --format csv > audit.csv
+  skillsandbox history show 3f2a9c1b
+  skillsandbox history stats --since 30d"
+)]
+pub(crate) struct History {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+
+    #[command(flatten)]
+    list: list::List,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Show(show::Show),
+    Stats(stats::Count),
+}
+
+impl History {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        match &self.verb {
+            None => self.list.run(),
+            Some(Verb::Show(verb)) => verb.run(),
+            Some(Verb::Stats(verb)) => verb.run(),
+        }
+    }
+}
+
+/// Which runs are meant.
+#[derive(Debug, Args)]
+struct Which {
+    /// Only of this skill, or command, by its whole name
+    #[arg(long, value_name = "NAME")]
+    skill: Option<String>,
+
+    /// From this day or time on, or so long ago: 2026-01-31, 2026-01-31T10:30, 7d, 2h
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+
+    /// Up to this day or time
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+
+    /// Only those that went so
+    #[arg(long, value_name = "STATUS")]
+    status: Option<How>,
+
+    /// Only those with attempts of this class, such as credential_harvesting
+    #[arg(long, value_name = "CLASS", value_parser = class)]
+    class: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum How {
+    /// Exited with 0
+    Success,
+    /// Exited otherwise, was ended or was refused
+    Failure,
+    /// Its time was up
+    Timeout,
+}
+
+impl Which {
+    fn filter(&self) -> anyhow::Result<Filter> {
+        let now = jiff::Zoned::now();
+        let at = |flag: &str, text: Option<&String>, edge| {
+            text.map(|text| moment(text, &now, edge)).transpose().with_context(|| format!("--{flag}"))
+        };
+        let mut filter = Filter::default();
+        filter.skill.clone_from(&self.skill);
+        filter.since = at("since", self.since.as_ref(), Edge::Since)?;
+        filter.until = at("until", self.until.as_ref(), Edge::Until)?;
+        filter.status = self.status.map(|how| match how {
+            How::Success => Status::Success,
+            How::Failure => Status::Failure,
+            How::Timeout => Status::Timeout,
+        });
+        filter.class.clone_from(&self.class);
+        Ok(filter)
+    }
+}
+
+/// A class by its name; a misspelt one would find nothing, and look like good news.
+fn class(text: &str) -> anyhow::Result<String> {
+    let name = text.replace('-', "_");
+    let known: Result<Class, _> = serde_json::from_value(name.as_str().into());
+    // serde's own words list all there are.
+    known.map(|_| name).map_err(|error| anyhow::anyhow!("{error}"))
+}
+
+/// The history of this user; `None` where nothing was ever recorded.
+fn open() -> anyhow::Result<Option<Store>> {
+    let file = past::file().context("there is no home directory: HOME is not set to an absolute path")?;
+    Ok(Store::read(&file)?)
+}
+
+/// Text of unknown origin in so many columns.
+fn cut(text: &str, columns: usize) -> String {
+    Escape::text(Glyphs::Unicode).cut(text, columns, Keep::Start)
+}
+
+/// All of it.
+fn whole(text: &str) -> String {
+    Escape::text(Glyphs::Unicode).whole(text)
+}
+
+fn colour(status: Status) -> &'static str {
+    match status {
+        Status::Success => GREEN,
+        Status::Failure => RED,
+        Status::Timeout => YELLOW,
+    }
+}
+
+/// A time as a person reads it.
+fn duration(milliseconds: u64) -> String {
+    match milliseconds {
+        0..1000 => format!("{milliseconds} ms"),
+        1000..60_000 => format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100),
+        _ => format!("{} min {} s", milliseconds / 60_000, milliseconds / 1000 % 60),
+    }
+}

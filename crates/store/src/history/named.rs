@@ -1,0 +1,227 @@
+//! Secrets that are given away by the name before them, in a command line or an address.
+//!
+//! `--token x`, `--token=x`, `API_KEY=x`, `Authorization: Bearer x`, `https://user:x@host`, `?key=x&api_key=y`. It errs on the side of
+//! taking too much: what is lost is a word of a log.
+
+use skillsandbox_manifest::is_sensitive;
+
+use super::clean::REDACTED;
+
+/// The text without such values. `next_is_secret` says whether the text before ended in a name whose value is still to come, and is
+/// left saying so for the next one.
+pub(super) fn without_values(text: &str, next_is_secret: &mut bool) -> String {
+    // An argument of its own: all of it is the value, spaces and all.
+    if std::mem::take(next_is_secret) && !text.trim().is_empty() {
+        *next_is_secret = is_flag(text);
+        return REDACTED.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let space = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
+        let (before, word_on) = rest.split_at(space);
+        out.push_str(before);
+        let (word, after) = word_on.split_at(word_end(word_on, *next_is_secret));
+        if word.is_empty() {
+            break;
+        }
+        if is_header(word) {
+            // All that follows on the line, whatever scheme it names first.
+            let line = after.find(['\n', '\r']).unwrap_or(after.len());
+            let (value, more) = after.split_at(line);
+            out.push_str(word);
+            if value.trim().is_empty() {
+                *next_is_secret = true;
+            } else {
+                out.push(' ');
+                out.push_str(REDACTED);
+                *next_is_secret = false;
+            }
+            rest = more;
+            continue;
+        }
+        // A value may look like a flag, and a flag without a value may stand before another one.
+        if std::mem::replace(next_is_secret, is_flag(word)) {
+            out.push_str(REDACTED);
+        } else {
+            out.push_str(&word_without_values(word));
+        }
+        rest = after;
+    }
+    out
+}
+
+/// Where a word ends: at the next space, but for those in quotes that stand where a value begins.
+fn word_end(text: &str, is_value: bool) -> usize {
+    let end = |from: usize| {
+        let on = text.get(from..).unwrap_or_default();
+        on.find(char::is_whitespace).map_or(text.len(), |at| from + at)
+    };
+    let first = end(0);
+    let word = text.get(..first).unwrap_or_default();
+    let opened = if is_value && word.starts_with(QUOTES) {
+        Some(0)
+    } else {
+        let after = |(at, c): (usize, char)| {
+            QUOTES.contains(&c) && word.get(..at).is_some_and(|w| w.ends_with(['=', ':']))
+        };
+        word.char_indices().find(|found| after(*found)).map(|(at, _)| at)
+    };
+    let closed = opened.and_then(|at| Some(at + quoted(text.get(at..)?)?));
+    match (opened, closed) {
+        (Some(_), Some(closed)) => end(closed),
+        // Never closed: it may all be the value.
+        (Some(_), None) => text.len(),
+        (None, _) => first,
+    }
+}
+
+const QUOTES: [char; 2] = ['"', '\''];
+
+/// How long the quoted text is that begins here, with both quotes.
+fn quoted(text: &str) -> Option<usize> {
+    let quote = text.chars().next().filter(|c| QUOTES.contains(c))?;
+    Some(text.get(1..)?.find(quote)? + 2)
+}
+
+/// A name without what it is dressed in: `--api-key`, `"token"`, `{password`.
+fn name_of(text: &str) -> &str {
+    let start = text
+        .rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')))
+        .map_or(0, |at| at + text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8));
+    text.get(start..).unwrap_or_default().trim_start_matches('-')
+}
+
+/// Whether a name says that its value is a secret: what variables are called so, and what headers and flags are.
+pub(super) fn gives_away(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    is_sensitive(name)
+        || lower.ends_with("cookie")
+        || lower.contains("authoriz")
+        || lower.contains("authoris")
+        || matches!(lower.as_str(), "pass" | "pw")
+}
+
+fn speaks_of_a_secret(name: &str) -> bool {
+    gives_away(name_of(name.trim_end_matches(['"', '\'', '`', '\\'])))
+}
+
+/// `--token`, whose value is the next word.
+fn is_flag(word: &str) -> bool {
+    let bare = word.trim_start_matches(['"', '\'', '`', '(', '\\']);
+    bare.starts_with('-') && !bare.contains('=') && speaks_of_a_secret(bare)
+}
+
+/// `Authorization:`, whose value is the rest of the line.
+fn is_header(word: &str) -> bool {
+    word.strip_suffix(':').is_some_and(|name| !name.contains("//") && speaks_of_a_secret(name))
+}
+
+fn word_without_values(word: &str) -> String {
+    let word = without_password(word);
+    let mut out = String::with_capacity(word.len());
+    let mut rest = word.as_str();
+    // Each `name=value` or `name:value`; the value ends where an address goes on with the next.
+    while let Some(at) = rest.find(['=', ':']) {
+        let (name, on) = rest.split_at(at);
+        let (sign, value) = on.split_at(1);
+        out.push_str(name);
+        out.push_str(sign);
+        rest = value;
+        if !value.is_empty() && speaks_of_a_secret(name) {
+            let inside = value.find(['&', '#', ';']).unwrap_or(value.len());
+            let end = if value.starts_with(QUOTES) { quoted(value).unwrap_or(value.len()) } else { inside };
+            out.push_str(REDACTED);
+            rest = value.get(end..).unwrap_or_default();
+        }
+    }
+    out + rest
+}
+
+/// An address without the password, or the token, before its host.
+fn without_password(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(at) = rest.find("://") {
+        let (scheme, on) = rest.split_at(at + 3);
+        out.push_str(scheme);
+        let end = on.find(['/', '?', '#', '"', '\'']).unwrap_or(on.len());
+        let (authority, path) = on.split_at(end);
+        match authority.rsplit_once('@') {
+            // `ssh://git@host` names an account; a browser's address has no reason to.
+            Some((user, host)) if user.contains(':') || scheme.contains("http") => {
+                out.push_str(REDACTED);
+                out.push('@');
+                out.push_str(host);
+            }
+            _ => out.push_str(authority),
+        }
+        rest = path;
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_goes_with_the_name_that_gives_it_away() {
+        for (text, left) in [
+            ("--token hunter2 --city Oslo", "--token [REDACTED] --city Oslo"),
+            ("--token=hunter2 x", "--token=[REDACTED] x"),
+            ("-password hunter2", "-password [REDACTED]"),
+            ("API_KEY=hunter2 curl", "API_KEY=[REDACTED] curl"),
+            ("sh -c 'export DB_PASSWORD=\"hunter2\"; ls'", "sh -c 'export DB_PASSWORD=[REDACTED]; ls'"),
+            ("curl -H Authorization:hunter2", "curl -H Authorization:[REDACTED]"),
+            ("curl -H 'Authorization: Bearer hunter2' x", "curl -H 'Authorization: [REDACTED]"),
+            ("Cookie: sid=hunter2; a=b\nAccept: all", "Cookie: [REDACTED]\nAccept: all"),
+            ("https://me:hunter2@a.test/x", "https://[REDACTED]@a.test/x"),
+            ("https://hunter2@a.test", "https://[REDACTED]@a.test"),
+            ("postgres://me:hun@ter2@a.test:5432/x", "postgres://[REDACTED]@a.test:5432/x"),
+            ("https://a.test/?q=1&api_key=hunter2&b=2", "https://a.test/?q=1&api_key=[REDACTED]&b=2"),
+            ("https://a.test/?token=hunter2#x", "https://a.test/?token=[REDACTED]#x"),
+            ("--token -hunter2", "--token [REDACTED]"),
+            ("--token --password hunter2", "--token [REDACTED] [REDACTED]"),
+            ("--token 'hunter2 and more' x", "--token [REDACTED] x"),
+            ("PASSWORD='hunter2; and more' ls", "PASSWORD=[REDACTED] ls"),
+            ("PASSWORD=\"hunter2 and so on", "PASSWORD=[REDACTED]"),
+            ("{token:hunter2", "{token:[REDACTED]"),
+        ] {
+            let mut next = false;
+            assert_eq!(without_values(text, &mut next), left, "{text}");
+            assert!(!next, "{text}");
+        }
+    }
+
+    #[test]
+    fn honest_text_stays() {
+        for text in [
+            "",
+            "  ",
+            "Oslo",
+            "a=b",
+            "--author me",
+            "ssh://git@a.test/x",
+            "me@a.test",
+            "12:30",
+            "C:\\x",
+            "https://a.test:8443/?q=a=b",
+            "tokens of love",
+        ] {
+            assert_eq!(without_values(text, &mut false), text);
+        }
+    }
+
+    #[test]
+    fn the_value_may_be_the_next_argument() {
+        let mut next = false;
+        assert_eq!(without_values("--token", &mut next), "--token");
+        assert!(next);
+        assert_eq!(without_values("hunter2 and more", &mut next), "[REDACTED]");
+        assert!(!next);
+        assert_eq!(without_values("Oslo", &mut next), "Oslo");
+        assert_eq!(without_values("Authorization:", &mut next), "Authorization:");
+        assert!(next);
+    }
+}

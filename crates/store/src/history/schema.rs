@@ -1,0 +1,114 @@
+//! The tables, and how a database of an earlier version becomes one of this.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::error::{Error, of};
+
+/// Says that a database is a history of ours: the letters `SkSb`.
+const APPLICATION: i64 = 0x536b_5362;
+
+/// What each version changed. A version that was released is never edited: the next one is added behind it.
+const MIGRATIONS: &[&str] = &[
+    // 1. `number` counts runs as they were recorded and is never given twice: what goes first is what has the least. Every filter of a list
+    //    has an index that ends in the time, so that the newest are read first and nothing is sorted. `classes` repeats what a run
+    //    is filtered by, for the same reason.
+    "CREATE TABLE runs (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        started INTEGER NOT NULL,
+        skill TEXT NOT NULL,
+        version TEXT,
+        tool TEXT NOT NULL,
+        parameters TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        user TEXT,
+        status TEXT NOT NULL CHECK (status IN ('success', 'failure', 'timeout')),
+        ending TEXT NOT NULL,
+        duration_ms INTEGER NOT NULL,
+        exit_code INTEGER,
+        error TEXT,
+        denied INTEGER NOT NULL,
+        denials_omitted INTEGER NOT NULL,
+        classes TEXT NOT NULL,
+        complete INTEGER NOT NULL,
+        trace BLOB,
+        digest TEXT
+     ) STRICT;
+     CREATE INDEX runs_by_time ON runs (started);
+     CREATE INDEX runs_by_skill ON runs (skill, started);
+     CREATE INDEX runs_by_status ON runs (status, started);
+     CREATE INDEX runs_by_skill_and_status ON runs (skill, status, started);
+     CREATE TABLE denials (
+        run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+        place INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        what TEXT NOT NULL,
+        rule TEXT,
+        process TEXT,
+        count INTEGER NOT NULL,
+        declare TEXT,
+        PRIMARY KEY (run, place)
+     ) STRICT, WITHOUT ROWID;
+     CREATE TABLE classes (
+        run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+        class TEXT NOT NULL,
+        severity TEXT NOT NULL,
+        prevented INTEGER NOT NULL,
+        message TEXT NOT NULL,
+        skill TEXT NOT NULL,
+        status TEXT NOT NULL,
+        started INTEGER NOT NULL,
+        PRIMARY KEY (run, class)
+     ) STRICT, WITHOUT ROWID;
+     CREATE INDEX classes_by_time ON classes (class, started, run, skill, status);
+     CREATE INDEX classes_by_skill ON classes (class, skill, started, run, status);",
+];
+
+/// The version that this program writes.
+pub(super) fn newest() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// Whether this is a history, and of which version. 0 for an empty file.
+pub(super) fn version(connection: &Connection, path: &Path) -> Result<i64, Error> {
+    let pragma = |name: &str| -> Result<i64, Error> {
+        connection.pragma_query_value(None, name, |row| row.get(0)).map_err(of(path))
+    };
+    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+    if application == APPLICATION {
+        return if version > newest() {
+            Err(Error::Newer { path: path.to_owned(), found: version, known: newest() })
+        } else {
+            Ok(version)
+        };
+    }
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(of(path))?;
+    if application != 0 || version != 0 || tables != 0 {
+        return Err(Error::Foreign { path: path.to_owned() });
+    }
+    Ok(0)
+}
+
+/// Brings a database to this version, as a whole or not at all.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Error> {
+    if version(connection, path)? == newest() {
+        return Ok(());
+    }
+    let failed = of(path);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    // Another process may have done it while this one waited.
+    let version = version(&transaction, path)?;
+    step_by_step(&transaction, version).map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+fn step_by_step(transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> {
+    for migration in MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or_default()) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", newest())
+}
