@@ -5,6 +5,7 @@
 mod args;
 mod output;
 mod render;
+mod style;
 mod verbs;
 
 use std::process::ExitCode;

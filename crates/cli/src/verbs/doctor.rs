@@ -65,13 +65,7 @@ mod linux {
     };
 
     use crate::output::visible;
-
-    const GREEN: &str = "\u{1b}[32m";
-    const YELLOW: &str = "\u{1b}[33m";
-    const RED: &str = "\u{1b}[1;31m";
-    const DIM: &str = "\u{1b}[2m";
-    const BOLD: &str = "\u{1b}[1m";
-    const RESET: &str = "\u{1b}[0m";
+    use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
     pub(super) fn json(support: &Support) -> anyhow::Result<Value> {
         let mut value = serde_json::to_value(support)?;

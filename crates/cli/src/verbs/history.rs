@@ -12,13 +12,7 @@ use skillsandbox_tracer::render::{Escape, Glyphs, Keep};
 
 use super::running::past;
 use crate::output::Answer;
-
-const BOLD: &str = "\u{1b}[1m";
-const RED: &str = "\u{1b}[31m";
-const GREEN: &str = "\u{1b}[32m";
-const YELLOW: &str = "\u{1b}[33m";
-const DIM: &str = "\u{1b}[2m";
-const RESET: &str = "\u{1b}[0m";
+use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
 /// List what was run and what came of it; `show` tells all of one run, `stats` counts them
 #[derive(Debug, Args)]

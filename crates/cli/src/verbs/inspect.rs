@@ -10,6 +10,7 @@ use skillsandbox_manifest::{Access, GrantPath, LoadError, Manifest, Narrowed, Pl
 
 use crate::output::{self, Answer, visible};
 use crate::render;
+use crate::style::{BOLD, DIM, RESET};
 
 /// Show what a skill would get: its permissions with every default and path resolved
 #[derive(Debug, Args)]
@@ -98,10 +99,6 @@ fn reaches_own_folder(manifest: &Manifest, places: &Places) -> bool {
 fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<String> {
     grants.iter().map(|grant| grant.resolve(places).display().to_string()).collect()
 }
-
-const BOLD: &str = "\u{1b}[1m";
-const DIM: &str = "\u{1b}[2m";
-const RESET: &str = "\u{1b}[0m";
 
 /// Lines of a name and its values; nothing is said to be allowed by being left out.
 struct Page(String);

@@ -6,13 +6,7 @@ use serde_json::{Value, json};
 use skillsandbox_run::{Job, Preview, Refusal, Standing};
 
 use crate::output::visible;
-
-const BOLD: &str = "\u{1b}[1m";
-const RED: &str = "\u{1b}[1;31m";
-const GREEN: &str = "\u{1b}[32m";
-const YELLOW: &str = "\u{1b}[33m";
-const DIM: &str = "\u{1b}[2m";
-const RESET: &str = "\u{1b}[0m";
+use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
 /// Most entries of a layer that are shown.
 const SHOWN: usize = 40;

@@ -5,13 +5,7 @@ use std::fmt::Write as _;
 use skillsandbox_run::{Denial, Report, Status};
 
 use crate::output::{message, visible};
-
-const BOLD: &str = "\u{1b}[1m";
-const RED: &str = "\u{1b}[1;31m";
-const GREEN: &str = "\u{1b}[32m";
-const YELLOW: &str = "\u{1b}[33m";
-const DIM: &str = "\u{1b}[2m";
-const RESET: &str = "\u{1b}[0m";
+use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
 /// Denials that are shown; the trace has all.
 const SHOWN: usize = 10;

@@ -8,6 +8,7 @@ use skillsandbox_scanner::{Finding, Report, ScanStamp, Status, Verdict, to_junit
 
 use super::{Format, Scanned};
 use crate::output::{self, visible};
+use crate::style::RESET;
 
 /// Prints reports; those that could not be made are passed over.
 pub(super) fn show(format: Format, reports: &[Scanned]) -> anyhow::Result<()> {
@@ -69,7 +70,6 @@ fn as_json(path: &Path, report: &Report) -> Value {
     value
 }
 
-const RESET: &str = "\u{1b}[0m";
 const FAINT: &str = "\u{1b}[2m";
 
 fn colour(status: Status) -> &'static str {
