@@ -2,7 +2,7 @@
 
 pub(super) mod flags;
 mod plan;
-mod signals;
+pub(super) mod signals;
 mod summary;
 mod view;
 
