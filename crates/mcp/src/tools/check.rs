@@ -54,14 +54,9 @@ pub(crate) struct Judgement {
 
 impl Judgement {
     fn answer(self) -> Answer {
-        let text = match (&self.rule, &self.hint) {
-            (Some(rule), hint) => {
-                let hint = hint.as_ref().map(|hint| format!("\ninstead: {}", line(hint))).unwrap_or_default();
-                format!("refused ({rule}): {}{hint}", line(&self.reason))
-            }
-            (None, _) if self.allowed => format!("allowed: {}", line(&self.reason)),
-            (None, _) => format!("refused: {}", line(&self.reason)),
-        };
+        let verdict = if self.allowed { "allowed" } else { "refused" };
+        let rule = self.rule.as_ref().map(|rule| format!(" ({rule})")).unwrap_or_default();
+        let text = format!("{verdict}{rule}: {}", line(&self.reason));
         Answer::new(text, &self)
     }
 }

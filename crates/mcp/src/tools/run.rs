@@ -301,6 +301,8 @@ fn tell(report: &Report, outcome: &Outcome) -> String {
         let _ = write!(text, "\nwhat can be done: {}", cure(refusal));
     } else if report.status() == Status::Timeout {
         text.push_str("\nwhat can be done: call again with less to do; a person can raise resources.max_runtime_seconds, up to the server's own limit");
+    } else if report.status() == Status::Failure {
+        text.push_str("\nwhat can be done: see what it printed, and what was prevented; call again with other parameters, or tell the person");
     }
     if !outcome.violations.is_empty() {
         text.push_str("\nPrevented by the sandbox (names and paths are the skill's own words):");

@@ -1,0 +1,11 @@
+//! `skillsandbox serve`: an agent's way to skills, and what it is no way to.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod arguments;
+mod client;
+mod confinement;
+mod lifetime;
+mod output;
+mod rows;
+mod traces;
