@@ -20,7 +20,8 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let world = Self { folder: tempfile::tempdir().unwrap() };
+        // Not in /tmp: a skill has one of its own, where nobody's files are to be had.
+        let world = Self { folder: tempfile::tempdir_in("/var/tmp").unwrap() };
         for folder in ["skills", "home", "state", "config"] {
             fs::create_dir(world.path(folder)).unwrap();
         }
