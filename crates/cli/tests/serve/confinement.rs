@@ -137,14 +137,14 @@ fn what_the_scanner_blocks_does_not_run_and_no_way_round_is_named() {
 #[test]
 fn the_environment_reaches_a_skill_only_as_its_manifest_says() {
     let world = World::new();
-    let script = "echo \"wanted=$WANTED secret=$SECRET_TOKEN server=$XDG_STATE_HOME\"; echo $API_TOKEN";
+    let script = "echo \"wanted=$WANTED secret=$SECRET_TOKEN\"; echo $API_TOKEN";
     world.skill("looks", "permissions: { env_vars: { allow: [WANTED, API_TOKEN] } }", script);
     let root = world.root();
     let mut command = world.command(&["serve", "--root", root.to_str().unwrap()]);
     command.env("WANTED", "yes").env("SECRET_TOKEN", "hidden-value").env("API_TOKEN", "token-value-that-is-granted");
     let mut client = Client::begin(&mut command);
     let called = client.call("run_skill", &json!({ "skill": "looks" }));
-    assert_eq!(called.stdout(), "wanted=yes secret= server=\ntoken-value-that-is-granted\n");
+    assert_eq!(called.stdout(), "wanted=yes secret=\ntoken-value-that-is-granted\n");
     // What it was granted it may print; the trace does not repeat it.
     let read = client.request("resources/read", &json!({ "uri": called.data()["trace_uri"] }));
     assert!(!read.to_string().contains("token-value") && read.to_string().contains("REDACTED"), "{read}");
@@ -159,18 +159,23 @@ fn the_users_policy_narrows_and_one_that_is_broken_lets_nothing_run() {
     let manifest = format!("permissions: {{ filesystem: {{ read: [{}] }} }}", data.display());
     world.skill("reads", &manifest, &format!("cat {}/file", data.display()));
     let policy = world.path("policy.yaml");
-    fs::write(&policy, "allow: {}\n").unwrap();
-    let text = |client: &mut Client| client.call("run_skill", &json!({ "skill": "reads" }));
-    let mut free = world.serve(&[]);
-    assert_eq!(text(&mut free).stdout(), "content", "the control");
+    fs::write(&policy, "permissions: { filesystem: { read: [/nowhere] } }\n").unwrap();
+    let run = |client: &mut Client| client.call("run_skill", &json!({ "skill": "reads" }));
+    assert_eq!(run(&mut world.serve(&[])).stdout(), "content", "the control");
     let mut client = world.serve(&["--policy", policy.to_str().unwrap()]);
-    // Whatever this policy is, a change to it counts at the next call.
-    fs::write(&policy, "permissions: { filesystem: { read: [] } }\nnonsense: [\n").unwrap();
-    let called = text(&mut client);
-    assert!(called.failed() && called.text().contains("policy") && !called.0.to_string().contains("content\""), "{called:?}");
+    let called = run(&mut client);
+    assert!(called.failed() && called.stdout().is_empty(), "{called:?}");
+    let inspected = client.call("inspect_skill", &json!({ "skill": "reads" }));
+    assert_eq!(inspected.data()["manifest"]["permissions"]["filesystem"]["read"], json!([]), "{inspected:?}");
+    assert_eq!(inspected.data()["narrowed_by_policy"][0]["path"], "permissions.filesystem.read", "{inspected:?}");
+    // A change counts from the next call on.
+    for broken in ["nonsense: [\n", "permisions: {}\n"] {
+        fs::write(&policy, broken).unwrap();
+        let called = run(&mut client);
+        assert!(called.failed() && called.text().contains("policy cannot be used"), "{called:?}");
+    }
     fs::remove_file(&policy).unwrap();
-    let called = text(&mut client);
-    assert!(called.failed() && called.text().contains("policy"), "{called:?}");
+    assert!(run(&mut client).failed(), "a policy that was named and is gone is not one that was never there");
 }
 
 #[test]
