@@ -12,6 +12,7 @@ mod bench_scanner;
 mod demo;
 mod eval;
 mod generate;
+mod mcp_clients;
 #[cfg(feature = "mutate")]
 mod mutate;
 mod ordinary;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::workspace::{cargo, packages, succeed, target_dir};
-use crate::{behaviours, generate, ordinary, setup, skipped};
+use crate::{behaviours, generate, mcp_clients, ordinary, setup, skipped};
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut steps = Steps::default();
@@ -66,7 +66,11 @@ pub(crate) fn run() -> anyhow::Result<()> {
 /// The environment of the tests: see the file of each name.
 pub(crate) fn test_environment() -> anyhow::Result<setup::Environment> {
     let mut environment = setup::run()?;
-    environment.insert("SKILLSANDBOX_REQUIRE", setup::programs()?.join(",").into());
+    let mut required = setup::programs()?;
+    let (folder, clients) = mcp_clients::install()?;
+    environment.insert(mcp_clients::VARIABLE, folder);
+    required.extend(clients);
+    environment.insert("SKILLSANDBOX_REQUIRE", required.join(",").into());
     let skipped = target_dir()?.join("skipped-tests");
     // Of an earlier run.
     let _ = fs::remove_file(&skipped);

@@ -6,6 +6,11 @@ mod arguments;
 mod client;
 mod confinement;
 mod lifetime;
+// Skips are told in one way, by whoever skips.
+#[allow(dead_code)]
+#[path = "../../../enforcer/tests/common/missing.rs"]
+mod missing;
+mod others;
 mod output;
 mod rows;
 mod traces;

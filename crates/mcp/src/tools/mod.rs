@@ -3,13 +3,13 @@
 mod check;
 mod explain;
 mod run;
+mod schema;
 mod skills;
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -108,9 +108,9 @@ fn tool<In: JsonSchema + 'static, Out: JsonSchema + 'static>(
     description: &'static str,
     annotations: ToolAnnotations,
 ) -> Tool {
-    let mut tool = Tool::new(name, description, schema_for_input::<In>().unwrap_or_default());
+    let mut tool = Tool::new(name, description, schema::input::<In>());
     tool.title = Some(title.to_owned());
-    tool.output_schema = Some(schema_for_output::<Out>());
+    tool.output_schema = Some(schema::output::<Out>());
     tool.annotations = Some(annotations);
     tool
 }
