@@ -27,8 +27,20 @@ struct Client {
 }
 
 const CLIENTS: [Client; 2] = [
-    Client { name: "mcp-python", needs: "python3", version: "2.3.0", install: install_python, starts: start_python },
-    Client { name: "mcp-inspector", needs: "npm", version: "2.12.0", install: install_inspector, starts: start_inspector },
+    Client {
+        name: "mcp-python",
+        needs: "python3",
+        version: "2.3.0",
+        install: install_python,
+        starts: start_python,
+    },
+    Client {
+        name: "mcp-inspector",
+        needs: "npm",
+        version: "2.12.0",
+        install: install_inspector,
+        starts: start_inspector,
+    },
 ];
 
 /// The folder, and the clients that are there.
@@ -80,7 +92,8 @@ fn start_python(folder: &Path) -> Command {
 
 fn install_inspector(folder: &Path, version: &str) -> anyhow::Result<()> {
     let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"]).arg(folder.join("npm"));
+    npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"])
+        .arg(folder.join("npm"));
     step(npm.arg(format!("@modelcontextprotocol/inspector@{version}")))
 }
 

@@ -146,13 +146,19 @@ mod tests {
         let quoted = quotation("stdout", hostile);
         let mark = quoted.lines().last().unwrap().to_owned();
         assert_eq!(quoted.lines().filter(|line| **line == mark).count(), 1, "{quoted}");
-        assert!(!quoted.contains('\u{1b}') && !quoted.contains('\r') && !quoted.contains('\u{e0041}'), "{quoted}");
+        assert!(
+            !quoted.contains('\u{1b}') && !quoted.contains('\r') && !quoted.contains('\u{e0041}'),
+            "{quoted}"
+        );
         assert_ne!(quotation("stdout", ""), quotation("stdout", ""));
     }
 
     #[test]
     fn a_problem_says_what_can_be_done() {
         let problem = Problem::new("no skill `a\u{202e}b`").why("none\nsuch").cure("call list_skills");
-        assert_eq!(problem.text(), "no skill `a\\u{202e}b`\nwhy: none\nsuch\nwhat can be done: call list_skills");
+        assert_eq!(
+            problem.text(),
+            "no skill `a\\u{202e}b`\nwhy: none\nsuch\nwhat can be done: call list_skills"
+        );
     }
 }

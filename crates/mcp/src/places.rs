@@ -48,7 +48,8 @@ impl Places {
                 let own = own.canonicalize().unwrap_or(own);
                 if policy.root().starts_with(&own) || own.starts_with(policy.root()) {
                     let path = root.clone();
-                    let why = format!("it and {} lie in one another; keep skills apart from it", own.display());
+                    let why =
+                        format!("it and {} lie in one another; keep skills apart from it", own.display());
                     return Err(Error::RootPlace { path, why });
                 }
             }
@@ -87,7 +88,8 @@ impl Places {
                 .why(format!("{} and {}", one.folder.display(), other.folder.display()))
                 .cure("name the one that is meant by its whole path, as list_skills shows it")),
             (None, _) => {
-                let problem = Problem::new(format!("there is no skill `{name}` below the roots of this server"));
+                let problem =
+                    Problem::new(format!("there is no skill `{name}` below the roots of this server"));
                 let problem = match refused {
                     Some(why) => problem.why(why),
                     None => problem.why(format!("no folder of that name holds a {}", Manifest::FILE_NAME)),

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -21,9 +22,9 @@ use crate::config::{Config, Error};
 use crate::gate::Gate;
 use crate::places::Places;
 use crate::runs::{Closer, Runs};
+use crate::stdio;
 use crate::tools::{self, Desk, Progress, Request};
 use crate::traces::Traces;
-use crate::stdio;
 
 /// Longest line that is read: parameters may hold a document, and each is bounded to 120 KiB when it is handed over.
 const MAX_LINE: usize = 4 * 1024 * 1024;
@@ -103,12 +104,13 @@ impl Server {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let transport = AsyncRwTransport::new(input, output).with_max_line_length(MAX_LINE);
-        let service = match rmcp::ServiceExt::serve(self.clone(), Gate::new(transport, self.runs.clone())).await {
-            Ok(service) => service,
-            // A client that went away before it began has asked for nothing.
-            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => return Err(Error::Protocol(error.to_string())),
-        };
+        let service =
+            match rmcp::ServiceExt::serve(self.clone(), Gate::new(transport, self.runs.clone())).await {
+                Ok(service) => service,
+                // A client that went away before it began has asked for nothing.
+                Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+                Err(error) => return Err(Error::Protocol(error.to_string())),
+            };
         let ended = service.waiting().await;
         self.runs.close();
         ended.map(drop).map_err(|error| Error::Protocol(error.to_string()))
@@ -137,7 +139,11 @@ impl Server {
     }
 
     /// Runs a skill, tells how far it is, and ends it when the call is cancelled.
-    async fn run(&self, given: Map<String, Value>, context: &RequestContext<RoleServer>) -> Result<Answer, Problem> {
+    async fn run(
+        &self,
+        given: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Answer, Problem> {
         let request = Request::read(given)?;
         let progress = Progress::default();
         let told = tell_progress(context, "waiting for a place");
@@ -188,13 +194,18 @@ impl Server {
         }
         match uri.strip_prefix(TRACE) {
             Some(id) => self.desk.traces.open(id)?.json(),
-            None => Err(Problem::new("there is no such resource").cure(format!("read {TRACES} or {TRACE}{{id}}"))),
+            None => {
+                Err(Problem::new("there is no such resource").cure(format!("read {TRACES} or {TRACE}{{id}}")))
+            }
         }
     }
 }
 
 /// Tells whoever asked for it how far things are, for as long as it is waited for.
-async fn tell_progress(context: &RequestContext<RoleServer>, progress: impl Message) -> std::convert::Infallible {
+async fn tell_progress(
+    context: &RequestContext<RoleServer>,
+    progress: impl Message,
+) -> std::convert::Infallible {
     let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
     let mut count = 0_u32;
     loop {
@@ -230,7 +241,8 @@ fn cancelled() -> Problem {
 
 /// What panicked has told standard error.
 fn internal() -> Problem {
-    Problem::new("this server failed while it worked on the call").cure("a person can look at its standard error, and report it as a bug")
+    Problem::new("this server failed while it worked on the call")
+        .cure("a person can look at its standard error, and report it as a bug")
 }
 
 impl ServerHandler for Server {
@@ -260,7 +272,10 @@ impl ServerHandler for Server {
             self.look(look, given, &context).await
         } else {
             let name: String = request.name.chars().take(64).collect();
-            return Err(ErrorData::invalid_params(format!("there is no tool {name:?}; tools/list has them all"), None));
+            return Err(ErrorData::invalid_params(
+                format!("there is no tool {name:?}; tools/list has them all"),
+                None,
+            ));
         };
         Ok(CallToolResult::from(answer.unwrap_or_else(Answer::from)).into())
     }

@@ -51,12 +51,14 @@ impl Traces {
         };
         // In the one form in which we write them: not in braces, not as a URN, not without hyphens.
         let id = Uuid::try_parse(id).ok().filter(|uuid| uuid.to_string() == id).ok_or_else(|| {
-            Problem::new("a trace id is a UUID in its usual form, and this is none").cure("use the trace_id of an answer to run_skill")
+            Problem::new("a trace id is a UUID in its usual form, and this is none")
+                .cure("use the trace_id of an answer to run_skill")
         })?;
         let folder = self.folder().ok_or_else(unknown)?;
         let end = format!("-{id}.json");
         let names = folder.read_dir(".").map_err(|_| unknown())?;
-        let name = names.into_iter().map(|entry| entry.name).find(|name| name.to_string_lossy().ends_with(&end));
+        let name =
+            names.into_iter().map(|entry| entry.name).find(|name| name.to_string_lossy().ends_with(&end));
         let name = name.ok_or_else(unknown)?;
         let reader = open(&folder, &name).ok_or_else(unknown)?;
         if reader.header().trace_id != id || !is_ours(reader.header()) {
@@ -142,7 +144,9 @@ impl Open {
         set("events", Value::Array(events));
         set("events_left_out", json!(left_out));
         match broken {
-            Some(why) => set("not_whole", json!(format!("the run goes on, or the trace was cut or changed: {why}"))),
+            Some(why) => {
+                set("not_whole", json!(format!("the run goes on, or the trace was cut or changed: {why}")))
+            }
             None => match self.reader.finish() {
                 Ok(ending) => {
                     set("policy_violations", json!(ending.policy_violations));

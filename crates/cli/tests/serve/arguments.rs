@@ -12,13 +12,17 @@ fn garbage_does_not_end_it() {
     // Before it has begun: nothing of this is a beginning, and nothing an end.
     client.send_raw(b"\n\r\n{\xff\xfe\n[]\nnull\n{}\n\"x\"\n{\"jsonrpc\":\"2.0\"}\n");
     client.send_raw(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
-    client.send_raw(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":7}}\n");
+    client.send_raw(
+        b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":7}}\n",
+    );
     client.send_raw(b"{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}\n");
     let early = client.request("tools/call", &json!({ "name": "run_skill", "arguments": { "skill": "s" } }));
     assert!(early["error"]["message"].is_string(), "a request before initialize: {early}");
     let begun = client.request("initialize", &hello());
     assert_eq!(begun["result"]["serverInfo"]["name"], "skillsandbox", "{begun}");
-    client.send_raw(b"not json\n{\"jsonrpc\":\"1.0\",\"id\":1}\n{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}\n");
+    client.send_raw(
+        b"not json\n{\"jsonrpc\":\"1.0\",\"id\":1}\n{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}\n",
+    );
     client.send_raw(&[b"[".repeat(100_000), b"\n".to_vec()].concat());
     client.send_raw(&[b"{\"a\":".repeat(100_000), b"\n".to_vec()].concat());
     let unknown = client.request("no/such/method", &json!({}));
@@ -86,7 +90,8 @@ fn a_thousand_calls_at_once_are_all_answered_and_few_at_a_time() {
     let world = World::new();
     world.skill("s", "", "echo fine");
     let mut client = world.serve(&["--max-concurrent", "2"]);
-    let looks: Vec<u64> = (0..1000).map(|_| client.ask_tool("validate_skill", &json!({ "skill": "s" }))).collect();
+    let looks: Vec<u64> =
+        (0..1000).map(|_| client.ask_tool("validate_skill", &json!({ "skill": "s" }))).collect();
     for id in looks {
         assert_eq!(client.called(id).data()["valid"], true);
     }

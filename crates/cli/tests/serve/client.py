@@ -8,9 +8,10 @@ from mcp import Client, MCPError, StdioServerParameters
 
 
 async def main(server, root, env, mode):
-    parameters = StdioServerParameters(command=server, args=["serve", "--root", root], env=env)
+    parameters = StdioServerParameters(command=server, args=["serve", "--root", root, "--max-concurrent", "1"], env=env)
     async with Client(parameters, mode=mode) as client:
         assert client.server_info.name == "skillsandbox", client.server_info
+        assert (client.protocol_version >= "2026") == (mode == "auto"), client.protocol_version
         assert "run_skill" in client.instructions, client.instructions
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert len(tools) == 8, tools.keys()

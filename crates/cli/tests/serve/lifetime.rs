@@ -14,9 +14,13 @@ use crate::client::{Client, World};
 fn sleeper(world: &World) -> std::path::PathBuf {
     let started = world.path("started");
     fs::create_dir_all(&started).unwrap();
-    let manifest = format!("permissions: {{ filesystem: {{ write: [{}] }} }}\nresources: {{ max_runtime_seconds: 300 }}", started.display());
+    let manifest = format!(
+        "permissions: {{ filesystem: {{ write: [{}] }} }}\nresources: {{ max_runtime_seconds: 300 }}",
+        started.display()
+    );
     // The number is how its processes are found from outside.
-    let script = format!("(setsid sleep 86471 &) ; sh -c 'sleep 86471' & touch {}/$1; sleep 86471", started.display());
+    let script =
+        format!("(setsid sleep 86471 &) ; sh -c 'sleep 86471' & touch {}/$1; sleep 86471", started.display());
     world.skill("sleeper", &manifest, &script);
     started
 }
@@ -179,11 +183,13 @@ fn no_more_run_at_a_time_than_asked_for() {
     let busy = world.path("busy");
     fs::create_dir(&busy).unwrap();
     let manifest = format!("permissions: {{ filesystem: {{ write: [{}] }} }}", busy.display());
-    let script = format!("mkdir {0}/$1; ls {0} | wc -l; sleep 0.3; ls {0} | wc -l; rmdir {0}/$1", busy.display());
+    let script =
+        format!("mkdir {0}/$1; ls {0} | wc -l; sleep 0.3; ls {0} | wc -l; rmdir {0}/$1", busy.display());
     world.skill("counts", &manifest, &script);
     let mut client = world.serve(&["--max-concurrent", "3"]);
-    let ids: Vec<u64> =
-        (0..12).map(|call| client.ask_tool("run_skill", &json!({ "skill": "counts", "args": [format!("{call}")] }))).collect();
+    let ids: Vec<u64> = (0..12)
+        .map(|call| client.ask_tool("run_skill", &json!({ "skill": "counts", "args": [format!("{call}")] })))
+        .collect();
     let mut most = 0;
     for id in ids {
         let called = client.called(id);
@@ -220,7 +226,8 @@ fn whoever_asks_is_told_how_far_a_run_is() {
     let params = json!({ "name": "run_skill", "arguments": { "skill": "slow" }, "_meta": { "progressToken": "mine" } });
     let id = client.ask("tools/call", &params);
     assert_eq!(client.called(id).data()["status"], "success");
-    let told: Vec<_> = client.aside.iter().filter(|message| message["method"] == "notifications/progress").collect();
+    let told: Vec<_> =
+        client.aside.iter().filter(|message| message["method"] == "notifications/progress").collect();
     assert!(!told.is_empty() && told.len() <= 60, "{told:?}");
     let mut before = 0.0;
     for message in &told {

@@ -64,7 +64,13 @@ fn row_147_the_inspector_speaks_with_it() {
     let world = world();
     let ask = |arguments: &[&str]| {
         let mut command = Command::new(&inspector);
-        command.args(["--cli", env!("CARGO_BIN_EXE_skillsandbox"), "serve", "--root", world.root().to_str().unwrap()]);
+        command.args([
+            "--cli",
+            env!("CARGO_BIN_EXE_skillsandbox"),
+            "serve",
+            "--root",
+            world.root().to_str().unwrap(),
+        ]);
         // It keeps a catalogue of servers in its home.
         command.env("HOME", world.path("home")).env("MCP_CATALOG_PATH", world.path("home/catalogue.json"));
         for (name, value) in environment(&world).as_object().unwrap() {
@@ -85,7 +91,11 @@ fn row_147_the_inspector_speaks_with_it() {
     let (worked, code, said) = ask(&[&call[..], &["skill=works", "--tool-arg", "args=[\"x\"]"]].concat());
     assert_eq!((&worked["structuredContent"]["stdout"], code), (&json!("works: x\n"), Some(0)), "{said}");
     let (failed, code, _) = ask(&[&call[..], &["skill=fails"]].concat());
-    assert_eq!((&failed["isError"], &failed["structuredContent"]["exit_code"]), (&json!(true), &json!(7)), "{failed}");
+    assert_eq!(
+        (&failed["isError"], &failed["structuredContent"]["exit_code"]),
+        (&json!(true), &json!(7)),
+        "{failed}"
+    );
     // Its own code for an answer with isError.
     assert_eq!(code, Some(5));
     let uri = failed["structuredContent"]["trace_uri"].as_str().unwrap();

@@ -22,8 +22,12 @@ fn row_147_serve_speaks_mcp_on_stdio_and_stdout_carries_only_json_rpc() {
     assert!(result["capabilities"]["tools"].is_object() && result["capabilities"]["resources"].is_object());
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let tools = client.request("tools/list", &json!({}));
-    let names: Vec<&str> =
-        tools["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = tools["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
     let all = [
         "run_skill",
         "list_skills",
@@ -49,7 +53,8 @@ fn row_148_run_skill_returns_stdout_stderr_and_the_trace() {
     let world = World::new();
     fs::write(world.path("secret"), "of somebody").unwrap();
     let secret = world.path("secret");
-    let script = format!("echo out \"$1\" \"$SKILL_PARAM_CITY\"; echo err >&2; cat {}; exit 3", secret.display());
+    let script =
+        format!("echo out \"$1\" \"$SKILL_PARAM_CITY\"; echo err >&2; cat {}; exit 3", secret.display());
     world.skill("talks", "parameters: [{ name: city, type: string, required: true }]", &script);
     let mut client = world.serve(&[]);
     let arguments = json!({ "skill": "talks", "parameters": { "city": "Oslo" }, "args": ["$(id)"] });
@@ -60,12 +65,17 @@ fn row_148_run_skill_returns_stdout_stderr_and_the_trace() {
     assert_eq!(data["stdout"], "out $(id) Oslo\n");
     assert!(data["stderr"].as_str().unwrap().starts_with("err\n"), "{data}");
     let violations = data["violations"].as_array().unwrap();
-    let about = |violation: &&serde_json::Value| violation["what"].as_str().unwrap().contains(secret.to_str().unwrap());
+    let about = |violation: &&serde_json::Value| {
+        violation["what"].as_str().unwrap().contains(secret.to_str().unwrap())
+    };
     let violation = violations.iter().find(about).unwrap_or_else(|| panic!("{data}"));
     assert_eq!(violation["kind"], "file", "{data}");
     let declare = format!("permissions.filesystem.read: - {}", secret.display());
     assert_eq!(violation["declare"], declare.as_str());
-    assert!(called.text().contains(&declare) && called.text().contains("You cannot allow this yourself"), "{called:?}");
+    assert!(
+        called.text().contains(&declare) && called.text().contains("You cannot allow this yourself"),
+        "{called:?}"
+    );
     assert!(called.text().contains("out $(id) Oslo"), "{called:?}");
 
     // The trace is there, by its id, with what was printed and what was prevented.
@@ -77,12 +87,16 @@ fn row_148_run_skill_returns_stdout_stderr_and_the_trace() {
     assert_eq!(trace["trace_id"], data["trace_id"]);
     assert!(trace["policy_violations"].as_array().unwrap().contains(&violation["sequence"]), "{trace}");
     let events = trace["events"].as_array().unwrap();
-    assert!(events.iter().any(|event| event["kind"] == "stdout" && event["text"] == "out $(id) Oslo"), "{trace}");
+    assert!(
+        events.iter().any(|event| event["kind"] == "stdout" && event["text"] == "out $(id) Oslo"),
+        "{trace}"
+    );
     let listed = client.request("resources/read", &json!({ "uri": "skillsandbox://traces" }));
     assert!(listed["result"]["contents"][0]["text"].as_str().unwrap().contains(uri), "{listed}");
 
     // And it can be explained.
-    let explained = client.call("explain_denial", &json!({ "trace_id": data["trace_id"], "sequence": violation["sequence"] }));
+    let explained = client
+        .call("explain_denial", &json!({ "trace_id": data["trace_id"], "sequence": violation["sequence"] }));
     assert_eq!(explained.data()["violations"][0]["declare"], declare.as_str(), "{explained:?}");
     assert!(explained.text().contains("You cannot allow this yourself"), "{explained:?}");
 }
@@ -114,7 +128,11 @@ fn row_149_validate_skill_parses_without_running_and_list_skills_finds_subfolder
     let bad = client.call("validate_skill", &json!({ "skill": "bad" }));
     assert_eq!(bad.data()["valid"], false);
     let diagnostic = &bad.data()["diagnostics"][0];
-    assert_eq!((&diagnostic["line"], &diagnostic["help"]), (&json!(2), &json!("did you mean `filesystem`?")), "{bad:?}");
+    assert_eq!(
+        (&diagnostic["line"], &diagnostic["help"]),
+        (&json!(2), &json!("did you mean `filesystem`?")),
+        "{bad:?}"
+    );
     assert!(!ran.exists(), "validating ran it");
     // The control: it would have left a file.
     let called = client.call("run_skill", &json!({ "skill": "good" }));
@@ -123,8 +141,28 @@ fn row_149_validate_skill_parses_without_running_and_list_skills_finds_subfolder
 
 /// Arguments by which somebody might hope to get more than is declared.
 const WEAKER: [&str; 22] = [
-    "skip_scan", "best_effort", "audit", "audit_required", "env", "set_env", "hosts", "resolve", "pins", "mounts", "read", "write",
-    "egress", "tmp", "keep_tmp", "timeout", "policy", "root", "dry_run", "trace", "cwd", "_meta",
+    "skip_scan",
+    "best_effort",
+    "audit",
+    "audit_required",
+    "env",
+    "set_env",
+    "hosts",
+    "resolve",
+    "pins",
+    "mounts",
+    "read",
+    "write",
+    "egress",
+    "tmp",
+    "keep_tmp",
+    "timeout",
+    "policy",
+    "root",
+    "dry_run",
+    "trace",
+    "cwd",
+    "_meta",
 ];
 
 #[test]
@@ -145,11 +183,16 @@ fn row_150_no_tool_argument_weakens_enforcement() {
                 "list_skills" => json!({ weaker: true }),
                 "check_path" => json!({ "skill": "writes", "tool": "Read", "arguments": {}, weaker: true }),
                 "check_command" => json!({ "skill": "writes", "command": "ls", weaker: true }),
-                "explain_denial" => json!({ "trace_id": "00000000-0000-0000-0000-000000000000", weaker: true }),
+                "explain_denial" => {
+                    json!({ "trace_id": "00000000-0000-0000-0000-000000000000", weaker: true })
+                }
                 _ => json!({ "skill": "writes", weaker: true }),
             };
             let called = client.call(name, &arguments);
-            assert!(called.failed() && called.text().contains(&format!("`{weaker}`")), "{name} {weaker}: {called:?}");
+            assert!(
+                called.failed() && called.text().contains(&format!("`{weaker}`")),
+                "{name} {weaker}: {called:?}"
+            );
         }
     }
     assert!(!ran.exists(), "something ran all the same");
@@ -170,16 +213,51 @@ fn row_150_no_tool_argument_leaves_the_roots() {
     let whole = outside.to_str().unwrap().to_owned();
     let twice = format!("{}/../outside", world.root().display());
     let names = [
-        "../outside", "inside/../../outside", "./../outside", "link", "relative-link", "above/outside", "above/skills/../outside", "magic/outside",
-        whole.as_str(), twice.as_str(), "/proc/self/cwd/outside", "~/outside", "$HOME/outside", "%2e%2e/outside", "..%2foutside", "%252e%252e%252foutside",
-        "..\\outside", "．．/outside", "‥/outside", "inside\0", "inside\0/../../outside", "", " ", "..", "/", "//", "file:///outside", "inside\n", "inside/",
-        "inside /", "nothing", long.as_str(), "inside\u{200b}", "{inside,../outside}", "*",
+        "../outside",
+        "inside/../../outside",
+        "./../outside",
+        "link",
+        "relative-link",
+        "above/outside",
+        "above/skills/../outside",
+        "magic/outside",
+        whole.as_str(),
+        twice.as_str(),
+        "/proc/self/cwd/outside",
+        "~/outside",
+        "$HOME/outside",
+        "%2e%2e/outside",
+        "..%2foutside",
+        "%252e%252e%252foutside",
+        "..\\outside",
+        "．．/outside",
+        "‥/outside",
+        "inside\0",
+        "inside\0/../../outside",
+        "",
+        " ",
+        "..",
+        "/",
+        "//",
+        "file:///outside",
+        "inside\n",
+        "inside/",
+        "inside /",
+        "nothing",
+        long.as_str(),
+        "inside\u{200b}",
+        "{inside,../outside}",
+        "*",
     ];
     let mut client = world.serve(&[]);
     for name in names {
-        for tool in ["run_skill", "validate_skill", "inspect_skill", "scan_skill", "check_path", "check_command"] {
+        for tool in
+            ["run_skill", "validate_skill", "inspect_skill", "scan_skill", "check_path", "check_command"]
+        {
             let arguments = match tool {
-                "check_path" => json!({ "skill": name, "tool": "Read", "arguments": { "file_path": "main.sh" } }),
+                "check_path" => {
+                    json!({ "skill": name, "tool": "Read", "arguments": { "file_path": "main.sh" } })
+                }
                 "check_command" => json!({ "skill": name, "command": "ls" }),
                 _ => json!({ "skill": name }),
             };

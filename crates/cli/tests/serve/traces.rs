@@ -10,21 +10,47 @@ fn an_id_is_an_id_and_nothing_else() {
     world.skill("s", "", "echo fine");
     std::fs::write(world.path("state/secret.json"), "{\"secret\": true}").unwrap();
     let mut client = world.serve(&[]);
-    let id = client.call("run_skill", &json!({ "skill": "s" })).data()["trace_id"].as_str().unwrap().to_owned();
+    let id =
+        client.call("run_skill", &json!({ "skill": "s" })).data()["trace_id"].as_str().unwrap().to_owned();
     let upper = id.to_uppercase();
     let (braces, urn, simple) = (format!("{{{id}}}"), format!("urn:uuid:{id}"), id.replace('-', ""));
     let (climbs, behind, null) = (format!("../traces/{id}"), format!("{id}/../../secret"), format!("{id}\0"));
     let hostile = [
-        "", ".", "..", "../secret.json", "../../state/secret", "%2e%2e/secret", "/etc/passwd", "*", "a", "00000000-0000-0000-0000-000000000000",
-        &upper, &braces, &urn, &simple, &climbs, &behind, &null, "s-00000000-0000-0000-0000-000000000000",
+        "",
+        ".",
+        "..",
+        "../secret.json",
+        "../../state/secret",
+        "%2e%2e/secret",
+        "/etc/passwd",
+        "*",
+        "a",
+        "00000000-0000-0000-0000-000000000000",
+        &upper,
+        &braces,
+        &urn,
+        &simple,
+        &climbs,
+        &behind,
+        &null,
+        "s-00000000-0000-0000-0000-000000000000",
     ];
     for wrong in hostile {
-        let read = client.request("resources/read", &json!({ "uri": format!("skillsandbox://trace/{wrong}") }));
+        let read =
+            client.request("resources/read", &json!({ "uri": format!("skillsandbox://trace/{wrong}") }));
         assert!(read["error"].is_object() && !read.to_string().contains("secret\\\""), "{wrong:?}: {read}");
         let called = client.call("explain_denial", &json!({ "trace_id": wrong }));
         assert!(called.failed(), "{wrong:?}: {called:?}");
     }
-    let others = ["skillsandbox://trace", "skillsandbox://traces/", "skillsandbox://traces/x", "file:///etc/passwd", "/etc/passwd", "", "SKILLSANDBOX://traces"];
+    let others = [
+        "skillsandbox://trace",
+        "skillsandbox://traces/",
+        "skillsandbox://traces/x",
+        "file:///etc/passwd",
+        "/etc/passwd",
+        "",
+        "SKILLSANDBOX://traces",
+    ];
     for uri in others {
         let read = client.request("resources/read", &json!({ "uri": uri }));
         assert!(read["error"].is_object(), "{uri}: {read}");
@@ -54,7 +80,11 @@ fn traces_of_the_users_own_runs_are_no_business_of_the_agents() {
 #[test]
 fn a_long_trace_is_shortened_and_says_so() {
     let world = World::new();
-    world.skill("long", "resources: { max_runtime_seconds: 100, max_output_bytes: 10000000 }", "i=0; while [ $i -lt 9000 ]; do echo line number $i; i=$((i+1)); done");
+    world.skill(
+        "long",
+        "resources: { max_runtime_seconds: 100, max_output_bytes: 10000000 }",
+        "i=0; while [ $i -lt 9000 ]; do echo line number $i; i=$((i+1)); done",
+    );
     let mut client = world.serve(&[]);
     let called = client.call("run_skill", &json!({ "skill": "long" }));
     let uri = called.data()["trace_uri"].as_str().unwrap();
@@ -63,7 +93,8 @@ fn a_long_trace_is_shortened_and_says_so() {
     assert!(text.len() < 2 << 20, "{}", text.len());
     let trace: serde_json::Value = serde_json::from_str(text).unwrap();
     assert!(trace["events_left_out"].as_u64().unwrap() > 0, "{}", text.len());
-    let events = trace["events"].as_array().unwrap().len() as u64 + trace["events_left_out"].as_u64().unwrap();
+    let events =
+        trace["events"].as_array().unwrap().len() as u64 + trace["events_left_out"].as_u64().unwrap();
     assert_eq!(trace["violation_summary"]["events"], events);
 }
 

@@ -66,8 +66,7 @@ pub(crate) fn path(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Pro
     let loaded = desk.load(&skill)?;
     let places = places(&loaded.skill)?;
     let files = loaded.skill.manifest().filesystem();
-    let mut builder =
-        PathPolicy::builder().root(loaded.skill.folder()).read_only();
+    let mut builder = PathPolicy::builder().root(loaded.skill.folder()).read_only();
     // What is declared and not there yet cannot be looked into; a run would make folders to write to.
     let there = |path: &PathBuf| path.is_dir();
     for path in resolved(&files.read, &places).into_iter().filter(there) {

@@ -134,7 +134,10 @@ pub(crate) fn explain(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
     }
     let mut text = match violations.len() {
         0 => format!("Nothing that {} tried was prevented.", line(&skill)),
-        count => format!("{count} things that {} tried were prevented (names and paths are its own words):", line(&skill)),
+        count => format!(
+            "{count} things that {} tried were prevented (names and paths are its own words):",
+            line(&skill)
+        ),
     };
     for violation in &violations {
         violation.tell(&mut text);
@@ -149,7 +152,13 @@ pub(crate) fn explain(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
         let _ = write!(text, "\nThe trace could not be read to its end: {}", line(why));
     }
     let who_can_allow_it = WHO.to_owned();
-    let explanation =
-        Explanation { trace_id, skill, violations, violations_omitted: omitted, who_can_allow_it, incomplete };
+    let explanation = Explanation {
+        trace_id,
+        skill,
+        violations,
+        violations_omitted: omitted,
+        who_can_allow_it,
+        incomplete,
+    };
     Ok(Answer::new(text, &explanation))
 }

@@ -199,7 +199,9 @@ pub(crate) fn refused(name: &str, refusal: &Refusal) -> Problem {
 /// The reason of a refusal.
 pub(crate) fn why(refusal: &Refusal) -> String {
     match refusal {
-        Refusal::Scanned { verdict, reasons } => format!("the scanner says {verdict}: {}", reasons.join("; ")),
+        Refusal::Scanned { verdict, reasons } => {
+            format!("the scanner says {verdict}: {}", reasons.join("; "))
+        }
         other => other.to_string(),
     }
 }
@@ -207,7 +209,9 @@ pub(crate) fn why(refusal: &Refusal) -> String {
 /// What can be done about a refusal, and by whom.
 pub(crate) fn cure(refusal: &Refusal) -> &'static str {
     match refusal {
-        Refusal::Load(_) => "call validate_skill to see every mistake; a person has to correct skillsandbox.yaml",
+        Refusal::Load(_) => {
+            "call validate_skill to see every mistake; a person has to correct skillsandbox.yaml"
+        }
         Refusal::Scanned { .. } => {
             "call scan_skill to see all findings; a person has to review the skill, and may suppress findings in the policy. Do not run it another way"
         }
@@ -219,7 +223,9 @@ pub(crate) fn cure(refusal: &Refusal) -> &'static str {
         }
         Refusal::Stopped => "call again if it should run after all",
         Refusal::Arguments(_) => "call again with other args",
-        _ => "a person has to change the host, the policy or skillsandbox.yaml; `skillsandbox doctor` says what this host lacks",
+        _ => {
+            "a person has to change the host, the policy or skillsandbox.yaml; `skillsandbox doctor` says what this host lacks"
+        }
     }
 }
 
@@ -231,9 +237,19 @@ mod tests {
     #[test]
     fn every_tool_is_described_and_refuses_what_it_does_not_know() {
         for tool in ALL.iter() {
-            assert_eq!(tool.input_schema.get("additionalProperties"), Some(&Value::Bool(false)), "{}", tool.name);
+            assert_eq!(
+                tool.input_schema.get("additionalProperties"),
+                Some(&Value::Bool(false)),
+                "{}",
+                tool.name
+            );
             assert_eq!(tool.input_schema.get("type"), Some(&Value::from("object")), "{}", tool.name);
-            assert_eq!(tool.output_schema.as_ref().unwrap().get("type"), Some(&Value::from("object")), "{}", tool.name);
+            assert_eq!(
+                tool.output_schema.as_ref().unwrap().get("type"),
+                Some(&Value::from("object")),
+                "{}",
+                tool.name
+            );
             let description = tool.description.as_ref().unwrap();
             assert!(description.len() < 400 && description.ends_with('.'), "{description}");
             assert!(tool.name == RUN_SKILL || look(&tool.name).is_some(), "{}", tool.name);
@@ -247,6 +263,9 @@ mod tests {
         let given = serde_json::json!({ "skill": "a", "skip_scan": true });
         let Value::Object(given) = given else { panic!() };
         let problem = arguments::<OneSkill>("validate_skill", given).unwrap_err().text();
-        assert!(problem.contains("skip_scan") && problem.contains("it takes skill, and nothing else"), "{problem}");
+        assert!(
+            problem.contains("skip_scan") && problem.contains("it takes skill, and nothing else"),
+            "{problem}"
+        );
     }
 }

@@ -152,7 +152,12 @@ impl Request {
 }
 
 /// Runs a skill to its end. Blocks.
-pub(crate) fn run(desk: &Desk, request: Request, stop: &Stop, progress: &Progress) -> Result<Answer, Problem> {
+pub(crate) fn run(
+    desk: &Desk,
+    request: Request,
+    stop: &Stop,
+    progress: &Progress,
+) -> Result<Answer, Problem> {
     let RunSkill { skill: name, parameters, args } = request.0;
     let loaded = desk.load(&name)?;
     let kept = kept_from_it(desk, &loaded)?;
@@ -280,7 +285,12 @@ fn left_out(printed: &Printed) -> u64 {
 }
 
 fn tell(report: &Report, outcome: &Outcome) -> String {
-    let mut text = format!("{} {}: {}", line(&outcome.skill), line(outcome.version.as_deref().unwrap_or("")), outcome.status);
+    let mut text = format!(
+        "{} {}: {}",
+        line(&outcome.skill),
+        line(outcome.version.as_deref().unwrap_or("")),
+        outcome.status
+    );
     match (outcome.exit_code, outcome.signal) {
         (Some(code), _) => {
             let _ = write!(text, ", exit code {code}");
@@ -317,7 +327,13 @@ fn tell(report: &Report, outcome: &Outcome) -> String {
     }
     for class in &outcome.classification.classes {
         let prevented = if class.prevented { "prevented" } else { "NOT prevented" };
-        let _ = write!(text, "\nThis looks like {} ({}, {prevented}): {}", class.class, class.severity, line(&class.message));
+        let _ = write!(
+            text,
+            "\nThis looks like {} ({}, {prevented}): {}",
+            class.class,
+            class.severity,
+            line(&class.message)
+        );
     }
     if let Some(error) = &outcome.trace_error {
         let _ = write!(text, "\nThe trace is not whole: {}", line(error));

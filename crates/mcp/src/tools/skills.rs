@@ -78,7 +78,8 @@ pub(crate) fn list(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Pro
         }
         for parameter in &skill.parameters {
             let value = |key: &str| parameter.get(key).and_then(Value::as_str).unwrap_or_default();
-            let required = if parameter.get("required") == Some(&Value::Bool(true)) { ", required" } else { "" };
+            let required =
+                if parameter.get("required") == Some(&Value::Bool(true)) { ", required" } else { "" };
             let _ = write!(text, "\n    {}: {}{required}", line(value("name")), value("type"));
         }
     }
@@ -174,7 +175,12 @@ pub(crate) fn inspect(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
         skill: loaded.found.name.clone(),
         path: loaded.skill.folder().display().to_string(),
         manifest: object(value).unwrap_or_default(),
-        narrowed_by_policy: loaded.skill.changes().iter().filter_map(|change| object(json!(change))).collect(),
+        narrowed_by_policy: loaded
+            .skill
+            .changes()
+            .iter()
+            .filter_map(|change| object(json!(change)))
+            .collect(),
     };
     let text = format!(
         "What is not listed is not granted. The skill's own folder can be read, and nothing in it changed.\n{}",
@@ -187,7 +193,8 @@ pub(crate) fn inspect(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
 pub(crate) fn places(skill: &skillsandbox_run::Skill) -> Result<Places, Problem> {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     let home = home.ok_or_else(|| {
-        Problem::new("there is no home directory").cure("a person has to start the server with HOME set to an absolute path")
+        Problem::new("there is no home directory")
+            .cure("a person has to start the server with HOME set to an absolute path")
     })?;
     Ok(Places::new(skill.folder(), home))
 }
@@ -215,7 +222,9 @@ pub(crate) fn scan(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Pro
         Problem::new(format!("the skill `{skill}` cannot be scanned")).why(why(&refusal)).cure(cure(&refusal))
     })?;
     if !desk.places.holds(&found.folder) {
-        return Err(Problem::new(format!("the skill `{skill}` was moved while it was scanned")).cure("call again"));
+        return Err(
+            Problem::new(format!("the skill `{skill}` was moved while it was scanned")).cure("call again")
+        );
     }
     let blocked = report.verdict >= Verdict::Blocked;
     let mut text = format!("{}: {}", line(&found.name), report.verdict.as_str());
