@@ -10,12 +10,14 @@ mod behaviours;
 mod bench;
 mod bench_scanner;
 mod demo;
+mod elsewhere;
 mod eval;
 mod generate;
 mod mcp_clients;
 #[cfg(feature = "mutate")]
 mod mutate;
 mod ordinary;
+mod rotel;
 mod setup;
 mod skipped;
 mod test;
@@ -30,10 +32,11 @@ Usage: cargo xtask COMMAND
 
 For everybody:
   demo                  set up this machine, build, and show the product at work
+  demo shell            the same stage, and a shell on it
   test                  set up this machine and run every check there is
 
 For parts of the work:
-  setup                 only the set-up: find or install libseccomp
+  setup [--tests]       only the set-up: find or install libseccomp; and what the tests need
   test-ordinary         as root: the sandbox's tests again, as an ordinary user (part of `test`)
   behaviours [--check]  how many of the promised behaviours a named test proves
   generate [--check]    write the generated files, or fail where one is stale
@@ -62,10 +65,11 @@ fn main() -> ExitCode {
 
 fn run(args: &[&str]) -> anyhow::Result<()> {
     match args {
-        ["demo"] => demo::run(),
+        ["demo", rest @ ..] => demo::run(rest),
         ["test"] => test::run(),
         ["test-ordinary"] => test::test_environment().and_then(|environment| ordinary::run(&environment)),
         ["setup"] => setup::run().map(|_| ()),
+        ["setup", "--tests"] => test::test_environment().map(|_| ()),
         ["behaviours"] => behaviours::run(),
         ["behaviours", "--check"] => behaviours::check(),
         ["generate"] => generate::write(),

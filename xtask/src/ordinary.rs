@@ -21,8 +21,15 @@ use crate::setup::Environment;
 use crate::skipped;
 use crate::workspace::{cargo, output, packages, shown, succeed};
 
-/// Packages whose tests are about what an ordinary user may do; those that are in the workspace are run.
-const PACKAGES: [&str; 3] = ["skillsandbox-enforcer", "skillsandbox-network-tests", "skillsandbox-probe"];
+/// Packages whose tests are about what an ordinary user may do, and of some of them which; those that are in the workspace are run.
+const PACKAGES: [(&str, &[&str]); 6] = [
+    ("skillsandbox-enforcer", &[]),
+    ("skillsandbox-network-tests", &[]),
+    ("skillsandbox-probe", &[]),
+    ("skillsandbox-run", &["trace", "attacks"]),
+    ("skillsandbox", &["run", "exec"]),
+    ("skillsandbox-demo", &["demo"]),
+];
 /// Programs are looked for where everybody may.
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Made once and kept: some programs refuse a user without a name, and two of these may run at a time.
@@ -53,7 +60,7 @@ pub(crate) fn run(environment: &Environment) -> anyhow::Result<()> {
         executables.extend((count > 0).then_some(executable));
     }
     if tests == 0 {
-        bail!("the test executables of {} hold no test", PACKAGES.join(", "));
+        bail!("the test executables of {} hold no test", names());
     }
     println!("{tests} tests, as user {}", place.id);
     let mut failed = Vec::new();
@@ -82,6 +89,10 @@ pub(crate) fn run(environment: &Environment) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn names() -> String {
+    PACKAGES.map(|(name, _)| name).join(", ")
+}
+
 /// What cargo built.
 #[derive(Debug, Default, PartialEq)]
 struct Built {
@@ -93,10 +104,12 @@ struct Built {
 impl Built {
     fn by_cargo(environment: &Environment) -> anyhow::Result<Self> {
         let here = packages()?;
-        let wanted: Vec<&str> =
-            PACKAGES.into_iter().filter(|name| here.iter().any(|package| package.name == *name)).collect();
+        let wanted: Vec<_> = PACKAGES
+            .into_iter()
+            .filter(|(name, _)| here.iter().any(|package| package.name == *name))
+            .collect();
         if wanted.is_empty() {
-            bail!("none of {} is in the workspace", PACKAGES.join(", "));
+            bail!("none of {} is in the workspace", names());
         }
         // All of the workspace, as the step before built it: of some packages alone, cargo would build what they depend on again,
         // with fewer features.
@@ -115,20 +128,21 @@ impl Built {
         Self::read(&messages, &wanted)
     }
 
-    fn read(messages: &str, wanted: &[&str]) -> anyhow::Result<Self> {
+    fn read(messages: &str, wanted: &[(&str, &[&str])]) -> anyhow::Result<Self> {
         let mut built = Self::default();
         for message in messages.lines() {
             let message: Value = serde_json::from_str(message)?;
             let package = message["package_id"].as_str().unwrap_or_default();
-            if !wanted.iter().any(|name| package.contains(&format!("#{name}@"))) {
-                continue;
-            }
+            let of = |(name, _): &&(&str, &[&str])| package.contains(&format!("#{name}@"));
+            let Some((_, only)) = wanted.iter().find(of) else { continue };
             let artifact = message["reason"] == "compiler-artifact";
             let (true, Some(executable)) = (artifact, message["executable"].as_str()) else { continue };
+            let name = message["target"]["name"].as_str().unwrap_or_default();
             if message["profile"]["test"] == true {
-                built.tests.push(executable.into());
+                if only.is_empty() || only.contains(&name) {
+                    built.tests.push(executable.into());
+                }
             } else if message["target"]["kind"][0] != "custom-build" {
-                let name = message["target"]["name"].as_str().unwrap_or_default();
                 built.programs.push((name.to_owned(), executable.into()));
             }
         }
@@ -183,6 +197,9 @@ impl Place {
         if let Some(first) = place.tests.first() {
             place.count(first)?;
         }
+        let examples = place.root.join("examples");
+        copy_folder(&crate::workspace::root().join("examples/skills"), &examples)?;
+        place.programs.push(("SKILLSANDBOX_EXAMPLES".to_owned(), examples));
         Ok(place)
     }
 
@@ -295,6 +312,21 @@ fn copy(executable: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(copied)
 }
 
+/// With everything in it.
+fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir(to)?;
+    open_to_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let path = entry?.path();
+        if path.is_dir() {
+            copy_folder(&path, &to.join(path.file_name().context("a folder without a name")?))?;
+        } else {
+            copy(&path, to)?;
+        }
+    }
+    Ok(())
+}
+
 /// Whatever the umask is.
 fn open_to_all(path: &Path) -> anyhow::Result<()> {
     Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
@@ -364,7 +396,9 @@ mod tests {
             tests: vec!["/t/compat-1".into()],
             programs: vec![("skillsandbox-probe".into(), "/t/probe".into())],
         };
-        assert_eq!(Built::read(&messages, &["p"]).unwrap(), expected);
+        assert_eq!(Built::read(&messages, &[("p", &[])]).unwrap(), expected);
+        assert_eq!(Built::read(&messages, &[("p", &["compat"])]).unwrap(), expected);
+        assert_eq!(Built::read(&messages, &[("p", &["other"])]).unwrap().tests, Vec::<PathBuf>::new());
     }
 
     #[test]

@@ -25,6 +25,8 @@ struct Manager {
     refresh: &'static [&'static str],
     /// What it calls [`PROGRAMS`], and what they need to be of use.
     programs: &'static [&'static str],
+    /// What it calls Python's installer.
+    pip: &'static str,
 }
 
 /// Programs that the tests of the sandbox may count on. The last two make networks to test in.
@@ -39,6 +41,7 @@ const MANAGERS: &[Manager] = &[
         packages: &["libseccomp-dev"],
         refresh: &["update"],
         programs: &["python3", "git", "gcc", "libc6-dev", "curl", "openssl", "util-linux", "iproute2"],
+        pip: "python3-pip",
     },
     Manager {
         program: "dnf",
@@ -46,6 +49,7 @@ const MANAGERS: &[Manager] = &[
         packages: &["libseccomp-devel", "libseccomp-static"],
         refresh: &[],
         programs: &["python3", "git", "gcc", "curl", "openssl", "util-linux", "iproute"],
+        pip: "python3-pip",
     },
     Manager {
         program: "pacman",
@@ -53,6 +57,7 @@ const MANAGERS: &[Manager] = &[
         packages: &["libseccomp"],
         refresh: &["--sync", "--refresh"],
         programs: &["python", "git", "gcc", "curl", "openssl", "util-linux", "iproute2"],
+        pip: "python-pip",
     },
     Manager {
         program: "apk",
@@ -60,6 +65,7 @@ const MANAGERS: &[Manager] = &[
         packages: &["libseccomp-dev", "libseccomp-static"],
         refresh: &["update"],
         programs: &["python3", "git", "gcc", "musl-dev", "curl", "openssl", "util-linux", "iproute2"],
+        pip: "py3-pip",
     },
     Manager {
         program: "zypper",
@@ -67,6 +73,7 @@ const MANAGERS: &[Manager] = &[
         packages: &["libseccomp-devel"],
         refresh: &["--non-interactive", "refresh"],
         programs: &["python3", "git", "gcc", "curl", "openssl", "util-linux", "iproute2"],
+        pip: "python3-pip",
     },
 ];
 
@@ -103,7 +110,7 @@ pub(crate) fn programs() -> anyhow::Result<Vec<&'static str>> {
     }
     println!("set-up: for the tests, {} are missing", before.join(", "));
     let manager = MANAGERS.iter().find(|manager| on_path(manager.program));
-    if nix::unistd::geteuid().is_root() {
+    if is_root() {
         let manager = manager.with_context(|| format!("install {}", before.join(", ")))?;
         manager.install_packages(true, manager.programs)?;
         let after = missing();
@@ -119,6 +126,24 @@ pub(crate) fn programs() -> anyhow::Result<Vec<&'static str>> {
     }
     let after = missing();
     Ok(PROGRAMS.into_iter().filter(|program| !after.contains(program)).collect())
+}
+
+pub(crate) fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}
+
+/// As root: Python's installer, by whatever package manager is here. Whether it worked is seen by looking for it.
+pub(crate) fn install_pip() {
+    if let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program)) {
+        let _ = manager.install_packages(true, &[manager.pip]);
+    }
+}
+
+/// As root: a package, where this is the package manager.
+pub(crate) fn install_if_known(program: &str, package: &str) {
+    if let Some(manager) = MANAGERS.iter().find(|manager| manager.program == program && on_path(program)) {
+        let _ = manager.install_packages(true, &[package]);
+    }
 }
 
 /// libseccomp as the C compiler finds it.
@@ -186,7 +211,7 @@ fn install(unpacked: &Path) -> anyhow::Result<()> {
             names.collect::<Vec<_>>().join(", ")
         );
     };
-    let root = nix::unistd::geteuid().is_root();
+    let root = is_root();
     if root || on_path("sudo") {
         let result = manager.install_packages(root, manager.packages);
         if result.is_ok() || manager.program != "apt-get" {
@@ -246,7 +271,7 @@ fn unpack_debian(unpacked: &Path) -> anyhow::Result<()> {
     succeed_shown(Command::new("dpkg-deb").arg("--extract").arg(package).arg(unpacked))
 }
 
-fn succeed_shown(command: &mut Command) -> anyhow::Result<()> {
+pub(crate) fn succeed_shown(command: &mut Command) -> anyhow::Result<()> {
     println!("set-up: {}", shown(command));
     succeed(command)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::workspace::{cargo, packages, succeed, target_dir};
-use crate::{behaviours, generate, mcp_clients, ordinary, setup, skipped};
+use crate::{behaviours, elsewhere, generate, mcp_clients, ordinary, rotel, setup, skipped};
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut steps = Steps::default();
@@ -44,6 +44,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         let name = format!("{} without features", package.name);
         run(&name, cargo(&["check", "--package", &package.name, "--no-default-features"]))?;
     }
+    steps.step("another system", || elsewhere::check(&environment))?;
     // The tests of the command have built it.
     let command = target_dir()?.join("debug").join(format!("skillsandbox{}", std::env::consts::EXE_SUFFIX));
     steps.step("generated files", || generate::check(command.exists().then_some(command.as_path())))?;
@@ -70,6 +71,10 @@ pub(crate) fn test_environment() -> anyhow::Result<setup::Environment> {
     let (folder, clients) = mcp_clients::install()?;
     environment.insert(mcp_clients::VARIABLE, folder);
     required.extend(clients);
+    if let Some(rotel) = rotel::find()? {
+        environment.insert(rotel::VARIABLE, rotel);
+        required.push(rotel::NAME);
+    }
     environment.insert("SKILLSANDBOX_REQUIRE", required.join(",").into());
     let skipped = target_dir()?.join("skipped-tests");
     // Of an earlier run.

@@ -139,6 +139,8 @@ mod tests {
         // Attacks any sandbox from within: it knows nothing of ours.
         ("skillsandbox-probe", &[]),
         ("skillsandbox-network-tests", &["skillsandbox-enforcer"]),
+        // Starts the command as a user would, and reads its traces.
+        ("skillsandbox-demo", &["skillsandbox-tracer"]),
         ("xtask", &["skillsandbox-scanner"]),
     ];
     /// May use everything; nothing uses it.

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use serde_json::Value;
-use skillsandbox_tracer::{Digest, Event, Header, Line, Recorder, TraceWriter, Verdict, What};
+use skillsandbox_tracer::{
+    Classifier, Digest, Event, FileOperation, Header, Line, Recorder, TraceWriter, Verdict, What,
+};
 use tempfile::TempDir;
 
 fn run(args: &[&str]) -> (i32, String, String) {
@@ -91,4 +93,73 @@ fn no_trace_is_a_no_and_no_file_is_an_error() {
     assert_eq!(run(&["verify", folder.path().to_str().unwrap()]).0, 2);
     assert_eq!(run(&["verify", path.to_str().unwrap(), "--digest", "abc"]).0, 2);
     assert_eq!(run(&[]).0, 2);
+}
+
+/// A trace with what is classified, so that there is a finding with evidence.
+fn harvest() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    let header = Header::new("thief", "test");
+    let writer = TraceWriter::create(&path, &header).unwrap();
+    let recorder = Recorder::new(&header, Some(writer), Vec::new());
+    let mut recorder = recorder.classify(Box::new(Classifier::new()));
+    for line in 0..50 {
+        recorder.record(Event::new(What::Stdout(Line::new(format!("line {line}")))));
+    }
+    let what = What::File { operation: FileOperation::Read, path: "/tmp/notes".to_owned(), to: None };
+    let event = Event::new(what).leading_to("/home/u/.aws/credentials".to_owned());
+    recorder.record(event.judged(Verdict::Denied, "not granted".to_owned()));
+    let _ = recorder.finish();
+    (folder, path)
+}
+
+/// What is read piece by piece is the same as what is read as a whole.
+#[test]
+fn exports_of_the_file_and_of_standard_input_are_the_same() {
+    let (_folder, path) = harvest();
+    for format in ["ndjson", "ocsf", "json"] {
+        let (code, streamed, err) = run(&["export", path.to_str().unwrap(), "--format", format]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        let whole = Command::new(env!("CARGO_BIN_EXE_skillsandbox"))
+            .args(["trace", "export", "-", "--format", format])
+            .write_stdin(fs::read(&path).unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8(whole.stdout).unwrap(), streamed, "{format}");
+        assert!(streamed.contains("/home/u/.aws/credentials"));
+    }
+    let (_, ocsf, _) = run(&["export", path.to_str().unwrap(), "--format", "ocsf"]);
+    let finding: Value = serde_json::from_str(ocsf.lines().last().unwrap()).unwrap();
+    assert_eq!(finding["class_uid"], 2004);
+    assert_eq!(finding["finding_info"]["related_events"].as_array().unwrap().len(), 1);
+    let (_, shown, _) = run(&["show", path.to_str().unwrap()]);
+    assert!(shown.contains("/tmp/notes => /home/u/.aws/credentials"), "{shown}");
+}
+
+/// Nobody is shown an edited trace as if it were whole, and a run that was killed left something to look at.
+#[test]
+fn what_is_not_as_it_was_written_is_shown_up_to_there_and_said() {
+    let (folder, path) = harvest();
+    let page = folder.path().join("page.html");
+    let page = page.to_str().unwrap();
+    edit(&path, "line 30", "line 3O");
+    let file = path.to_str().unwrap();
+    let show: &[&str] = &["show", "--all", file];
+    let html: &[&str] = &["html", file, "-o", page];
+    let export: &[&str] = &["export", file, "--format", "ndjson"];
+    for arguments in [show, html, export] {
+        let (code, out, err) = run(arguments);
+        assert_eq!(code, 1, "{arguments:?}");
+        assert!(err.contains("not as it was written") && err.contains("event 30"), "{err}");
+        assert!(!out.contains("line 3O") && !out.contains("line 31"), "{arguments:?}");
+    }
+    assert!(run(export).1.lines().count() == 30);
+
+    let (_folder, path) = harvest();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.find("line 40").unwrap()]).unwrap();
+    let (code, out, err) = run(&["show", "--all", path.to_str().unwrap()]);
+    assert_eq!(code, 1);
+    assert!(err.contains("truncated"), "{err}");
+    assert!(out.contains("line 39") && !out.contains("line 41"), "{out}");
 }

@@ -55,6 +55,7 @@ pub(crate) struct Audited {
 
 impl Auditing {
     pub(crate) fn new(plan: &Plan, command: &Command, paths: Paths, wake: &Arc<Wake>) -> Self {
+        let inside = paths.inside();
         let telling = command.observer.clone().map(|observer| Telling {
             queue: Arc::default(),
             observer,
@@ -64,7 +65,7 @@ impl Auditing {
         let attempts = queue.clone().map(|queue| Arc::new(Forward(queue)) as Arc<_>);
         let required = command.audit_required.then(|| Arc::clone(wake));
         Self {
-            sight: Some(Sight::new(plan.profile, Destinations::new(attempts), queue, required)),
+            sight: Some(Sight::new(plan.profile, Destinations::new(attempts), queue, inside, required)),
             eye: None,
             telling,
             desk: None,

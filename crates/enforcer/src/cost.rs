@@ -62,7 +62,7 @@ fn where_the_time_goes() {
     let located = Located::new(&plan, &command, Folders::Make).unwrap();
     part("the program and the grants", &|| drop(Located::new(&plan, &command, Folders::Make)));
     part("the grants", &|| drop(Grants::resolve(&plan, &[], Folders::Make)));
-    part("rules of Landlock", &|| drop(Landlock::prepare(&plan, &located.grants)));
+    part("rules of Landlock", &|| drop(Landlock::prepare(&plan, &located.grants, None)));
     part("the layout of the root", &|| {
         drop(Mounts::prepare(&plan, &located.grants, &located.workdir, false));
     });

@@ -21,6 +21,9 @@ use crate::sys::seccomp::{Answer, Asked, is_waiting};
 /// The longest address of IP: `struct sockaddr_in6`.
 const LONGEST: usize = 28;
 
+/// The longest address of a Unix socket: `struct sockaddr_un`.
+const LONGEST_UNIX: usize = 110;
+
 /// The port on which names are asked for.
 const DNS: u16 = 53;
 
@@ -116,17 +119,36 @@ impl Destinations {
 
 /// The address of IP that a call was given.
 fn destination(asked: Asked) -> Option<SocketAddr> {
+    let mut bytes = [0; LONGEST];
+    address_in(address(asked, &mut bytes)?)
+}
+
+/// The path of the Unix socket that a call was given, if it has one.
+pub(crate) fn unix_socket(asked: Asked) -> Option<Vec<u8>> {
+    let mut bytes = [0; LONGEST_UNIX];
+    path_in(address(asked, &mut bytes)?)
+}
+
+/// The beginning of the address that a call was given.
+fn address(asked: Asked, bytes: &mut [u8]) -> Option<&[u8]> {
     let [_, address, length, _, to, to_length] = asked.arguments;
     let is_connect = i64::from(asked.number) == libc::SYS_connect;
     let (at, length) = if is_connect { (address, length) } else { (to, to_length) };
     // The kernel reads an int.
-    let length = usize::try_from(length & 0xffff_ffff).ok()?.min(LONGEST);
-    let mut bytes = [0; LONGEST];
+    let length = usize::try_from(length & 0xffff_ffff).ok()?.min(bytes.len());
     let local = bytes.get_mut(..length)?;
     let from = [RemoteIoVec { base: usize::try_from(at).ok()?, len: length }];
     let pid = nix::unistd::Pid::from_raw(i32::try_from(asked.pid).ok()?);
     let read = process_vm_readv(pid, &mut [IoSliceMut::new(local)], &from).ok()?;
-    address_in(bytes.get(..read)?)
+    bytes.get(..read)
+}
+
+/// Not of sockets without a name, or with one that is in no file system.
+fn path_in(bytes: &[u8]) -> Option<Vec<u8>> {
+    let family = u16::from_ne_bytes(*bytes.first_chunk()?);
+    let path = bytes.get(2..).filter(|_| i32::from(family) == libc::AF_UNIX)?;
+    let path = path.split(|byte| *byte == 0).next()?;
+    (!path.is_empty()).then(|| path.to_owned())
 }
 
 fn address_in(bytes: &[u8]) -> Option<SocketAddr> {
@@ -179,5 +201,10 @@ mod tests {
         assert_eq!(address_in(&v6[..20]), None, "too short");
         assert_eq!(address_in(&[1, 0, b'/', b'x']), None, "a Unix socket");
         assert_eq!(address_in(&[]), None);
+        assert_eq!(path_in(&[1, 0, b'/', b'x']).as_deref(), Some(b"/x".as_slice()));
+        assert_eq!(path_in(&[1, 0, b'/', b'x', 0, b'y']).as_deref(), Some(b"/x".as_slice()));
+        assert_eq!(path_in(&[1, 0, 0, b'x']), None, "abstract");
+        assert_eq!(path_in(&[1, 0]), None);
+        assert_eq!(path_in(&v4), None);
     }
 }

@@ -65,6 +65,7 @@ mod cost;
 mod cures;
 mod destinations;
 mod error;
+mod executable;
 mod grants;
 mod inspect;
 mod janitor;

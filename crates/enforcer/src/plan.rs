@@ -48,6 +48,7 @@ pub struct Plan {
     pub(crate) limits: Limits,
     pub(crate) profile: Profile,
     pub(crate) no_exec: bool,
+    pub(crate) programs: Option<Vec<OsString>>,
     pub(crate) egress: Policy,
     pub(crate) best_effort: BTreeSet<Layer>,
 }
@@ -100,6 +101,7 @@ pub struct PlanBuilder {
     limits: Limits,
     profile: Profile,
     no_exec: bool,
+    programs: Option<Vec<OsString>>,
     egress: Vec<Rule>,
     resolver: Option<IpAddr>,
     pins: Vec<(String, u16, SocketAddr)>,
@@ -233,6 +235,19 @@ impl PlanBuilder {
         self
     }
 
+    /// Only these programs may be executed, by whatever process of the run: names that are looked for in `PATH` as the command's is, or
+    /// paths; of a folder, all that is in it. Those that are not there are left out. It means [`no_exec`](Self::no_exec), too, and the
+    /// command must be among them.
+    ///
+    /// The kernel looks at what is executed, not at its arguments: who may execute an interpreter may do all that it can be told to. It
+    /// needs Landlock, which cannot be waived then.
+    #[must_use]
+    pub fn programs<S: Into<OsString>>(mut self, programs: impl IntoIterator<Item = S>) -> Self {
+        self.programs = Some(programs.into_iter().map(Into::into).collect());
+        self.no_exec = true;
+        self
+    }
+
     /// Lets a destination be reached. Without any, there is no network at all.
     #[must_use]
     pub fn egress(mut self, rule: Rule) -> Self {
@@ -290,6 +305,7 @@ impl PlanBuilder {
             limits: self.limits,
             profile: self.profile,
             no_exec: self.no_exec,
+            programs: self.programs,
             egress,
             best_effort: self.best_effort,
         })

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::cgroup::{Group, Mechanism, Wanted};
 use crate::child::{Filters, Prepared, Waived};
 use crate::error::{Error, PlanProblem};
+use crate::executable::Executable;
 use crate::grants::{Folders, Grants};
 use crate::janitor::Leftover;
 use crate::layer::Layer;
@@ -49,6 +50,7 @@ pub(crate) struct Outside {
 pub(crate) struct Located {
     pub(crate) program: Program,
     pub(crate) grants: Grants,
+    pub(crate) executable: Option<Executable>,
     pub(crate) workdir: PathBuf,
     pub(crate) variables: BTreeMap<OsString, OsString>,
     pub(crate) counts: EnvironmentCounts,
@@ -79,12 +81,17 @@ impl Located {
             let why = error.to_string();
             if error.is_absence() { Error::NoProgram(why) } else { Error::Program(why) }
         })?;
-        let grants = Grants::resolve(plan, &program.needs, folders)?;
+        let mut needs = program.needs.clone();
+        let executable = match &plan.programs {
+            Some(names) => Some(Executable::find(names, &program, &search, &mut needs)?),
+            None => None,
+        };
+        let grants = Grants::resolve(plan, &needs, folders)?;
         if plan.workdir.is_some() && grants.deciding(&workdir).is_none() {
             return Err(PlanProblem::WorkdirNotGranted(workdir).into());
         }
         let (variables, counts) = variables(plan, &program, &host_path);
-        Ok(Self { program, grants, workdir, variables, counts })
+        Ok(Self { program, grants, executable, workdir, variables, counts })
     }
 }
 
@@ -92,7 +99,7 @@ impl Located {
 pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outside), Error> {
     let located = Located::new(plan, command, Folders::Make)?;
     let mut waived = Vec::new();
-    let landlock = Landlock::prepare(plan, &located.grants)?;
+    let landlock = Landlock::prepare(plan, &located.grants, located.executable.as_ref())?;
     if landlock.is_none() {
         waived.push((Layer::Landlock, "this kernel has no Landlock".to_owned()));
     }
@@ -133,7 +140,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
             seccomp: plan.waives(Layer::Seccomp),
         },
     };
-    let paths = Paths::new(located.grants);
+    let paths = Paths::new(located.grants, located.executable);
     Ok((prepared, Outside { ends, leftovers, group, mechanism, environment: located.counts, waived, paths }))
 }
 

@@ -207,7 +207,7 @@ mod tests {
         let policy = What::Policy {
             subject: "network".into(),
             message: "nothing".into(),
-            figures: Default::default(),
+            figures: std::collections::BTreeMap::new(),
         };
         assert_eq!(Denial::of(&Event::new(policy)), None);
     }

@@ -1,20 +1,22 @@
 //! Systems that are not Linux: what a run would have can be seen, but nothing is run, because nothing would hold it.
 
 use skillsandbox_manifest::Runtime;
-use skillsandbox_tracer::{Event, Recorder, What};
+use skillsandbox_tracer::Recorder;
 
 use crate::backend::{Backend, Preview, Ran, Standing, Wall};
 use crate::job::Job;
 use crate::refusal::Refusal;
-use crate::session::Streams;
-use crate::streams::Printed;
+use crate::session::{Streams, refuse};
 
 /// Shows, and refuses to run.
 #[derive(Debug)]
 pub(crate) struct Elsewhere;
 
 fn why() -> String {
-    format!("the walls of a run are Linux's, and this is {}: only --dry-run works here", std::env::consts::OS)
+    let system = std::env::consts::OS;
+    format!(
+        "the walls of a run are Linux's, and this is {system}: only --dry-run works here; use a Linux machine, WSL 2 or a container"
+    )
 }
 
 impl Backend for Elsewhere {
@@ -51,16 +53,32 @@ impl Backend for Elsewhere {
         Ok(Preview { program: job.program.to_string_lossy().into_owned(), layers, refused: Some(why()) })
     }
 
-    fn run(&self, job: &Job, mut recorder: Recorder, _: &Streams) -> Ran {
-        let refusal = Refusal::Runtime { runtime: job.runtime, why: why() };
-        let error = Some(refusal.to_string());
-        recorder.record(Event::new(What::RunEnded {
-            exit_code: None,
-            signal: None,
-            end: "refused".to_owned(),
-            error,
-        }));
-        let (stdout, stderr) = (Printed::default(), Printed::default());
-        Ran { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
+    fn run(&self, job: &Job, recorder: Recorder, _: &Streams) -> Ran {
+        refuse(recorder, Refusal::Runtime { runtime: job.runtime, why: why() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skillsandbox_tracer::Header;
+
+    use super::*;
+
+    #[test]
+    fn row_154_elsewhere_a_plan_is_shown_and_nothing_is_run() {
+        let mut job = Job::new("x", "true");
+        job.allow_env = vec!["LANG".into()];
+        job.write = vec!["/srv/x".into()];
+        let preview = Elsewhere.preview(&job).unwrap();
+        assert!(preview.refused.as_ref().unwrap().contains("only --dry-run works here"), "{preview:?}");
+        assert!(preview.layers.iter().all(|wall| wall.standing == Standing::Missing));
+        let held: Vec<&String> = preview.layers.iter().flat_map(|wall| &wall.holds).collect();
+        assert!(held.contains(&&"LANG".to_owned()) && held.contains(&&"write /srv/x".to_owned()), "{held:?}");
+        let recorder = Recorder::new(&Header::new("x", "test"), None, Vec::new());
+        let ran = Elsewhere.run(&job, recorder, &Streams::default());
+        let refusal = ran.ended.unwrap_err();
+        assert_eq!(refusal.exit_code(), 125);
+        assert!(refusal.to_string().contains("Linux"), "{refusal}");
+        assert_eq!(ran.recorded.summary.events, 1);
     }
 }

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use skillsandbox_manifest::{Commands, EgressRule, Resolver, Runtime, SyscallProfile};
+use skillsandbox_manifest::{EgressRule, Resolver, Runtime, SyscallProfile};
 
 /// What is wanted of a run: a command, and all that it may touch. What is not named is not granted.
 ///
@@ -72,6 +72,17 @@ pub struct Job {
     pub secrets: Vec<(String, String)>,
     /// What the trace should say of how this came about: a subject and a sentence each.
     pub notes: Vec<(String, String)>,
+}
+
+/// The programs that a run may execute, and with what. Each is a name that is looked for in `PATH`, or a path.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Commands {
+    /// The programs.
+    pub allow: Vec<OsString>,
+    /// For a program, what its first argument may be.
+    pub allowed_args: BTreeMap<OsString, Vec<String>>,
+    /// For a program, arguments that it may not be given, also as `--flag=value`.
+    pub forbidden_args: BTreeMap<OsString, Vec<String>>,
 }
 
 /// A name that leads to an address of the caller's choice.

@@ -37,7 +37,7 @@
 mod backend;
 mod call;
 mod denial;
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(test, not(target_os = "linux")))]
 mod elsewhere;
 mod gate;
 mod job;
@@ -55,12 +55,12 @@ pub use backend::{Backend, Preview, Ran, Standing, Wall, backend};
 pub use call::read_parameters;
 pub use denial::Denial;
 pub use gate::{scan, user_policy};
-pub use job::{Audit, Job, Limits, Pin};
+pub use job::{Audit, Commands, Job, Limits, Pin};
 #[cfg(target_os = "linux")]
 pub use native::{Traced, record};
 pub use refusal::Refusal;
 pub use report::{By, Ended, Report, Status};
-pub use session::{Admission, Options, Streams, preview, run, run_skill, scan_note};
+pub use session::{Admission, LateSink, Options, Streams, preview, run, run_skill, scan_note};
 pub use skill::{Call, Skill};
 pub use state::{policy_file, state_folder, traces_folder};
 pub use stop::Stop;

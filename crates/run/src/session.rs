@@ -1,11 +1,12 @@
 //! One run from its beginning to its report: the trace is open before anything else happens, and is closed whatever does.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::Policy;
-use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, TraceWriter, What};
+use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, Summary, TraceWriter, What};
 
 use crate::backend::{Preview, Ran, backend};
 use crate::denial::Denials;
@@ -41,17 +42,22 @@ pub struct Options {
     pub trace: Option<PathBuf>,
     /// Who else is told what happens, as it happens.
     pub sinks: Vec<Box<dyn Sink>>,
+    /// The same of those that are made for one trace, by its header.
+    pub late_sinks: Vec<LateSink>,
     /// Inputs and outputs.
     pub streams: Streams,
     /// Who runs it, for the trace; this crate unless set.
     pub tool: Option<String>,
 }
 
+/// Makes a sink for a run, when that begins; `None` for none.
+pub type LateSink = Box<dyn FnOnce(&Header) -> Option<Box<dyn Sink>>>;
+
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("trace", &self.trace)
-            .field("sinks", &self.sinks.len())
+            .field("sinks", &(self.sinks.len() + self.late_sinks.len()))
             .field("streams", &self.streams)
             .field("tool", &self.tool)
             .finish()
@@ -87,6 +93,7 @@ pub fn scan_note(skill: &Skill, admission: &Admission<'_>) -> Result<String, Ref
 
 /// Runs a skill: scans it, checks the values, puts the walls up, runs it, and writes down what it tries. `adjust` has the last word on the
 /// job, for what the command line adds to it.
+#[must_use]
 pub fn run_skill(
     skill: &Skill,
     call: &Call,
@@ -106,6 +113,7 @@ pub fn run_skill(
 }
 
 /// Runs a job that was described by hand.
+#[must_use]
 pub fn run(job: &Job, options: Options) -> Report {
     Session::begin(&job.name, job.version.clone(), options).go_on(|| Ok(job.clone()))
 }
@@ -139,6 +147,7 @@ impl Session {
         let trace = options.trace.or_else(|| state::trace_file(name, header.trace_id));
         let denials = Denials::default();
         let mut sinks = options.sinks;
+        sinks.extend(options.late_sinks.into_iter().filter_map(|make| make(&header)));
         sinks.push(Box::new(denials.clone()));
         let recorder = open(trace.as_deref(), &header)
             .map(|writer| Recorder::new(&header, Some(writer), sinks).classify(Box::new(Classifier::new())));
@@ -160,12 +169,7 @@ impl Session {
         let ran = match prepared {
             Ok((backend, job)) => {
                 for (subject, message) in &job.notes {
-                    let (subject, message) = (subject.clone(), message.clone());
-                    recorder.record(Event::new(What::Policy {
-                        subject,
-                        message,
-                        figures: Default::default(),
-                    }));
+                    recorder.record(note(subject, message.clone()));
                 }
                 backend.run(&job, recorder, &streams)
             }
@@ -201,10 +205,16 @@ fn nothing(header: Header, refusal: Refusal) -> Report {
         ended: Err(refusal),
         denials: Vec::new(),
         denials_omitted: 0,
-        summary: Default::default(),
+        summary: Summary::default(),
         stdout: Printed::default(),
         stderr: Printed::default(),
     }
+}
+
+/// Something that holds, or was decided: nothing was tried.
+pub(crate) fn note(subject: &str, message: impl Into<String>) -> Event {
+    let (subject, message) = (subject.to_owned(), message.into());
+    Event::new(What::Policy { subject, message, figures: BTreeMap::new() })
 }
 
 /// Closes a trace of nothing, with the reason.

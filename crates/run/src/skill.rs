@@ -1,13 +1,15 @@
 //! A skill on this machine: its folder, and what it may do when the user's policy has had its say.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use skillsandbox_manifest::{Change, Manifest, Places, Policy, Program};
+use skillsandbox_manifest as manifest;
+use skillsandbox_manifest::{Change, GrantPath, Manifest, Places, Policy, Program, Spanned};
 
 use crate::call;
-use crate::job::{Job, Limits};
+use crate::job::{Commands, Job, Limits};
 use crate::refusal::Refusal;
 
 /// A skill's folder with a valid declaration in it.
@@ -64,7 +66,8 @@ impl Skill {
     /// What a call of it asks for. The values are checked against the manifest's rules first.
     pub fn job(&self, call: &Call) -> Result<Job, Refusal> {
         let manifest = &self.manifest;
-        let mut job = Job::new(manifest.skill().name.value.clone(), self.program());
+        let program = self.program(&manifest.entrypoint().command);
+        let mut job = Job::new(manifest.skill().name.value.clone(), program);
         job.version = Some(manifest.skill().version.value.clone());
         job.runtime = manifest.runtime();
         let entrypoint = manifest.entrypoint();
@@ -80,7 +83,7 @@ impl Skill {
         job.allow_env = variables.allow.iter().map(|pattern| pattern.value.to_string()).collect();
         job.deny_env = variables.deny.iter().map(|pattern| pattern.value.to_string()).collect();
         job.profile = manifest.syscall_profile();
-        job.commands = manifest.commands().cloned();
+        job.commands = manifest.commands().map(|commands| self.commands(commands));
         job.limits = self.limits();
         for change in &self.changes {
             job.notes.push(("policy".to_owned(), format!("narrowed by the user's policy: {change}")));
@@ -89,16 +92,27 @@ impl Skill {
         Ok(job)
     }
 
-    fn program(&self) -> OsString {
-        match &self.manifest.entrypoint().command.value {
+    fn program(&self, program: &Program) -> OsString {
+        match program {
             Program::Path(path) => path.resolve(&self.places).into(),
             other => other.to_string().into(),
         }
     }
 
+    fn commands(&self, commands: &manifest::Commands) -> Commands {
+        let rules = |rules: &BTreeMap<Program, Vec<String>>| {
+            rules.iter().map(|(program, words)| (self.program(program), words.clone())).collect()
+        };
+        Commands {
+            allow: commands.allow.iter().map(|program| self.program(program)).collect(),
+            allowed_args: rules(&commands.allowed_args),
+            forbidden_args: rules(&commands.forbidden_args),
+        }
+    }
+
     fn grants(&self, job: &mut Job) {
         let files = self.manifest.filesystem();
-        let resolve = |paths: &[skillsandbox_manifest::Spanned<skillsandbox_manifest::GrantPath>]| {
+        let resolve = |paths: &[Spanned<GrantPath>]| {
             paths.iter().map(|path| path.resolve(&self.places)).collect::<Vec<_>>()
         };
         job.write = resolve(&files.write);

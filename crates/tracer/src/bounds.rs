@@ -59,7 +59,7 @@ pub(crate) fn each_text(event: &mut Event, mut with: impl FnMut(&mut String)) {
             error.iter_mut().for_each(&mut with);
         }
     }
-    event.rule.iter_mut().for_each(&mut with);
+    event.leads_to.iter_mut().chain(&mut event.rule).for_each(&mut with);
     if let Some(Process { binary: Some(binary), .. }) = &mut event.process {
         with(binary);
     }
@@ -223,6 +223,7 @@ mod tests {
         ];
         for what in all {
             let mut event = Event::new(what).judged(crate::Verdict::Denied, s()).by(Process::new(1, o()));
+            event.leads_to = o();
             each_text(&mut event, |text| *text = text.replace("SECRET", "-"));
             let written = serde_json::to_string(&event).unwrap();
             assert!(!written.contains("SECRET"), "{written}");

@@ -20,6 +20,9 @@ pub struct Event {
     /// What happened.
     #[serde(flatten)]
     pub what: What,
+    /// Where the path of a file or program leads, if there are links on the way or it is a descriptor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leads_to: Option<String>,
     /// Whether it was allowed, where that is a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -58,6 +61,7 @@ impl Event {
             time: Timestamp::UNIX_EPOCH,
             elapsed_us: 0,
             what,
+            leads_to: None,
             verdict: None,
             rule: None,
             process: None,
@@ -72,6 +76,13 @@ impl Event {
     pub fn judged(mut self, verdict: Verdict, rule: impl Into<Option<String>>) -> Self {
         self.verdict = Some(verdict);
         self.rule = rule.into();
+        self
+    }
+
+    /// Where its path leads, if elsewhere.
+    #[must_use]
+    pub fn leading_to(mut self, path: impl Into<Option<String>>) -> Self {
+        self.leads_to = path.into();
         self
     }
 
@@ -279,7 +290,7 @@ pub struct Connection {
     /// Bytes from it.
     #[serde(default)]
     pub received: u64,
-    /// How long it took, in microseconds.
+    /// How long it took, in microseconds. A connection is told of when it is over: it began so long before the event's time.
     #[serde(default)]
     pub duration_us: u64,
     /// How it ended, or why it was refused, in words: `closed`, `not_granted`, `other_server_name`, ...

@@ -161,7 +161,8 @@ impl Folder {
     }
 
     fn system_folder(&self, event: &Event) -> Option<&'static str> {
-        if self.fold != Fold::RepeatsAndSystem {
+        // A name of the system that leads elsewhere is none.
+        if self.fold != Fold::RepeatsAndSystem || event.leads_to.is_some() {
             return None;
         }
         match (&event.what, event.verdict) {
@@ -257,6 +258,7 @@ fn key(event: &Event) -> Key {
         | What::Stderr(_)
         | What::RunEnded { .. } => {}
     }
+    part(event.leads_to.as_deref());
     part(Some(&format!("{:?}", event.verdict)));
     part(event.rule.as_deref());
     part(event.process.as_ref().and_then(|process| process.binary.as_deref()));

@@ -27,6 +27,7 @@
 //!
 //! # Features
 //!
+//! - `otel`: export of a run as OpenTelemetry spans.
 //! - `schema`: JSON Schema of a trace, from the types.
 
 #![forbid(unsafe_code)]
@@ -53,6 +54,8 @@ mod writer;
 #[doc = include_str!("../README.md")]
 mod readme {}
 pub mod export;
+#[cfg(feature = "otel")]
+pub mod otel;
 pub mod render;
 
 pub use event::{Connection, Event, FileOperation, Line, Process, Verdict, What};
@@ -62,7 +65,7 @@ pub use bounds::{MAX_ARGUMENTS, MAX_TEXT};
 pub use chain::{Digest, NoDigest};
 pub use error::{Error, How, Tampered};
 pub use fold::Fold;
-pub use read::{Ending, MAX_LINE, Reader, read};
+pub use read::{Ending, MAX_LINE, Part, Reader, read, read_part};
 pub use recorder::{Classify, MAX_FILE, Recorded, Recorder, Redact, Sink};
 pub use verify::{Verified, verify, verify_from};
 pub use writer::TraceWriter;

@@ -14,6 +14,7 @@ use crate::chain::{
 };
 use crate::error::{Error, How, Tampered};
 use crate::event::Event;
+use crate::tally::Tally;
 use crate::trace::{FORMAT, Header, Summary, Trace};
 
 /// The longest line of a trace, and the longest header: four times the longest event that is ever written.
@@ -316,6 +317,44 @@ pub fn read(path: &Path) -> Result<Trace, Error> {
         policy_violations: checked.ending.policy_violations,
         violation_summary: checked.ending.violation_summary,
     })
+}
+
+/// As much of a trace as was read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Part {
+    /// What was read. Where the end is missing, its summary is what follows from the events, and says that it is not complete.
+    pub trace: Trace,
+    /// Events that are in the trace and were not kept.
+    pub omitted: u64,
+    /// Why there is not more, or what is not as it was written.
+    pub wrong: Option<Error>,
+}
+
+/// Reads a trace as far as it is whole, and keeps so many of its events: what a run left that was killed, or somebody's file of any
+/// size. Nothing that stands behind the first line that is wrong is read.
+pub fn read_part<R: BufRead>(reader: Reader<R>, most: usize) -> Part {
+    let header = reader.header().clone();
+    let mut events = Vec::new();
+    let mut omitted = 0;
+    let mut tally = Tally::default();
+    let checked = crate::verify::check(reader, |event| {
+        tally.count(&event);
+        if events.len() < most {
+            events.push(event);
+        } else {
+            omitted += 1;
+        }
+    });
+    let (policy_violations, violation_summary, wrong) = match checked {
+        Ok(checked) => (checked.ending.policy_violations, checked.ending.violation_summary, None),
+        Err(error) => {
+            let mut summary = Summary { incomplete_because: vec![error.to_string()], ..Summary::default() };
+            tally.complete(&mut summary);
+            (tally.violations().to_vec(), summary, Some(error))
+        }
+    };
+    Part { trace: Trace { header, events, policy_violations, violation_summary }, omitted, wrong }
 }
 
 /// The line of an event: what its hash covers, and the hash.

@@ -11,7 +11,8 @@ use std::process::Command;
 
 use common::{events, file, header};
 use skillsandbox_tracer::{
-    Error, Event, How, Reader, Recorder, Summary, TraceWriter, Verdict, What, read, verify,
+    Error, Event, Header, How, Line, Reader, Recorder, Summary, TraceWriter, Verdict, What, read, read_part,
+    verify,
 };
 
 fn refused(path: &Path) -> String {
@@ -225,4 +226,30 @@ fn child(folder: &Path) {
     let _ = writer.finish(Summary::default()).unwrap_err();
     assert!(verify(&path).is_err());
     fs::write(folder.join("done"), "").unwrap();
+}
+
+#[test]
+fn a_part_of_a_trace_is_bounded_and_says_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    let header = Header::new("tested", "tests");
+    let writer = TraceWriter::create(&path, &header).unwrap();
+    let mut recorder = Recorder::new(&header, Some(writer), Vec::new());
+    for line in 0..100 {
+        let line = Line::new(format!("line {line}"));
+        recorder.record(Event::new(What::Stdout(line)));
+    }
+    let _ = recorder.finish();
+    let part = |path: &Path| {
+        let reader = Reader::open(path).unwrap();
+        read_part(reader, 10)
+    };
+    let whole = part(&path);
+    assert_eq!((whole.trace.events.len(), whole.omitted), (10, 90));
+    assert!(whole.wrong.is_none() && whole.trace.violation_summary.complete);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.find("line 50").unwrap()]).unwrap();
+    let cut = part(&path);
+    assert_eq!((cut.trace.events.len(), cut.omitted, cut.trace.violation_summary.events), (10, 40, 50));
+    assert!(cut.wrong.is_some() && !cut.trace.violation_summary.complete);
 }

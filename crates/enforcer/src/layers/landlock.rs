@@ -6,6 +6,7 @@
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
@@ -15,6 +16,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 
 use crate::cures;
 use crate::error::Error;
+use crate::executable::Executable;
 use crate::grants::{Access, Grant, Grants, Source};
 use crate::layer::Layer;
 use crate::plan::Plan;
@@ -35,15 +37,21 @@ pub(crate) struct Landlock {
 
 impl Landlock {
     /// `None` where the kernel has no Landlock and the plan waives it.
-    pub(crate) fn prepare(plan: &Plan, grants: &Grants) -> Result<Option<Self>, Error> {
+    pub(crate) fn prepare(
+        plan: &Plan,
+        grants: &Grants,
+        executable: Option<&Executable>,
+    ) -> Result<Option<Self>, Error> {
         let version = match sys::landlock::version() {
             Ok(version) => ABI::from(version),
-            Err(_) if plan.waives(Layer::Landlock) => return Ok(None),
+            // Nothing else holds which programs may be executed.
+            Err(_) if plan.waives(Layer::Landlock) && executable.is_none() => return Ok(None),
             Err(errno) => return Err(unavailable(errno.into())),
         };
         let rights = Rights::of(version.min(NEWEST));
-        let ruleset =
-            rights.ruleset(plan, grants).map_err(|error| unavailable(std::io::Error::other(error)))?;
+        let ruleset = rights
+            .ruleset(plan, grants, executable)
+            .map_err(|error| unavailable(std::io::Error::other(error)))?;
         let ruleset: Option<OwnedFd> = ruleset.into();
         let ruleset =
             ruleset.ok_or_else(|| unavailable(std::io::Error::from_raw_os_error(libc::EOPNOTSUPP)))?;
@@ -97,6 +105,7 @@ impl Rights {
         &self,
         plan: &Plan,
         grants: &Grants,
+        executable: Option<&Executable>,
     ) -> Result<landlock::RulesetCreated, Box<dyn std::error::Error + Send + Sync>> {
         let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
         let mut ruleset = ruleset.handle_access(AccessFs::from_all(self.abi))?;
@@ -106,7 +115,13 @@ impl Rights {
         let mut created = ruleset.create()?;
         // What the system has in /etc is under the rule for that folder, as the files are that are written anew.
         let own_etc = |grant: &&Grant| grant.source == Source::System && grant.path.starts_with("/etc");
+        if let Some(executable) = executable {
+            created = self.only(created, grants, executable)?;
+        }
         for grant in grants.all.iter().filter(|grant| !own_etc(grant)) {
+            if executable.is_some() && grant.access == Access::Read {
+                continue;
+            }
             let mut access = match grant.access {
                 Access::Read => self.read(),
                 Access::Write => self.write(plan.no_exec),
@@ -117,8 +132,46 @@ impl Rights {
             created = created.add_rule(PathBeneath::new(open(&grant.path)?, access))?;
         }
         for device in DEVICES {
-            created =
-                created.add_rule(PathBeneath::new(open(std::path::Path::new(device))?, self.device()))?;
+            created = created.add_rule(PathBeneath::new(open(Path::new(device))?, self.device()))?;
+        }
+        Ok(created)
+    }
+
+    /// Rules for what may be read, where only some of it may be executed.
+    ///
+    /// A program that may not be executed may not be read either where the system keeps its programs: a loader, which is executed for every
+    /// program, would start whatever it is given.
+    fn only(
+        &self,
+        mut created: landlock::RulesetCreated,
+        grants: &Grants,
+        executable: &Executable,
+    ) -> Result<landlock::RulesetCreated, Box<dyn std::error::Error + Send + Sync>> {
+        for path in &executable.paths {
+            let mut access = self.read();
+            if !path.is_dir() {
+                access &= AccessFs::from_file(self.abi);
+            }
+            created = created.add_rule(PathBeneath::new(open(path)?, access))?;
+        }
+        let own_etc = |grant: &&Grant| grant.source == Source::System && grant.path.starts_with("/etc");
+        let readable = grants.all.iter().filter(|grant| grant.access == Access::Read && !own_etc(grant));
+        for grant in readable {
+            let (parts, names_only) = match grant.source {
+                Source::System => without_programs(&grant.path),
+                _ => (vec![grant.path.clone()], Vec::new()),
+            };
+            for path in names_only {
+                let rule = PathBeneath::new(open(&path)?, BitFlags::from(AccessFs::ReadDir));
+                created = created.add_rule(rule)?;
+            }
+            for path in parts {
+                let mut access = self.look();
+                if !path.is_dir() {
+                    access &= AccessFs::from_file(self.abi);
+                }
+                created = created.add_rule(PathBeneath::new(open(&path)?, access))?;
+            }
         }
         Ok(created)
     }
@@ -150,6 +203,30 @@ impl Rights {
     }
 }
 
-fn open(path: &std::path::Path) -> rustix::io::Result<OwnedFd> {
+/// Folders that hold programs and nothing else, by name.
+const PROGRAMS: [&str; 3] = ["bin", "sbin", "games"];
+
+/// What a folder of the system has besides programs, and the folders of which only the names may be read.
+fn without_programs(path: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let is_programs = |path: &Path| PROGRAMS.iter().any(|name| path.ends_with(name));
+    if is_programs(path) {
+        return (Vec::new(), vec![path.to_owned()]);
+    }
+    if path != Path::new("/usr") && path != Path::new("/usr/local") {
+        return (vec![path.to_owned()], Vec::new());
+    }
+    let (mut parts, mut names_only) = (Vec::new(), vec![path.to_owned()]);
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        // What a link leads to has a rule of its own, or none.
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            let (more, names) = without_programs(&entry.path());
+            parts.extend(more);
+            names_only.extend(names);
+        }
+    }
+    (parts, names_only)
+}
+
+fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
     rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }

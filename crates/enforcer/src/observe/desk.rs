@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime};
 
-use super::paths::Paths;
+use super::paths::{self, Judged, Paths};
 use super::queue::Queue;
-use super::raw::{Raw, RawTried};
-use super::{Execution, FileAccess, Observed, Observer, Operation, Tried};
+use super::raw::{Arguments, Raw, RawTried};
+use super::{Access, Execution, FileAccess, Observed, Observer, Operation, Tried};
 
 /// The thread that tells.
 #[derive(Debug)]
@@ -84,21 +84,29 @@ impl Work {
         let actor = raw.actor.as_deref();
         let tried = match raw.what {
             RawTried::File { operation, path, to } => {
-                let (path, verdict) = self.paths.judge(operation, &path, actor);
-                let to = to.map(|to| self.paths.judge(operation, &to, actor));
-                // Both names have to be allowed; what a symbolic link says need not.
+                let judged = self.paths.judge(operation, &path, actor);
+                // Both names have to be allowed; what a symbolic link says need not, and begins where the link is.
                 let (to, verdict) = match to {
-                    Some((to, _)) if operation == Operation::Symlink => (Some(to), verdict),
-                    Some((to, other)) if matches!(verdict, super::Access::Allowed(_)) => (Some(to), other),
-                    Some((to, _)) => (Some(to), verdict),
-                    None => (None, verdict),
+                    Some(to) if operation == Operation::Symlink => {
+                        (Some(paths::below(&judged.path, &to)), judged.verdict)
+                    }
+                    Some(to) => {
+                        let to = self.paths.judge(operation, &to, actor);
+                        let is_allowed = matches!(judged.verdict, Access::Allowed(_));
+                        let verdict = if is_allowed { to.verdict } else { judged.verdict };
+                        (Some(to.real.unwrap_or(to.path)), verdict)
+                    }
+                    None => (None, judged.verdict),
                 };
-                Tried::File(FileAccess { operation, path, to, verdict })
+                Tried::File(FileAccess { operation, path: judged.path, real: judged.real, to, verdict })
             }
             RawTried::Exec { path, arguments } => {
-                let (path, verdict) = self.paths.judge(Operation::Read, &path, actor);
+                let judged = self.paths.judge_program(&path, actor);
+                let Judged { path, real, verdict } = judged;
                 let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
-                Tried::Exec(Execution { path, arguments: arguments.iter().map(text).collect(), verdict })
+                let Arguments { texts, are_cut } = arguments;
+                let arguments = texts.iter().map(text).collect();
+                Tried::Exec(Execution { path, real, arguments, are_cut, verdict })
             }
             RawTried::Network(attempt) => Tried::Network(attempt),
             RawTried::Refused(call) => Tried::Refused(call),

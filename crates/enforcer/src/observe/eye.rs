@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
+use super::inside::Inside;
+use super::memory::{self, Unread};
 use super::processes::Processes;
 use super::queue::Queue;
 use super::raw::{Place, Raw, RawPath, RawTried, What, shape, writes};
-use super::{Operation, memory};
-use crate::destinations::Destinations;
+use super::{Actor, Operation};
+use crate::destinations::{Destinations, unix_socket};
 use crate::refusals::Refusals;
 use crate::seccomp::{Judgement, Profile};
 use crate::supervisor::Wake;
@@ -29,6 +31,10 @@ pub(crate) struct Sight {
     pub(crate) destinations: Destinations,
     queue: Option<Arc<Queue>>,
     processes: Processes,
+    inside: Inside,
+    /// Whether the run's own program was about to be executed: by a process of ours, whose memory need not be for us to read. What it
+    /// executes is known.
+    is_launched: bool,
     /// Woken up when something that must be told could not be.
     required: Option<Arc<Wake>>,
     patience: Patience,
@@ -63,11 +69,14 @@ impl Sight {
         profile: Profile,
         destinations: Destinations,
         queue: Option<Arc<Queue>>,
+        inside: Inside,
         required: Option<Arc<Wake>>,
     ) -> Self {
         let refusals = Refusals::default();
         let patience = Patience { since: Instant::now(), refused: 0 };
-        Self { profile, refusals, destinations, queue, processes: Processes::default(), required, patience }
+        let processes = Processes::default();
+        let is_launched = false;
+        Self { profile, refusals, destinations, queue, processes, inside, is_launched, required, patience }
     }
 }
 
@@ -139,6 +148,9 @@ impl Sight {
     fn serve(&mut self, listener: BorrowedFd<'_>, asked: Asked) {
         let reply = if self.profile.observes(asked.number, asked.arguments) {
             let now = Instant::now();
+            if let Some(socket) = unix_socket(asked) {
+                return self.connects(listener, asked, socket, now);
+            }
             self.destinations.see(listener, asked, || self.processes.actor(asked.pid, now))
         } else {
             match self.profile.judge(asked.number, asked.arguments) {
@@ -163,26 +175,60 @@ impl Sight {
         self.destinations.tell();
     }
 
-    /// Sees what a call is about, and lets it go on.
-    fn watch(&mut self, listener: BorrowedFd<'_>, asked: Asked) {
-        let now = Instant::now();
-        let seen = self.seen(asked, now);
+    /// Somebody connects to a socket that has a place in the file system, and goes on.
+    fn connects(&mut self, listener: BorrowedFd<'_>, asked: Asked, text: Vec<u8>, now: Instant) {
         let actor = self.processes.actor(asked.pid, now);
-        if matches!(seen, Some(RawTried::Exec { .. })) {
-            self.processes.executes(asked.pid);
+        let is_relative = text.first() != Some(&b'/');
+        let base = is_relative.then(|| self.processes.folder(asked.pid, None, now));
+        let path = base.transpose().map(|base| {
+            let path = RawPath::new(text, base, true, false);
+            self.led(path, actor.as_deref())
+        });
+        if !answer(listener, asked, Answer::GoOn).unwrap_or(false) {
+            return;
         }
-        // If its caller still waits, what was read was its own.
-        let is_its_own = answer(listener, asked, Answer::GoOn).unwrap_or(false);
-        if let Some(what) = seen.filter(|_| is_its_own) {
-            self.put(Raw { at: now, actor, what });
+        match path {
+            Ok(path) => {
+                let what = RawTried::File { operation: Operation::Connect, path, to: None };
+                self.put(Raw { at: now, actor, what });
+            }
+            Err(_) => self.miss(),
         }
     }
 
-    fn seen(&mut self, asked: Asked, now: Instant) -> Option<RawTried> {
-        let shape = shape(asked.number)?;
+    /// Sees what a call is about, and lets it go on. What the kernel could not read either is not left to it: another thread might put
+    /// something there before it looks.
+    fn watch(&mut self, listener: BorrowedFd<'_>, asked: Asked) {
+        let now = Instant::now();
+        let actor = self.processes.actor(asked.pid, now);
+        let seen = self.seen(asked, actor.as_deref(), now);
+        let mut is_launch = false;
+        if matches!(shape(asked.number), Some(shape) if matches!(shape.operation, What::Exec(_))) {
+            self.processes.executes(asked.pid, now);
+            is_launch = !std::mem::replace(&mut self.is_launched, true);
+        }
+        self.inside.hold(asked.pid);
+        let reply = match seen {
+            Err(Unread::Fails(errno)) => Answer::Fail(errno),
+            _ => Answer::GoOn,
+        };
+        // If its caller still waits, what was read was its own.
+        let is_its_own = answer(listener, asked, reply).unwrap_or(false);
+        match seen {
+            Ok(what) if is_its_own => self.put(Raw { at: now, actor, what }),
+            Err(Unread::Hidden) if is_its_own && !is_launch => self.miss(),
+            _ => {}
+        }
+    }
+
+    fn seen(&mut self, asked: Asked, actor: Option<&Actor>, now: Instant) -> Result<RawTried, Unread> {
+        let shape = shape(asked.number).ok_or(Unread::Hidden)?;
         let argument = |index: usize| asked.arguments.get(index).copied().unwrap_or_default();
         let path = self.path(asked, shape.path, now)?;
-        Some(match shape.operation {
+        // An empty path is no file that can be opened.
+        let path = if matches!(shape.operation, What::Open(_)) { path } else { path.or_descriptor() };
+        let path = self.led(path, actor);
+        Ok(match shape.operation {
             What::Exec(at) => {
                 let arguments = memory::arguments(asked.pid, argument(at));
                 RawTried::Exec { path, arguments }
@@ -191,26 +237,43 @@ impl Sight {
                 let operation = if writes(argument(flags)) { Operation::Write } else { Operation::Read };
                 RawTried::File { operation, path, to: None }
             }
+            What::Does(operation @ Operation::Symlink) => {
+                // What a link says is a text, and begins where the link is.
+                let to = shape.to.map(|place| memory::path(asked.pid, argument(place.path))).transpose()?;
+                let to = to.map(|text| RawPath::new(text, None, true, false));
+                RawTried::File { operation, path, to }
+            }
             What::Does(operation) => {
-                let to = match shape.to {
-                    Some(place) => Some(self.path(asked, place, now)?),
-                    None => None,
-                };
+                let to = shape.to.map(|place| self.path(asked, place, now)).transpose()?;
+                let to = to.map(|to| self.led(to, actor));
                 RawTried::File { operation, path, to }
             }
         })
     }
 
-    fn path(&mut self, asked: Asked, place: Place, now: Instant) -> Option<RawPath> {
+    fn path(&mut self, asked: Asked, place: Place, now: Instant) -> Result<RawPath, Unread> {
         let argument = |index: usize| asked.arguments.get(index).copied().unwrap_or_default();
         let text = memory::path(asked.pid, argument(place.path))?;
+        let (follows, makes) = place.last.of(argument);
         if text.first() == Some(&b'/') {
-            return Some(RawPath { text, base: None });
+            return Ok(RawPath::new(text, None, follows, makes));
         }
         let folder = place.folder.map(|folder| u32::try_from(argument(folder) & 0xffff_ffff).unwrap_or(HERE));
         let folder = folder.filter(|folder| *folder != HERE).map(u32::cast_signed);
-        let base = self.processes.folder(asked.pid, folder, now);
-        Some(RawPath { text, base })
+        let base = match self.processes.folder(asked.pid, folder, now) {
+            // A descriptor that is not open.
+            Err(rustix::io::Errno::NOENT) if folder.is_some() => return Err(Unread::Fails(libc::EBADF)),
+            base => base.map_err(|_| Unread::Hidden)?,
+        };
+        Ok(RawPath::new(text, Some(base), follows, makes))
+    }
+
+    /// Finds out where a path leads while its caller waits, if that might be elsewhere a moment later.
+    fn led(&mut self, mut path: RawPath, actor: Option<&Actor>) -> RawPath {
+        if self.queue.is_some() && !self.inside.is_settled(&path) {
+            path.lead = self.inside.lead(&path, actor);
+        }
+        path
     }
 
     /// Tells of something that did not have to be looked at while its caller waits.
@@ -225,6 +288,16 @@ impl Sight {
     fn put(&self, raw: Raw) {
         let has_room = self.queue.as_ref().is_none_or(|queue| queue.put(raw));
         if let Some(required) = self.required.as_ref().filter(|_| !has_room) {
+            required.signal();
+        }
+    }
+
+    /// Something was tried, and it could not be seen what.
+    fn miss(&self) {
+        if let Some(queue) = &self.queue {
+            queue.miss();
+        }
+        if let Some(required) = &self.required {
             required.signal();
         }
     }

@@ -6,11 +6,13 @@
 
 mod desk;
 mod eye;
+mod inside;
 mod memory;
 mod paths;
 mod processes;
 mod queue;
 mod raw;
+mod root;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -119,6 +121,8 @@ pub struct FileAccess {
     pub operation: Operation,
     /// The file, as the program named it, from the root on.
     pub path: PathBuf,
+    /// Where that leads, if there are links on the way.
+    pub real: Option<PathBuf>,
     /// The other file, of operations that have two.
     pub to: Option<PathBuf>,
     /// What comes of it, by the rules of the run.
@@ -152,6 +156,8 @@ pub enum Operation {
     ChangeMode,
     /// Extended attributes changed.
     ChangeAttributes,
+    /// Connected to, as a Unix socket.
+    Connect,
 }
 
 /// A program that was to be executed.
@@ -160,8 +166,12 @@ pub enum Operation {
 pub struct Execution {
     /// The program, as it was named, from the root on.
     pub path: PathBuf,
-    /// Its arguments: at most 64, and of each the first 512 bytes.
+    /// Where that leads, if there are links on the way.
+    pub real: Option<PathBuf>,
+    /// Its arguments: at most 256, of each the first 17 KiB, and 65 KiB of all.
     pub arguments: Vec<String>,
+    /// That is not all: there are more, or longer ones, or some that could not be read.
+    pub are_cut: bool,
     /// What comes of it, by the rules of the run.
     pub verdict: Access,
 }

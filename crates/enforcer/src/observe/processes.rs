@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
+use rustix::io::Errno;
 
 use super::Actor;
 use crate::sys::signals::is_thread_of;
@@ -24,6 +25,9 @@ const MOST_LEADERS: usize = 8;
 pub(super) struct Processes {
     known: HashMap<u32, Known>,
     leaders: VecDeque<(Arc<Actor>, Instant)>,
+    /// Processes that were about to execute another program, and when: until they have, another thread of theirs may call, and be
+    /// known by the old one.
+    executing: HashMap<u32, Instant>,
 }
 
 #[derive(Debug)]
@@ -43,8 +47,15 @@ impl Processes {
     }
 
     /// It is about to execute another program.
-    pub(super) fn executes(&mut self, thread: u32) {
+    pub(super) fn executes(&mut self, thread: u32, now: Instant) {
         let Some(pid) = self.known.get(&thread).map(|known| known.actor.pid) else { return };
+        if self.executing.len() >= MOST {
+            self.executing.retain(|_, since| now.duration_since(*since) < BELIEVED);
+        }
+        if self.executing.len() >= MOST {
+            self.executing.clear();
+        }
+        self.executing.insert(pid, now);
         self.leaders.retain(|(leader, _)| leader.pid != pid);
         // Its other threads are gone by then.
         for known in self.known.values_mut().filter(|known| known.actor.pid == pid) {
@@ -53,23 +64,28 @@ impl Processes {
     }
 
     /// The folder that a thread is in, or that one of its descriptors is of.
-    pub(super) fn folder(&mut self, thread: u32, descriptor: Option<i32>, now: Instant) -> Option<Vec<u8>> {
-        self.known(thread, now)?;
-        let known = self.known.get_mut(&thread)?;
+    pub(super) fn folder(
+        &mut self,
+        thread: u32,
+        descriptor: Option<i32>,
+        now: Instant,
+    ) -> Result<Vec<u8>, Errno> {
+        self.known(thread, now).ok_or(Errno::SRCH)?;
+        let known = self.known.get_mut(&thread).ok_or(Errno::SRCH)?;
         if known.folder.is_none() {
-            known.folder = Some(folder_of(thread)?);
+            known.folder = Some(folder_of(thread).ok_or(Errno::SRCH)?);
         }
-        let folder = known.folder.as_ref()?;
+        let folder = known.folder.as_ref().ok_or(Errno::SRCH)?;
         let link = match descriptor {
             None => readlinkat(folder, "cwd", Vec::new()),
             Some(number) => readlinkat(folder, format!("fd/{number}"), Vec::new()),
         };
-        link.ok().map(std::ffi::CString::into_bytes)
+        link.map(std::ffi::CString::into_bytes)
     }
 
     fn known(&mut self, thread: u32, now: Instant) -> Option<&Known> {
         let is_good = |known: &Known| !known.is_stale && now.duration_since(known.since) < BELIEVED;
-        if !self.known.get(&thread).is_some_and(is_good) {
+        if !self.known.get(&thread).is_some_and(is_good) || self.has_executed(thread, now) {
             if self.known.len() >= MOST {
                 self.known.retain(|_, known| is_good(known));
             }
@@ -83,6 +99,22 @@ impl Processes {
             self.known.insert(thread, known);
         }
         self.known.get(&thread)
+    }
+
+    /// Whether a thread that was about to execute another program has done so since it was looked at.
+    fn has_executed(&mut self, thread: u32, now: Instant) -> bool {
+        let Some(known) = self.known.get(&thread) else { return false };
+        let pid = known.actor.pid;
+        let Some(since) = self.executing.get(&pid) else { return false };
+        if now.duration_since(*since) >= BELIEVED {
+            self.executing.remove(&pid);
+            return false;
+        }
+        let is_same = known.folder.as_ref().is_some_and(|folder| binary_of(folder) == known.actor.binary);
+        if !is_same {
+            self.leaders.retain(|(leader, _)| leader.pid != pid);
+        }
+        !is_same
     }
 
     /// A thread of a process that is known already: one question, where reading of it takes many.
@@ -106,6 +138,10 @@ fn folder_of(thread: u32) -> Option<OwnedFd> {
     openat(CWD, format!("/proc/{thread}"), flags, Mode::empty()).ok()
 }
 
+fn binary_of(folder: &OwnedFd) -> Option<String> {
+    readlinkat(folder, "exe", Vec::new()).ok().map(|path| path.to_string_lossy().into_owned())
+}
+
 impl Known {
     fn of(thread: u32, now: Instant) -> Option<Self> {
         let folder = folder_of(thread)?;
@@ -115,15 +151,46 @@ impl Known {
         let status = String::from_utf8_lossy(status.get(..count)?);
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
         let number = |text: Option<&str>| text.and_then(|text| text.trim().parse().ok());
-        let binary = readlinkat(&folder, "exe", Vec::new()).ok();
         let actor = Actor {
             pid: number(field("Tgid:"))?,
             thread,
             // The number in each namespace, the innermost last.
             inner_pid: number(field("NStgid:").and_then(|all| all.split_whitespace().last())),
             parent: number(field("PPid:")),
-            binary: binary.map(|path| path.to_string_lossy().into_owned()),
+            binary: binary_of(&folder),
         };
         Some(Self { actor: Arc::new(actor), folder: Some(folder), since: now, is_stale: false })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// A thread that calls while another one of its process is about to execute a program is looked at again when that is done.
+    #[test]
+    fn a_program_is_not_known_by_the_name_of_the_one_before() {
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", "read go; exec /bin/sleep 60"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (pid, now) = (child.id(), Instant::now());
+        let is_sleeping = || std::fs::read_link(format!("/proc/{pid}/exe")).unwrap().ends_with("sleep");
+        let mut processes = Processes::default();
+        let first = processes.actor(pid, now).unwrap().binary.clone().unwrap();
+        processes.executes(pid, now);
+        // It is not done yet, and asked for again.
+        assert_eq!(processes.actor(pid, now).unwrap().binary.as_ref(), Some(&first));
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"\n").unwrap();
+        while !is_sleeping() {
+            std::thread::yield_now();
+        }
+        let then = processes.actor(pid, now).unwrap().binary.clone().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(then.ends_with("sleep"), "{then}, and before {first}");
     }
 }

@@ -60,6 +60,17 @@ impl Queue {
         true
     }
 
+    /// Something could not even be seen.
+    pub(crate) fn miss(&self) {
+        let mut state = self.state();
+        state.lost += 1;
+        let is_idle = std::mem::take(&mut state.is_idle);
+        drop(state);
+        if is_idle {
+            self.ready.notify_one();
+        }
+    }
+
     /// One that was taken out could not be told.
     pub(crate) fn lose(&self) {
         let mut state = self.state();

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use skillsandbox_egress::Attempt;
 
+use super::inside::Lead;
 use super::{Actor, Operation};
 use crate::refusals::RefusedCall;
 
@@ -19,17 +20,49 @@ pub(crate) struct Raw {
 #[derive(Debug)]
 pub(crate) enum RawTried {
     File { operation: Operation, path: RawPath, to: Option<RawPath> },
-    Exec { path: RawPath, arguments: Vec<Vec<u8>> },
+    Exec { path: RawPath, arguments: Arguments },
     Network(Attempt),
     Refused(RefusedCall),
+}
+
+/// The arguments of a program: the first of them, and of each the beginning.
+#[derive(Debug, Default)]
+pub(crate) struct Arguments {
+    pub(crate) texts: Vec<Vec<u8>>,
+    /// There are more, or longer ones, or some that could not be read.
+    pub(crate) are_cut: bool,
 }
 
 /// A path as a program gave it, and where it begins if not at the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RawPath {
     pub(crate) text: Vec<u8>,
-    /// The folder that a relative path begins in; `None` for absolute ones, or where it could not be read.
+    /// The folder that a relative path begins in; `None` for absolute ones.
     pub(crate) base: Option<Vec<u8>>,
+    /// Whether the last part is followed if it is a link.
+    pub(crate) follows: bool,
+    /// Whether the last part is made if it is not there.
+    pub(crate) makes: bool,
+    /// Where it led when it was named, if that can change.
+    pub(crate) lead: Option<Lead>,
+    is_descriptor: bool,
+}
+
+impl RawPath {
+    pub(crate) fn new(text: Vec<u8>, base: Option<Vec<u8>>, follows: bool, makes: bool) -> Self {
+        Self { text, base, follows, makes, lead: None, is_descriptor: false }
+    }
+
+    /// A call that takes an empty path for the descriptor itself.
+    pub(super) fn or_descriptor(mut self) -> Self {
+        self.is_descriptor = true;
+        self
+    }
+
+    /// Whether an empty path means what the descriptor is of.
+    pub(super) fn is_descriptor(&self) -> bool {
+        self.is_descriptor
+    }
 }
 
 /// Which arguments of a call are what.
@@ -45,6 +78,46 @@ pub(super) struct Shape {
 pub(super) struct Place {
     pub(super) path: usize,
     pub(super) folder: Option<usize>,
+    pub(super) last: Last,
+}
+
+/// What becomes of the last part of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Last {
+    /// A link is followed.
+    Followed,
+    /// A link is meant itself.
+    Itself,
+    /// It is made: a link in its place is not followed.
+    Made,
+    /// It is made, or emptied: a link is followed.
+    Written,
+    /// A link is followed unless this argument has this bit.
+    Unless(usize, u32),
+    /// A link is followed if this argument has this bit.
+    If(usize, u32),
+    /// As the flags of `open` in this argument say.
+    Opened(usize),
+}
+
+impl Last {
+    /// Whether a link is followed, and whether something is made that is not there.
+    pub(super) fn of(self, argument: impl Fn(usize) -> u64) -> (bool, bool) {
+        let has = |index, bit: u32| argument(index) & u64::from(bit) != 0;
+        match self {
+            Self::Followed => (true, false),
+            Self::Itself => (false, false),
+            Self::Made => (false, true),
+            Self::Written => (true, true),
+            Self::Unless(index, bit) => (!has(index, bit), false),
+            Self::If(index, bit) => (has(index, bit), false),
+            Self::Opened(index) => {
+                let has = |bit: i32| has(index, bit.cast_unsigned());
+                let makes = has(libc::O_CREAT);
+                (!(has(libc::O_NOFOLLOW) || makes && has(libc::O_EXCL)), makes)
+            }
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,12 +129,16 @@ pub(super) enum What {
     Exec(usize),
 }
 
-const fn at(path: usize) -> Place {
-    Place { path, folder: None }
+/// `AT_SYMLINK_NOFOLLOW` and `AT_SYMLINK_FOLLOW`.
+const NOFOLLOW: u32 = libc::AT_SYMLINK_NOFOLLOW.cast_unsigned();
+const FOLLOW: u32 = libc::AT_SYMLINK_FOLLOW.cast_unsigned();
+
+const fn at(path: usize, last: Last) -> Place {
+    Place { path, folder: None, last }
 }
 
-const fn below(folder: usize, path: usize) -> Place {
-    Place { path, folder: Some(folder) }
+const fn below(folder: usize, path: usize, last: Last) -> Place {
+    Place { path, folder: Some(folder), last }
 }
 
 const fn one(operation: Operation, path: Place) -> Shape {
@@ -74,40 +151,48 @@ const fn two(operation: Operation, path: Place, to: Place) -> Shape {
 
 /// What is to be read of a call; `None` for those that are not observed.
 pub(super) fn shape(number: i32) -> Option<Shape> {
+    use Last::{Followed, If, Itself, Made, Opened, Unless};
     use Operation::{
         ChangeAttributes, ChangeMode, Link, MakeFolder, MakeNode, Remove, Rename, Symlink, Truncate, Write,
     };
     let number = i64::from(number);
     #[cfg(target_arch = "x86_64")]
     match number {
-        libc::SYS_open => return Some(Shape { operation: What::Open(1), path: at(0), to: None }),
-        libc::SYS_creat => return Some(one(Write, at(0))),
-        libc::SYS_unlink | libc::SYS_rmdir => return Some(one(Remove, at(0))),
-        libc::SYS_rename => return Some(two(Rename, at(0), at(1))),
-        libc::SYS_link => return Some(two(Link, at(0), at(1))),
+        libc::SYS_open => {
+            return Some(Shape { operation: What::Open(1), path: at(0, Opened(1)), to: None });
+        }
+        // It makes a file, through a link too.
+        libc::SYS_creat => return Some(one(Write, at(0, Last::Written))),
+        libc::SYS_unlink | libc::SYS_rmdir => return Some(one(Remove, at(0, Itself))),
+        libc::SYS_rename => return Some(two(Rename, at(0, Itself), at(1, Made))),
+        libc::SYS_link => return Some(two(Link, at(0, Itself), at(1, Made))),
         // What the link says is no path that is opened; where it is made is.
-        libc::SYS_symlink => return Some(two(Symlink, at(1), at(0))),
-        libc::SYS_mkdir => return Some(one(MakeFolder, at(0))),
-        libc::SYS_mknod => return Some(one(MakeNode, at(0))),
-        libc::SYS_chmod | libc::SYS_chown | libc::SYS_lchown => return Some(one(ChangeMode, at(0))),
+        libc::SYS_symlink => return Some(two(Symlink, at(1, Made), at(0, Followed))),
+        libc::SYS_mkdir => return Some(one(MakeFolder, at(0, Made))),
+        libc::SYS_mknod => return Some(one(MakeNode, at(0, Made))),
+        libc::SYS_chmod | libc::SYS_chown => return Some(one(ChangeMode, at(0, Followed))),
+        libc::SYS_lchown => return Some(one(ChangeMode, at(0, Itself))),
         _ => {}
     }
     Some(match number {
-        libc::SYS_openat => Shape { operation: What::Open(2), path: below(0, 1), to: None },
-        libc::SYS_execve => Shape { operation: What::Exec(1), path: at(0), to: None },
-        libc::SYS_execveat => Shape { operation: What::Exec(2), path: below(0, 1), to: None },
-        libc::SYS_unlinkat => one(Remove, below(0, 1)),
-        libc::SYS_renameat | libc::SYS_renameat2 => two(Rename, below(0, 1), below(2, 3)),
-        libc::SYS_linkat => two(Link, below(0, 1), below(2, 3)),
-        libc::SYS_symlinkat => two(Symlink, below(1, 2), at(0)),
-        libc::SYS_mkdirat => one(MakeFolder, below(0, 1)),
-        libc::SYS_mknodat => one(MakeNode, below(0, 1)),
-        libc::SYS_truncate => one(Truncate, at(0)),
-        libc::SYS_fchmodat | libc::SYS_fchownat | libc::SYS_fchmodat2 => one(ChangeMode, below(0, 1)),
-        libc::SYS_setxattr | libc::SYS_lsetxattr | libc::SYS_removexattr | libc::SYS_lremovexattr => {
-            one(ChangeAttributes, at(0))
+        libc::SYS_openat => Shape { operation: What::Open(2), path: below(0, 1, Opened(2)), to: None },
+        libc::SYS_execve => Shape { operation: What::Exec(1), path: at(0, Followed), to: None },
+        libc::SYS_execveat => {
+            Shape { operation: What::Exec(2), path: below(0, 1, Unless(4, NOFOLLOW)), to: None }
         }
-        SETXATTRAT | REMOVEXATTRAT => one(ChangeAttributes, below(0, 1)),
+        libc::SYS_unlinkat => one(Remove, below(0, 1, Itself)),
+        libc::SYS_renameat | libc::SYS_renameat2 => two(Rename, below(0, 1, Itself), below(2, 3, Made)),
+        libc::SYS_linkat => two(Link, below(0, 1, If(4, FOLLOW)), below(2, 3, Made)),
+        libc::SYS_symlinkat => two(Symlink, below(1, 2, Made), at(0, Followed)),
+        libc::SYS_mkdirat => one(MakeFolder, below(0, 1, Made)),
+        libc::SYS_mknodat => one(MakeNode, below(0, 1, Made)),
+        libc::SYS_truncate => one(Truncate, at(0, Followed)),
+        libc::SYS_fchmodat => one(ChangeMode, below(0, 1, Followed)),
+        libc::SYS_fchmodat2 => one(ChangeMode, below(0, 1, Unless(3, NOFOLLOW))),
+        libc::SYS_fchownat => one(ChangeMode, below(0, 1, Unless(4, NOFOLLOW))),
+        libc::SYS_setxattr | libc::SYS_removexattr => one(ChangeAttributes, at(0, Followed)),
+        libc::SYS_lsetxattr | libc::SYS_lremovexattr => one(ChangeAttributes, at(0, Itself)),
+        SETXATTRAT | REMOVEXATTRAT => one(ChangeAttributes, below(0, 1, Unless(2, NOFOLLOW))),
         _ => return None,
     })
 }
@@ -116,8 +201,31 @@ pub(super) fn shape(number: i32) -> Option<Shape> {
 const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
 
-/// Whether flags of `open` mean that something is written or made.
+/// Whether flags of `open` mean that something is written or made. The kernel takes no notice of bits that it does not know.
 pub(super) fn writes(flags: u64) -> bool {
-    let flags = i32::try_from(flags & 0xffff_ffff).unwrap_or_default();
-    flags & libc::O_ACCMODE != libc::O_RDONLY || flags & (libc::O_CREAT | libc::O_TRUNC) != 0
+    let has = |bits: i32| flags & u64::from(bits.cast_unsigned()) != 0;
+    has(libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_read_as_the_kernel_reads_them() {
+        for (flags, expected) in [
+            (libc::O_RDONLY, false),
+            (libc::O_WRONLY, true),
+            (libc::O_RDWR, true),
+            (libc::O_ACCMODE, true),
+            (libc::O_RDONLY | libc::O_CREAT, true),
+            (libc::O_RDONLY | libc::O_TRUNC, true),
+            (libc::O_PATH | libc::O_CLOEXEC, false),
+        ] {
+            for unknown in [0, 1 << 31, 1 << 32, u64::from(u32::MAX) << 32] {
+                let flags = u64::from(flags.cast_unsigned()) | unknown;
+                assert_eq!(writes(flags), expected, "{flags:x}");
+            }
+        }
+    }
 }

@@ -48,6 +48,13 @@ pub(super) fn add(host: &Host<'_>, program: &Path, needs: &mut Vec<Need>) {
     }
 }
 
+/// The loader that a program names, where it is one of the system's.
+pub(super) fn loader(program: &Path) -> Option<PathBuf> {
+    let named = read(program)?.loader?;
+    let real = files::real(Path::new(OsStr::from_bytes(&named))).ok()?.at;
+    is_system(&real).then_some(real)
+}
+
 fn read(file: &Path) -> Option<Elf> {
     let file = files::open_regular(file).ok()?;
     elf::read(&|at, most| {

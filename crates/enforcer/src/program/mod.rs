@@ -53,6 +53,8 @@ pub(crate) struct Program {
     pub(crate) needs: Vec<Need>,
     /// Folders to put before the PATH inside, so that `#!/usr/bin/env python3` and child processes find the same program.
     pub(crate) path_dirs: Vec<PathBuf>,
+    /// The files that the kernel executes when it is started, without links: itself, its interpreters, their loaders.
+    pub(crate) executed: Vec<PathBuf>,
 }
 
 /// A file or folder that must be readable, and why.
@@ -140,7 +142,7 @@ fn resolve(host: &Host<'_>, start: &Path, depth: usize, asked: Asked) -> Result<
         }
     }
     let path = entrance(host, &steps, &needs).unwrap_or(file).to_path_buf();
-    let mut program = Program { path, needs, path_dirs: Vec::new() };
+    let mut program = Program { path, needs, path_dirs: Vec::new(), executed: vec![file.to_path_buf()] };
     let alone = add_start(host, file, depth, asked, &mut program)?;
     // Child processes look for their like beside the program; but a skill's own folder is on nobody's PATH.
     if alone == Beside::Welcome && (in_venv || !host.in_skill(&program.path)) {
@@ -204,7 +206,10 @@ fn add_start(
     let unfit = |why| NotFound::Format { path: file.to_path_buf(), why };
     match shebang::read(&head) {
         Some(read) => return add_interpreter(host, file, depth, asked, &read.map_err(unfit)?, program),
-        None if elf::is_elf(&head) => libraries::add(host, file, &mut program.needs),
+        None if elf::is_elf(&head) => {
+            libraries::add(host, file, &mut program.needs);
+            program.executed.extend(libraries::loader(file));
+        }
         None if head.is_empty() => return Err(unfit("is empty, so there is nothing to execute")),
         None => {
             return Err(unfit(
@@ -242,6 +247,7 @@ fn add_interpreter(
     let start = host.search.workdir.join(path);
     let found = resolve(host, &start, depth + 1, asked).map_err(named(path.as_os_str()))?;
     program.needs.extend(found.needs);
+    program.executed.extend(found.executed);
     // The kernel goes by the path as it is written.
     let reached =
         files::real(&start).map_err(|source| missing_or(&start, source)).map_err(named(path.as_os_str()))?;
@@ -263,6 +269,7 @@ fn add_interpreter(
     let by = if name.as_encoded_bytes().contains(&b'/') { asked } else { Asked::ByName };
     let found = resolve(host, &start, depth + 1, by).map_err(named(name))?;
     program.needs.extend(found.needs);
+    program.executed.extend(found.executed);
     let shadows = has_one && found.path_dirs.is_empty();
     program.path_dirs.extend(found.path_dirs);
     Ok(if shadows { Beside::Shadows } else { Beside::Welcome })

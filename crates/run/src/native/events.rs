@@ -1,5 +1,6 @@
 //! What the enforcer sees, as events of a trace.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -73,16 +74,27 @@ fn file(file: &FileAccess) -> Event {
         Operation::MakeNode => FileOperation::MakeNode,
         Operation::Truncate => FileOperation::Truncate,
         Operation::ChangeMode => FileOperation::ChangeMode,
+        Operation::Connect => FileOperation::Connect,
         _ => FileOperation::ChangeAttributes,
     };
     let path = file.path.to_string_lossy().into_owned();
     let to = file.to.as_ref().map(|to| to.to_string_lossy().into_owned());
-    judged(Event::new(What::File { operation, path, to }), &file.verdict)
+    let event = Event::new(What::File { operation, path, to }).leading_to(real(file.real.as_ref()));
+    judged(event, &file.verdict)
+}
+
+fn real(path: Option<&PathBuf>) -> Option<String> {
+    path.map(|path| path.to_string_lossy().into_owned())
 }
 
 fn exec(exec: &Execution) -> Event {
     let path = exec.path.to_string_lossy().into_owned();
-    judged(Event::new(What::Exec { path, argv: exec.arguments.clone() }), &exec.verdict)
+    let mut argv = exec.arguments.clone();
+    if exec.are_cut {
+        argv.push("[... more]".to_owned());
+    }
+    let event = Event::new(What::Exec { path, argv }).leading_to(real(exec.real.as_ref()));
+    judged(event, &exec.verdict)
 }
 
 fn network(attempt: &Attempt) -> Event {

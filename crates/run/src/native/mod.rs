@@ -1,10 +1,11 @@
 //! Processes of this host, confined by its kernel.
 //!
 //! `plan.rs` makes a plan of a job, `commands.rs` sees to the programs it may execute, `preview.rs` says what it would get here, `record.rs` runs
-//! a command and records it, with what `events.rs` makes of observations and `policy.rs` of the walls.
+//! a command and records it, with what `events.rs` makes of observations, `policy.rs` of the walls and `output.rs` of what is printed.
 
 mod commands;
 mod events;
+mod output;
 mod plan;
 mod policy;
 mod preview;
@@ -45,7 +46,7 @@ impl Backend for Native {
         if streams.stop.is_stopped() {
             return refuse(recorder, Refusal::Stopped);
         }
-        if let Some(note) = commands::notes(job) {
+        for note in commands::notes(job) {
             recorder.record(note);
         }
         let stopped = || streams.stop.is_stopped();

@@ -57,7 +57,9 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
         SyscallProfile::Permissive => Profile::Permissive,
         _ => Profile::Default,
     });
-    commands::check(job)?;
+    if let Some(programs) = commands::programs(job)? {
+        builder = builder.programs(programs);
+    }
     let plan = limits(builder, &job.limits).build().map_err(refused)?;
     Ok((plan, command(job)))
 }

@@ -1,29 +1,21 @@
 //! What the walls of a run hold, as events: nothing was tried.
 
-use std::collections::BTreeMap;
-
 use skillsandbox_enforcer::{Outcome, Plan};
 use skillsandbox_tracer::{Event, What};
 
-fn policy(subject: &str, message: impl Into<String>) -> Event {
-    Event::new(What::Policy {
-        subject: subject.to_owned(),
-        message: message.into(),
-        figures: BTreeMap::new(),
-    })
-}
+use crate::session::note;
 
 /// What is known before a run begins.
 pub(crate) fn before(plan: &Plan) -> Vec<Event> {
     let mut events = Vec::new();
     let rules: Vec<String> = plan.egress().rules().map(ToString::to_string).collect();
     if rules.is_empty() {
-        events.push(policy("network", "nothing is granted: no network at all"));
+        events.push(note("network", "nothing is granted: no network at all"));
     }
     for rule in rules {
-        events.push(policy("network", format!("granted: {rule}; everything else is refused")));
+        events.push(note("network", format!("granted: {rule}; everything else is refused")));
     }
-    events.push(policy("syscalls", format!("profile {}", plan.profile())));
+    events.push(note("syscalls", format!("profile {}", plan.profile())));
     events
 }
 
@@ -38,9 +30,41 @@ pub(crate) fn after(outcome: &Outcome) -> Vec<Event> {
     let message = format!("environment filtered: {} allowed, {} stripped", counts.allowed, counts.stripped);
     let figures = figures.into_iter().map(|(name, count)| (name.to_owned(), count as u64)).collect();
     let what = What::Policy { subject: "environment".to_owned(), message, figures };
-    let mut events = vec![Event::new(what), policy("limits", format!("held by {}", outcome.mechanism))];
+    let mut events = vec![Event::new(what), note("limits", format!("held by {}", outcome.mechanism))];
     for (layer, why) in &outcome.waived {
-        events.push(policy(layer.name(), format!("missing, and was not required: {why}")));
+        events.push(note(layer.name(), format!("missing, and was not required: {why}")));
     }
     events
+}
+
+/// Calls that open files, reach hosts or act for another process where no observer sees what is done with them.
+const PAST_THE_OBSERVER: [&str; 22] = [
+    "openat2",
+    "open_by_handle_at",
+    "io_uring_setup",
+    "io_uring_enter",
+    "mount",
+    "move_mount",
+    "open_tree",
+    "open_tree_attr",
+    "fsmount",
+    "pivot_root",
+    "chroot",
+    "setns",
+    "unshare",
+    "clone",
+    "ptrace",
+    "process_vm_writev",
+    "pidfd_getfd",
+    "memfd_secret",
+    "userfaultfd",
+    "socket",
+    "bpf",
+    "sendto",
+];
+
+/// Those of them that a permissive profile let pass.
+pub(crate) fn unseen(outcome: &Outcome) -> Vec<&str> {
+    let passed = outcome.refused.iter().filter(|call| call.errno.is_none());
+    passed.map(|call| call.name.as_str()).filter(|name| PAST_THE_OBSERVER.contains(name)).collect()
 }

@@ -54,7 +54,7 @@ fn holds(layer: Layer, inspection: &Inspection) -> Vec<String> {
         Layer::Cgroup => limits(&inspection.limits),
         Layer::Rlimits => vec![
             format!("{} open files a process", inspection.limits.open_files),
-            format!("{} bytes for the largest file", inspection.limits.disk),
+            format!("{} for the largest file", size(inspection.limits.disk)),
         ],
         Layer::Seccomp => vec![format!("profile {}", inspection.profile)],
         _ => Vec::new(),
@@ -74,14 +74,14 @@ fn mounts(inspection: &Inspection) -> Vec<String> {
     let system = inspection.grants.len()
         - inspection.grants.iter().filter(|grant| grant.source != PathSource::System).count();
     lines.push(format!("read  {system} folders and files of the system"));
-    lines.push(format!("write private /tmp and home, {} bytes together", inspection.limits.disk));
+    lines.push(format!("write private /tmp and home, {} together", size(inspection.limits.disk)));
     lines
 }
 
 fn limits(limits: &Limits) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(bytes) = limits.memory {
-        lines.push(format!("{bytes} bytes of memory"));
+        lines.push(format!("{} of memory", size(bytes)));
     }
     if let Some(count) = limits.processes {
         lines.push(format!("{count} processes"));
@@ -93,4 +93,12 @@ fn limits(limits: &Limits) -> Vec<String> {
         lines.push(format!("{} s", timeout.as_secs_f64()));
     }
     lines
+}
+
+/// Bytes as people write them, where that is exact.
+fn size(bytes: u64) -> String {
+    match bytes {
+        _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        _ => format!("{bytes} bytes"),
+    }
 }

@@ -10,9 +10,10 @@ use skillsandbox_enforcer::{
 };
 use skillsandbox_tracer::{Event, Recorded, Recorder, RedactError, Redactor, Verdict, What};
 
+use super::output::{Budget, Follow};
 use super::{events, policy};
 use crate::session::Streams;
-use crate::streams::{Budget, Follow, Printed};
+use crate::streams::Printed;
 
 /// What is left of a recorded run.
 #[derive(Debug)]
@@ -72,7 +73,9 @@ pub fn record(
     let mut recorder = shared.take();
     match &outcome {
         Ok(outcome) => {
-            policy::after(outcome).into_iter().for_each(|event| recorder.record(event));
+            for event in policy::after(outcome) {
+                recorder.record(event);
+            }
             if stdout.omitted + stderr.omitted > 0 {
                 let (limit, mechanism) = ("output".to_owned(), "supervised".to_owned());
                 let event = Event::new(What::ResourceLimitHit { limit, mechanism });
@@ -82,6 +85,13 @@ pub fn record(
             recorder.record(events::ended(outcome));
             if outcome.lost > 0 {
                 recorder.incomplete(format!("{} things that were tried were not told", outcome.lost));
+            }
+            let unseen = policy::unseen(outcome);
+            if !unseen.is_empty() {
+                recorder.incomplete(format!(
+                    "{} passed, which can open files and reach hosts that no observer sees: the profile is permissive",
+                    unseen.join(", ")
+                ));
             }
             if outcome.audit != Audit::Full {
                 recorder.incomplete(format!(

@@ -6,7 +6,7 @@ use crate::trace::{Class, Severity};
 use super::Found;
 use super::finding::{Finding, Moment, Tally, is_prevented, mark, moment};
 use super::path::{Patterns, is_by, plain};
-use super::places::{self, Access, LISTERS, LOOKED_FOR, PRIVATE, Weight, When};
+use super::places::{self, Access, COPIERS, LISTERS, LOOKED_FOR, PRIVATE, Weight, When};
 
 /// Kinds of places where many look that make a harvest together.
 const SHARED_KINDS: usize = 3;
@@ -67,9 +67,15 @@ impl Files {
         to: Option<&str>,
         found: &mut Found,
     ) -> Option<Class> {
-        let one = self.path(event, operation, path, found);
-        let two = to.and_then(|to| self.path(event, operation, to, found));
-        one.or(two)
+        // Where it leads counts; what it is called says what was meant.
+        let lies = event.leads_to.as_deref().unwrap_or(path);
+        let named =
+            event.leads_to.as_ref().and_then(|_| self.place(event, operation, &plain(path), lies, found));
+        let real = self.path(event, operation, lies, found);
+        // A link that was made has touched nothing yet; what is done through it is told as what it leads to.
+        let is_made = operation == FileOperation::Symlink && event.verdict == Some(Verdict::Allowed);
+        let two = to.filter(|_| !is_made).and_then(|to| self.path(event, operation, to, found));
+        named.or(real).or(two)
     }
 
     fn path(
@@ -80,30 +86,42 @@ impl Files {
         found: &mut Found,
     ) -> Option<Class> {
         let path = plain(path);
+        self.place(event, operation, &path, &path, found)
+            .or_else(|| self.private(event, &path))
+            .or_else(|| self.process(event, operation, &path))
+    }
+
+    /// Places that have rules. `lies` is where the path leads.
+    fn place(
+        &mut self,
+        event: &Event,
+        operation: FileOperation,
+        path: &str,
+        lies: &str,
+        found: &mut Found,
+    ) -> Option<Class> {
         let process = event.process.as_ref();
         let mut class = None;
-        let rules = self.places.rules(&path, process);
-        let exceptions = if rules.is_empty() { Vec::new() } else { self.exceptions.rules(&path, process) };
+        let rules = self.places.rules(path, process);
+        let exceptions = if rules.is_empty() { Vec::new() } else { self.exceptions.rules(path, process) };
         for rule in rules {
             let Some(place) = places::at(rule) else { continue };
             let meant = accesses(place.access, operation, event)
                 && ends(place.when, event)
                 && !exceptions.contains(&rule)
-                && !(place.class == Class::Discovery && is_looked_for(&path))
+                && !(place.class == Class::Discovery && is_looked_for(path))
+                && !(place.class == Class::Persistence && is_gone_with_the_run(event, lies))
                 && !is_by(process, place.owners)
                 && (place.only_by.is_empty() || is_by(process, place.only_by));
             if !meant {
                 continue;
             }
             if place.class == Class::CredentialHarvesting {
+                // No program looks there as a matter of course by way of another.
+                let weight = if is_by(process, COPIERS) { Weight::Alone } else { place.weight };
                 if self.harvest.touched(
                     event,
-                    Touch {
-                        kind: rule,
-                        weight: place.weight,
-                        techniques: place.techniques,
-                        says: place.says,
-                    },
+                    Touch { kind: rule, weight, techniques: place.techniques, says: place.says },
                 ) {
                     class = class.or(Some(place.class));
                 }
@@ -112,7 +130,7 @@ impl Files {
                 class = class.or(Some(place.class));
             }
         }
-        class.or_else(|| self.private(event, &path)).or_else(|| self.process(event, operation, &path))
+        class
     }
 
     /// A file of somebody's own that was refused.
@@ -166,6 +184,18 @@ impl Files {
         self.harvest.finish()
     }
 }
+
+/// Whether what was done is undone by the end of the run: it was done in a folder that only the run has.
+fn is_gone_with_the_run(event: &Event, lies: &str) -> bool {
+    let folder = event.rule.as_deref().and_then(|rule| rule.strip_suffix(PRIVATE_TO_THE_RUN));
+    let within =
+        |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    event.verdict == Some(Verdict::Allowed)
+        && folder.is_some_and(|folder| folder.starts_with('/') && within(&plain(lies), folder))
+}
+
+/// What the rule of such a folder says behind its name.
+const PRIVATE_TO_THE_RUN: &str = ", private to the run";
 
 /// Whether a path has a part that programs look for everywhere.
 fn is_looked_for(path: &str) -> bool {

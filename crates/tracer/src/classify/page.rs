@@ -44,7 +44,10 @@ techniques of ATT&CK (and of ATLAS, where one fits), the events that prove it, a
 - A program that reads its own credentials does its work: `ssh` and `~/.ssh`, `kubectl` and `~/.kube`. Its *owners* are taken at their
   word only if they lie where programs of the system lie.
 - Some places are read by programs of many kinds as a matter of course (`.netrc`, `.npmrc`): those are *shared*, and mean something
-  only where three kinds of them were touched.
+  only where three kinds of them were touched, or where a program that shows or copies what it is told to (`cat`, `cp`) touched one.
+- A path is taken for where it leads, and for what it is called: a link to a key is a key. A link that was only made has touched nothing.
+- What is written in a folder that only the run has (its home, `/tmp`) is gone with the run, and no persistence, whatever it is called.
+  It is in the trace.
 - Credentials that were granted and read are no harvest, unless they are of two kinds or more. A host that was not granted is worth a
   word after one.
 

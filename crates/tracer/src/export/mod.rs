@@ -17,9 +17,9 @@ use serde_json::Serializer;
 use serde_json::ser::{CompactFormatter, PrettyFormatter};
 
 pub(crate) use inert::Inert;
-pub use ocsf::{VERSION as OCSF_VERSION, ocsf};
+pub use ocsf::{VERSION as OCSF_VERSION, ocsf, ocsf_event, ocsf_findings};
 
-use crate::Trace;
+use crate::{Event, Header, Trace};
 
 /// The whole trace, indented.
 pub fn json<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
@@ -31,17 +31,22 @@ pub fn json<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
 
 /// The events, one a line. The trace they are of is in every line, as `trace_id`.
 pub fn ndjson<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    for event in &trace.events {
+        ndjson_event(&mut out, &trace.header, event)?;
+    }
+    out.flush()
+}
+
+/// One event as a line of [`ndjson`], for traces that are too long to be held.
+pub fn ndjson_event<W: Write>(out: &mut W, header: &Header, event: &Event) -> io::Result<()> {
     #[derive(Serialize)]
     struct Numbered<'a> {
         trace_id: String,
         #[serde(flatten)]
-        event: &'a crate::Event,
+        event: &'a Event,
     }
-    let mut out = BufWriter::new(out);
-    for event in &trace.events {
-        line(&mut out, &Numbered { trace_id: trace.header.trace_id.to_string(), event })?;
-    }
-    out.flush()
+    line(out, &Numbered { trace_id: header.trace_id.to_string(), event })
 }
 
 /// One value in one line.

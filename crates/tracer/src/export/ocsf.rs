@@ -24,7 +24,8 @@ use serde_json::{Map, Value, json};
 use super::line;
 use crate::render::words::{base_name, class_name, severity_name};
 use crate::{
-    Classification, Connection, Event, FileOperation, Header, Process, Severity, Trace, Verdict, What,
+    Classification, Connection, Event, FileOperation, Header, Process, Severity, Summary, Trace, Verdict,
+    What,
 };
 
 /// The version of the schema.
@@ -34,12 +35,28 @@ pub const VERSION: &str = "1.3.0";
 pub fn ocsf<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     for event in &trace.events {
-        line(&mut out, &activity(&trace.header, event))?;
+        ocsf_event(&mut out, &trace.header, event)?;
     }
-    for (number, found) in trace.violation_summary.classifications.iter().enumerate() {
-        line(&mut out, &finding(trace, number, found))?;
-    }
+    ocsf_findings(&mut out, &trace.header, &trace.violation_summary, &trace.events)?;
     out.flush()
+}
+
+/// One event as a line of [`ocsf`], for traces that are too long to be held.
+pub fn ocsf_event<W: Write>(out: &mut W, header: &Header, event: &Event) -> io::Result<()> {
+    line(out, &activity(header, event))
+}
+
+/// What a trace amounts to, as lines of [`ocsf`]. Of its events, those are needed that are evidence.
+pub fn ocsf_findings<W: Write>(
+    out: &mut W,
+    header: &Header,
+    summary: &Summary,
+    evidence: &[Event],
+) -> io::Result<()> {
+    for (number, found) in summary.classifications.iter().enumerate() {
+        line(out, &finding(header, summary, evidence, number, found))?;
+    }
+    Ok(())
 }
 
 /// What a class of the schema is, and which of its activities this is.
@@ -345,14 +362,19 @@ fn severity(severity: Severity) -> (u32, &'static str) {
     }
 }
 
-fn finding(trace: &Trace, number: usize, found: &Classification) -> Value {
-    let header = &trace.header;
-    let duration = i64::try_from(trace.violation_summary.duration_us / 1000).unwrap_or(0);
+fn finding(
+    header: &Header,
+    summary: &Summary,
+    events: &[Event],
+    number: usize,
+    found: &Classification,
+) -> Value {
+    let duration = i64::try_from(summary.duration_us / 1000).unwrap_or(0);
     let ended = Timestamp::from_millisecond(header.started.as_millisecond().saturating_add(duration));
     let mut out =
         Kind::new(2004, 1, "Create").event(header, ended.unwrap_or(header.started), severity(found.severity));
     let places: BTreeSet<u64> = found.evidence.iter().copied().collect();
-    let proof: Vec<&Event> = trace.events.iter().filter(|event| places.contains(&event.sequence)).collect();
+    let proof: Vec<&Event> = events.iter().filter(|event| places.contains(&event.sequence)).collect();
     let attacks: Vec<Value> = found.techniques.iter().map(|technique| attack(found, technique)).collect();
     let mut info = json!({
         "uid": format!("{}/{}/{number}", header.trace_id, class_name(found.class)),

@@ -7,7 +7,7 @@ const SHORTEST: usize = 6;
 const PIECE: usize = 256;
 
 /// Bytes of all values together. The search for this many takes a second to be made, and a hundred megabytes.
-const MOST: usize = 256 * 1024;
+const MOST: usize = 128 * 1024;
 
 /// A line of a value of several lines is looked for by itself if it has this many bytes.
 const SHORTEST_LINE: usize = 12;
@@ -75,7 +75,7 @@ impl Forms {
         let value = value.trim_ascii();
         usable(value)?;
         if self.bytes + value.len() > MOST {
-            return Err("all secrets together are longer than 256 KiB");
+            return Err("all secrets together are longer than 128 KiB");
         }
         self.bytes += value.len();
         self.pieces(secret, value);
@@ -114,6 +114,10 @@ impl Forms {
                 self.patterns.push((url_safe, pattern));
             }
             self.patterns.push((standard, pattern));
+        }
+        // What is to travel in a name of DNS, where capitals are lost, is written like this.
+        for before in 0..5 {
+            self.patterns.push((base32_core(value, before), plain));
         }
     }
 }
@@ -154,7 +158,16 @@ fn usable(value: &[u8]) -> Result<(), &'static str> {
 
 /// Those letters of base64 that depend on the value alone, where so many bytes (modulo three) come before it.
 fn base64_core(value: &[u8], before: usize) -> Vec<u8> {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    core(value, before, 6, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+}
+
+/// The same for base32, modulo five.
+fn base32_core(value: &[u8], before: usize) -> Vec<u8> {
+    core(value, before, 5, b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+}
+
+/// Each letter stands for so many bits.
+fn core(value: &[u8], before: usize, bits: usize, letters: &[u8]) -> Vec<u8> {
     let first_bit = before * 8;
     let last_bit = first_bit + value.len() * 8;
     let bit = |at: usize| {
@@ -162,10 +175,10 @@ fn base64_core(value: &[u8], before: usize) -> Vec<u8> {
         usize::from(byte >> (7 - at % 8) & 1)
     };
     let letter = |index: usize| {
-        let number = (index * 6..index * 6 + 6).fold(0, |number, at| number << 1 | bit(at));
-        LETTERS.get(number).copied().unwrap_or(b'A')
+        let number = (index * bits..index * bits + bits).fold(0, |number, at| number << 1 | bit(at));
+        letters.get(number).copied().unwrap_or(b'A')
     };
-    (first_bit.div_ceil(6)..last_bit / 6).map(letter).collect()
+    (first_bit.div_ceil(bits)..last_bit / bits).map(letter).collect()
 }
 
 fn url_safe(letter: u8) -> u8 {

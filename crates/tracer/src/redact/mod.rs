@@ -1,7 +1,7 @@
 //! Secrets taken out of text before anybody sees it: by value, where the value is known, and by shape, where it is not.
 //!
-//! A known value is found as it is, backwards, in base64 wherever it lies in the encoded text, in hexadecimal, percent-encoded
-//! and with the backslashes of JSON, shells and C. What is not found: a value that was compressed, encrypted, cut into pieces by
+//! A known value is found as it is, in capitals or not, backwards, in base64 and base32 wherever it lies in the encoded text, in
+//! hexadecimal, percent-encoded and with the backslashes of JSON, shells and C. What is not found: a value that was compressed, encrypted, cut into pieces by
 //! other text, or encoded twice.
 
 mod forms;
@@ -36,8 +36,8 @@ pub struct Unused {
 
 /// Takes secrets out of text: values that are known, in many forms, and what has the shape of a secret.
 ///
-/// A known value is found as it is, backwards, in base64 wherever it lies in the encoded text, in hexadecimal, percent-encoded,
-/// and with the escapes of JSON, HTML, C and shells. It is not found where it was compressed, encrypted, encoded twice in ways
+/// A known value is found as it is, in capitals or not, backwards, in base64 and base32 wherever it lies in the encoded text, in
+/// hexadecimal, percent-encoded, and with the escapes of JSON, HTML, C and shells. It is not found where it was compressed, encrypted, encoded twice in ways
 /// that hide each other, or cut into pieces by other text.
 ///
 /// ```
@@ -174,6 +174,8 @@ impl Search {
         let automaton = AhoCorasick::builder()
             // Linear in what it holds; the faster kind needs memory that is not.
             .kind(Some(AhoCorasickKind::ContiguousNFA))
+            // Names of DNS and of headers come back in other letters than they were given in.
+            .ascii_case_insensitive(true)
             .build(texts)?;
         Ok(Some(Self { automaton, patterns }))
     }

@@ -149,7 +149,7 @@ pub(super) fn event(out: &mut String, look: &Look, event: &Event, classes: &[Cla
     let object =
         if matches!(event.what, What::Stdout(_) | What::Stderr(_)) { Colour::Dim } else { Colour::None };
     let behind_columns = (most_columns(&behind) + most_columns(&tags)).min(row.left * 2 / 3);
-    row.parts(&words::object(&event.what), behind_columns, object);
+    row.parts(&words::about(event), behind_columns, object);
     row.ours(&behind, Colour::Dim).ours(&tags, Colour::Red);
     row.end();
 }

@@ -138,7 +138,7 @@ impl Tally {
                 }
             }
             What::File { operation, path, to } => {
-                self.file(event, *operation, path);
+                self.file(event, *operation, event.leads_to.as_deref().unwrap_or(path));
                 if let Some(to) = to {
                     self.file(event, *operation, to);
                 }
@@ -151,7 +151,10 @@ impl Tally {
         let kind = words::kind(&event.what);
         let object = match &event.what {
             What::File { path, to: Some(to), .. } => format!("{path} -> {to}"),
-            What::File { path, .. } | What::Exec { path, .. } => path.clone(),
+            What::File { path, .. } | What::Exec { path, .. } => match &event.leads_to {
+                Some(real) => format!("{path} => {real}"),
+                None => path.clone(),
+            },
             What::NetConnect(connection) => words::destination(connection),
             What::DnsQuery { name, .. } => name.clone().unwrap_or_else(|| "?".to_owned()),
             What::SyscallRefused { name, .. } => name.clone(),

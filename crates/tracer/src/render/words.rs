@@ -93,8 +93,17 @@ pub(super) enum Part<'a> {
     Line(&'a str),
 }
 
+/// What an event is about, and where that leads.
+pub(super) fn about(event: &Event) -> Vec<Part<'_>> {
+    let mut parts = object(&event.what);
+    if let Some(real) = &event.leads_to {
+        parts.extend([Part::Ours(" => ".into()), Part::Path(real.into())]);
+    }
+    parts
+}
+
 /// What an event is about.
-pub(super) fn object(what: &What) -> Vec<Part<'_>> {
+fn object(what: &What) -> Vec<Part<'_>> {
     let text = |text: &'_ str| Part::Text(Cow::Owned(text.to_owned()));
     let ours = |words: &'static str| Part::Ours(Cow::Borrowed(words));
     match what {

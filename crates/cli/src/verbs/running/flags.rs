@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use skillsandbox_run::{Audit, Job, Pin};
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "flags are flags")]
 pub(crate) struct Flags {
     /// Show what would be enforced here, layer by layer; execute nothing
     #[arg(long)]
@@ -53,6 +54,10 @@ pub(crate) struct Flags {
     /// Hand standard input on; otherwise there is none
     #[arg(long)]
     pub(crate) stdin: bool,
+
+    /// Send what happens to an OpenTelemetry collector, as the OTEL_* variables say (http://localhost:4318 unless set)
+    #[arg(long)]
+    pub(crate) otel: bool,
 
     /// Print no summary
     #[arg(long, short)]
@@ -125,13 +130,9 @@ fn pin(text: &str) -> anyhow::Result<Pin> {
     let (port, address) = rest.split_once(':').context(form)?;
     let port: u16 = port.parse().ok().context(form)?;
     ensure!(!name.is_empty() && port != 0, form);
-    let to = match address.parse::<SocketAddr>() {
-        Ok(to) => to,
-        Err(_) => {
-            let bare = address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(address);
-            SocketAddr::new(bare.parse::<IpAddr>().ok().context(form)?, port)
-        }
-    };
+    let bare = address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(address);
+    let alone = || Some(SocketAddr::new(bare.parse::<IpAddr>().ok()?, port));
+    let to = address.parse::<SocketAddr>().ok().or_else(alone).context(form)?;
     Ok(Pin { name: name.to_owned(), port, to })
 }
 

@@ -1,6 +1,7 @@
 //! What `run` and `exec` have in common: the flags, the live view, the summary, and how they are stopped.
 
 pub(super) mod flags;
+mod otel;
 mod plan;
 pub(super) mod signals;
 mod summary;
@@ -28,7 +29,11 @@ pub(super) fn run(flags: &Flags, run: impl FnOnce(Options) -> Report) -> anyhow:
         options.sinks.push(sink);
         view = Some(handle);
     }
+    let spans = if flags.otel { Some(otel::start(&mut options)?) } else { None };
     let report = run(options);
+    if let (Err(refusal), Format::Text) = (&report.ended, flags.format) {
+        refused(refusal);
+    }
     match view {
         Some(view) => view.finish(&report),
         None if flags.format == Format::Text && !flags.quiet => summary::print(&report),
@@ -36,8 +41,9 @@ pub(super) fn run(flags: &Flags, run: impl FnOnce(Options) -> Report) -> anyhow:
     }
     if flags.format == Format::Json {
         output::json(&serde_json::to_value(&report)?)?;
-    } else if let Err(refusal) = &report.ended {
-        refused(refusal);
+    }
+    if let Some(spans) = spans {
+        spans.finish();
     }
     Ok(Answer::Code(report.exit_code()))
 }

@@ -78,9 +78,9 @@ pub(super) fn text(job: &Job, preview: Option<&Preview>) -> String {
             let _ = writeln!(page, "         {BOLD}{lead}{RESET} {}", visible(line));
         }
     }
-    match &preview.refused {
-        None => page += &format!("\n{GREEN}a run would start, and be held to all of this{RESET}\n"),
-        Some(why) => page += &format!("\n{RED}a run would be refused here: {}{RESET}\n", visible(why)),
-    }
+    let _ = match &preview.refused {
+        None => writeln!(page, "\n{GREEN}a run would start, and be held to all of this{RESET}"),
+        Some(why) => writeln!(page, "\n{RED}a run would be refused here: {}{RESET}", visible(why)),
+    };
     page
 }

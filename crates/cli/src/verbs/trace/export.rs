@@ -1,13 +1,15 @@
 //! `skillsandbox trace export`: a trace for other programs.
 
-use std::io::{self, Write};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use skillsandbox_tracer::{Trace, export};
+use skillsandbox_tracer::{Error, Event, Header, Reader, Summary, Trace, export};
 
 use super::files;
-use crate::output::Answer;
+use crate::output::{Answer, message, visible};
 
 /// Write a trace in a form that other programs read
 #[derive(Debug, Args)]
@@ -46,16 +48,80 @@ impl Format {
             Self::Ocsf => export::ocsf(out, trace),
         }
     }
+
+    fn write_event(self, out: &mut impl Write, header: &Header, event: &Event) -> io::Result<()> {
+        match self {
+            Self::Ocsf => export::ocsf_event(out, header, event),
+            Self::Json | Self::Ndjson => export::ndjson_event(out, header, event),
+        }
+    }
 }
 
 impl Export {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let trace = files::load(&self.file)?;
-        if self.output == Path::new("-") {
-            self.format.write(io::stdout().lock(), &trace)?;
-        } else {
-            files::replace(&self.output, |file| self.format.write(file, &trace))?;
+        if !matches!(self.format, Format::Json)
+            && let Some(reader) = files::open(&self.file)?
+        {
+            return self.stream(reader);
         }
-        Ok(Answer::Yes)
+        let files::Loaded { trace, answer } = files::load(&self.file)?;
+        self.written(|out| self.format.write(out, &trace))?;
+        Ok(answer)
     }
+
+    fn written(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+        if self.output == Path::new("-") {
+            Ok(write(&mut io::stdout().lock())?)
+        } else {
+            files::replace(&self.output, |mut file| write(&mut file))
+        }
+    }
+
+    /// Writes event by event, however many there are. What stands before something wrong is written.
+    fn stream(&self, mut reader: Reader<BufReader<File>>) -> anyhow::Result<Answer> {
+        let mut wrong = None;
+        self.written(|out| {
+            let mut out = BufWriter::new(out);
+            let header = reader.header().clone();
+            for event in reader.by_ref() {
+                match event {
+                    Ok(event) => self.format.write_event(&mut out, &header, &event)?,
+                    Err(error) => {
+                        wrong = Some(error);
+                        return out.flush();
+                    }
+                }
+            }
+            match reader.finish() {
+                Ok(ending) if matches!(self.format, Format::Ocsf) => {
+                    // What proves it is known only now, and read once more.
+                    let summary = &ending.violation_summary;
+                    let evidence = evidence(&self.file, summary).map_err(io::Error::other)?;
+                    export::ocsf_findings(&mut out, &header, summary, &evidence)?;
+                }
+                Ok(_) => {}
+                Err(error) => wrong = Some(error),
+            }
+            out.flush()
+        })?;
+        Ok(match wrong {
+            Some(wrong) => {
+                let file = visible(&self.file.display().to_string());
+                message(&format!("{file}: not as it was written: {}", visible(&wrong.to_string())));
+                Answer::No
+            }
+            None => Answer::Yes,
+        })
+    }
+}
+
+/// The events that are evidence: a hundred for each class at most.
+fn evidence(file: &Path, summary: &Summary) -> Result<Vec<Event>, Error> {
+    let places: BTreeSet<u64> =
+        summary.classifications.iter().flat_map(|found| found.evidence.iter().copied()).collect();
+    let events = Reader::open(file)?.filter(|event| match event {
+        Ok(event) => places.contains(&event.sequence),
+        Err(_) => true,
+    });
+    events.collect()
 }

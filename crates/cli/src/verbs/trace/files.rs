@@ -1,29 +1,98 @@
 //! Traces are read here, and what is made of them is written.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use skillsandbox_tracer::{FORMAT, Trace};
+use skillsandbox_tracer::{Error, FORMAT, Reader, Trace, read_part};
 
-/// Reads a trace; `-` is standard input.
-pub(super) fn load(path: &Path) -> anyhow::Result<Trace> {
-    let name = path.display();
-    let input: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin().lock())
+use crate::output::{Answer, message, visible};
+
+/// Events that are held in memory. A page or a timeline of more is of no use to anybody.
+const MOST_EVENTS: usize = 200_000;
+
+/// Bytes of standard input, and of a document that is not laid out as a run writes it, which has to be read as a whole.
+const MOST_BYTES: u64 = 128 << 20;
+
+/// A trace as far as it was read.
+pub(super) struct Loaded {
+    pub(super) trace: Trace,
+    /// No if something about it is wrong, which was said.
+    pub(super) answer: Answer,
+}
+
+/// Reads a trace; `-` is standard input. Says what is not as it should be.
+pub(super) fn load(path: &Path) -> anyhow::Result<Loaded> {
+    let name = visible(&path.display().to_string());
+    if path == Path::new("-") {
+        let bytes = whole(io::stdin().lock(), &name)?;
+        return match Reader::new(Cursor::new(&bytes)) {
+            Err(Error::NotATrace(_)) => laid_out_anew(&bytes, &name),
+            reader => part(reader, &name),
+        };
+    }
+    match Reader::open(path) {
+        Err(Error::NotATrace(_)) => {
+            let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
+            laid_out_anew(&whole(file, &name)?, &name)
+        }
+        Err(Error::Read { error, .. }) => Err(error).with_context(|| format!("cannot open {name}")),
+        reader => part(reader, &name),
+    }
+}
+
+fn part<R: io::BufRead>(reader: Result<Reader<R>, Error>, name: &str) -> anyhow::Result<Loaded> {
+    let part = read_part(reader?, MOST_EVENTS);
+    if part.omitted > 0 {
+        message(&format!(
+            "{name}: the first {MOST_EVENTS} events; {} more are not shown: `trace export --format ndjson` has all of them",
+            part.omitted
+        ));
+    }
+    let answer = if let Some(wrong) = &part.wrong {
+        message(&format!("{name}: not as it was written: {}", visible(&wrong.to_string())));
+        Answer::No
     } else {
-        Box::new(File::open(path).with_context(|| format!("cannot open {name}"))?)
+        Answer::Yes
     };
-    let trace: Trace = serde_json::from_reader(BufReader::new(input))
+    Ok(Loaded { trace: part.trace, answer })
+}
+
+/// A trace that another program has written, which has no hashes that could be checked.
+fn laid_out_anew(bytes: &[u8], name: &str) -> anyhow::Result<Loaded> {
+    let trace: Trace = serde_json::from_slice(bytes)
         .with_context(|| format!("{name} is no trace that this version can read"))?;
     if trace.header.format != FORMAT {
-        let format = &trace.header.format;
+        let format = visible(&trace.header.format);
         bail!(
             "{name} says that it is `{format}`, and this version reads `{FORMAT}`: use the version that wrote it"
         );
     }
-    Ok(trace)
+    message(&format!("{name}: not checked: it is not laid out as a run writes it"));
+    Ok(Loaded { trace, answer: Answer::Yes })
+}
+
+fn whole(input: impl Read, name: &str) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        bail!(
+            "{name} is longer than 128 MiB: name the file that the run wrote, which is read piece by piece"
+        );
+    }
+    Ok(bytes)
+}
+
+/// Opens a trace that is read event by event. `None` where it has to be read as a whole.
+pub(super) fn open(path: &Path) -> anyhow::Result<Option<Reader<BufReader<File>>>> {
+    if path == Path::new("-") {
+        return Ok(None);
+    }
+    match Reader::open(path) {
+        Err(Error::NotATrace(_)) => Ok(None),
+        reader => Ok(Some(reader.with_context(|| format!("cannot read {}", path.display()))?)),
+    }
 }
 
 /// Writes a file as a whole or not at all. What was there before is replaced, and a link there is not followed.

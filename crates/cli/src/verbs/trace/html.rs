@@ -34,13 +34,13 @@ impl Html {
             Some(output) => output.clone(),
             None => files::beside(&self.file, "html")?,
         };
-        let trace = files::load(&self.file)?;
+        let files::Loaded { trace, answer } = files::load(&self.file)?;
         if to == Path::new("-") {
             html::page(std::io::stdout().lock(), &trace)?;
         } else {
             files::replace(&to, |file| html::page(file, &trace))?;
             output::message(&format!("wrote {}", output::visible(&to.display().to_string())));
         }
-        Ok(Answer::Yes)
+        Ok(answer)
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let trace = files::load(&self.file)?;
+        let files::Loaded { trace, answer } = files::load(&self.file)?;
         let mut look = Look::default().style(Style::Colour);
         if self.ascii {
             look = look.glyphs(Glyphs::Ascii);
@@ -57,6 +57,6 @@ impl Show {
         let timeline = if self.all { Timeline::All } else { Timeline::Short };
         // It takes the colours out again where they are not wanted.
         text::show(anstream::stdout().lock(), &trace, &look, timeline)?;
-        Ok(Answer::Yes)
+        Ok(answer)
     }
 }

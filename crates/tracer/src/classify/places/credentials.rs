@@ -48,6 +48,7 @@ const KEYS: &[&str] = &["T1552.004", "AML.T0055"];
 const STORES: &[&str] = &["T1555"];
 const MANAGERS: &[&str] = &["T1555.005"];
 const BROWSERS: &[&str] = &["T1539", "T1555.003"];
+const SESSIONS: &[&str] = &["T1539"];
 const AGENTS: &[&str] = &["T1552.001", "AML.T0083"];
 
 pub(super) const PLACES: &[Place] = &[
@@ -176,6 +177,29 @@ pub(super) const PLACES: &[Place] = &[
             &["claude", "codex", "gemini", "copilot", "cursor", "aider"],
         )
     },
+    secret(
+        "sessions of messengers",
+        SESSIONS,
+        &[
+            ".local/share/TelegramDesktop/tdata/**",
+            ".config/discord/**",
+            ".config/Slack/**",
+            ".config/Signal/**",
+            ".config/Element/**",
+            ".purple/accounts.xml",
+            "snap/telegram-desktop/current/.local/share/TelegramDesktop/**",
+        ],
+        &[
+            "telegram-desktop",
+            "Telegram",
+            "Discord",
+            "discord",
+            "slack",
+            "signal-desktop",
+            "element-desktop",
+            "pidgin",
+        ],
+    ),
     secret(
         "profiles of browsers",
         BROWSERS,

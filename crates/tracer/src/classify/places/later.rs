@@ -163,6 +163,62 @@ pub(super) const PLACES: &[Place] = &[
             ],
         )
     },
+    // Of a home folder only: in a project they are part of it.
+    Place {
+        severity: Medium,
+        owners: &["git", "ssh", "vim", "nvim", "emacs", "tmux", "gdb", "code", "npm"],
+        ..later(
+            "settings that name programs to be executed",
+            &["T1546"],
+            &[
+                "/home/*/.gitconfig",
+                "/root/.gitconfig",
+                ".config/git/config",
+                ".ssh/config",
+                "/home/*/.vimrc",
+                "/root/.vimrc",
+                "/home/*/.vim/**",
+                ".config/nvim/**",
+                ".emacs.d/init.el",
+                "/home/*/.emacs",
+                "/home/*/.tmux.conf",
+                "/root/.tmux.conf",
+                "/home/*/.gdbinit",
+                "/root/.gdbinit",
+                "/home/*/.Rprofile",
+                "/home/*/.irbrc",
+                ".config/environment.d/**",
+                ".local/share/applications/*.desktop",
+                ".config/i3/config",
+                ".config/sway/config",
+                ".config/hypr/**",
+                ".config/Code/User/settings.json",
+                ".config/Code/User/tasks.json",
+                ".gradle/init.d/**",
+            ],
+        )
+    },
+    Place {
+        severity: Medium,
+        ..later(
+            "where packages come from",
+            &["T1546", "T1195.002"],
+            &[
+                "/home/*/.npmrc",
+                "/root/.npmrc",
+                "/home/*/.yarnrc",
+                "/home/*/.yarnrc.yml",
+                ".config/pip/pip.conf",
+                ".pip/pip.conf",
+                "/etc/pip.conf",
+                "/home/*/.cargo/config.toml",
+                "/root/.cargo/config.toml",
+                "/home/*/.m2/settings.xml",
+                "/etc/apt/sources.list",
+                "/etc/apt/sources.list.d/**",
+            ],
+        )
+    },
     Place {
         owners: &["claude", "codex", "gemini", "cursor"],
         ..later(

@@ -89,6 +89,12 @@ pub(super) fn at(number: usize) -> Option<&'static Place> {
     all().nth(number)
 }
 
+/// Programs that show or copy what they are told to: where they look, somebody told them to.
+pub(super) const COPIERS: &[&str] = &[
+    "base32", "base64", "cat", "cp", "dd", "gzip", "head", "od", "strings", "tac", "tail", "tar", "xxd",
+    "zip",
+];
+
 /// Programs whose purpose is to list processes.
 pub(super) const LISTERS: &[&str] = &[
     "ps", "top", "htop", "pgrep", "pkill", "pidof", "killall", "lsof", "fuser", "pstree", "w", "uptime",

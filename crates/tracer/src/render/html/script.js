@@ -56,13 +56,14 @@
     const host = event.name ?? event.address ?? '?';
     return (event.name === undefined && String(host).includes(':') ? '[' + host + ']' : host) + ':' + event.port;
   }
+  const real = (event) => (event.leads_to === undefined ? '' : ' ⇒ ' + shown(event.leads_to));
   function about(event) {
     switch (event.kind) {
       case 'run_started': return shown(commandLine(event.command));
       case 'policy': return shown(event.subject + ': ' + event.message) +
         Object.entries(event.figures ?? {}).map(([name, count]) => '; ' + shown(name) + ' ' + number(count)).join('');
-      case 'file': return shown(event.path) + (event.to === undefined ? '' : ' → ' + shown(event.to));
-      case 'exec': return shown(event.path) + ' ' + shown(commandLine(list(event.argv).slice(1)));
+      case 'file': return shown(event.path) + (event.to === undefined ? '' : ' → ' + shown(event.to)) + real(event);
+      case 'exec': return shown(event.path) + ' ' + shown(commandLine(list(event.argv).slice(1))) + real(event);
       case 'dns_query': return (event.name === undefined ? 'a name that nobody read' : shown(event.name)) +
         (event.server === undefined ? '' : ' asked of ' + shown(event.server));
       case 'net_connect': return shown(target(event)) +

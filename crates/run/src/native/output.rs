@@ -1,0 +1,141 @@
+//! What a run prints: handed on as it is, kept, and written down line by line.
+
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use skillsandbox_tracer::{Event, Line, Lines, Redactor, What};
+
+use crate::streams::{Forward, Printed};
+
+/// How many bytes may still be handed on, by all outputs of a run together.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget(Arc<AtomicU64>);
+
+impl Budget {
+    pub(crate) fn new(bytes: Option<u64>) -> Self {
+        Self(Arc::new(AtomicU64::new(bytes.unwrap_or(u64::MAX))))
+    }
+
+    /// Takes as much as there is of what is wanted.
+    fn take(&self, wanted: usize) -> usize {
+        let wanted = wanted as u64;
+        let left = self
+            .0
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                Some(if left == u64::MAX { left } else { left.saturating_sub(wanted) })
+            })
+            .unwrap_or_default();
+        usize::try_from(left.min(wanted)).unwrap_or(usize::MAX)
+    }
+}
+
+/// Reads one output to its end.
+pub(crate) struct Follow<R> {
+    pub(crate) pipe: R,
+    pub(crate) kind: fn(Line) -> What,
+    pub(crate) forward: Forward,
+    pub(crate) is_error: bool,
+    pub(crate) budget: Budget,
+    /// The most that is kept.
+    pub(crate) keep: usize,
+    pub(crate) redactor: Arc<Redactor>,
+}
+
+impl<R: Read> Follow<R> {
+    /// Until nobody can write to it any more. What exceeds the limit is read, counted and thrown away, so that nobody waits.
+    pub(crate) fn follow(mut self, mut record: impl FnMut(Event)) -> Printed {
+        let mut lines = Lines::new();
+        let mut printed = Printed::default();
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            let count = match self.pipe.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(_) => break,
+            };
+            let granted = self.budget.take(count);
+            printed.total += count as u64;
+            printed.omitted += (count - granted) as u64;
+            let bytes = buffer.get(..granted).unwrap_or_default();
+            match self.forward {
+                Forward::Nowhere => {}
+                Forward::Own => pass_on(bytes, self.is_error),
+                Forward::Error => pass_on(bytes, true),
+                Forward::Kept => {
+                    let room = self.keep.saturating_sub(printed.kept.len()).min(bytes.len());
+                    printed.kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
+                }
+            }
+            lines.push(bytes, &self.redactor, |line| record(Event::new((self.kind)(line))));
+        }
+        if let Some(line) = lines.finish(&self.redactor) {
+            record(Event::new((self.kind)(line)));
+        }
+        printed
+    }
+}
+
+/// To this program's own output. That nobody reads it is no reason to stop.
+fn pass_on(bytes: &[u8], is_error: bool) {
+    let _ = if is_error {
+        std::io::stderr().write_all(bytes)
+    } else {
+        let mut stdout = std::io::stdout();
+        stdout.write_all(bytes).and_then(|()| stdout.flush())
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn follow(text: &[u8], budget: &Budget) -> (Printed, Vec<String>) {
+        follow_and_keep(text, budget, usize::MAX)
+    }
+
+    fn follow_and_keep(text: &[u8], budget: &Budget, keep: usize) -> (Printed, Vec<String>) {
+        let redactor = Arc::new(Redactor::new([("KEY", "hunter2-and-more")]).unwrap());
+        let follow = Follow {
+            pipe: text,
+            kind: What::Stdout,
+            forward: Forward::Kept,
+            is_error: false,
+            budget: budget.clone(),
+            keep,
+            redactor,
+        };
+        let mut lines = Vec::new();
+        let printed = follow.follow(|event| match event.what {
+            What::Stdout(line) => lines.push(line.text),
+            other => panic!("{other:?}"),
+        });
+        (printed, lines)
+    }
+
+    #[test]
+    fn output_is_kept_as_it_is_and_recorded_without_secrets() {
+        let (printed, lines) = follow(b"a hunter2-and-more\nb\xff", &Budget::new(None));
+        assert_eq!(printed.kept, b"a hunter2-and-more\nb\xff");
+        assert_eq!((printed.total, printed.omitted), (21, 0));
+        assert_eq!(lines, ["a [REDACTED:KEY]", "b\\xff"]);
+    }
+
+    #[test]
+    fn two_outputs_share_one_limit_and_what_exceeds_it_is_counted() {
+        let budget = Budget::new(Some(10));
+        assert_eq!(follow(b"1234567\n", &budget).0.omitted, 0);
+        let (printed, lines) = follow(b"abcdef\n", &budget);
+        assert_eq!((printed.kept.as_slice(), printed.total, printed.omitted), (&b"ab"[..], 7, 5));
+        assert_eq!(lines, ["ab"]);
+    }
+
+    #[test]
+    fn no_more_is_kept_than_asked_for_and_all_of_it_is_recorded() {
+        let text = [b"x".repeat(100_000), b"\n".to_vec()].concat();
+        let (printed, lines) = follow_and_keep(&text, &Budget::new(None), 70_000);
+        assert_eq!((printed.kept.len(), printed.total, printed.omitted), (70_000, 100_001, 0));
+        assert_eq!(lines.len(), 1);
+    }
+}
