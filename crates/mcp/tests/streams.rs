@@ -58,7 +58,11 @@ fn whatever_else_prints_stdout_carries_json_rpc_only() {
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         writeln!(input, "{message}").unwrap();
     };
-    ask(1, "initialize", json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } }));
+    ask(
+        1,
+        "initialize",
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } }),
+    );
     // Before the server took the streams, others may have printed: what the test runner says of itself, and the first lines of the noise.
     let mut line = String::new();
     let first: Value = loop {
@@ -82,5 +86,8 @@ fn whatever_else_prints_stdout_carries_json_rpc_only() {
     assert_eq!(rest, "", "after the end");
     child.wait().unwrap();
     let errors = errors.join().unwrap();
-    assert!(errors.contains("a library that prints") && errors.contains("and one that panics"), "the control: {errors}");
+    assert!(
+        errors.contains("a library that prints") && errors.contains("and one that panics"),
+        "the control: {errors}"
+    );
 }

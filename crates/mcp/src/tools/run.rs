@@ -336,7 +336,9 @@ fn tell(report: &Report, outcome: &Outcome) -> String {
         );
     }
     if matches!(outcome.classification.max_severity.as_deref(), Some("high" | "critical")) {
-        text.push_str("\nTell the person about this before anything else, and do not run the skill again by yourself.");
+        text.push_str(
+            "\nTell the person about this before anything else, and do not run the skill again by yourself.",
+        );
     }
     if let Some(error) = &outcome.trace_error {
         let _ = write!(text, "\nThe trace is not whole: {}", line(error));
