@@ -114,11 +114,10 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Gate<T> {
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let unsent = Unsent::begin(&self.load, answers(&item));
-        let send = self.inner.send(item);
+        let writing = self.inner.send(item);
         async move {
-            let sent = send.await;
-            drop(unsent);
-            sent
+            let _unsent = unsent;
+            writing.await
         }
     }
 

@@ -165,12 +165,11 @@ impl Server {
             () = context.ct.cancelled() => None,
             never = tell_progress(context, &progress) => match never {},
         };
-        let ended = match ended {
-            Some(ended) => ended,
-            None => {
-                stop.stop();
-                run.await
-            }
+        let ended = if let Some(ended) = ended {
+            ended
+        } else {
+            stop.stop();
+            run.await
         };
         ended.unwrap_or_else(|_| Err(internal()))
     }

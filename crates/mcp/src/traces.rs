@@ -113,10 +113,10 @@ impl Open {
             return Ok(text);
         }
         drop(text);
-        self.shortened()
+        Ok(self.shortened())
     }
 
-    fn shortened(mut self) -> Result<String, Problem> {
+    fn shortened(mut self) -> String {
         let mut value = json!(self.reader.header());
         let (mut events, mut room, mut left_out) = (Vec::new(), MOST_BYTES, 0_u64);
         let mut broken = None;
@@ -145,7 +145,7 @@ impl Open {
         set("events_left_out", json!(left_out));
         match broken {
             Some(why) => {
-                set("not_whole", json!(format!("the run goes on, or the trace was cut or changed: {why}")))
+                set("not_whole", json!(format!("the run goes on, or the trace was cut or changed: {why}")));
             }
             None => match self.reader.finish() {
                 Ok(ending) => {
@@ -155,6 +155,6 @@ impl Open {
                 Err(error) => set("not_whole", json!(error.to_string())),
             },
         }
-        Ok(value.to_string())
+        value.to_string()
     }
 }

@@ -25,16 +25,16 @@ fn server() -> (tempfile::TempDir, Server) {
 struct Ends {
     output: WriteHalf<DuplexStream>,
     input: BufReader<ReadHalf<DuplexStream>>,
-    served: tokio::task::JoinHandle<Result<(), skillsandbox_mcp::Error>>,
+    ended: tokio::task::JoinHandle<Result<(), skillsandbox_mcp::Error>>,
 }
 
 fn serve(server: &Server) -> Ends {
     let (ours, theirs) = tokio::io::duplex(STREAM);
     let (read, write) = tokio::io::split(theirs);
     let server = server.clone();
-    let served = tokio::spawn(async move { server.serve(read, write).await });
+    let ended = tokio::spawn(async move { server.serve(read, write).await });
     let (input, output) = tokio::io::split(ours);
-    Ends { output, input: BufReader::new(input), served }
+    Ends { output, input: BufReader::new(input), ended }
 }
 
 async fn line(input: &mut BufReader<ReadHalf<DuplexStream>>) -> Option<Value> {
@@ -60,7 +60,7 @@ async fn whoever_does_not_read_is_not_read_from() {
     begin(&mut ends).await;
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
-    let Ends { mut output, mut input, served } = ends;
+    let Ends { mut output, mut input, ended } = ends;
     let all = 1_000;
     let writer = tokio::spawn(async move {
         for id in 1..=all {
@@ -71,7 +71,7 @@ async fn whoever_does_not_read_is_not_read_from() {
         output
     });
     // This clock moves on when nobody has anything left to do.
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
     let before = asked.load(Ordering::SeqCst);
     // What is under way, and what the streams and the reader's buffer hold.
     assert!(
@@ -87,7 +87,7 @@ async fn whoever_does_not_read_is_not_read_from() {
     }
     drop(writer.await.unwrap());
     drop(input);
-    served.await.unwrap().unwrap();
+    ended.await.unwrap().unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -132,11 +132,11 @@ async fn it_ends_when_it_is_told_to_and_when_the_client_goes() {
     let ends = serve(&server);
     tokio::task::yield_now().await;
     drop((ends.output, ends.input));
-    ends.served.await.unwrap().unwrap();
+    ends.ended.await.unwrap().unwrap();
     let (_folder, server) = self::server();
     let mut ends = serve(&server);
     begin(&mut ends).await;
     server.closer().close();
     assert_eq!(line(&mut ends.input).await, None);
-    ends.served.await.unwrap().unwrap();
+    ends.ended.await.unwrap().unwrap();
 }

@@ -19,18 +19,18 @@ const MOST_COMMAND: usize = 128 * 1024;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CheckPath {
-    /// The skill, as list_skills names it. Relative paths start at its folder.
+    /// The skill, as `list_skills` names it. Relative paths start at its folder.
     skill: String,
     /// The file tool's name, such as Read, Write or Glob.
     tool: String,
-    /// The file tool's arguments, such as {"file_path": "notes.md"}.
+    /// The file tool's arguments, such as `{"file_path": "notes.md"}`.
     arguments: Map<String, Value>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CheckCommand {
-    /// The skill, as list_skills names it. The command would run in its folder.
+    /// The skill, as `list_skills` names it. The command would run in its folder.
     skill: String,
     /// The command line.
     command: String,
@@ -136,31 +136,30 @@ pub(crate) fn command(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
         }
     }
     let policy = builder.build().map_err(|error| unusable(error.to_string()))?;
-    let judgement = match policy.check(&command) {
-        Decision::Denied(denied) => Judgement {
+    if let Decision::Denied(denied) = policy.check(&command) {
+        let judgement = Judgement {
             allowed: false,
             rule: Some(denied.rule.as_str().to_owned()),
             reason: denied.to_string(),
             hint: Some(denied.hint.to_string()).filter(|hint| !hint.is_empty()),
             byte: if let Place::Byte(at) = denied.place { Some(at) } else { None },
             argv: None,
-        },
-        _ => {
-            let argv = policy.parse(&command).unwrap_or_default();
-            let reason = if declared {
-                "every check passed"
-            } else {
-                "every check passed; SKILL.md has no allowed-tools, so programs are not limited by it"
-            };
-            Judgement {
-                allowed: true,
-                rule: None,
-                reason: reason.to_owned(),
-                hint: None,
-                byte: None,
-                argv: Some(argv.iter().map(|word| word.to_string_lossy().into_owned()).collect()),
-            }
-        }
+        };
+        return Ok(judgement.answer());
+    }
+    let argv = policy.parse(&command).unwrap_or_default();
+    let reason = if declared {
+        "every check passed"
+    } else {
+        "every check passed; SKILL.md has no allowed-tools, so programs are not limited by it"
+    };
+    let judgement = Judgement {
+        allowed: true,
+        rule: None,
+        reason: reason.to_owned(),
+        hint: None,
+        byte: None,
+        argv: Some(argv.iter().map(|word| word.to_string_lossy().into_owned()).collect()),
     };
     Ok(judgement.answer())
 }

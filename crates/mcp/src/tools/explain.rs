@@ -20,7 +20,7 @@ pub(crate) const WHO: &str = "You cannot allow this yourself, and should not try
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExplainDenial {
-    /// The trace_id of an answer to run_skill.
+    /// The `trace_id` of an answer to `run_skill`.
     trace_id: String,
     /// The sequence of one violation; all of them when left out.
     #[serde(default)]

@@ -138,7 +138,7 @@ pub(crate) struct Nothing {}
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneSkill {
-    /// The skill, as list_skills names it.
+    /// The skill, as `list_skills` names it.
     pub(crate) skill: String,
 }
 

@@ -30,7 +30,7 @@ const MOST_ARGUMENT_BYTES: usize = 256 * 1024;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunSkill {
-    /// The skill, as list_skills names it.
+    /// The skill, as `list_skills` names it.
     skill: String,
     /// Values for the parameters that the skill declares, by name.
     #[serde(default)]
@@ -69,7 +69,7 @@ pub(crate) struct Outcome {
     violations_omitted: u64,
     /// What the attempts amount to.
     classification: Classified,
-    /// For explain_denial.
+    /// For `explain_denial`.
     trace_id: String,
     /// The resource that holds the trace.
     trace_uri: Option<String>,

@@ -17,7 +17,7 @@ const TOLD: usize = 20;
 /// The skills below the roots.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Listing {
-    /// The skills, by what run_skill takes as `skill`.
+    /// The skills, by what `run_skill` takes as `skill`.
     skills: Vec<Listed>,
     /// True where there may be more than are listed.
     truncated: bool,
@@ -208,7 +208,7 @@ pub(crate) fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<st
 pub(crate) struct Scan {
     /// SAFE, WARNING or BLOCKED.
     verdict: String,
-    /// Whether run_skill refuses it for this.
+    /// Whether `run_skill` refuses it for this.
     blocked: bool,
     /// The scanner's whole report.
     report: Map<String, Value>,
