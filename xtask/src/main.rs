@@ -13,6 +13,7 @@ mod demo;
 mod elsewhere;
 mod eval;
 mod generate;
+mod mcp_clients;
 #[cfg(feature = "mutate")]
 mod mutate;
 mod ordinary;

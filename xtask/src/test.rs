@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::workspace::{cargo, packages, succeed, target_dir};
-use crate::{behaviours, elsewhere, generate, ordinary, rotel, setup, skipped};
+use crate::{behaviours, elsewhere, generate, mcp_clients, ordinary, rotel, setup, skipped};
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut steps = Steps::default();
@@ -68,6 +68,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
 pub(crate) fn test_environment() -> anyhow::Result<setup::Environment> {
     let mut environment = setup::run()?;
     let mut required = setup::programs()?;
+    let (folder, clients) = mcp_clients::install()?;
+    environment.insert(mcp_clients::VARIABLE, folder);
+    required.extend(clients);
     if let Some(rotel) = rotel::find()? {
         environment.insert(rotel::VARIABLE, rotel);
         required.push(rotel::NAME);

@@ -122,7 +122,18 @@ mod tests {
             ],
         ),
         ("skillsandbox-store", &["skillsandbox-manifest", "skillsandbox-scanner", "skillsandbox-tracer"]),
-        ("skillsandbox-mcp", &["skillsandbox-run", "skillsandbox-scanner", "skillsandbox-store"]),
+        (
+            "skillsandbox-mcp",
+            &[
+                "skillsandbox-manifest",
+                "skillsandbox-path-policy",
+                "skillsandbox-command-policy",
+                "skillsandbox-tracer",
+                "skillsandbox-scanner",
+                "skillsandbox-run",
+                "skillsandbox-store",
+            ],
+        ),
         // Only with its feature `mutate`.
         ("skillsandbox-benches", &["skillsandbox-scanner"]),
         // Attacks any sandbox from within: it knows nothing of ours.

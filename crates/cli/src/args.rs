@@ -57,6 +57,8 @@ pub(crate) enum Verb {
     Run(verbs::run::Run),
     Exec(verbs::exec::Exec),
     #[cfg(target_os = "linux")]
+    Serve(verbs::serve::Serve),
+    #[cfg(target_os = "linux")]
     CheckPath(verbs::check_path::CheckPath),
     CheckCommand(verbs::check_command::CheckCommand),
     Doctor(verbs::doctor::Doctor),
@@ -76,6 +78,8 @@ impl Verb {
             Self::Explain(verb) => verb.run(),
             Self::Run(verb) => verb.run(),
             Self::Exec(verb) => verb.run(),
+            #[cfg(target_os = "linux")]
+            Self::Serve(verb) => verb.run(),
             #[cfg(target_os = "linux")]
             Self::CheckPath(verb) => verb.run(),
             Self::CheckCommand(verb) => verb.run(),

@@ -161,6 +161,9 @@ impl Grants {
     fn add(&mut self, path: &Path, access: Access, source: Source, plan: &Plan) -> Result<(), Error> {
         let failed = |source| Error::Path { what: "cannot grant", path: path.to_owned(), source };
         let found = Found::look(path).map_err(failed)?;
+        if found.path != path && plan.as_named.iter().any(|named| named == path) {
+            return Err(failed(io::Error::other("a link has taken its place")));
+        }
         check_grant(&found.path, &plan.forbidden)?;
         let grant = Grant::of(found, access, source).map_err(failed)?;
         if grant.path != path {

@@ -39,6 +39,7 @@ const OWN: [&str; 3] = ["/proc", "/sys", "/dev"];
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub(crate) read: Vec<PathBuf>,
+    pub(crate) as_named: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
     pub(crate) forbidden: Vec<PathBuf>,
     pub(crate) workdir: Option<PathBuf>,
@@ -91,6 +92,7 @@ impl Plan {
 #[derive(Debug, Clone, Default)]
 pub struct PlanBuilder {
     read: Vec<PathBuf>,
+    as_named: Vec<PathBuf>,
     write: Vec<PathBuf>,
     forbidden: Vec<PathBuf>,
     workdir: Option<PathBuf>,
@@ -112,6 +114,15 @@ impl PlanBuilder {
     pub fn read(mut self, path: impl Into<PathBuf>) -> Self {
         self.read.push(path.into());
         self
+    }
+
+    /// Like [`read`](Self::read), for a path that somebody looked at before: if there is a link anywhere in it by now, it is refused and not
+    /// followed.
+    #[must_use]
+    pub fn read_as_named(mut self, path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        self.as_named.push(path.clone());
+        self.read(path)
     }
 
     /// Lets a file or folder be read and changed. A folder that does not exist is created when the plan is carried out.
@@ -285,6 +296,7 @@ impl PlanBuilder {
         let egress = self.policy()?;
         Ok(Plan {
             read: self.read,
+            as_named: self.as_named,
             write: self.write,
             forbidden: self.forbidden,
             workdir: self.workdir,

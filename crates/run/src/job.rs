@@ -36,6 +36,8 @@ pub struct Job {
     pub workdir: Option<PathBuf>,
     /// Files and folders that may be read.
     pub read: Vec<PathBuf>,
+    /// Those of them that were looked at before: one that has become a link is refused, and not followed.
+    pub as_named: Vec<PathBuf>,
     /// Files and folders that may be changed, too. A folder that is not there is made.
     pub write: Vec<PathBuf>,
     /// What may not be touched, whatever is granted above it.
@@ -155,6 +157,7 @@ impl Job {
             arguments: Vec::new(),
             workdir: None,
             read: Vec::new(),
+            as_named: Vec::new(),
             write: Vec::new(),
             forbidden: Vec::new(),
             egress: Vec::new(),

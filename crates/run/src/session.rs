@@ -30,6 +30,8 @@ pub struct Streams {
     pub stdin: bool,
     /// Ends the run from elsewhere.
     pub stop: Stop,
+    /// The most bytes of each output that are kept, where they are; the rest is counted. Without it, as many as may be printed.
+    pub keep: Option<usize>,
 }
 
 /// How a run is recorded and shown.

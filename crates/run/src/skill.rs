@@ -117,6 +117,8 @@ impl Skill {
         };
         job.write = resolve(&files.write);
         job.read = vec![self.folder.clone()];
+        // Its manifest was read there: whatever has the folder's name now must still be a folder.
+        job.as_named = vec![self.folder.clone()];
         // A write grant gives reading, and may be a folder that is yet to be made.
         job.read.extend(resolve(&files.read).into_iter().filter(|path| !job.write.contains(path)));
         job.forbidden = resolve(&files.forbidden);

@@ -19,7 +19,7 @@ pub enum Forward {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Printed {
-    /// The bytes, where they were to be kept.
+    /// The bytes, where they were to be kept: the first of them, where only so many were.
     pub kept: Vec<u8>,
     /// How many there were in all.
     pub total: u64,

@@ -14,5 +14,7 @@ pub(crate) mod run;
 mod running;
 pub(crate) mod scan;
 pub(crate) mod schema;
+#[cfg(target_os = "linux")]
+pub(crate) mod serve;
 pub(crate) mod trace;
 pub(crate) mod validate;

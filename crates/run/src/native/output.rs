@@ -37,6 +37,8 @@ pub(crate) struct Follow<R> {
     pub(crate) forward: Forward,
     pub(crate) is_error: bool,
     pub(crate) budget: Budget,
+    /// The most that is kept.
+    pub(crate) keep: usize,
     pub(crate) redactor: Arc<Redactor>,
 }
 
@@ -61,7 +63,10 @@ impl<R: Read> Follow<R> {
                 Forward::Nowhere => {}
                 Forward::Own => pass_on(bytes, self.is_error),
                 Forward::Error => pass_on(bytes, true),
-                Forward::Kept => printed.kept.extend_from_slice(bytes),
+                Forward::Kept => {
+                    let room = self.keep.saturating_sub(printed.kept.len()).min(bytes.len());
+                    printed.kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
+                }
             }
             lines.push(bytes, &self.redactor, |line| record(Event::new((self.kind)(line))));
         }
@@ -87,6 +92,10 @@ mod tests {
     use super::*;
 
     fn follow(text: &[u8], budget: &Budget) -> (Printed, Vec<String>) {
+        follow_and_keep(text, budget, usize::MAX)
+    }
+
+    fn follow_and_keep(text: &[u8], budget: &Budget, keep: usize) -> (Printed, Vec<String>) {
         let redactor = Arc::new(Redactor::new([("KEY", "hunter2-and-more")]).unwrap());
         let follow = Follow {
             pipe: text,
@@ -94,6 +103,7 @@ mod tests {
             forward: Forward::Kept,
             is_error: false,
             budget: budget.clone(),
+            keep,
             redactor,
         };
         let mut lines = Vec::new();
@@ -119,5 +129,13 @@ mod tests {
         let (printed, lines) = follow(b"abcdef\n", &budget);
         assert_eq!((printed.kept.as_slice(), printed.total, printed.omitted), (&b"ab"[..], 7, 5));
         assert_eq!(lines, ["ab"]);
+    }
+
+    #[test]
+    fn no_more_is_kept_than_asked_for_and_all_of_it_is_recorded() {
+        let text = [b"x".repeat(100_000), b"\n".to_vec()].concat();
+        let (printed, lines) = follow_and_keep(&text, &Budget::new(None), 70_000);
+        assert_eq!((printed.kept.len(), printed.total, printed.omitted), (70_000, 100_001, 0));
+        assert_eq!(lines.len(), 1);
     }
 }

@@ -13,7 +13,8 @@ use crate::refusal::Refusal;
 pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
     let mut builder = Plan::builder();
     for path in &job.read {
-        builder = builder.read(path);
+        let looked_at = job.as_named.contains(path);
+        builder = if looked_at { builder.read_as_named(path) } else { builder.read(path) };
     }
     for path in &job.write {
         builder = builder.write(path);

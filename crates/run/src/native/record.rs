@@ -186,7 +186,8 @@ fn readers(
     let budget = Budget::new(output);
     let start = |pipe, kind, forward, is_error| {
         let (budget, redactor) = (budget.clone(), Arc::clone(redactor));
-        let follow = Follow { pipe, kind, forward, is_error, budget, redactor };
+        let keep = streams.keep.unwrap_or(usize::MAX);
+        let follow = Follow { pipe, kind, forward, is_error, budget, keep, redactor };
         let shared = shared.clone();
         let thread = std::thread::Builder::new().name("skillsandbox-out".into());
         thread.spawn(move || follow.follow(|event| shared.record(event))).ok()

@@ -140,7 +140,7 @@ fn pin(text: &str) -> anyhow::Result<Pin> {
     Ok(Pin { name: name.to_owned(), port, to })
 }
 
-fn seconds(text: &str) -> anyhow::Result<Duration> {
+pub(in crate::verbs) fn seconds(text: &str) -> anyhow::Result<Duration> {
     let seconds: f64 = text.parse().context("it is a number of seconds")?;
     let duration = Duration::try_from_secs_f64(seconds).context("it is a number of seconds")?;
     ensure!(!duration.is_zero(), "it must be more than 0");

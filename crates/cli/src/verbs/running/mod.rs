@@ -4,7 +4,7 @@ pub(super) mod flags;
 mod otel;
 pub(super) mod past;
 mod plan;
-mod signals;
+pub(super) mod signals;
 mod summary;
 mod view;
 

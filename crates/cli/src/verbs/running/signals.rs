@@ -3,17 +3,22 @@
 use skillsandbox_run::Stop;
 
 /// From now on, an interrupt ends the run. Called before any other thread exists.
-#[cfg(unix)]
 pub(super) fn watch(stop: &Stop) -> anyhow::Result<()> {
+    let stop = stop.clone();
+    on_interrupt(move || stop.stop())
+}
+
+/// From now on, an interrupt does this. Called before any other thread exists.
+#[cfg(unix)]
+pub(in crate::verbs) fn on_interrupt(act: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     use anyhow::Context as _;
     use nix::sys::signal::{SigSet, Signal};
 
     let set: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
     set.thread_block().context("cannot block signals")?;
-    let stop = stop.clone();
     let wait = move || {
         while set.wait().is_ok() {
-            stop.stop();
+            act();
         }
     };
     std::thread::Builder::new()
@@ -24,6 +29,6 @@ pub(super) fn watch(stop: &Stop) -> anyhow::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn watch(_: &Stop) -> anyhow::Result<()> {
+pub(in crate::verbs) fn on_interrupt(_: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     Ok(())
 }

@@ -1,0 +1,60 @@
+//! An MCP server through which an agent runs skills in the sandbox.
+//!
+//! ```no_run
+//! use skillsandbox_mcp::{Config, Server};
+//!
+//! let mut config = Config::new(["skills".into()]);
+//! config.max_concurrent = 2;
+//! // Speaks on this program's standard input and output until the client goes away.
+//! Server::new(&config)?.serve_stdio()?;
+//! # Ok::<(), skillsandbox_mcp::Error>(())
+//! ```
+//!
+//! # What an agent can and cannot do with it
+//!
+//! It can name a skill below the roots, give it parameters and arguments, and read what came of it. It cannot widen anything: roots, policy
+//! and limits are fixed when the server starts, every tool refuses arguments it does not know, and there is none for skipping the scan, for
+//! waiving a wall, for hosts, folders or variables. A skill is known by the name of its folder, never by what its own files call it, so that
+//! none can pass for another.
+//!
+//! # What it guarantees
+//!
+//! - Standard output carries JSON-RPC and nothing else. It is moved away before anything runs, so that what a skill, a library or a panic
+//!   prints ends elsewhere.
+//! - What a skill did wrong, or was refused, is an answer with `isError` and a text that says what a person can do; protocol errors are
+//!   for requests that are none.
+//! - Answers are bounded: 256 KiB of each output, 200 refusals, 1 MiB of a trace. What was left out is said.
+//! - A call that is cancelled, and a client that goes away, end the skill with all its processes.
+//! - Skills at a time, calls that wait and answers that nobody reads are bounded.
+//!
+//! # What the model reads
+//!
+//! Structured content holds what a skill printed as it is (invalid UTF-8 replaced, and said so). The text shows it between two lines with a
+//! random mark that the skill cannot know, characters that could deceive a reader escaped. So a skill can print what it likes, but not step
+//! out of its quotation. Whether a model obeys a text that it is shown is beyond any server.
+//!
+//! # What it does not protect
+//!
+//! The client is believed to be the user's own: whoever speaks to standard input may run the skills below the roots. Whoever else may
+//! change files below the roots, while the server runs, chooses what is run; a skill that runs cannot.
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod config;
+mod gate;
+mod places;
+mod runs;
+mod server;
+mod stdio;
+mod tools;
+mod traces;
+
+pub use config::{Config, DEFAULT_CONCURRENT, Error};
+pub use runs::Closer;
+pub use server::Server;
+
+/// The code of the README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,0 +1,164 @@
+//! What was prevented in a run, and what would have to be declared.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use skillsandbox_run::Denial;
+
+use super::{Desk, arguments};
+use crate::answer::{Answer, Problem, line};
+
+/// Most denials that are told; the trace has all of them.
+const MOST: usize = 200;
+
+/// What an agent is told of everything that was prevented.
+pub(crate) const WHO: &str = "You cannot allow this yourself, and should not try another way. If the skill is meant to do it, tell the person what is missing: \
+                              they would edit the skill's skillsandbox.yaml (and their policy, where that takes it away), and run it again.";
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExplainDenial {
+    /// The `trace_id` of an answer to `run_skill`.
+    trace_id: String,
+    /// The sequence of one violation; all of them when left out.
+    #[serde(default)]
+    sequence: Option<u64>,
+}
+
+/// What was prevented.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Explanation {
+    trace_id: String,
+    /// The skill's name in its manifest.
+    skill: String,
+    violations: Vec<Violation>,
+    /// How many more there are.
+    violations_omitted: u64,
+    /// Who can change that.
+    who_can_allow_it: String,
+    /// Why the trace could not be read to its end, where it could not.
+    incomplete: Option<String>,
+}
+
+/// Something that was tried and prevented.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Violation {
+    /// Its place in the trace.
+    pub(crate) sequence: u64,
+    /// `net_connect`, `dns_query`, `file`, `exec`, `syscall_refused` or `resource_limit_hit`.
+    pub(crate) kind: String,
+    /// What was tried: names and paths are the skill's own words.
+    pub(crate) what: String,
+    /// The rule that prevented it.
+    pub(crate) rule: Option<String>,
+    /// Who tried.
+    pub(crate) process: Option<String>,
+    /// How often.
+    pub(crate) count: u64,
+    /// What a person would have to add to skillsandbox.yaml to allow it; null where nothing can.
+    pub(crate) declare: Option<String>,
+}
+
+impl From<&Denial> for Violation {
+    fn from(denial: &Denial) -> Self {
+        Self {
+            sequence: denial.sequence,
+            kind: denial.kind.to_owned(),
+            what: denial.what.clone(),
+            rule: denial.rule.clone(),
+            process: denial.process.clone(),
+            count: denial.count,
+            declare: denial.declare.clone(),
+        }
+    }
+}
+
+impl Violation {
+    /// In a line of a list.
+    pub(crate) fn tell(&self, text: &mut String) {
+        let _ = write!(text, "\n- [{}] {}", self.sequence, line(&self.what));
+        if self.count > 1 {
+            let _ = write!(text, " ({} times)", self.count);
+        }
+        if let Some(process) = &self.process {
+            let _ = write!(text, ", by {}", line(process));
+        }
+        if let Some(rule) = &self.rule {
+            let _ = write!(text, "; prevented by: {}", line(rule));
+        }
+        match &self.declare {
+            Some(declare) => {
+                let _ = write!(text, "\n    allowed by declaring {}", line(declare));
+            }
+            None => text.push_str("\n    no declaration allows it"),
+        }
+    }
+}
+
+pub(crate) fn explain(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Problem> {
+    let ExplainDenial { trace_id, sequence } = arguments("explain_denial", given)?;
+    let mut reader = desk.traces.open(&trace_id)?.reader;
+    let skill = reader.header().skill_name.clone();
+    let (mut violations, mut omitted): (Vec<Violation>, u64) = (Vec::new(), 0);
+    let mut incomplete = None;
+    let mut seen = false;
+    for event in reader.by_ref() {
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => {
+                incomplete = Some(error.to_string());
+                break;
+            }
+        };
+        seen |= Some(event.sequence) == sequence;
+        let Some(denial) = Denial::of(&event) else { continue };
+        let first = event.repeats.unwrap_or(event.sequence);
+        if sequence.is_some_and(|wanted| wanted != first && wanted != event.sequence) {
+            continue;
+        }
+        if let Some(before) = violations.iter_mut().find(|violation| violation.sequence == first) {
+            before.count += denial.count;
+        } else if violations.len() < MOST {
+            violations.push(Violation::from(&denial));
+        } else {
+            omitted += 1;
+        }
+    }
+    if let (Some(wanted), true) = (sequence, violations.is_empty()) {
+        let why = if seen { "that event was not prevented" } else { "the trace has no such event" };
+        return Err(Problem::new(format!("there is nothing to explain at {wanted}"))
+            .why(why)
+            .cure("leave `sequence` out to see everything that was prevented"));
+    }
+    let mut text = match violations.len() {
+        0 => format!("Nothing that {} tried was prevented.", line(&skill)),
+        count => format!(
+            "{count} things that {} tried were prevented (names and paths are its own words):",
+            line(&skill)
+        ),
+    };
+    for violation in &violations {
+        violation.tell(&mut text);
+    }
+    if omitted > 0 {
+        let _ = write!(text, "\nand {omitted} more");
+    }
+    if !violations.is_empty() {
+        let _ = write!(text, "\n{WHO}");
+    }
+    if let Some(why) = &incomplete {
+        let _ = write!(text, "\nThe trace could not be read to its end: {}", line(why));
+    }
+    let who_can_allow_it = WHO.to_owned();
+    let explanation = Explanation {
+        trace_id,
+        skill,
+        violations,
+        violations_omitted: omitted,
+        who_can_allow_it,
+        incomplete,
+    };
+    Ok(Answer::new(text, &explanation))
+}

@@ -1,0 +1,271 @@
+//! The tools: one table, and one file for each group of them.
+
+mod check;
+mod explain;
+mod run;
+mod schema;
+mod skills;
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use skillsandbox_manifest::Policy;
+use skillsandbox_run::{Refusal, Skill, user_policy};
+
+use crate::answer::{Answer, Problem};
+use crate::places::{Found, Places};
+use crate::traces::Traces;
+
+pub(crate) use run::{Progress, Request, run};
+
+/// The one tool that executes something.
+pub(crate) const RUN_SKILL: &str = "run_skill";
+
+/// What tools work with: all of it fixed when the server starts.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) places: Places,
+    pub(crate) policy: Option<PathBuf>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) traces: Traces,
+}
+
+/// A tool that only looks.
+pub(crate) type Look = fn(&Desk, Map<String, Value>) -> Result<Answer, Problem>;
+
+/// The tools as clients are told of them.
+pub(crate) static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    vec![
+        tool::<run::RunSkill, run::Outcome>(
+            RUN_SKILL,
+            "Run a skill",
+            "Runs a skill in a sandbox that allows only what its skillsandbox.yaml declares, and returns stdout, stderr, exit code and everything that was \
+             prevented. `skill` is a name from list_skills. Permissions cannot be widened from here: what is prevented stays so until a person edits the manifest.",
+            ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(true),
+        ),
+        tool::<Nothing, skills::Listing>(
+            "list_skills",
+            "List skills",
+            "Lists the skills that run_skill can run, with the parameters each takes.",
+            looks(),
+        ),
+        tool::<OneSkill, skills::Validity>(
+            "validate_skill",
+            "Validate a skill",
+            "Checks a skill's skillsandbox.yaml and returns every mistake with its line and a cure. Runs nothing.",
+            looks(),
+        ),
+        tool::<OneSkill, skills::Inspection>(
+            "inspect_skill",
+            "Inspect a skill",
+            "Returns what a skill may do when it runs: hosts, files, variables, programs, limits and parameters, with defaults filled in, paths resolved and the \
+             user's policy applied. Runs nothing.",
+            looks(),
+        ),
+        tool::<OneSkill, skills::Scan>(
+            "scan_skill",
+            "Scan a skill",
+            "Scans a skill's files for signs of malice and returns SAFE, WARNING or BLOCKED with findings. run_skill refuses what is BLOCKED. Runs nothing.",
+            looks(),
+        ),
+        tool::<check::CheckPath, check::Judgement>(
+            "check_path",
+            "Check the paths of a tool call",
+            "Says whether a file tool call made for a skill stays within what the skill declares: every path in `arguments` is judged, links included. Touches \
+             nothing.",
+            looks(),
+        ),
+        tool::<check::CheckCommand, check::Judgement>(
+            "check_command",
+            "Check a command line",
+            "Says whether a command line may run for a skill: its SKILL.md's allowed-tools, no shell syntax, no path out of the skill's folder, no command that runs \
+             others. Runs nothing; an allowed line comes back as argv.",
+            looks(),
+        ),
+        tool::<explain::ExplainDenial, explain::Explanation>(
+            "explain_denial",
+            "Explain what was prevented",
+            "Explains what the sandbox prevented in a run: what was tried, which rule prevented it, and what a person would have to declare to allow it. Give the \
+             trace_id of a run_skill answer, and `sequence` for one of its violations.",
+            looks(),
+        ),
+    ]
+});
+
+fn looks() -> ToolAnnotations {
+    ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false)
+}
+
+fn tool<In: JsonSchema + 'static, Out: JsonSchema + 'static>(
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    annotations: ToolAnnotations,
+) -> Tool {
+    let mut tool = Tool::new(name, description, schema::input::<In>());
+    tool.title = Some(title.to_owned());
+    tool.output_schema = Some(schema::output::<Out>());
+    tool.annotations = Some(annotations);
+    tool
+}
+
+/// The tool of a name, unless it is the one that runs something.
+pub(crate) fn look(name: &str) -> Option<Look> {
+    Some(match name {
+        "list_skills" => skills::list,
+        "validate_skill" => skills::validate,
+        "inspect_skill" => skills::inspect,
+        "scan_skill" => skills::scan,
+        "check_path" => check::path,
+        "check_command" => check::command,
+        "explain_denial" => explain::explain,
+        _ => return None,
+    })
+}
+
+/// No arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// One skill.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OneSkill {
+    /// The skill, as `list_skills` names it.
+    pub(crate) skill: String,
+}
+
+/// Reads a tool's arguments. What is not known is refused: nothing is to be asked for and silently not had.
+pub(crate) fn arguments<T: DeserializeOwned>(tool: &str, given: Map<String, Value>) -> Result<T, Problem> {
+    serde_json::from_value(Value::Object(given)).map_err(|error| {
+        let known = ALL.iter().find(|known| known.name == tool);
+        let keys = known.and_then(|tool| tool.input_schema.get("properties")).and_then(Value::as_object);
+        let keys: Vec<&str> = keys.into_iter().flat_map(JsonObject::keys).map(String::as_str).collect();
+        let takes = if keys.is_empty() { "no arguments".to_owned() } else { keys.join(", ") };
+        Problem::new(format!("the arguments of {tool} are not right; nothing was done"))
+            .why(error.to_string())
+            .cure(format!("it takes {takes}, and nothing else"))
+    })
+}
+
+/// A skill that was found, with the policy that it is under.
+pub(crate) struct Loaded {
+    pub(crate) found: Found,
+    pub(crate) policy: Option<Policy>,
+    pub(crate) skill: Skill,
+}
+
+impl Desk {
+    pub(crate) fn load(&self, name: &str) -> Result<Loaded, Problem> {
+        let found = self.places.find(name)?;
+        let policy = self.policy(&found)?;
+        let skill = Skill::load(&found.folder, policy.as_ref()).map_err(|refusal| refused(name, &refusal))?;
+        // It may have been swapped for a link since it was found.
+        if skill.folder() != found.folder || !self.places.holds(skill.folder()) {
+            return Err(Problem::new(format!("the skill `{name}` was moved while it was looked at; nothing was done"))
+                .cure("call list_skills, and then again; if it happens twice, a person should look at what changes the folder"));
+        }
+        Ok(Loaded { found, policy, skill })
+    }
+
+    /// The user's policy over a skill. Without one that can be read, nothing is done.
+    pub(crate) fn policy(&self, found: &Found) -> Result<Option<Policy>, Problem> {
+        user_policy(self.policy.as_deref(), &found.folder).map_err(|refusal| {
+            Problem::new("the user's policy cannot be used, so no skill is")
+                .why(refusal.to_string())
+                .cure("a person has to repair the policy file")
+        })
+    }
+}
+
+/// Why a skill was not run, without the flags that a person at a terminal could use.
+pub(crate) fn refused(name: &str, refusal: &Refusal) -> Problem {
+    let problem = Problem::new(format!("the skill `{name}` cannot be used"));
+    match refusal {
+        Refusal::Load(_) => problem
+            .why(refusal.to_string())
+            .cure("call validate_skill to see every mistake; a person has to correct skillsandbox.yaml"),
+        other => problem.why(why(other)).cure(cure(other)),
+    }
+}
+
+/// The reason of a refusal.
+pub(crate) fn why(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Scanned { verdict, reasons } => {
+            format!("the scanner says {verdict}: {}", reasons.join("; "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// What can be done about a refusal, and by whom.
+pub(crate) fn cure(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Load(_) => {
+            "call validate_skill to see every mistake; a person has to correct skillsandbox.yaml"
+        }
+        Refusal::Scanned { .. } => {
+            "call scan_skill to see all findings; a person has to review the skill, and may suppress findings in the policy. Do not run it another way"
+        }
+        Refusal::Parameters(_) | Refusal::Parameter { .. } => {
+            "call inspect_skill to see the parameters and their rules, and call again with other values"
+        }
+        Refusal::NotFound(_) | Refusal::NotExecutable(_) => {
+            "a person has to install the program, or correct entrypoint.command in skillsandbox.yaml"
+        }
+        Refusal::Stopped => "call again if it should run after all",
+        Refusal::Arguments(_) => "call again with other args",
+        _ => {
+            "a person has to change the host, the policy or skillsandbox.yaml; `skillsandbox doctor` says what this host lacks"
+        }
+    }
+}
+
+/// The input schemas refuse what they do not know.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_is_described_and_refuses_what_it_does_not_know() {
+        for tool in ALL.iter() {
+            assert_eq!(
+                tool.input_schema.get("additionalProperties"),
+                Some(&Value::Bool(false)),
+                "{}",
+                tool.name
+            );
+            assert_eq!(tool.input_schema.get("type"), Some(&Value::from("object")), "{}", tool.name);
+            assert_eq!(
+                tool.output_schema.as_ref().unwrap().get("type"),
+                Some(&Value::from("object")),
+                "{}",
+                tool.name
+            );
+            let description = tool.description.as_ref().unwrap();
+            assert!(description.len() < 400 && description.ends_with('.'), "{description}");
+            assert!(tool.name == RUN_SKILL || look(&tool.name).is_some(), "{}", tool.name);
+            assert_eq!(tool.annotations.as_ref().unwrap().read_only_hint, Some(tool.name != RUN_SKILL));
+        }
+        assert!(look("rm").is_none() && look(RUN_SKILL).is_none());
+    }
+
+    #[test]
+    fn what_is_not_known_is_an_error_that_names_what_is() {
+        let given = serde_json::json!({ "skill": "a", "skip_scan": true });
+        let Value::Object(given) = given else { panic!() };
+        let problem = arguments::<OneSkill>("validate_skill", given).unwrap_err().text();
+        assert!(
+            problem.contains("skip_scan") && problem.contains("it takes skill, and nothing else"),
+            "{problem}"
+        );
+    }
+}
