@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use common::{Folder, output, plan, read, sh};
-use skillsandbox_enforcer::{Command, Plan};
+use skillsandbox_enforcer::{Command, Plan, PlanBuilder};
 
 /// Whether a path can be read outside and not inside, and what is said inside.
 fn unreachable(host: &std::path::Path) -> bool {
@@ -203,6 +203,31 @@ fn row_107_links_are_followed_and_both_names_work() {
         "seenseen"
     );
     assert_eq!(output(plan().read(&link).read(&far), &script), "seenseenseen");
+}
+
+#[test]
+fn what_was_looked_at_before_is_not_followed_where_it_has_become_a_link() {
+    let folder = Folder::new();
+    let real = folder.file("real/data", "seen").parent().unwrap().to_owned();
+    assert_eq!(output(plan().read_as_named(&real), &format!("cat '{}/data'", real.display())), "seen");
+    let outside = folder.file("outside/data", "OUTSIDE").parent().unwrap().to_owned();
+    fs::rename(&real, folder.path().join("moved")).unwrap();
+    symlink(&outside, &real).unwrap();
+    let script = format!("cat '{}/data'", real.display());
+    assert_eq!(
+        output(plan().read(&real), &script),
+        "OUTSIDE",
+        "the control: a link that was granted is followed"
+    );
+    let refused = |plan: PlanBuilder| {
+        plan.build().unwrap().spawn(&Command::new("/bin/true")).expect_err("it was followed").to_string()
+    };
+    let error = refused(plan().read_as_named(&real));
+    assert!(error.contains("a link has taken its place"), "{error}");
+    // A link further up is one, too.
+    let through = folder.path().join("up");
+    symlink(folder.path(), &through).unwrap();
+    refused(plan().read_as_named(through.join("outside")));
 }
 
 #[test]
