@@ -22,12 +22,13 @@ use crate::skipped;
 use crate::workspace::{cargo, output, packages, shown, succeed};
 
 /// Packages whose tests are about what an ordinary user may do, and of some of them which; those that are in the workspace are run.
-const PACKAGES: [(&str, &[&str]); 5] = [
+const PACKAGES: [(&str, &[&str]); 6] = [
     ("skillsandbox-enforcer", &[]),
     ("skillsandbox-network-tests", &[]),
     ("skillsandbox-probe", &[]),
     ("skillsandbox-run", &["trace"]),
-    ("skillsandbox", &["run", "exec"]),
+    ("skillsandbox-store", &["files"]),
+    ("skillsandbox", &["run", "exec", "history"]),
 ];
 /// Programs are looked for where everybody may.
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
