@@ -91,6 +91,14 @@ pub(crate) fn network() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Queries of a history of a million runs, beside a search of the same in a file of lines.
+pub(crate) fn history() -> anyhow::Result<()> {
+    let environment = setup::run()?;
+    let build = ["build", "--release", "--package", "skillsandbox-benches", "--example", "history"];
+    succeed(cargo(build).envs(environment))?;
+    succeed(&mut Command::new(target_dir()?.join("release/examples/history")))
+}
+
 fn other_validator(skill: &Path, floor: Cost) -> anyhow::Result<()> {
     let installed = Command::new("check-jsonschema")
         .arg("--version")

@@ -46,6 +46,7 @@ For parts of the work:
                         which about strings
   bench enforcer        what the sandbox costs, beside bubblewrap and no sandbox
   bench network         what reaching a name costs, beside bare loopback
+  bench history         queries of a million recorded runs, beside a search of the same in a file of lines
   bench check-path      decisions a second of `skillsandbox check-path --stdin`
   bench scanner [--corpus DIR]
                         instructions of a scan under callgrind; time and memory of `skillsandbox scan`
@@ -79,6 +80,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["bench", "scanner"] => bench_scanner::run(None),
         ["bench", "enforcer"] => bench::enforcer(),
         ["bench", "network"] => bench::network(),
+        ["bench", "history"] => bench::history(),
         ["bench", "check-path"] => bench::check_path(),
         ["eval", rest @ ..] => eval::run(rest),
         ["measure", command @ ..] => bench::measure(command),

@@ -22,12 +22,13 @@ use crate::skipped;
 use crate::workspace::{cargo, output, packages, shown, succeed};
 
 /// Packages whose tests are about what an ordinary user may do, and of some of them which; those that are in the workspace are run.
-const PACKAGES: [(&str, &[&str]); 6] = [
+const PACKAGES: [(&str, &[&str]); 7] = [
     ("skillsandbox-enforcer", &[]),
     ("skillsandbox-network-tests", &[]),
     ("skillsandbox-probe", &[]),
     ("skillsandbox-run", &["trace", "attacks"]),
-    ("skillsandbox", &["run", "exec"]),
+    ("skillsandbox-store", &["files"]),
+    ("skillsandbox", &["run", "exec", "otel", "history"]),
     ("skillsandbox-demo", &["demo"]),
 ];
 /// Programs are looked for where everybody may.

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use skillsandbox_store::history::{Error, Filter, History, Status};
 use uuid::Uuid;
 
-fn second(second: i64) -> Option<Timestamp> {
-    Some(Timestamp::from_second(second).unwrap())
+fn second(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn every_filter_finds_what_a_slow_look_at_all_of_them_finds() {
     };
     assert!(in_order(&everything));
     assert_eq!(everything[0].execution_id, entries[239].id.to_string(), "of two at a time, the later first");
-    let times = [None, second(1000), second(1050), second(1119), second(5000)];
+    let times = [None, Some(second(1000)), Some(second(1050)), Some(second(1119)), Some(second(5000))];
     for skill in [None, Some("skill-1"), Some("skill"), Some("SKILL-1"), Some("' OR 1=1 --")] {
         for status in [None, Some(Status::Success), Some(Status::Timeout)] {
             for class in [None, Some("discovery"), Some("persistence"), Some("none")] {
@@ -172,7 +172,7 @@ fn statistics_count_runs_denials_and_classes() {
     assert_eq!((stats.classes[0].class.as_str(), stats.classes[0].runs), ("credential_harvesting", 6));
     let mut filter = Filter::default();
     filter.skill = Some("thief".into());
-    filter.since = second(104);
+    filter.since = Some(second(104));
     filter.class = Some("credential_harvesting".into());
     let stats = history.stats(&filter).unwrap();
     assert_eq!((stats.total.runs, stats.skills.len()), (2, 1));

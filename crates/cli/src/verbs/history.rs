@@ -74,7 +74,7 @@ struct Which {
     #[arg(long, value_name = "STATUS")]
     status: Option<How>,
 
-    /// Only those with attempts of this class, such as credential_harvesting
+    /// Only those with attempts of this class, such as `credential_harvesting`
     #[arg(long, value_name = "CLASS", value_parser = class)]
     class: Option<String>,
 }

@@ -68,7 +68,11 @@ const MIGRATIONS: &[&str] = &[
 
 /// The version that this program writes.
 pub(super) fn newest() -> i64 {
-    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+    last(MIGRATIONS)
+}
+
+fn last(migrations: &[&str]) -> i64 {
+    i64::try_from(migrations.len()).unwrap_or(i64::MAX)
 }
 
 /// Whether this is a history, and of which version. 0 for an empty file.
@@ -94,21 +98,64 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<i64, Error
 
 /// Brings a database to this version, as a whole or not at all.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Error> {
-    if version(connection, path)? == newest() {
+    migrate_by(MIGRATIONS, connection, path)
+}
+
+fn migrate_by(migrations: &[&str], connection: &mut Connection, path: &Path) -> Result<(), Error> {
+    if version(connection, path)? == last(migrations) {
         return Ok(());
     }
     let failed = of(path);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     // Another process may have done it while this one waited.
     let version = version(&transaction, path)?;
-    step_by_step(&transaction, version).map_err(failed)?;
+    step_by_step(migrations, &transaction, version).map_err(failed)?;
     transaction.commit().map_err(failed)
 }
 
-fn step_by_step(transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> {
-    for migration in MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or_default()) {
+fn step_by_step(migrations: &[&str], transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> {
+    for migration in migrations.iter().skip(usize::try_from(version).unwrap_or_default()) {
         transaction.execute_batch(migration)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", newest())
+    transaction.pragma_update(None, "user_version", last(migrations))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUN: &str = "INSERT INTO runs (id, started, skill, tool, parameters, arguments, status, ending, duration_ms, denied,
+        denials_omitted, classes, complete) VALUES ('x', 1, 's', 't', '{}', '[]', 'success', 'exited', 1, 0, 0, '', 1)";
+
+    fn number(connection: &Connection, sql: &str) -> i64 {
+        connection.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn a_database_of_an_earlier_version_keeps_what_it_has() {
+        let path = Path::new("history.db");
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate_by(&MIGRATIONS[..1], &mut connection, path).unwrap();
+        connection.execute_batch(RUN).unwrap();
+        let next = [&MIGRATIONS[..1], &["ALTER TABLE runs ADD COLUMN host TEXT"]].concat();
+        let wrong = [&next[..], &["ALTER TABLE runs ADD COLUMN host TEXT"]].concat();
+        // All steps or none.
+        assert!(migrate_by(&wrong, &mut connection, path).is_err());
+        assert_eq!(number(&connection, "PRAGMA user_version"), 1);
+        assert!(connection.prepare("SELECT host FROM runs").is_err());
+        migrate_by(&next, &mut connection, path).unwrap();
+        assert_eq!(number(&connection, "SELECT count(*) FROM runs WHERE host IS NULL"), 1);
+        assert_eq!(number(&connection, "PRAGMA user_version"), 2);
+    }
+
+    #[test]
+    fn the_tables_let_nothing_else_in() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, Path::new("history.db")).unwrap();
+        for wrong in [RUN.replace("'success'", "'fine'"), RUN.replace("('x', 1", "('x', 'yesterday'")] {
+            assert!(connection.execute_batch(&wrong).is_err(), "{wrong}");
+        }
+        connection.execute_batch(RUN).unwrap();
+    }
 }

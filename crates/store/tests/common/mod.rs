@@ -22,7 +22,7 @@ pub(crate) fn entry(skill: &str, second: i64, status: Status) -> Entry {
     let started = Timestamp::from_second(second).unwrap();
     let mut entry = Entry::new(Uuid::new_v4(), started, skill, "run");
     entry.status = status;
-    entry.ending = "exited".to_owned();
+    entry.ending = "exited".into();
     entry.duration = Duration::from_millis(245);
     entry.exit_code = Some(i32::from(status != Status::Success));
     entry.user = Some("alice".to_owned());

@@ -1,5 +1,6 @@
 //! `skillsandbox history`: a line a run.
 
+use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::ops::ControlFlow;
 
@@ -150,14 +151,14 @@ impl Writer {
             duration(record.duration_ms),
         );
         let denied = if record.denied > 0 { record.denied.to_string() } else { String::new() };
-        line.push_str(&format!("  {YELLOW}{denied:>6}{RESET}"));
+        let _ = write!(line, "  {YELLOW}{denied:>6}{RESET}");
         // What stands before it, without colours.
         let used = 19 + 2 + 8 + 2 + 20 + 2 + 8 + 2 + 7 + 2 + 4 + 2 + 10 + 2 + 6 + 2;
         let room = self.columns.saturating_sub(used).max(16);
         if !record.classes.is_empty() {
-            line.push_str(&format!("  {RED}{}{RESET}", cut(&record.classes.join(" "), room)));
+            let _ = write!(line, "  {RED}{}{RESET}", cut(&record.classes.join(" "), room));
         } else if let Some(error) = &record.error {
-            line.push_str(&format!("  {DIM}{}{RESET}", cut(error, room)));
+            let _ = write!(line, "  {DIM}{}{RESET}", cut(error, room));
         }
         line.push('\n');
         line

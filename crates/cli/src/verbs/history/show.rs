@@ -57,6 +57,12 @@ struct TraceState {
 impl TraceState {
     fn of(trace: Option<&Path>, digest: Option<&str>) -> Self {
         let Some(trace) = trace else { return Self { word: "none", detail: None } };
+        match trace.metadata() {
+            Ok(found) if !found.is_file() => {
+                return Self { word: "unreadable", detail: Some("it is no file".to_owned()) };
+            }
+            _ => {}
+        }
         match skillsandbox_tracer::verify(trace) {
             Ok(verified) => match digest {
                 Some(digest) if verified.digest.to_string() != digest => {
@@ -153,7 +159,7 @@ fn denials(page: &mut String, details: &Details) {
     if details.record.denied == 0 {
         return;
     }
-    let _ = writeln!(page, "\n{YELLOW}prevented{RESET} {} attempts", details.record.denied);
+    let _ = writeln!(page, "\n{YELLOW}prevented{RESET} attempts: {}", details.record.denied);
     for denial in &details.denials {
         let times = if denial.count > 1 { format!(" ({} times)", denial.count) } else { String::new() };
         let by = denial.process.as_deref().map(|process| format!(" by {process}")).unwrap_or_default();

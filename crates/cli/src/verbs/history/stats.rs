@@ -52,7 +52,7 @@ impl Count {
 fn page(stats: &Stats) -> String {
     let total = &stats.total;
     let mut page = format!(
-        "{BOLD}{} runs{RESET}: {GREEN}{} successes{RESET}, {RED}{} failures{RESET}, {YELLOW}{} timeouts{RESET}\n",
+        "{BOLD}runs {}{RESET}: {GREEN}success {}{RESET}, {RED}failure {}{RESET}, {YELLOW}timeout {}{RESET}\n",
         total.runs, total.successes, total.failures, total.timeouts
     );
     if total.runs == 0 {
@@ -84,7 +84,7 @@ fn of_skill(page: &mut String, skill: &SkillStats, most: u64) {
     let counts = &skill.counts;
     let _ = writeln!(page, "{BOLD}{name}{RESET}{:room$} {} {}", "", bar(counts, most), counts.runs);
     for denial in &skill.top_denials {
-        let times = format!("{} times in {} runs", denial.count, denial.runs);
+        let times = format!("tried {} x, in runs: {}", denial.count, denial.runs);
         let _ = writeln!(page, "  {YELLOW}denied{RESET} {} {DIM}{times}{RESET}", cut(&denial.what, WHAT));
     }
 }

@@ -55,7 +55,7 @@ pub(crate) struct Flags {
     #[arg(long)]
     pub(crate) stdin: bool,
 
-    /// Send what happens to an OpenTelemetry collector, as the OTEL_* variables say (http://localhost:4318 unless set)
+    /// Send what happens to an OpenTelemetry collector, as the `OTEL_*` variables say
     #[arg(long)]
     pub(crate) otel: bool,
 

@@ -84,7 +84,7 @@ impl Asked {
         entry.arguments.clone_from(&self.arguments);
         entry.secret_parameters.clone_from(&self.secret_parameters);
         entry.secrets.clone_from(&self.secrets);
-        entry.user = user();
+        entry.user = Some(user());
         entry
     }
 
@@ -188,13 +188,13 @@ fn classified(class: &Classification) -> Classified {
 
 /// Who runs this, as the system has it: a variable would be whatever somebody set it to.
 #[cfg(unix)]
-fn user() -> Option<String> {
+fn user() -> String {
     let user = nix::unistd::geteuid();
     let named = nix::unistd::User::from_uid(user).ok().flatten();
-    Some(named.map_or_else(|| user.to_string(), |named| named.name))
+    named.map_or_else(|| user.to_string(), |named| named.name)
 }
 
 #[cfg(not(unix))]
-fn user() -> Option<String> {
-    std::env::var("USERNAME").ok()
+fn user() -> String {
+    std::env::var("USERNAME").unwrap_or_default()
 }
