@@ -1,0 +1,289 @@
+//! Changes of the store, each whole or not at all.
+//!
+//! A change is prepared in a folder of its own: the new files, and the new lock. Then a journal is put in place by one rename: from
+//! there on the change will happen, and before it has not. What follows are renames that can be done again, so whoever comes next
+//! finishes what a crash cut short, or throws away what was not yet decided. A lock file keeps two programs from doing so at once.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with, syncfs};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use skillsandbox_path_policy::{OpenOptions as Opening, PathPolicy};
+
+use crate::error::{At as _, Error};
+use crate::layout::Layout;
+use crate::lockfile::PackagesLock;
+use crate::tree::Tree;
+
+/// The store, held against others until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Guard<'l> {
+    layout: &'l Layout,
+    /// The kernel lets go of it when the program ends, however it does.
+    _file: File,
+}
+
+/// What is to become of a skill's place.
+#[derive(Debug)]
+pub(crate) enum Change<'t> {
+    /// A folder with these files.
+    Folder(&'t Tree),
+    /// A file with these bytes.
+    Document(&'t [u8]),
+    /// Nothing is left there.
+    Gone,
+}
+
+/// A change that was decided.
+#[derive(Debug, Serialize, Deserialize)]
+struct Journal {
+    /// The folder it was prepared in.
+    staged: String,
+    /// The skill's place, from the root.
+    target: String,
+    /// The inode of the new files: once they are at the target, that step is done. `None` where something is removed.
+    new: Option<u64>,
+}
+
+/// Up to so many files are put on the disk one by one; for more, all that waits to be written is, other programs' files with it.
+const ONE_BY_ONE: usize = 64;
+
+const STAGING: &str = "staging";
+const QUARANTINE: &str = "quarantine";
+
+impl<'l> Guard<'l> {
+    /// Waits for the store, and finishes or undoes what a crash left. `waits` is told once if somebody else has it.
+    pub(crate) fn take(layout: &'l Layout, waits: impl FnOnce()) -> Result<Self, Error> {
+        let work = layout.work();
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&work).at(&work)?;
+        let path = work.join("lock");
+        let file =
+            OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path).at(&path)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                waits();
+                loop {
+                    match flock(&file, FlockOperation::LockExclusive) {
+                        Err(Errno::INTR) => {}
+                        other => break other.at(&path)?,
+                    }
+                }
+            }
+            Err(other) => return Err(Error::io(&path, other.into())),
+        }
+        let guard = Self { layout, _file: file };
+        guard.recover()?;
+        Ok(guard)
+    }
+
+    /// A folder for what nobody has looked at yet. It is removed when it is dropped, or by who comes after a crash.
+    pub(crate) fn quarantine(&self) -> Result<Quarantine, Error> {
+        let dir = self.layout.work().join(QUARANTINE).join(uuid::Uuid::new_v4().to_string());
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).at(&dir)?;
+        Ok(Quarantine(dir))
+    }
+
+    /// Puts a change and the lock that tells of it in place, both or neither.
+    pub(crate) fn commit(&self, target: &str, change: &Change<'_>, lock: &PackagesLock) -> Result<(), Error> {
+        let work = self.layout.work();
+        let name = uuid::Uuid::new_v4().to_string();
+        let staged = work.join(STAGING).join(&name);
+        let decided = self.decide(&work, &name, &staged, target, change, lock);
+        if decided.is_err() {
+            // Nothing was decided, so nothing is lost with it.
+            let _ = fs::remove_dir_all(&staged);
+        }
+        self.carry_out(&decided?)
+    }
+
+    fn decide(
+        &self,
+        work: &Path,
+        name: &str,
+        staged: &Path,
+        target: &str,
+        change: &Change<'_>,
+        lock: &PackagesLock,
+    ) -> Result<Journal, Error> {
+        fs::create_dir_all(staged).at(staged)?;
+        let new = staged.join("new");
+        match change {
+            Change::Folder(tree) => write_tree(&new, tree)?,
+            Change::Document(bytes) => write(&new, bytes)?,
+            Change::Gone => {}
+        }
+        let new = match change {
+            Change::Gone => None,
+            _ => Some(fs::symlink_metadata(&new).at(&new)?.ino()),
+        };
+        let path = self.layout.lock_file();
+        let text = lock.to_yaml().map_err(|why| Error::State { path, why })?;
+        write(&staged.join("packages.lock"), text.as_bytes())?;
+        let target_path = self.layout.root().join(target);
+        if let Some(parent) = target_path.parent() {
+            fs::create_dir_all(parent).at(parent)?;
+        }
+        let journal = Journal { staged: name.to_owned(), target: target.to_owned(), new };
+        let text = serde_json::to_vec(&journal).map_err(|error| Error::io(staged, error.into()))?;
+        write(&staged.join("journal"), &text)?;
+        // All that the journal speaks of is on the disk before it is.
+        sync(staged)?;
+        sync(&work.join(STAGING))?;
+        fs::rename(staged.join("journal"), work.join("journal")).at(work)?;
+        sync(work)?;
+        Ok(journal)
+    }
+
+    /// The steps of a change that was decided. Each can be done again.
+    fn carry_out(&self, journal: &Journal) -> Result<(), Error> {
+        let work = self.layout.work();
+        let staged = work.join(STAGING).join(&journal.staged);
+        let target = self.layout.root().join(&journal.target);
+        let new = staged.join("new");
+        match journal.new {
+            Some(inode) if self::inode(&new)? == Some(inode) => place(&new, &target, &staged.join("old"))?,
+            Some(_) => {}
+            None => move_away(&target, &staged.join("old"))?,
+        }
+        let lock = staged.join("packages.lock");
+        match fs::rename(&lock, self.layout.lock_file()) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            other => other.at(&lock)?,
+        }
+        for changed in [target.parent(), self.layout.lock_file().parent()].into_iter().flatten() {
+            sync(changed)?;
+        }
+        let path = work.join("journal");
+        fs::remove_file(&path).at(&path)?;
+        // What is left is swept by whoever comes next, should it not be possible now.
+        let _ = fs::remove_dir_all(&staged);
+        Ok(())
+    }
+
+    /// Finishes what was decided, and sweeps away the rest.
+    fn recover(&self) -> Result<(), Error> {
+        let work = self.layout.work();
+        let path = work.join("journal");
+        match fs::read(&path) {
+            Ok(bytes) => {
+                let why =
+                    |error: serde_json::Error| Error::State { path: path.clone(), why: error.to_string() };
+                let journal: Journal = serde_json::from_slice(&bytes).map_err(why)?;
+                let plain = uuid::Uuid::parse_str(&journal.staged).is_ok()
+                    && crate::names::unfit(&journal.target).is_none();
+                if !plain {
+                    let why = "it leads out of the store".to_owned();
+                    return Err(Error::State { path, why });
+                }
+                self.carry_out(&journal)?;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io(&path, error)),
+        }
+        for left in [STAGING, QUARANTINE] {
+            let left = work.join(left);
+            match fs::remove_dir_all(&left) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(Error::io(&left, error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A folder that goes with its owner.
+#[derive(Debug)]
+pub(crate) struct Quarantine(PathBuf);
+
+impl Quarantine {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Quarantine {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn inode(path: &Path) -> Result<Option<u64>, Error> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => Ok(Some(metadata.ino())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(path, error)),
+    }
+}
+
+/// Puts new files in the place of old ones. Where the file system can, the place is never empty in between.
+fn place(new: &Path, target: &Path, old: &Path) -> Result<(), Error> {
+    if inode(target)?.is_none() {
+        return fs::rename(new, target).at(target);
+    }
+    match renameat_with(CWD, new, CWD, target, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(()),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            move_away(target, old)?;
+            fs::rename(new, target).at(target)
+        }
+        Err(other) => Err(Error::io(target, other.into())),
+    }
+}
+
+fn move_away(target: &Path, old: &Path) -> Result<(), Error> {
+    match fs::rename(target, old) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        other => other.at(target),
+    }
+}
+
+/// Writes a skill's files below a new folder, through the policy that keeps every path in it.
+fn write_tree(dir: &Path, tree: &Tree) -> Result<(), Error> {
+    fs::create_dir(dir).at(dir)?;
+    let policy =
+        PathPolicy::new(dir).map_err(|error| Error::io(dir, std::io::Error::other(error.to_string())))?;
+    let refused = |path: &str, error: skillsandbox_path_policy::OpenError| match error {
+        skillsandbox_path_policy::OpenError::Io { error, .. } => Error::io(&dir.join(path), error),
+        other => Error::hostile(path, other.to_string()),
+    };
+    let mut made = std::collections::BTreeSet::new();
+    for (path, file) in tree.files() {
+        for (at, _) in path.match_indices('/') {
+            let folder = path.get(..at).unwrap_or_default();
+            if made.insert(folder) {
+                policy.create_dir(folder).map_err(|error| refused(folder, error))?;
+            }
+        }
+        let mode = if file.executable { 0o755 } else { 0o644 };
+        let opening = Opening::writing().create_new().mode(mode);
+        let mut to = policy.open(path, &opening).map_err(|error| refused(path, error))?;
+        let at = dir.join(path);
+        to.write_all(&file.bytes).at(&at)?;
+        if tree.len() <= ONE_BY_ONE {
+            to.sync_all().at(&at)?;
+        }
+    }
+    if tree.len() > ONE_BY_ONE {
+        return syncfs(File::open(dir).at(dir)?).at(dir);
+    }
+    for folder in made {
+        sync(&dir.join(folder))?;
+    }
+    sync(dir)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let mut file = File::create_new(path).at(path)?;
+    file.write_all(bytes).at(path)?;
+    file.sync_all().at(path)
+}
+
+/// Puts the names in a folder on the disk.
+fn sync(dir: &Path) -> Result<(), Error> {
+    File::open(dir).at(dir)?.sync_all().at(dir)
+}
