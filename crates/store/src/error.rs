@@ -70,16 +70,6 @@ pub enum Error {
         /// Where.
         path: PathBuf,
     },
-    /// It is there already, from elsewhere.
-    #[error(
-        "{name} is installed already, from {source_}; `skillsandbox update {name}` fetches it again, `skillsandbox remove {name}` makes room"
-    )]
-    Installed {
-        /// The skill.
-        name: String,
-        /// Where the installed one is from.
-        source_: String,
-    },
     /// It is not installed.
     #[error("{name} is not installed; `skillsandbox list` shows what is")]
     NotInstalled {
@@ -138,6 +128,23 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the skill was refused for what it is. Anything else is a failure of the way to it.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        use Error::{Damaged, Hostile, Manifest, Name, NotASkill, Occupied, Renamed, TwoNames};
+        matches!(
+            self,
+            Hostile { .. }
+                | Damaged { .. }
+                | NotASkill { .. }
+                | Manifest(_)
+                | Name { .. }
+                | TwoNames { .. }
+                | Occupied { .. }
+                | Renamed { .. }
+        )
+    }
+
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let path = path.to_owned();

@@ -1,6 +1,6 @@
 //! `skillsandbox scan`: is this skill malicious?
 
-mod output;
+pub(super) mod output;
 mod places;
 
 use std::fs;
