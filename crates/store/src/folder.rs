@@ -29,9 +29,13 @@ pub(crate) struct Found {
 /// Most oddities that are told of one folder; a link is enough to refuse it.
 const MAX_ODD: usize = 100;
 
-/// Reads a folder: its files, and what else is in it.
+/// Reads a folder: its files, and what else is in it. A link in its place is none, wherever it leads.
 pub(crate) fn read(dir: &Path) -> Result<Found, Error> {
     let mut found = Found::default();
+    if std::fs::symlink_metadata(dir).at(dir)?.is_symlink() {
+        odd(&mut found, ".", "its folder is a link");
+        return Ok(found);
+    }
     walk(&rooted(dir)?, dir, "", 0, &mut found)?;
     Ok(found)
 }
