@@ -304,18 +304,7 @@ fn git_is_left_out_of_a_folder_and_a_nested_skill_is_scanned() {
 fn names_of_skills() {
     for name in ["../evil", "a/b", ".", "..", ".hidden", "-rf", "weathеr", "CON\u{202e}"] {
         let stage = Stage::new();
-        let text = document("x", "Keep them.").replace(
-            "name: x",
-            &format!(
-                "name: \"{}\"",
-                name.escape_default().to_string().replace("\\u{", "\\U00000000").replace('}', "")
-            ),
-        );
-        let text = if name.is_ascii() {
-            document(name, "Keep them.").replace(&format!("name: {name}"), &format!("name: '{name}'"))
-        } else {
-            text
-        };
+        let text = document("x", "Keep them.").replace("name: x", &format!("name: '{name}'"));
         let skill = stage.write("sources/x/SKILL.md", text);
         let result = stage.store().install(
             skillsandbox_store::Source::Local(skill.parent().unwrap().to_owned()),
