@@ -121,7 +121,16 @@ mod tests {
                 "skillsandbox-scanner",
             ],
         ),
-        ("skillsandbox-store", &["skillsandbox-manifest", "skillsandbox-scanner", "skillsandbox-tracer"]),
+        // Not `run`: git runs confined by whoever implements the store's trait for it, and `run` may write to the history.
+        (
+            "skillsandbox-store",
+            &[
+                "skillsandbox-manifest",
+                "skillsandbox-path-policy",
+                "skillsandbox-scanner",
+                "skillsandbox-tracer",
+            ],
+        ),
         (
             "skillsandbox-mcp",
             &[

@@ -14,8 +14,8 @@ const STYLES: Styles = Styles::styled()
 
 /// Don't trust the code: constrain what it can do, and record what it tried.
 ///
-/// Agent skills declare what they need in skillsandbox.yaml; these verbs check and show such declarations, judge skills, and run
-/// them held to what they declare.
+/// Agent skills declare what they need in skillsandbox.yaml; these verbs check and show such declarations, judge skills, install
+/// those that pass, and run them held to what they declare.
 #[derive(Debug, Parser)]
 #[command(name = "skillsandbox", version, styles = STYLES, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Exit codes: 0 fine, 1 the answer is no, 2 wrong usage or an internal error.\n\
@@ -54,6 +54,18 @@ pub(crate) enum Verb {
     Inspect(verbs::inspect::Inspect),
     Scan(verbs::scan::Scan),
     Explain(verbs::explain::Explain),
+    #[cfg(target_os = "linux")]
+    Install(verbs::install::Install),
+    #[cfg(target_os = "linux")]
+    Update(verbs::update::Update),
+    #[cfg(target_os = "linux")]
+    Remove(verbs::remove::Remove),
+    #[cfg(target_os = "linux")]
+    List(verbs::list::List),
+    #[cfg(target_os = "linux")]
+    Audit(verbs::audit::Audit),
+    #[cfg(target_os = "linux")]
+    Reports(verbs::reports::Reports),
     Run(verbs::run::Run),
     Exec(verbs::exec::Exec),
     #[cfg(target_os = "linux")]
@@ -76,6 +88,18 @@ impl Verb {
             Self::Inspect(verb) => verb.run(),
             Self::Scan(verb) => verb.run(),
             Self::Explain(verb) => verb.run(),
+            #[cfg(target_os = "linux")]
+            Self::Install(verb) => verb.run(),
+            #[cfg(target_os = "linux")]
+            Self::Update(verb) => verb.run(),
+            #[cfg(target_os = "linux")]
+            Self::Remove(verb) => verb.run(),
+            #[cfg(target_os = "linux")]
+            Self::List(verb) => verb.run(),
+            #[cfg(target_os = "linux")]
+            Self::Audit(verb) => verb.run(),
+            #[cfg(target_os = "linux")]
+            Self::Reports(verb) => verb.run(),
             Self::Run(verb) => verb.run(),
             Self::Exec(verb) => verb.run(),
             #[cfg(target_os = "linux")]

@@ -193,6 +193,8 @@ fn what_is_granted_works_and_nothing_else_is_there() {
         ("LANG", "C.UTF-8"),
         ("APP_A", "1"),
         ("APP_XY", "2"),
+        ("APP_ACCESS_KEY", "3"),
+        ("APP_AUTH", "4"),
         ("AWS_SECRET_ACCESS_KEY", "planted"),
     ]);
     let output = command.output().unwrap();

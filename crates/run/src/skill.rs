@@ -80,7 +80,11 @@ impl Skill {
         }
         job.resolver = manifest.network().resolver;
         let variables = manifest.env_vars();
-        job.allow_env = variables.allow.iter().map(|pattern| pattern.value.to_string()).collect();
+        // By their full names: which a pattern reaches, the manifest alone decides.
+        let allowed = |(name, _): (OsString, OsString)| {
+            Some(name.into_string().ok()?).filter(|name| variables.decide(name).is_allowed())
+        };
+        job.allow_env = std::env::vars_os().filter_map(allowed).collect();
         job.deny_env = variables.deny.iter().map(|pattern| pattern.value.to_string()).collect();
         job.profile = manifest.syscall_profile();
         job.commands = manifest.commands().map(|commands| self.commands(commands));

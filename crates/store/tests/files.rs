@@ -2,14 +2,14 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
+mod records;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use common::{all, entry, place};
+use records::{all, entry, place};
 use rusqlite::Connection;
 use skillsandbox_store::history::{Error, Filter, History, Status};
 

@@ -1,12 +1,12 @@
 //! What is recorded is found again, by every way of asking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
+mod records;
 
 use std::ops::ControlFlow;
 
-use common::{all, class, denied, entry, place};
 use jiff::Timestamp;
+use records::{all, class, denied, entry, place};
 use skillsandbox_store::history::{Error, Filter, History, Status};
 use uuid::Uuid;
 

@@ -1,7 +1,7 @@
 //! Several programs record at a time, and some of them are killed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
+mod records;
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{all, denied, entry, place};
+use records::{all, denied, entry, place};
 use rusqlite::Connection;
 use skillsandbox_store::history::{Filter, History, Status};
 

@@ -1,12 +1,12 @@
 //! No secret that somebody names, that a name gives away, or that has a known shape, reaches the disk.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
+mod records;
 
 use std::fs;
 
-use common::{denied, entry, place};
 use proptest::prelude::*;
+use records::{denied, entry, place};
 use serde_json::json;
 use skillsandbox_store::history::{Entry, History, Status};
 
@@ -48,7 +48,7 @@ fn a_secret_is_in_no_byte_of_the_file() {
     run.denials[0].rule = Some(SECRET.into());
     run.denials[0].process = Some(SECRET.into());
     run.denials[0].declare = Some(SECRET.into());
-    run.classes = vec![common::class("discovery")];
+    run.classes = vec![records::class("discovery")];
     run.classes[0].message = SECRET.into();
     let (bytes, details) = kept(&run);
     assert!(!holds(&bytes, SECRET), "{details:#}");

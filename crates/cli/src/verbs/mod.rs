@@ -1,5 +1,7 @@
 //! One file per verb.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod audit;
 pub(crate) mod check_command;
 #[cfg(target_os = "linux")]
 pub(crate) mod check_path;
@@ -9,7 +11,17 @@ pub(crate) mod exec;
 pub(crate) mod explain;
 pub(crate) mod history;
 pub(crate) mod inspect;
+#[cfg(target_os = "linux")]
+pub(crate) mod install;
+#[cfg(target_os = "linux")]
+mod installing;
+#[cfg(target_os = "linux")]
+pub(crate) mod list;
 pub(crate) mod man;
+#[cfg(target_os = "linux")]
+pub(crate) mod remove;
+#[cfg(target_os = "linux")]
+pub(crate) mod reports;
 pub(crate) mod run;
 mod running;
 pub(crate) mod scan;
@@ -17,4 +29,6 @@ pub(crate) mod schema;
 #[cfg(target_os = "linux")]
 pub(crate) mod serve;
 pub(crate) mod trace;
+#[cfg(target_os = "linux")]
+pub(crate) mod update;
 pub(crate) mod validate;

@@ -1,7 +1,6 @@
 //! `skillsandbox scan`: is this skill malicious?
 
-mod output;
-mod pages;
+pub(super) mod output;
 mod places;
 
 use std::fs;
@@ -14,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use skillsandbox_manifest::{FailOn, LoadError, Policy, ScanPolicy, SkillDoc};
 use skillsandbox_scanner::{
-    Calls, Date, Idle, Links, Report, Scanner, ScannerBuilder, Skill, Suppressions, Verdict,
+    Calls, Date, Idle, Links, Report, Scanner, ScannerBuilder, Skill, Suppressions, Verdict, system_names,
 };
 
 use crate::output::{Answer, error, message, visible};
@@ -194,10 +193,7 @@ impl Scan {
             builder = builder.blocklist(&text);
         }
         if let Some(dir) = &self.system_dir {
-            let mut names = Vec::new();
-            places::system_names(&dir.join("system/skills"), ".manifest.md", &mut names, 0);
-            places::system_names(&dir.join("system/agents"), ".md", &mut names, 0);
-            builder = builder.system_names(names);
+            builder = builder.system_names(system_names(dir, &|_| false));
         }
         Ok(builder.build())
     }
@@ -247,7 +243,8 @@ impl Outcome {
                     }
                     self.worst = self.worst.max(report.verdict);
                     if let Some(dir) = &self.reports {
-                        pages::write(dir, report)?;
+                        let failed = || format!("cannot write a page into {}", dir.display());
+                        report.write_page(dir).with_context(failed)?;
                     }
                 }
                 Err(unread) => {

@@ -9,8 +9,22 @@ use serde::Serialize;
 use crate::error::{Error, PlanProblem};
 
 /// Parts of names that speak of secrets: a pattern does not hand such a variable on, only its full name does.
-const SECRET_PARTS: [&str; 8] =
-    ["SECRET", "PASSWORD", "PASSWD", "TOKEN", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL"];
+const SECRET_PARTS: [&str; 14] = [
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "PASSCODE",
+    "TOKEN",
+    "API_KEY",
+    "APIKEY",
+    "PRIVATE_KEY",
+    "ACCESS_KEY",
+    "CREDENTIAL",
+    "BEARER",
+    "AUTH_",
+    "_AUTH",
+];
 
 /// Which variables a confined command sees.
 #[derive(Debug, Clone, Default)]

@@ -80,7 +80,8 @@ fn colour(status: Status) -> &'static str {
     }
 }
 
-fn as_text(path: &Path, report: &Report) -> String {
+/// A report for people.
+pub(in crate::verbs) fn as_text(path: &Path, report: &Report) -> String {
     let status = match report.verdict {
         Verdict::Safe => Status::Pass,
         Verdict::Warning => Status::Warn,

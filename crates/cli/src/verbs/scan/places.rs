@@ -33,16 +33,3 @@ pub(super) fn find(path: &Path, found: &mut Vec<PathBuf>, depth: usize) -> std::
     }
     Ok(())
 }
-
-/// Names of system skills: files with this ending, at or below a folder.
-pub(super) fn system_names(dir: &Path, ending: &str, names: &mut Vec<String>, depth: usize) {
-    let Ok(entries) = fs::read_dir(dir) else { return };
-    for entry in entries.filter_map(Result::ok) {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if entry.path().is_dir() && depth < 8 {
-            system_names(&entry.path(), ending, names, depth + 1);
-        } else if let Some(stem) = name.strip_suffix(ending) {
-            names.push(stem.to_owned());
-        }
-    }
-}

@@ -1,0 +1,105 @@
+//! `skillsandbox audit`: are they still what was installed, and would they be today?
+
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use skillsandbox_scanner::Verdict;
+use skillsandbox_store::{Audit as Audited, Scope};
+
+use super::installing::{Format, Place};
+use super::scan::output::as_text;
+use crate::output::{self, Answer, visible};
+
+/// Compare installed skills with the lock, and scan them again with today's rules, policy and blocklist
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  skillsandbox audit                      # everything that is installed
+  skillsandbox audit weather-lookup
+  skillsandbox audit --all                # and whatever else lies among the skills
+  skillsandbox audit --format json | jq '.skills[] | select(.changed != [])'
+
+Exit codes: 0 all as installed and none BLOCKED, 1 otherwise, 2 an error.")]
+pub(crate) struct Audit {
+    /// Only this skill
+    #[arg(value_name = "NAME", conflicts_with = "all")]
+    name: Option<String>,
+
+    /// Also what lies among the skills and is not in the lock
+    #[arg(long)]
+    all: bool,
+
+    /// How to show the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Audit {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let scope = match &self.name {
+            Some(name) => Scope::One(name.clone()),
+            None if self.all => Scope::Everything,
+            None => Scope::Installed,
+        };
+        let bar = bar();
+        let store = self.place.store(None)?;
+        let audit = store.audit(&scope, &|total| bar.set_length(total as u64), &|| bar.inc(1))?;
+        bar.finish_and_clear();
+        match self.format {
+            Format::Json => output::json(&serde_json::to_value(&audit)?)?,
+            Format::Text => output::result(&text(&audit))?,
+        }
+        Ok(if audit.clean { Answer::Yes } else { Answer::No })
+    }
+}
+
+fn text(audit: &Audited) -> String {
+    let mut text = String::new();
+    let (mut wrong, mut warned) = (0, 0);
+    for skill in &audit.skills {
+        wrong += usize::from(!skill.is_clean());
+        warned += usize::from(skill.verdict() == Some(Verdict::Warning));
+        if let Some(report) = skill.report.as_ref().filter(|report| report.verdict > Verdict::Safe) {
+            text.push_str(&as_text(&skill.path, report));
+        } else if !skill.is_clean() {
+            let _ =
+                writeln!(text, "{}  ({})", visible(&skill.name), visible(&skill.path.display().to_string()));
+        }
+        for (what, paths) in
+            [("changed", &skill.changed), ("missing", &skill.missing), ("added", &skill.added)]
+        {
+            for path in paths {
+                let _ = writeln!(text, "  \u{1b}[1;31m{what}\u{1b}[0m: {}", visible(path));
+            }
+        }
+        for problem in &skill.problems {
+            let _ = writeln!(text, "  \u{1b}[1;31mwrong\u{1b}[0m: {}", visible(problem));
+        }
+    }
+    let _ = writeln!(
+        text,
+        "{} skills: {wrong} changed or BLOCKED, {warned} with warnings, {} fine",
+        audit.skills.len(),
+        audit
+            .skills
+            .iter()
+            .filter(|skill| skill.is_clean() && skill.verdict() == Some(Verdict::Safe))
+            .count()
+    );
+    text
+}
+
+fn bar() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} skills, {per_sec}") {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,141 @@
+//! What the verbs about installed skills have in common: which store, who is asked, and how git is held.
+
+mod confined_git;
+mod prompt;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use skillsandbox_manifest::Policy;
+use skillsandbox_run::{Refusal, user_policy};
+use skillsandbox_store::{Approval, Done, Error, Layout, Outcome, PermissionDiff, Source, Store};
+
+use crate::output::{self, Answer, message, visible};
+use crate::render;
+use crate::verbs::scan::output::as_text;
+
+pub(super) use prompt::Prompt;
+
+/// Which store.
+#[derive(Debug, Args)]
+pub(super) struct Place {
+    /// A tree as SkillOS has it (system/skills, system/packages.lock, system/security) instead of the user's own store
+    #[arg(long, value_name = "DIR")]
+    system_dir: Option<PathBuf>,
+
+    /// A policy file instead of ~/.config/skillsandbox/policy.yaml; its `scan` section is what counts here
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+impl Place {
+    pub(super) fn layout(&self) -> anyhow::Result<Layout> {
+        match &self.system_dir {
+            Some(dir) => {
+                let dir = dir.canonicalize().with_context(|| format!("cannot find {}", dir.display()))?;
+                Ok(Layout::system(dir))
+            }
+            None => Layout::user().context("there is no home to keep skills in; set HOME or XDG_DATA_HOME"),
+        }
+    }
+
+    /// The store, under the user's policy. One that lies in the skill to be judged is refused.
+    pub(super) fn store(&self, source: Option<&Source>) -> anyhow::Result<Store> {
+        let layout = self.layout()?;
+        let judged = match source {
+            Some(Source::Local(path)) => path.clone(),
+            _ => layout.skills(),
+        };
+        let policy = self.policy(&judged)?;
+        let policy = policy.map(|policy| policy.scan().clone()).unwrap_or_default();
+        Ok(Store::new(layout).with_policy(policy).with_git(confined_git::ConfinedGit))
+    }
+
+    fn policy(&self, judged: &Path) -> anyhow::Result<Option<Policy>> {
+        match user_policy(self.policy.as_deref(), judged) {
+            Err(Refusal::Load(error)) => {
+                message(&render::load_error(&error));
+                anyhow::bail!("the policy is not valid, so nothing was done")
+            }
+            other => Ok(other?),
+        }
+    }
+}
+
+pub(super) fn approval(force: bool) -> Approval {
+    if force { Approval::Forced } else { Approval::Ask }
+}
+
+/// Says what became of an install or an update. Whether it is there now.
+pub(super) fn tell(outcome: &Outcome, format: Format) -> anyhow::Result<Answer> {
+    let there = !matches!(outcome.done, Done::Blocked | Done::Declined);
+    let answer = if there { Answer::Yes } else { Answer::No };
+    if format == Format::Json {
+        output::json(&as_json(outcome))?;
+        return Ok(answer);
+    }
+    let name = visible(&outcome.name);
+    let verdict = outcome.report.verdict.as_str();
+    match outcome.done {
+        Done::Installed => output::result(&format!("installed {name} ({verdict})\n"))?,
+        Done::Updated => output::result(&format!("updated {name} ({verdict})\n"))?,
+        Done::Unchanged => output::result(&format!("{name} is there already, unchanged ({verdict})\n"))?,
+        Done::Blocked => {
+            message(&as_text(&outcome.page, &outcome.report));
+            message(&format!(
+                "{name} was not installed: it is {verdict}. No flag changes that; a reviewed suppression in the policy file, with a \
+                 reason, does"
+            ));
+        }
+        _ => message(&format!("{name} was not installed: nobody said yes")),
+    }
+    if let Some(diff) = outcome.diff.as_ref().filter(|_| there) {
+        message(differences(diff).trim_end());
+    }
+    message(&format!("report: {}", visible(&outcome.page.display().to_string())));
+    Ok(answer)
+}
+
+fn as_json(outcome: &Outcome) -> Value {
+    let done = match outcome.done {
+        Done::Installed => "installed",
+        Done::Updated => "updated",
+        Done::Unchanged => "unchanged",
+        Done::Blocked => "blocked",
+        _ => "declined",
+    };
+    json!({
+        "name": outcome.name,
+        "done": done,
+        "page": outcome.page,
+        "permissions": outcome.diff,
+        "report": outcome.report,
+    })
+}
+
+/// What changed in a declaration, a line each.
+pub(super) fn differences(diff: &PermissionDiff) -> String {
+    let wider =
+        diff.wider.iter().map(|item| format!("  \u{1b}[33m+ {}\u{1b}[0m\n", visible(&item.to_string())));
+    let narrower = diff.narrower.iter().map(|item| format!("  - {}\n", visible(&item.to_string())));
+    wider.chain(narrower).collect()
+}
+
+/// A skill that was refused for what it is is an answer; everything else an error.
+pub(super) fn refused(error: Error) -> anyhow::Result<Answer> {
+    if !error.is_refusal() {
+        return Err(error.into());
+    }
+    message(&format!("\u{1b}[1;31mrefused\u{1b}[0m: {}", visible(&error.to_string())));
+    Ok(Answer::No)
+}

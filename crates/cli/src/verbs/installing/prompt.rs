@@ -1,0 +1,47 @@
+//! `Install anyway? [y/N]`
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+use skillsandbox_store::{Review, Reviewer};
+
+use super::differences;
+use crate::output::{message, visible};
+use crate::verbs::scan::output::as_text;
+
+/// Longest answer that is read.
+const LONGEST: u64 = 64;
+
+/// Asks whoever sits at the terminal. Where nobody does, the answer is no.
+pub(in crate::verbs) struct Prompt;
+
+impl Reviewer for Prompt {
+    fn approve(&mut self, review: &Review<'_>) -> bool {
+        message(as_text(review.name.as_ref(), review.report).trim_end());
+        if let Some(diff) = review.diff.filter(|diff| diff.widens()) {
+            message(&format!("{} wants more than the installed version:", visible(review.name)));
+            message(differences(diff).trim_end());
+        } else {
+            message(&format!("it declares: {}", visible(&review.permissions.summary())));
+        }
+        if !io::stdin().is_terminal() {
+            message("Install anyway? [y/N] no: nobody can be asked here; after a review, --force says yes");
+            return false;
+        }
+        let mut err = anstream::stderr().lock();
+        let _ = write!(err, "Install anyway? [y/N] ");
+        let _ = err.flush();
+        let mut answer = String::new();
+        let read = io::Read::take(io::stdin().lock(), LONGEST).read_line(&mut answer);
+        read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES")
+    }
+
+    fn waiting(&mut self) {
+        message("another skillsandbox is working on this store; waiting for it");
+    }
+
+    fn fetching(&mut self, source: &str) {
+        if io::stderr().is_terminal() {
+            message(&format!("fetching {}", visible(source)));
+        }
+    }
+}

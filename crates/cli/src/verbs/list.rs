@@ -1,0 +1,66 @@
+//! `skillsandbox list`: what is installed.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use skillsandbox_store::Entry;
+
+use super::installing::{Format, Place};
+use crate::output::{self, Answer, visible};
+
+/// List installed skills: version, verdict, source, and what they declare
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  skillsandbox list
+  skillsandbox list --format json | jq '.[] | select(.forced)'")]
+pub(crate) struct List {
+    /// How to show it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+impl List {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let lock = self.place.store(None)?.list()?;
+        let entries: Vec<&Entry> = lock.entries().collect();
+        if self.format == Format::Json {
+            output::json(&serde_json::to_value(&entries)?)?;
+            return Ok(Answer::Yes);
+        }
+        if entries.is_empty() {
+            output::message("nothing is installed");
+        }
+        let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+        let mut text = String::new();
+        for entry in entries {
+            let colour = if entry.security_scan.verdict == "SAFE" { "\u{1b}[32m" } else { "\u{1b}[33m" };
+            let _ = writeln!(
+                text,
+                "{colour}{:<8}\u{1b}[0m{:<width$}  {}  {}{}",
+                visible(&entry.security_scan.verdict),
+                visible(&entry.name),
+                visible(&entry.version),
+                visible(&entry.source),
+                notes(entry)
+            );
+            let declared = entry.permissions.as_ref().map(|permissions| permissions.summary());
+            let _ = writeln!(text, "        {}", visible(&declared.unwrap_or_else(|| "unknown".to_owned())));
+        }
+        output::result(&text)?;
+        Ok(Answer::Yes)
+    }
+}
+
+/// What was special about its installation.
+fn notes(entry: &Entry) -> String {
+    let forced = entry.forced.then(|| "forced".to_owned());
+    let suppressed = match entry.suppressed.len() {
+        0 => None,
+        count => Some(format!("{count} suppressed")),
+    };
+    let notes: Vec<String> = forced.into_iter().chain(suppressed).collect();
+    if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) }
+}

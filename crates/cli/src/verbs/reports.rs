@@ -1,0 +1,80 @@
+//! `skillsandbox reports`: the scans that were.
+
+use std::fmt::Write as _;
+
+use clap::{Args, Subcommand};
+use skillsandbox_store::{index, page};
+
+use super::installing::{Format, Place};
+use crate::output::{self, Answer, visible};
+
+/// List the scans of installs, updates and audits, or show the report of one
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  skillsandbox reports
+  skillsandbox reports weather-lookup
+  skillsandbox reports show 3f2a91c0"
+)]
+pub(crate) struct Reports {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+
+    /// Only those of this skill
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+
+    /// How to show it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Show the report of one scan
+    Show {
+        /// Its id, or the beginning of it
+        #[arg(value_name = "ID")]
+        id: String,
+
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+impl Reports {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        if let Some(Verb::Show { id, place }) = &self.verb {
+            let page = page(&place.layout()?, id)?;
+            output::result(&(page.lines().map(visible).collect::<Vec<_>>().join("\n") + "\n"))?;
+            return Ok(Answer::Yes);
+        }
+        let rows = index(&self.place.layout()?, self.name.as_deref())?;
+        if self.format == Format::Json {
+            output::json(&serde_json::to_value(&rows)?)?;
+            return Ok(Answer::Yes);
+        }
+        if rows.is_empty() {
+            output::message("nothing was scanned here");
+        }
+        let mut text = String::new();
+        for row in rows {
+            let id: String = row.scan_id.chars().take(8).collect();
+            let _ = writeln!(
+                text,
+                "{}  {}  {:<8} {}  {}",
+                visible(&id),
+                visible(&row.scanned_at),
+                visible(&row.verdict),
+                visible(&row.skill),
+                visible(&row.source)
+            );
+        }
+        output::result(&text)?;
+        Ok(Answer::Yes)
+    }
+}

@@ -1,0 +1,62 @@
+//! `skillsandbox update`: newer versions of what is installed.
+
+use clap::Args;
+
+use super::installing::{Format, Place, Prompt, approval, refused, tell};
+use crate::output::{Answer, error, message, visible};
+
+/// Fetch installed skills again, and replace those that changed and still pass
+///
+/// A new version is scanned like a new skill. What it wants more than the installed one (hosts, paths, variables, tools) is shown and
+/// asked about. One that is BLOCKED leaves the installed version as it is.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  skillsandbox update                  # all of them
+  skillsandbox update weather-lookup
+
+Exit codes: 0 all are up to date, 1 one was refused, blocked or declined, 2 an error.")]
+pub(crate) struct Update {
+    /// Which; all when left out
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Update in spite of warnings and of wider declarations; the lock says so. It does not help against BLOCKED
+    #[arg(long)]
+    force: bool,
+
+    /// How to show the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Update {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let store = self.place.store(None)?;
+        let mut names = self.names.clone();
+        if names.is_empty() {
+            names = store.list()?.entries().map(|entry| entry.name.clone()).collect();
+        }
+        let (mut answer, mut failed) = (Answer::Yes, 0);
+        for name in &names {
+            let told = match store.update(name, approval(self.force), &mut Prompt) {
+                Ok(outcome) => tell(&outcome, self.format),
+                Err(why) => refused(why),
+            };
+            match told {
+                Ok(Answer::Yes) => {}
+                Ok(other) => answer = other,
+                // One that cannot be fetched does not keep the others from being updated.
+                Err(why) => {
+                    message(&visible(name));
+                    error(&why);
+                    failed += 1;
+                }
+            }
+        }
+        anyhow::ensure!(failed == 0, "{failed} of {} could not be updated", names.len());
+        Ok(answer)
+    }
+}

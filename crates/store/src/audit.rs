@@ -1,0 +1,232 @@
+//! Are the installed skills still what was installed, and what would the scanner say of them today?
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use serde::Serialize;
+use skillsandbox_scanner::{Calls, Links, Report, Scanner, Verdict};
+
+use crate::commit::Guard;
+use crate::error::Error;
+use crate::folder::{self, Found};
+use crate::lockfile::{Entry, PackagesLock};
+use crate::store::Store;
+use crate::{judge, reports, tree};
+
+/// What is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Scope {
+    /// Everything in the lock.
+    Installed,
+    /// One skill of it.
+    One(String),
+    /// Everything in the lock, and whatever else lies among the skills.
+    Everything,
+}
+
+/// What an audit came to.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Audit {
+    /// Whether every skill is as it was installed, and none is BLOCKED.
+    pub clean: bool,
+    /// Each skill.
+    pub skills: Vec<Audited>,
+}
+
+/// One skill, looked at again.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Audited {
+    /// Its name.
+    pub name: String,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Where it came from; empty for what the lock knows nothing of.
+    pub source: String,
+    /// Whether the lock knows of it.
+    pub listed: bool,
+    /// Files that are not the ones that were installed.
+    pub changed: Vec<String>,
+    /// Files that are gone.
+    pub missing: Vec<String>,
+    /// Files that were not installed.
+    pub added: Vec<String>,
+    /// Whatever else is not as it should be.
+    pub problems: Vec<String>,
+    /// What the scanner says today; `None` where there was nothing to read.
+    pub report: Option<Report>,
+    /// The report's page.
+    pub page: Option<PathBuf>,
+}
+
+impl Audited {
+    /// Whether it is as it was installed, and not BLOCKED.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        let same = self.changed.is_empty() && self.missing.is_empty() && self.added.is_empty();
+        same && self.problems.is_empty() && self.verdict() < Some(Verdict::Blocked)
+    }
+
+    /// What the scanner says today.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.report.as_ref().map(|report| report.verdict)
+    }
+}
+
+/// Something to look at: an entry of the lock, or a folder that has none.
+enum Subject<'e> {
+    Listed(&'e Entry),
+    Unlisted(String, PathBuf),
+}
+
+impl Store {
+    /// Compares installed skills with the lock, and scans them with today's rules, policy and blocklist. `tick` is called after each.
+    ///
+    /// # Errors
+    /// A lock or a store that cannot be read. What is wrong with a skill is an answer, not an error.
+    pub fn audit(
+        &self,
+        scope: &Scope,
+        total: &(dyn Fn(usize) + Sync),
+        tick: &(dyn Fn() + Sync),
+    ) -> Result<Audit, Error> {
+        let _guard = Guard::take(&self.layout, || {})?;
+        let lock = self.list()?;
+        let subjects = self.subjects(scope, &lock)?;
+        total(subjects.len());
+        let scanner = judge::scanner(&self.layout, &lock, &self.policy)?;
+        let look = |subject: &Subject<'_>| {
+            let looked = self.look(subject, &scanner);
+            tick();
+            looked
+        };
+        let mut looked: Vec<(Audited, Calls)> = subjects.par_iter().map(look).collect();
+        // Who calls whom is known when all are read.
+        let calls: Vec<Calls> = looked.iter_mut().map(|(_, calls)| std::mem::take(calls)).collect();
+        let links = Links::new(&calls);
+        let mut skills = Vec::with_capacity(looked.len());
+        for (number, (mut skill, _)) in looked.into_iter().enumerate() {
+            if let Some(mut report) = skill.report.take() {
+                links.apply(number, &mut report);
+                let report = judge::stamped(report, &self.policy);
+                skill.page = Some(self.layout.root().join(reports::write(&self.layout, &report)?));
+                skill.report = Some(report);
+            }
+            skills.push(skill);
+        }
+        Ok(Audit { clean: skills.iter().all(Audited::is_clean), skills })
+    }
+
+    fn subjects<'l>(&self, scope: &Scope, lock: &'l PackagesLock) -> Result<Vec<Subject<'l>>, Error> {
+        if let Scope::One(name) = scope {
+            let entry = lock.get(name).ok_or_else(|| Error::NotInstalled { name: name.clone() })?;
+            return Ok(vec![Subject::Listed(entry)]);
+        }
+        let mut subjects: Vec<_> = lock.entries().map(Subject::Listed).collect();
+        if *scope == Scope::Everything {
+            let known: BTreeSet<PathBuf> = lock.entries().map(|entry| entry.path(&self.layout)).collect();
+            for dir in [self.layout.skills(), self.layout.agents()] {
+                let mut paths: Vec<PathBuf> = match fs::read_dir(&dir) {
+                    Ok(entries) => entries.filter_map(Result::ok).map(|entry| entry.path()).collect(),
+                    Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                    Err(error) => return Err(Error::io(&dir, error)),
+                };
+                paths.sort();
+                for path in paths.into_iter().filter(|path| !known.contains(path)) {
+                    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+                    subjects.push(Subject::Unlisted(name.unwrap_or_default(), path));
+                }
+            }
+        }
+        Ok(subjects)
+    }
+
+    fn look(&self, subject: &Subject<'_>, scanner: &Scanner) -> (Audited, Calls) {
+        let (name, path, source, found) = match subject {
+            Subject::Listed(entry) => {
+                (entry.name.clone(), entry.path(&self.layout), entry.source.clone(), self.on_disk(entry))
+            }
+            Subject::Unlisted(name, path) => {
+                let is_dir = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
+                let found = if is_dir { folder::read(path) } else { folder::document(path) };
+                // A system's own skill, if it is one, may have its own name.
+                let source = if self.layout.is_system() { "local:" } else { "" };
+                (name.clone(), path.clone(), source.to_owned(), found)
+            }
+        };
+        let mut skill = Audited {
+            name,
+            path,
+            source,
+            listed: matches!(subject, Subject::Listed(_)),
+            changed: Vec::new(),
+            missing: Vec::new(),
+            added: Vec::new(),
+            problems: Vec::new(),
+            report: None,
+            page: None,
+        };
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                skill.problems.push(format!("it cannot be read: {error}"));
+                return (skill, Calls::default());
+            }
+        };
+        for odd in &found.odd {
+            skill.problems.push(format!("{}: {}", odd.path, odd.why));
+        }
+        if found.git {
+            skill.problems.push(".git: it is git's own, and git would act on it".to_owned());
+        }
+        match subject {
+            Subject::Listed(entry) => compare(&mut skill, entry, &found),
+            // A tree of a system has skills of its own. Nobody but us writes to a store of ours.
+            Subject::Unlisted(..) if !self.layout.is_system() => {
+                skill.problems.push("packages.lock knows nothing of it".to_owned());
+            }
+            Subject::Unlisted(..) => {}
+        }
+        let read = found.tree.skill(&skill.name, &skill.source);
+        let calls = Calls::of(&read, &skill.path.to_string_lossy());
+        skill.report = Some(scanner.scan(&read));
+        (skill, calls)
+    }
+}
+
+/// What is different from the lock.
+fn compare(skill: &mut Audited, entry: &Entry, found: &Found) {
+    let now = found.tree.hashes();
+    if entry.files.is_empty() && !entry.hash.starts_with("sha256:") {
+        let kind = entry.hash.split(':').next().unwrap_or_default();
+        skill.problems.push(format!(
+            "the lock has only a hash of the kind {kind}, which proves nothing; install it again"
+        ));
+        return;
+    }
+    if tree::whole(&entry.files) != entry.hash {
+        skill.problems.push("the lock contradicts itself: its hash is not that of its files".to_owned());
+    }
+    for (path, hash) in &entry.files {
+        match now.get(path) {
+            None => skill.missing.push(path.clone()),
+            Some(now) if now != hash => skill.changed.push(path.clone()),
+            Some(_) => {}
+        }
+    }
+    skill.added.extend(now.keys().filter(|path| !entry.files.contains_key(*path)).cloned());
+    let executable = found.tree.executables();
+    for path in entry.files.keys().filter(|path| now.contains_key(*path)) {
+        if executable.contains(path) != entry.executable.contains(path) {
+            let how =
+                if executable.contains(path) { "may be executed now" } else { "may no longer be executed" };
+            skill.problems.push(format!("{path}: it {how}"));
+        }
+    }
+}

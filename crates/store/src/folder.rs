@@ -1,0 +1,125 @@
+//! A skill's folder on a disk, read into memory without being led out of it.
+
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use skillsandbox_path_policy::{OpenOptions, PathPolicy};
+
+use crate::error::{At as _, Error};
+use crate::names::{self, MAX_DEPTH};
+use crate::tree::Tree;
+
+/// Something in a folder that is no file of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Odd {
+    pub(crate) path: String,
+    pub(crate) why: String,
+}
+
+/// A folder as it was found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) tree: Tree,
+    pub(crate) odd: Vec<Odd>,
+    /// Git's own folder at the top, which is left out.
+    pub(crate) git: bool,
+}
+
+/// Most oddities that are told of one folder; a link is enough to refuse it.
+const MAX_ODD: usize = 100;
+
+/// Reads a folder: its files, and what else is in it. A link in its place is none, wherever it leads.
+pub(crate) fn read(dir: &Path) -> Result<Found, Error> {
+    let mut found = Found::default();
+    if std::fs::symlink_metadata(dir).at(dir)?.is_symlink() {
+        odd(&mut found, ".", "its folder is a link");
+        return Ok(found);
+    }
+    walk(&rooted(dir)?, dir, "", 0, &mut found)?;
+    Ok(found)
+}
+
+/// Reads a skill that is one document.
+pub(crate) fn document(path: &Path) -> Result<Found, Error> {
+    let mut found = Found::default();
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return Ok(found);
+    };
+    if std::fs::symlink_metadata(path).at(path)?.is_symlink() {
+        odd(&mut found, name, "it is a link; put the file itself there");
+        return Ok(found);
+    }
+    file(&rooted(dir)?, dir, name, &mut found)?;
+    Ok(found)
+}
+
+fn rooted(dir: &Path) -> Result<PathPolicy, Error> {
+    let policy = PathPolicy::builder().root(dir).read_only().build();
+    policy.map_err(|error| Error::io(dir, std::io::Error::other(error.to_string())))
+}
+
+fn walk(policy: &PathPolicy, dir: &Path, below: &str, depth: usize, found: &mut Found) -> Result<(), Error> {
+    let here = if below.is_empty() { "." } else { below };
+    let entries = policy
+        .read_dir(here)
+        .map_err(|error| Error::io(&dir.join(below), std::io::Error::other(error.to_string())));
+    let mut entries = entries?;
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    for entry in entries {
+        if found.odd.len() >= MAX_ODD {
+            return Ok(());
+        }
+        let Some(name) = entry.name.to_str() else {
+            let path = format!("{below}/{}", entry.name.to_string_lossy());
+            odd(found, path.trim_start_matches('/'), "its name is not UTF-8");
+            continue;
+        };
+        let path = if below.is_empty() { name.to_owned() } else { format!("{below}/{name}") };
+        if depth == 0 && names::is_git(name) {
+            found.git = true;
+        } else if let Some(why) = names::unfit(&path) {
+            odd(found, &path, why);
+        } else if entry.is_link {
+            odd(found, &path, "it is a link; put the file itself there");
+        } else if entry.is_dir {
+            if depth + 1 >= MAX_DEPTH {
+                odd(found, &path, "it lies too deep");
+            } else {
+                walk(policy, dir, &path, depth + 1, found)?;
+            }
+        } else {
+            file(policy, dir, &path, found)?;
+        }
+    }
+    Ok(())
+}
+
+fn file(policy: &PathPolicy, dir: &Path, path: &str, found: &mut Found) -> Result<(), Error> {
+    // It does not wait for a pipe, and what is no file is an error of its own.
+    let file = match policy.open(path, &OpenOptions::reading()) {
+        Ok(file) => file,
+        Err(error) => {
+            odd(found, path, &error.to_string());
+            return Ok(());
+        }
+    };
+    let at = dir.join(path);
+    let metadata = file.metadata().at(&at)?;
+    if !metadata.is_file() {
+        odd(found, path, "it is not a file");
+        return Ok(());
+    }
+    let mut bytes = Vec::new();
+    file.take(found.tree.room() as u64 + 1).read_to_end(&mut bytes).at(&at)?;
+    match found.tree.insert(path, bytes, metadata.mode() & 0o111 != 0) {
+        Ok(()) => {}
+        Err(Error::Hostile { what, why }) => odd(found, &what, &why),
+        Err(other) => return Err(other),
+    }
+    Ok(())
+}
+
+fn odd(found: &mut Found, path: &str, why: &str) {
+    found.odd.push(Odd { path: path.to_owned(), why: why.to_owned() });
+}

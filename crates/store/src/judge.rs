@@ -1,0 +1,63 @@
+//! The scanner, with what this store and its user have to say to it.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use skillsandbox_manifest::{Date, ScanPolicy};
+use skillsandbox_scanner::{Report, ScanStamp, Scanner, Suppressions, system_names};
+
+use crate::error::Error;
+use crate::layout::Layout;
+use crate::lockfile::{PackagesLock, SuppressedFinding};
+
+/// A scanner for a store: its blocklist, its system skills, what is installed, and the user's policy.
+pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &ScanPolicy) -> Result<Scanner, Error> {
+    let mut builder = Scanner::builder()
+        .blocked_domains(&policy.blocklist)
+        .trusted_sources(policy.trusted_sources.iter().cloned())
+        .system_names(policy.system_names.iter().cloned())
+        .installed(lock.entries().map(|entry| (entry.name.clone(), entry.source.clone())));
+    let path = layout.blocklist();
+    match fs::read_to_string(&path) {
+        Ok(text) => builder = builder.blocklist(&text),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        // Without it, what it forbids would be let in.
+        Err(error) => return Err(Error::io(&path, error)),
+    }
+    if layout.is_system() {
+        // What was installed here is no system skill, though it lies among them.
+        let installed: Vec<_> = lock.entries().map(|entry| entry.path(layout)).collect();
+        let pass_over = |path: &Path| installed.iter().any(|installed| installed == path);
+        builder = builder.system_names(system_names(layout.root(), &pass_over));
+    }
+    Ok(builder.build())
+}
+
+/// Gives a report its name and time, and marks what the user has let stand.
+pub(crate) fn stamped(report: Report, policy: &ScanPolicy) -> Report {
+    let now = jiff::Timestamp::now();
+    let mut report =
+        report.stamped(ScanStamp { scan_id: uuid::Uuid::new_v4().to_string(), scanned_at: rfc3339(now) });
+    let today: Option<Date> = now.strftime("%Y-%m-%d").to_string().parse().ok();
+    if let Some(today) = today {
+        Suppressions::new(policy.suppressions.iter().cloned()).apply(&mut report, today);
+    }
+    report
+}
+
+/// What did not count.
+pub(crate) fn suppressed(report: &Report) -> Vec<SuppressedFinding> {
+    let found = report.findings.iter().filter_map(|finding| Some((finding, finding.suppressed.as_ref()?)));
+    found
+        .map(|(finding, suppressed)| SuppressedFinding {
+            rule: finding.rule.clone(),
+            reason: suppressed.reason.clone(),
+            expires: suppressed.expires.clone(),
+        })
+        .collect()
+}
+
+pub(crate) fn rfc3339(time: jiff::Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

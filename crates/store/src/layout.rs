@@ -1,0 +1,96 @@
+//! Where everything lies.
+
+use std::path::{Path, PathBuf};
+
+/// The places of a store, below one root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    root: PathBuf,
+    /// In front of every path below the root: nothing, or `system/`.
+    prefix: &'static str,
+}
+
+impl Layout {
+    /// A store of its own: `skills`, `packages.lock` and `security` below a folder.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), prefix: "" }
+    }
+
+    /// A tree as `SkillOS` has it: `system/skills`, `system/agents`, `system/packages.lock` and `system/security` below a folder.
+    #[must_use]
+    pub fn system(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), prefix: "system/" }
+    }
+
+    /// The user's own: `$XDG_DATA_HOME/skillsandbox`, or `~/.local/share/skillsandbox`. `None` where there is no home.
+    #[must_use]
+    pub fn user() -> Option<Self> {
+        let absolute = |path: &PathBuf| path.is_absolute();
+        let set = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(absolute);
+        let base = set.or_else(|| Some(std::env::home_dir().filter(absolute)?.join(".local/share")))?;
+        Some(Self::new(base.join("skillsandbox")))
+    }
+
+    /// What the paths in the lock are below of.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether it is a tree with system skills of its own.
+    #[must_use]
+    pub fn is_system(&self) -> bool {
+        !self.prefix.is_empty()
+    }
+
+    /// A path as the lock has it, from the root.
+    pub(crate) fn relative(&self, rest: &str) -> String {
+        format!("{}{rest}", self.prefix)
+    }
+
+    fn place(&self, rest: &str) -> PathBuf {
+        self.root.join(self.relative(rest))
+    }
+
+    /// Installed skills, a folder each.
+    #[must_use]
+    pub fn skills(&self) -> PathBuf {
+        self.place("skills")
+    }
+
+    /// Agents that are one document each.
+    #[must_use]
+    pub fn agents(&self) -> PathBuf {
+        self.place("agents")
+    }
+
+    /// What is installed.
+    #[must_use]
+    pub fn lock_file(&self) -> PathBuf {
+        self.place("packages.lock")
+    }
+
+    /// A page and a JSON file for every scan.
+    #[must_use]
+    pub fn reports(&self) -> PathBuf {
+        self.place("security/scan_reports")
+    }
+
+    /// A row for every scan.
+    #[must_use]
+    pub fn index(&self) -> PathBuf {
+        self.place("security/scan_index.md")
+    }
+
+    /// Domains that no skill may name.
+    #[must_use]
+    pub fn blocklist(&self) -> PathBuf {
+        self.place("security/blocklist.md")
+    }
+
+    /// What is only there while something is being done.
+    pub(crate) fn work(&self) -> PathBuf {
+        self.place(".skillsandbox")
+    }
+}

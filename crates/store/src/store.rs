@@ -1,0 +1,404 @@
+//! Install, update, remove, list.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use skillsandbox_manifest::{FailOn, FrontMatter, Manifest, ScanPolicy, SkillDoc};
+use skillsandbox_scanner::{Report, Verdict};
+
+use crate::commit::{Change, Guard};
+use crate::error::Error;
+use crate::fetch::{self, DOCUMENT, Fetched, MANIFEST};
+use crate::git::{Git, NoGit};
+use crate::layout::Layout;
+use crate::lockfile::{Entry, PackagesLock, SecurityScan};
+use crate::permissions::{PermissionDiff, Permissions};
+use crate::source::Source;
+use crate::tree::{self, Tree};
+use crate::{folder, judge, names, reports};
+
+/// A folder of installed skills, and the account of them.
+pub struct Store {
+    pub(crate) layout: Layout,
+    pub(crate) policy: ScanPolicy,
+    git: Box<dyn Git + Send + Sync>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("layout", &self.layout).finish_non_exhaustive()
+    }
+}
+
+/// Who is asked, and told.
+pub trait Reviewer {
+    /// Whether to go on with a skill that the scanner warns of, or that wants more than the installed version did. Who cannot be asked
+    /// says no.
+    fn approve(&mut self, review: &Review<'_>) -> bool;
+
+    /// Somebody else is working on the store, and is waited for.
+    fn waiting(&mut self) {}
+
+    /// The source is being fetched.
+    fn fetching(&mut self, _source: &str) {}
+}
+
+/// Says no to everything that somebody would have to look at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NobodyToAsk;
+
+impl Reviewer for NobodyToAsk {
+    fn approve(&mut self, _: &Review<'_>) -> bool {
+        false
+    }
+}
+
+/// What somebody has to look at before a skill is installed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Review<'a> {
+    /// The name it would have.
+    pub name: &'a str,
+    /// What the scanner says.
+    pub report: &'a Report,
+    /// What it would get that the installed version did not; `None` where none is installed.
+    pub diff: Option<&'a PermissionDiff>,
+    /// All that it declares.
+    pub permissions: &'a Permissions,
+}
+
+/// Whether what somebody would be asked about is taken as approved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Approval {
+    /// The reviewer is asked.
+    #[default]
+    Ask,
+    /// It is; the lock says so. What is BLOCKED stays so.
+    Forced,
+}
+
+/// What became of an install or an update.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The skill's name.
+    pub name: String,
+    /// What was done.
+    pub done: Done,
+    /// What the scanner said.
+    pub report: Report,
+    /// The report's page.
+    pub page: PathBuf,
+    /// What changed in its declaration, where a version was installed.
+    pub diff: Option<PermissionDiff>,
+}
+
+/// What was done with a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Done {
+    /// It is installed.
+    Installed,
+    /// A version was there, and was replaced.
+    Updated,
+    /// It is there already, with these bytes.
+    Unchanged,
+    /// The scanner, or the policy's `fail_on`, refuses it. What was there is there still.
+    Blocked,
+    /// Somebody said no, or nobody could be asked. What was there is there still.
+    Declined,
+}
+
+/// A skill that was fetched and understood.
+struct Candidate {
+    fetched: Fetched,
+    /// What it is called in the lock.
+    name: String,
+    version: String,
+    permissions: Permissions,
+    report: Report,
+    page: String,
+}
+
+impl Store {
+    /// A store at these places. Nothing is made before something is installed.
+    #[must_use]
+    pub fn new(layout: Layout) -> Self {
+        Self { layout, policy: ScanPolicy::default(), git: Box::new(NoGit) }
+    }
+
+    /// With what the user's policy says about scanning.
+    #[must_use]
+    pub fn with_policy(mut self, policy: ScanPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// With somebody who runs git confined.
+    #[must_use]
+    pub fn with_git(mut self, git: impl Git + Send + Sync + 'static) -> Self {
+        self.git = Box::new(git);
+        self
+    }
+
+    /// Where everything is.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What is installed.
+    ///
+    /// # Errors
+    /// A lock that cannot be read.
+    pub fn list(&self) -> Result<PackagesLock, Error> {
+        PackagesLock::read(&self.layout)
+    }
+
+    /// Fetches a skill, scans it, and only then installs it.
+    ///
+    /// # Errors
+    /// What cannot be fetched, is no skill, or attacks whoever unpacks it. That the scanner blocks it is an outcome, not an error.
+    pub fn install(
+        &self,
+        source: Source,
+        approval: Approval,
+        reviewer: &mut dyn Reviewer,
+    ) -> Result<Outcome, Error> {
+        let source = source.absolute()?;
+        let guard = Guard::take(&self.layout, || reviewer.waiting())?;
+        self.bring(&guard, &source, None, approval, reviewer)
+    }
+
+    /// Fetches an installed skill again, scans it, and replaces the installed version. What it wants more than before is asked about.
+    ///
+    /// # Errors
+    /// As for [`install`](Self::install), and a skill that is not installed, or is another one now.
+    pub fn update(
+        &self,
+        name: &str,
+        approval: Approval,
+        reviewer: &mut dyn Reviewer,
+    ) -> Result<Outcome, Error> {
+        let guard = Guard::take(&self.layout, || reviewer.waiting())?;
+        let lock = self.list()?;
+        let entry = lock.get(name).ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
+        let source: Source = entry.source.parse()?;
+        self.bring(&guard, &source, Some(name), approval, reviewer)
+    }
+
+    /// Removes an installed skill. Its reports stay.
+    ///
+    /// # Errors
+    /// A skill that is not installed.
+    pub fn remove(&self, name: &str) -> Result<Entry, Error> {
+        let guard = Guard::take(&self.layout, || {})?;
+        let mut lock = self.list()?;
+        let entry = lock.remove(name).ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
+        guard.commit(&entry.installed_to, &Change::Gone, &lock)?;
+        Ok(entry)
+    }
+
+    fn bring(
+        &self,
+        guard: &Guard<'_>,
+        source: &Source,
+        expected: Option<&str>,
+        approval: Approval,
+        reviewer: &mut dyn Reviewer,
+    ) -> Result<Outcome, Error> {
+        let mut lock = self.list()?;
+        reviewer.fetching(&source.to_string());
+        let candidate = self.examine(guard, source, &lock)?;
+        if let Some(name) = expected.filter(|name| *name != candidate.name) {
+            let (name, found) = (name.to_owned(), candidate.name);
+            return Err(Error::Renamed { name, found, source_: source.to_string() });
+        }
+        let old = lock.get(&candidate.name).cloned();
+        let diff =
+            old.as_ref().map(|old| old.permissions.clone().unwrap_or_default().diff(&candidate.permissions));
+        let done = match self.decide(&candidate, source, old.as_ref(), diff.as_ref(), approval, reviewer) {
+            Verdicted::Go { forced } => {
+                self.put(guard, &mut lock, source, &candidate, forced)?;
+                if old.is_some() { Done::Updated } else { Done::Installed }
+            }
+            Verdicted::Stop(done) => done,
+        };
+        Ok(Outcome {
+            done,
+            name: candidate.name,
+            page: self.layout.root().join(&candidate.page),
+            report: candidate.report,
+            diff,
+        })
+    }
+
+    /// Fetches and scans. The report is on the disk whatever follows from it; the quarantine is not.
+    fn examine(&self, guard: &Guard<'_>, source: &Source, lock: &PackagesLock) -> Result<Candidate, Error> {
+        let quarantine = guard.quarantine()?;
+        let mut fetched = fetch::fetch(source, self.git.as_ref(), quarantine.path())?;
+        drop(quarantine);
+        let manifest = manifest(&fetched.tree)?;
+        let front = front_matter(&fetched.tree);
+        if let Some(manifest) = &manifest {
+            let declared = &manifest.skill().name.value;
+            let document = front.as_ref().and_then(|front| front.name.as_ref()).map(|name| &name.value);
+            if let Some(document) = document.filter(|name| !same_name(name, declared)) {
+                let (document, manifest) = (document.clone(), declared.clone());
+                return Err(Error::TwoNames { document, manifest });
+            }
+            fetched.name.clone_from(declared);
+        }
+        let scanner = judge::scanner(&self.layout, lock, &self.policy)?;
+        let report = scanner.scan(&fetched.tree.skill(&fetched.name, &source.to_string()));
+        let report = judge::stamped(report, &self.policy);
+        let page = reports::write(&self.layout, &report)?;
+        // The name that was judged is the name that is installed.
+        let name = names::of_skill(&report.skill)?;
+        fetched.document &= self.layout.is_system()
+            && front.as_ref().and_then(|front| front.kind.as_ref()).is_some_and(|kind| kind.value == "agent");
+        if fetched.document {
+            let bytes = fetched.tree.bytes(DOCUMENT).unwrap_or_default().to_vec();
+            fetched.tree = Tree::default();
+            fetched.tree.insert(&format!("{name}.md"), bytes, false)?;
+        }
+        let version = manifest.as_ref().map(|manifest| &manifest.skill().version.value);
+        let version = version.or_else(|| Some(&front.as_ref()?.version.as_ref()?.value));
+        Ok(Candidate {
+            version: version.map_or_else(|| "unknown".to_owned(), |version| one_line(version)),
+            permissions: Permissions::declared(manifest.as_ref(), front.as_ref()),
+            fetched,
+            name,
+            report,
+            page,
+        })
+    }
+
+    /// Whether to go on: the scanner's word, the policy's, and then somebody's.
+    fn decide(
+        &self,
+        candidate: &Candidate,
+        source: &Source,
+        old: Option<&Entry>,
+        diff: Option<&PermissionDiff>,
+        approval: Approval,
+        reviewer: &mut dyn Reviewer,
+    ) -> Verdicted {
+        let Candidate { report, name, permissions, .. } = candidate;
+        let limit =
+            if self.policy.fail_on == Some(FailOn::Warning) { Verdict::Warning } else { Verdict::Blocked };
+        if report.verdict >= limit {
+            return Verdicted::Stop(Done::Blocked);
+        }
+        let unchanged = |old: &&Entry| {
+            old.source == source.to_string()
+                && old.hash == tree::whole(&candidate.fetched.tree.hashes())
+                && old.installed_to == self.target(candidate)
+                && self
+                    .on_disk(old)
+                    .is_ok_and(|found| found.odd.is_empty() && found.tree == candidate.fetched.tree)
+        };
+        if old.filter(unchanged).is_some() {
+            return Verdicted::Stop(Done::Unchanged);
+        }
+        if report.verdict == Verdict::Safe && !diff.is_some_and(PermissionDiff::widens) {
+            return Verdicted::Go { forced: false };
+        }
+        if approval == Approval::Forced {
+            return Verdicted::Go { forced: true };
+        }
+        let approved = reviewer.approve(&Review { name, report, diff, permissions });
+        if approved { Verdicted::Go { forced: false } } else { Verdicted::Stop(Done::Declined) }
+    }
+
+    /// Writes a skill and its entry, both or neither.
+    fn put(
+        &self,
+        guard: &Guard<'_>,
+        lock: &mut PackagesLock,
+        source: &Source,
+        candidate: &Candidate,
+        forced: bool,
+    ) -> Result<(), Error> {
+        let Candidate { fetched, name, report, .. } = candidate;
+        let target = self.target(candidate);
+        let path = self.layout.root().join(&target);
+        // What the lock knows nothing of is somebody else's, under whatever spelling.
+        let known = lock.like(name);
+        if known.is_some_and(|known| known.name != *name || known.installed_to != target)
+            || (known.is_none() && std::fs::symlink_metadata(&path).is_ok())
+        {
+            return Err(Error::Occupied { path });
+        }
+        let stamp = report.stamp.clone();
+        let (scan_id, scanned_at) = stamp.map(|stamp| (stamp.scan_id, stamp.scanned_at)).unwrap_or_default();
+        let files = fetched.tree.hashes();
+        lock.insert(Entry {
+            name: name.clone(),
+            version: candidate.version.clone(),
+            source: source.to_string(),
+            installed_to: target.clone(),
+            hash: tree::whole(&files),
+            installed_at: judge::rfc3339(jiff::Timestamp::now()),
+            security_scan: SecurityScan {
+                verdict: report.verdict.as_str().to_owned(),
+                scan_id,
+                report_path: candidate.page.clone(),
+                scanned_at,
+            },
+            resolved: fetched.resolved.clone(),
+            forced,
+            suppressed: judge::suppressed(report),
+            permissions: Some(candidate.permissions.clone()),
+            executable: fetched.tree.executables().into_iter().collect(),
+            files,
+            other: BTreeMap::new(),
+        });
+        let change = match fetched.tree.bytes(&format!("{name}.md")).filter(|_| fetched.document) {
+            Some(bytes) => Change::Document(bytes),
+            None => Change::Folder(&fetched.tree),
+        };
+        guard.commit(&target, &change, lock)
+    }
+
+    /// Where a skill goes, from the root.
+    fn target(&self, candidate: &Candidate) -> String {
+        let name = &candidate.name;
+        let place =
+            if candidate.fetched.document { format!("agents/{name}.md") } else { format!("skills/{name}") };
+        self.layout.relative(&place)
+    }
+
+    /// An installed skill as it lies there now.
+    pub(crate) fn on_disk(&self, entry: &Entry) -> Result<folder::Found, Error> {
+        let path = entry.path(&self.layout);
+        if entry.is_document(&self.layout) { folder::document(&path) } else { folder::read(&path) }
+    }
+}
+
+/// How it goes on.
+enum Verdicted {
+    Go { forced: bool },
+    Stop(Done),
+}
+
+pub(crate) fn manifest(tree: &Tree) -> Result<Option<Manifest>, Error> {
+    let Some(bytes) = tree.bytes(MANIFEST) else { return Ok(None) };
+    let text = String::from_utf8_lossy(bytes);
+    Manifest::parse(&text).map(Some).map_err(|invalid| Error::Manifest(Box::new(invalid)))
+}
+
+fn front_matter(tree: &Tree) -> Option<FrontMatter> {
+    SkillDoc::parse(&String::from_utf8_lossy(tree.bytes(DOCUMENT)?)).front_matter
+}
+
+/// Whether two names mean one folder.
+fn same_name(document: &str, manifest: &str) -> bool {
+    names::of_skill(document).is_ok_and(|name| names::folded(&name) == names::folded(manifest))
+}
+
+/// A version is the skill's word, and is shown beside ours.
+fn one_line(text: &str) -> String {
+    let plain = |c: &char| !c.is_control() && !skillsandbox_manifest::is_deceptive(*c);
+    text.chars().filter(plain).take(64).collect()
+}
