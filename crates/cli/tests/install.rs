@@ -79,7 +79,11 @@ fn row_047_install_shows_why_it_is_blocked_and_exits_with_1() {
         assert!(err(&output).contains("was not installed: it is BLOCKED"), "{}", err(&output));
     }
     assert!(!store(&stage).join("skills").exists());
-    assert_eq!(fs::read_dir(store(&stage).join("security/scan_reports")).unwrap().count(), 4, "two pages, twice");
+    assert_eq!(
+        fs::read_dir(store(&stage).join("security/scan_reports")).unwrap().count(),
+        4,
+        "two pages, twice"
+    );
     expect(&stage.run(&["list"]), 0, "nothing is installed");
 }
 
@@ -91,7 +95,10 @@ fn at_a_terminal(stage: &Stage, arguments: &[&str], typed: &str) -> Output {
     let words = std::iter::once(plain.get_program()).chain(plain.get_args()).map(quoted);
     let line = words.collect::<Vec<_>>().join(" ");
     let mut command = Command::new("script");
-    command.args(["-q", "-e", "-c", &line, "/dev/null"]).env_clear().envs(plain.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    command
+        .args(["-q", "-e", "-c", &line, "/dev/null"])
+        .env_clear()
+        .envs(plain.get_envs().filter_map(|(k, v)| Some((k, v?))));
     command.env("SHELL", "/bin/sh").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("script is part of bsdutils");
     child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
@@ -119,7 +126,8 @@ fn row_048_without_a_terminal_the_answer_is_no_whatever_is_piped_in() {
     let stage = Stage::new();
     let odd = skill(&stage, "odd", WARNED);
     let mut child = stage.command(&["install", &odd]);
-    let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // It may be gone before it is written to.
     let _ = child.stdin.take().unwrap().write_all(b"y\ny\ny\n");
     let output = child.wait_with_output().unwrap();
@@ -134,7 +142,9 @@ fn an_update_shows_what_is_wanted_more() {
     let stage = Stage::new();
     let notes = skill(&stage, "notes", "Keep them.");
     let manifest = |egress: &str| {
-        format!("skill: {{ name: notes, version: '1' }}\npermissions: {{ network: {{ egress: [{egress}] }} }}\nentrypoint: {{ command: sh }}\n")
+        format!(
+            "skill: {{ name: notes, version: '1' }}\npermissions: {{ network: {{ egress: [{egress}] }} }}\nentrypoint: {{ command: sh }}\n"
+        )
     };
     stage.write("sources/notes/skillsandbox.yaml", &manifest(""));
     expect(&stage.run(&["install", &notes]), 0, "installed");
@@ -217,7 +227,9 @@ fn a_skill_comes_from_a_git_repository() {
     let url = format!("file://{}", repo.display());
     let here = format!("{url}#:skills/notes");
     expect(&stage.run(&["install", &here]), 0, "installed notes (SAFE)");
-    let entry = || serde_json::from_slice::<Value>(&stage.run(&["list", "--format", "json"]).stdout).unwrap()[0].clone();
+    let entry = || {
+        serde_json::from_slice::<Value>(&stage.run(&["list", "--format", "json"]).stdout).unwrap()[0].clone()
+    };
     assert_eq!(entry()["resolved"], first.as_str());
     assert_eq!(entry()["source"], here.as_str());
     assert_eq!(entry()["files"].as_object().unwrap().keys().collect::<Vec<_>>(), ["SKILL.md"]);
@@ -235,7 +247,8 @@ fn a_skill_comes_from_a_git_repository() {
     expect(&stage.run(&["install", &url]), 1, "2 skills are below: skills/bad, skills/notes");
     expect(&stage.run(&["install", &format!("{url}#nothing")]), 2, "git could not fetch it");
     // Nothing is left of the fetching.
-    let left: Vec<_> = fs::read_dir(store(&stage).join(".skillsandbox")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        fs::read_dir(store(&stage).join(".skillsandbox")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| name == "lock" || name == "quarantine" || name == "staging"), "{left:?}");
     for name in ["quarantine", "staging"] {
         let dir = store(&stage).join(".skillsandbox").join(name);
@@ -249,35 +262,62 @@ fn a_hostile_repository_runs_nothing_and_reaches_nothing() {
     let repo = repository(&stage);
     let proof = stage.home().join("proof");
     let harm = format!("#!/bin/sh\ntouch {}\n", proof.display());
-    // Hooks and commands in its own configuration.
-    for hook in ["post-checkout", "reference-transaction", "pre-auto-gc", "post-index-change", "fsmonitor-watchman"] {
-        let file = stage.write(&format!("repo/.git/hooks/{hook}"), &harm);
+    // Filters, and a submodule whose address is a command.
+    stage.write("repo/skills/notes/.gitattributes", "*.md filter=evil\n");
+    stage.write(
+        "repo/.gitmodules",
+        "[submodule \"x\"]\n\tpath = skills/notes/x\n\turl = ext::sh -c touch% proof\n",
+    );
+    commit(&repo, "hostile");
+    // Hooks, and commands in its own configuration.
+    let hooks =
+        ["post-checkout", "reference-transaction", "pre-auto-gc", "post-index-change", "fsmonitor-watchman"];
+    for hook in hooks {
         use std::os::unix::fs::PermissionsExt as _;
+        let file = stage.write(&format!("repo/.git/hooks/{hook}"), &harm);
         fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let program = repo.join(".git/hooks/post-checkout");
-    for key in ["core.fsmonitor", "uploadpack.packObjectsHook", "filter.evil.smudge", "filter.evil.process", "core.sshCommand", "core.pager"] {
-        git(&repo, &["config", key, program.to_str().unwrap()]);
+    let keys = [
+        "core.fsmonitor",
+        "uploadpack.packObjectsHook",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "core.sshCommand",
+        "core.pager",
+        "tar.tar.command",
+    ];
+    for key in keys {
+        git(
+            &repo,
+            &[
+                "-c",
+                "core.hooksPath=/dev/null",
+                "-c",
+                "core.fsmonitor=false",
+                "config",
+                key,
+                program.to_str().unwrap(),
+            ],
+        );
     }
-    // Filters, and what an export leaves out or writes in.
-    stage.write("repo/skills/notes/.gitattributes", "*.md filter=evil\n");
-    // A submodule whose address is a command.
-    stage.write("repo/.gitmodules", "[submodule \"x\"]\n\tpath = skills/notes/x\n\turl = ext::sh -c touch% proof\n");
-    commit(&repo, "hostile");
+    assert!(!proof.exists(), "it was this test that ran it");
     let url = format!("file://{}#:skills/notes", repo.display());
     expect(&stage.run(&["install", &url]), 0, "installed notes");
     assert!(!proof.exists(), "something was executed");
     assert!(fs::read_to_string(store(&stage).join("skills/notes/SKILL.md")).unwrap().contains("First."));
     // Control: the same hook runs for whoever checks it out without care.
-    git(&repo, &["-c", "core.fsmonitor=false", "-c", "filter.evil.process=", "-c", "filter.evil.smudge=cat", "checkout", "--quiet", "HEAD"]);
+    let careless = ["-c", "core.fsmonitor=false", "-c", "filter.evil.process=", "-c", "filter.evil.smudge="];
+    git(&repo, &[&careless[..], &["checkout", "--quiet", "HEAD"]].concat());
     assert!(proof.exists(), "the hook is not one that would have run");
+    fs::remove_file(&proof).unwrap();
 
     // A link in the tree is refused, not followed.
     std::os::unix::fs::symlink("/etc/passwd", repo.join("skills/notes/passwd")).unwrap();
-    fs::remove_file(repo.join(".git/hooks/reference-transaction")).unwrap();
-    git(&repo, &["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "filter.evil.process=", "-c", "filter.evil.clean=cat", "add", "--all"]);
-    git(&repo, &["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "filter.evil.process=", "commit", "--quiet", "--message", "link"]);
-    fs::remove_file(&proof).unwrap();
+    let careful = [&careless[..], &["-c", "core.hooksPath=/dev/null"]].concat();
+    git(&repo, &[&careful[..], &["add", "--all"]].concat());
+    git(&repo, &[&careful[..], &["commit", "--quiet", "--message", "link"]].concat());
+    assert!(!proof.exists(), "it was this test that ran it");
     expect(&stage.run(&["update"]), 1, "it is a link");
     assert!(!proof.exists(), "something was executed");
     expect(&stage.run(&["audit"]), 0, "0 changed");

@@ -78,6 +78,12 @@ impl fmt::Display for Item {
 }
 
 impl Permissions {
+    /// Nothing at all: whatever another declares is more.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { commands: Some(Vec::new()), tools: Some(Vec::new()), ..Self::default() }
+    }
+
     /// What a manifest and a document declare. A skill without a manifest is granted nothing by us, but an agent may give it tools.
     #[must_use]
     pub fn declared(manifest: Option<&Manifest>, document: Option<&FrontMatter>) -> Self {

@@ -336,6 +336,14 @@ fn two_spellings_of_a_name_are_not_two_skills() {
     );
     let two = stage.write("sources/two/SKILL.md", document("two", "Keep them."));
     assert!(matches!(stage.install(two.parent().unwrap()), Err(Error::TwoNames { .. })));
+    // Whatever document the scanner goes by.
+    for (folder, document_name) in [("three", "skill.md"), ("four", "README.md")] {
+        let manifest = "skill: { name: one, version: '1' }\nentrypoint: { command: sh }\n";
+        stage.write(&format!("sources/{folder}/skillsandbox.yaml"), manifest);
+        let file = stage.write(&format!("sources/{folder}/{document_name}"), document("two", "Keep them."));
+        let result = stage.install(file.parent().unwrap());
+        assert!(matches!(result, Err(Error::TwoNames { .. })), "{document_name}: {result:?}");
+    }
 }
 
 proptest! {
