@@ -322,3 +322,79 @@ fn a_hostile_repository_runs_nothing_and_reaches_nothing() {
     assert!(!proof.exists(), "something was executed");
     expect(&stage.run(&["audit"]), 0, "0 changed");
 }
+
+/// A git server that speaks TLS on loopback, as whoever asks for it knows it by its certificate.
+struct Server {
+    child: std::process::Child,
+    port: u16,
+    authority: PathBuf,
+}
+
+impl Server {
+    fn start(stage: &Stage, repo: &Path) -> Self {
+        use std::io::{BufRead as _, BufReader};
+        let dir = stage.home().parent().unwrap().to_owned();
+        let (key, authority) = (dir.join("key.pem"), dir.join("authority.pem"));
+        let made = Command::new("openssl")
+            .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=git.test"])
+            .args(["-addext", "subjectAltName=DNS:git.test", "-keyout"])
+            .arg(&key)
+            .arg("-out")
+            .arg(&authority)
+            .output()
+            .expect("openssl is there");
+        assert!(made.status.success(), "{}", err(&made));
+        let script = stage.write("server.py", include_str!("sandboxed/git_server.py"));
+        let mut child = Command::new("/usr/bin/python3")
+            .args(["-I"])
+            .args([&script, &authority, &key, repo])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("python3 is there");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().parse().expect("the server says its port");
+        Self { child, port, authority }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_skill_comes_by_https_from_the_one_host_that_is_named() {
+    let stage = Stage::new();
+    let repo = repository(&stage);
+    let head = git(&repo, &["rev-parse", "HEAD"]);
+    let server = Server::start(&stage, &repo);
+    let install = |url: &str, authority: Option<&Path>| {
+        let pin = |host: &str| format!("{host}:443:127.0.0.1:{}", server.port);
+        let mut command =
+            stage.command(&["install", url, "--resolve", &pin("git.test"), "--resolve", &pin("other.test")]);
+        if let Some(authority) = authority {
+            command.env("GIT_SSL_CAINFO", authority);
+        }
+        command.output().unwrap()
+    };
+    let url = "https://git.test/repo#:skills/notes";
+    // Nobody vouches for it.
+    expect(&install(url, None), 2, "certificate");
+    // It is another's certificate.
+    expect(&install("https://other.test/repo#:skills/notes", Some(&server.authority)), 2, "certificate");
+    // It sends us to another host, which was not named.
+    expect(
+        &install("https://git.test/elsewhere#:skills/notes", Some(&server.authority)),
+        2,
+        "git could not fetch it",
+    );
+    expect(&stage.run(&["list"]), 0, "nothing is installed");
+    expect(&install(url, Some(&server.authority)), 0, "installed notes (SAFE)");
+    let list: Value = serde_json::from_slice(&stage.run(&["list", "--format", "json"]).stdout).unwrap();
+    assert_eq!((list[0]["resolved"].as_str(), list[0]["source"].as_str()), (Some(head.as_str()), Some(url)));
+}

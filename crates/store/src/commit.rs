@@ -283,8 +283,8 @@ fn write_tree(dir: &Path, tree: &Tree) -> Result<(), Error> {
                 policy.create_dir(folder).map_err(|error| refused(folder, error))?;
             }
         }
-        let mode = if file.executable { 0o755 } else { 0o644 };
-        let opening = Opening::writing().create_new().mode(mode);
+        let permissions = if file.executable { 0o755 } else { 0o644 };
+        let opening = Opening::writing().create_new().mode(permissions);
         let mut to = policy.open(path, &opening).map_err(|error| refused(path, error))?;
         let at = dir.join(path);
         to.write_all(&file.bytes).at(&at)?;

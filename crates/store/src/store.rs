@@ -297,7 +297,7 @@ impl Store {
                     .on_disk(old)
                     .is_ok_and(|found| found.odd.is_empty() && found.tree == candidate.fetched.tree)
         };
-        if old.filter(unchanged).is_some() {
+        if old.as_ref().is_some_and(unchanged) {
             return Verdicted::Stop(Done::Unchanged);
         }
         if report.verdict == Verdict::Safe && !diff.is_some_and(PermissionDiff::widens) {
