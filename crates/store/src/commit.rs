@@ -410,7 +410,7 @@ mod tests {
             }
         }
         // It is to be killed while it works, not to have ended.
-        std::thread::sleep(Duration::from_secs(60));
+        std::thread::sleep(Duration::from_mins(1));
     }
 
     #[test]

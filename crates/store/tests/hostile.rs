@@ -254,9 +254,10 @@ fn what_is_no_archive() {
     refused("cut off", "demo.tar.gz", &cut[..cut.len() / 2], "");
 }
 
+type Trap = fn(&std::path::Path);
+
 #[test]
 fn folders_that_lead_out() {
-    type Trap = fn(&std::path::Path);
     let traps: [(&str, Trap); 7] = [
         ("a link out", |dir| symlink("/etc/passwd", dir.join("a.md")).unwrap()),
         ("a link to a folder", |dir| symlink("/etc", dir.join("etc")).unwrap()),
