@@ -262,89 +262,139 @@ fn a_hostile_repository_runs_nothing_and_reaches_nothing() {
     let repo = repository(&stage);
     let proof = stage.home().join("proof");
     let harm = format!("#!/bin/sh\ntouch {}\n", proof.display());
-    // Hooks and commands in its own configuration.
-    for hook in
-        ["post-checkout", "reference-transaction", "pre-auto-gc", "post-index-change", "fsmonitor-watchman"]
-    {
-        let file = stage.write(&format!("repo/.git/hooks/{hook}"), &harm);
+    // Filters, and a submodule whose address is a command.
+    stage.write("repo/skills/notes/.gitattributes", "*.md filter=evil\n");
+    stage.write(
+        "repo/.gitmodules",
+        "[submodule \"x\"]\n\tpath = skills/notes/x\n\turl = ext::sh -c touch% proof\n",
+    );
+    commit(&repo, "hostile");
+    // Hooks, and commands in its own configuration.
+    let hooks =
+        ["post-checkout", "reference-transaction", "pre-auto-gc", "post-index-change", "fsmonitor-watchman"];
+    for hook in hooks {
         use std::os::unix::fs::PermissionsExt as _;
+        let file = stage.write(&format!("repo/.git/hooks/{hook}"), &harm);
         fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let program = repo.join(".git/hooks/post-checkout");
-    for key in [
+    let keys = [
         "core.fsmonitor",
         "uploadpack.packObjectsHook",
         "filter.evil.smudge",
         "filter.evil.process",
         "core.sshCommand",
         "core.pager",
-    ] {
-        git(&repo, &["config", key, program.to_str().unwrap()]);
+        "tar.tar.command",
+    ];
+    for key in keys {
+        git(
+            &repo,
+            &[
+                "-c",
+                "core.hooksPath=/dev/null",
+                "-c",
+                "core.fsmonitor=false",
+                "config",
+                key,
+                program.to_str().unwrap(),
+            ],
+        );
     }
-    // Filters, and what an export leaves out or writes in.
-    stage.write("repo/skills/notes/.gitattributes", "*.md filter=evil\n");
-    // A submodule whose address is a command.
-    stage.write(
-        "repo/.gitmodules",
-        "[submodule \"x\"]\n\tpath = skills/notes/x\n\turl = ext::sh -c touch% proof\n",
-    );
-    commit(&repo, "hostile");
+    assert!(!proof.exists(), "it was this test that ran it");
     let url = format!("file://{}#:skills/notes", repo.display());
     expect(&stage.run(&["install", &url]), 0, "installed notes");
     assert!(!proof.exists(), "something was executed");
     assert!(fs::read_to_string(store(&stage).join("skills/notes/SKILL.md")).unwrap().contains("First."));
     // Control: the same hook runs for whoever checks it out without care.
-    git(
-        &repo,
-        &[
-            "-c",
-            "core.fsmonitor=false",
-            "-c",
-            "filter.evil.process=",
-            "-c",
-            "filter.evil.smudge=cat",
-            "checkout",
-            "--quiet",
-            "HEAD",
-        ],
-    );
+    let careless = ["-c", "core.fsmonitor=false", "-c", "filter.evil.process=", "-c", "filter.evil.smudge="];
+    git(&repo, &[&careless[..], &["checkout", "--quiet", "HEAD"]].concat());
     assert!(proof.exists(), "the hook is not one that would have run");
+    fs::remove_file(&proof).unwrap();
 
     // A link in the tree is refused, not followed.
     std::os::unix::fs::symlink("/etc/passwd", repo.join("skills/notes/passwd")).unwrap();
-    fs::remove_file(repo.join(".git/hooks/reference-transaction")).unwrap();
-    git(
-        &repo,
-        &[
-            "-c",
-            "core.fsmonitor=false",
-            "-c",
-            "core.hooksPath=/dev/null",
-            "-c",
-            "filter.evil.process=",
-            "-c",
-            "filter.evil.clean=cat",
-            "add",
-            "--all",
-        ],
-    );
-    git(
-        &repo,
-        &[
-            "-c",
-            "core.fsmonitor=false",
-            "-c",
-            "core.hooksPath=/dev/null",
-            "-c",
-            "filter.evil.process=",
-            "commit",
-            "--quiet",
-            "--message",
-            "link",
-        ],
-    );
-    fs::remove_file(&proof).unwrap();
+    let careful = [&careless[..], &["-c", "core.hooksPath=/dev/null"]].concat();
+    git(&repo, &[&careful[..], &["add", "--all"]].concat());
+    git(&repo, &[&careful[..], &["commit", "--quiet", "--message", "link"]].concat());
+    assert!(!proof.exists(), "it was this test that ran it");
     expect(&stage.run(&["update"]), 1, "it is a link");
     assert!(!proof.exists(), "something was executed");
     expect(&stage.run(&["audit"]), 0, "0 changed");
+}
+
+/// A git server that speaks TLS on loopback, as whoever asks for it knows it by its certificate.
+struct Server {
+    child: std::process::Child,
+    port: u16,
+    authority: PathBuf,
+}
+
+impl Server {
+    fn start(stage: &Stage, repo: &Path) -> Self {
+        use std::io::{BufRead as _, BufReader};
+        let dir = stage.home().parent().unwrap().to_owned();
+        let (key, authority) = (dir.join("key.pem"), dir.join("authority.pem"));
+        let made = Command::new("openssl")
+            .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=git.test"])
+            .args(["-addext", "subjectAltName=DNS:git.test", "-keyout"])
+            .arg(&key)
+            .arg("-out")
+            .arg(&authority)
+            .output()
+            .expect("openssl is there");
+        assert!(made.status.success(), "{}", err(&made));
+        let script = stage.write("server.py", include_str!("sandboxed/git_server.py"));
+        let mut child = Command::new("/usr/bin/python3")
+            .args(["-I"])
+            .args([&script, &authority, &key, repo])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("python3 is there");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().parse().expect("the server says its port");
+        Self { child, port, authority }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_skill_comes_by_https_from_the_one_host_that_is_named() {
+    let stage = Stage::new();
+    let repo = repository(&stage);
+    let head = git(&repo, &["rev-parse", "HEAD"]);
+    let server = Server::start(&stage, &repo);
+    let install = |url: &str, authority: Option<&Path>| {
+        let pin = |host: &str| format!("{host}:443:127.0.0.1:{}", server.port);
+        let mut command =
+            stage.command(&["install", url, "--resolve", &pin("git.test"), "--resolve", &pin("other.test")]);
+        if let Some(authority) = authority {
+            command.env("GIT_SSL_CAINFO", authority);
+        }
+        command.output().unwrap()
+    };
+    let url = "https://git.test/repo#:skills/notes";
+    // Nobody vouches for it.
+    expect(&install(url, None), 2, "certificate");
+    // It is another's certificate.
+    expect(&install("https://other.test/repo#:skills/notes", Some(&server.authority)), 2, "certificate");
+    // It sends us to another host, which was not named.
+    expect(
+        &install("https://git.test/elsewhere#:skills/notes", Some(&server.authority)),
+        2,
+        "git could not fetch it",
+    );
+    expect(&stage.run(&["list"]), 0, "nothing is installed");
+    expect(&install(url, Some(&server.authority)), 0, "installed notes (SAFE)");
+    let list: Value = serde_json::from_slice(&stage.run(&["list", "--format", "json"]).stdout).unwrap();
+    assert_eq!((list[0]["resolved"].as_str(), list[0]["source"].as_str()), (Some(head.as_str()), Some(url)));
 }

@@ -101,12 +101,12 @@ impl Store {
         let subjects = self.subjects(scope, &lock)?;
         total(subjects.len());
         let scanner = judge::scanner(&self.layout, &lock, &self.policy)?;
-        let look = |subject: &Subject<'_>| {
+        let one = |subject: &Subject<'_>| {
             let looked = self.look(subject, &scanner);
             tick();
             looked
         };
-        let mut looked: Vec<(Audited, Calls)> = subjects.par_iter().map(look).collect();
+        let mut looked: Vec<(Audited, Calls)> = subjects.par_iter().map(one).collect();
         // Who calls whom is known when all are read.
         let calls: Vec<Calls> = looked.iter_mut().map(|(_, calls)| std::mem::take(calls)).collect();
         let links = Links::new(&calls);

@@ -98,7 +98,31 @@ impl<'l> Guard<'l> {
             // Nothing was decided, so nothing is lost with it.
             let _ = fs::remove_dir_all(&staged);
         }
-        self.carry_out(&decided?)
+        let journal = decided?;
+        let done = self.carry_out(&journal);
+        if done.is_err() {
+            // Better the old state than a store that nobody can use until the cause is found.
+            self.undo(&journal);
+        }
+        done
+    }
+
+    /// Takes a decision back, if nothing came of it yet: the new files are still where they were made, or the old ones where they were.
+    fn undo(&self, journal: &Journal) {
+        let work = self.layout.work();
+        let staged = work.join(STAGING).join(&journal.staged);
+        let (target, old) = (self.layout.root().join(&journal.target), staged.join("old"));
+        let placed =
+            journal.new.is_some() && !matches!(inode(&staged.join("new")), Ok(now) if now == journal.new);
+        if placed || !staged.join("packages.lock").exists() {
+            return;
+        }
+        if old.exists() && (target.exists() || fs::rename(&old, &target).is_err()) {
+            return;
+        }
+        if fs::remove_file(work.join("journal")).is_ok() {
+            let _ = fs::remove_dir_all(&staged);
+        }
     }
 
     fn decide(
@@ -259,8 +283,8 @@ fn write_tree(dir: &Path, tree: &Tree) -> Result<(), Error> {
                 policy.create_dir(folder).map_err(|error| refused(folder, error))?;
             }
         }
-        let mode = if file.executable { 0o755 } else { 0o644 };
-        let opening = Opening::writing().create_new().mode(mode);
+        let permissions = if file.executable { 0o755 } else { 0o644 };
+        let opening = Opening::writing().create_new().mode(permissions);
         let mut to = policy.open(path, &opening).map_err(|error| refused(path, error))?;
         let at = dir.join(path);
         to.write_all(&file.bytes).at(&at)?;
@@ -386,7 +410,7 @@ mod tests {
             }
         }
         // It is to be killed while it works, not to have ended.
-        std::thread::sleep(Duration::from_secs(60));
+        std::thread::sleep(Duration::from_mins(1));
     }
 
     #[test]
@@ -499,6 +523,33 @@ mod tests {
             assert!(matches!(Guard::take(&layout, || {}), Err(Error::State { .. })), "{target}");
         }
         assert_eq!(fs::read_to_string(dir.path().join("victim")).unwrap(), "x");
+    }
+
+    /// The skills lie on another disk than the rest: no rename leads there. The store is as it was, and can be used.
+    #[test]
+    fn what_cannot_be_carried_out_is_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let Ok(other) = tempfile::tempdir_in("/dev/shm") else {
+            eprintln!("SKIPPED: there is no second disk at /dev/shm");
+            return;
+        };
+        let same = fs::metadata(dir.path()).unwrap().dev() == fs::metadata(other.path()).unwrap().dev();
+        if same {
+            eprintln!("SKIPPED: /dev/shm is the same disk as the temporary folder");
+            return;
+        }
+        let layout = Layout::new(dir.path().join("store"));
+        fs::create_dir(layout.root()).unwrap();
+        std::os::unix::fs::symlink(other.path(), layout.skills()).unwrap();
+        for _ in 0..2 {
+            let error = put(&layout, 1).unwrap_err();
+            assert!(matches!(error, Error::Io { .. }), "{error}");
+            assert_eq!(state(&layout), None);
+            assert!(!layout.work().join("journal").exists());
+        }
+        fs::remove_file(layout.skills()).unwrap();
+        put(&layout, 2).unwrap();
+        assert_eq!(state(&layout).as_deref(), Some("2"));
     }
 
     #[test]

@@ -110,6 +110,10 @@ fn file(policy: &PathPolicy, dir: &Path, path: &str, found: &mut Found) -> Resul
         odd(found, path, "it is not a file");
         return Ok(());
     }
+    if metadata.len() > found.tree.room() as u64 {
+        odd(found, path, "a skill has at most 64 MiB");
+        return Ok(());
+    }
     let mut bytes = Vec::new();
     file.take(found.tree.room() as u64 + 1).read_to_end(&mut bytes).at(&at)?;
     match found.tree.insert(path, bytes, metadata.mode() & 0o111 != 0) {

@@ -149,6 +149,7 @@ impl PackagesLock {
     }
 
     /// The installed skills, by name.
+    #[must_use]
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
         self.entries.values()
     }

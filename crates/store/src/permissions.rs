@@ -1,7 +1,7 @@
 //! What a skill declares, as the lock keeps it, and what an update would add to it.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 use skillsandbox_manifest::{
@@ -78,6 +78,12 @@ impl fmt::Display for Item {
 }
 
 impl Permissions {
+    /// Nothing at all: whatever another declares is more.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { commands: Some(Vec::new()), tools: Some(Vec::new()), ..Self::default() }
+    }
+
     /// What a manifest and a document declare. A skill without a manifest is granted nothing by us, but an agent may give it tools.
     #[must_use]
     pub fn declared(manifest: Option<&Manifest>, document: Option<&FrontMatter>) -> Self {
@@ -146,7 +152,7 @@ impl Permissions {
         for name in not_covered(&self.env_vars, &new.env_vars, lets_see) {
             add("env_vars", name);
         }
-        for name in not_covered(&new.env_vars_deny, &self.env_vars_deny, |all, one| matches(all, one)) {
+        for name in not_covered(&new.env_vars_deny, &self.env_vars_deny, matches) {
             add("no longer denied", name);
         }
         match (&self.commands, &new.commands) {
@@ -212,7 +218,7 @@ fn texts<T: ToString>(list: impl Iterator<Item = T>) -> Vec<String> {
 fn shortened(list: &[String]) -> String {
     let mut text = list.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(", ");
     if let more @ 1.. = list.len().saturating_sub(2) {
-        text.push_str(&format!(" and {more} more"));
+        let _ = write!(text, " and {more} more");
     }
     text
 }

@@ -215,8 +215,9 @@ impl Store {
             return Err(Error::Renamed { name, found, source_: source.to_string() });
         }
         let old = lock.get(&candidate.name).cloned();
-        let diff =
-            old.as_ref().map(|old| old.permissions.clone().unwrap_or_default().diff(&candidate.permissions));
+        let diff = old.as_ref().map(|old| {
+            old.permissions.clone().unwrap_or_else(Permissions::none).diff(&candidate.permissions)
+        });
         let done = match self.decide(&candidate, source, old.as_ref(), diff.as_ref(), approval, reviewer) {
             Verdicted::Go { forced } => {
                 self.put(guard, &mut lock, source, &candidate, forced)?;
@@ -241,20 +242,18 @@ impl Store {
         let manifest = manifest(&fetched.tree)?;
         let front = front_matter(&fetched.tree);
         if let Some(manifest) = &manifest {
-            let declared = &manifest.skill().name.value;
-            let document = front.as_ref().and_then(|front| front.name.as_ref()).map(|name| &name.value);
-            if let Some(document) = document.filter(|name| !same_name(name, declared)) {
-                let (document, manifest) = (document.clone(), declared.clone());
-                return Err(Error::TwoNames { document, manifest });
-            }
-            fetched.name.clone_from(declared);
+            fetched.name.clone_from(&manifest.skill().name.value);
         }
         let scanner = judge::scanner(&self.layout, lock, &self.policy)?;
         let report = scanner.scan(&fetched.tree.skill(&fetched.name, &source.to_string()));
         let report = judge::stamped(report, &self.policy);
         let page = reports::write(&self.layout, &report)?;
-        // The name that was judged is the name that is installed.
+        // The name that was judged is the name that is installed, and the one that a run will go by.
         let name = names::of_skill(&report.skill)?;
+        let declared = manifest.as_ref().map(|manifest| &manifest.skill().name.value);
+        if let Some(declared) = declared.filter(|declared| names::folded(&name) != names::folded(declared)) {
+            return Err(Error::TwoNames { document: report.skill, manifest: declared.clone() });
+        }
         fetched.document &= self.layout.is_system()
             && front.as_ref().and_then(|front| front.kind.as_ref()).is_some_and(|kind| kind.value == "agent");
         if fetched.document {
@@ -298,7 +297,7 @@ impl Store {
                     .on_disk(old)
                     .is_ok_and(|found| found.odd.is_empty() && found.tree == candidate.fetched.tree)
         };
-        if old.filter(unchanged).is_some() {
+        if old.as_ref().is_some_and(unchanged) {
             return Verdicted::Stop(Done::Unchanged);
         }
         if report.verdict == Verdict::Safe && !diff.is_some_and(PermissionDiff::widens) {
@@ -388,13 +387,10 @@ pub(crate) fn manifest(tree: &Tree) -> Result<Option<Manifest>, Error> {
     Manifest::parse(&text).map(Some).map_err(|invalid| Error::Manifest(Box::new(invalid)))
 }
 
+/// Of the document that an agent reads, in whatever case its name is written.
 fn front_matter(tree: &Tree) -> Option<FrontMatter> {
-    SkillDoc::parse(&String::from_utf8_lossy(tree.bytes(DOCUMENT)?)).front_matter
-}
-
-/// Whether two names mean one folder.
-fn same_name(document: &str, manifest: &str) -> bool {
-    names::of_skill(document).is_ok_and(|name| names::folded(&name) == names::folded(manifest))
+    let (_, file) = tree.files().find(|(path, _)| path.eq_ignore_ascii_case(DOCUMENT))?;
+    SkillDoc::parse(&String::from_utf8_lossy(&file.bytes)).front_matter
 }
 
 /// A version is the skill's word, and is shown beside ours.

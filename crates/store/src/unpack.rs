@@ -50,10 +50,10 @@ pub fn unpack(name: &str, bytes: &[u8]) -> Result<Unpacked, Error> {
         Some(Kind::Tar) => tar(name, bytes)?,
         Some(Kind::Gzip) => tar(name, Bounded::new(MultiGzDecoder::new(bytes)))?,
         Some(Kind::Zstd) => {
-            let decoder = StreamingDecoder::new(bytes).map_err(|error| damaged(name, error))?;
+            let decoder = StreamingDecoder::new(bytes).map_err(|error| damaged(name, &error))?;
             tar(name, Bounded::new(decoder))?
         }
-        None => return Err(damaged(name, "it is none of zip, tar, gzip or zstandard")),
+        None => return Err(damaged(name, &"it is none of zip, tar, gzip or zstandard")),
     };
     let Some(folder) = only_folder(&tree) else { return Ok(Unpacked { tree, folder: None }) };
     Ok(Unpacked { tree: tree.below(&folder)?, folder: Some(folder) })
@@ -74,7 +74,7 @@ pub(crate) fn is_archive(bytes: &[u8]) -> bool {
     kind(bytes).is_some()
 }
 
-fn damaged(name: &str, why: impl ToString) -> Error {
+fn damaged(name: &str, why: &dyn std::fmt::Display) -> Error {
     Error::Damaged { what: name.to_owned(), why: why.to_string() }
 }
 
@@ -88,7 +88,7 @@ fn only_folder(tree: &Tree) -> Option<String> {
 /// Reads no more than there is room for; one byte more is too much, whatever a header promised.
 fn contents(name: &str, from: impl Read, room: usize) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    from.take(room as u64 + 1).read_to_end(&mut bytes).map_err(|error| failed(name, error))?;
+    from.take(room as u64 + 1).read_to_end(&mut bytes).map_err(|error| failed(name, &error))?;
     if bytes.len() > room {
         return Err(Error::hostile(name, format!("it unpacks to more than {MAX_TOTAL} bytes")));
     }
@@ -96,7 +96,7 @@ fn contents(name: &str, from: impl Read, room: usize) -> Result<Vec<u8>, Error> 
 }
 
 fn zip(name: &str, bytes: &[u8]) -> Result<Tree, Error> {
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(name, error))?;
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(name, &error))?;
     if archive.len() > MAX_MEMBERS {
         return Err(Error::hostile(name, format!("it has more than {MAX_MEMBERS} members")));
     }
@@ -105,7 +105,7 @@ fn zip(name: &str, bytes: &[u8]) -> Result<Tree, Error> {
     }
     let mut tree = Tree::default();
     for number in 0..archive.len() {
-        let raw = archive.by_index_raw(number).map_err(|error| damaged(name, error))?;
+        let raw = archive.by_index_raw(number).map_err(|error| damaged(name, &error))?;
         // The name as it is written: the library's own idea of a safe one is not asked for.
         let member = text(raw.name_raw().to_vec())?;
         let mode = raw.unix_mode();
@@ -125,7 +125,7 @@ fn zip(name: &str, bytes: &[u8]) -> Result<Tree, Error> {
         if member.starts_with(MAC) {
             continue;
         }
-        let file = archive.by_index(number).map_err(|error| damaged(&member, error))?;
+        let file = archive.by_index(number).map_err(|error| damaged(&member, &error))?;
         let bytes = contents(&member, file, tree.room())?;
         tree.insert(&member, bytes, mode.unwrap_or(0) & 0o111 != 0)?;
     }
@@ -135,12 +135,12 @@ fn zip(name: &str, bytes: &[u8]) -> Result<Tree, Error> {
 pub(crate) fn tar(name: &str, from: impl Read) -> Result<Tree, Error> {
     let mut archive = ::tar::Archive::new(from);
     let mut tree = Tree::default();
-    let entries = archive.entries().map_err(|error| failed(name, error))?;
+    let entries = archive.entries().map_err(|error| failed(name, &error))?;
     for (number, entry) in entries.enumerate() {
         if number > MAX_MEMBERS {
             return Err(Error::hostile(name, format!("it has more than {MAX_MEMBERS} members")));
         }
-        let entry = entry.map_err(|error| failed(name, error))?;
+        let entry = entry.map_err(|error| failed(name, &error))?;
         let header = entry.header().entry_type();
         // The commit that `git archive` writes down.
         if header.is_pax_global_extensions() {
@@ -210,7 +210,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-fn failed(name: &str, error: io::Error) -> Error {
+fn failed(name: &str, error: &io::Error) -> Error {
     let text = error.to_string();
-    if text.contains(TOO_MUCH) { Error::hostile(name, TOO_MUCH) } else { damaged(name, text) }
+    if text.contains(TOO_MUCH) { Error::hostile(name, TOO_MUCH) } else { damaged(name, &text) }
 }

@@ -36,10 +36,10 @@ fn on_a_small_disk() {
     let mut failed = 0;
     // Each time a little less room, so that another write is the one that fails.
     for round in 0..24 {
-        let room = rest(&disk);
+        let free = rest(&disk);
         let leave = 4096 * round;
         let filler = disk.join("filler");
-        fs::write(&filler, vec![b'x'; usize::try_from(room.saturating_sub(leave)).unwrap()]).unwrap();
+        fs::write(&filler, vec![b'x'; usize::try_from(free.saturating_sub(leave)).unwrap()]).unwrap();
         match install(&root, &skills.join("large")) {
             Ok(done) => {
                 assert_eq!(done, Done::Installed, "round {round}");

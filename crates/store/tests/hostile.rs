@@ -254,9 +254,10 @@ fn what_is_no_archive() {
     refused("cut off", "demo.tar.gz", &cut[..cut.len() / 2], "");
 }
 
+type Trap = fn(&std::path::Path);
+
 #[test]
 fn folders_that_lead_out() {
-    type Trap = fn(&std::path::Path);
     let traps: [(&str, Trap); 7] = [
         ("a link out", |dir| symlink("/etc/passwd", dir.join("a.md")).unwrap()),
         ("a link to a folder", |dir| symlink("/etc", dir.join("etc")).unwrap()),
@@ -336,6 +337,14 @@ fn two_spellings_of_a_name_are_not_two_skills() {
     );
     let two = stage.write("sources/two/SKILL.md", document("two", "Keep them."));
     assert!(matches!(stage.install(two.parent().unwrap()), Err(Error::TwoNames { .. })));
+    // Whatever document the scanner goes by.
+    for (folder, document_name) in [("three", "skill.md"), ("four", "README.md")] {
+        let manifest = "skill: { name: one, version: '1' }\nentrypoint: { command: sh }\n";
+        stage.write(&format!("sources/{folder}/skillsandbox.yaml"), manifest);
+        let file = stage.write(&format!("sources/{folder}/{document_name}"), document("two", "Keep them."));
+        let result = stage.install(file.parent().unwrap());
+        assert!(matches!(result, Err(Error::TwoNames { .. })), "{document_name}: {result:?}");
+    }
 }
 
 proptest! {

@@ -272,6 +272,8 @@ fn row_053_todays_blocklist_counts_for_what_was_installed_yesterday() {
     assert_eq!((audit.clean, audit.skills[0].verdict()), (false, Some(Verdict::Blocked)));
 }
 
+type Harm = fn(&std::path::Path);
+
 #[test]
 fn row_055_every_difference_between_lock_and_disk_is_found() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -295,7 +297,6 @@ fn row_055_every_difference_between_lock_and_disk_is_found() {
     );
 
     // Each way by itself.
-    type Harm = fn(&std::path::Path);
     let ways: [(&str, Harm); 6] = [
         ("a link to the same bytes", |there| {
             fs::rename(there.join("a.md"), there.with_extension("elsewhere")).unwrap();

@@ -3,7 +3,7 @@
 use clap::Args;
 use skillsandbox_store::Source;
 
-use super::installing::{Format, Place, Prompt, approval, refused, tell};
+use super::installing::{Fetching, Format, Place, Prompt, approval, refused, tell};
 use crate::output::Answer;
 
 /// Fetch a skill, scan it, and install it only if it passes
@@ -38,13 +38,16 @@ pub(crate) struct Install {
     format: Format,
 
     #[command(flatten)]
+    fetching: Fetching,
+
+    #[command(flatten)]
     place: Place,
 }
 
 impl Install {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let source: Source = self.source.parse()?;
-        let store = self.place.store(Some(&source))?;
+        let store = self.place.fetching_store(Some(&source), &self.fetching)?;
         match store.install(source, approval(self.force), &mut Prompt) {
             Ok(outcome) => tell(&outcome, self.format),
             Err(error) => refused(error),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::installing::{Format, Place, Prompt, approval, refused, tell};
+use super::installing::{Fetching, Format, Place, Prompt, approval, refused, tell};
 use crate::output::{Answer, error, message, visible};
 
 /// Fetch installed skills again, and replace those that changed and still pass
@@ -29,12 +29,15 @@ pub(crate) struct Update {
     format: Format,
 
     #[command(flatten)]
+    fetching: Fetching,
+
+    #[command(flatten)]
     place: Place,
 }
 
 impl Update {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let store = self.place.store(None)?;
+        let store = self.place.fetching_store(None, &self.fetching)?;
         let mut names = self.names.clone();
         if names.is_empty() {
             names = store.list()?.entries().map(|entry| entry.name.clone()).collect();

@@ -1,9 +1,10 @@
 //! The system's git, in our own sandbox: one host or one folder, and the quarantine.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use skillsandbox_manifest::{Destination, EgressRule, Protocol};
-use skillsandbox_run::{Audit, Forward, Job, Options, Status, run};
+use skillsandbox_run::{Audit, Forward, Job, Options, Pin, Status, run};
 use skillsandbox_store::{Git, GitCall};
 
 /// The largest pack that is fetched. A skill is at most an eighth of it; a repository holds more than one.
@@ -11,13 +12,24 @@ const MAX_PACK: u64 = 512 << 20;
 const MAX_MEMORY: u64 = 2 << 30;
 const MAX_PROCESSES: u32 = 64;
 /// What a slow server and a slow line may take.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_mins(5);
 /// Most that git may say.
 const MAX_OUTPUT: u64 = 1 << 20;
 /// Most of its complaint that is told.
 const TOLD: usize = 600;
 
-pub(super) struct ConfinedGit;
+/// The certificates of a server that only this user's company vouches for. It is all of git's environment that is handed on.
+const AUTHORITIES: &str = "GIT_SSL_CAINFO";
+
+pub(super) struct ConfinedGit {
+    pins: Vec<Pin>,
+}
+
+impl ConfinedGit {
+    pub(super) fn new(pins: Vec<Pin>) -> Self {
+        Self { pins }
+    }
+}
 
 impl Git for ConfinedGit {
     fn run(&self, call: &GitCall) -> Result<Vec<u8>, String> {
@@ -29,6 +41,13 @@ impl Git for ConfinedGit {
         job.read.extend(call.read.clone());
         if let Some((host, port)) = &call.host {
             let name = host.parse().map_err(|_| format!("{host} is not a host"))?;
+            if let Some(file) =
+                std::env::var_os(AUTHORITIES).map(PathBuf::from).filter(|file| file.is_absolute())
+            {
+                job.set_env.insert(AUTHORITIES.to_owned(), file.to_string_lossy().into_owned());
+                job.read.push(file);
+            }
+            job.pins.clone_from(&self.pins);
             job.egress.push(EgressRule::new(Destination::Domain(name), [*port], Protocol::Https));
         }
         job.limits.disk = Some(MAX_PACK);

@@ -9,11 +9,12 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use skillsandbox_manifest::Policy;
-use skillsandbox_run::{Refusal, user_policy};
+use skillsandbox_run::{Pin, Refusal, user_policy};
 use skillsandbox_store::{Approval, Done, Error, Layout, Outcome, PermissionDiff, Source, Store};
 
 use crate::output::{self, Answer, message, visible};
 use crate::render;
+use crate::verbs::running::flags::pin;
 use crate::verbs::scan::output::as_text;
 
 pub(super) use prompt::Prompt;
@@ -21,13 +22,21 @@ pub(super) use prompt::Prompt;
 /// Which store.
 #[derive(Debug, Args)]
 pub(super) struct Place {
-    /// A tree as SkillOS has it (system/skills, system/packages.lock, system/security) instead of the user's own store
+    /// A tree as `SkillOS` has it (system/skills, system/packages.lock, system/security) instead of the user's own store
     #[arg(long, value_name = "DIR")]
     system_dir: Option<PathBuf>,
 
     /// A policy file instead of ~/.config/skillsandbox/policy.yaml; its `scan` section is what counts here
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+}
+
+/// How git reaches a server.
+#[derive(Debug, Args)]
+pub(super) struct Fetching {
+    /// Let a name lead to this address, as curl has it; for tests and development
+    #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = pin)]
+    resolve: Vec<Pin>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,6 +60,15 @@ impl Place {
 
     /// The store, under the user's policy. One that lies in the skill to be judged is refused.
     pub(super) fn store(&self, source: Option<&Source>) -> anyhow::Result<Store> {
+        self.fetching_store(source, &Fetching { resolve: Vec::new() })
+    }
+
+    /// The same, for what fetches.
+    pub(super) fn fetching_store(
+        &self,
+        source: Option<&Source>,
+        fetching: &Fetching,
+    ) -> anyhow::Result<Store> {
         let layout = self.layout()?;
         let judged = match source {
             Some(Source::Local(path)) => path.clone(),
@@ -58,7 +76,9 @@ impl Place {
         };
         let policy = self.policy(&judged)?;
         let policy = policy.map(|policy| policy.scan().clone()).unwrap_or_default();
-        Ok(Store::new(layout).with_policy(policy).with_git(confined_git::ConfinedGit))
+        Ok(Store::new(layout)
+            .with_policy(policy)
+            .with_git(confined_git::ConfinedGit::new(fetching.resolve.clone())))
     }
 
     fn policy(&self, judged: &Path) -> anyhow::Result<Option<Policy>> {

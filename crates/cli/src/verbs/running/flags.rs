@@ -128,7 +128,7 @@ impl Drop for Kept {
 }
 
 /// `HOST:PORT:ADDR`, `HOST:PORT:ADDR:PORT`; an IPv6 address with a port stands in brackets.
-fn pin(text: &str) -> anyhow::Result<Pin> {
+pub(in crate::verbs) fn pin(text: &str) -> anyhow::Result<Pin> {
     let form = "it is written HOST:PORT:ADDR, such as api.weather.test:443:127.0.0.1:8443";
     let (name, rest) = text.split_once(':').context(form)?;
     let (port, address) = rest.split_once(':').context(form)?;
