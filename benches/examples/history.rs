@@ -41,7 +41,9 @@ fn main() {
     let of = |parts: &[&dyn Fn(&mut Filter)]| {
         let mut filter = Filter::default();
         filter.limit = Some(50);
-        parts.iter().for_each(|part| part(&mut filter));
+        for part in parts {
+            part(&mut filter);
+        }
         filter
     };
     let queries = [

@@ -10,7 +10,7 @@ use skillsandbox_tracer::Redactor;
 use super::bounds::{self, CUT, cut};
 use super::entry::{Classified, Denied, Entry};
 use super::error::Error;
-use super::named;
+use super::named::{self, Next};
 
 /// What stands in the place of a secret.
 pub(super) const REDACTED: &str = "[REDACTED]";
@@ -125,7 +125,7 @@ impl Cleaner<'_> {
     fn value(&self, value: &Value, room: &mut usize, depth: usize) -> Value {
         match value {
             Value::Array(_) | Value::Object(_) if depth > bounds::DEPTH => CUT.into(),
-            Value::String(text) => self.text(text, room, &mut false).into(),
+            Value::String(text) => self.text(text, room, &mut Next::Plain).into(),
             Value::Array(values) => {
                 let mut kept = Vec::new();
                 for (position, value) in values.iter().enumerate() {
@@ -148,20 +148,20 @@ impl Cleaner<'_> {
     /// Arguments of a program. A name such as `--token` may stand before the value that it is about.
     fn arguments(&self, arguments: &[String], room: &mut usize) -> Vec<Value> {
         let mut kept = Vec::new();
-        let mut next_is_secret = false;
+        let mut next = Next::Plain;
         for (position, argument) in arguments.iter().enumerate() {
             if *room == 0 {
                 kept.push(format!("{CUT} {} more", arguments.len() - position).into());
                 break;
             }
-            kept.push(self.text(argument, room, &mut next_is_secret).into());
+            kept.push(self.text(argument, room, &mut next).into());
         }
         kept
     }
 
-    fn text(&self, text: &str, room: &mut usize, next_is_secret: &mut bool) -> String {
+    fn text(&self, text: &str, room: &mut usize, next: &mut Next) -> String {
         // A body of a request, or the arguments of another tool.
-        if !*next_is_secret
+        if *next == Next::Plain
             && text.trim_start().starts_with(['{', '['])
             && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
         {
@@ -169,7 +169,7 @@ impl Cleaner<'_> {
             let value = self.value(&value, &mut own, 1).to_string();
             return self.cut(&value, room);
         }
-        let named = named::without_values(text, next_is_secret);
+        let named = named::without_values(text, next);
         self.cut(&named, room)
     }
 

@@ -7,48 +7,88 @@ use skillsandbox_manifest::is_sensitive;
 
 use super::clean::REDACTED;
 
-/// The text without such values. `next_is_secret` says whether the text before ended in a name whose value is still to come, and is
-/// left saying so for the next one.
-pub(super) fn without_values(text: &str, next_is_secret: &mut bool) -> String {
+/// What the words before say of the next one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// It is a secret: `--token` came before.
+    Secret,
+    /// It may be a name and a password: `-u` came before.
+    Login,
+}
+
+impl Next {
+    fn after(word: &str) -> Self {
+        let bare = word.trim_start_matches(['"', '\'', '`', '(', '\\']);
+        if !bare.starts_with('-') || bare.contains('=') {
+            Self::Plain
+        } else if speaks_of_a_secret(bare) {
+            Self::Secret
+        } else if matches!(bare, "-u" | "-U" | "--user" | "--proxy-user") {
+            Self::Login
+        } else {
+            Self::Plain
+        }
+    }
+}
+
+/// The text without such values. `next` says what the text before ended in, and is left saying what this one does.
+pub(super) fn without_values(text: &str, next: &mut Next) -> String {
     // An argument of its own: all of it is the value, spaces and all.
-    if std::mem::take(next_is_secret) && !text.trim().is_empty() {
-        *next_is_secret = is_flag(text);
+    if *next == Next::Secret && !text.trim().is_empty() {
+        *next = Next::after(text);
         return REDACTED.to_owned();
     }
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let (mut rest, mut previous) = (text, "");
     while !rest.is_empty() {
         let space = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
         let (before, word_on) = rest.split_at(space);
         out.push_str(before);
-        let (word, after) = word_on.split_at(word_end(word_on, *next_is_secret));
+        let (word, after) = word_on.split_at(word_end(word_on, *next == Next::Secret));
         if word.is_empty() {
             break;
         }
-        if is_header(word) {
-            // All that follows on the line, whatever scheme it names first.
-            let line = after.find(['\n', '\r']).unwrap_or(after.len());
-            let (value, more) = after.split_at(line);
-            out.push_str(word);
-            if value.trim().is_empty() {
-                *next_is_secret = true;
-            } else {
-                out.push(' ');
-                out.push_str(REDACTED);
-                *next_is_secret = false;
-            }
-            rest = more;
-            continue;
-        }
-        // A value may look like a flag, and a flag without a value may stand before another one.
-        if std::mem::replace(next_is_secret, is_flag(word)) {
-            out.push_str(REDACTED);
-        } else {
-            out.push_str(&word_without_values(word));
-        }
         rest = after;
+        // A value may look like a flag, and a flag without a value may stand before another one.
+        match std::mem::replace(next, Next::after(word)) {
+            Next::Secret => out.push_str(REDACTED),
+            Next::Login if word.contains(':') => out.push_str(&login(word)),
+            _ if is_header(word) => {
+                // All that follows on the line, whatever scheme it names first.
+                let line = after.find(['\n', '\r']).unwrap_or(after.len());
+                let (value, more) = after.split_at(line);
+                out.push_str(word);
+                if value.trim().is_empty() {
+                    *next = Next::Secret;
+                } else {
+                    out.push(' ');
+                    out.push_str(REDACTED);
+                }
+                rest = more;
+            }
+            // `password = x`, `password =x`
+            _ if word.starts_with('=') && speaks_of_a_secret(previous) => {
+                out.push('=');
+                match word.trim_start_matches('=') {
+                    "" => *next = Next::Secret,
+                    _ => out.push_str(REDACTED),
+                }
+            }
+            _ if word.starts_with("-u") && word.contains(':') => out.push_str(&login(word)),
+            _ => out.push_str(&word_without_values(word)),
+        }
+        previous = word;
     }
     out
+}
+
+/// `name:password` without the password.
+fn login(word: &str) -> String {
+    let name = word.split(':').next().unwrap_or_default();
+    format!("{name}:{REDACTED}")
 }
 
 /// Where a word ends: at the next space, but for those in quotes that stand where a value begins.
@@ -104,12 +144,6 @@ pub(super) fn gives_away(name: &str) -> bool {
 
 fn speaks_of_a_secret(name: &str) -> bool {
     gives_away(name_of(name.trim_end_matches(['"', '\'', '`', '\\'])))
-}
-
-/// `--token`, whose value is the next word.
-fn is_flag(word: &str) -> bool {
-    let bare = word.trim_start_matches(['"', '\'', '`', '(', '\\']);
-    bare.starts_with('-') && !bare.contains('=') && speaks_of_a_secret(bare)
 }
 
 /// `Authorization:`, whose value is the rest of the line.
@@ -186,11 +220,15 @@ mod tests {
             ("--token 'hunter2 and more' x", "--token [REDACTED] x"),
             ("PASSWORD='hunter2; and more' ls", "PASSWORD=[REDACTED] ls"),
             ("PASSWORD=\"hunter2 and so on", "PASSWORD=[REDACTED]"),
+            ("password = hunter2\nuser = me", "password = [REDACTED]\nuser = me"),
+            ("password =hunter2 x", "password =[REDACTED] x"),
+            ("curl -u me:hunter2 https://a.test", "curl -u me:[REDACTED] https://a.test"),
+            ("curl -ume:hun:ter2", "curl -ume:[REDACTED]"),
             ("{token:hunter2", "{token:[REDACTED]"),
         ] {
-            let mut next = false;
+            let mut next = Next::Plain;
             assert_eq!(without_values(text, &mut next), left, "{text}");
-            assert!(!next, "{text}");
+            assert_eq!(next, Next::Plain, "{text}");
         }
     }
 
@@ -201,6 +239,8 @@ mod tests {
             "  ",
             "Oslo",
             "a=b",
+            "a = b",
+            "id -u me",
             "--author me",
             "ssh://git@a.test/x",
             "me@a.test",
@@ -209,19 +249,28 @@ mod tests {
             "https://a.test:8443/?q=a=b",
             "tokens of love",
         ] {
-            assert_eq!(without_values(text, &mut false), text);
+            assert_eq!(without_values(text, &mut Next::Plain), text);
         }
     }
 
     #[test]
     fn the_value_may_be_the_next_argument() {
-        let mut next = false;
-        assert_eq!(without_values("--token", &mut next), "--token");
-        assert!(next);
-        assert_eq!(without_values("hunter2 and more", &mut next), "[REDACTED]");
-        assert!(!next);
-        assert_eq!(without_values("Oslo", &mut next), "Oslo");
-        assert_eq!(without_values("Authorization:", &mut next), "Authorization:");
-        assert!(next);
+        let mut next = Next::Plain;
+        for (argument, left) in [
+            ("--token", "--token"),
+            ("hunter2 and more", "[REDACTED]"),
+            ("Oslo", "Oslo"),
+            ("-u", "-u"),
+            ("me:hunter2", "me:[REDACTED]"),
+            ("12:30", "12:30"),
+            ("-u", "-u"),
+            ("me", "me"),
+            ("Authorization:", "Authorization:"),
+            ("hunter2", "[REDACTED]"),
+            ("--token", "--token"),
+            ("", ""),
+        ] {
+            assert_eq!(without_values(argument, &mut next), left);
+        }
     }
 }

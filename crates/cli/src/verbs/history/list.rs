@@ -51,8 +51,8 @@ impl List {
         filter.limit = limit.map(|limit| limit.saturating_add(u64::from(self.format == Format::Text)));
         let mut out = BufWriter::new(anstream::stdout().lock());
         let mut writer = Writer::new(self.format, limit);
-        writer.begin(&mut out)?;
         let history = open()?;
+        writer.begin(&mut out)?;
         if let Some(history) = &history {
             let mut failed = Ok(());
             history.each(&filter, |record| {
