@@ -65,6 +65,15 @@ pub(crate) fn manifest() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The least that observing a call can cost here, by a supervisor that does nothing with it.
+fn floor() -> anyhow::Result<()> {
+    let program = target_dir()?.join("bench/floor");
+    fs::create_dir_all(target_dir()?.join("bench"))?;
+    succeed(Command::new("cc").args(["-O2", "-o"]).arg(&program).arg(root().join("benches/floor.c")))?;
+    println!("the least that a supervisor can cost (benches/floor.c):");
+    succeed(&mut Command::new(&program))
+}
+
 /// Start, steady state and thousands of runs of the sandbox, beside bubblewrap, where it is installed, and no sandbox.
 pub(crate) fn enforcer() -> anyhow::Result<()> {
     let environment = setup::run()?;
@@ -74,6 +83,9 @@ pub(crate) fn enforcer() -> anyhow::Result<()> {
     for part in ["start", "steady", "observed", "soak", "ends"] {
         println!();
         succeed(Command::new(&program).arg(part))?;
+        if part == "observed" {
+            floor()?;
+        }
     }
     Ok(())
 }

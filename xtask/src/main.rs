@@ -9,6 +9,7 @@
 mod behaviours;
 mod bench;
 mod bench_scanner;
+mod bench_watch;
 mod demo;
 mod elsewhere;
 mod eval;
@@ -46,6 +47,7 @@ For parts of the work:
                         which about strings
   bench enforcer        what the sandbox costs, beside bubblewrap and no sandbox
   bench network         what reaching a name costs, beside bare loopback
+  bench watch           how much slower a program gets when each thing that it does is shown
   bench history         queries of a million recorded runs, beside a search of the same in a file of lines
   bench check-path      decisions a second of `skillsandbox check-path --stdin`
   bench scanner [--corpus DIR]
@@ -81,6 +83,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["bench", "enforcer"] => bench::enforcer(),
         ["bench", "network"] => bench::network(),
         ["bench", "history"] => bench::history(),
+        ["bench", "watch"] => bench_watch::run(),
         ["bench", "check-path"] => bench::check_path(),
         ["eval", rest @ ..] => eval::run(rest),
         ["measure", command @ ..] => bench::measure(command),

@@ -122,7 +122,8 @@ impl EnvVars {
 pub fn is_sensitive(name: &str) -> bool {
     let upper = name.to_uppercase().replace(['-', '_', '.'], "");
     // Not an author, and not the working directory.
-    let auth = upper.contains("AUTH") && !upper.contains("AUTHOR");
+    let author = upper.contains("AUTHOR") && !upper.contains("AUTHORI");
+    let auth = upper.contains("AUTH") && !author;
     let pwd = upper.contains("PWD") && upper != "PWD" && upper != "OLDPWD";
     auth || pwd || SENSITIVE.iter().any(|word| upper.contains(word))
 }
@@ -265,9 +266,17 @@ mod tests {
 
     #[test]
     fn names_of_secrets_are_known_in_every_spelling() {
-        for name in
-            ["API_KEY", "apiKey", "privateKey", "access-key", "DB_PWD", "x.token", "SSH_AUTH_SOCK", "Bearer"]
-        {
+        for name in [
+            "Authorization",
+            "API_KEY",
+            "apiKey",
+            "privateKey",
+            "access-key",
+            "DB_PWD",
+            "x.token",
+            "SSH_AUTH_SOCK",
+            "Bearer",
+        ] {
             assert!(is_sensitive(name), "{name}");
         }
         for name in ["PWD", "OLDPWD", "GIT_AUTHOR_NAME", "LANG", "KEYBOARD", "PASS_THROUGH"] {
