@@ -51,7 +51,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
 fn once(binary: &Path, flags: &[&str]) -> anyhow::Result<(f64, usize)> {
     let mut command = Command::new(binary);
     command.args(["exec", "--quiet", "--no-history"]).args(flags).args(["--", "python3", "-c", PROGRAM]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context("cannot start it")?;
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context("cannot start it")?;
     let mut shown = child.stderr.take().context("it has an output")?;
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();

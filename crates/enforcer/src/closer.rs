@@ -13,7 +13,7 @@ use std::time::Duration;
 const MOST: usize = 64;
 
 /// How long room is waited for: the thread may only be behind, on a machine that is busy.
-const LOOKS: u32 = 20;
+const LOOKS: u32 = 400;
 const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 
 /// A thread that closes what it is given, made when it is needed. It ends when all is closed, and nobody waits for that: with the
