@@ -56,7 +56,7 @@ fn once(binary: &Path, flags: &[&str]) -> anyhow::Result<(f64, usize)> {
     let mut shown = child.stderr.take().context("it has an output")?;
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        shown.read_to_end(&mut bytes).map(|_| bytes.iter().filter(|byte| **byte == b'\n').count())
+        shown.read_to_end(&mut bytes).map(|_| String::from_utf8_lossy(&bytes).lines().count())
     });
     let mut said = String::new();
     child.stdout.take().context("it has an output")?.read_to_string(&mut said)?;
