@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let name = format!("skill-{number}");
         let source = dir.join("sources").join(&name);
         fs::create_dir_all(source.join("references"))?;
-        let text = clean_skill(6 << 10).replacen("release-notes", &name, 1);
+        let text = String::from_utf8(clean_skill(6 << 10))?.replacen("release-notes", &name, 1);
         fs::write(source.join("SKILL.md"), &text)?;
         for page in 0..4 {
             fs::write(source.join(format!("references/{page}.md")), clean_skill(3 << 10))?;
