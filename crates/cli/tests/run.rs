@@ -244,6 +244,26 @@ fn the_users_policy_narrows_and_is_not_the_skills_to_change() {
 }
 
 #[test]
+fn installed_skills_are_not_a_skills_to_change() {
+    let stage = Stage::new();
+    let other = stage.write("home/.local/share/skillsandbox/skills/other/SKILL.md", "as it was");
+    let script = format!(
+        "echo changed > {0}; rm {0}; mv {1}/.local {1}/moved; cat {0}",
+        other.display(),
+        stage.home().display()
+    );
+    stage.shell_skill("permissions: { filesystem: { write: [\"~\"] } }", &script);
+    let (report, _) = stage.report(&[]);
+    assert_eq!(report["stdout"]["text"], "as it was", "{report:#}");
+    assert_eq!(fs::read_to_string(&other).unwrap(), "as it was");
+    for grant in ["~/.local/share/skillsandbox", "~/.local/share/skillsandbox/skills/other"] {
+        stage.shell_skill(&format!("permissions: {{ filesystem: {{ write: [{grant}] }} }}"), "echo executed");
+        let (report, exit) = stage.report(&[]);
+        assert_eq!((exit, report["stdout"]["text"].as_str()), (125, Some("")), "{report:#}");
+    }
+}
+
+#[test]
 fn a_trace_where_the_skill_could_write_is_refused() {
     let stage = Stage::new();
     let skill = stage.shell_skill("permissions: { filesystem: { write: [~/out] } }", "echo executed");

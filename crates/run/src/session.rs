@@ -124,7 +124,7 @@ pub fn run(job: &Job, options: Options) -> Report {
 /// A job that would be refused whatever the host offers.
 pub fn preview(job: &Job) -> Result<Preview, Refusal> {
     let mut job = job.clone();
-    job.forbidden.extend(state::folders());
+    keep_out(&mut job);
     backend(job.runtime)?.preview(&job)
 }
 
@@ -162,7 +162,7 @@ impl Session {
             Err(refusal) => return nothing(header, refusal),
         };
         let prepared = job().and_then(|mut job| {
-            job.forbidden.extend(state::folders());
+            keep_out(&mut job);
             check_reach(&job, trace.as_deref())?;
             Ok((backend(job.runtime)?, job))
         });
@@ -242,10 +242,22 @@ fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
     builder
 }
 
+/// Our own folders are not there for a run, and installed skills are read-only, whatever is granted above them.
+fn keep_out(job: &mut Job) {
+    job.forbidden.extend(state::folders());
+    let Some(installed) = state::data_folder().filter(|folder| folder.is_dir()) else { return };
+    if job.write.iter().any(|grant| *grant != installed && real(&installed).starts_with(real(grant))) {
+        job.read.push(installed);
+    }
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 /// What a run is recorded in and judged by is out of its reach: its trace lies in no write grant, and our own folders, which are forbidden to
 /// it, exist before it could make them itself.
 fn check_reach(job: &Job, trace: Option<&Path>) -> Result<(), Refusal> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real(grant)).collect();
     for own in state::folders() {
         if grants.iter().any(|grant| own.starts_with(grant)) && !own.exists() {

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 use skillsandbox_manifest as manifest;
 use skillsandbox_manifest::{Change, GrantPath, Manifest, Places, Policy, Program, Spanned};
 
-use crate::call;
 use crate::job::{Commands, Job, Limits};
 use crate::refusal::Refusal;
+use crate::{call, state};
 
 /// A skill's folder with a valid declaration in it.
 #[derive(Debug, Clone)]
@@ -75,6 +75,7 @@ impl Skill {
         job.arguments.extend(call.arguments.iter().cloned());
         job.workdir = Some(self.folder.clone());
         self.grants(&mut job);
+        self.leave_others_alone(&job)?;
         for rule in &manifest.network().egress {
             job.egress.push(rule.value.clone());
         }
@@ -126,6 +127,19 @@ impl Skill {
         // A write grant gives reading, and may be a folder that is yet to be made.
         job.read.extend(resolve(&files.read).into_iter().filter(|path| !job.write.contains(path)));
         job.forbidden = resolve(&files.forbidden);
+    }
+
+    /// No skill may change what is installed, but for what it has in its own folder.
+    fn leave_others_alone(&self, job: &Job) -> Result<(), Refusal> {
+        let Some(installed) = state::data_folder().and_then(|folder| folder.canonicalize().ok()) else {
+            return Ok(());
+        };
+        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        let mut grants = job.write.iter().map(real);
+        match grants.find(|grant| grant.starts_with(&installed) && !grant.starts_with(&self.folder)) {
+            Some(grant) => Err(Refusal::InItsReach { path: installed, grant }),
+            None => Ok(()),
+        }
     }
 
     fn limits(&self) -> Limits {

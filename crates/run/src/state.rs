@@ -39,6 +39,11 @@ pub(crate) fn trace_file(skill: &str, id: uuid::Uuid) -> Option<PathBuf> {
     Some(traces_folder()?.join(format!("{when}-{skill}-{id}.json")))
 }
 
+/// The folder that skills are installed in: `$XDG_DATA_HOME/skillsandbox`, or `~/.local/share/skillsandbox`.
+pub(crate) fn data_folder() -> Option<PathBuf> {
+    base("XDG_DATA_HOME", ".local/share")
+}
+
 /// Our own folders: no run may see or change what is in them, whatever it is granted.
 pub(crate) fn folders() -> Vec<PathBuf> {
     let policy = policy_file().and_then(|file| file.parent().map(PathBuf::from));

@@ -34,6 +34,21 @@ fn granted() -> PlanBuilder {
 }
 
 /// Runs a script, after which what was granted must work, and watches what the launching program uses meanwhile.
+/// After so long, what is left is told.
+const LONG: Duration = Duration::from_secs(30);
+
+/// What the descriptors of this process are of.
+fn files() -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    entries.filter_map(|entry| std::fs::read_link(entry.path()).ok()).collect()
+}
+
+/// The names of its threads.
+fn names() -> Vec<String> {
+    let entries = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("comm")).ok()).collect()
+}
+
 fn withstands(script: &str) -> (Outcome, Server) {
     let server = echo("9.9.0.1:8080");
     let (memory, open, tasks) = (resident(), descriptors(), threads());
@@ -63,7 +78,12 @@ print(tried(hello))"
     assert!(most < open + DESCRIPTORS + 256, "{most} descriptors");
     assert!(highest_resident() < memory + MEMORY, "{} after {memory}", highest_resident());
     assert!(outcome.network.attempts.len() <= 1024);
-    until("nothing is left", || descriptors() <= open && threads() <= tasks);
+    let begin = std::time::Instant::now();
+    until("nothing is left", || {
+        let is_left = descriptors() > open || threads() > tasks;
+        assert!(!is_left || begin.elapsed() < LONG, "what is left: {:?}, {:?}", files(), names());
+        !is_left
+    });
     (outcome, server)
 }
 
