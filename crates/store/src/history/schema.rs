@@ -80,7 +80,11 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<i64, Error
     let pragma = |name: &str| -> Result<i64, Error> {
         connection.pragma_query_value(None, name, |row| row.get(0)).map_err(of(path))
     };
-    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+    // In this order: whoever makes the tables meanwhile does so together with the other two, so that what comes later is never older.
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(of(path))?;
+    let version = pragma("user_version")?;
+    let application = pragma("application_id")?;
     if application == APPLICATION {
         return if version > newest() {
             Err(Error::Newer { path: path.to_owned(), found: version, known: newest() })
@@ -88,8 +92,6 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<i64, Error
             Ok(version)
         };
     }
-    let tables: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(of(path))?;
     if application != 0 || version != 0 || tables != 0 {
         return Err(Error::Foreign { path: path.to_owned() });
     }
