@@ -418,7 +418,7 @@ fn an_interrupt_ends_the_run_and_the_trace_has_its_end() {
 #[test]
 fn temporary_files_are_kept_when_asked_for() {
     let stage = Stage::new();
-    let skill = stage.shell_skill("", "echo left > /tmp/left; ls /tmp");
+    let skill = stage.shell_skill("", "echo left > /tmp/left; cat /tmp/left");
     let output = stage.run(&["run", "--quiet", "--keep-tmp", skill.to_str().unwrap()]);
     assert_eq!(text(&output.stdout), "left\n", "{}", text(&output.stderr));
     let said = text(&output.stderr);

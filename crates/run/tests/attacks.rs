@@ -77,7 +77,9 @@ def tries(path):
         let found = class(&trace, Class::CredentialHarvesting).unwrap_or_else(|| panic!("{way}"));
         assert!(found.prevented, "{way}");
         let proof = trace.events.iter().find(|event| event.sequence == found.evidence[0]).unwrap();
-        assert_eq!(proof.verdict, Some(Verdict::Denied), "{way}: {proof:?}");
+        // The run has a /tmp of its own, in which there is no such file: nothing was denied there.
+        let expected = if home.starts_with("/tmp/") { Verdict::Failed } else { Verdict::Denied };
+        assert_eq!(proof.verdict, Some(expected), "{way}: {proof:?}");
         let What::File { path, .. } = &proof.what else { panic!("{proof:?}") };
         let wanted = format!("{home}/.aws/credentials");
         assert_eq!(proof.leads_to.as_ref().unwrap_or(path), &wanted, "{way}");
