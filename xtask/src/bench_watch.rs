@@ -10,7 +10,7 @@ use crate::setup;
 use crate::workspace::{cargo, succeed, target_dir};
 
 /// Runs of each kind, in turns; medians are compared.
-const RUNS: usize = 9;
+const RUNS: usize = 5;
 
 /// Looks for 20,000 files, each another one, so that nothing is folded; in between it works, so that there are about 10,000 in a second.
 /// Says how long that took, by its own clock.
