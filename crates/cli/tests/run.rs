@@ -88,6 +88,20 @@ fn a_trace_is_written_for_every_run_and_only_its_owner_reads_it() {
 }
 
 #[test]
+fn secrets_that_are_not_taken_out_are_named_in_the_trace() {
+    let stage = Stage::new();
+    let skill = stage.shell_skill("", "echo executed");
+    let mut command = stage.command(&["run", skill.to_str().unwrap()]);
+    // More than can be searched for, and one that is too short to be.
+    command.envs((0..6).map(|number| (format!("TOKEN_{number}"), format!("x{number}").repeat(50_000))));
+    let output = command.env("SHORT_TOKEN", "abc").output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    let recorded = fs::read_to_string(&stage.traces()[0]).unwrap();
+    let line = recorded.lines().find(|line| line.contains("not taken out of this trace")).unwrap();
+    assert!(line.contains("SHORT_TOKEN (") && line.contains("TOKEN_5 ("), "{line}");
+}
+
+#[test]
 fn a_report_for_programs_has_all_of_it() {
     let stage = Stage::new();
     stage.shell_skill("", "echo out; echo err >&2; cat /root/.ssh/id_rsa /etc/shadow; exit 3");

@@ -20,7 +20,6 @@ use crate::job::Job;
 use crate::refusal::Refusal;
 use crate::report::{By, Ended};
 use crate::session::{Streams, refuse};
-use crate::streams::Printed;
 
 pub use record::{Traced, record};
 
@@ -46,22 +45,20 @@ impl Backend for Native {
         if streams.stop.is_stopped() {
             return refuse(recorder, Refusal::Stopped);
         }
-        for note in commands::notes(job) {
+        let redactor = match record::redactor(&job.secrets) {
+            Ok(redactor) => redactor,
+            Err(error) => return refuse(recorder, error.into()),
+        };
+        for note in commands::notes(job).into_iter().chain(policy::not_taken_out(&redactor)) {
             recorder.record(note);
         }
-        let stopped = || streams.stop.is_stopped();
-        match record(&plan, command, recorder, &job.secrets, job.limits.output, streams) {
-            Ok(traced) => Ran {
-                ended: traced.outcome.map(|outcome| ended(&outcome, stopped())).map_err(refused),
-                recorded: traced.recorded,
-                stdout: traced.stdout,
-                stderr: traced.stderr,
-            },
-            Err(error) => {
-                let recorder = Recorder::new(&skillsandbox_tracer::Header::new("", ""), None, Vec::new());
-                let (stdout, stderr) = (Printed::default(), Printed::default());
-                Ran { ended: Err(error.into()), recorded: recorder.finish(), stdout, stderr }
-            }
+        let traced = record::record_without(&redactor, &plan, command, recorder, job.limits.output, streams);
+        let stopped = streams.stop.is_stopped();
+        Ran {
+            ended: traced.outcome.map(|outcome| ended(&outcome, stopped)).map_err(refused),
+            recorded: traced.recorded,
+            stdout: traced.stdout,
+            stderr: traced.stderr,
         }
     }
 }

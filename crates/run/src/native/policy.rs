@@ -1,7 +1,7 @@
 //! What the walls of a run hold, as events: nothing was tried.
 
 use skillsandbox_enforcer::{Outcome, Plan};
-use skillsandbox_tracer::{Event, What};
+use skillsandbox_tracer::{Event, Redactor, What};
 
 use crate::session::note;
 
@@ -17,6 +17,14 @@ pub(crate) fn before(plan: &Plan) -> Vec<Event> {
     }
     events.push(note("syscalls", format!("profile {}", plan.profile())));
     events
+}
+
+/// Which secrets would be in the trace if the run said them.
+pub(crate) fn not_taken_out(redactor: &Redactor) -> Option<Event> {
+    let unused: Vec<String> =
+        redactor.unused().iter().map(|unused| format!("{} ({})", unused.name, unused.reason)).collect();
+    (!unused.is_empty())
+        .then(|| note("secrets", format!("not taken out of this trace: {}", unused.join(", "))))
 }
 
 /// What is known when it has ended: what held it.

@@ -44,9 +44,25 @@ pub fn record(
     output: Option<u64>,
     streams: &Streams,
 ) -> Result<Traced, RedactError> {
+    Ok(record_without(&redactor(secrets)?, plan, command, recorder, output, streams))
+}
+
+/// What takes these secrets out.
+pub(super) fn redactor(secrets: &[(String, String)]) -> Result<Arc<Redactor>, RedactError> {
     let secrets = secrets.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let redactor = Arc::new(Redactor::new(secrets)?);
-    let shared = Shared::new(recorder.redact(Box::new(Arc::clone(&redactor))));
+    Ok(Arc::new(Redactor::new(secrets)?))
+}
+
+/// The same, with what takes secrets out made already.
+pub(super) fn record_without(
+    redactor: &Arc<Redactor>,
+    plan: &Plan,
+    command: Command,
+    recorder: Recorder,
+    output: Option<u64>,
+    streams: &Streams,
+) -> Traced {
+    let shared = Shared::new(recorder.redact(Box::new(Arc::clone(redactor))));
     for event in policy::before(plan) {
         shared.record(event);
     }
@@ -62,7 +78,7 @@ pub fn record(
         let killer = running.killer();
         streams.stop.runs(move || killer.kill());
         feed(&mut running);
-        let (out, err) = readers(&mut running, &shared, &redactor, output, streams);
+        let (out, err) = readers(&mut running, &shared, redactor, output, streams);
         let outcome = running.wait();
         streams.stop.ended();
         stdout = out.and_then(|reader| reader.join().ok()).unwrap_or_default();
@@ -106,7 +122,7 @@ pub fn record(
             recorder.record(Event::new(what));
         }
     }
-    Ok(Traced { outcome, recorded: recorder.finish(), stdout, stderr })
+    Traced { outcome, recorded: recorder.finish(), stdout, stderr }
 }
 
 /// A recorder that several threads talk to.
