@@ -34,6 +34,15 @@ fn nothing_is_granted_but_what_the_flags_say() {
 }
 
 #[test]
+fn a_secret_that_is_set_by_hand_is_not_in_the_trace() {
+    let stage = Stage::new();
+    let arguments = ["exec", "-q", "--env", "API_TOKEN=hunter2-by-hand", "--", "sh", "-c", "echo $API_TOKEN"];
+    assert_eq!(text(&stage.run(&arguments).stdout), "hunter2-by-hand\n");
+    let recorded = fs::read_to_string(&stage.traces()[0]).unwrap();
+    assert!(recorded.contains("[REDACTED:API_TOKEN]") && !recorded.contains("hunter2-by-hand"), "{recorded}");
+}
+
+#[test]
 fn it_starts_where_it_is_called_if_that_is_granted() {
     let stage = Stage::new();
     let output = stage.run(&["exec", "-q", "--read", ".", "--", "pwd"]);

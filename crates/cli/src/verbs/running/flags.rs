@@ -102,6 +102,9 @@ impl Flags {
         }
         job.tmp = kept.map(|kept| kept.0.clone());
         job.redact_variables(std::env::vars_os());
+        // What is set by hand is as secret as what is handed on.
+        let set: Vec<_> = job.set_env.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        job.redact_variables(set);
     }
 
     /// The folder that takes the place of /tmp, where one is to be kept.
