@@ -2,9 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![cfg(target_os = "linux")]
 
-#[path = "../../enforcer/tests/common/missing.rs"]
-#[allow(dead_code, reason = "some of it is for other tests")]
-mod missing;
+use skillsandbox_test_support::missing;
 mod sandboxed;
 
 use std::path::{Path, PathBuf};

@@ -2,14 +2,12 @@
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[path = "../../tracer/tests/stories/mod.rs"]
-mod stories;
-
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use skillsandbox_test_support::stories;
 use skillsandbox_tracer::Trace;
 
 fn trace(arguments: &[&str]) -> Output {

@@ -5,7 +5,7 @@
 
 use skillsandbox_manifest::{Code, MAX_BYTES, Manifest, SkillDoc};
 
-mod hostile_texts;
+use skillsandbox_test_support::hostile_manifests;
 
 #[track_caller]
 fn refused(text: &str) -> Code {
@@ -15,7 +15,7 @@ fn refused(text: &str) -> Code {
 #[test]
 fn every_hostile_text_is_answered() {
     let mut wrong = Vec::new();
-    for (name, text, code) in hostile_texts::all() {
+    for (name, text, code) in hostile_manifests::all() {
         assert!(text.len() <= MAX_BYTES, "{name}: {} bytes", text.len());
         let invalid = Manifest::parse(&text).expect_err(name);
         if !invalid.diagnostics.iter().any(|d| d.code == code) {

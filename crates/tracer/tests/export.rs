@@ -2,11 +2,10 @@
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod stories;
-
 use std::io;
 
 use serde_json::{Value, json};
+use skillsandbox_test_support::stories;
 use skillsandbox_tracer::{Event, Trace, Verdict, export};
 
 fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {

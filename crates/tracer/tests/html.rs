@@ -2,14 +2,10 @@
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod stories;
-
-#[path = "common/browser.rs"]
-mod browser;
-
 use std::path::PathBuf;
 
-use browser::{Browser, Shown};
+use skillsandbox_test_support::browser::{Browser, Shown};
+use skillsandbox_test_support::stories;
 use skillsandbox_tracer::Trace;
 use skillsandbox_tracer::render::html;
 

@@ -2,8 +2,7 @@
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod stories;
-
+use skillsandbox_test_support::stories;
 use skillsandbox_tracer::render::text::{Timeline, show};
 use skillsandbox_tracer::render::{Glyphs, Look};
 use skillsandbox_tracer::{Process, Trace, Verdict};

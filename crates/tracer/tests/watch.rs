@@ -2,10 +2,9 @@
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod stories;
-
 use std::io::{self, Write};
 
+use skillsandbox_test_support::stories;
 use skillsandbox_tracer::render::{Glyphs, Look, Style, Watch};
 use skillsandbox_tracer::{Class, Event, Trace, Verdict, What};
 use unicode_width::UnicodeWidthChar as _;

@@ -6,10 +6,6 @@ mod arguments;
 mod client;
 mod confinement;
 mod lifetime;
-// Skips are told in one way, by whoever skips.
-#[allow(dead_code)]
-#[path = "../../../enforcer/tests/common/missing.rs"]
-mod missing;
 mod others;
 mod output;
 mod rows;

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::client::World;
-use crate::missing;
+use skillsandbox_test_support::missing;
 
 /// The folder of the clients, if this one is there.
 fn client(name: &str, program: &str) -> Option<PathBuf> {

@@ -9,8 +9,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![cfg(target_os = "linux")]
 
-#[path = "../common/missing.rs"]
-mod missing;
+use skillsandbox_test_support::missing;
 mod run;
 mod servers;
 mod tls;

@@ -16,9 +16,9 @@ mod everyday;
 mod git;
 mod java;
 mod languages;
-#[path = "../common/missing.rs"]
-mod missing;
 mod network;
 mod node;
 mod python;
 mod shell;
+
+use skillsandbox_test_support::missing;

@@ -5,9 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-#[allow(dead_code)]
-#[path = "../../../enforcer/tests/common/missing.rs"]
-mod missing;
+use skillsandbox_test_support::missing;
 
 mod collector;
 mod environment;

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 const INSIDE: [&str; 6] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 /// Of the programs that are started by name: those that are not where a sandbox looks for them.
-pub(crate) fn inside<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn inside<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     missing_from(&INSIDE.map(PathBuf::from), names)
 }
 
 /// Of the programs that a launching program starts: those that it would not find.
-pub(crate) fn outside<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn outside<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     missing_from(&std::env::split_paths(&path).collect::<Vec<_>>(), names)
 }
@@ -28,7 +28,7 @@ fn missing_from<'a>(places: &[PathBuf], names: impl IntoIterator<Item = &'a str>
 }
 
 /// Says that a test is left out for want of `missing`, and never lets that pass unseen. Always false.
-pub(crate) fn skip(missing: &[&str]) -> bool {
+pub fn skip(missing: &[&str]) -> bool {
     let required = std::env::var("SKILLSANDBOX_REQUIRE").unwrap_or_default();
     let wanted: Vec<&&str> =
         missing.iter().filter(|name| required.split([',', ' ']).any(|required| required == **name)).collect();

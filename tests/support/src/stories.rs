@@ -1,6 +1,6 @@
 //! Traces as a run of the example skills would leave them, and worse ones, as code.
-// Each test program uses a part of it; a story is told in one piece.
-#![allow(dead_code, clippy::too_many_lines)]
+// A story is told in one piece.
+#![allow(clippy::too_many_lines)]
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use skillsandbox_tracer::{Connection, Event, FileOperation, Header, Line, Process, Trace, Verdict, What};
 
 /// Puts events in their places, and adds up what they came to.
-pub(crate) struct Maker {
+pub struct Maker {
     header: Header,
     events: Vec<Event>,
     findings: Vec<Value>,
 }
 
 impl Maker {
-    pub(crate) fn new(skill: &str) -> Self {
+    pub fn new(skill: &str) -> Self {
         let mut header = Header::new(skill, "skillsandbox 0.1.0");
         header.trace_id = "2f6b1a52-0d0e-4a59-9a10-6a6e65f6c001".parse().unwrap();
         header.skill_version = Some("0.1.0".to_owned());
@@ -29,7 +29,7 @@ impl Maker {
     }
 
     /// An event, so many microseconds after the one before.
-    pub(crate) fn after(&mut self, us: u64, event: Event) -> u64 {
+    pub fn after(&mut self, us: u64, event: Event) -> u64 {
         let elapsed = self.events.last().map_or(0, |last| last.elapsed_us) + us;
         let mut event = event;
         event.sequence = self.events.len() as u64;
@@ -39,7 +39,7 @@ impl Maker {
         self.events.len() as u64 - 1
     }
 
-    pub(crate) fn finding(
+    pub fn finding(
         &mut self,
         class: &str,
         severity: &str,
@@ -61,7 +61,7 @@ impl Maker {
         }));
     }
 
-    pub(crate) fn trace(self) -> Trace {
+    pub fn trace(self) -> Trace {
         let count = |verdict| -> u64 {
             let judged =
                 |event: &&Event| event.verdict == Some(verdict) && !matches!(event.what, What::Policy { .. });
@@ -91,26 +91,26 @@ impl Maker {
     }
 }
 
-pub(crate) fn python() -> Process {
+pub fn python() -> Process {
     let mut process = Process::new(41_872, Some("/usr/bin/python3.12".to_owned()));
     process.inner_pid = Some(2);
     process.parent = Some(41_870);
     process
 }
 
-pub(crate) fn shell() -> Process {
+pub fn shell() -> Process {
     let mut process = Process::new(41_880, Some("/usr/bin/dash".to_owned()));
     process.inner_pid = Some(5);
     process.parent = Some(41_872);
     process
 }
 
-pub(crate) fn policy(subject: &str, message: &str, figures: &[(&str, u64)]) -> Event {
+pub fn policy(subject: &str, message: &str, figures: &[(&str, u64)]) -> Event {
     let figures = figures.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
     Event::new(What::Policy { subject: subject.to_owned(), message: message.to_owned(), figures })
 }
 
-pub(crate) fn file(operation: FileOperation, path: &str, verdict: Verdict) -> Event {
+pub fn file(operation: FileOperation, path: &str, verdict: Verdict) -> Event {
     let rule = match verdict {
         Verdict::Denied => "not granted",
         _ => "filesystem.read",
@@ -120,17 +120,17 @@ pub(crate) fn file(operation: FileOperation, path: &str, verdict: Verdict) -> Ev
         .by(python())
 }
 
-pub(crate) fn exec(process: Process, path: &str, argv: &[&str], verdict: Verdict) -> Event {
+pub fn exec(process: Process, path: &str, argv: &[&str], verdict: Verdict) -> Event {
     let argv = argv.iter().map(|argument| (*argument).to_owned()).collect();
     Event::new(What::Exec { path: path.to_owned(), argv }).judged(verdict, None).by(process)
 }
 
-pub(crate) fn dns(name: &str, verdict: Verdict) -> Event {
+pub fn dns(name: &str, verdict: Verdict) -> Event {
     let what = What::DnsQuery { name: Some(name.to_owned()), server: Some("10.0.2.3".to_owned()) };
     Event::new(what).judged(verdict, "network.egress".to_owned()).by(python())
 }
 
-pub(crate) fn connect(name: &str, port: u16, verdict: Verdict, reason: &str, bytes: (u64, u64)) -> Event {
+pub fn connect(name: &str, port: u16, verdict: Verdict, reason: &str, bytes: (u64, u64)) -> Event {
     let mut connection = Connection::default();
     connection.name = Some(name.to_owned());
     connection.address = Some("198.18.0.7".to_owned());
@@ -142,15 +142,15 @@ pub(crate) fn connect(name: &str, port: u16, verdict: Verdict, reason: &str, byt
     Event::new(What::NetConnect(connection)).judged(verdict, "network.egress".to_owned()).by(python())
 }
 
-pub(crate) fn out(text: &str) -> Event {
+pub fn out(text: &str) -> Event {
     Event::new(What::Stdout(Line::new(text))).by(python())
 }
 
-pub(crate) fn err(text: &str) -> Event {
+pub fn err(text: &str) -> Event {
     Event::new(What::Stderr(Line::new(text))).by(python())
 }
 
-pub(crate) fn ended(code: i32) -> Event {
+pub fn ended(code: i32) -> Event {
     Event::new(What::RunEnded { exit_code: Some(code), signal: None, end: "itself".to_owned(), error: None })
 }
 
@@ -187,7 +187,7 @@ fn lookup(maker: &mut Maker) {
 }
 
 /// The weather skill, which does what it says.
-pub(crate) fn weather() -> Trace {
+pub fn weather() -> Trace {
     let mut maker = Maker::new("weather-lookup");
     beginning(&mut maker, "Oslo");
     lookup(&mut maker);
@@ -196,7 +196,7 @@ pub(crate) fn weather() -> Trace {
 }
 
 /// The same, with an attacker in it: keys are looked for, found nowhere, and sent nowhere.
-pub(crate) fn malicious_weather() -> Trace {
+pub fn malicious_weather() -> Trace {
     use FileOperation::{Read, Write};
     let mut maker = Maker::new("weather-lookup-malicious");
     beginning(&mut maker, "Oslo");
@@ -313,7 +313,7 @@ pub(crate) fn malicious_weather() -> Trace {
 }
 
 /// Texts that each reader in turn would stumble over.
-pub(crate) const HOSTILE: [&str; 20] = [
+pub const HOSTILE: [&str; 20] = [
     "</script><script>document.title=`PWNED`</script>",
     "<!--<script>",
     "--></script><img src=x onerror=\"document.title=`PWNED`\">",
@@ -337,7 +337,7 @@ pub(crate) const HOSTILE: [&str; 20] = [
 ];
 
 /// A trace in which every text is hostile.
-pub(crate) fn hostile() -> Trace {
+pub fn hostile() -> Trace {
     let mut maker = Maker::new(HOSTILE[0]);
     for (number, text) in HOSTILE.iter().enumerate() {
         let text = (*text).to_owned();
@@ -395,7 +395,7 @@ pub(crate) fn hostile() -> Trace {
 }
 
 /// So many events of every kind.
-pub(crate) fn many(count: u64) -> Trace {
+pub fn many(count: u64) -> Trace {
     let mut maker = Maker::new("busy");
     for number in 0..count {
         let event = match number % 10 {

@@ -3,28 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-#[allow(dead_code)]
-#[path = "../../../enforcer/tests/common/missing.rs"]
-mod missing;
+use crate::missing;
 
 /// Milliseconds of the page's own time that it may take: the browser stops then by itself, loaded or not.
 const PATIENCE: &str = "60000";
 
-pub(crate) struct Browser {
+pub struct Browser {
     program: &'static str,
     profile: tempfile::TempDir,
 }
 
 /// A page after its script ran.
-pub(crate) struct Shown {
-    pub(crate) dom: String,
+pub struct Shown {
+    pub dom: String,
     /// What it said on the console.
-    pub(crate) console: Vec<String>,
+    pub console: Vec<String>,
 }
 
 impl Browser {
     /// The first that is here; or says that there is none, where that is allowed.
-    pub(crate) fn find() -> Option<Self> {
+    pub fn find() -> Option<Self> {
         const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
         let Some(program) = NAMES.into_iter().find(|name| missing::outside([*name]).is_empty()) else {
             missing::skip(&["chromium"]);
@@ -53,7 +51,7 @@ impl Browser {
     }
 
     /// Opens a page, at a place in it.
-    pub(crate) fn open(&self, page: &Path, place: &str) -> Shown {
+    pub fn open(&self, page: &Path, place: &str) -> Shown {
         let address = format!("file://{}{place}", page.display());
         let output = self.command().arg("--dump-dom").arg(address).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -62,7 +60,7 @@ impl Browser {
     }
 
     /// A picture of it.
-    pub(crate) fn picture(&self, page: &Path, to: &Path) -> PathBuf {
+    pub fn picture(&self, page: &Path, to: &Path) -> PathBuf {
         let address = format!("file://{}", page.display());
         let output =
             self.command().arg(format!("--screenshot={}", to.display())).arg(address).output().unwrap();

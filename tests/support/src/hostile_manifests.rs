@@ -25,7 +25,7 @@ fn parameters(pattern: &str, more: &str) -> String {
 
 #[allow(clippy::too_many_lines)] // a table
 /// Name, text, and a code that must be among its diagnostics.
-pub(crate) fn all() -> Vec<(&'static str, String, Code)> {
+pub fn all() -> Vec<(&'static str, String, Code)> {
     let pattern = |i: usize| {
         format!("  - {{ name: p{i}, type: string, pattern: '(\\w{{40}}|\\p{{L}}{{9}}){{{}}}' }}\n", i % 9 + 1)
     };
