@@ -1,5 +1,8 @@
 //! Benchmarks of whole commands: time and peak memory, beside an alternative in the same run.
 
+pub(crate) mod scanner;
+pub(crate) mod watch;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -27,17 +30,7 @@ pub(crate) fn manifest() -> anyhow::Result<()> {
     let target = target_dir()?;
     let binary = target.join("release/skillsandbox");
     let texts = target.join("bench/hostile");
-    let write = [
-        "run",
-        "--release",
-        "--quiet",
-        "--package",
-        "skillsandbox-manifest",
-        "--example",
-        "hostile_texts",
-        "--",
-    ];
-    succeed(cargo(write).arg(&texts))?;
+    succeed(Command::new(build_program("hostile_manifests")?).arg(&texts))?;
 
     let floor = median(&["true".into()])?;
     print_row("start of an empty program (true)", floor, floor);
@@ -69,17 +62,14 @@ pub(crate) fn manifest() -> anyhow::Result<()> {
 fn floor() -> anyhow::Result<()> {
     let program = target_dir()?.join("bench/floor");
     fs::create_dir_all(target_dir()?.join("bench"))?;
-    succeed(Command::new("cc").args(["-O2", "-o"]).arg(&program).arg(root().join("benches/floor.c")))?;
-    println!("the least that a supervisor can cost (benches/floor.c):");
+    succeed(Command::new("cc").args(["-O2", "-o"]).arg(&program).arg(root().join("xtask/bench/floor.c")))?;
+    println!("the least that a supervisor can cost (xtask/bench/floor.c):");
     succeed(&mut Command::new(&program))
 }
 
 /// Start, steady state and thousands of runs of the sandbox, beside bubblewrap, where it is installed, and no sandbox.
 pub(crate) fn enforcer() -> anyhow::Result<()> {
-    let environment = setup::run()?;
-    let build = ["build", "--release", "--package", "skillsandbox-benches", "--example", "sandbox"];
-    succeed(cargo(build).envs(environment))?;
-    let program = target_dir()?.join("release/examples/sandbox");
+    let program = build_program("sandbox")?;
     for part in ["start", "steady", "observed", "soak", "ends"] {
         println!();
         succeed(Command::new(&program).arg(part))?;
@@ -92,10 +82,7 @@ pub(crate) fn enforcer() -> anyhow::Result<()> {
 
 /// Connections, bytes and the start with names granted, beside bare loopback.
 pub(crate) fn network() -> anyhow::Result<()> {
-    let environment = setup::run()?;
-    let build = ["build", "--release", "--package", "skillsandbox-benches", "--example", "network"];
-    succeed(cargo(build).envs(environment))?;
-    let program = target_dir()?.join("release/examples/network");
+    let program = build_program("network")?;
     for part in ["connections", "lookups", "download", "upload", "concurrent", "start"] {
         println!();
         succeed(Command::new(&program).arg(part))?;
@@ -105,10 +92,20 @@ pub(crate) fn network() -> anyhow::Result<()> {
 
 /// Queries of a history of a million runs, beside a search of the same in a file of lines.
 pub(crate) fn history() -> anyhow::Result<()> {
+    succeed(&mut Command::new(build_program("history")?))
+}
+
+/// An audit of a thousand installed skills, beside reading their files.
+pub(crate) fn audit() -> anyhow::Result<()> {
+    succeed(&mut Command::new(build_program("audit")?))
+}
+
+/// Builds one of the programs in xtask/bench; where it is.
+fn build_program(name: &str) -> anyhow::Result<PathBuf> {
     let environment = setup::run()?;
-    let build = ["build", "--release", "--package", "skillsandbox-benches", "--example", "history"];
+    let build = ["build", "--release", "--package", "skillsandbox-bench-programs", "--bin", name];
     succeed(cargo(build).envs(environment))?;
-    succeed(&mut Command::new(target_dir()?.join("release/examples/history")))
+    Ok(target_dir()?.join("release").join(name))
 }
 
 fn other_validator(skill: &Path, floor: Cost) -> anyhow::Result<()> {

@@ -8,8 +8,6 @@
 
 mod behaviours;
 mod bench;
-mod bench_scanner;
-mod bench_watch;
 mod demo;
 mod elsewhere;
 mod eval;
@@ -49,6 +47,7 @@ For parts of the work:
   bench network         what reaching a name costs, beside bare loopback
   bench watch           how much slower a program gets when each thing that it does is shown
   bench history         queries of a million recorded runs, beside a search of the same in a file of lines
+  bench audit           an audit of a thousand installed skills, beside reading their files
   bench check-path      decisions a second of `skillsandbox check-path --stdin`
   bench scanner [--corpus DIR]
                         instructions of a scan under callgrind; time and memory of `skillsandbox scan`
@@ -78,12 +77,13 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(None),
         ["bench", "manifest"] => bench::manifest(),
-        ["bench", "scanner", "--corpus", corpus] => bench_scanner::run(Some(corpus)),
-        ["bench", "scanner"] => bench_scanner::run(None),
+        ["bench", "scanner", "--corpus", corpus] => bench::scanner::run(Some(corpus)),
+        ["bench", "scanner"] => bench::scanner::run(None),
         ["bench", "enforcer"] => bench::enforcer(),
         ["bench", "network"] => bench::network(),
         ["bench", "history"] => bench::history(),
-        ["bench", "watch"] => bench_watch::run(),
+        ["bench", "audit"] => bench::audit(),
+        ["bench", "watch"] => bench::watch::run(),
         ["bench", "check-path"] => bench::check_path(),
         ["eval", rest @ ..] => eval::run(rest),
         ["measure", command @ ..] => bench::measure(command),

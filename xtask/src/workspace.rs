@@ -144,7 +144,19 @@ mod tests {
             ],
         ),
         // Only with its feature `mutate`.
-        ("skillsandbox-benches", &["skillsandbox-scanner"]),
+        ("skillsandbox-benches", &[]),
+        (
+            "skillsandbox-bench-programs",
+            &[
+                "skillsandbox-benches",
+                "skillsandbox-enforcer",
+                "skillsandbox-scanner",
+                "skillsandbox-store",
+                "skillsandbox-test-support",
+            ],
+        ),
+        ("skillsandbox-test-support", &["skillsandbox-manifest", "skillsandbox-tracer"]),
+        ("skillsandbox-scanner-eval", &["skillsandbox-scanner"]),
         // Attacks any sandbox from within: it knows nothing of ours.
         ("skillsandbox-probe", &[]),
         ("skillsandbox-network-tests", &["skillsandbox-enforcer"]),

@@ -12,7 +12,7 @@ use crate::workspace::{cargo, root, succeed, target_dir};
 /// How much more than before is a regression: compilers differ by less.
 const TOLERANCE: f64 = 1.05;
 /// Where the numbers of the last measurement are kept.
-const BASELINE: &str = "benches/instructions.txt";
+const BASELINE: &str = "xtask/bench/instructions.txt";
 
 pub(crate) fn run(corpus: Option<&str>) -> anyhow::Result<()> {
     let build = [
@@ -21,8 +21,7 @@ pub(crate) fn run(corpus: Option<&str>) -> anyhow::Result<()> {
         "--package",
         "skillsandbox",
         "--package",
-        "skillsandbox-benches",
-        "--examples",
+        "skillsandbox-bench-programs",
         "--bins",
     ];
     succeed(&mut cargo(build))?;
@@ -37,7 +36,7 @@ pub(crate) fn run(corpus: Option<&str>) -> anyhow::Result<()> {
         let scan = [binary, "scan".into(), "--format".into(), "ndjson".into(), skills];
         print_row("scan the whole corpus", median(&scan)?, floor);
     }
-    instructions(&target.join("release/examples/scan_text"))
+    instructions(&target.join("release/scan_text"))
 }
 
 /// Instructions by what is scanned; an error where they are many more than the last time.
