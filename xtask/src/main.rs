@@ -16,6 +16,7 @@ mod mcp_clients;
 #[cfg(feature = "mutate")]
 mod mutate;
 mod ordinary;
+mod packages;
 mod rotel;
 mod setup;
 mod skipped;
@@ -37,6 +38,7 @@ For everybody:
 For parts of the work:
   setup [--tests]       only the set-up: find or install libseccomp; and what the tests need
   test-ordinary         as root: the sandbox's tests again, as an ordinary user (part of `test`)
+  packages              whether every crate could be published as it is (part of `test`)
   behaviours [--check]  how many of the promised behaviours a named test proves
   generate [--check]    write the generated files, or fail where one is stale
   eval --corpus DIR     the scanner on a labelled corpus: recall, false alarms, time
@@ -70,6 +72,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["demo", rest @ ..] => demo::run(rest),
         ["test"] => test::run(),
         ["test-ordinary"] => test::test_environment().and_then(|environment| ordinary::run(&environment)),
+        ["packages"] => setup::run().and_then(|environment| packages::check(&environment)),
         ["setup"] => setup::run().map(|_| ()),
         ["setup", "--tests"] => test::test_environment().map(|_| ()),
         ["behaviours"] => behaviours::run(),

@@ -53,6 +53,7 @@ pub(crate) fn shown(command: &Command) -> String {
 #[derive(Debug)]
 pub(crate) struct Package {
     pub(crate) name: String,
+    pub(crate) version: String,
     pub(crate) publishable: bool,
     pub(crate) is_library: bool,
     /// Packages of the workspace it needs to build, tests aside.
@@ -75,6 +76,7 @@ impl Package {
         let depends_on = depends_on.filter_map(|dependency| Some(dependency["name"].as_str()?.to_owned()));
         Self {
             name: package["name"].as_str().unwrap_or_default().to_owned(),
+            version: package["version"].as_str().unwrap_or_default().to_owned(),
             // `publish = false` is an empty list of registries.
             publishable: package["publish"].as_array().is_none_or(|registries| !registries.is_empty()),
             is_library: list("targets").iter().any(|target| target["kind"][0] == "lib"),
@@ -198,6 +200,7 @@ mod tests {
     fn a_wrong_edge_is_found() {
         let package = |name: &str, depends_on: &[&str]| Package {
             name: name.to_owned(),
+            version: String::new(),
             publishable: true,
             is_library: true,
             depends_on: depends_on.iter().map(|name| (*name).to_owned()).collect(),
