@@ -103,6 +103,7 @@ mod tests {
     /// Who may depend on whom (docs/ARCHITECTURE.md). Crates that are not here yet appear with their work; one that is
     /// in the workspace and not here fails the test, so that its place is thought about.
     const MAY_USE: &[(&str, &[&str])] = &[
+        ("skillsandbox-terms", &[]),
         ("skillsandbox-manifest", &[]),
         ("skillsandbox-path-policy", &[]),
         ("skillsandbox-command-policy", &[]),
