@@ -182,7 +182,7 @@ impl Job {
     pub fn redact_variables(&mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) {
         for (name, value) in variables {
             let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else { continue };
-            if skillsandbox_manifest::is_sensitive(&name) {
+            if skillsandbox_text::is_secret_name(&name) {
                 self.secrets.push((name, value));
             }
         }

@@ -2,8 +2,18 @@
 #![forbid(unsafe_code)]
 
 mod characters;
+mod escape;
+#[cfg(feature = "json")]
+mod json;
+mod line;
+mod secret_name;
 
 pub use characters::{
     is_bidi_control, is_deceptive, is_default_ignorable, is_emoji_selector, is_filler, is_hidden,
     is_invisible, is_joiner, is_tag, is_variation_selector,
 };
+pub use escape::{Escape, Glyphs, Keep, columns, most_columns};
+#[cfg(feature = "json")]
+pub use json::{EscapedJson, escape_json, write_json_fragment};
+pub use line::{ShownBytes, escape_line, escape_lines, push_visible, shorten, shorten_line, truncate_bytes};
+pub use secret_name::is_secret_name;

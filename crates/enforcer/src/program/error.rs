@@ -115,10 +115,5 @@ fn hint(near: Option<&str>, refused: Option<&PathBuf>) -> String {
 
 /// A path for a message: names come from strangers, and a terminal obeys what it is shown.
 fn shown(path: &Path) -> String {
-    let plain = |letter: char| matches!(letter, '"' | '\'' | '\\');
-    let text = path.to_string_lossy();
-    let parts = text
-        .chars()
-        .map(|letter| if plain(letter) { letter.to_string() } else { letter.escape_debug().to_string() });
-    parts.collect()
+    skillsandbox_text::escape_line(&path.to_string_lossy())
 }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::escape::Glyphs;
+use skillsandbox_text::Glyphs;
+
 use crate::{Class, Connection, Event, FileOperation, Severity, Verdict, What};
 
 /// What an event is called, in nine letters at most.

@@ -41,7 +41,7 @@ impl Asked {
             parameters: Map::new(),
             arguments: arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect(),
             secret_parameters: Vec::new(),
-            secrets: variables.filter(|(name, _)| skillsandbox_manifest::is_sensitive(name)).collect(),
+            secrets: variables.filter(|(name, _)| skillsandbox_text::is_secret_name(name)).collect(),
         }
     }
 

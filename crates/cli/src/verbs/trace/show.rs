@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use skillsandbox_tracer::render::text::{self, Timeline};
-use skillsandbox_tracer::render::{Glyphs, Look, Style};
+use skillsandbox_text::Glyphs;
+use skillsandbox_tracer::render::{Look, Style};
 
 use super::files;
 use crate::output::Answer;
