@@ -378,9 +378,7 @@ impl Lexer<'_> {
                 (Rule::ControlCharacter, "a reader would not see what it does", "remove it")
             }
             // Joins and separates letters in some scripts and in emoji: fine in quotes.
-            _ if is_joiner(c) && !quoted => {
-                (Rule::ControlCharacter, "a reader would not see it", QUOTE_IT)
-            }
+            _ if is_joiner(c) && !quoted => (Rule::ControlCharacter, "a reader would not see it", QUOTE_IT),
             _ if c.is_whitespace() && c != '\t' && !quoted => {
                 (Rule::ControlCharacter, "it looks like a space and separates nothing", "use a plain space")
             }

@@ -6,8 +6,8 @@ use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use skillsandbox_text::push_visible;
 use skillsandbox_scanner::Report;
+use skillsandbox_text::push_visible;
 
 use crate::error::{At as _, Error};
 use crate::layout::Layout;

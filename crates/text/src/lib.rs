@@ -6,6 +6,10 @@ mod escape;
 #[cfg(feature = "json")]
 mod json;
 mod line;
+#[cfg(feature = "secrets")]
+mod redact;
+#[cfg(feature = "secrets")]
+mod secret;
 mod secret_name;
 
 pub use characters::{
@@ -16,4 +20,8 @@ pub use escape::{Escape, Glyphs, Keep, columns, most_columns};
 #[cfg(feature = "json")]
 pub use json::{EscapedJson, escape_json, write_json_fragment};
 pub use line::{ShownBytes, escape_line, escape_lines, push_visible, shorten, shorten_line, truncate_bytes};
+#[cfg(feature = "secrets")]
+pub use redact::{NextWord, RedactError, Redactor, SecretSpan, Unused, redact_named_values};
+#[cfg(feature = "secrets")]
+pub use secret::{REDACTED, Secret};
 pub use secret_name::is_secret_name;

@@ -29,7 +29,9 @@ pub fn escape_line(text: &str) -> String {
 #[must_use]
 pub fn escape_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    text.chars().for_each(|c| push_visible(&mut out, c));
+    for c in text.chars() {
+        if is_deceptive(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
     out
 }
 
@@ -45,10 +47,10 @@ pub fn shorten_line(text: &str, most: usize) -> String {
     let mut out = String::with_capacity(text.len().min(most));
     let mut chars = text.chars();
     for c in chars.by_ref().take(most) {
-        if matches!(c, '\n' | '\t') {
+        if is_deceptive(c) || matches!(c, '\n' | '\t') {
             out.extend(c.escape_default());
         } else {
-            push_visible(&mut out, c);
+            out.push(c);
         }
     }
     if chars.next().is_some() {
@@ -57,10 +59,10 @@ pub fn shorten_line(text: &str, most: usize) -> String {
     out
 }
 
-/// Adds a character, or its escape if it is [deceptive](is_deceptive): for a writer that has escapes of its own, such as of XML.
+/// Adds a character, or `\u{…}` if it is [deceptive](is_deceptive): for a writer that has escapes of its own, such as of XML.
 pub fn push_visible(out: &mut String, c: char) {
     if is_deceptive(c) {
-        out.extend(c.escape_default());
+        out.extend(c.escape_unicode());
     } else {
         out.push(c);
     }
@@ -163,7 +165,11 @@ mod tests {
             assert_eq!(same, !is_deceptive(c) && !matches!(c, '\n' | '\t'), "{c:?}");
             assert!(same || line.is_ascii(), "{c:?} {line}");
             assert!(!line.chars().any(is_hidden) || same, "{c:?}");
-            assert_eq!(ShownBytes::new(format!("a{c}b").as_bytes(), 9).to_string() == line, c != '`', "{c:?}");
+            assert_eq!(
+                ShownBytes::new(format!("a{c}b").as_bytes(), 9).to_string() == line,
+                c != '`',
+                "{c:?}"
+            );
         }
     }
 

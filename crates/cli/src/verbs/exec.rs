@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, ensure};
 use clap::{Args, ValueEnum};
 use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile};
-use skillsandbox_text::is_secret_name;
 use skillsandbox_run::{Job, run};
+use skillsandbox_text::is_secret_name;
 
 use super::running::{self, flags::Flags, past::Asked};
 use crate::output::Answer;

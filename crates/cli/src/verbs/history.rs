@@ -7,8 +7,8 @@ mod stats;
 use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
 use skillsandbox_store::history::{Edge, Filter, History as Store, Status, moment};
-use skillsandbox_tracer::Class;
 use skillsandbox_text::{Escape, Glyphs, Keep};
+use skillsandbox_tracer::Class;
 
 use super::running::past;
 use crate::output::Answer;

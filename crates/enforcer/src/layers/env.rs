@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
+use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 
 use serde::Serialize;
@@ -10,7 +11,7 @@ use skillsandbox_text::is_secret_name;
 use crate::error::{Error, PlanProblem};
 
 /// Which variables a confined command sees.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Environment {
     set: BTreeMap<OsString, OsString>,
     allow: Vec<String>,
@@ -27,6 +28,19 @@ pub struct EnvironmentCounts {
     pub stripped: usize,
     /// Of those, the ones whose names speak of secrets.
     pub stripped_secrets: usize,
+}
+
+/// Without the values of variables whose names are those of secrets.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_secret = |name: &OsStr| name.to_str().is_none_or(is_secret_name);
+        let shown =
+            |(name, value)| if is_secret(name) { (name, OsStr::new("[REDACTED]")) } else { (name, value) };
+        let set: BTreeMap<&OsStr, &OsStr> =
+            self.set.iter().map(|(name, value)| shown((name.as_os_str(), value.as_os_str()))).collect();
+        let mut environment = f.debug_struct("Environment");
+        environment.field("set", &set).field("allow", &self.allow).field("deny", &self.deny).finish()
+    }
 }
 
 impl Environment {
@@ -194,6 +208,18 @@ mod tests {
             "LANG",
         ];
         assert_eq!(seen(&environment, &host), ["LANG", "MY_API_KEY", "PWD"]);
+    }
+
+    #[test]
+    fn debug_shows_no_secret_that_is_set() {
+        let mut environment = Environment::default();
+        environment.set(OsStr::new("API_TOKEN"), OsStr::new("hunter2"));
+        environment.set(OsStr::new("MODE"), OsStr::new("fast"));
+        let shown = format!("{environment:?}");
+        assert!(
+            !shown.contains("hunter2") && shown.contains("API_TOKEN") && shown.contains("fast"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -39,7 +39,6 @@ mod clean;
 mod csv;
 mod entry;
 mod error;
-mod named;
 mod place;
 mod query;
 mod record;
@@ -52,7 +51,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
-use skillsandbox_tracer::Redactor;
+use skillsandbox_text::Redactor;
 
 pub use bounds::{KEEP, MAX_BYTES};
 pub use csv::{csv_header, csv_line};
