@@ -11,6 +11,8 @@ mod redact;
 #[cfg(feature = "secrets")]
 mod secret;
 mod secret_name;
+#[cfg(feature = "shell")]
+mod shell;
 
 pub use characters::{
     is_bidi_control, is_deceptive, is_default_ignorable, is_emoji_selector, is_filler, is_hidden,
@@ -25,3 +27,5 @@ pub use redact::{NextWord, RedactError, Redactor, SecretSpan, Unused, redact_nam
 #[cfg(feature = "secrets")]
 pub use secret::{REDACTED, Secret};
 pub use secret_name::is_secret_name;
+#[cfg(feature = "shell")]
+pub use shell::{quote_word, quote_words};
