@@ -5,6 +5,8 @@ use std::io::{self, Write as _};
 /// Text of unknown origin for a terminal, and JSON for one.
 pub(crate) use skillsandbox_text::{escape_json as escaped, escape_line as visible};
 
+use crate::style::{RED, RESET};
+
 /// What the exit code says: 0 or 1, or the code of what was run. An error that is no answer is 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -28,7 +30,7 @@ pub(crate) fn message(text: &str) {
 }
 
 pub(crate) fn error(error: &anyhow::Error) {
-    message(&format!("\u{1b}[1;31merror\u{1b}[0m: {}", visible(&format!("{error:#}"))));
+    message(&format!("{RED}error{RESET}: {}", visible(&format!("{error:#}"))));
 }
 
 /// Writes a result for a program.

@@ -13,6 +13,7 @@ use skillsandbox_tracer::Classification;
 
 use super::flags::Flags;
 use crate::output::{message, visible};
+use crate::style::{RESET, YELLOW};
 
 /// Where this user's history is.
 pub(crate) fn file() -> Option<PathBuf> {
@@ -145,7 +146,7 @@ fn keep(flags: &Flags, entry: &Entry) {
     };
     if let Err(error) = kept {
         message(&format!(
-            "\u{1b}[33mwarning\u{1b}[0m: this run is not in the history: {}; `--no-history` does without",
+            "{YELLOW}warning{RESET}: this run is not in the history: {}; `--no-history` does without",
             visible(&error)
         ));
     }
