@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use skillsandbox_manifest::{Diagnostic, Invalid, LoadError, is_deceptive};
+use skillsandbox_manifest::{Diagnostic, Invalid, LoadError};
+use skillsandbox_text::is_deceptive;
 
 use crate::output::visible;
 

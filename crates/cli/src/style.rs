@@ -1,8 +1,10 @@
 //! Colours. `anstream` takes them out again where they are not wanted.
 
-pub(crate) const BOLD: &str = "\u{1b}[1m";
-pub(crate) const DIM: &str = "\u{1b}[2m";
-pub(crate) const RED: &str = "\u{1b}[1;31m";
-pub(crate) const GREEN: &str = "\u{1b}[32m";
-pub(crate) const YELLOW: &str = "\u{1b}[33m";
-pub(crate) const RESET: &str = "\u{1b}[0m";
+use anstyle::{AnsiColor, Reset, Style};
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
+pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
+pub(crate) const RESET: Reset = Reset;

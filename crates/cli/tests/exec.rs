@@ -43,6 +43,32 @@ fn a_secret_that_is_set_by_hand_is_not_in_the_trace() {
 }
 
 #[test]
+fn a_pattern_hands_on_no_variable_whose_name_is_that_of_a_secret() {
+    let stage = Stage::new();
+    let secrets = [
+        "Authorization",
+        "DB_PWD",
+        "MYSQL_PWD",
+        "PGPASSWORD",
+        "X_API_KEY",
+        "SMTP_PASS",
+        "COOKIE",
+        "SENTRY_DSN",
+        "DATABASE_URL",
+        "GITHUB_TOKEN",
+    ];
+    let mut command = stage.command(&["exec", "-q", "--env", "*", "--", "env"]);
+    command.envs(secrets.map(|name| (name, "hunter2-of-the-host"))).env("GIVEN", "yes");
+    let out = text(&command.output().unwrap().stdout);
+    assert!(out.contains("GIVEN=yes\n"), "{out}");
+    assert!(!out.contains("hunter2"), "{out}");
+    // Its own name still hands one on.
+    let mut command = stage.command(&["exec", "-q", "--env", "*", "--env", "DB_PWD", "--", "env"]);
+    let out = text(&command.env("DB_PWD", "hunter2-of-the-host").output().unwrap().stdout);
+    assert!(out.contains("DB_PWD=hunter2-of-the-host\n"), "{out}");
+}
+
+#[test]
 fn it_starts_where_it_is_called_if_that_is_granted() {
     let stage = Stage::new();
     let output = stage.run(&["exec", "-q", "--read", ".", "--", "pwd"]);

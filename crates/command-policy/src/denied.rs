@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use skillsandbox_text::shorten_line;
+
 /// What a policy says of a command line. The strictest of several is the greatest.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -188,30 +190,7 @@ impl fmt::Display for Rule {
 /// Longest piece of a command line that a message repeats.
 const SHOWN: usize = 60;
 
-/// Text of unknown origin, fit for a log or a terminal.
+/// Text of unknown origin, fit for a log or a terminal. Backslashes and quotes stay as they were written.
 pub(crate) fn shown(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let mut out = String::new();
-    for c in text.chars() {
-        if out.len() >= SHOWN {
-            out.push('…');
-            break;
-        }
-        // Backslashes and quotes stay as they were written.
-        if c.is_control() || is_deceptive(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-/// Characters that hide, or that let a line read otherwise than it is: bidirectional marks, zero-width ones, line and
-/// paragraph separators, the second set of control characters, tags.
-pub(crate) fn is_deceptive(c: char) -> bool {
-    matches!(c,
-        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{200e}'
-        | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+    shorten_line(&String::from_utf8_lossy(bytes), SHOWN)
 }

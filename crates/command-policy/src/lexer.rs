@@ -3,8 +3,10 @@
 //! A word comes out only if dash and bash agree on it: what they read differently is refused, and so is what only an
 //! interactive shell would act on. There is no recursion, and every byte is looked at a bounded number of times.
 
+use skillsandbox_text::{is_deceptive, is_joiner};
+
 use crate::ansi_c;
-use crate::denied::{Denied, Place, Rule, is_deceptive};
+use crate::denied::{Denied, Place, Rule};
 use crate::words::{DOUBLE, PLAIN, SINGLE, Words, class};
 
 /// Longest command line: what Linux takes as one argument of `sh -c` (`MAX_ARG_STRLEN`, 32 pages).
@@ -372,13 +374,11 @@ impl Lexer<'_> {
             _ if c.is_control() && c != '\t' => {
                 (Rule::ControlCharacter, "control characters have no place in a command", "remove it")
             }
-            _ if is_deceptive(c) => {
+            _ if is_deceptive(c) && !is_joiner(c) => {
                 (Rule::ControlCharacter, "a reader would not see what it does", "remove it")
             }
             // Joins and separates letters in some scripts and in emoji: fine in quotes.
-            '\u{200c}' | '\u{200d}' if !quoted => {
-                (Rule::ControlCharacter, "a reader would not see it", QUOTE_IT)
-            }
+            _ if is_joiner(c) && !quoted => (Rule::ControlCharacter, "a reader would not see it", QUOTE_IT),
             _ if c.is_whitespace() && c != '\t' && !quoted => {
                 (Rule::ControlCharacter, "it looks like a space and separates nothing", "use a plain space")
             }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt as _;
@@ -13,8 +12,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use skillsandbox_text::{is_joiner, push_visible};
 
-use crate::denied::{Decision, Denied, is_deceptive};
+use crate::denied::{Decision, Denied};
 use crate::policy::CommandPolicy;
 
 /// Most that is kept of each of the two streams: what a skill's manifest takes by default.
@@ -261,11 +261,8 @@ fn sanitised(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if (c.is_control() && !matches!(c, '\n' | '\t')) || is_deceptive(c) {
-            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
-        } else {
-            out.push(c);
-        }
+        // Scripts and emoji need the joiners.
+        if is_joiner(c) { out.push(c) } else { push_visible(&mut out, c) }
     }
     out
 }

@@ -7,7 +7,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::diagnostic::{Code, Diagnostic, Sink, Span, Spanned, is_deceptive, quoted};
+use skillsandbox_text::is_deceptive;
+
+use crate::diagnostic::{Code, Diagnostic, Sink, Span, Spanned, quoted};
 use crate::yaml::{Kind, Node, Scalar};
 
 /// Longest list or map anywhere; see `yaml::MAX_NODES` for the whole.

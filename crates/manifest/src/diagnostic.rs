@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::{Deref, Range};
 
 use serde::Serialize;
+use skillsandbox_text::shorten_line;
 
 /// How many diagnostics one text can produce. A hostile file of 256 KiB could otherwise hold tens of thousands;
 /// nobody reads past the first screen. The rest is counted in [`Invalid::more`].
@@ -498,47 +499,12 @@ impl Place<'_> {
 
 /// A short, printable form of untrusted text for a message, in backquotes.
 pub(crate) fn quoted(text: &str) -> String {
-    format!("`{}`", shortened(text, 60))
+    format!("`{}`", shorten_line(text, 60))
 }
 
 /// A message that another library made of untrusted text.
 pub(crate) fn printable(text: &str) -> String {
-    shortened(text, 200)
-}
-
-fn shortened(text: &str, most: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(most));
-    for (i, c) in text.chars().enumerate() {
-        if i == most {
-            out.push('…');
-            break;
-        }
-        if is_deceptive(c) || matches!(c, '\n' | '\t') {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-/// Whether a character is invisible, moves the cursor, or reorders what a reader sees (Trojan Source, CVE-2021-42574).
-///
-/// No value of a manifest may hold one, and nobody should print one that a stranger wrote. Line feed and tab are not among
-/// them: they are left to the field, or to whoever prints.
-#[must_use]
-#[allow(clippy::match_same_arms)] // one line a block of Unicode
-pub fn is_deceptive(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        // Unicode's default ignorables and blanks, but for the two selectors that every emoji in a sentence may carry.
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' => true,
-        '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => true,
-        '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' => true,
-        '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' => true,
-        '\u{e0000}'..='\u{e0fff}' => true,
-        c => c.is_control(),
-    }
+    shorten_line(text, 200)
 }
 
 #[cfg(test)]

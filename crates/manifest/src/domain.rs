@@ -4,8 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
+use skillsandbox_text::is_deceptive;
 
-use crate::diagnostic::{Code, Fault, is_deceptive, printable, quoted};
+use crate::diagnostic::{Code, Fault, printable, quoted};
 
 /// Longest text that is looked at as a name, in bytes. 253 characters is the longest name in ASCII, and a Unicode form is
 /// shorter than its ASCII form by more than its bytes are longer.

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
+use skillsandbox_text::is_emoji_selector;
 
 use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Spanned, quoted};
 use crate::{Manifest, raw};
@@ -136,7 +137,7 @@ impl FromStr for GrantPath {
             return Err(fault("a backslash is not a separator here").help("write `/`"));
         }
         let (base, rest) = split_base(text)?;
-        if rest.contains(['\u{fe0e}', '\u{fe0f}']) {
+        if rest.contains(is_emoji_selector) {
             return Err(fault("holds an invisible character"));
         }
         if rest.contains(['*', '?', '[', ']', '{', '}']) && !rest.contains('$') {

@@ -72,9 +72,9 @@ mod yaml;
 mod readme {}
 
 pub use crate::commands::{Commands, Entrypoint, Program};
-pub use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Related, Span, Spanned, is_deceptive};
+pub use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Related, Span, Spanned};
 pub use crate::domain::DomainPattern;
-pub use crate::env_vars::{EnvDecision, EnvPattern, EnvVars, is_sensitive};
+pub use crate::env_vars::{EnvDecision, EnvPattern, EnvVars};
 pub use crate::filesystem::{Access, Filesystem, GrantPath, Places};
 pub use crate::front_matter::{FrontMatter, ToolSpec};
 pub use crate::load::LoadError;

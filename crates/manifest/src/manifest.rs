@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use skillsandbox_text::is_deceptive;
 
 use crate::commands::{Commands, Entrypoint};
 use crate::decode::{Decode, Decoder};
-use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Sink, Span, Spanned, is_deceptive, quoted};
+use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Sink, Span, Spanned, quoted};
 use crate::env_vars::EnvVars;
 use crate::filesystem::Filesystem;
 use crate::network::Network;

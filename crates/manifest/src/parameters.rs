@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use regex_automata::meta::{BuildError, Config, Regex};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
+use skillsandbox_text::{is_secret_name, shorten};
 
 use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Span, Spanned, printable, quoted};
-use crate::env_vars::is_sensitive;
 use crate::raw;
 use crate::words::words;
 
@@ -292,7 +292,7 @@ pub(crate) fn validate(
     let mut unknown = given.keys().filter(|name| !known.contains(&name.as_str()));
     for name in unknown.by_ref().take(MAX_VIOLATIONS.saturating_sub(violations.len())) {
         violations.push(ParameterViolation {
-            parameter: shortened(name),
+            parameter: shorten(name, MAX_SHOWN, "…"),
             value: redacted(),
             rule: "unknown",
             expected: json!(known),
@@ -308,13 +308,6 @@ pub(crate) fn validate(
 
 fn redacted() -> Value {
     json!("[REDACTED]")
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_SHOWN) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
 }
 
 impl Parameter {
@@ -352,11 +345,11 @@ impl Parameter {
     }
 
     fn violations(&self, value: &Value, broken: Vec<(&'static str, Value)>) -> Vec<ParameterViolation> {
-        let shown = if self.secret || is_sensitive(&self.name) {
+        let shown = if self.secret || is_secret_name(&self.name) {
             redacted()
         } else {
             match value {
-                Value::String(text) => Value::String(shortened(text)),
+                Value::String(text) => Value::String(shorten(text, MAX_SHOWN, "…")),
                 // What lies inside has names of its own, some of them of secrets.
                 Value::Array(items) => json!(format!("[array of {}]", items.len())),
                 Value::Object(entries) => json!(format!("[object of {}]", entries.len())),

@@ -5,9 +5,11 @@ use std::fmt;
 use std::hash::Hash;
 use std::path::Path;
 
+use skillsandbox_text::is_secret_name;
+
 use crate::commands::{Commands, Program};
 use crate::diagnostic::{Invalid, Sink, Spanned};
-use crate::env_vars::{EnvPattern, is_sensitive};
+use crate::env_vars::EnvPattern;
 use crate::filesystem::{GrantPath, Places};
 use crate::manifest::{Manifest, Permissions, SyscallProfile, parse_with};
 use crate::network::{Destination, EgressRule, Resolver};
@@ -335,7 +337,7 @@ fn variables_meet<'a>(mine: &'a EnvPattern, limit: &'a EnvPattern) -> impl Itera
     let outright = !mine.is_glob() && !limit.is_glob();
     mine.both(limit)
         .into_iter()
-        .filter(move |met| outright || met.is_glob() || !is_sensitive(&met.to_string()))
+        .filter(move |met| outright || met.is_glob() || !is_secret_name(&met.to_string()))
 }
 
 fn commands_meet(declared: &Commands, ceiling: &Commands) -> Commands {

@@ -8,7 +8,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
-use skillsandbox_manifest::{Access, Destination, Manifest, Places, Policy, SkillDoc, is_deceptive};
+use skillsandbox_manifest::{Access, Destination, Manifest, Places, Policy, SkillDoc};
+use skillsandbox_text::is_deceptive;
 
 fn places() -> Places {
     Places::new("/skills/demo", "/home/ada")

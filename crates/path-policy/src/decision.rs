@@ -4,8 +4,17 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
+use skillsandbox_text::ShownBytes;
+
 use crate::settings::Access;
-use crate::shown::Shown;
+
+/// Characters shown of one piece of text.
+const MOST_SHOWN: usize = 200;
+
+/// Untrusted text for a message.
+fn shown(bytes: &[u8]) -> ShownBytes<'_> {
+    ShownBytes::new(bytes, MOST_SHOWN)
+}
 
 /// The answer. The stricter is the greater, so that the strictest of several is their `max` by [`Decision::strictness`].
 ///
@@ -147,22 +156,22 @@ impl fmt::Display for Denial<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.rule.is_about_mode() { "tool denied: " } else { "path traversal blocked: " })?;
         if let Some(tool) = &self.tool {
-            write!(f, "tool `{}`: ", Shown(tool.as_bytes()))?;
+            write!(f, "tool `{}`: ", shown(tool.as_bytes()))?;
         }
         if let Some(argument) = &self.argument {
-            write!(f, "argument `{}`: ", Shown(argument.as_bytes()))?;
+            write!(f, "argument `{}`: ", shown(argument.as_bytes()))?;
         }
         if !self.path.is_empty() {
-            write!(f, "`{}` ", Shown(&self.path))?;
+            write!(f, "`{}` ", shown(&self.path))?;
         }
         f.write_str(self.rule.what())?;
         if let Some(detail) = &self.detail {
-            write!(f, " ({})", Shown(detail.as_bytes()))?;
+            write!(f, " ({})", shown(detail.as_bytes()))?;
         }
         if let Some(access) = self.access {
             write!(f, "; wanted: {access}")?;
         }
-        write!(f, "; root: {}", Shown(self.root.as_os_str().as_encoded_bytes()))?;
+        write!(f, "; root: {}", shown(self.root.as_os_str().as_encoded_bytes()))?;
         f.write_str("; ")?;
         f.write_str(self.rule.cure())
     }

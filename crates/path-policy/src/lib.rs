@@ -88,7 +88,6 @@ mod percent;
 mod places;
 mod policy;
 mod settings;
-mod shown;
 mod syntax;
 mod sys;
 mod tools;

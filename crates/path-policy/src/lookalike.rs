@@ -60,22 +60,6 @@ pub(crate) fn is_sign(c: char) -> bool {
     )
 }
 
-/// What nobody sees, or what turns the order of text round.
-pub(crate) fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
-}
-
-/// The two joiners are needed in Persian, in the scripts of India and in emoji; next to Latin letters they only hide.
-pub(crate) fn is_joiner(c: char) -> bool {
-    matches!(c, '\u{200c}' | '\u{200d}')
-}
-
 #[cfg(test)]
 mod tests {
     use unicode_normalization::UnicodeNormalization as _;

@@ -2,6 +2,9 @@
 //!
 //! To the kernel `%2e%2e` is an odd name. To a tool that takes paths from URLs it is `..`, and to one that decodes twice so is
 //! `%252e%252e`. So every stage of decoding is judged like a path of its own, in a buffer on the stack.
+//!
+//! The `percent-encoding` crate gives back the bytes alone. Here it matters which of them were encoded (`%2e` is refused, `.` is
+//! not), what only looks encoded (`%u002e`), and that nothing is allocated.
 
 use crate::decision::Rule;
 use crate::syntax::MAX_PATH;
@@ -63,12 +66,7 @@ impl Decoder {
 }
 
 fn hex(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
-    }
+    u8::try_from(char::from(digit).to_digit(16)?).ok()
 }
 
 #[cfg(test)]

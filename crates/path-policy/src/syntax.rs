@@ -4,6 +4,8 @@
 //! trailing dots, normalise letters. A path that means one place to the kernel and may mean another to a tool is refused
 //! here, because a check is worth nothing if what is opened afterwards is something else.
 
+use skillsandbox_text::{is_deceptive, is_emoji_selector, is_joiner};
+
 use crate::decision::Rule;
 use crate::lookalike;
 
@@ -109,15 +111,21 @@ fn examine_other(path: &[u8]) -> Result<(), Rule> {
         if lookalike::is_separator(c) || lookalike::is_dot(c) || lookalike::is_sign(c) {
             return Err(Rule::LookAlike);
         }
-        if lookalike::is_invisible(c) || lookalike::is_joiner(c) && before.is_ascii() {
-            return Err(Rule::Invisible);
-        }
-        if lookalike::is_joiner(before) && c.is_ascii() {
+        let is_hidden = if is_joiner(c) {
+            // Needed in Persian, in the scripts of India and in emoji; beside Latin letters they only hide.
+            before.is_ascii()
+        } else if is_emoji_selector(c) {
+            // Behind a sign, a digit among them, it makes an emoji; behind a letter or a dot it only hides.
+            before.is_ascii_alphabetic() || matches!(before, '.' | '/')
+        } else {
+            is_deceptive(c)
+        };
+        if is_hidden || is_joiner(before) && c.is_ascii() {
             return Err(Rule::Invisible);
         }
         before = c;
     }
-    if lookalike::is_joiner(before) {
+    if is_joiner(before) {
         return Err(Rule::Invisible);
     }
     for name in text.split('/') {

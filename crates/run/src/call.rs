@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use skillsandbox_manifest::{Manifest, ParameterType};
+use skillsandbox_text::Secret;
 
 use crate::job::Job;
 use crate::refusal::Refusal;
@@ -99,12 +100,12 @@ fn text(value: &Value) -> String {
 }
 
 /// Every text in a secret value is one.
-fn secrets_in(name: &str, value: &Value, secrets: &mut Vec<(String, String)>) {
+fn secrets_in(name: &str, value: &Value, secrets: &mut Vec<(String, Secret)>) {
     match value {
         Value::Array(values) => values.iter().for_each(|value| secrets_in(name, value, secrets)),
         Value::Object(values) => values.values().for_each(|value| secrets_in(name, value, secrets)),
         Value::Null | Value::Bool(_) => {}
-        other => secrets.push((name.to_owned(), text(other))),
+        other => secrets.push((name.to_owned(), text(other).into())),
     }
 }
 

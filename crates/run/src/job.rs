@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skillsandbox_manifest::{EgressRule, Resolver, Runtime, SyscallProfile};
+use skillsandbox_text::{Secret, is_secret_name};
 
 /// What is wanted of a run: a command, and all that it may touch. What is not named is not granted.
 ///
@@ -19,7 +20,7 @@ use skillsandbox_manifest::{EgressRule, Resolver, Runtime, SyscallProfile};
 /// job.arguments.push("-l".into());
 /// job.read.push("/srv/data".into());
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Job {
     /// What the trace calls it.
@@ -69,7 +70,7 @@ pub struct Job {
     /// A folder that takes the place of the private `/tmp`, and is there when the run has ended.
     pub tmp: Option<PathBuf>,
     /// Values that are taken out of everything that is recorded, by name.
-    pub secrets: Vec<(String, String)>,
+    pub secrets: Vec<(String, Secret)>,
     /// What the trace should say of how this came about: a subject and a sentence each.
     pub notes: Vec<(String, String)>,
 }
@@ -182,8 +183,8 @@ impl Job {
     pub fn redact_variables(&mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) {
         for (name, value) in variables {
             let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else { continue };
-            if skillsandbox_manifest::is_sensitive(&name) {
-                self.secrets.push((name, value));
+            if is_secret_name(&name) {
+                self.secrets.push((name, value.into()));
             }
         }
     }

@@ -41,6 +41,7 @@ mod denial;
 mod elsewhere;
 mod gate;
 mod job;
+mod job_debug;
 #[cfg(target_os = "linux")]
 mod native;
 mod refusal;

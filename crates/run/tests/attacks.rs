@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use skillsandbox_enforcer::{Command, Plan, PlanBuilder, Profile};
 use skillsandbox_run::{Streams, record};
+use skillsandbox_text::Secret;
 use skillsandbox_tracer::{
     Class, Classification, Classifier, Event, Fold, Header, Recorder, Trace, TraceWriter, Verdict, What,
     read, verify,
@@ -15,7 +16,7 @@ fn traced(plan: PlanBuilder, script: &str, arguments: &[&str]) -> Trace {
     traced_with(plan, script, arguments, &[])
 }
 
-fn traced_with(plan: PlanBuilder, script: &str, arguments: &[&str], secrets: &[(String, String)]) -> Trace {
+fn traced_with(plan: PlanBuilder, script: &str, arguments: &[&str], secrets: &[(String, Secret)]) -> Trace {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
     let header = Header::new("attacker", "tests");
@@ -208,7 +209,7 @@ os.symlink('/tmp/' + s, '/tmp/link'); tries(open, '/tmp/link')
 ";
     let hex: String = SECRET.bytes().map(|byte| format!("{byte:02x}")).collect();
 
-    let secrets = [("API_KEY".to_owned(), SECRET.to_owned())];
+    let secrets = [("API_KEY".to_owned(), Secret::from(SECRET))];
     let trace = traced_with(Plan::builder(), script, &[&hex], &secrets);
     let text = format!("{:?}", trace.events).to_lowercase();
     for part in ["correct-hor", "battery+9", "yrettab", "636f7272656374", "q29ycmvjd", "inxxe4tfmn2"] {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use skillsandbox_enforcer::egress::{Protocol, Rule};
 use skillsandbox_enforcer::{Command, Plan, PlanBuilder};
 use skillsandbox_run::{Streams, Traced as Ran, record};
+use skillsandbox_text::Secret;
 use skillsandbox_tracer::{
     Class, Classifier, Event, Header, Recorder, Trace, TraceWriter, Verdict, What, read, verify,
 };
@@ -28,7 +29,7 @@ fn traced(plan: PlanBuilder, command: Command, secrets: &[(&str, &str)]) -> Trac
     let writer = TraceWriter::create(&path, &header).unwrap();
     let recorder = Recorder::new(&header, Some(writer), Vec::new()).classify(Box::new(Classifier::new()));
     let secrets: Vec<_> =
-        secrets.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        secrets.iter().map(|(name, value)| ((*name).to_owned(), Secret::from(*value))).collect();
     let plan = plan.timeout(Duration::from_mins(1)).build().unwrap();
     let ran = record(&plan, command, recorder, &secrets, None, &Streams::default()).unwrap();
     let trace = read(&path).unwrap();

@@ -1,6 +1,7 @@
 //! What was scanned, in one number: the root of a Merkle tree over a skill's files. How to compute it without this crate stands
 //! in docs/report.md.
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use crate::skill::Skill;
@@ -22,7 +23,7 @@ pub(crate) fn sha256(parts: &[&[u8]]) -> Hash {
 
 /// As it is printed.
 pub(crate) fn hex(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(hash)
 }
 
 /// The digest of a skill: of its files' paths and bytes as they lie on the disk, in whatever order they were read.

@@ -534,9 +534,10 @@ fn as_text(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a way of hiding has no honest use: tags nowhere, characters that turn the direction not in a program.
+/// Whether a way of hiding has no honest use: tags and rows of selectors nowhere, characters that turn the direction not in a program.
 fn is_clear(technique: &str, kind: FileKind) -> bool {
-    technique == "tag-characters" || (technique == "bidi-controls" && kind == FileKind::Script)
+    matches!(technique, "tag-characters" | "variation-selectors")
+        || (technique == "bidi-controls" && kind == FileKind::Script)
 }
 
 /// Whether a path says that it holds tests, fixtures or examples.

@@ -1,6 +1,7 @@
 //! What was found, where, and in which role.
 
 use serde::Serialize;
+use skillsandbox_text::push_visible;
 
 use crate::grade::{Confidence, Severity};
 use crate::rule::{CheckId, Status};
@@ -107,8 +108,7 @@ pub(crate) fn snippet(passage: &[u8]) -> String {
         }
         match c {
             '\n' | '\r' | '\t' => out.push(' '),
-            c if skillsandbox_manifest::is_deceptive(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
+            c => push_visible(&mut out, c),
         }
     }
     mask(&out)

@@ -68,6 +68,7 @@ const FACTS: &[&str] = &[
     "CHECK-04/blocklisted",
     "CHECK-05/too-much",
     "CHECK-05/tag-characters",
+    "CHECK-05/variation-selectors",
     "CHECK-06/ring",
     "CHECK-06/deep-chain",
     "CHECK-08/embedded-archive",

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use skillsandbox_text::push_visible;
+
 use crate::report::{Report, Verdict};
 use crate::rule::Status;
 
@@ -78,8 +80,7 @@ fn text(text: &str) -> String {
             '\'' => out.push_str("&apos;"),
             '\n' | '\t' => out.push(c),
             '\u{fffe}' | '\u{ffff}' => out.extend(c.escape_unicode()),
-            c if skillsandbox_manifest::is_deceptive(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
+            c => push_visible(&mut out, c),
         }
     }
     out

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use skillsandbox_text::push_visible;
 
 use crate::report::{Report, Verdict};
 use crate::rule::Status;
@@ -108,8 +109,7 @@ fn line(text: &str) -> String {
             '\n' | '\r' | '\t' => out.push(' '),
             '|' => out.push_str("\\|"),
             '<' => out.push_str("&lt;"),
-            c if skillsandbox_manifest::is_deceptive(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
+            c => push_visible(&mut out, c),
         }
     }
     out

@@ -3,7 +3,7 @@
 //! A name is refused rather than mended. Whoever mends a name (drops `..`, replaces `:`) decides for the author where a file lies, and
 //! two names that were different may become one.
 
-use skillsandbox_manifest::is_deceptive;
+use skillsandbox_text::is_deceptive;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::error::Error;

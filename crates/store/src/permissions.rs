@@ -5,8 +5,9 @@ use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 use skillsandbox_manifest::{
-    Cidr, DomainPattern, EnvPattern, FrontMatter, GrantPath, Manifest, SyscallProfile, is_sensitive,
+    Cidr, DomainPattern, EnvPattern, FrontMatter, GrantPath, Manifest, SyscallProfile,
 };
+use skillsandbox_text::is_secret_name;
 
 /// What a skill may touch, by its own declaration, in words that can be read and compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -254,7 +255,7 @@ fn above(old: &str, new: &str) -> bool {
 
 /// Whether a pattern of variables covers a name. A wildcard does not show secrets; to name one is more.
 fn lets_see(old: &str, new: &str) -> bool {
-    old == new || (matches(old, new) && !is_sensitive(new))
+    old == new || (matches(old, new) && !is_secret_name(new))
 }
 
 fn matches(old: &str, new: &str) -> bool {

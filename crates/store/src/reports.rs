@@ -6,8 +6,8 @@ use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use skillsandbox_manifest::is_deceptive;
 use skillsandbox_scanner::Report;
+use skillsandbox_text::push_visible;
 
 use crate::error::{At as _, Error};
 use crate::layout::Layout;
@@ -143,8 +143,7 @@ fn cell(text: &str) -> String {
             '\n' | '\r' | '\t' => out.push(' '),
             '|' | '\\' => out.extend(['\\', c]),
             '<' => out.push_str("&lt;"),
-            c if is_deceptive(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
+            c => push_visible(&mut out, c),
         }
     }
     out

@@ -395,6 +395,6 @@ fn front_matter(tree: &Tree) -> Option<FrontMatter> {
 
 /// A version is the skill's word, and is shown beside ours.
 fn one_line(text: &str) -> String {
-    let plain = |c: &char| !c.is_control() && !skillsandbox_manifest::is_deceptive(*c);
+    let plain = |c: &char| !c.is_control() && !skillsandbox_text::is_deceptive(*c);
     text.chars().filter(plain).take(64).collect()
 }

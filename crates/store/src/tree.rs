@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use skillsandbox_scanner::Skill;
 
@@ -94,7 +95,9 @@ impl Tree {
     /// The SHA-256 of each file, in hexadecimal.
     #[must_use]
     pub fn hashes(&self) -> BTreeMap<String, String> {
-        self.files().map(|(path, file)| (path.to_owned(), hex(&Sha256::digest(&file.bytes)))).collect()
+        self.files()
+            .map(|(path, file)| (path.to_owned(), HEXLOWER.encode(&Sha256::digest(&file.bytes))))
+            .collect()
     }
 
     /// The files that may be executed.
@@ -127,11 +130,7 @@ pub(crate) fn whole(files: &BTreeMap<String, String>) -> String {
     for (path, file) in files {
         hash.update(format!("{file}  {path}\n"));
     }
-    format!("sha256:{}", hex(&hash.finalize()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("sha256:{}", HEXLOWER.encode(&hash.finalize()))
 }
 
 #[cfg(test)]

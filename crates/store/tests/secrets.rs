@@ -56,6 +56,27 @@ fn a_secret_is_in_no_byte_of_the_file() {
 }
 
 #[test]
+fn debug_of_an_entry_shows_no_secret() {
+    let mut run = entry("tested", 1, Status::Failure);
+    run.secrets = vec![("API".into(), SECRET.into())];
+    run.secret_parameters = vec!["place".into()];
+    run.parameters = serde_json::from_value(
+        json!({ "plain": SECRET, "place": "declared-1", "db_pwd": "named-2", "city": "Oslo" }),
+    )
+    .unwrap();
+    run.arguments = vec![format!("x{SECRET}"), "--token".into(), "named-3".into(), "plain".into()];
+    run.error = Some(format!("it said {SECRET}"));
+    for shown in [format!("{run:?}"), format!("{run:#?}")] {
+        for secret in [SECRET, "declared-1", "named-2", "named-3"] {
+            assert!(!shown.contains(secret), "{secret} in {shown}");
+        }
+        for seen in ["tested", "API", "Oslo", "--token", "plain", "Failure"] {
+            assert!(shown.contains(seen), "{seen} not in {shown}");
+        }
+    }
+}
+
+#[test]
 fn parameters_are_sanitised_by_declaration_name_and_shape() {
     let mut run = entry("tested", 1, Status::Success);
     run.secret_parameters = vec!["pin".into(), "deep".into()];
@@ -160,7 +181,7 @@ fn a_text_that_is_longer_than_anybody_looks_at_leaves_no_half_of_a_secret() {
     for times in [15, 16, 17] {
         for before in [0, 7, 3999] {
             let mut run = entry("tested", 1, Status::Failure);
-            run.secrets = vec![("S".into(), secret.clone())];
+            run.secrets = vec![("S".into(), secret.as_str().into())];
             let text = " ".repeat(before) + &secret.repeat(times);
             run.error = Some(text.clone());
             run.arguments = vec![text];
@@ -184,7 +205,7 @@ proptest! {
         prop_assume!(distinct > 4 && !before.contains(&secret) && !after.contains(&secret));
         let text = format!("{before}{secret}{after}").repeat(times);
         let mut run = entry(&text, 1, Status::Failure);
-        run.secrets = vec![("S".into(), secret.clone())];
+        run.secrets = vec![("S".into(), secret.as_str().into())];
         run.error = Some(text.clone());
         run.arguments = vec![text.clone(), before.clone(), text.clone()];
         run.parameters.insert(before, text.clone().into());

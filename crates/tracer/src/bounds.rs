@@ -1,5 +1,7 @@
 //! The texts of an event: every one of them may come from a stranger, so each is redacted, and none is long.
 
+use skillsandbox_text::truncate_bytes;
+
 use crate::event::{Connection, Event, Line, Process, What};
 use crate::trace::Summary;
 
@@ -88,22 +90,22 @@ pub(crate) fn shorten(event: &mut Event) {
         }
         _ => {}
     }
-    each_text(event, |text| shorten_text(text, MAX_TEXT));
+    each_text(event, |text| truncate_bytes(text, MAX_TEXT));
 }
 
 /// The same for what stands behind the events.
 pub(crate) fn shorten_summary(summary: &mut Summary) {
     summary.incomplete_because.truncate(MAX_REASONS);
-    summary.incomplete_because.iter_mut().for_each(|text| shorten_text(text, MAX_REASON));
+    summary.incomplete_because.iter_mut().for_each(|text| truncate_bytes(text, MAX_REASON));
     summary.classifications.truncate(MAX_REASONS);
     for found in &mut summary.classifications {
         found.evidence.truncate(MAX_EVIDENCE);
         found.techniques.truncate(MAX_REASONS);
-        shorten_text(&mut found.message, MAX_REASON);
-        shorten_text(&mut found.mitre_tactic, MAX_NAME);
+        truncate_bytes(&mut found.message, MAX_REASON);
+        truncate_bytes(&mut found.mitre_tactic, MAX_NAME);
         for technique in &mut found.techniques {
-            shorten_text(&mut technique.id, MAX_NAME);
-            shorten_text(&mut technique.name, MAX_REASON);
+            truncate_bytes(&mut technique.id, MAX_NAME);
+            truncate_bytes(&mut technique.name, MAX_REASON);
         }
     }
 }
@@ -117,7 +119,7 @@ fn shorten_list(arguments: &mut Vec<String>) {
         if left < 64 {
             break;
         }
-        shorten_text(argument, left.min(MAX_TEXT));
+        truncate_bytes(argument, left.min(MAX_TEXT));
         bytes += argument.len().min(left);
         keep += 1;
     }
@@ -133,16 +135,6 @@ fn shorten_line(line: &mut Line) {
         let end = line.text.floor_char_boundary(MAX_TEXT);
         line.omitted = line.omitted.saturating_add((line.text.len() - end) as u64);
         line.text.truncate(end);
-    }
-}
-
-fn shorten_text(text: &mut String, most: usize) {
-    if text.len() > most {
-        // Room for the note.
-        let end = text.floor_char_boundary(most.saturating_sub(40));
-        let note = format!("[... {} bytes more]", text.len() - end);
-        text.truncate(end);
-        text.push_str(&note);
     }
 }
 

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
@@ -40,7 +41,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        HEXLOWER.encode_display(&self.0).fmt(f)
     }
 }
 
@@ -59,18 +60,8 @@ impl FromStr for Digest {
     type Err = NoDigest;
 
     fn from_str(text: &str) -> Result<Self, NoDigest> {
-        let digits = text.as_bytes();
-        if digits.len() != 64 {
-            return Err(NoDigest);
-        }
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            for digit in pair {
-                let digit = char::from(*digit).to_digit(16).ok_or(NoDigest)?;
-                *byte = (*byte << 4) | u8::try_from(digit).map_err(|_| NoDigest)?;
-            }
-        }
-        Ok(Self(bytes))
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| NoDigest)?;
+        bytes.try_into().map(Self).map_err(|_| NoDigest)
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
+use skillsandbox_text::{is_deceptive, write_json_fragment};
 
 /// A value in one line.
 pub(crate) fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
@@ -110,30 +111,7 @@ impl Formatter for Layout {
         if fragment.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
             return writer.write_all(fragment.as_bytes());
         }
-        let mut rest = fragment;
-        while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_deceptive(*c)) {
-            let (plain, behind) = rest.split_at(at);
-            writer.write_all(plain.as_bytes())?;
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                write!(writer, "\\u{unit:04x}")?;
-            }
-            rest = behind.strip_prefix(c).unwrap_or_default();
-        }
-        writer.write_all(rest.as_bytes())
-    }
-}
-
-/// Whether a character is invisible, moves the cursor, or reorders what a reader sees (Trojan Source, CVE-2021-42574).
-#[allow(clippy::match_same_arms, reason = "one line a block of Unicode")]
-fn is_deceptive(c: char) -> bool {
-    match c {
-        // Unicode's default ignorables and blanks, but for the two selectors that every emoji may carry.
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' => true,
-        '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => true,
-        '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' => true,
-        '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' => true,
-        '\u{e0000}'..='\u{e0fff}' => true,
-        c => c.is_control(),
+        write_json_fragment(writer, fragment, is_deceptive)
     }
 }
 

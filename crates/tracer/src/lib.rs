@@ -67,13 +67,12 @@ pub use error::{Error, How, Tampered};
 pub use fold::Fold;
 pub use read::{Ending, MAX_LINE, Part, Reader, read, read_part};
 pub use recorder::{Classify, MAX_FILE, Recorded, Recorder, Redact, Sink};
+pub use skillsandbox_text::{RedactError, Redactor, Unused};
 pub use verify::{Verified, verify, verify_from};
 pub use writer::TraceWriter;
 
 mod classify;
 mod lines;
-mod redact;
 
 pub use classify::{ATLAS_VERSION, ATTACK_VERSION, Classifier};
 pub use lines::{LINE_LIMIT, Lines, line_bytes};
-pub use redact::{RedactError, Redactor, Unused};

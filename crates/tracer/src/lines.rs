@@ -5,8 +5,9 @@
 
 use std::fmt::Write as _;
 
+use skillsandbox_text::{Redactor, SecretSpan};
+
 use crate::event::Line;
-use crate::redact::{Redactor, Span};
 
 /// Bytes of a line that are kept, and of the text that stands for them. The rest is counted.
 pub const LINE_LIMIT: usize = 8 * 1024;
@@ -155,7 +156,7 @@ impl Cut {
         self.omitted = self.omitted.saturating_add(hidden.len() as u64);
     }
 
-    fn span(&mut self, redactor: &Redactor, span: Span) {
+    fn span(&mut self, redactor: &Redactor, span: SecretSpan) {
         let length = span.end - span.start;
         if span.start < LINE_LIMIT {
             self.replace(length, &redactor.replacement(span));

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use jiff::Timestamp;
+use skillsandbox_text::Redactor;
 
 use crate::bounds;
 use crate::chain::Digest;
@@ -17,7 +18,6 @@ use crate::classify::Classifier;
 use crate::error::Error;
 use crate::event::{Event, What};
 use crate::fold::{Fold, Folded, Folder};
-use crate::redact::Redactor;
 use crate::tally::Tally;
 use crate::trace::{Class, Classification, Header, Summary};
 use crate::writer::TraceWriter;

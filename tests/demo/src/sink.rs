@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, bail};
+use data_encoding::BASE32_NOPAD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -84,23 +85,16 @@ impl Arrived {
     }
 }
 
-/// RFC 4648, lower case, without padding; what is no such letter is passed over.
+/// RFC 4648, lower case, without padding; what is no such letter is passed over, and so is half a byte at the end.
 fn base32(text: &str) -> Vec<u8> {
-    let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0_u32);
-    for letter in text.bytes() {
-        let value = match letter {
-            b'a'..=b'z' => letter - b'a',
-            b'2'..=b'7' => letter - b'2' + 26,
-            _ => continue,
-        };
-        held = (held << 5 | u32::from(value)) & 0xfff;
-        bits += 5;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.extend(u8::try_from(held >> bits & 0xff));
+    let letters: Vec<u8> = text.bytes().filter(|b| matches!(b, b'a'..=b'z' | b'2'..=b'7')).collect();
+    let mut letters = letters.to_ascii_uppercase();
+    loop {
+        match BASE32_NOPAD.decode(&letters) {
+            Ok(bytes) => return bytes,
+            Err(_) => drop(letters.pop()),
         }
     }
-    bytes
 }
 
 /// Servers on the stage, until this is dropped.

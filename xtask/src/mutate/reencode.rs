@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use data_encoding::{BASE32, HEXLOWER};
 
 use super::code::{map_literals, stands_alone};
 use super::dice::Dice;
@@ -136,7 +137,7 @@ fn hex(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
     encoded(
         site,
         dice,
-        |text| each_byte(text, |byte| format!("{byte:02x}")),
+        |text| HEXLOWER.encode(text.as_bytes()),
         &Decoders {
             prose: "hex",
             shell: "echo {} | xxd -r -p | sh",
@@ -262,18 +263,7 @@ fn chunks(text: &str, size: usize) -> Vec<String> {
 }
 
 fn in_base32(text: &str) -> String {
-    const LETTERS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-    let mut out = String::new();
-    for chunk in text.as_bytes().chunks(5) {
-        let bits =
-            chunk.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte)) << (8 * (5 - chunk.len()));
-        let letters = (chunk.len() * 8).div_ceil(5);
-        for place in 0..8 {
-            let index = usize::try_from(bits >> (35 - 5 * place) & 31).unwrap_or(0);
-            out.push(if place < letters { char::from(LETTERS[index]) } else { '=' });
-        }
-    }
-    out
+    BASE32.encode(text.as_bytes())
 }
 
 #[cfg(test)]
@@ -339,6 +329,6 @@ mod tests {
         let mut inside = site(Kind::Python, "    go()");
         inside.whole = "def f():\n    go()\n";
         let change = hex(&inside, &mut Dice::new(1, &[])).unwrap();
-        assert!(change.whole && change.here.contains(&each_byte(inside.whole, |byte| format!("{byte:02x}"))));
+        assert!(change.whole && change.here.contains(&HEXLOWER.encode(inside.whole.as_bytes())));
     }
 }

@@ -11,6 +11,7 @@ use skillsandbox_store::{Audit as Audited, Scope};
 use super::installing::{Format, Place};
 use super::scan::output::as_text;
 use crate::output::{self, Answer, visible};
+use crate::style::{RED, RESET};
 
 /// Compare installed skills with the lock, and scan them again with today's rules, policy and blocklist
 #[derive(Debug, Args)]
@@ -73,11 +74,11 @@ fn text(audit: &Audited) -> String {
             [("changed", &skill.changed), ("missing", &skill.missing), ("added", &skill.added)]
         {
             for path in paths {
-                let _ = writeln!(text, "  \u{1b}[1;31m{what}\u{1b}[0m: {}", visible(path));
+                let _ = writeln!(text, "  {RED}{what}{RESET}: {}", visible(path));
             }
         }
         for problem in &skill.problems {
-            let _ = writeln!(text, "  \u{1b}[1;31mwrong\u{1b}[0m: {}", visible(problem));
+            let _ = writeln!(text, "  {RED}wrong{RESET}: {}", visible(problem));
         }
     }
     let _ = writeln!(

@@ -12,6 +12,7 @@ use skillsandbox_command_policy::{
 };
 
 use crate::output::{self, Answer, escaped, visible};
+use crate::style::{GREEN, RED, RESET, YELLOW};
 
 /// Turns every check off, for debugging on one's own machine; the answers say so.
 const BYPASS: &str = "SKILLSANDBOX_BYPASS_COMMAND_POLICY";
@@ -230,12 +231,12 @@ fn as_text(policy: &CommandPolicy, line: &str, decision: &Decision) -> String {
         Decision::Denied(Denied { rule, construct, place, reason, hint, .. }) => {
             let (construct, reason, hint) = (visible(construct), visible(reason), visible(hint));
             format!(
-                "\u{1b}[1;31mrefused\u{1b}[0m  {rule}: `{construct}` at {place}\n         {reason}\n         {hint}\n"
+                "{RED}refused{RESET}  {rule}: `{construct}` at {place}\n         {reason}\n         {hint}\n"
             )
         }
         Decision::Bypassed => {
-            format!("\u{1b}[1;33mbypassed\u{1b}[0m {}\n         nothing was checked\n", argv())
+            format!("{YELLOW}bypassed{RESET} {}\n         nothing was checked\n", argv())
         }
-        _ => format!("\u{1b}[32mallowed\u{1b}[0m  {}\n", argv()),
+        _ => format!("{GREEN}allowed{RESET}  {}\n", argv()),
     }
 }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, ValueEnum};
-use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile, is_sensitive};
+use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile};
 use skillsandbox_run::{Job, run};
+use skillsandbox_text::is_secret_name;
 
 use super::running::{self, flags::Flags, past::Asked};
 use crate::output::Answer;
@@ -88,7 +89,7 @@ impl Exec {
         let kept = self.flags.keep_tmp()?;
         self.flags.apply(&mut job, kept.as_ref());
         let mut asked = Asked::new("exec", &self.command);
-        for (name, value) in job.set_env.iter().filter(|(name, _)| is_sensitive(name)) {
+        for (name, value) in job.set_env.iter().filter(|(name, _)| is_secret_name(name)) {
             asked.secret(name, value);
         }
         running::run(&self.flags, &asked, |options| run(&job, options))

@@ -4,11 +4,12 @@ mod list;
 mod show;
 mod stats;
 
+use anstyle::Style;
 use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
 use skillsandbox_store::history::{Edge, Filter, History as Store, Status, moment};
+use skillsandbox_text::{Escape, Glyphs, Keep};
 use skillsandbox_tracer::Class;
-use skillsandbox_tracer::render::{Escape, Glyphs, Keep};
 
 use super::running::past;
 use crate::output::Answer;
@@ -133,7 +134,7 @@ fn whole(text: &str) -> String {
     Escape::text(Glyphs::Unicode).whole(text)
 }
 
-fn colour(status: Status) -> &'static str {
+fn colour(status: Status) -> Style {
     match status {
         Status::Success => GREEN,
         Status::Failure => RED,

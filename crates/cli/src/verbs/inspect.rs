@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use skillsandbox_manifest::{Access, GrantPath, LoadError, Manifest, Narrowed, Places, Policy, Spanned};
+use skillsandbox_text::quote_word;
 
 use crate::output::{self, Answer, visible};
 use crate::render;
@@ -130,8 +131,8 @@ fn as_text(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) ->
 
     page.heading("starts");
     let entry = manifest.entrypoint();
-    let command = quoted_argument(&entry.command.to_string());
-    let words = std::iter::once(command).chain(entry.args.iter().map(|arg| quoted_argument(arg)));
+    let command = quote_word(&entry.command.to_string());
+    let words = std::iter::once(command).chain(entry.args.iter().map(|arg| quote_word(arg)));
     page.line("command", &words.collect::<Vec<_>>().join(" "));
     page.line("runtime", manifest.runtime().as_str());
 
@@ -198,17 +199,5 @@ fn quoted_list(words: &[String]) -> String {
     if words.is_empty() {
         return "without arguments".to_owned();
     }
-    words.iter().map(|word| quoted_argument(word)).collect::<Vec<_>>().join(", ")
-}
-
-/// An argument so that a reader sees where it begins and ends.
-fn quoted_argument(argument: &str) -> String {
-    let plain = |c: char| {
-        c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | ':' | '@' | '%' | '+' | ',')
-    };
-    if !argument.is_empty() && argument.chars().all(plain) {
-        argument.to_owned()
-    } else {
-        format!("'{}'", argument.replace('\'', r"'\''"))
-    }
+    words.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(", ")
 }

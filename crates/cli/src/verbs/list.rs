@@ -7,6 +7,7 @@ use skillsandbox_store::{Entry, Permissions};
 
 use super::installing::{Format, Place};
 use crate::output::{self, Answer, visible};
+use crate::style::{GREEN, RESET, YELLOW};
 
 /// List installed skills: version, verdict, source, and what they declare
 #[derive(Debug, Args)]
@@ -36,10 +37,10 @@ impl List {
         let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
         let mut text = String::new();
         for entry in entries {
-            let colour = if entry.security_scan.verdict == "SAFE" { "\u{1b}[32m" } else { "\u{1b}[33m" };
+            let colour = if entry.security_scan.verdict == "SAFE" { GREEN } else { YELLOW };
             let _ = writeln!(
                 text,
-                "{colour}{:<8}\u{1b}[0m{:<width$}  {}  {}{}",
+                "{colour}{:<8}{RESET}{:<width$}  {}  {}{}",
                 visible(&entry.security_scan.verdict),
                 visible(&entry.name),
                 visible(&entry.version),

@@ -77,7 +77,7 @@ impl Bus {
     /// By the user number, which the kernel vouches for.
     fn authenticate(&mut self) -> io::Result<()> {
         let uid = rustix::process::geteuid().as_raw().to_string();
-        let hex: String = uid.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let hex = data_encoding::HEXLOWER.encode(uid.as_bytes());
         self.stream.write_all(format!("\0AUTH EXTERNAL {hex}\r\n").as_bytes())?;
         let mut line = Vec::new();
         let mut byte = [0];

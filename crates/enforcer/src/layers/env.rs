@@ -2,32 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
+use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 
 use serde::Serialize;
+use skillsandbox_text::is_secret_name;
 
 use crate::error::{Error, PlanProblem};
 
-/// Parts of names that speak of secrets: a pattern does not hand such a variable on, only its full name does.
-const SECRET_PARTS: [&str; 14] = [
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-    "PASSCODE",
-    "TOKEN",
-    "API_KEY",
-    "APIKEY",
-    "PRIVATE_KEY",
-    "ACCESS_KEY",
-    "CREDENTIAL",
-    "BEARER",
-    "AUTH_",
-    "_AUTH",
-];
-
 /// Which variables a confined command sees.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Environment {
     set: BTreeMap<OsString, OsString>,
     allow: Vec<String>,
@@ -44,6 +28,19 @@ pub struct EnvironmentCounts {
     pub stripped: usize,
     /// Of those, the ones whose names speak of secrets.
     pub stripped_secrets: usize,
+}
+
+/// Without the values of variables whose names are those of secrets.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_secret = |name: &OsStr| name.to_str().is_none_or(is_secret_name);
+        let shown =
+            |(name, value)| if is_secret(name) { (name, OsStr::new("[REDACTED]")) } else { (name, value) };
+        let set: BTreeMap<&OsStr, &OsStr> =
+            self.set.iter().map(|(name, value)| shown((name.as_os_str(), value.as_os_str()))).collect();
+        let mut environment = f.debug_struct("Environment");
+        environment.field("set", &set).field("allow", &self.allow).field("deny", &self.deny).finish()
+    }
 }
 
 impl Environment {
@@ -95,7 +92,7 @@ impl Environment {
                 variables.insert(name, value);
             } else {
                 counts.stripped += 1;
-                counts.stripped_secrets += usize::from(name.to_str().is_some_and(looks_secret));
+                counts.stripped_secrets += usize::from(name.to_str().is_some_and(is_secret_name));
             }
         }
         for (name, value) in own {
@@ -111,7 +108,7 @@ impl Environment {
             return false;
         }
         let exact = self.allow.iter().any(|pattern| pattern == text);
-        exact || (!looks_secret(text) && self.allow.iter().any(|pattern| matches(pattern, text)))
+        exact || (!is_secret_name(text) && self.allow.iter().any(|pattern| matches(pattern, text)))
     }
 }
 
@@ -122,11 +119,6 @@ pub(crate) fn lines(variables: &BTreeMap<OsString, OsString>) -> Result<Vec<CStr
         CString::new(line).map_err(|_| PlanProblem::Nul(name.into()).into())
     };
     variables.iter().map(line).collect()
-}
-
-fn looks_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    SECRET_PARTS.iter().any(|part| name.contains(part))
 }
 
 /// `*` is any run of characters, and the rest means itself. Greedy with one step back, so linear in practice and at worst
@@ -203,9 +195,31 @@ mod tests {
         let mut environment = Environment::default();
         environment.allow("*".into());
         environment.allow("MY_API_KEY".into());
-        let host =
-            ["AWS_SECRET_ACCESS_KEY", "github_token", "DB_PASSWORD", "MY_API_KEY", "SSH_PRIVATE_KEY", "LANG"];
-        assert_eq!(seen(&environment, &host), ["LANG", "MY_API_KEY"]);
+        let host = [
+            "AWS_SECRET_ACCESS_KEY",
+            "github_token",
+            "DB_PASSWORD",
+            "MY_API_KEY",
+            "SSH_PRIVATE_KEY",
+            "Authorization",
+            "DB_PWD",
+            "SENTRY_DSN",
+            "PWD",
+            "LANG",
+        ];
+        assert_eq!(seen(&environment, &host), ["LANG", "MY_API_KEY", "PWD"]);
+    }
+
+    #[test]
+    fn debug_shows_no_secret_that_is_set() {
+        let mut environment = Environment::default();
+        environment.set(OsStr::new("API_TOKEN"), OsStr::new("hunter2"));
+        environment.set(OsStr::new("MODE"), OsStr::new("fast"));
+        let shown = format!("{environment:?}");
+        assert!(
+            !shown.contains("hunter2") && shown.contains("API_TOKEN") && shown.contains("fast"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -32,8 +32,9 @@ pub(crate) enum NotFound {
     NotAFile(PathBuf),
     /// No permission to execute it.
     #[error(
-        "{0} may not be executed; `chmod +x {0}`, or name the interpreter as the command and the file as its argument",
-        shown(path)
+        "{0} may not be executed; `chmod +x {1}`, or name the interpreter as the command and the file as its argument",
+        shown(path),
+        typed(path)
     )]
     NotExecutable { path: PathBuf },
     /// The disk said no.
@@ -107,7 +108,9 @@ fn folders(searched: &[PathBuf], ignored: usize) -> String {
 
 fn hint(near: Option<&str>, refused: Option<&PathBuf>) -> String {
     match (refused, near) {
-        (Some(path), _) => format!("; {0} may not be executed: `chmod +x {0}`", shown(path)),
+        (Some(path), _) => {
+            format!("; {} may not be executed: `chmod +x {}`", shown(path), typed(path))
+        }
         (None, Some(near)) => format!("; did you mean {near:?}?"),
         (None, None) => "; install it, or give its full path".to_owned(),
     }
@@ -115,10 +118,10 @@ fn hint(near: Option<&str>, refused: Option<&PathBuf>) -> String {
 
 /// A path for a message: names come from strangers, and a terminal obeys what it is shown.
 fn shown(path: &Path) -> String {
-    let plain = |letter: char| matches!(letter, '"' | '\'' | '\\');
-    let text = path.to_string_lossy();
-    let parts = text
-        .chars()
-        .map(|letter| if plain(letter) { letter.to_string() } else { letter.escape_debug().to_string() });
-    parts.collect()
+    skillsandbox_text::escape_line(&path.to_string_lossy())
+}
+
+/// A path for a command in a message: pasted into a shell, it is that path and nothing else.
+fn typed(path: &Path) -> String {
+    shown(Path::new(&skillsandbox_text::quote_word(&path.to_string_lossy())))
 }

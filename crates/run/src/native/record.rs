@@ -8,6 +8,7 @@ use std::time::Instant;
 use skillsandbox_enforcer::{
     Audit, Command, Error, Input, Observed, Observer, Outcome, Output, Plan, Running,
 };
+use skillsandbox_text::Secret;
 use skillsandbox_tracer::{Event, Recorded, Recorder, RedactError, Redactor, Verdict, What};
 
 use super::output::{Budget, Follow};
@@ -40,7 +41,7 @@ pub fn record(
     plan: &Plan,
     command: Command,
     recorder: Recorder,
-    secrets: &[(String, String)],
+    secrets: &[(String, Secret)],
     output: Option<u64>,
     streams: &Streams,
 ) -> Result<Traced, RedactError> {
@@ -48,8 +49,8 @@ pub fn record(
 }
 
 /// What takes these secrets out.
-pub(super) fn redactor(secrets: &[(String, String)]) -> Result<Arc<Redactor>, RedactError> {
-    let secrets = secrets.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+pub(super) fn redactor(secrets: &[(String, Secret)]) -> Result<Arc<Redactor>, RedactError> {
+    let secrets = secrets.iter().map(|(name, value)| (name.as_str(), value.expose()));
     Ok(Arc::new(Redactor::new(secrets)?))
 }
 

@@ -9,7 +9,7 @@
 //! Models read through most of these; people and pattern matchers do not.
 //!
 //! ## Flagged
-//! An instruction in Base64, tag characters behind a sentence, `іgnore` with a Cyrillic letter.
+//! An instruction in Base64, tag characters or variation selectors behind a sentence, fillers between letters, `іgnore` with a Cyrillic letter.
 //!
 //! ## Not flagged
 //! Archives and Office documents that could be read: what is in them is scanned like the rest. Images as data, hashes, emoji, right-to-left languages.
@@ -23,8 +23,9 @@
 use std::ops::Range;
 
 use base64::Engine as _;
+use skillsandbox_text::{is_invisible, is_variation_selector};
 
-use crate::hidden::{STANDARD, is_look_alike};
+use crate::hidden::{SELECTORS_IN_A_ROW, STANDARD, is_look_alike, is_misplaced};
 use crate::runs::{foreign, runs, word_at};
 use crate::signals::Signals;
 
@@ -44,28 +45,31 @@ pub(crate) fn signs(text: &str, is_markdown: bool, signals: Signals, code: &[Ran
         let mut invisible = None;
         let mut bidi = None;
         let mut tags = None;
-        for (at, c) in foreign(text) {
-            let previous = || text.get(..at).and_then(|before| before.chars().next_back()).unwrap_or(' ');
+        let mut selectors = None;
+        let mut row = Row::default();
+        for (at, c) in foreign(text).filter(|(_, c)| is_invisible(*c)) {
+            let previous = text.get(..at).and_then(|before| before.chars().next_back()).unwrap_or(' ');
+            let next = text.get(at + c.len_utf8()..).and_then(|after| after.chars().next()).unwrap_or(' ');
             match c {
-                '\u{200b}' => {
-                    invisible.get_or_insert(at);
-                }
-                '\u{200c}' | '\u{2060}' | '\u{ad}' | '\u{180e}' if previous().is_ascii() => {
-                    invisible.get_or_insert(at);
-                }
-                '\u{200d}' if previous().is_ascii_alphanumeric() => {
-                    invisible.get_or_insert(at);
-                }
-                '\u{feff}' if at > 0 => {
-                    invisible.get_or_insert(at);
-                }
                 '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                     bidi.get_or_insert(at);
                 }
-                '\u{e0020}'..='\u{e007e}'
-                    if !matches!(previous(), '\u{1f3f4}' | '\u{e0020}'..='\u{e007e}') =>
-                {
-                    tags.get_or_insert(at);
+                '\u{e0020}'..='\u{e007e}' => {
+                    if !matches!(previous, '\u{1f3f4}' | '\u{e0020}'..='\u{e007e}') {
+                        tags.get_or_insert(at);
+                    }
+                }
+                '\u{e007f}' => {}
+                '\u{feff}' => {
+                    if at > 0 {
+                        invisible.get_or_insert(at);
+                    }
+                }
+                c if is_variation_selector(c) && row.goes_on(at, c) => {
+                    selectors.get_or_insert(row.start);
+                }
+                c if is_misplaced(previous, c, next) => {
+                    invisible.get_or_insert(at);
                 }
                 _ => {}
             }
@@ -78,6 +82,13 @@ pub(crate) fn signs(text: &str, is_markdown: bool, signals: Signals, code: &[Ran
         }
         if let Some(at) = tags {
             sign("tag-characters", at..at, "Invisible tag characters spell a text that models read");
+        }
+        if let Some(at) = selectors {
+            sign(
+                "variation-selectors",
+                at..at,
+                "Invisible variation selectors spell a text that models read",
+            );
         }
         if let Some(at) = mixed_word(text) {
             sign("look-alikes", at.clone(), "Letters of another alphabet stand in for Latin ones");
@@ -103,6 +114,26 @@ pub(crate) fn signs(text: &str, is_markdown: bool, signals: Signals, code: &[Ran
         }
     }
     found
+}
+
+/// Variation selectors that follow each other.
+#[derive(Default)]
+struct Row {
+    start: usize,
+    end: usize,
+    count: usize,
+}
+
+impl Row {
+    /// Takes the next selector; whether there are now more in a row than any character has.
+    fn goes_on(&mut self, at: usize, c: char) -> bool {
+        if at != self.end {
+            (self.start, self.count) = (at, 0);
+        }
+        self.count += 1;
+        self.end = at + c.len_utf8();
+        self.count >= SELECTORS_IN_A_ROW
+    }
 }
 
 /// A character that moves a cursor or says nothing. Most texts have none, which is seen at a glance.

@@ -1,5 +1,8 @@
 //! Characters that are not seen, or that look like others.
 
+use std::collections::HashMap;
+
+use skillsandbox_text::{is_bidi_control, is_emoji_selector, is_filler, is_invisible, is_variation_selector};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton;
@@ -30,39 +33,65 @@ pub(super) fn uncover(text: &str, push: Push<'_>) {
     }
 }
 
-/// Tag characters, variation selectors and zero-width characters: what they spell, and the text without them.
+/// Whether an invisible character stands where no script and no emoji needs one.
+pub(crate) fn is_misplaced(before: char, c: char, after: char) -> bool {
+    match c {
+        '\u{200b}' => true,
+        '\u{200c}' | '\u{2060}' | '\u{ad}' | '\u{180e}' => before.is_ascii(),
+        '\u{200d}' => before.is_ascii_alphanumeric(),
+        // A digit before one of these becomes a key of a telephone.
+        c if is_emoji_selector(c) => before.is_ascii_alphabetic(),
+        // Variants of Chinese characters are told apart by them.
+        '\u{e0100}'..='\u{e01ef}' => !is_ideograph(before),
+        c if is_variation_selector(c) => before.is_ascii(),
+        // Pictures are made of Braille, from the beginning of a line.
+        '\u{2800}' => before.is_ascii_alphabetic() || after.is_ascii_alphabetic(),
+        // Marks of direction are honest beside a script that runs from right to left.
+        c if is_bidi_control(c) => before.is_ascii_alphanumeric() && after.is_ascii_alphanumeric(),
+        c => is_invisible(c) && (before.is_ascii_alphanumeric() || after.is_ascii_alphanumeric()),
+    }
+}
+
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Selectors in a row from which on they are a text: a character has one, and two where somebody mistyped.
+pub(crate) const SELECTORS_IN_A_ROW: usize = 4;
+
+/// Tag characters, variation selectors and other invisible characters: what they spell, and the text without them.
 fn invisible(text: &str, push: Push<'_>) {
     let mut tags = String::new();
-    let mut bits = String::new();
+    let mut selectors: Vec<(usize, char)> = Vec::new();
+    let mut others: Vec<char> = Vec::new();
     let mut first: Option<usize> = None;
-    let mut removed = 0;
+    let (mut removed, mut misplaced, mut has_filler) = (0, false, false);
     let mut clean = String::with_capacity(text.len());
-    for (at, c) in text.char_indices() {
-        match c {
-            '\u{e0020}'..='\u{e007e}' => {
-                tags.extend(char::from_u32(u32::from(c) - 0xe0000));
-                first.get_or_insert(at);
+    let mut before = '\n';
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let after = chars.peek().map_or('\n', |(_, c)| *c);
+        if !is_invisible(c) {
+            clean.push(c);
+        } else if let '\u{e0020}'..='\u{e007e}' = c {
+            tags.extend(char::from_u32(u32::from(c) - 0xe0000));
+            first.get_or_insert(at);
+        } else {
+            let is_wrong = is_misplaced(before, c, after) && !(c == '\u{feff}' && at == 0);
+            if is_variation_selector(c) {
+                selectors.push((at, c));
+            } else {
+                others.push(c);
             }
-            '\u{200b}'
-            | '\u{200c}'
-            | '\u{200d}'
-            | '\u{2060}'
-            | '\u{feff}'
-            | '\u{ad}'
-            | '\u{180e}'
-            | '\u{34f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' => {
-                match c {
-                    '\u{200b}' => bits.push('0'),
-                    '\u{200c}' => bits.push('1'),
-                    _ => {}
-                }
+            // An emoji that is drawn as one is nothing to look at again.
+            if is_wrong || !is_emoji_selector(c) {
                 removed += 1;
                 first.get_or_insert(at);
             }
-            c => clean.push(c),
+            misplaced |= is_wrong;
+            has_filler |= is_filler(c);
         }
+        before = c;
     }
     for (at, _) in text.match_indices('\u{202e}') {
         // Shown right to left: what a person reads is the reverse of what is written.
@@ -74,21 +103,83 @@ fn invisible(text: &str, push: Push<'_>) {
     if tags.len() >= 4 {
         push(tags, at..(at + 4).min(text.len()), "tag characters");
     }
-    if removed >= 2 {
+    if misplaced || removed >= 2 {
         push(clean, at..at, "invisible characters");
     }
-    if bits.len() >= 32 {
-        for flip in [false, true] {
-            let bytes: Vec<u8> = bits
-                .as_bytes()
-                .chunks_exact(8)
-                .map(|chunk| chunk.iter().fold(0, |byte, bit| byte << 1 | u8::from((*bit == b'1') != flip)))
-                .collect();
-            if let Some(words) = printable(&bytes) {
-                push(words, at..at, "zero-width bits");
-            }
+    if has_filler {
+        // Drawn as wide as a letter, they part words, too.
+        let spaced = |c: char| if is_filler(c) { Some(' ') } else { (!is_invisible(c)).then_some(c) };
+        push(text.chars().filter_map(spaced).collect(), at..at, "fillers for spaces");
+    }
+    spelled_by_selectors(&selectors, push);
+    let selectors: Vec<char> = selectors.into_iter().map(|(_, c)| c).collect();
+    for symbols in [&others, &selectors] {
+        if let Some(words) = from_bits(symbols) {
+            push(words, at..at, "zero-width bits");
         }
     }
+}
+
+/// What variation selectors spell, of which there are as many as bytes. The first 16 are the bytes 0 to 15, the others 16 to 255;
+/// some begin to count at the others.
+fn spelled_by_selectors(selectors: &[(usize, char)], push: Push<'_>) {
+    let number = |first_of_others: u32, c: char| match c {
+        '\u{fe00}'..='\u{fe0f}' => u8::try_from(u32::from(c) - 0xfe00).ok(),
+        '\u{e0100}'..='\u{e01ef}' => u8::try_from(u32::from(c) - 0xe0100 + first_of_others).ok(),
+        _ => None,
+    };
+    let mut alone: Vec<char> = Vec::new();
+    for row in selectors.chunk_by(|(at, c), (next, _)| at + c.len_utf8() == *next) {
+        let Some((at, _)) = row.first() else { continue };
+        if row.len() < SELECTORS_IN_A_ROW {
+            // As every emoji has it.
+            alone.extend(row.iter().map(|(_, c)| *c).filter(|c| row.len() > 1 || !is_emoji_selector(*c)));
+            continue;
+        }
+        let bytes = |first: u32| row.iter().filter_map(|(_, c)| number(first, *c)).collect::<Vec<u8>>();
+        let words = [16, 0].into_iter().find_map(|first| printable(&bytes(first)));
+        let halves: Vec<u8> = bytes(16).chunks_exact(2).filter_map(two_halves).collect();
+        let words = words.or_else(|| printable(&halves));
+        // Nobody puts so many in a row for another reason: what is no text as a whole may be one in part.
+        let words = words.unwrap_or_else(|| String::from_utf8_lossy(&bytes(16)).into_owned());
+        push(words, *at..*at, "variation selectors");
+    }
+    // One behind each character of another text.
+    let bytes = |first: u32| alone.iter().filter_map(|c| number(first, *c)).collect::<Vec<u8>>();
+    let halves: Vec<u8> = bytes(16).chunks_exact(2).filter_map(two_halves).collect();
+    let at = selectors.first().map_or(0, |(at, _)| *at);
+    for bytes in [bytes(16), bytes(0), halves] {
+        if let Some(words) = printable(&bytes) {
+            push(words, at..at, "variation selectors");
+        }
+    }
+}
+
+/// Two hexadecimal digits as one byte.
+fn two_halves(pair: &[u8]) -> Option<u8> {
+    match pair {
+        [high @ 0..16, low @ 0..16] => Some(high << 4 | low),
+        _ => None,
+    }
+}
+
+/// The text whose bits two different characters are; others among them part its bytes.
+fn from_bits(symbols: &[char]) -> Option<String> {
+    if symbols.len() < 32 {
+        return None;
+    }
+    let mut counts: HashMap<char, usize> = HashMap::new();
+    for c in symbols {
+        *counts.entry(*c).or_default() += 1;
+    }
+    let mut counts: Vec<(usize, char)> = counts.into_iter().map(|(c, count)| (count, c)).collect();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let [(_, one), (_, other), ..] = counts.as_slice() else { return None };
+    let bits: Vec<char> = symbols.iter().copied().filter(|c| c == one || c == other).collect();
+    [one, other].into_iter().find_map(|set| {
+        let byte = |chunk: &[char]| chunk.iter().fold(0, |byte, bit| byte << 1 | u8::from(bit == set));
+        printable(&bits.chunks_exact(8).map(byte).collect::<Vec<u8>>())
+    })
 }
 
 /// Whether some word mixes Latin with letters of another alphabet, or is written in letters that only look Latin.
@@ -99,11 +190,6 @@ pub(crate) fn looks_mixed(text: &str) -> bool {
         let latin = word.bytes().any(|b| b.is_ascii_alphabetic());
         latin || (word.chars().count() >= 3 && word.chars().all(is_styled))
     })
-}
-
-/// Characters that are not seen, and those that turn the direction.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 fn is_of_another_alphabet(c: char) -> bool {

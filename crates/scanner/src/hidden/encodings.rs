@@ -1,10 +1,12 @@
 //! Words in Base64, Base32 or hexadecimal, whole or in pieces, packed or not.
 
 use std::io::Read as _;
+use std::sync::OnceLock;
 
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use data_encoding::{BASE32_NOPAD, Encoding, HEXLOWER_PERMISSIVE};
 
 use super::{MAX_PIECES, Push};
 use crate::runs::runs;
@@ -70,13 +72,10 @@ fn decoded(word: &str, signals: Signals) -> Option<(String, &'static str)> {
 }
 
 fn hexadecimal(word: &str) -> Option<String> {
-    if word.len() < 24 || !word.len().is_multiple_of(2) || !word.bytes().all(|b| b.is_ascii_hexdigit()) {
+    if word.len() < 24 {
         return None;
     }
-    let pairs = word.as_bytes().chunks_exact(2);
-    let bytes: Vec<u8> =
-        pairs.filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
-    printable(&bytes)
+    printable(&HEXLOWER_PERMISSIVE.decode(word.as_bytes()).ok()?)
 }
 
 fn base64(word: &str) -> Option<String> {
@@ -85,24 +84,18 @@ fn base64(word: &str) -> Option<String> {
     printable(&bytes).or_else(|| inflated(&bytes))
 }
 
-/// RFC 4648, without regard to padding.
+/// RFC 4648, without regard to padding and to bits that are left over.
 fn base32(word: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(word.len());
-    let (mut bits, mut held) = (0_u32, 0_u32);
-    for byte in word.trim_end_matches('=').bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'2'..=b'7' => byte - b'2' + 26,
-            _ => return None,
-        };
-        held = (held << 5 | u32::from(value)) & 0xfff;
-        bits += 5;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push(u8::try_from(held >> bits & 0xff).unwrap_or(0));
-        }
-    }
-    printable(&bytes)
+    static BASE32: OnceLock<Option<Encoding>> = OnceLock::new();
+    let encoding = BASE32.get_or_init(|| {
+        let mut lenient = BASE32_NOPAD.specification();
+        lenient.check_trailing_bits = false;
+        lenient.encoding().ok()
+    });
+    let word = word.trim_end_matches('=').as_bytes();
+    // A letter of the last eight that begins no byte.
+    let over = usize::from(matches!(word.len() % 8, 1 | 3 | 6));
+    printable(&encoding.as_ref()?.decode(word.get(..word.len() - over)?).ok()?)
 }
 
 /// Base85 between quotation marks or `<~` and `~>`, in both alphabets that are in use.

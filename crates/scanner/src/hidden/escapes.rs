@@ -1,5 +1,7 @@
 //! Characters written as escapes or as numbers.
 
+use percent_encoding::percent_decode_str;
+
 use super::Push;
 use crate::signals::Signals;
 
@@ -19,7 +21,7 @@ pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
         escapes(text, "&#", "html entities", push);
     }
     if many(memchr::memchr_iter(b'%', bytes), &|at| hex(at, 1)) {
-        escapes(text, "%", "url encoding", push);
+        push(percent_decode_str(text).decode_utf8_lossy().into_owned(), 0..text.len(), "url encoding");
     }
     let after = |at: usize| bytes.get(at + 1).copied().unwrap_or(0);
     for (letter, mark, how) in [(b'u', "\\u", "unicode escapes"), (b'x', "\\x", "byte escapes")] {
@@ -35,7 +37,7 @@ pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
     }
 }
 
-/// `&#105;`, `%69`, `\u0069`, `\x69`: runs of them, decoded.
+/// `&#105;`, `\u0069`, `\x69`: runs of them, decoded.
 fn escapes(text: &str, mark: &str, how: &'static str, push: Push<'_>) {
     let mut out = String::with_capacity(text.len());
     let mut decoded = 0;
@@ -68,7 +70,7 @@ fn escape(text: &str, mark: &str) -> Option<(char, usize)> {
                 None => (body.get(..end)?, 10, mark.len() + end + 1),
             }
         }
-        "%" | "\\x" => (body.get(..2)?, 16, mark.len() + 2),
+        "\\x" => (body.get(..2)?, 16, mark.len() + 2),
         _ => match body.strip_prefix('{') {
             Some(braced) => {
                 let end = braced.find('}').filter(|end| *end <= 6)?;

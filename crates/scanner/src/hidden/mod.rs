@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::signals::Signals;
 
-pub(crate) use characters::is_look_alike;
+pub(crate) use characters::{SELECTORS_IN_A_ROW, is_look_alike, is_misplaced};
 pub(crate) use encodings::STANDARD;
 pub(crate) use shell::SHELL;
 

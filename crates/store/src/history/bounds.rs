@@ -36,10 +36,7 @@ const BATCHES: usize = 20;
 
 /// The beginning of a text, and a mark if that is not all.
 pub(super) fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + CUT,
-    }
+    skillsandbox_text::shorten(text, most, CUT)
 }
 
 /// Removes the oldest runs, as far as there are too many of them or they take too much room.

@@ -5,17 +5,14 @@
 //! no half of a secret is left which nothing recognises any more.
 
 use serde_json::{Map, Value};
-use skillsandbox_tracer::Redactor;
+use skillsandbox_text::{NextWord, REDACTED, Redactor, Secret, is_secret_name, redact_named_values};
 
 use super::bounds::{self, CUT, cut};
 use super::entry::{Classified, Denied, Entry};
 use super::error::Error;
-use super::named::{self, Next};
-
-/// What stands in the place of a secret.
-pub(super) const REDACTED: &str = "[REDACTED]";
 
 /// A run without what may not be kept. Only this is written.
+#[derive(Debug)]
 pub(super) struct Clean {
     pub(super) skill: String,
     pub(super) version: Option<String>,
@@ -36,10 +33,12 @@ impl Clean {
     pub(super) fn new(entry: &Entry, shapes: &Redactor) -> Result<Self, Error> {
         let mut known = entry.secrets.clone();
         for (name, value) in &entry.parameters {
-            if entry.secret_parameters.contains(name) || named::gives_away(name) {
+            if entry.secret_parameters.contains(name) || is_secret_name(name) {
                 texts_in(name, value, &mut known, 0);
             }
         }
+        let known: Vec<(&str, &str)> =
+            known.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
         let own = if known.is_empty() { None } else { Some(Redactor::new(known)?) };
         let redactor = own.as_ref().unwrap_or(shapes);
         let cleaner = Cleaner { redactor, secret_parameters: &entry.secret_parameters };
@@ -69,11 +68,11 @@ impl Clean {
 }
 
 /// Every text and number in a secret value is one.
-fn texts_in(name: &str, value: &Value, known: &mut Vec<(String, String)>, depth: usize) {
+fn texts_in(name: &str, value: &Value, known: &mut Vec<(String, Secret)>, depth: usize) {
     match value {
         _ if depth > bounds::DEPTH => {}
-        Value::String(text) => known.push((name.to_owned(), text.clone())),
-        Value::Number(number) => known.push((name.to_owned(), number.to_string())),
+        Value::String(text) => known.push((name.to_owned(), text.as_str().into())),
+        Value::Number(number) => known.push((name.to_owned(), number.to_string().into())),
         Value::Array(values) => values.iter().for_each(|value| texts_in(name, value, known, depth + 1)),
         Value::Object(values) => values.values().for_each(|value| texts_in(name, value, known, depth + 1)),
         Value::Null | Value::Bool(_) => {}
@@ -109,7 +108,7 @@ impl Cleaner<'_> {
                 break;
             }
             let declared = depth == 0 && self.secret_parameters.contains(name);
-            let value = if declared || named::gives_away(name) {
+            let value = if declared || is_secret_name(name) {
                 spend(room, REDACTED.len());
                 REDACTED.into()
             } else {
@@ -125,7 +124,7 @@ impl Cleaner<'_> {
     fn value(&self, value: &Value, room: &mut usize, depth: usize) -> Value {
         match value {
             Value::Array(_) | Value::Object(_) if depth > bounds::DEPTH => CUT.into(),
-            Value::String(text) => self.text(text, room, &mut Next::Plain).into(),
+            Value::String(text) => self.text(text, room, &mut NextWord::Plain).into(),
             Value::Array(values) => {
                 let mut kept = Vec::new();
                 for (position, value) in values.iter().enumerate() {
@@ -148,7 +147,7 @@ impl Cleaner<'_> {
     /// Arguments of a program. A name such as `--token` may stand before the value that it is about.
     fn arguments(&self, arguments: &[String], room: &mut usize) -> Vec<Value> {
         let mut kept = Vec::new();
-        let mut next = Next::Plain;
+        let mut next = NextWord::Plain;
         for (position, argument) in arguments.iter().enumerate() {
             if *room == 0 {
                 kept.push(format!("{CUT} {} more", arguments.len() - position).into());
@@ -159,9 +158,9 @@ impl Cleaner<'_> {
         kept
     }
 
-    fn text(&self, text: &str, room: &mut usize, next: &mut Next) -> String {
+    fn text(&self, text: &str, room: &mut usize, next: &mut NextWord) -> String {
         // A body of a request, or the arguments of another tool.
-        if *next == Next::Plain
+        if *next == NextWord::Plain
             && text.trim_start().starts_with(['{', '['])
             && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
         {
@@ -169,7 +168,7 @@ impl Cleaner<'_> {
             let value = self.value(&value, &mut own, 1).to_string();
             return self.cut(&value, room);
         }
-        let named = named::without_values(text, next);
+        let named = redact_named_values(text, next);
         self.cut(&named, room)
     }
 

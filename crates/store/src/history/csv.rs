@@ -5,7 +5,7 @@
 //! text that is only text. Numbers are never touched, for no skill chooses what they begin with.
 
 use serde_json::Value;
-use skillsandbox_tracer::render::{Escape, Glyphs};
+use skillsandbox_text::{Escape, Glyphs};
 
 use super::record::Record;
 

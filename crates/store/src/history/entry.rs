@@ -1,12 +1,16 @@
 //! What is recorded of a run, as its caller knows it. What may be kept of it is decided in `clean.rs`.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use skillsandbox_text::{Redactor, Secret};
 use uuid::Uuid;
+
+use super::clean::Clean;
 
 /// One run, as whoever ran it knows it. Nothing needs to be taken out beforehand: [`History::record`](super::History::record) keeps no secret
 /// that it is told of or can recognise, and cuts what is too long.
@@ -19,7 +23,7 @@ use uuid::Uuid;
 /// entry.status = Status::Success;
 /// entry.exit_code = Some(0);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Entry {
     /// Its own id; that of its trace, where it has one.
@@ -39,7 +43,7 @@ pub struct Entry {
     /// Names of parameters that are secrets, whatever they are called.
     pub secret_parameters: Vec<String>,
     /// Values that may be in no text that is kept, by name.
-    pub secrets: Vec<(String, String)>,
+    pub secrets: Vec<(String, Secret)>,
     /// Who ran it.
     pub user: Option<String>,
     /// How it went.
@@ -96,6 +100,24 @@ impl Entry {
             trace: None,
             digest: None,
         }
+    }
+}
+
+/// As it would be kept: no secret that it names or that can be recognised.
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let clean = Redactor::of_shapes().ok().and_then(|shapes| Clean::new(self, &shapes).ok());
+        let mut entry = f.debug_struct("Entry");
+        entry.field("id", &self.id).field("started", &self.started).field("status", &self.status);
+        entry
+            .field("duration", &self.duration)
+            .field("exit_code", &self.exit_code)
+            .field("denied", &self.denied);
+        entry.field("secret_parameters", &self.secret_parameters).field("secrets", &self.secrets);
+        if let Some(clean) = &clean {
+            entry.field("kept", clean);
+        }
+        entry.field("complete", &self.complete).field("trace", &self.trace).finish_non_exhaustive()
     }
 }
 

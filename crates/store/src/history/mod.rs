@@ -39,7 +39,6 @@ mod clean;
 mod csv;
 mod entry;
 mod error;
-mod named;
 mod place;
 mod query;
 mod record;
@@ -51,8 +50,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
-use skillsandbox_tracer::Redactor;
+use skillsandbox_text::Redactor;
 
 pub use bounds::{KEEP, MAX_BYTES};
 pub use csv::{csv_header, csv_line};
@@ -204,13 +204,12 @@ impl History {
     }
 }
 
+/// What stays as it is in a path that is a part of a `file:` address.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
 /// A path as a part of a `file:` address.
 fn percent(path: &Path) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
-    let bytes = path.as_os_str().as_encoded_bytes().iter();
-    bytes
-        .map(|byte| if plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+    percent_encode(path.as_os_str().as_encoded_bytes(), PLAIN).to_string()
 }
 
 /// Tries again where SQLite says that somebody else is at it and does not wait by itself: while the log is set up or taken down.

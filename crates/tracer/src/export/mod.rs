@@ -4,10 +4,9 @@
 //! - [`ndjson`]: an event a line, for tools that read lines.
 //! - [`ocsf`]: for security tools that speak the Open Cybersecurity Schema Framework.
 //!
-//! All three are JSON, and in all three what could deceive a person who looks at it all the same is written as an escape:
+//! All three are JSON, and in all three what could deceive a person who looks at it is written as an escape:
 //! the values are those of the trace, to the last character.
 
-mod inert;
 mod ocsf;
 
 use std::io::{self, BufWriter, Write};
@@ -15,8 +14,8 @@ use std::io::{self, BufWriter, Write};
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CompactFormatter, PrettyFormatter};
+use skillsandbox_text::EscapedJson;
 
-pub(crate) use inert::Inert;
 pub use ocsf::{VERSION as OCSF_VERSION, ocsf, ocsf_event, ocsf_findings};
 
 use crate::{Event, Header, Trace};
@@ -24,7 +23,7 @@ use crate::{Event, Header, Trace};
 /// The whole trace, indented.
 pub fn json<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
     let mut out = BufWriter::new(out);
-    trace.serialize(&mut Serializer::with_formatter(&mut out, Inert::new(PrettyFormatter::new())))?;
+    trace.serialize(&mut Serializer::with_formatter(&mut out, EscapedJson::new(PrettyFormatter::new())))?;
     out.write_all(b"\n")?;
     out.flush()
 }
@@ -51,6 +50,6 @@ pub fn ndjson_event<W: Write>(out: &mut W, header: &Header, event: &Event) -> io
 
 /// One value in one line.
 fn line<W: Write>(out: &mut W, value: &impl Serialize) -> io::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(&mut *out, Inert::new(CompactFormatter)))?;
+    value.serialize(&mut Serializer::with_formatter(&mut *out, EscapedJson::new(CompactFormatter)))?;
     out.write_all(b"\n")
 }

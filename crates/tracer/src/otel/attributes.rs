@@ -1,9 +1,7 @@
 //! Attributes of spans: bounded, and harmless wherever they are shown.
 
 use opentelemetry::{Array, KeyValue, StringValue, Value};
-
-use crate::render::escape::is_hidden;
-use crate::render::{Escape, Glyphs};
+use skillsandbox_text::{Escape, Glyphs, is_hidden, truncate_bytes};
 
 /// The longest text of an attribute, in bytes: a longest path.
 const MAX_VALUE: usize = 4096;
@@ -121,12 +119,7 @@ impl Attributes {
         if let Some((end, _)) = self.limits.value.and_then(|most| text.char_indices().nth(most)) {
             text.truncate(end);
         }
-        if text.len() > MAX_VALUE {
-            let end = text.floor_char_boundary(MAX_VALUE - 40);
-            let note = format!("[... {} bytes more]", text.len() - end);
-            text.truncate(end);
-            text.push_str(&note);
-        }
+        truncate_bytes(&mut text, MAX_VALUE);
         text
     }
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use prost::Message as _;
+use skillsandbox_text::{Escape, Glyphs, Keep};
 use ureq::Agent;
 use ureq::http::StatusCode;
 use ureq::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, TRANSFER_ENCODING, USER_AGENT};
@@ -17,7 +18,6 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 
 use super::queue::Queue;
 use super::settings::Settings;
-use crate::render::{Escape, Glyphs, Keep};
 
 /// The longest answer that is read. A collector that took everything says so in no byte at all.
 const MAX_ANSWER: u64 = 64 * 1024;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
+
 /// Where variables come from, and what was odd about them.
 pub(super) struct Variables<'a> {
     look_up: &'a dyn Fn(&str) -> Option<String>,
@@ -48,27 +50,10 @@ pub(super) fn pairs(text: &str) -> impl Iterator<Item = Result<(String, String),
     entries.map(|(place, entry)| {
         let (name, value) = entry.split_once('=').ok_or(place + 1)?;
         let name = name.trim();
-        let value = percent_decoded(value.trim()).ok_or(place + 1)?;
+        // A percent sign that begins nothing stands for itself; bytes that are no text are none.
+        let value = percent_decode_str(value.trim()).decode_utf8().map_err(|_| place + 1)?.into_owned();
         if name.is_empty() { Err(place + 1) } else { Ok((name.to_owned(), value)) }
     })
-}
-
-/// Text with `%41` as `A`. A percent sign that begins nothing stands for itself; bytes that are no text are none.
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        rest = behind;
-        let digits = behind.get(..2).filter(|_| *first == b'%').and_then(|two| std::str::from_utf8(two).ok());
-        let decoded = digits
-            .filter(|two| two.bytes().all(|digit| digit.is_ascii_hexdigit()))
-            .and_then(|two| u8::from_str_radix(two, 16).ok());
-        if decoded.is_some() {
-            rest = behind.get(2..).unwrap_or_default();
-        }
-        bytes.push(decoded.unwrap_or(*first));
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

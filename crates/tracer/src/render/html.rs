@@ -13,9 +13,9 @@ use serde::Serialize as _;
 use serde_json::Serializer;
 use serde_json::ser::CompactFormatter;
 use sha2::{Digest as _, Sha256};
+use skillsandbox_text::EscapedJson;
 
 use crate::Trace;
-use crate::export::Inert;
 
 const BODY: &str = include_str!("html/body.html");
 const STYLE: &str = include_str!("html/style.css");
@@ -34,7 +34,7 @@ pub fn page<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
          <script type=\"application/json\" id=\"data\">",
         policy()
     )?;
-    trace.serialize(&mut Serializer::with_formatter(&mut out, Inert::new(CompactFormatter)))?;
+    trace.serialize(&mut Serializer::with_formatter(&mut out, EscapedJson::new(CompactFormatter)))?;
     write!(out, "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")?;
     out.flush()
 }

@@ -1,8 +1,7 @@
 //! A trace for people: as it happens, afterwards on a terminal, and as a page.
 //!
-//! Nothing in here decides anything, and nothing a skill chose is written as it is: see [`escape`].
+//! Nothing in here decides anything, and nothing a skill chose is written as it is: see [`Escape`].
 
-pub mod escape;
 pub mod html;
 pub mod text;
 pub mod watch;
@@ -15,7 +14,7 @@ pub(crate) mod words;
 
 use jiff::tz::TimeZone;
 
-pub use escape::{Escape, Glyphs, Keep};
+pub use skillsandbox_text::{Escape, Glyphs, Keep};
 pub use watch::Watch;
 
 /// Columns of a line where there is no terminal to ask: enough for a path, and too few to drown a log in one.

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
+use skillsandbox_text::{Escape, Keep, columns, most_columns};
 
-use super::escape::{Escape, Keep, columns, most_columns};
 use super::words::{self, Part};
 use super::{Glyphs, Look, Style};
 use crate::{Class, Event, Verdict, What};

@@ -1,7 +1,8 @@
 //! The tables that the end of a run and a trace of it have in common.
 
+use skillsandbox_text::Keep;
+
 use super::Look;
-use super::escape::Keep;
 use super::row::{self, Colour, Row};
 use super::tally::{Tally, Verdicts};
 use super::words::{self, counted, size};

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::escape::Keep;
+use skillsandbox_text::Keep;
+
 use super::row::{self, Colour, Lead, Row};
 use super::tally::Tally;
 use super::tree::Tree;

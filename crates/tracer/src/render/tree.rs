@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Glyphs;
+use skillsandbox_text::{Glyphs, Keep};
+
 use super::Look;
-use super::escape::Keep;
 use super::row::{Colour, Row};
 use super::words::command_line;
 use crate::{Event, Verdict, What};

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::escape::Keep;
+use skillsandbox_text::Keep;
+
 use super::row::{self, Colour, Lead, Row};
 use super::tally::Tally;
 use super::{Look, tables};
@@ -14,7 +15,7 @@ const CHUNK: usize = 64 * 1024;
 /// Writes a line for every event, each in one piece, and drops none.
 ///
 /// A skill that prints this view's own lines, moves the cursor or turns text around is shown doing so, on one line of its
-/// own: see [`escape`](super::escape).
+/// own: see [`Escape`](super::Escape).
 ///
 /// ```
 /// use skillsandbox_tracer::render::{Look, Watch};

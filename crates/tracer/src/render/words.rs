@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::escape::Glyphs;
+use skillsandbox_text::{Glyphs, quote_words};
+
 use crate::{Class, Connection, Event, FileOperation, Severity, Verdict, What};
 
 /// What an event is called, in nine letters at most.
@@ -190,21 +191,7 @@ pub(super) fn destination(connection: &Connection) -> String {
 
 /// Arguments in one line, quoted as for a shell, so that one with a space in it does not look like two.
 pub(crate) fn command_line(argv: &[String]) -> String {
-    let plain = |c: char| !c.is_whitespace() && !"'\"$`;&|<>()*?[]{}!#~\\".contains(c);
-    let mut line = String::new();
-    for (index, argument) in argv.iter().enumerate() {
-        if index > 0 {
-            line.push(' ');
-        }
-        if !argument.is_empty() && argument.chars().all(plain) {
-            line.push_str(argument);
-        } else {
-            line.push('\'');
-            line.push_str(&argument.replace('\'', "'\\''"));
-            line.push('\'');
-        }
-    }
-    line
+    quote_words(argv)
 }
 
 /// A class as it is written in the trace.
@@ -277,7 +264,7 @@ mod tests {
     fn an_argument_with_a_space_does_not_look_like_two() {
         let line = |argv: &[&str]| command_line(&argv.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>());
         assert_eq!(line(&["curl", "-d", "a b", ""]), "curl -d 'a b' ''");
-        assert_eq!(line(&["sh", "-c", "echo 'x'"]), "sh -c 'echo '\\''x'\\'''");
+        assert_eq!(line(&["sh", "-c", "echo 'x'"]), "sh -c \"echo 'x'\"");
         assert_ne!(line(&["a", "b"]), line(&["a b"]));
     }
 

@@ -14,6 +14,7 @@ use skillsandbox_store::{Approval, Done, Error, Layout, Outcome, PermissionDiff,
 
 use crate::output::{self, Answer, message, visible};
 use crate::render;
+use crate::style::{RED, RESET, YELLOW};
 use crate::verbs::running::flags::pin;
 use crate::verbs::scan::output::as_text;
 
@@ -145,8 +146,7 @@ fn as_json(outcome: &Outcome) -> Value {
 
 /// What changed in a declaration, a line each.
 pub(super) fn differences(diff: &PermissionDiff) -> String {
-    let wider =
-        diff.wider.iter().map(|item| format!("  \u{1b}[33m+ {}\u{1b}[0m\n", visible(&item.to_string())));
+    let wider = diff.wider.iter().map(|item| format!("  {YELLOW}+ {}{RESET}\n", visible(&item.to_string())));
     let narrower = diff.narrower.iter().map(|item| format!("  - {}\n", visible(&item.to_string())));
     wider.chain(narrower).collect()
 }
@@ -156,6 +156,6 @@ pub(super) fn refused(error: Error) -> anyhow::Result<Answer> {
     if !error.is_refusal() {
         return Err(error.into());
     }
-    message(&format!("\u{1b}[1;31mrefused\u{1b}[0m: {}", visible(&error.to_string())));
+    message(&format!("{RED}refused{RESET}: {}", visible(&error.to_string())));
     Ok(Answer::No)
 }

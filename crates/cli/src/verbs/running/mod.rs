@@ -11,6 +11,7 @@ mod view;
 use skillsandbox_run::{Forward, Job, Options, Refusal, Report, Stop, preview};
 
 use crate::output::{self, Answer};
+use crate::style::{RED, RESET};
 use flags::{Flags, Format};
 use past::Asked;
 
@@ -80,7 +81,7 @@ pub(super) fn refused(refusal: &Refusal) {
         output::message(&crate::render::load_error(error));
         return;
     }
-    output::message(&format!("\u{1b}[1;31mrefused\u{1b}[0m: {}", lines(&refusal.to_string())));
+    output::message(&format!("{RED}refused{RESET}: {}", lines(&refusal.to_string())));
 }
 
 /// Several lines, each without what could deceive.

@@ -17,6 +17,7 @@ mod with {
 
     use super::Options;
     use crate::output::{message, visible};
+    use crate::style::{RESET, YELLOW};
 
     type Started = Rc<RefCell<Option<Result<Handle, OtelError>>>>;
 
@@ -54,7 +55,7 @@ mod with {
                 Some(Err(error)) => Some(format!("no spans were sent: {error}")),
             };
             if let Some(said) = said {
-                message(&format!("\u{1b}[33mwarning\u{1b}[0m: {}", visible(&said)));
+                message(&format!("{YELLOW}warning{RESET}: {}", visible(&said)));
             }
         }
     }

@@ -8,10 +8,12 @@ use serde_json::{Map, Value};
 use skillsandbox_manifest::Manifest;
 use skillsandbox_run::{By, Denial, Refusal, Report, Status, state_folder};
 use skillsandbox_store::history::{self, Classified, Denied, Entry, History};
+use skillsandbox_text::{Secret, is_secret_name};
 use skillsandbox_tracer::Classification;
 
 use super::flags::Flags;
 use crate::output::{message, visible};
+use crate::style::{RESET, YELLOW};
 
 /// Where this user's history is.
 pub(crate) fn file() -> Option<PathBuf> {
@@ -26,7 +28,7 @@ pub(crate) struct Asked {
     parameters: Map<String, Value>,
     arguments: Vec<String>,
     secret_parameters: Vec<String>,
-    secrets: Vec<(String, String)>,
+    secrets: Vec<(String, Secret)>,
 }
 
 impl Asked {
@@ -41,13 +43,16 @@ impl Asked {
             parameters: Map::new(),
             arguments: arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect(),
             secret_parameters: Vec::new(),
-            secrets: variables.filter(|(name, _)| skillsandbox_manifest::is_sensitive(name)).collect(),
+            secrets: variables
+                .filter(|(name, _)| is_secret_name(name))
+                .map(|(name, value)| (name, value.into()))
+                .collect(),
         }
     }
 
     /// Values that it may not repeat, such as of variables that are set for the run.
     pub(crate) fn secret(&mut self, name: &str, value: &str) {
-        self.secrets.push((name.to_owned(), value.to_owned()));
+        self.secrets.push((name.to_owned(), value.into()));
     }
 
     /// `NAME=VALUE` pairs as they were typed. A value is kept only if a manifest says that it is no secret: a name that it does not know may
@@ -141,7 +146,7 @@ fn keep(flags: &Flags, entry: &Entry) {
     };
     if let Err(error) = kept {
         message(&format!(
-            "\u{1b}[33mwarning\u{1b}[0m: this run is not in the history: {}; `--no-history` does without",
+            "{YELLOW}warning{RESET}: this run is not in the history: {}; `--no-history` does without",
             visible(&error)
         ));
     }

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use anstyle::Style;
 use serde_json::{Value, json};
 use skillsandbox_scanner::{Finding, Report, ScanStamp, Status, Verdict, to_junit, to_sarif};
 
 use super::{Format, Scanned};
 use crate::output::{self, visible};
-use crate::style::RESET;
+use crate::style::{DIM, GREEN, RED, RESET, YELLOW};
 
 /// Prints reports; those that could not be made are passed over.
 pub(super) fn show(format: Format, reports: &[Scanned]) -> anyhow::Result<()> {
@@ -70,13 +71,11 @@ fn as_json(path: &Path, report: &Report) -> Value {
     value
 }
 
-const FAINT: &str = "\u{1b}[2m";
-
-fn colour(status: Status) -> &'static str {
+fn colour(status: Status) -> Style {
     match status {
-        Status::Pass => "\u{1b}[32m",
-        Status::Warn => "\u{1b}[33m",
-        Status::Block => "\u{1b}[1;31m",
+        Status::Pass => GREEN,
+        Status::Warn => YELLOW,
+        Status::Block => RED,
     }
 }
 
@@ -125,7 +124,7 @@ fn finding_text(out: &mut String, finding: &Finding) {
     let _ = write!(
         out,
         "  {}{:<5}{RESET} {}  {place}\n        {}\n",
-        if finding.counts() { colour(finding.status) } else { FAINT },
+        if finding.counts() { colour(finding.status) } else { DIM },
         finding.status.as_str(),
         finding.rule,
         visible(&finding.why)

@@ -4,8 +4,9 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use skillsandbox_text::Glyphs;
 use skillsandbox_tracer::render::text::{self, Timeline};
-use skillsandbox_tracer::render::{Glyphs, Look, Style};
+use skillsandbox_tracer::render::{Look, Style};
 
 use super::files;
 use crate::output::Answer;

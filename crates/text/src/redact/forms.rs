@@ -1,5 +1,7 @@
 //! The forms in which a secret value is looked for.
 
+use data_encoding::{BASE32_NOPAD, BASE64_NOPAD, Encoding};
+
 /// Shorter ones are found in honest text.
 const SHORTEST: usize = 6;
 
@@ -107,7 +109,7 @@ impl Forms {
         self.patterns.push((value.to_vec(), plain));
         self.patterns.push((value.iter().rev().copied().collect(), plain));
         for before in 0..3 {
-            let standard = base64_core(value, before);
+            let standard = core(value, before, 6, &BASE64_NOPAD);
             let url_safe: Vec<u8> = standard.iter().map(|letter| url_safe(*letter)).collect();
             let pattern = Pattern { secret, is_base64: true };
             if url_safe != standard {
@@ -117,7 +119,7 @@ impl Forms {
         }
         // What is to travel in a name of DNS, where capitals are lost, is written like this.
         for before in 0..5 {
-            self.patterns.push((base32_core(value, before), plain));
+            self.patterns.push((core(value, before, 5, &BASE32_NOPAD), plain));
         }
     }
 }
@@ -156,29 +158,14 @@ fn usable(value: &[u8]) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Those letters of base64 that depend on the value alone, where so many bytes (modulo three) come before it.
-fn base64_core(value: &[u8], before: usize) -> Vec<u8> {
-    core(value, before, 6, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-}
-
-/// The same for base32, modulo five.
-fn base32_core(value: &[u8], before: usize) -> Vec<u8> {
-    core(value, before, 5, b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
-}
-
-/// Each letter stands for so many bits.
-fn core(value: &[u8], before: usize, bits: usize, letters: &[u8]) -> Vec<u8> {
-    let first_bit = before * 8;
-    let last_bit = first_bit + value.len() * 8;
-    let bit = |at: usize| {
-        let byte = value.get((at - first_bit) / 8).copied().unwrap_or_default();
-        usize::from(byte >> (7 - at % 8) & 1)
-    };
-    let letter = |index: usize| {
-        let number = (index * bits..index * bits + bits).fold(0, |number, at| number << 1 | bit(at));
-        letters.get(number).copied().unwrap_or(b'A')
-    };
-    (first_bit.div_ceil(bits)..last_bit / bits).map(letter).collect()
+/// Those letters of an encoding that depend on the value alone, where so many bytes come before it. Each letter stands for
+/// so many bits.
+fn core(value: &[u8], before: usize, bits: usize, encoding: &Encoding) -> Vec<u8> {
+    let mut all = vec![0; before];
+    all.extend_from_slice(value);
+    let letters = encoding.encode(&all);
+    let whole = (before * 8).div_ceil(bits)..all.len() * 8 / bits;
+    letters.as_bytes().get(whole).unwrap_or_default().to_vec()
 }
 
 fn url_safe(letter: u8) -> u8 {

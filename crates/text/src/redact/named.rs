@@ -3,13 +3,12 @@
 //! `--token x`, `--token=x`, `API_KEY=x`, `Authorization: Bearer x`, `https://user:x@host`, `?key=x&api_key=y`. It errs on the side of
 //! taking too much: what is lost is a word of a log.
 
-use skillsandbox_manifest::is_sensitive;
-
-use super::clean::REDACTED;
+use crate::secret::REDACTED;
+use crate::secret_name::is_secret_name;
 
 /// What the words before say of the next one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Next {
+pub enum NextWord {
     /// Nothing.
     #[default]
     Plain,
@@ -19,7 +18,7 @@ pub(super) enum Next {
     Login,
 }
 
-impl Next {
+impl NextWord {
     fn after(word: &str) -> Self {
         let bare = word.trim_start_matches(['"', '\'', '`', '(', '\\']);
         if !bare.starts_with('-') || bare.contains('=') {
@@ -34,11 +33,13 @@ impl Next {
     }
 }
 
-/// The text without such values. `next` says what the text before ended in, and is left saying what this one does.
-pub(super) fn without_values(text: &str, next: &mut Next) -> String {
+/// The text without values that the name before them gives away. `next` says what the text before ended in, and is left saying
+/// what this one does.
+#[must_use]
+pub fn redact_named_values(text: &str, next: &mut NextWord) -> String {
     // An argument of its own: all of it is the value, spaces and all.
-    if *next == Next::Secret && !text.trim().is_empty() {
-        *next = Next::after(text);
+    if *next == NextWord::Secret && !text.trim().is_empty() {
+        *next = NextWord::after(text);
         return REDACTED.to_owned();
     }
     let mut out = String::with_capacity(text.len());
@@ -47,22 +48,22 @@ pub(super) fn without_values(text: &str, next: &mut Next) -> String {
         let space = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
         let (before, word_on) = rest.split_at(space);
         out.push_str(before);
-        let (word, after) = word_on.split_at(word_end(word_on, *next == Next::Secret));
+        let (word, after) = word_on.split_at(word_end(word_on, *next == NextWord::Secret));
         if word.is_empty() {
             break;
         }
         rest = after;
         // A value may look like a flag, and a flag without a value may stand before another one.
-        match std::mem::replace(next, Next::after(word)) {
-            Next::Secret => out.push_str(REDACTED),
-            Next::Login if word.contains(':') => out.push_str(&login(word)),
+        match std::mem::replace(next, NextWord::after(word)) {
+            NextWord::Secret => out.push_str(REDACTED),
+            NextWord::Login if word.contains(':') => out.push_str(&login(word)),
             _ if is_header(word) => {
                 // All that follows on the line, whatever scheme it names first.
                 let line = after.find(['\n', '\r']).unwrap_or(after.len());
                 let (value, more) = after.split_at(line);
                 out.push_str(word);
                 if value.trim().is_empty() {
-                    *next = Next::Secret;
+                    *next = NextWord::Secret;
                 } else {
                     out.push(' ');
                     out.push_str(REDACTED);
@@ -73,7 +74,7 @@ pub(super) fn without_values(text: &str, next: &mut Next) -> String {
             _ if word.starts_with('=') && speaks_of_a_secret(previous) => {
                 out.push('=');
                 match word.trim_start_matches('=') {
-                    "" => *next = Next::Secret,
+                    "" => *next = NextWord::Secret,
                     _ => out.push_str(REDACTED),
                 }
             }
@@ -132,18 +133,8 @@ fn name_of(text: &str) -> &str {
     text.get(start..).unwrap_or_default().trim_start_matches('-')
 }
 
-/// Whether a name says that its value is a secret: what variables are called so, and what headers and flags are.
-pub(super) fn gives_away(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    is_sensitive(name)
-        || lower.ends_with("cookie")
-        || lower.contains("authoriz")
-        || lower.contains("authoris")
-        || matches!(lower.as_str(), "pass" | "pw")
-}
-
 fn speaks_of_a_secret(name: &str) -> bool {
-    gives_away(name_of(name.trim_end_matches(['"', '\'', '`', '\\'])))
+    is_secret_name(name_of(name.trim_end_matches(['"', '\'', '`', '\\'])))
 }
 
 /// `Authorization:`, whose value is the rest of the line.
@@ -226,9 +217,9 @@ mod tests {
             ("curl -ume:hun:ter2", "curl -ume:[REDACTED]"),
             ("{token:hunter2", "{token:[REDACTED]"),
         ] {
-            let mut next = Next::Plain;
-            assert_eq!(without_values(text, &mut next), left, "{text}");
-            assert_eq!(next, Next::Plain, "{text}");
+            let mut next = NextWord::Plain;
+            assert_eq!(redact_named_values(text, &mut next), left, "{text}");
+            assert_eq!(next, NextWord::Plain, "{text}");
         }
     }
 
@@ -249,13 +240,13 @@ mod tests {
             "https://a.test:8443/?q=a=b",
             "tokens of love",
         ] {
-            assert_eq!(without_values(text, &mut Next::Plain), text);
+            assert_eq!(redact_named_values(text, &mut NextWord::Plain), text);
         }
     }
 
     #[test]
     fn the_value_may_be_the_next_argument() {
-        let mut next = Next::Plain;
+        let mut next = NextWord::Plain;
         for (argument, left) in [
             ("--token", "--token"),
             ("hunter2 and more", "[REDACTED]"),
@@ -270,7 +261,7 @@ mod tests {
             ("--token", "--token"),
             ("", ""),
         ] {
-            assert_eq!(without_values(argument, &mut next), left);
+            assert_eq!(redact_named_values(argument, &mut next), left);
         }
     }
 }

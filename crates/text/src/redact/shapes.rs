@@ -2,7 +2,7 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::{Label, Span};
+use super::{Label, SecretSpan};
 
 /// How a kind of secret looks: a beginning, and so many letters of a set.
 #[derive(Clone, Copy)]
@@ -119,7 +119,7 @@ impl Shapes {
     }
 
     /// Finds what has a known shape. Linear: what was once taken is not looked at again.
-    pub(super) fn find(&self, text: &[u8], found: &mut Vec<Span>) {
+    pub(super) fn find(&self, text: &[u8], found: &mut Vec<SecretSpan>) {
         let mut done = 0;
         for hit in self.starts.find_iter(text) {
             if hit.start() < done {
@@ -145,7 +145,7 @@ impl Shapes {
 }
 
 impl Shape {
-    fn at(&self, text: &[u8], start: usize, after: usize) -> Option<Span> {
+    fn at(&self, text: &[u8], start: usize, after: usize) -> Option<SecretSpan> {
         let before = start.checked_sub(1).and_then(|at| text.get(at));
         if self.apart && before.is_some_and(|byte| is_url(*byte)) {
             return None;
@@ -161,12 +161,12 @@ impl Shape {
         {
             return None;
         }
-        Some(Span { start, end: after + length, label: Label::Shape(self.kind) })
+        Some(SecretSpan { start, end: after + length, label: Label::Shape(self.kind) })
     }
 }
 
 /// A private key, to its last line or to the end.
-fn pem(text: &[u8], start: usize, after: usize) -> Option<Span> {
+fn pem(text: &[u8], start: usize, after: usize) -> Option<SecretSpan> {
     let rest = text.get(after..)?;
     let label = rest.iter().take(40).position(|byte| *byte == b'-')?;
     if !rest.get(..label)?.ends_with(PEM_LABEL) && !rest.get(..label)?.ends_with(b"PRIVATE KEY BLOCK") {
@@ -180,11 +180,11 @@ fn pem(text: &[u8], start: usize, after: usize) -> Option<Span> {
             last + label + run(text, last + label, |byte| byte == b'-').min(5)
         }
     };
-    Some(Span { start, end, label: Label::Shape("private_key") })
+    Some(SecretSpan { start, end, label: Label::Shape("private_key") })
 }
 
 /// Three parts in base64, of which the first begins as a JSON object does.
-fn jwt(text: &[u8], start: usize) -> Option<Span> {
+fn jwt(text: &[u8], start: usize) -> Option<SecretSpan> {
     let before = start.checked_sub(1).and_then(|at| text.get(at));
     if before.is_some_and(|byte| is_url(*byte) || *byte == b'.') {
         return None;
@@ -197,16 +197,16 @@ fn jwt(text: &[u8], start: usize) -> Option<Span> {
     let is_one = dots && header >= 10 && payload >= 10 && text.get(second..)?.starts_with(JWT.as_bytes());
     // One that is encrypted has five parts; all of them are taken.
     let end = third + run(text, third, |byte| is_url(byte) || byte == b'.');
-    is_one.then_some(Span { start, end, label: Label::Shape("jwt") })
+    is_one.then_some(SecretSpan { start, end, label: Label::Shape("jwt") })
 }
 
 /// Forty letters after their name, with a few signs between.
-fn aws_secret(text: &[u8], after: usize) -> Option<Span> {
+fn aws_secret(text: &[u8], after: usize) -> Option<SecretSpan> {
     let between = run(text, after, |byte| b" \t\"'=:,>\\".contains(&byte));
     let start = after + between;
     let length = run(text, start, |byte| byte.is_ascii_alphanumeric() || byte == b'/' || byte == b'+');
     let is_one = (1..=16).contains(&between) && length == 40;
-    is_one.then_some(Span { start, end: start + length, label: Label::Shape("aws_secret_access_key") })
+    is_one.then_some(SecretSpan { start, end: start + length, label: Label::Shape("aws_secret_access_key") })
 }
 
 fn run(text: &[u8], from: usize, is: impl Fn(u8) -> bool) -> usize {

@@ -249,6 +249,13 @@ fn overlapping_secrets_leave_nothing_of_either() {
 }
 
 #[test]
+fn debug_shows_names_and_no_values() {
+    let redactor = Redactor::new([("NAME", "S3cr3tValue")]).unwrap();
+    let shown = format!("{redactor:?}");
+    assert!(shown.contains("NAME") && !shown.to_lowercase().contains("s3cr3t"), "{shown}");
+}
+
+#[test]
 fn a_name_cannot_break_out_of_its_brackets() {
     let redactor = Redactor::new([("A]\n\u{1b}[31m", "S3cr3tValue"), ("", "0therS3cret")]).unwrap();
     assert_eq!(redactor.redact("S3cr3tValue 0therS3cret"), "[REDACTED:A31m] [REDACTED:secret]");

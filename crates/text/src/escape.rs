@@ -15,6 +15,8 @@
 
 use unicode_width::UnicodeWidthChar as _;
 
+use crate::characters::is_hidden;
+
 /// Marks over one character that are shown as they are.
 const MAX_MARKS: usize = 3;
 
@@ -53,7 +55,7 @@ pub enum Keep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Escape {
     glyphs: Glyphs,
-    /// Whether backslashes in the text are escapes already, as in a [`Line`](crate::Line).
+    /// Whether backslashes in the text are escapes already, as in a line of a trace.
     has_escapes: bool,
 }
 
@@ -64,7 +66,7 @@ impl Escape {
         Self { glyphs, has_escapes: false }
     }
 
-    /// For the text of a [`Line`](crate::Line), in which bytes are `\xNN` and a backslash is `\\` already.
+    /// For text in which bytes are `\xNN` and a backslash is `\\` already.
     #[must_use]
     pub fn line(glyphs: Glyphs) -> Self {
         Self { glyphs, has_escapes: true }
@@ -217,7 +219,7 @@ impl Marks {
     }
 }
 
-/// Where the next character begins that is no part of an escape of a [`Line`](crate::Line) around `at`.
+/// Where the next character begins that is no part of an escape around `at`.
 fn after_escape(text: &str, at: usize) -> usize {
     let Some(before) = text.get(..at) else { return at };
     let near = text.floor_char_boundary(before.len().saturating_sub(3));
@@ -237,67 +239,15 @@ fn after_escape(text: &str, at: usize) -> usize {
 }
 
 /// Most columns that a terminal can give to a text: some count a character of several scripts as two.
-pub(crate) fn most_columns(text: &str) -> usize {
+#[must_use]
+pub fn most_columns(text: &str) -> usize {
     text.chars().map(|c| c.width_cjk().unwrap_or(0).max(c.width().unwrap_or(0))).sum()
 }
 
 /// Columns that most terminals give to a text.
-pub(crate) fn columns(text: &str) -> usize {
+#[must_use]
+pub fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
-}
-
-/// Characters without a glyph of their own, or that act on others, from first to last. In order.
-const HIDDEN: &[(char, char)] = &[
-    // C0; DEL, C1 and the space that does not break; the hyphen that is not seen.
-    ('\0', '\u{1f}'),
-    ('\u{7f}', '\u{a0}'),
-    ('\u{ad}', '\u{ad}'),
-    // Joiners, fillers, vowels and marks without a glyph; signs that enclose what follows, in scripts from right to left.
-    ('\u{34f}', '\u{34f}'),
-    ('\u{600}', '\u{605}'),
-    ('\u{61c}', '\u{61c}'),
-    ('\u{6dd}', '\u{6dd}'),
-    ('\u{70f}', '\u{70f}'),
-    ('\u{890}', '\u{891}'),
-    ('\u{8e2}', '\u{8e2}'),
-    ('\u{115f}', '\u{1160}'),
-    ('\u{1680}', '\u{1680}'),
-    ('\u{17b4}', '\u{17b5}'),
-    ('\u{180b}', '\u{180f}'),
-    // Spaces, zero-width characters, direction marks.
-    ('\u{2000}', '\u{200f}'),
-    // Line and paragraph separator, embeddings, overrides.
-    ('\u{2028}', '\u{202f}'),
-    // Invisible operators, isolates, and what Unicode has given up.
-    ('\u{205f}', '\u{206f}'),
-    ('\u{2800}', '\u{2800}'),
-    ('\u{3000}', '\u{3000}'),
-    ('\u{3164}', '\u{3164}'),
-    // Private: a font may draw anything there, one of our icons too.
-    ('\u{e000}', '\u{f8ff}'),
-    ('\u{fdd0}', '\u{fdef}'),
-    // Variation selectors, in which text can be hidden; the byte order mark; annotations.
-    ('\u{fe00}', '\u{fe0f}'),
-    ('\u{feff}', '\u{feff}'),
-    ('\u{ffa0}', '\u{ffa0}'),
-    ('\u{fff0}', '\u{fffb}'),
-    ('\u{110bd}', '\u{110bd}'),
-    ('\u{110cd}', '\u{110cd}'),
-    ('\u{13430}', '\u{1343f}'),
-    ('\u{1bca0}', '\u{1bca3}'),
-    ('\u{1d173}', '\u{1d17a}'),
-    // Planes without characters, tags, more variation selectors, private planes.
-    ('\u{40000}', '\u{10ffff}'),
-];
-
-/// Whether a character has no glyph of its own, or acts on others.
-pub(crate) fn is_hidden(c: char) -> bool {
-    if matches!(c, ' '..='~') {
-        return false;
-    }
-    let place = HIDDEN.partition_point(|(_, last)| *last < c);
-    // The last two of every plane are no characters.
-    HIDDEN.get(place).is_some_and(|(first, _)| *first <= c) || u32::from(c) & 0xfffe == 0xfffe
 }
 
 /// Whether a character is of a script that is written from right to left, or of a block kept for one.
@@ -310,7 +260,8 @@ fn is_right_to_left(c: char) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Escape, Glyphs, Keep, columns, is_hidden, is_right_to_left, most_columns};
+    use super::{Escape, Glyphs, Keep, columns, is_right_to_left, most_columns};
+    use crate::characters::is_hidden;
 
     #[test]
     fn what_could_deceive_is_escaped_and_the_rest_is_left() {
@@ -380,11 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_in_order_and_covers_what_unicode_says() {
-        assert!(super::HIDDEN.windows(2).all(|pair| pair[0].1 < pair[1].0));
-        assert!(super::HIDDEN.iter().all(|(first, last)| first <= last));
-        let hidden = r"[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}--\x20]";
-        let hidden = regex::Regex::new(hidden).unwrap();
+    fn every_letter_of_a_script_from_right_to_left_is_known() {
         let scripts = "Hebrew Arabic Syriac Thaana Nko Samaritan Mandaic Adlam Mende_Kikakui Hanifi_Rohingya Old_Hungarian \
             Phoenician Imperial_Aramaic Lydian Kharoshthi Avestan Manichaean Yezidi Sogdian Cypriot Nabataean Hatran";
         let scripts: String = scripts.split_whitespace().map(|script| format!("\\p{{{script}}}")).collect();
@@ -392,15 +339,8 @@ mod tests {
         let mut text = [0; 4];
         for c in '\0'..=char::MAX {
             let text = c.encode_utf8(&mut text);
-            assert!(!hidden.is_match(text) || is_hidden(c), "{:x}", u32::from(c));
-            assert!(
-                !right_to_left.is_match(text) || is_hidden(c) || is_right_to_left(c),
-                "{:x}",
-                u32::from(c)
-            );
-            // Letters are left alone, but for four that are drawn as nothing.
-            let is_letter = c.is_alphanumeric() && !"\u{115f}\u{1160}\u{3164}\u{ffa0}".contains(c);
-            assert!(!is_letter || !is_hidden(c), "{:x}", u32::from(c));
+            let is_known = is_hidden(c) || is_right_to_left(c);
+            assert!(!right_to_left.is_match(text) || is_known, "{:x}", u32::from(c));
         }
     }
 

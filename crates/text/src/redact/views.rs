@@ -1,4 +1,6 @@
 //! A text as it is, and as it reads once its percent signs, backslashes, entities or hexadecimal digits are undone.
+//!
+//! By hand, since every byte has to know where it came from, which no decoder tells.
 
 use std::borrow::Cow;
 

@@ -1,18 +1,22 @@
-//! Secrets taken out of text before anybody sees it: by value, where the value is known, and by shape, where it is not.
+//! Secrets taken out of text before anybody sees it: by value, where the value is known; by shape, where it is not; and, where asked
+//! for, by the name before it.
 //!
 //! A known value is found as it is, in capitals or not, backwards, in base64 and base32 wherever it lies in the encoded text, in
 //! hexadecimal, percent-encoded and with the backslashes of JSON, shells and C. What is not found: a value that was compressed, encrypted, cut into pieces by
 //! other text, or encoded twice.
 
 mod forms;
+mod named;
 mod shapes;
 mod views;
 
 use std::borrow::Cow;
+use std::fmt;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use forms::{Forms, Pattern};
+pub use named::{NextWord, redact_named_values};
 use views::View;
 
 /// Why a [`Redactor`] could not be made.
@@ -41,14 +45,13 @@ pub struct Unused {
 /// that hide each other, or cut into pieces by other text.
 ///
 /// ```
-/// use skillsandbox_tracer::Redactor;
+/// use skillsandbox_text::Redactor;
 ///
 /// let redactor = Redactor::new([("API_KEY", "correct horse")])?;
 /// assert_eq!(redactor.redact("key=correct%20horse"), "key=[REDACTED:API_KEY]");
 /// assert_eq!(redactor.redact("Y29ycmVjdCBob3JzZQ=="), "[REDACTED:API_KEY]");
-/// # Ok::<(), skillsandbox_tracer::RedactError>(())
+/// # Ok::<(), skillsandbox_text::RedactError>(())
 /// ```
-#[derive(Debug)]
 pub struct Redactor {
     /// Values as they are, backwards and in base64.
     values: Option<Search>,
@@ -58,7 +61,6 @@ pub struct Redactor {
 }
 
 /// A search for many patterns at once, and what each stands for.
-#[derive(Debug)]
 struct Search {
     automaton: AhoCorasick,
     patterns: Vec<Pattern>,
@@ -66,10 +68,23 @@ struct Search {
 
 /// A part of a text that is to be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+#[non_exhaustive]
+pub struct SecretSpan {
+    /// Where it begins, in bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
     label: Label,
+}
+
+/// Names only: the search for a value would show it.
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redactor")
+            .field("names", &self.names)
+            .field("unused", &self.unused)
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,8 +159,26 @@ impl Redactor {
         Cow::Owned(out)
     }
 
+    /// The same for a command line, an address or an argument, from which values go with the name that gives them away, too:
+    /// `--token x`, `API_KEY=x`, `https://user:x@host`. `next` says what the text before ended in.
+    ///
+    /// ```
+    /// use skillsandbox_text::{NextWord, Redactor};
+    ///
+    /// let redactor = Redactor::of_shapes()?;
+    /// let mut next = NextWord::Plain;
+    /// assert_eq!(redactor.redact_named("--token", &mut next), "--token");
+    /// assert_eq!(redactor.redact_named("hunter2", &mut next), "[REDACTED]");
+    /// # Ok::<(), skillsandbox_text::RedactError>(())
+    /// ```
+    #[must_use]
+    pub fn redact_named(&self, text: &str, next: &mut NextWord) -> String {
+        self.redact(&redact_named_values(text, next)).into_owned()
+    }
+
     /// What is put in the place of a part.
-    pub(crate) fn replacement(&self, span: Span) -> String {
+    #[must_use]
+    pub fn replacement(&self, span: SecretSpan) -> String {
         let label = match span.label {
             Label::Value(index) => self.names.get(index).map_or("secret", String::as_str),
             Label::Shape(kind) => kind,
@@ -154,7 +187,8 @@ impl Redactor {
     }
 
     /// The parts to be replaced, in order, without overlaps.
-    pub(crate) fn spans(&self, bytes: &[u8]) -> Vec<Span> {
+    #[must_use]
+    pub fn spans(&self, bytes: &[u8]) -> Vec<SecretSpan> {
         let mut found = Vec::new();
         if let Some(values) = &self.values {
             values.find(&View::raw(bytes), &mut found);
@@ -180,20 +214,20 @@ impl Search {
         Ok(Some(Self { automaton, patterns }))
     }
 
-    fn find(&self, view: &View<'_>, found: &mut Vec<Span>) {
+    fn find(&self, view: &View<'_>, found: &mut Vec<SecretSpan>) {
         for hit in self.automaton.find_overlapping_iter(view.bytes()) {
             let Some(pattern) = self.patterns.get(hit.pattern().as_usize()) else { continue };
             let (start, end) = pattern.widened(view.bytes(), hit.start(), hit.end());
             let (start, end) = view.original(start, end);
-            found.push(Span { start, end, label: Label::Value(pattern.secret) });
+            found.push(SecretSpan { start, end, label: Label::Value(pattern.secret) });
         }
     }
 }
 
 /// Parts that touch or overlap become one, with the label of the longest.
-fn merged(mut found: Vec<Span>) -> Vec<Span> {
+fn merged(mut found: Vec<SecretSpan>) -> Vec<SecretSpan> {
     found.sort_unstable_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
-    let mut out: Vec<(Span, usize)> = Vec::with_capacity(found.len());
+    let mut out: Vec<(SecretSpan, usize)> = Vec::with_capacity(found.len());
     for span in found {
         let length = span.end - span.start;
         match out.last_mut() {
