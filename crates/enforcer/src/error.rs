@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::layer::Layer;
+use crate::layers::Layer;
 
 /// Why a run did not start. Nothing was executed.
 #[derive(Debug, thiserror::Error)]

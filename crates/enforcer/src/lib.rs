@@ -55,39 +55,19 @@
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 
-mod auditing;
-mod capture;
 mod cgroup;
 mod child;
-mod closer;
-#[cfg(test)]
-mod cost;
 mod cures;
-mod destinations;
 mod error;
-mod executable;
-mod grants;
-mod inspect;
-mod janitor;
-mod launch;
-mod layer;
 mod layers;
-mod limits;
 mod observe;
-mod outcome;
-mod places;
 mod plan;
 mod prepare;
 mod program;
-mod refusals;
-mod resolve;
-mod running;
 mod seccomp;
-mod step;
-mod supervisor;
+mod supervise;
 mod support;
 mod sys;
-mod watch;
 
 /// What may be reached: rules, what an attempt is, and who is told of it.
 pub use skillsandbox_egress as egress;
@@ -95,18 +75,17 @@ pub use skillsandbox_egress as egress;
 pub use cgroup::{Mechanism, Usage};
 pub use cures::Cure;
 pub use error::{Error, PlanProblem};
-pub use inspect::{GrantedPath, Inspection, NeededPath, PathAccess, PathLink, PathSource};
-pub use layer::Layer;
+pub use layers::Layer;
 pub use layers::env::EnvironmentCounts;
-pub use limits::Limits;
-pub use observe::{Access, Actor, Audit, Execution, FileAccess, Observed, Observer, Operation, Tried};
-pub use outcome::{Captured, End, Limit, LimitHit, Outcome, Status};
-pub use places::Places;
-pub use plan::{Command, Input, Output, Plan, PlanBuilder};
-pub use refusals::RefusedCall;
-pub use resolve::{Resolution, Resolved, Standing};
-pub use running::{Killer, Running};
+pub use observe::{
+    Access, Actor, Audit, Execution, FileAccess, Observed, Observer, Operation, RefusedCall, Tried,
+};
+pub use plan::{
+    Command, GrantedPath, Input, Inspection, Limits, NeededPath, Output, PathAccess, PathLink, PathSource,
+    Plan, PlanBuilder, Resolution, Resolved, Standing,
+};
 pub use seccomp::{CompileError, Judgement, Profile, UnknownProfile};
+pub use supervise::{Captured, End, Killer, Limit, LimitHit, Outcome, Places, Running, Status};
 pub use support::{
     Check, CheckResult, Container, Facts, KernelKind, LayerSupport, Limiting, Observation, State, Support,
     Trial,

@@ -26,6 +26,7 @@ mod dbus;
 mod host;
 mod kernel;
 mod leftovers;
+pub(crate) mod orphan_reaper;
 mod removal;
 #[cfg(feature = "systemd")]
 mod systemd;

@@ -3,7 +3,7 @@
 //! `{program}` is the program that asks, `{kernel}` the kernel's own name for itself. The sources are in
 //! docs/kernel-support.md.
 
-use crate::step::Step;
+use crate::child::step::Step;
 use crate::support::{Container, Host, KernelKind};
 
 /// What to do about steps that failed in a certain way on a certain kind of host.

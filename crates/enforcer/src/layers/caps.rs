@@ -2,7 +2,7 @@
 
 use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 
-use crate::step::{Applied, At as _, Step};
+use crate::child::step::{Applied, At as _, Step};
 
 /// More than any kernel has; the bits of a set.
 const MOST: u32 = 64;

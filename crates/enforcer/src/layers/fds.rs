@@ -2,9 +2,9 @@
 
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
+use crate::child::step::{Applied, At as _, Step};
 use crate::error::Error;
 use crate::plan::{Command, Input, Output};
-use crate::step::{Applied, At as _, Step};
 use crate::sys;
 
 /// What the command has as 0, 1 and 2, and what the launching program keeps of the pipes.

@@ -14,13 +14,13 @@ use landlock::{
 };
 use rustix::fs::{CWD, Mode, OFlags};
 
+use crate::child::step::{Applied, At as _, Step};
 use crate::cures;
 use crate::error::Error;
-use crate::executable::Executable;
-use crate::grants::{Access, Grant, Grants, Source};
-use crate::layer::Layer;
+use crate::layers::Layer;
 use crate::plan::Plan;
-use crate::step::{Applied, At as _, Step};
+use crate::prepare::executable::Executable;
+use crate::prepare::grants::{Access, Grant, Grants, Source};
 use crate::sys;
 
 /// The newest version this is written for; a kernel that has less is asked for what it has.

@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use crate::step::{Applied, At as _, Step};
+use crate::child::step::{Applied, At as _, Step};
 use crate::sys;
 use crate::sys::signals;
 

@@ -16,7 +16,7 @@ use rustix::mount::{
     fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
 };
 
-use crate::step::{Applied, At as _, Step};
+use crate::child::step::{Applied, At as _, Step};
 use crate::sys;
 use crate::sys::mount::{NODEV, NOEXEC, NOSUID, RDONLY, Reach, set_attributes};
 

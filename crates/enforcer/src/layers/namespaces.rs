@@ -12,8 +12,8 @@ use caps::{CapSet, Capability};
 use rustix::fs::{CWD, Mode, OFlags};
 
 use super::mounts::ID;
+use crate::child::step::{Applied, At as _, Step};
 use crate::error::Error;
-use crate::step::{Applied, At as _, Step};
 use crate::sys;
 
 /// The namespaces that the child is made in.

@@ -16,7 +16,7 @@ use rustix::net::{
 };
 use skillsandbox_egress::{Policy, Transport, tap_filter};
 
-use crate::step::{Applied, At as _, Step};
+use crate::child::step::{Applied, At as _, Step};
 use crate::sys;
 
 /// Connections that the kernel accepts before the broker does.

@@ -2,8 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use crate::limits::Limits;
-use crate::step::{Applied, At as _, Step};
+use crate::child::step::{Applied, At as _, Step};
+use crate::plan::Limits;
 
 /// Most bytes of locked memory and of queued messages: what programs use, not what would hurt.
 const SMALL: u64 = 1 << 20;

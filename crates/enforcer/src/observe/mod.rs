@@ -4,15 +4,19 @@
 //! finds out what came of it and tells the observer (`desk.rs`), however long that takes: a queue between them is bounded, and
 //! what does not fit is counted.
 
-mod desk;
-mod eye;
-mod inside;
-mod memory;
-mod paths;
-mod processes;
-mod queue;
-mod raw;
-mod root;
+mod caller_memory;
+mod destinations;
+mod notify_listener;
+mod path_resolver;
+mod path_verdicts;
+mod process_table;
+mod record_queue;
+mod refusals;
+mod reporter;
+mod run_observation;
+mod sandbox_root;
+mod socket_closer;
+mod syscall_record;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,12 +25,9 @@ use std::time::{Instant, SystemTime};
 use serde::Serialize;
 use skillsandbox_egress::Attempt;
 
-use crate::refusals::RefusedCall;
-pub(crate) use desk::Desk;
-pub(crate) use eye::{Eye, Sight};
-pub(crate) use paths::Paths;
-pub(crate) use queue::Queue;
-pub(crate) use raw::{Raw, RawTried};
+pub(crate) use path_verdicts::Paths;
+pub use refusals::RefusedCall;
+pub(crate) use run_observation::Auditing;
 
 /// How much of a run is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]

@@ -9,8 +9,8 @@ mod process;
 mod rules;
 
 use super::child::Tried;
-use crate::layer::Layer;
-use crate::step::Step;
+use crate::child::step::Step;
+use crate::layers::Layer;
 
 pub(super) use process::NOTHING;
 pub(super) use rules::{landlock_version, observe};

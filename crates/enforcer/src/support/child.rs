@@ -5,8 +5,8 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 
+use crate::child::step::{Failure, Step};
 use crate::layers::namespaces::Namespaces;
-use crate::step::{Failure, Step};
 use crate::sys::clone::EVERY_KIND;
 use crate::sys::{self, Errno};
 

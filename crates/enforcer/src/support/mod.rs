@@ -12,10 +12,10 @@ use serde::Serialize;
 
 #[cfg(test)]
 use crate::cgroup::Mechanism;
+use crate::child::step::Step;
 use crate::cures::{self, Cure};
 use crate::error::Error;
-use crate::layer::Layer;
-use crate::step::Step;
+use crate::layers::Layer;
 use crate::sys::Errno;
 
 use self::checks::Trial as Attempt;

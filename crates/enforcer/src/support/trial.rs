@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::described;
 use crate::cures::{self, Cure};
 use crate::error::Error;
-use crate::layer::Layer;
-use crate::outcome::{Outcome, Status};
+use crate::layers::Layer;
 use crate::plan::{Command, Input, Output, Plan};
+use crate::supervise::{Outcome, Status};
 
 /// Far more than a program that does nothing needs.
 const PATIENCE: Duration = Duration::from_secs(20);

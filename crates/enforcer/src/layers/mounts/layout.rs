@@ -8,8 +8,8 @@ use std::path::Path;
 
 use super::{Mounts, Operation};
 use crate::error::{Error, PlanProblem};
-use crate::grants::{Access, Grants, is_within};
 use crate::plan::Plan;
+use crate::prepare::grants::{Access, Grants, is_within};
 use crate::sys::mount::{NODEV, NOEXEC, NOSUID, RDONLY, Reach};
 
 /// The user inside: everybody's number is the same there, root's too.

@@ -9,7 +9,7 @@ use rustix::mount::{
 };
 
 use super::Trial;
-use crate::step::Step;
+use crate::child::step::Step;
 use crate::support::child::{Inside, Or as _, Trouble, within};
 use crate::sys;
 use crate::sys::mount::{NODEV, NOSUID, RDONLY, Reach, set_attributes};

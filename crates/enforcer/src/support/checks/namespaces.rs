@@ -1,8 +1,8 @@
 //! Namespaces: each by itself, then all of them with users mapped, as a run has them.
 
 use super::Trial;
+use crate::child::step::Step;
 use crate::layers::namespaces::{AT_CLONE, Namespaces};
-use crate::step::Step;
 use crate::support::child::{Inside, Tried, Trouble, within};
 use crate::sys::Errno;
 

@@ -8,10 +8,10 @@ use rustix::process::{DumpableBehavior, Pid, Resource, Rlimit, Signal, WaitOptio
 use rustix::thread::CapabilitySet;
 
 use super::Trial;
+use crate::child::step::Step;
 use crate::layers::rlimits::Rlimits;
 use crate::layers::{caps, lifetime, network, no_new_privs};
-use crate::limits::Limits;
-use crate::step::Step;
+use crate::plan::Limits;
 use crate::support::child::{Child, Inside, Or as _, Tried, Trouble, pipe, within};
 use crate::sys;
 use crate::sys::Errno;

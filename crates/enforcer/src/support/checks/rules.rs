@@ -6,8 +6,8 @@ use landlock::{AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _
 use rustix::fs::{Mode, OFlags};
 
 use super::Trial;
+use crate::child::step::Step;
 use crate::seccomp::{self, Profile, Refusal};
-use crate::step::Step;
 use crate::support::child::{Inside, Or as _, Tried, Trouble, within};
 use crate::sys;
 use crate::sys::Errno;

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use super::End;
 use crate::cgroup::Usage;
 use crate::cgroup::accounting::Tree;
-use crate::limits::Limits;
-use crate::outcome::End;
+use crate::plan::Limits;
 
 /// How often the tree is looked at.
 const TICK: Duration = Duration::from_millis(20);

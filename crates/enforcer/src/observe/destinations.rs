@@ -14,8 +14,8 @@ use skillsandbox_egress::{
     Action, Attempt, Broker, Ledger, Observer, Process, Reason, Record, Transport, Verdict,
 };
 
-use crate::closer::Closer;
-use crate::observe::Actor;
+use super::Actor;
+use super::socket_closer::Closer;
 use crate::sys::seccomp::{Answer, Asked, is_waiting};
 
 /// The longest address of IP: `struct sockaddr_in6`.

@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-use crate::auditing::Auditing;
-use crate::capture::Capture;
+use super::capture::Capture;
+use super::launch::{Run, Said, host, layer_error, start, waived};
+use super::tree_watch::Watch;
+use super::{End, Limit, LimitHit, Outcome};
+use crate::cgroup::orphan_reaper::Janitor;
 use crate::cgroup::{Group, Mechanism, Usage};
 use crate::child::Prepared;
+use crate::child::step::Step;
 use crate::error::Error;
-use crate::janitor::Janitor;
-use crate::launch::{Run, Said, host, layer_error, start, waived};
-use crate::layer::Layer;
-use crate::limits::Limits;
-use crate::outcome::{End, Limit, LimitHit, Outcome};
+use crate::layers::Layer;
+use crate::observe::Auditing;
+use crate::plan::Limits;
 use crate::plan::{Command, Plan};
 use crate::prepare::Outside;
-use crate::step::Step;
 use crate::sys;
-use crate::watch::Watch;
 
 /// How often a cgroup of version 1 is asked whether memory was short.
 const GROUP_LOOK: Duration = Duration::from_millis(50);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime};
 
-use super::paths::{self, Judged, Paths};
-use super::queue::Queue;
-use super::raw::{Arguments, Raw, RawTried};
+use super::path_verdicts::{self, Judged, Paths};
+use super::record_queue::Queue;
+use super::syscall_record::{Arguments, Raw, RawTried};
 use super::{Access, Execution, FileAccess, Observed, Observer, Operation, Tried};
 
 /// The thread that tells.
@@ -88,7 +88,7 @@ impl Work {
                 // Both names have to be allowed; what a symbolic link says need not, and begins where the link is.
                 let (to, verdict) = match to {
                     Some(to) if operation == Operation::Symlink => {
-                        (Some(paths::below(&judged.path, &to)), judged.verdict)
+                        (Some(path_verdicts::below(&judged.path, &to)), judged.verdict)
                     }
                     Some(to) => {
                         let to = self.paths.judge(operation, &to, actor);

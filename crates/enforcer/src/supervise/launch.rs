@@ -10,14 +10,14 @@ use rustix::net::{
 };
 use rustix::pipe::PipeFlags;
 
+use super::Status;
 use crate::cgroup::{Group, Mechanism};
+use crate::child::step::{MESSAGE_SIZE, Message, Step};
 use crate::child::{Pipes, Prepared, STANDS, init};
 use crate::cures;
 use crate::error::Error;
-use crate::layer::Layer;
+use crate::layers::Layer;
 use crate::layers::{namespaces, network};
-use crate::outcome::Status;
-use crate::step::{MESSAGE_SIZE, Message, Step};
 use crate::sys;
 use crate::sys::clone::Child;
 

@@ -3,6 +3,8 @@
 //!
 //! Only kernel calls from here on: see [`crate::sys`].
 
+pub(crate) mod step;
+
 use std::convert::Infallible;
 use std::ffi::CString;
 use std::io::IoSlice;
@@ -11,6 +13,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
+use self::step::{Applied, At as _, Failure, Message, Step};
 use crate::layers::fds::{self, Standard};
 use crate::layers::landlock::Landlock;
 use crate::layers::mounts::Mounts;
@@ -19,7 +22,6 @@ use crate::layers::network::Network;
 use crate::layers::rlimits::Rlimits;
 use crate::layers::{caps, lifetime, no_new_privs};
 use crate::seccomp;
-use crate::step::{Applied, At as _, Failure, Message, Step};
 use crate::sys;
 use crate::sys::exec::Strings;
 

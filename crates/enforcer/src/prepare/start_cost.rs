@@ -4,12 +4,12 @@
 use std::time::{Duration, Instant};
 
 use crate::child::Prepared;
-use crate::grants::{Folders, Grants};
 use crate::layers::landlock::Landlock;
 use crate::layers::mounts::Mounts;
 use crate::layers::namespaces::AT_CLONE;
 use crate::layers::network;
 use crate::plan::{Command, Plan};
+use crate::prepare::grants::{Folders, Grants};
 use crate::prepare::{Located, prepare};
 use crate::sys::{clone, exec};
 

@@ -1,5 +1,10 @@
 //! From a plan and a command to everything a child needs: paths looked up, filters compiled, pipes made. Nothing runs yet.
 
+pub(crate) mod executable;
+pub(crate) mod grants;
+#[cfg(test)]
+mod start_cost;
+
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
@@ -7,13 +12,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::cgroup::orphan_reaper::Leftover;
 use crate::cgroup::{Group, Mechanism, Wanted};
 use crate::child::{Filters, Prepared, Waived};
 use crate::error::{Error, PlanProblem};
-use crate::executable::Executable;
-use crate::grants::{Folders, Grants};
-use crate::janitor::Leftover;
-use crate::layer::Layer;
+use crate::layers::Layer;
 use crate::layers::env::{self, EnvironmentCounts};
 use crate::layers::fds::{Ends, Standard};
 use crate::layers::landlock::Landlock;
@@ -26,6 +29,9 @@ use crate::plan::{Command, Plan};
 use crate::program::{self, Program, Search};
 use crate::seccomp::{self, Refusal};
 use crate::sys::exec::Strings;
+
+use self::executable::Executable;
+use self::grants::{Folders, Grants};
 
 /// Where programs are looked for inside unless the plan says otherwise.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";

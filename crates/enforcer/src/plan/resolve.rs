@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use super::Plan;
 use crate::cgroup::Mechanism;
 use crate::cures::Cure;
-use crate::layer::Layer;
-use crate::plan::Plan;
+use crate::layers::Layer;
 use crate::support::{State, Support, Trial};
 
 /// What a plan gets of each layer on a host. See [`Plan::resolve`].

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use skillsandbox_egress::Attempt;
 
-use super::inside::Lead;
+use super::path_resolver::Lead;
+use super::refusals::RefusedCall;
 use super::{Actor, Operation};
-use crate::refusals::RefusedCall;
 
 /// One call, with what only its caller could tell while it waited.
 #[derive(Debug)]

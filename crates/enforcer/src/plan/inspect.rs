@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::Limits;
+use super::{Command, Plan};
 use crate::error::Error;
-use crate::grants::{Access, Folders, Source};
-use crate::layer::Layer;
-use crate::limits::Limits;
-use crate::plan::{Command, Plan};
+use crate::layers::Layer;
 use crate::prepare::Located;
+use crate::prepare::grants::{Access, Folders, Source};
 use crate::seccomp::Profile;
 
 /// What a run would have and be held to. See [`Plan::inspect`].

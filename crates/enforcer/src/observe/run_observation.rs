@@ -7,15 +7,20 @@ use std::time::{Duration, Instant};
 
 use skillsandbox_egress::{Attempt, Broker, Policy, Record, Sockets, Tap};
 
+use super::destinations::Destinations;
+use super::notify_listener::{Eye, Sight};
+use super::path_verdicts::Paths;
+use super::record_queue::Queue;
+use super::refusals::RefusedCall;
+use super::reporter::Desk;
+use super::syscall_record::{Raw, RawTried};
+use super::{Actor, Audit, Observer};
 use crate::child::Prepared;
-use crate::destinations::Destinations;
 use crate::error::Error;
-use crate::launch::{Said, host};
 use crate::layers::network;
-use crate::observe::{Actor, Audit, Desk, Eye, Observer, Paths, Queue, Raw, RawTried, Sight};
 use crate::plan::{Command, Plan};
-use crate::refusals::RefusedCall;
-use crate::supervisor::Wake;
+use crate::supervise::Wake;
+use crate::supervise::launch::{Said, host};
 
 /// Who sees, who tells, and who serves the network.
 #[derive(Debug)]

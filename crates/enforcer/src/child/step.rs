@@ -2,7 +2,7 @@
 //!
 //! A child cannot allocate, so it cannot format a message: it sends a number, and the parent finds the words.
 
-use crate::layer::Layer;
+use crate::layers::Layer;
 use crate::sys::Errno;
 
 macro_rules! steps {

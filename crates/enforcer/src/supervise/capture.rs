@@ -4,7 +4,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags};
 
-use crate::outcome::Captured;
+use super::Captured;
 use crate::plan::Output;
 
 /// Bytes read at a time.

@@ -5,12 +5,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::inside::{Found, Inside, Lead, plain};
-use super::raw::RawPath;
+use super::path_resolver::{Found, Inside, Lead, plain};
+use super::syscall_record::RawPath;
 use super::{Access, Actor, Operation};
-use crate::executable::Executable;
-use crate::grants::{self, Grants, Source, is_within};
 use crate::layers::mounts::{HOME, RUNTIME_DIR, TMP};
+use crate::prepare::executable::Executable;
+use crate::prepare::grants::{self, Grants, Source, is_within};
 
 /// Folders that every run has for itself, to write in.
 const PRIVATE: [&str; 5] = [HOME, TMP, RUNTIME_DIR, "/dev/shm", "/dev/pts"];

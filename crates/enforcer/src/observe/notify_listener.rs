@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
-use super::inside::Inside;
-use super::memory::{self, Unread};
-use super::processes::Processes;
-use super::queue::Queue;
-use super::raw::{Place, Raw, RawPath, RawTried, What, shape, writes};
+use super::caller_memory::{self, Unread};
+use super::destinations::{Destinations, unix_socket};
+use super::path_resolver::Inside;
+use super::process_table::Processes;
+use super::record_queue::Queue;
+use super::refusals::Refusals;
+use super::syscall_record::{Place, Raw, RawPath, RawTried, What, shape, writes};
 use super::{Actor, Operation};
-use crate::destinations::{Destinations, unix_socket};
-use crate::refusals::Refusals;
 use crate::seccomp::{Judgement, Profile};
-use crate::supervisor::Wake;
+use crate::supervise::Wake;
 use crate::sys::seccomp::{Answer, Asked, answer, receive, receive_ends, wake_in_place};
 
 /// `AT_FDCWD`, as a register has it.
@@ -230,7 +230,7 @@ impl Sight {
         let path = self.led(path, actor);
         Ok(match shape.operation {
             What::Exec(at) => {
-                let arguments = memory::arguments(asked.pid, argument(at));
+                let arguments = caller_memory::arguments(asked.pid, argument(at));
                 RawTried::Exec { path, arguments }
             }
             What::Open(flags) => {
@@ -239,7 +239,8 @@ impl Sight {
             }
             What::Does(operation @ Operation::Symlink) => {
                 // What a link says is a text, and begins where the link is.
-                let to = shape.to.map(|place| memory::path(asked.pid, argument(place.path))).transpose()?;
+                let to =
+                    shape.to.map(|place| caller_memory::path(asked.pid, argument(place.path))).transpose()?;
                 let to = to.map(|text| RawPath::new(text, None, true, false));
                 RawTried::File { operation, path, to }
             }
@@ -253,7 +254,7 @@ impl Sight {
 
     fn path(&mut self, asked: Asked, place: Place, now: Instant) -> Result<RawPath, Unread> {
         let argument = |index: usize| asked.arguments.get(index).copied().unwrap_or_default();
-        let text = memory::path(asked.pid, argument(place.path))?;
+        let text = caller_memory::path(asked.pid, argument(place.path))?;
         let (follows, makes) = place.last.of(argument);
         if text.first() == Some(&b'/') {
             return Ok(RawPath::new(text, None, follows, makes));

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
+use super::Outcome;
+use super::run_slots::Place;
+use super::supervisor::{Supervisor, Wake};
 use crate::error::Error;
-use crate::outcome::Outcome;
-use crate::places::Place;
 use crate::plan::{Command, Output, Plan};
 use crate::prepare::prepare;
-use crate::supervisor::{Supervisor, Wake};
 
 impl Plan {
     /// Starts a command under this plan. When this returns, every wall stands and the program is running; when a wall could

@@ -1,92 +1,22 @@
-//! What is wanted: a [`Plan`] that exists is free of contradictions.
+//! Collects a [`Plan`] and checks it.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use skillsandbox_egress::{Policy, Rule};
 
+use super::{Limits, Plan};
 use crate::error::{Error, PlanProblem};
-use crate::layer::Layer;
+use crate::layers::Layer;
 use crate::layers::env::Environment;
 use crate::layers::mounts::HOME;
-use crate::limits::Limits;
-use crate::observe::{Audit, Observer};
 use crate::seccomp::Profile;
 
 /// Paths that no grant may name or lie in: the sandbox has its own there.
 const OWN: [&str; 3] = ["/proc", "/sys", "/dev"];
-
-/// What a confined command may see and do. Whatever is not granted does not exist for it.
-///
-/// ```
-/// # use skillsandbox_enforcer::Plan;
-/// # use std::time::Duration;
-/// # fn main() -> Result<(), skillsandbox_enforcer::Error> {
-/// let plan = Plan::builder()
-///     .env("LANG", "C.UTF-8")
-///     .memory(128 << 20)
-///     .timeout(Duration::from_secs(30))
-///     .build()?;
-/// # let _ = plan;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-pub struct Plan {
-    pub(crate) read: Vec<PathBuf>,
-    pub(crate) as_named: Vec<PathBuf>,
-    pub(crate) write: Vec<PathBuf>,
-    pub(crate) forbidden: Vec<PathBuf>,
-    pub(crate) workdir: Option<PathBuf>,
-    pub(crate) tmp: Option<PathBuf>,
-    pub(crate) environment: Environment,
-    pub(crate) limits: Limits,
-    pub(crate) profile: Profile,
-    pub(crate) no_exec: bool,
-    pub(crate) programs: Option<Vec<OsString>>,
-    pub(crate) egress: Policy,
-    pub(crate) best_effort: BTreeSet<Layer>,
-}
-
-impl Plan {
-    /// A plan that grants nothing but the system's programs and libraries.
-    #[must_use]
-    pub fn builder() -> PlanBuilder {
-        PlanBuilder::default()
-    }
-
-    /// The limits of the run.
-    #[must_use]
-    pub fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
-    /// The profile of system calls.
-    #[must_use]
-    pub fn profile(&self) -> Profile {
-        self.profile
-    }
-
-    /// What may be reached.
-    #[must_use]
-    pub fn egress(&self) -> &Policy {
-        &self.egress
-    }
-
-    /// The layers without which the run may go on.
-    pub fn best_effort(&self) -> impl Iterator<Item = Layer> + '_ {
-        self.best_effort.iter().copied()
-    }
-
-    pub(crate) fn waives(&self, layer: Layer) -> bool {
-        self.best_effort.contains(&layer)
-    }
-}
 
 /// Collects a [`Plan`]. Mistakes are told by [`PlanBuilder::build`].
 #[derive(Debug, Clone, Default)]
@@ -361,150 +291,4 @@ pub(crate) fn check_grant(path: &Path, forbidden: &[PathBuf]) -> Result<(), Erro
         .into());
     }
     Ok(())
-}
-
-/// The command to confine: a program and its arguments, each one string, never read by a shell.
-#[derive(Clone)]
-pub struct Command {
-    pub(crate) program: OsString,
-    pub(crate) arguments: Vec<OsString>,
-    pub(crate) stdin: Input,
-    pub(crate) stdout: Output,
-    pub(crate) stderr: Output,
-    pub(crate) observer: Option<Arc<dyn Observer>>,
-    pub(crate) audit: Audit,
-    pub(crate) audit_required: bool,
-}
-
-impl Command {
-    /// A program by name, looked for in `PATH`, or by its path.
-    #[must_use]
-    pub fn new(program: impl Into<OsString>) -> Self {
-        Self {
-            program: program.into(),
-            arguments: Vec::new(),
-            stdin: Input::Empty,
-            stdout: Output::Inherited,
-            stderr: Output::Inherited,
-            observer: None,
-            audit: Audit::default(),
-            audit_required: false,
-        }
-    }
-
-    /// Adds an argument.
-    #[must_use]
-    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
-        self.arguments.push(argument.into());
-        self
-    }
-
-    /// Adds arguments.
-    #[must_use]
-    pub fn args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
-        self.arguments.extend(arguments.into_iter().map(Into::into));
-        self
-    }
-
-    /// Where its standard input comes from.
-    #[must_use]
-    pub fn stdin(mut self, input: Input) -> Self {
-        self.stdin = input;
-        self
-    }
-
-    /// Where its standard output goes.
-    #[must_use]
-    pub fn stdout(mut self, output: Output) -> Self {
-        self.stdout = output;
-        self
-    }
-
-    /// Where its standard error goes.
-    #[must_use]
-    pub fn stderr(mut self, output: Output) -> Self {
-        self.stderr = output;
-        self
-    }
-
-    /// Who is told of what it tries, as it happens. Files and programs are seen only where somebody is told.
-    #[must_use]
-    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observer = Some(observer);
-        self
-    }
-
-    /// How much is seen; everything unless set.
-    #[must_use]
-    pub fn audit(mut self, audit: Audit) -> Self {
-        self.audit = audit;
-        self
-    }
-
-    /// Ends the run rather than not telling the observer of something.
-    #[must_use]
-    pub fn audit_required(mut self) -> Self {
-        self.audit_required = true;
-        self
-    }
-
-    /// What is really to be seen: without an observer, nobody is told of files.
-    pub(crate) fn sees(&self) -> Audit {
-        if self.observer.is_some() { self.audit } else { self.audit.min(Audit::Violations) }
-    }
-
-    /// The program and its arguments, as texts, for whoever writes down what was run.
-    #[must_use]
-    pub fn words(&self) -> Vec<String> {
-        let words = std::iter::once(&self.program).chain(&self.arguments);
-        words.map(|word| word.to_string_lossy().into_owned()).collect()
-    }
-
-    /// Captures both outputs, at most so many bytes of each.
-    #[must_use]
-    pub fn captured(self, bytes: usize) -> Self {
-        self.stdout(Output::Captured(bytes)).stderr(Output::Captured(bytes))
-    }
-}
-
-impl fmt::Debug for Command {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { program, arguments, stdin, stdout, stderr, observer, audit, audit_required } = self;
-        f.debug_struct("Command")
-            .field("program", program)
-            .field("arguments", arguments)
-            .field("stdin", stdin)
-            .field("stdout", stdout)
-            .field("stderr", stderr)
-            .field("observed", &observer.is_some())
-            .field("audit", audit)
-            .field("audit_required", audit_required)
-            .finish()
-    }
-}
-
-/// Where standard input comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Input {
-    /// There is none: `/dev/null`.
-    Empty,
-    /// A pipe, written to through [`Running::stdin`](crate::Running::stdin).
-    Piped,
-    /// The launching program's own. Its descriptor can be used like any other: prefer a pipe to a terminal.
-    Inherited,
-}
-
-/// Where standard output or standard error goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Output {
-    /// Nowhere: `/dev/null`.
-    Discarded,
-    /// The launching program's own.
-    Inherited,
-    /// A pipe, read from through [`Running::stdout`](crate::Running::stdout).
-    Piped,
-    /// The [`Outcome`](crate::Outcome), at most so many bytes. What comes after is counted and thrown away.
-    Captured(usize),
 }

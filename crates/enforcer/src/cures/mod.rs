@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::step::Step;
+use crate::child::step::Step;
 use crate::support::Host;
 
 /// What to do: a sentence or two, and what to type.
@@ -75,7 +75,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::layer::Layer;
+    use crate::layers::Layer;
     use crate::support::{Container, KernelKind};
 
     /// Steps whose failure is no lack of the host's: what they were asked to do was wrong, or nothing else can be done.

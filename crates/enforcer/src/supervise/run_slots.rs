@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::running::Running;
 use crate::error::Error;
 use crate::plan::{Command, Plan};
-use crate::running::Running;
 
 /// A bound on the runs that go on at a time, shared by all who clone it.
 ///

@@ -10,9 +10,9 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2, readlinkat};
 use rustix::io::Errno;
 
 use super::Actor;
-use super::raw::RawPath;
-use super::root::Root;
-use crate::grants::{Access, Grants, Source, is_within};
+use super::sandbox_root::Root;
+use super::syscall_record::RawPath;
+use crate::prepare::grants::{Access, Grants, Source, is_within};
 
 /// Links that are followed, as many as the kernel does (`MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;

@@ -6,7 +6,7 @@ use nix::errno::Errno;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
 
-use super::raw::Arguments;
+use super::syscall_record::Arguments;
 
 /// The longest path that the kernel takes, with the zero at its end.
 const LONGEST_PATH: usize = 4096;

@@ -6,10 +6,10 @@ use serde::Serialize;
 use skillsandbox_egress::Record;
 
 use crate::cgroup::{Mechanism, Usage};
-use crate::layer::Layer;
+use crate::layers::Layer;
 use crate::layers::env::EnvironmentCounts;
 use crate::observe::Audit;
-use crate::refusals::RefusedCall;
+use crate::observe::RefusedCall;
 
 /// How a run ended, and what held it.
 #[derive(Debug, Clone)]

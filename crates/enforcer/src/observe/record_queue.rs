@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::raw::Raw;
+use super::syscall_record::Raw;
 
 /// Most that waits to be told.
 const MOST: usize = 1 << 16;

@@ -1,0 +1,153 @@
+//! The command to confine, and what becomes of its input and output.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::observe::{Audit, Observer};
+
+/// The command to confine: a program and its arguments, each one string, never read by a shell.
+#[derive(Clone)]
+pub struct Command {
+    pub(crate) program: OsString,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) stdin: Input,
+    pub(crate) stdout: Output,
+    pub(crate) stderr: Output,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) audit: Audit,
+    pub(crate) audit_required: bool,
+}
+
+impl Command {
+    /// A program by name, looked for in `PATH`, or by its path.
+    #[must_use]
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            stdin: Input::Empty,
+            stdout: Output::Inherited,
+            stderr: Output::Inherited,
+            observer: None,
+            audit: Audit::default(),
+            audit_required: false,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Where its standard input comes from.
+    #[must_use]
+    pub fn stdin(mut self, input: Input) -> Self {
+        self.stdin = input;
+        self
+    }
+
+    /// Where its standard output goes.
+    #[must_use]
+    pub fn stdout(mut self, output: Output) -> Self {
+        self.stdout = output;
+        self
+    }
+
+    /// Where its standard error goes.
+    #[must_use]
+    pub fn stderr(mut self, output: Output) -> Self {
+        self.stderr = output;
+        self
+    }
+
+    /// Who is told of what it tries, as it happens. Files and programs are seen only where somebody is told.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// How much is seen; everything unless set.
+    #[must_use]
+    pub fn audit(mut self, audit: Audit) -> Self {
+        self.audit = audit;
+        self
+    }
+
+    /// Ends the run rather than not telling the observer of something.
+    #[must_use]
+    pub fn audit_required(mut self) -> Self {
+        self.audit_required = true;
+        self
+    }
+
+    /// What is really to be seen: without an observer, nobody is told of files.
+    pub(crate) fn sees(&self) -> Audit {
+        if self.observer.is_some() { self.audit } else { self.audit.min(Audit::Violations) }
+    }
+
+    /// The program and its arguments, as texts, for whoever writes down what was run.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let words = std::iter::once(&self.program).chain(&self.arguments);
+        words.map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Captures both outputs, at most so many bytes of each.
+    #[must_use]
+    pub fn captured(self, bytes: usize) -> Self {
+        self.stdout(Output::Captured(bytes)).stderr(Output::Captured(bytes))
+    }
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, arguments, stdin, stdout, stderr, observer, audit, audit_required } = self;
+        f.debug_struct("Command")
+            .field("program", program)
+            .field("arguments", arguments)
+            .field("stdin", stdin)
+            .field("stdout", stdout)
+            .field("stderr", stderr)
+            .field("observed", &observer.is_some())
+            .field("audit", audit)
+            .field("audit_required", audit_required)
+            .finish()
+    }
+}
+
+/// Where standard input comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// There is none: `/dev/null`.
+    Empty,
+    /// A pipe, written to through [`Running::stdin`](crate::Running::stdin).
+    Piped,
+    /// The launching program's own. Its descriptor can be used like any other: prefer a pipe to a terminal.
+    Inherited,
+}
+
+/// Where standard output or standard error goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Output {
+    /// Nowhere: `/dev/null`.
+    Discarded,
+    /// The launching program's own.
+    Inherited,
+    /// A pipe, read from through [`Running::stdout`](crate::Running::stdout).
+    Piped,
+    /// The [`Outcome`](crate::Outcome), at most so many bytes. What comes after is counted and thrown away.
+    Captured(usize),
+}

@@ -1,0 +1,18 @@
+//! The launching program's side of a run: `running.rs` starts a thread, `supervisor.rs` is that thread, from the start of a sandbox to its
+//! [`Outcome`].
+//!
+//! `launch.rs` makes the processes and receives what they report. `tree_watch.rs` holds limits where no cgroup does, `capture.rs` keeps
+//! output, `run_slots.rs` bounds how many runs there are at a time.
+
+mod capture;
+pub(crate) mod launch;
+mod outcome;
+mod run_slots;
+mod running;
+mod supervisor;
+mod tree_watch;
+
+pub use outcome::{Captured, End, Limit, LimitHit, Outcome, Status};
+pub use run_slots::Places;
+pub use running::{Killer, Running};
+pub(crate) use supervisor::Wake;
