@@ -3,33 +3,33 @@
 #![cfg(target_os = "linux")]
 
 mod attempt;
+mod attempt_log;
 mod broker;
+mod broker_loop;
+mod connect_observations;
 mod connection;
 mod datagrams;
+mod descriptor_share;
 mod dial;
 mod dns;
-mod engine;
+mod event_token;
 mod gate;
-mod ledger;
 mod lookup;
-mod names;
+mod name_service;
 mod policy;
 mod relay;
 mod rule;
-mod service;
-mod share;
 mod special;
+mod synthetic_addresses;
 mod tap;
-mod token;
 mod tunnel;
-mod witnesses;
 
-pub use attempt::{Action, Attempt, End, Process, Reason, Verdict};
-pub use broker::{Broker, Sockets};
-pub use ledger::{Ledger, Observer, Record};
-pub use policy::{Listens, Policy, Problem};
-pub use rule::{Protocol, Rule, Transport};
-pub use tap::{Tap, tap_filter};
+pub use attempt::{Attempt, AttemptAction, AttemptEnd, AttemptVerdict, CallingProcess, RefusalReason};
+pub use attempt_log::{AttemptLog, AttemptObserver, NetworkRecord};
+pub use broker::{Broker, NamespaceSockets};
+pub use policy::{EgressPolicy, EgressProblem, ListenPorts};
+pub use rule::{NetworkRule, Protocol, Transport};
+pub use tap::{PacketTap, tap_filter};
 
 /// What the fuzz targets need. No part of the interface.
 #[cfg(fuzzing)]
@@ -37,5 +37,5 @@ pub use tap::{Tap, tap_filter};
 #[allow(missing_docs, missing_debug_implementations)]
 pub mod hostile {
     pub use crate::dns::hostile::{dns_answer, dns_reply};
-    pub use crate::gate::hostile::Gate;
+    pub use crate::gate::hostile::FuzzGate;
 }

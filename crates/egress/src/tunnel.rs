@@ -100,23 +100,23 @@ fn parts(label: &str) -> impl Iterator<Item = &str> {
     label.split(move |letter| !is_uuid && matches!(letter, '-' | '_')).filter(|part| !part.is_empty())
 }
 
-struct Weight {
+struct LabelWeight {
     tenths: usize,
     random: bool,
 }
 
-fn weigh(part: &str) -> Weight {
+fn weigh(part: &str) -> LabelWeight {
     let word = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let digits = part.len() - word.len();
     let letters = part.len();
     if word.is_empty() {
-        return Weight { tenths: letters * cost::DIGIT, random: letters > 4 };
+        return LabelWeight { tenths: letters * cost::DIGIT, random: letters > 4 };
     }
     // `api`, `s3`, `bucket2024`: what is this short, or reads like this, is not random by itself.
     let spelled = word.bytes().all(|byte| byte.is_ascii_lowercase());
     if spelled && digits <= 4 && (word.len() <= 3 || is_like_words(word)) {
         let each = if word.len() <= 3 { cost::LETTER } else { cost::OF_A_WORD };
-        return Weight { tenths: word.len() * each + digits * cost::DIGIT, random: false };
+        return LabelWeight { tenths: word.len() * each + digits * cost::DIGIT, random: false };
     }
     let each = if part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
         cost::HEX
@@ -125,7 +125,7 @@ fn weigh(part: &str) -> Weight {
     } else {
         cost::LETTER_OR_DIGIT
     };
-    Weight { tenths: letters * each, random: true }
+    LabelWeight { tenths: letters * each, random: true }
 }
 
 /// Letters that often follow each letter, from `a` on: 93 of 100 pairs in the documentation of programs. Of all pairs that there

@@ -101,7 +101,7 @@ pub enum PlanProblem {
     ZeroLimit(&'static str),
     /// A destination that cannot be granted.
     #[error(transparent)]
-    Egress(#[from] skillsandbox_egress::Problem),
+    Egress(#[from] skillsandbox_egress::EgressProblem),
     /// A layer without which there is no sandbox.
     #[error("the {0} layer cannot be best-effort: without it there is no sandbox")]
     NotWaivable(Layer),

@@ -16,19 +16,19 @@
 //!
 //! A [`Plan`] says what is wanted. [`Plan::spawn`] looks up its paths and compiles what it needs in this process, makes a child in
 //! new namespaces, and lets it put up the walls ([`Layer`], in the order of [`Layer::ALL`]) before it executes the command. A
-//! [`Running`] command is watched by a thread of its own, which is also the one that the kernel ties its life to. Its
-//! [`Outcome`] says how it ended and what held it.
+//! [`RunningCommand`] command is watched by a thread of its own, which is also the one that the kernel ties its life to. Its
+//! [`RunOutcome`] says how it ended and what held it.
 //!
 //! # It refuses rather than weakens
 //!
 //! A layer that is missing is an [`Error::Layer`], with the step that failed and the cure where one is known, and nothing was
 //! executed. [`PlanBuilder::best_effort`] can waive the cgroup, Landlock and seccomp layers, each by name;
-//! [`Outcome::waived`] then says what was missing and why. [`Support::probe`] finds out beforehand, by trying.
+//! [`RunOutcome::waived`] then says what was missing and why. [`HostSupport::probe`] finds out beforehand, by trying.
 //!
 //! # The network
 //!
 //! Nothing leads out of a run's network namespace. [`PlanBuilder::egress`] lets it reach destinations by name or address: see [`egress`] and
-//! `docs/network.md`. [`Outcome::network`] has what was tried.
+//! `docs/network.md`. [`RunOutcome::network`] has what was tried.
 //!
 //! # What it does not protect
 //!
@@ -42,7 +42,7 @@
 //! - Facts about the host that every process may read: its kernel, its processors, its load (`/proc`).
 //! - Time: side channels.
 //! - Limits without a cgroup hold programs that mean no harm: one that does can hold memory that a supervisor does not see
-//!   (`docs/THREAT-MODEL.md`). [`Outcome::mechanism`] says which it was.
+//!   (`docs/THREAT-MODEL.md`). [`RunOutcome::mechanism`] says which it was.
 //!
 //! # Kernel
 //!
@@ -72,23 +72,27 @@ mod sys;
 /// What may be reached: rules, what an attempt is, and who is told of it.
 pub use skillsandbox_egress as egress;
 
-pub use cgroup::{Mechanism, Usage};
+pub use cgroup::{LimitMechanism, ResourceUsage};
 pub use cures::Cure;
 pub use error::{Error, PlanProblem};
 pub use layers::Layer;
 pub use layers::env::EnvironmentCounts;
 pub use observe::{
-    Access, Actor, Audit, Execution, FileAccess, Observed, Observer, Operation, RefusedCall, Tried,
+    AccessVerdict, Actor, Execution, FileAccess, ObserveLevel, ObservedAction, ObservedEvent,
+    ObservedOperation, Observer, RefusedCall,
 };
 pub use plan::{
-    Command, GrantedPath, Input, Inspection, Limits, NeededPath, Output, PathAccess, PathLink, PathSource,
-    Plan, PlanBuilder, Resolution, Resolved, Standing,
+    Command, GrantedPath, LayerResolution, LayerStanding, NeededPath, OutputMode, PathAccess, PathLink,
+    PathSource, Plan, PlanBuilder, PlanInspection, PlanResolution, RunLimits, StdinMode,
 };
-pub use seccomp::{CompileError, Judgement, Profile, UnknownProfile};
-pub use supervise::{Captured, End, Killer, Limit, LimitHit, Outcome, Places, Running, Status};
+pub use seccomp::{CompileError, Profile, SyscallVerdict, UnknownProfile};
+pub use supervise::{
+    CapturedOutput, CommandStatus, LimitHit, LimitKind, RunEnd, RunKiller, RunOutcome, RunSlots,
+    RunningCommand,
+};
 pub use support::{
-    Check, CheckResult, Container, Facts, KernelKind, LayerSupport, Limiting, Observation, State, Support,
-    Trial,
+    Container, HostCheck, HostCheckResult, HostFacts, HostSupport, KernelKind, LayerState, LayerSupport,
+    LimitFacts, ObserveSupport, TrialRun,
 };
 
 #[cfg(doctest)]

@@ -18,7 +18,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 use serde_json::{Value, json};
-use skillsandbox_enforcer::{Command, Error, Output, Plan, Support};
+use skillsandbox_enforcer::{Command, Error, HostSupport, OutputMode, Plan};
 
 const FILTER: &str = "SKILLSANDBOX_TEST_FILTER";
 const FOLDER: &str = "SKILLSANDBOX_TEST_FOLDER";
@@ -85,11 +85,11 @@ fn look_and_run() {
     if std::env::var_os(LANDLOCKED).is_some() {
         landlocked();
     }
-    let support = Support::probe();
+    let support = HostSupport::probe();
     let plan = Plan::builder().write(&folder).build().unwrap();
     let marker = folder.join("marker");
     let command = Command::new("/bin/sh").args(["-c", &format!("echo ran > {}", marker.display())]);
-    let run = plan.spawn(&command.stdout(Output::Discarded));
+    let run = plan.spawn(&command.stdout(OutputMode::Discarded));
     let run = match run {
         Ok(running) => json!({ "ended": running.wait().unwrap().success() }),
         Err(Error::Layer { layer, step, source, cure }) => {

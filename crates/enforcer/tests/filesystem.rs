@@ -154,7 +154,7 @@ fn helper_read_through_stdin() {
     println!("outside: {}", read(std::path::Path::new("/proc/self/fd/0/secret")));
     let command =
         Command::new("/bin/sh").args(["-c", "cat /proc/self/fd/0/secret; echo x > /proc/self/fd/0/secret"]);
-    let outcome = common::run(plan(), &command.stdin(skillsandbox_enforcer::Input::Inherited));
+    let outcome = common::run(plan(), &command.stdin(skillsandbox_enforcer::StdinMode::Inherited));
     println!("inside: {}{}", outcome.stdout.text(), outcome.stderr.text());
 }
 

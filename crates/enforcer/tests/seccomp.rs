@@ -11,7 +11,7 @@ mod under_filter;
 use std::process::Command;
 
 use libc::{EAFNOSUPPORT, ENOSYS, EPERM, c_long};
-use skillsandbox_enforcer::{Judgement, Profile};
+use skillsandbox_enforcer::{Profile, SyscallVerdict};
 use under_filter::{
     ABOVE, Attempt, CHILD, End, Filter, NONE, NOWHERE, assert_passes, assert_refused, call, in_child, make,
     python, supervised,
@@ -260,7 +260,7 @@ fn row_110_permissive_refuses_nothing_and_reports() {
         }
         assert_passes(Profile::Permissive, what, attempt);
         let judgement = Profile::Permissive.judge(i32::try_from(attempt.0).unwrap(), attempt.1).unwrap();
-        assert!(matches!(judgement, Judgement::Reported { .. }), "{what}: {judgement:?}");
+        assert!(matches!(judgement, SyscallVerdict::Reported { .. }), "{what}: {judgement:?}");
     }
     let (ends, notified) = supervised(Profile::Permissive, || {
         // SAFETY: numbers only.

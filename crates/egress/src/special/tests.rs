@@ -1,7 +1,7 @@
 use super::*;
 
 fn kind(address: &str) -> &'static str {
-    special(address.parse().unwrap()).map_or("", |special| special.kind)
+    special_block(address.parse().unwrap()).map_or("", |special_block| special_block.kind)
 }
 
 /// First and last address of each block, and the neighbours on both sides with what they are.
@@ -107,7 +107,8 @@ fn blocks_of_ipv6_have_their_edges() {
         assert_eq!(kind(after), neighbour, "{after}");
         let first = first.parse::<Ipv6Addr>().unwrap();
         if let Some(before) = first.to_bits().checked_sub(1).map(Ipv6Addr::from_bits) {
-            let block = |address: Ipv6Addr| special(address.into()).map(|special| special.block);
+            let block =
+                |address: Ipv6Addr| special_block(address.into()).map(|special_block| special_block.block);
             assert_ne!(block(before), block(first), "{before}");
         }
     }
@@ -145,11 +146,11 @@ fn wrapped_addresses_are_unwrapped() {
     ];
     for (address, meant, expected) in table {
         assert_eq!(kind(address), expected, "{address}");
-        assert_eq!(embedded(address.parse().unwrap()), Some(meant.parse().unwrap()), "{address}");
+        assert_eq!(embedded_ipv4(address.parse().unwrap()), Some(meant.parse().unwrap()), "{address}");
     }
     for plain in ["::", "::1", "2606:4700::1111", "2a00:1450::1:5efe:808:808", "64:ff9b:0:1::1", "64:ff9c::1"]
     {
-        assert_eq!(embedded(plain.parse().unwrap()), None, "{plain}");
+        assert_eq!(embedded_ipv4(plain.parse().unwrap()), None, "{plain}");
     }
 }
 
@@ -167,8 +168,8 @@ fn the_narrowest_block_is_told() {
         ("2001:0:1::", "2001::/32"),
     ];
     for (address, block) in table {
-        let special = special(address.parse().unwrap()).unwrap();
-        assert_eq!(special.block.to_string(), block, "{address}");
+        let special_block = special_block(address.parse().unwrap()).unwrap();
+        assert_eq!(special_block.block.to_string(), block, "{address}");
     }
 }
 
@@ -184,10 +185,10 @@ fn all_that_the_standard_library_holds_to_be_special_is() {
                 || v4.is_multicast()
                 || v4.is_broadcast()
                 || v4.is_unspecified();
-            assert!(!theirs || special(v4.into()).is_some(), "{v4}");
+            assert!(!theirs || special_block(v4.into()).is_some(), "{v4}");
             let v6 = Ipv6Addr::new(high, 0x1234, 0, 0, 0, 0, 0, 1);
             let theirs = v6.is_unique_local() || v6.is_unicast_link_local() || v6.is_multicast();
-            assert!(!theirs || special(v6.into()).is_some(), "{v6}");
+            assert!(!theirs || special_block(v6.into()).is_some(), "{v6}");
         }
     }
 }

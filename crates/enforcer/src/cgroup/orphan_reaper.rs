@@ -13,7 +13,7 @@ use rustix::fs::AtFlags;
 use rustix::process::Signal;
 
 use crate::sys;
-use crate::sys::clone::Child;
+use crate::sys::clone::ChildProcess;
 use crate::sys::signals;
 
 /// How often a group is tried to be removed, and how long to wait in between: its processes may still be dying, and one that
@@ -22,23 +22,23 @@ const TRIES: u32 = 5000;
 const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 
 /// A group to remove: the folder it is in, and its name there.
-pub(crate) type Leftover = (OwnedFd, CString);
+pub(crate) type OrphanGroup = (OwnedFd, CString);
 
 /// The waiting process. Dropped when the groups are gone in the ordinary way.
 #[derive(Debug)]
-pub(crate) struct Janitor(Child);
+pub(crate) struct OrphanReaper(ChildProcess);
 
-impl Janitor {
+impl OrphanReaper {
     /// To be called by the thread whose death is waited for, with all signals blocked.
-    pub(crate) fn start(leftovers: &[Leftover]) -> io::Result<Self> {
-        let mut keep: Vec<i32> = leftovers.iter().map(|(folder, _)| folder.as_raw_fd()).collect();
+    pub(crate) fn start(groups: &[OrphanGroup]) -> io::Result<Self> {
+        let mut keep: Vec<i32> = groups.iter().map(|(folder, _)| folder.as_raw_fd()).collect();
         keep.sort_unstable();
         let parent = rustix::process::getpid();
-        Ok(Self(sys::clone::child(0, || wait_and_remove(leftovers, &keep, parent))?))
+        Ok(Self(sys::clone::child(0, || wait_and_remove(groups, &keep, parent))?))
     }
 }
 
-impl Drop for Janitor {
+impl Drop for OrphanReaper {
     fn drop(&mut self) {
         self.0.kill();
         self.0.reap();
@@ -46,7 +46,7 @@ impl Drop for Janitor {
 }
 
 /// In a process of its own: only kernel calls, see [`crate::sys`].
-fn wait_and_remove(leftovers: &[Leftover], keep: &[i32], parent: rustix::process::Pid) -> i32 {
+fn wait_and_remove(groups: &[OrphanGroup], keep: &[i32], parent: rustix::process::Pid) -> i32 {
     signals::reset();
     let ready = sys::fds::close_but(0, keep).is_ok()
         && rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable).is_ok()
@@ -60,7 +60,7 @@ fn wait_and_remove(leftovers: &[Leftover], keep: &[i32], parent: rustix::process
             return 1;
         }
     }
-    for (folder, name) in leftovers {
+    for (folder, name) in groups {
         for _ in 0..TRIES {
             if rustix::fs::unlinkat(folder, name.as_c_str(), AtFlags::REMOVEDIR)
                 != Err(rustix::io::Errno::BUSY)

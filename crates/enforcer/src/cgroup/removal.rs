@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use super::kernel::Kernel;
+use super::kernel::CgroupKernel;
 use super::read;
 
 /// How often removing is tried, and the wait between: about a second in all. What is not gone by then is left for the next run's sweep
@@ -20,7 +20,7 @@ const ROUNDS: u32 = 120;
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
 /// Ends what is in the folders and removes them. Those below come first.
-pub(super) fn remove(kernel: &dyn Kernel, folders: &mut Vec<PathBuf>) {
+pub(super) fn remove(kernel: &dyn CgroupKernel, folders: &mut Vec<PathBuf>) {
     let mut wait = Duration::from_micros(250);
     for _ in 0..ROUNDS {
         folders.retain(|folder| match kernel.remove(folder) {
@@ -39,7 +39,7 @@ pub(super) fn remove(kernel: &dyn Kernel, folders: &mut Vec<PathBuf>) {
 }
 
 /// Ends all processes of a group: in one step where the kernel has it (5.14, version 2), otherwise one by one.
-fn end(kernel: &dyn Kernel, folder: &Path) {
+fn end(kernel: &dyn CgroupKernel, folder: &Path) {
     if kernel.write(&folder.join("cgroup.kill"), "1").is_ok() {
         return;
     }

@@ -21,12 +21,14 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::host::Host;
-use super::kernel::Kernel;
-use super::{Group, MAX_PIDS, Mechanism, PERIOD, Wanted, at_most, leftovers, limit, open, procs, read};
+use super::host::CgroupHost;
+use super::kernel::CgroupKernel;
+use super::{
+    ControlGroup, GroupLimits, LimitMechanism, MAX_PIDS, PERIOD, at_most, leftovers, limit, open, procs, read,
+};
 
 /// A group in our own one, or beside it.
-pub(super) fn create(host: &Host, wanted: &Wanted) -> Result<Group, String> {
+pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits) -> Result<ControlGroup, String> {
     let own = host.unified()?;
     let inside = match create_under(host, &own.folder, wanted) {
         Ok(group) => return Ok(group),
@@ -40,7 +42,7 @@ pub(super) fn create(host: &Host, wanted: &Wanted) -> Result<Group, String> {
     create_under(host, parent, &tightened).map_err(|beside| format!("{inside}; {beside}"))
 }
 
-fn create_under(host: &Host, parent: &Path, wanted: &Wanted) -> Result<Group, String> {
+fn create_under(host: &CgroupHost, parent: &Path, wanted: &GroupLimits) -> Result<ControlGroup, String> {
     let kernel = &*host.kernel;
     let needed = wanted.controllers();
     // Our own children start in our group: to move them, we need the right to do so here.
@@ -67,8 +69,8 @@ fn create_under(host: &Host, parent: &Path, wanted: &Wanted) -> Result<Group, St
 
     let join = procs(kernel, &inner)?;
     let folder = open(&inner)?;
-    Ok(Group {
-        mechanism: Mechanism::CgroupV2,
+    Ok(ControlGroup {
+        mechanism: LimitMechanism::CgroupV2,
         folder: Some(folder),
         join: vec![join],
         memory: Some(inner.clone()),
@@ -81,7 +83,7 @@ fn create_under(host: &Host, parent: &Path, wanted: &Wanted) -> Result<Group, St
 }
 
 /// Sees to it that the children of a group have controllers.
-fn enable(kernel: &dyn Kernel, group: &Path, needed: &[&str]) -> Result<(), String> {
+fn enable(kernel: &dyn CgroupKernel, group: &Path, needed: &[&str]) -> Result<(), String> {
     let words = |file: &str| -> Result<Vec<String>, String> {
         Ok(read(&group.join(file))?.split_whitespace().map(str::to_owned).collect())
     };
@@ -110,7 +112,7 @@ fn enable(kernel: &dyn Kernel, group: &Path, needed: &[&str]) -> Result<(), Stri
     })
 }
 
-fn write_limits(kernel: &dyn Kernel, group: &Path, wanted: &Wanted) -> Result<(), String> {
+fn write_limits(kernel: &dyn CgroupKernel, group: &Path, wanted: &GroupLimits) -> Result<(), String> {
     let file = |name: &str| group.join(name);
     // No groups inside: whatever finds a way to this file system cannot hide processes in one.
     optional(kernel, &file("cgroup.max.descendants"), "0")?;
@@ -137,7 +139,7 @@ fn write_limits(kernel: &dyn Kernel, group: &Path, wanted: &Wanted) -> Result<()
 }
 
 /// A setting that not every kernel has, or needs: without swap there is nothing to limit.
-fn optional(kernel: &dyn Kernel, file: &Path, text: &str) -> Result<(), String> {
+fn optional(kernel: &dyn CgroupKernel, file: &Path, text: &str) -> Result<(), String> {
     match kernel.write(file, text) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(format!("{}: writing {text:?}: {error}", file.display()))
@@ -156,7 +158,7 @@ fn large_pages(group: &Path) -> Vec<String> {
 }
 
 /// A group beside ours is not under the limits of ours. Somebody set those for a reason, so what we start is held at least as tightly.
-fn tightened(own: &Path, wanted: &Wanted) -> Wanted {
+fn tightened(own: &Path, wanted: &GroupLimits) -> GroupLimits {
     fn lower<T: Ord>(wanted: Option<T>, own: Option<T>) -> Option<T> {
         match (wanted, own) {
             (Some(wanted), Some(own)) => Some(wanted.min(own)),
@@ -172,7 +174,7 @@ fn tightened(own: &Path, wanted: &Wanted) -> Wanted {
         }
         _ => None,
     };
-    Wanted {
+    GroupLimits {
         memory: lower(wanted.memory, text("memory.max").trim().parse().ok()),
         processes: lower(wanted.processes, text("pids.max").trim().parse().ok()),
         cpu_percent: lower(wanted.cpu_percent, percent),

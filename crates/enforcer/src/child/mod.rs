@@ -13,42 +13,42 @@ use std::os::fd::{AsFd as _, OwnedFd};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
-use self::step::{Applied, At as _, Failure, Message, Step};
-use crate::layers::fds::{self, Standard};
-use crate::layers::landlock::Landlock;
-use crate::layers::mounts::Mounts;
-use crate::layers::namespaces::Namespaces;
-use crate::layers::network::Network;
-use crate::layers::rlimits::Rlimits;
+use self::step::{AtStep as _, SetupStep, StepFailure, StepReport, StepResult};
+use crate::layers::fds::{self, StandardStreams};
+use crate::layers::landlock::LandlockLayer;
+use crate::layers::mounts::MountsLayer;
+use crate::layers::namespaces::NamespacesLayer;
+use crate::layers::network::NetworkLayer;
+use crate::layers::rlimits::RlimitsLayer;
 use crate::layers::{caps, lifetime, no_new_privs};
 use crate::seccomp;
 use crate::sys;
-use crate::sys::exec::Strings;
+use crate::sys::exec::ExecStrings;
 
 /// What the child says when every wall stands. Failures are longer.
-pub(crate) const STANDS: [u8; 1] = [1];
+pub(crate) const READY_MESSAGE: [u8; 1] = [1];
 
 /// All that the child needs, made before it exists.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    pub(crate) namespaces: Namespaces,
+    pub(crate) namespaces: NamespacesLayer,
     /// Files of the run's cgroups to write "0" to.
     pub(crate) join: Vec<OwnedFd>,
-    pub(crate) mounts: Mounts,
-    pub(crate) network: Network,
-    pub(crate) standard: Standard,
-    pub(crate) rlimits: Rlimits,
-    pub(crate) landlock: Option<Landlock>,
-    pub(crate) seccomp: Filters,
+    pub(crate) mounts: MountsLayer,
+    pub(crate) network: NetworkLayer,
+    pub(crate) standard: StandardStreams,
+    pub(crate) rlimits: RlimitsLayer,
+    pub(crate) landlock: Option<LandlockLayer>,
+    pub(crate) seccomp: SeccompFilters,
     pub(crate) program: CString,
-    pub(crate) arguments: Strings,
-    pub(crate) environment: Strings,
+    pub(crate) arguments: ExecStrings,
+    pub(crate) environment: ExecStrings,
     /// Layers that a failure may pass over.
-    pub(crate) waived: Waived,
+    pub(crate) waived: WaivedLayers,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Waived {
+pub(crate) struct WaivedLayers {
     pub(crate) cgroup: bool,
     pub(crate) landlock: bool,
     pub(crate) seccomp: bool,
@@ -56,15 +56,15 @@ pub(crate) struct Waived {
 
 /// The profile, twice: refusals are told to the launching program, or, where another supervisor listens already, to nobody.
 #[derive(Debug)]
-pub(crate) struct Filters {
+pub(crate) struct SeccompFilters {
     /// `None` where nobody wants to be told.
-    pub(crate) telling: Option<seccomp::Program>,
-    pub(crate) silent: seccomp::Program,
+    pub(crate) telling: Option<seccomp::FilterProgram>,
+    pub(crate) silent: seccomp::FilterProgram,
 }
 
 /// The child's ends of the pipes to the launching program.
 #[derive(Debug)]
-pub(crate) struct Pipes {
+pub(crate) struct ChildPipes {
     /// A socket for failures; closed by `exec`, which is how the launching program knows that all is well.
     pub(crate) ready: OwnedFd,
     /// How the command ended.
@@ -72,9 +72,9 @@ pub(crate) struct Pipes {
 }
 
 /// The init: makes the sandbox, starts the command in it, and stays.
-pub(crate) fn init(prepared: &Prepared, pipes: &Pipes) -> i32 {
+pub(crate) fn init(prepared: &Prepared, pipes: &ChildPipes) -> i32 {
     match make_sandbox(prepared, pipes) {
-        Ok(command) => stay(pipes, command),
+        Ok(command) => wait_for_exit(pipes, command),
         Err(failure) => {
             report(pipes.ready.as_fd(), failure, false);
             1
@@ -82,7 +82,7 @@ pub(crate) fn init(prepared: &Prepared, pipes: &Pipes) -> i32 {
     }
 }
 
-fn make_sandbox(prepared: &Prepared, pipes: &Pipes) -> Applied<i32> {
+fn make_sandbox(prepared: &Prepared, pipes: &ChildPipes) -> StepResult<i32> {
     sys::signals::reset();
     lifetime::tie(pipes.ready.as_fd())?;
     prepared.namespaces.apply()?;
@@ -92,10 +92,10 @@ fn make_sandbox(prepared: &Prepared, pipes: &Pipes) -> Applied<i32> {
     prepared.network.apply(pipes.ready.as_fd())?;
     lifetime::hide()?;
     let command = sys::clone::grandchild(|| become_command(prepared, pipes));
-    command.at(Step::Init)
+    command.at(SetupStep::Init)
 }
 
-fn stay(pipes: &Pipes, command: i32) -> i32 {
+fn wait_for_exit(pipes: &ChildPipes, command: i32) -> i32 {
     // The socket is closed last, so that whatever fails can still be said; a close that fails closes nothing.
     let shrunk = lifetime::shrink().and_then(|()| fds::close_all_but(&[fds::number(&pipes.result)]));
     if let Err(failure) = shrunk {
@@ -106,7 +106,7 @@ fn stay(pipes: &Pipes, command: i32) -> i32 {
 }
 
 /// The command's process: the walls that must not stand while the sandbox is made.
-fn become_command(prepared: &Prepared, pipes: &Pipes) -> i32 {
+fn become_command(prepared: &Prepared, pipes: &ChildPipes) -> i32 {
     let mut ready = fds::number(&pipes.ready);
     let failure = match confine(prepared, &mut ready) {
         Ok(never) => match never {},
@@ -116,7 +116,7 @@ fn become_command(prepared: &Prepared, pipes: &Pipes) -> i32 {
     1
 }
 
-fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<Infallible> {
+fn confine(prepared: &Prepared, ready: &mut i32) -> StepResult<Infallible> {
     let waived = prepared.waived;
     pass_over(*ready, join_cgroup(&prepared.join), waived.cgroup)?;
     let ruleset = prepared.landlock.as_ref().map_or(-1, |landlock| fds::number(landlock.descriptor()));
@@ -128,33 +128,33 @@ fn confine(prepared: &Prepared, ready: &mut i32) -> Applied<Infallible> {
     if let Some(landlock) = &prepared.landlock {
         pass_over(*ready, landlock.apply(sys::fds::borrow(fds::RULESET)), waived.landlock)?;
     }
-    sys::signals::block(0).at(Step::Session)?;
+    sys::signals::block(0).at(SetupStep::Session)?;
     let listener = install_filter(&prepared.seccomp);
     let listener = pass_over(*ready, listener, waived.seccomp)?.flatten();
     say_that_it_stands(listener.as_ref())?;
     let errno = sys::exec::execute(&prepared.program, &prepared.arguments, &prepared.environment);
-    Err(Failure { step: Step::Exec, index: 0, errno })
+    Err(StepFailure { step: SetupStep::Exec, index: 0, errno })
 }
 
 /// The last wall. What it refuses can be heard of on a descriptor, unless somebody listens already.
-fn install_filter(filters: &Filters) -> Applied<Option<OwnedFd>> {
+fn install_filter(filters: &SeccompFilters) -> StepResult<Option<OwnedFd>> {
     let Some(telling) = &filters.telling else {
-        sys::seccomp::install(filters.silent.bytes()).at(Step::Seccomp)?;
+        sys::seccomp::install(filters.silent.bytes()).at(SetupStep::Seccomp)?;
         return Ok(None);
     };
     match sys::seccomp::install_listening(telling.bytes()) {
         Ok(listener) => Ok(Some(listener)),
         Err(sys::Errno(libc::EBUSY)) => {
-            sys::seccomp::install(filters.silent.bytes()).at(Step::Seccomp)?;
+            sys::seccomp::install(filters.silent.bytes()).at(SetupStep::Seccomp)?;
             Ok(None)
         }
-        Err(errno) => Err(errno).at(Step::Seccomp),
+        Err(errno) => Err(errno).at(SetupStep::Seccomp),
     }
 }
 
 /// Tells the launching program that all is in place, and gives it the listener of the filter. When the socket closes after
 /// this, the program was executed; before it, something ended this process.
-fn say_that_it_stands(listener: Option<&OwnedFd>) -> Applied {
+fn say_that_it_stands(listener: Option<&OwnedFd>) -> StepResult {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut rights = SendAncillaryBuffer::new(&mut space);
     let listener = listener.map(OwnedFd::as_fd);
@@ -163,20 +163,20 @@ fn say_that_it_stands(listener: Option<&OwnedFd>) -> Applied {
         rights.push(SendAncillaryMessage::ScmRights(listener));
     }
     let ready = sys::fds::borrow(fds::READY);
-    rustix::net::sendmsg(ready, &[IoSlice::new(&STANDS)], &mut rights, SendFlags::NOSIGNAL)
-        .at(Step::Listener)?;
+    rustix::net::sendmsg(ready, &[IoSlice::new(&READY_MESSAGE)], &mut rights, SendFlags::NOSIGNAL)
+        .at(SetupStep::Listener)?;
     Ok(())
 }
 
-fn join_cgroup(files: &[OwnedFd]) -> Applied {
+fn join_cgroup(files: &[OwnedFd]) -> StepResult {
     for (index, file) in files.iter().enumerate() {
-        rustix::io::write(file, b"0").at_index(Step::JoinCgroup, index)?;
+        rustix::io::write(file, b"0").at_index(SetupStep::JoinCgroup, index)?;
     }
     Ok(())
 }
 
 /// Goes on after the failure of a waived layer, and says so.
-fn pass_over<T>(ready: i32, result: Applied<T>, waived: bool) -> Applied<Option<T>> {
+fn pass_over<T>(ready: i32, result: StepResult<T>, waived: bool) -> StepResult<Option<T>> {
     match result {
         Err(failure) if waived => {
             report(sys::fds::borrow(ready), failure, true);
@@ -186,7 +186,7 @@ fn pass_over<T>(ready: i32, result: Applied<T>, waived: bool) -> Applied<Option<
     }
 }
 
-fn report(ready: std::os::fd::BorrowedFd<'_>, failure: Failure, waived: bool) {
+fn report(ready: std::os::fd::BorrowedFd<'_>, failure: StepFailure, waived: bool) {
     // If it cannot be written the launching program is gone, and so will this process be.
-    let _ = rustix::io::write(ready, &Message { failure, waived }.encode());
+    let _ = rustix::io::write(ready, &StepReport { failure, waived }.encode());
 }

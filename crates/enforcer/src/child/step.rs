@@ -10,9 +10,9 @@ macro_rules! steps {
         /// One step, named after what it does.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u8)]
-        pub(crate) enum Step { $($name),* }
+        pub(crate) enum SetupStep { $($name),* }
 
-        impl Step {
+        impl SetupStep {
             pub(crate) const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The layer it is a part of.
@@ -68,52 +68,52 @@ steps! {
 
 /// A step that did not work. `index` says which of several, where a step is taken more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Failure {
-    pub(crate) step: Step,
+pub(crate) struct StepFailure {
+    pub(crate) step: SetupStep,
     pub(crate) index: u16,
     pub(crate) errno: Errno,
 }
 
-pub(crate) type Applied<T = ()> = Result<T, Failure>;
+pub(crate) type StepResult<T = ()> = Result<T, StepFailure>;
 
 /// Names the step at which a kernel call failed.
-pub(crate) trait At<T> {
-    fn at(self, step: Step) -> Applied<T>;
-    fn at_index(self, step: Step, index: usize) -> Applied<T>;
+pub(crate) trait AtStep<T> {
+    fn at(self, step: SetupStep) -> StepResult<T>;
+    fn at_index(self, step: SetupStep, index: usize) -> StepResult<T>;
 }
 
-impl<T, E: Into<Errno>> At<T> for Result<T, E> {
-    fn at(self, step: Step) -> Applied<T> {
+impl<T, E: Into<Errno>> AtStep<T> for Result<T, E> {
+    fn at(self, step: SetupStep) -> StepResult<T> {
         self.at_index(step, 0)
     }
 
-    fn at_index(self, step: Step, index: usize) -> Applied<T> {
+    fn at_index(self, step: SetupStep, index: usize) -> StepResult<T> {
         let index = u16::try_from(index).unwrap_or(u16::MAX);
-        self.map_err(|errno| Failure { step, index, errno: errno.into() })
+        self.map_err(|errno| StepFailure { step, index, errno: errno.into() })
     }
 }
 
 /// A message of the child: a failure that ended it, or one that it went on after because the layer was waived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Message {
-    pub(crate) failure: Failure,
+pub(crate) struct StepReport {
+    pub(crate) failure: StepFailure,
     pub(crate) waived: bool,
 }
 
 /// Its size on the pipe.
-pub(crate) const MESSAGE_SIZE: usize = 8;
+pub(crate) const REPORT_SIZE: usize = 8;
 
-impl Message {
-    pub(crate) fn encode(self) -> [u8; MESSAGE_SIZE] {
+impl StepReport {
+    pub(crate) fn encode(self) -> [u8; REPORT_SIZE] {
         let [i0, i1] = self.failure.index.to_ne_bytes();
         let [e0, e1, e2, e3] = self.failure.errno.0.to_ne_bytes();
         [self.failure.step as u8, u8::from(self.waived), i0, i1, e0, e1, e2, e3]
     }
 
-    pub(crate) fn decode([step, waived, i0, i1, e0, e1, e2, e3]: [u8; MESSAGE_SIZE]) -> Option<Self> {
-        let step = *Step::ALL.get(usize::from(step))?;
+    pub(crate) fn decode([step, waived, i0, i1, e0, e1, e2, e3]: [u8; REPORT_SIZE]) -> Option<Self> {
+        let step = *SetupStep::ALL.get(usize::from(step))?;
         let errno = Errno(i32::from_ne_bytes([e0, e1, e2, e3]));
-        let failure = Failure { step, index: u16::from_ne_bytes([i0, i1]), errno };
+        let failure = StepFailure { step, index: u16::from_ne_bytes([i0, i1]), errno };
         Some(Self { failure, waived: waived != 0 })
     }
 }
@@ -124,19 +124,19 @@ mod tests {
 
     #[test]
     fn messages_survive_the_pipe() {
-        for (position, &step) in Step::ALL.iter().enumerate() {
+        for (position, &step) in SetupStep::ALL.iter().enumerate() {
             assert_eq!(step as usize, position);
-            let failure = Failure { step, index: 513, errno: Errno(38) };
-            let message = Message { failure, waived: position % 2 == 0 };
-            assert_eq!(Message::decode(message.encode()), Some(message));
+            let failure = StepFailure { step, index: 513, errno: Errno(38) };
+            let message = StepReport { failure, waived: position % 2 == 0 };
+            assert_eq!(StepReport::decode(message.encode()), Some(message));
         }
-        assert_eq!(Message::decode([255, 0, 0, 0, 0, 0, 0, 0]), None);
+        assert_eq!(StepReport::decode([255, 0, 0, 0, 0, 0, 0, 0]), None);
     }
 
     #[test]
     fn every_layer_of_a_child_has_a_step() {
         for layer in Layer::ALL {
-            assert!(Step::ALL.iter().any(|step| step.layer() == layer), "{layer}");
+            assert!(SetupStep::ALL.iter().any(|step| step.layer() == layer), "{layer}");
         }
     }
 }

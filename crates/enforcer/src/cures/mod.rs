@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::child::step::Step;
-use crate::support::Host;
+use crate::child::step::SetupStep;
+use crate::support::HostProfile;
 
 /// What to do: a sentence or two, and what to type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,8 +27,8 @@ impl std::fmt::Display for Cure {
 }
 
 /// The cure for a step that failed, where one is known.
-pub(crate) fn of(step: Step, errno: i32) -> Option<String> {
-    find(step, errno, &Host::look()).map(|cure| cure.to_string())
+pub(crate) fn of(step: SetupStep, errno: i32) -> Option<String> {
+    find(step, errno, &HostProfile::look()).map(|cure| cure.to_string())
 }
 
 /// A cure from the text of an error, which has room for a text only.
@@ -39,11 +39,11 @@ pub(crate) fn parsed(text: &str) -> Cure {
 }
 
 /// The cure for a step that failed on this host: the first entry of the table that fits.
-pub(crate) fn find(step: Step, errno: i32, host: &Host) -> Option<Cure> {
+pub(crate) fn find(step: SetupStep, errno: i32, host: &HostProfile) -> Option<Cure> {
     entry(step, errno, host).map(|entry| fill(entry, host))
 }
 
-fn entry(step: Step, errno: i32, host: &Host) -> Option<&'static table::Entry> {
+fn entry(step: SetupStep, errno: i32, host: &HostProfile) -> Option<&'static table::CureEntry> {
     table::ENTRIES.iter().find(|entry| {
         entry.steps.is_none_or(|steps| steps.contains(&step))
             && (entry.errnos.is_empty() || entry.errnos.contains(&errno))
@@ -52,11 +52,11 @@ fn entry(step: Step, errno: i32, host: &Host) -> Option<&'static table::Entry> {
 }
 
 /// What to do so that the kernel holds the limits of runs.
-pub(crate) fn delegation(host: &Host) -> Cure {
+pub(crate) fn delegation(host: &HostProfile) -> Cure {
     fill(&table::DELEGATION, host)
 }
 
-fn fill(entry: &table::Entry, host: &Host) -> Cure {
+fn fill(entry: &table::CureEntry, host: &HostProfile) -> Cure {
     let program = plain(&host.program).unwrap_or("/usr/local/bin/skillsandbox");
     let fill = |text: &&str| text.replace("{program}", program).replace("{kernel}", &host.kernel);
     Cure { what: fill(&entry.what), lines: entry.lines.iter().map(fill).collect() }
@@ -79,31 +79,34 @@ mod tests {
     use crate::support::{Container, KernelKind};
 
     /// Steps whose failure is no lack of the host's: what they were asked to do was wrong, or nothing else can be done.
-    const WITHOUT: &[(Step, &str)] = &[
-        (Step::Workdir, "the folder cannot be entered: the error names it"),
-        (Step::Exec, "the program cannot be executed: the error names it"),
+    const WITHOUT: &[(SetupStep, &str)] = &[
+        (SetupStep::Workdir, "the folder cannot be entered: the error names it"),
+        (SetupStep::Exec, "the program cannot be executed: the error names it"),
     ];
 
-    fn hosts() -> Vec<(&'static str, Host)> {
-        let bare =
-            Host { kernel: "6.1.0".into(), program: "/usr/bin/skillsandbox".into(), ..Host::default() };
+    fn hosts() -> Vec<(&'static str, HostProfile)> {
+        let bare = HostProfile {
+            kernel: "6.1.0".into(),
+            program: "/usr/bin/skillsandbox".into(),
+            ..HostProfile::default()
+        };
         vec![
-            ("filtered", Host { filters: 1, ..bare.clone() }),
-            ("docker", Host { container: Some(Container::Docker), ..bare.clone() }),
-            ("podman", Host { container: Some(Container::Podman), ..bare.clone() }),
-            ("kubernetes", Host { container: Some(Container::Kubernetes), ..bare.clone() }),
-            ("other container", Host { container: Some(Container::Other), ..bare.clone() }),
-            ("gvisor", Host { kind: KernelKind::Gvisor, ..bare.clone() }),
-            ("wsl1", Host { kind: KernelKind::Wsl1, ..bare.clone() }),
-            ("ubuntu", Host { apparmor_restricts: true, ..bare.clone() }),
-            ("sandbox", Host { is_own_sandbox: true, ..bare.clone() }),
+            ("filtered", HostProfile { filters: 1, ..bare.clone() }),
+            ("docker", HostProfile { container: Some(Container::Docker), ..bare.clone() }),
+            ("podman", HostProfile { container: Some(Container::Podman), ..bare.clone() }),
+            ("kubernetes", HostProfile { container: Some(Container::Kubernetes), ..bare.clone() }),
+            ("other container", HostProfile { container: Some(Container::Other), ..bare.clone() }),
+            ("gvisor", HostProfile { kind: KernelKind::Gvisor, ..bare.clone() }),
+            ("wsl1", HostProfile { kind: KernelKind::Wsl1, ..bare.clone() }),
+            ("ubuntu", HostProfile { apparmor_restricts: true, ..bare.clone() }),
+            ("sandbox", HostProfile { is_own_sandbox: true, ..bare.clone() }),
             ("bare", bare),
         ]
     }
 
     #[test]
     fn every_step_that_can_be_refused_has_a_cure_or_is_listed_as_without() {
-        for &step in Step::ALL {
+        for &step in SetupStep::ALL {
             let without = WITHOUT.iter().any(|(listed, _)| *listed == step);
             for errno in [libc::EPERM, libc::ENOSYS] {
                 for (name, host) in hosts() {
@@ -133,7 +136,7 @@ mod tests {
             for container in containers {
                 for set in 0..8 {
                     let bit = |n: u32| n == set;
-                    let host = Host {
+                    let host = HostProfile {
                         kind,
                         container,
                         kernel: if bit(0) { "4.18.0".into() } else { "6.8.0".into() },
@@ -143,9 +146,9 @@ mod tests {
                         apparmor_restricts: bit(4),
                         userns_clone_off: bit(5),
                         no_user_namespaces: bit(6),
-                        ..Host::default()
+                        ..HostProfile::default()
                     };
-                    for &step in Step::ALL {
+                    for &step in SetupStep::ALL {
                         reached.extend(
                             errnos
                                 .iter()
@@ -164,64 +167,79 @@ mod tests {
 
     #[test]
     fn what_stands_in_the_way_decides_which_cure_it_is() {
-        let host = |change: fn(&mut Host)| {
-            let mut host = Host {
+        let host = |change: fn(&mut HostProfile)| {
+            let mut host = HostProfile {
                 kernel: "6.8.0-45-generic".into(),
                 program: "/opt/x/skillsandbox".into(),
-                ..Host::default()
+                ..HostProfile::default()
             };
             change(&mut host);
             host
         };
-        let table: &[(Step, i32, Host, &str)] = &[
-            (Step::Clone, libc::EPERM, host(|host| host.is_own_sandbox = true), "inside another"),
+        let table: &[(SetupStep, i32, HostProfile, &str)] = &[
+            (SetupStep::Clone, libc::EPERM, host(|host| host.is_own_sandbox = true), "inside another"),
             (
-                Step::Clone,
+                SetupStep::Clone,
                 libc::EPERM,
                 host(|host| host.userns_clone_off = true),
                 "kernel.unprivileged_userns_clone=1",
             ),
             (
-                Step::Clone,
+                SetupStep::Clone,
                 libc::ENOSPC,
                 host(|host| host.no_user_namespaces = true),
                 "user.max_user_namespaces=",
             ),
             (
-                Step::Clone,
+                SetupStep::Clone,
                 libc::ENOSYS,
                 host(|host| host.container = Some(Container::Docker)),
                 "seccomp=unconfined",
             ),
-            (Step::Clone, libc::EPERM, host(|host| host.is_chroot = true), "chroot"),
-            (Step::Clone, libc::ENOSYS, host(|host| host.kernel = "4.18.0".into()), "Linux 5.13"),
+            (SetupStep::Clone, libc::EPERM, host(|host| host.is_chroot = true), "chroot"),
+            (SetupStep::Clone, libc::ENOSYS, host(|host| host.kernel = "4.18.0".into()), "Linux 5.13"),
             (
-                Step::ProcFs,
+                SetupStep::ProcFs,
                 libc::EPERM,
                 host(|host| host.container = Some(Container::Docker)),
                 "systempaths=unconfined",
             ),
-            (Step::ProcFs, libc::EPERM, host(|host| host.container = Some(Container::Podman)), "unmask=ALL"),
             (
-                Step::ProcFs,
+                SetupStep::ProcFs,
+                libc::EPERM,
+                host(|host| host.container = Some(Container::Podman)),
+                "unmask=ALL",
+            ),
+            (
+                SetupStep::ProcFs,
                 libc::EPERM,
                 host(|host| host.container = Some(Container::Kubernetes)),
                 "procMount: Unmasked",
             ),
             (
-                Step::Maps,
+                SetupStep::Maps,
                 libc::EACCES,
                 host(|host| host.apparmor_restricts = true),
                 "profile skillsandbox /opt/x/skillsandbox flags=(unconfined)",
             ),
-            (Step::RootFs, libc::EPERM, host(|host| host.apparmor_restricts = true), "apparmor_parser -r"),
-            (Step::Clone, libc::ENOSYS, host(|host| host.kind = KernelKind::Wsl1), "wsl --set-version"),
-            (Step::Landlock, libc::ENOSYS, host(|host| host.kind = KernelKind::Gvisor), "gVisor"),
-            (Step::Landlock, libc::ENOSYS, host(|_| {}), "CONFIG_SECURITY_LANDLOCK"),
-            (Step::Landlock, libc::EOPNOTSUPP, host(|host| host.container = Some(Container::Docker)), "lsm="),
-            (Step::JoinCgroup, libc::EACCES, host(|_| {}), "Delegate=yes"),
-            (Step::Seccomp, libc::EINVAL, host(|_| {}), "CONFIG_SECCOMP_FILTER"),
-            (Step::CloseOthers, libc::ENOSYS, host(|host| host.filters = 2), "filter"),
+            (
+                SetupStep::RootFs,
+                libc::EPERM,
+                host(|host| host.apparmor_restricts = true),
+                "apparmor_parser -r",
+            ),
+            (SetupStep::Clone, libc::ENOSYS, host(|host| host.kind = KernelKind::Wsl1), "wsl --set-version"),
+            (SetupStep::Landlock, libc::ENOSYS, host(|host| host.kind = KernelKind::Gvisor), "gVisor"),
+            (SetupStep::Landlock, libc::ENOSYS, host(|_| {}), "CONFIG_SECURITY_LANDLOCK"),
+            (
+                SetupStep::Landlock,
+                libc::EOPNOTSUPP,
+                host(|host| host.container = Some(Container::Docker)),
+                "lsm=",
+            ),
+            (SetupStep::JoinCgroup, libc::EACCES, host(|_| {}), "Delegate=yes"),
+            (SetupStep::Seccomp, libc::EINVAL, host(|_| {}), "CONFIG_SECCOMP_FILTER"),
+            (SetupStep::CloseOthers, libc::ENOSYS, host(|host| host.filters = 2), "filter"),
         ];
         for (step, errno, host, expected) in table {
             let cure = find(*step, *errno, host).map(|cure| cure.to_string()).unwrap_or_default();
@@ -232,21 +250,21 @@ mod tests {
     #[test]
     fn a_cure_survives_the_text_of_an_error() {
         for entry in table::ENTRIES {
-            let cure = fill(entry, &Host::default());
+            let cure = fill(entry, &HostProfile::default());
             assert_eq!(parsed(&cure.to_string()), cure);
         }
     }
 
     #[test]
     fn privileged_users_are_not_told_about_limits_on_others() {
-        let root = Host {
+        let root = HostProfile {
             apparmor_restricts: true,
             userns_clone_off: true,
             is_privileged: true,
             kernel: "6.8.0".into(),
-            ..Host::default()
+            ..HostProfile::default()
         };
-        for step in [Step::Clone, Step::Maps] {
+        for step in [SetupStep::Clone, SetupStep::Maps] {
             let cure = find(step, libc::EPERM, &root).map(|cure| cure.to_string()).unwrap_or_default();
             assert!(!cure.contains("apparmor_parser") && !cure.contains("userns_clone=1"), "{cure}");
         }
@@ -264,8 +282,12 @@ mod tests {
             "/tmp/*",
             "/a\"b",
         ] {
-            let host = Host { apparmor_restricts: true, program: PathBuf::from(path), ..Host::default() };
-            let cure = find(Step::Maps, libc::EACCES, &host).expect("a cure").to_string();
+            let host = HostProfile {
+                apparmor_restricts: true,
+                program: PathBuf::from(path),
+                ..HostProfile::default()
+            };
+            let cure = find(SetupStep::Maps, libc::EACCES, &host).expect("a cure").to_string();
             assert!(!cure.contains(path), "{cure}");
             assert!(cure.contains("profile skillsandbox /usr/local/bin/skillsandbox "), "{cure}");
         }
@@ -273,9 +295,9 @@ mod tests {
 
     #[test]
     fn limits_without_a_group_are_said_to_be_weaker() {
-        let cure = delegation(&Host::default());
+        let cure = delegation(&HostProfile::default());
         assert!(cure.what.contains("weaker"), "{}", cure.what);
         assert!(cure.lines.iter().any(|line| line.contains("systemd-run --user --scope -p Delegate=yes")));
-        assert_eq!(Step::JoinCgroup.layer(), Layer::Cgroup);
+        assert_eq!(SetupStep::JoinCgroup.layer(), Layer::Cgroup);
     }
 }

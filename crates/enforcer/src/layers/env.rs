@@ -28,7 +28,7 @@ const SECRET_PARTS: [&str; 14] = [
 
 /// Which variables a confined command sees.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Environment {
+pub(crate) struct EnvironmentRules {
     set: BTreeMap<OsString, OsString>,
     allow: Vec<String>,
     deny: Vec<String>,
@@ -46,7 +46,7 @@ pub struct EnvironmentCounts {
     pub stripped_secrets: usize,
 }
 
-impl Environment {
+impl EnvironmentRules {
     pub(crate) fn set(&mut self, name: &OsStr, value: &OsStr) {
         self.set.insert(name.to_owned(), value.to_owned());
     }
@@ -162,7 +162,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn seen(environment: &Environment, host: &[&str]) -> Vec<String> {
+    fn seen(environment: &EnvironmentRules, host: &[&str]) -> Vec<String> {
         let host = host.iter().map(|name| (OsString::from(name), OsString::from("value")));
         let (variables, _) = environment.resolve(host, &[]);
         variables.into_keys().map(|name| name.into_string().unwrap()).collect()
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn deny_wins_and_a_bang_is_a_deny() {
-        let mut environment = Environment::default();
+        let mut environment = EnvironmentRules::default();
         environment.allow("APP_*".into());
         environment.allow("!APP_INTERNAL*".into());
         environment.allow("LANG".into());
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_pattern_hands_on_no_secret_but_a_name_does() {
-        let mut environment = Environment::default();
+        let mut environment = EnvironmentRules::default();
         environment.allow("*".into());
         environment.allow("MY_API_KEY".into());
         let host =
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_was_set_wins_over_everything_and_the_sandbox_over_the_host() {
-        let mut environment = Environment::default();
+        let mut environment = EnvironmentRules::default();
         environment.allow("*".into());
         environment.set(OsStr::new("LANG"), OsStr::new("C"));
         let host = [("LANG".into(), "host".into()), ("HOME".into(), "host".into())];

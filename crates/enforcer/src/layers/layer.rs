@@ -5,9 +5,10 @@ use std::fmt;
 use serde::Serialize;
 
 /// One wall of the sandbox. The order is the order in which a child puts them up.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Layer {
     /// User, mount, pid, net, ipc, uts and cgroup namespaces; a session keyring of its own.
     Namespaces,

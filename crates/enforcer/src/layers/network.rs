@@ -14,9 +14,9 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
     ipproto, socket_with, sockopt,
 };
-use skillsandbox_egress::{Policy, Transport, tap_filter};
+use skillsandbox_egress::{EgressPolicy, Transport, tap_filter};
 
-use crate::child::step::{Applied, At as _, Step};
+use crate::child::step::{AtStep as _, SetupStep, StepResult};
 use crate::sys;
 
 /// Connections that the kernel accepts before the broker does.
@@ -44,7 +44,7 @@ const OWN_V6: Ipv6Addr = Ipv6Addr::new(0xfd53, 0x6b69, 0x6c6c, 0xffff, 0, 0, 0, 
 
 /// What a namespace with a way to a broker has.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct ServedSockets {
     pub(crate) streams: Vec<u16>,
     pub(crate) datagrams: Vec<u16>,
     /// In the order of [`TAPS`].
@@ -53,13 +53,13 @@ pub(crate) struct Served {
 
 /// The network of one sandbox.
 #[derive(Debug)]
-pub(crate) struct Network {
+pub(crate) struct NetworkLayer {
     /// `None`: nothing is granted, so nobody serves anything.
-    pub(crate) served: Option<Served>,
+    pub(crate) served: Option<ServedSockets>,
 }
 
-impl Network {
-    pub(crate) fn prepare(policy: &Policy) -> Self {
+impl NetworkLayer {
+    pub(crate) fn prepare(policy: &EgressPolicy) -> Self {
         if policy.is_empty() {
             return Self { served: None };
         }
@@ -67,7 +67,7 @@ impl Network {
         let taps = TAPS.map(|(transport, is_v6)| tap_filter(&listens, transport, is_v6));
         let (streams, datagrams) = (listens.streams, listens.datagrams);
         Self {
-            served: Some(Served {
+            served: Some(ServedSockets {
                 streams: streams.into_iter().collect(),
                 datagrams: datagrams.into_iter().collect(),
                 taps,
@@ -76,7 +76,7 @@ impl Network {
     }
 
     /// Switches the loopback interface on, so that a program can talk to itself, and makes what the broker serves.
-    pub(crate) fn apply(&self, ready: BorrowedFd<'_>) -> Applied {
+    pub(crate) fn apply(&self, ready: BorrowedFd<'_>) -> StepResult {
         switch_on()?;
         self.served.as_ref().map_or(Ok(()), |served| served.apply(ready))
     }
@@ -89,37 +89,37 @@ impl Network {
     }
 }
 
-impl Served {
-    fn apply(&self, ready: BorrowedFd<'_>) -> Applied {
+impl ServedSockets {
+    fn apply(&self, ready: BorrowedFd<'_>) -> StepResult {
         let has_v6 = make_local()?;
-        let mut basket = Basket { sockets: [const { None }; AT_ONCE], count: 0, ready };
+        let mut basket = SocketBatch { sockets: [const { None }; AT_ONCE], count: 0, ready };
         for (index, port) in self.streams.iter().enumerate() {
-            basket.put(stream(*port, has_v6).at_index(Step::Listen, index)?)?;
+            basket.put(stream(*port, has_v6).at_index(SetupStep::Listen, index)?)?;
         }
         for (index, port) in self.datagrams.iter().enumerate() {
             let index = self.streams.len() + index;
-            basket.put(datagram(*port, has_v6).at_index(Step::Listen, index)?)?;
+            basket.put(datagram(*port, has_v6).at_index(SetupStep::Listen, index)?)?;
         }
         let [tcp_v4, udp_v4, tcp_v6, udp_v6] = &self.taps;
-        basket.put(tap(Transport::Tcp, false, tcp_v4).at(Step::Tap)?)?;
-        basket.put(tap(Transport::Udp, false, udp_v4).at(Step::Tap)?)?;
+        basket.put(tap(Transport::Tcp, false, tcp_v4).at(SetupStep::Tap)?)?;
+        basket.put(tap(Transport::Udp, false, udp_v4).at(SetupStep::Tap)?)?;
         if has_v6 {
-            basket.put(tap(Transport::Tcp, true, tcp_v6).at(Step::Tap)?)?;
-            basket.put(tap(Transport::Udp, true, udp_v6).at(Step::Tap)?)?;
+            basket.put(tap(Transport::Tcp, true, tcp_v6).at(SetupStep::Tap)?)?;
+            basket.put(tap(Transport::Udp, true, udp_v6).at(SetupStep::Tap)?)?;
         }
         basket.hand_over()
     }
 }
 
 /// Sockets on their way out.
-struct Basket<'a> {
+struct SocketBatch<'a> {
     sockets: [Option<OwnedFd>; AT_ONCE],
     count: usize,
     ready: BorrowedFd<'a>,
 }
 
-impl Basket<'_> {
-    fn put(&mut self, socket: OwnedFd) -> Applied {
+impl SocketBatch<'_> {
+    fn put(&mut self, socket: OwnedFd) -> StepResult {
         if self.count == AT_ONCE {
             self.hand_over()?;
         }
@@ -131,7 +131,7 @@ impl Basket<'_> {
     }
 
     /// Sends them all, and keeps none.
-    fn hand_over(&mut self) -> Applied {
+    fn hand_over(&mut self) -> StepResult {
         let mut fds = [self.ready; AT_ONCE];
         for (place, socket) in fds.iter_mut().zip(self.sockets.iter().flatten()) {
             *place = socket.as_fd();
@@ -140,7 +140,7 @@ impl Basket<'_> {
         let mut rights = SendAncillaryBuffer::new(&mut space);
         rights.push(SendAncillaryMessage::ScmRights(fds.get(..self.count).unwrap_or_default()));
         let bytes = &[IoSlice::new(&SOCKETS)];
-        rustix::net::sendmsg(self.ready, bytes, &mut rights, SendFlags::NOSIGNAL).at(Step::HandOver)?;
+        rustix::net::sendmsg(self.ready, bytes, &mut rights, SendFlags::NOSIGNAL).at(SetupStep::HandOver)?;
         self.sockets = [const { None }; AT_ONCE];
         self.count = 0;
         Ok(())
@@ -148,16 +148,16 @@ impl Basket<'_> {
 }
 
 /// Switches the loopback interface on.
-pub(crate) fn switch_on() -> Applied {
+pub(crate) fn switch_on() -> StepResult {
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
-    let socket = socket.at(Step::Loopback)?;
-    sys::loopback::up(socket.as_fd()).at(Step::Loopback)
+    let socket = socket.at(SetupStep::Loopback)?;
+    sys::loopback::up(socket.as_fd()).at(SetupStep::Loopback)
 }
 
 /// Makes every address local. Whether that was possible for IPv6 too.
-pub(crate) fn make_local() -> Applied<bool> {
-    let socket = netlink_socket().at(Step::Routes)?;
-    add_route(&socket, AddressFamily::INET).at(Step::Routes)?;
+pub(crate) fn make_local() -> StepResult<bool> {
+    let socket = netlink_socket().at(SetupStep::Routes)?;
+    add_route(&socket, AddressFamily::INET).at(SetupStep::Routes)?;
     // Without IPv6, or with IPv6 switched off, there are no such addresses to reach, and nobody can.
     let has_v6 = add_route(&socket, AddressFamily::INET6).is_ok();
     // Many programs ask for addresses only of a family of which the machine has an address, besides those for talking to itself

@@ -1,8 +1,8 @@
-//! What a run really tries: seen before the kernel carries it out, and told of.
+//! What a run tries: observed before the kernel carries it out, and reported.
 //!
-//! One thread hears of calls and answers them (`eye.rs`); it reads what only a process that waits can tell, and nothing else. Another
-//! finds out what came of it and tells the observer (`desk.rs`), however long that takes: a queue between them is bounded, and
-//! what does not fit is counted.
+//! One thread receives notifications of calls and answers them (`notify_listener.rs`); it reads only what must be read while the
+//! caller waits. Another judges the calls and tells the observer (`reporter.rs`), however long that takes. The queue between them
+//! (`record_queue.rs`) is bounded, and what does not fit is counted.
 
 mod caller_memory;
 mod destinations;
@@ -25,15 +25,16 @@ use std::time::{Instant, SystemTime};
 use serde::Serialize;
 use skillsandbox_egress::Attempt;
 
-pub(crate) use path_verdicts::Paths;
+pub(crate) use path_verdicts::PathJudge;
 pub use refusals::RefusedCall;
-pub(crate) use run_observation::Auditing;
+pub(crate) use run_observation::RunObservation;
 
 /// How much of a run is seen.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Audit {
+pub enum ObserveLevel {
     /// Nothing but what the broker of the network sees. Refused calls fail unseen.
     Off,
     /// Refused calls, and who connects to what.
@@ -43,7 +44,7 @@ pub enum Audit {
     Full,
 }
 
-impl Audit {
+impl ObserveLevel {
     /// All levels, from least to most.
     pub const ALL: [Self; 3] = [Self::Off, Self::Violations, Self::Full];
 
@@ -60,17 +61,17 @@ impl Audit {
 
 /// Is told of what a run tries, in a thread of its own.
 pub trait Observer: Send + Sync {
-    /// Called for one thing after the other. It may take its time: a run does not wait for it, unless it is to ([`Command::audit_required`]
+    /// Called for one thing after the other. It may take its time: a run does not wait for it, unless it is to ([`Command::observe_required`]
     /// ends a run of which something could not be told).
     ///
-    /// [`Command::audit_required`]: crate::Command::audit_required
-    fn observed(&self, observed: &Observed);
+    /// [`Command::observe_required`]: crate::Command::audit_required
+    fn observed(&self, observed: &ObservedEvent);
 }
 
 /// Something that was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Observed {
+pub struct ObservedEvent {
     /// When.
     pub at: SystemTime,
     /// The same by a clock that never goes back.
@@ -78,7 +79,7 @@ pub struct Observed {
     /// Who it was, where that is known.
     pub actor: Option<Arc<Actor>>,
     /// What it was.
-    pub tried: Tried,
+    pub tried: ObservedAction,
 }
 
 /// A process of a run.
@@ -98,10 +99,11 @@ pub struct Actor {
 }
 
 /// What was tried.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Tried {
+pub enum ObservedAction {
     /// Something with a file.
     File(FileAccess),
     /// To execute a program.
@@ -119,7 +121,7 @@ pub enum Tried {
 #[non_exhaustive]
 pub struct FileAccess {
     /// What was to be done.
-    pub operation: Operation,
+    pub operation: ObservedOperation,
     /// The file, as the program named it, from the root on.
     pub path: PathBuf,
     /// Where that leads, if there are links on the way.
@@ -127,14 +129,13 @@ pub struct FileAccess {
     /// The other file, of operations that have two.
     pub to: Option<PathBuf>,
     /// What comes of it, by the rules of the run.
-    pub verdict: Access,
+    pub verdict: AccessVerdict,
 }
 
 /// What is done to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Operation {
+pub enum ObservedOperation {
     /// Opened to be read.
     Read,
     /// Opened to be written, or made.
@@ -174,14 +175,15 @@ pub struct Execution {
     /// That is not all: there are more, or longer ones, or some that could not be read.
     pub are_cut: bool,
     /// What comes of it, by the rules of the run.
-    pub verdict: Access,
+    pub verdict: AccessVerdict,
 }
 
 /// What comes of an access, by the rules of the run.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Access {
+pub enum AccessVerdict {
     /// It is allowed, by this grant.
     Allowed(String),
     /// It is not, for this reason: nothing inside has this name, though something on the host has; or it may not be changed.

@@ -1,4 +1,4 @@
-//! Who a thread is. Asked once, and again after a while, since numbers are used again.
+//! Which process a thread belongs to. Read once, and again after a while, since numbers are used again.
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
@@ -11,8 +11,8 @@ use rustix::io::Errno;
 use super::Actor;
 use crate::sys::signals::is_thread_of;
 
-/// How long what is known of a thread is believed. A number is used again only after all others were.
-const BELIEVED: Duration = Duration::from_secs(1);
+/// How long what is known of a thread counts. A number is used again only after all others were.
+const VALID_FOR: Duration = Duration::from_secs(1);
 
 /// Threads that are remembered.
 const MOST: usize = 1024;
@@ -22,23 +22,23 @@ const MOST_LEADERS: usize = 8;
 
 /// What is known of the threads of a run.
 #[derive(Debug, Default)]
-pub(super) struct Processes {
-    known: HashMap<u32, Known>,
+pub(super) struct ProcessTable {
+    known: HashMap<u32, KnownThread>,
     leaders: VecDeque<(Arc<Actor>, Instant)>,
     /// Processes that were about to execute another program, and when: until they have, another thread of theirs may call, and be
     /// known by the old one.
-    executing: HashMap<u32, Executing>,
+    executing: HashMap<u32, PendingExec>,
 }
 
 #[derive(Debug)]
-struct Executing {
+struct PendingExec {
     since: Instant,
     /// The program before.
     binary: Option<String>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownThread {
     actor: Arc<Actor>,
     /// Its folder in /proc, once it was needed, which stays its own: when the thread is gone there is nothing in it.
     folder: Option<OwnedFd>,
@@ -47,23 +47,23 @@ struct Known {
     is_stale: bool,
 }
 
-impl Processes {
+impl ProcessTable {
     /// Who a thread is.
     pub(super) fn actor(&mut self, thread: u32, now: Instant) -> Option<Arc<Actor>> {
-        self.known(thread, now).map(|known| Arc::clone(&known.actor))
+        self.look_up(thread, now).map(|known| Arc::clone(&known.actor))
     }
 
     /// It is about to execute another program.
-    pub(super) fn executes(&mut self, thread: u32, now: Instant) {
+    pub(super) fn note_exec(&mut self, thread: u32, now: Instant) {
         let Some(actor) = self.known.get(&thread).map(|known| &known.actor) else { return };
         let (pid, binary) = (actor.pid, actor.binary.clone());
         if self.executing.len() >= MOST {
-            self.executing.retain(|_, executing| now.duration_since(executing.since) < BELIEVED);
+            self.executing.retain(|_, executing| now.duration_since(executing.since) < VALID_FOR);
         }
         if self.executing.len() >= MOST {
             self.executing.clear();
         }
-        self.executing.insert(pid, Executing { since: now, binary });
+        self.executing.insert(pid, PendingExec { since: now, binary });
         self.leaders.retain(|(leader, _)| leader.pid != pid);
         // Its other threads are gone by then.
         for known in self.known.values_mut().filter(|known| known.actor.pid == pid) {
@@ -78,7 +78,7 @@ impl Processes {
         descriptor: Option<i32>,
         now: Instant,
     ) -> Result<Vec<u8>, Errno> {
-        self.known(thread, now).ok_or(Errno::SRCH)?;
+        self.look_up(thread, now).ok_or(Errno::SRCH)?;
         let known = self.known.get_mut(&thread).ok_or(Errno::SRCH)?;
         if known.folder.is_none() {
             known.folder = Some(folder_of(thread).ok_or(Errno::SRCH)?);
@@ -91,8 +91,8 @@ impl Processes {
         link.map(std::ffi::CString::into_bytes)
     }
 
-    fn known(&mut self, thread: u32, now: Instant) -> Option<&Known> {
-        let is_good = |known: &Known| !known.is_stale && now.duration_since(known.since) < BELIEVED;
+    fn look_up(&mut self, thread: u32, now: Instant) -> Option<&KnownThread> {
+        let is_good = |known: &KnownThread| !known.is_stale && now.duration_since(known.since) < VALID_FOR;
         if !self.known.get(&thread).is_some_and(is_good) || self.has_executed(thread, now) {
             if self.known.len() >= MOST {
                 self.known.retain(|_, known| is_good(known));
@@ -100,9 +100,9 @@ impl Processes {
             if self.known.len() >= MOST {
                 self.known.clear();
             }
-            let known = match self.sibling(thread, now) {
-                Some(actor) => Known { actor, folder: None, since: now, is_stale: false },
-                None => self.stranger(thread, now)?,
+            let known = match self.find_sibling(thread, now) {
+                Some(actor) => KnownThread { actor, folder: None, since: now, is_stale: false },
+                None => self.read_new(thread, now)?,
             };
             self.known.insert(thread, known);
         }
@@ -118,7 +118,7 @@ impl Processes {
         let is_known = known.actor.binary.is_some();
         // Another program than before: it is done.
         let is_done = is_known && known.actor.binary != executing.binary;
-        if is_done || now.duration_since(executing.since) >= BELIEVED {
+        if is_done || now.duration_since(executing.since) >= VALID_FOR {
             self.executing.remove(&pid);
             return false;
         }
@@ -131,14 +131,14 @@ impl Processes {
     }
 
     /// A thread of a process that is known already: one question, where reading of it takes many.
-    fn sibling(&self, thread: u32, now: Instant) -> Option<Arc<Actor>> {
-        let believed = self.leaders.iter().filter(|(_, since)| now.duration_since(*since) < BELIEVED);
-        let leader = believed.map(|(leader, _)| leader).find(|leader| is_thread_of(leader.pid, thread))?;
+    fn find_sibling(&self, thread: u32, now: Instant) -> Option<Arc<Actor>> {
+        let valid = self.leaders.iter().filter(|(_, since)| now.duration_since(*since) < VALID_FOR);
+        let leader = valid.map(|(leader, _)| leader).find(|leader| is_thread_of(leader.pid, thread))?;
         Some(Arc::new(Actor { thread, ..Actor::clone(leader) }))
     }
 
-    fn stranger(&mut self, thread: u32, now: Instant) -> Option<Known> {
-        let known = Known::of(thread, now)?;
+    fn read_new(&mut self, thread: u32, now: Instant) -> Option<KnownThread> {
+        let known = KnownThread::of(thread, now)?;
         self.leaders.retain(|(leader, _)| leader.pid != known.actor.pid);
         self.leaders.truncate(MOST_LEADERS - 1);
         self.leaders.push_front((Arc::clone(&known.actor), now));
@@ -155,7 +155,7 @@ fn binary_of(folder: &OwnedFd) -> Option<String> {
     readlinkat(folder, "exe", Vec::new()).ok().map(|path| path.to_string_lossy().into_owned())
 }
 
-impl Known {
+impl KnownThread {
     fn of(thread: u32, now: Instant) -> Option<Self> {
         let folder = folder_of(thread)?;
         let file = openat(&folder, "status", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
@@ -192,9 +192,9 @@ mod tests {
             .unwrap();
         let (pid, now) = (child.id(), Instant::now());
         let is_sleeping = || std::fs::read_link(format!("/proc/{pid}/exe")).unwrap().ends_with("sleep");
-        let mut processes = Processes::default();
+        let mut processes = ProcessTable::default();
         let first = processes.actor(pid, now).unwrap().binary.clone().unwrap();
-        processes.executes(pid, now);
+        processes.note_exec(pid, now);
         // It is not done yet, and asked for again.
         assert_eq!(processes.actor(pid, now).unwrap().binary.as_ref(), Some(&first));
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"\n").unwrap();

@@ -1,57 +1,57 @@
-//! What was seen and not told yet.
+//! Records that were made and not reported yet.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::syscall_record::Raw;
+use super::syscall_record::SyscallRecord;
 
-/// Most that waits to be told.
+/// Most records that wait to be reported.
 const MOST: usize = 1 << 16;
 
-/// How long the desk waits for more before it takes what there is: who puts something in must not have to wake somebody up each time.
+/// How long the reporter waits for more before it takes what there is: the listener must not have to wake it up for each record.
 const BATCH: Duration = Duration::from_millis(2);
 
-/// Between the thread that sees and the one that tells.
+/// Between the thread that observes and the one that reports.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
-    state: Mutex<State>,
+pub(crate) struct RecordQueue {
+    state: Mutex<QueueState>,
     ready: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    waiting: Vec<Raw>,
+struct QueueState {
+    waiting: Vec<SyscallRecord>,
     lost: u64,
-    /// Of which the desk knows already.
-    told_lost: u64,
+    /// Of which the reporter knows already.
+    reported_lost: u64,
     is_over: bool,
-    /// Somebody waits for the first.
+    /// The reporter waits for the first.
     is_idle: bool,
 }
 
 /// What was taken out.
 #[derive(Debug)]
-pub(crate) struct Batch {
-    pub(crate) seen: Vec<Raw>,
-    /// What did not fit in, after all of `seen`.
+pub(crate) struct RecordBatch {
+    pub(crate) records: Vec<SyscallRecord>,
+    /// What did not fit in, after all of `records`.
     pub(crate) lost: u64,
     /// There will be no more.
     pub(crate) is_last: bool,
 }
 
-impl Queue {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl RecordQueue {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether there was room for it.
-    pub(crate) fn put(&self, raw: Raw) -> bool {
-        let mut state = self.state();
+    pub(crate) fn push(&self, record: SyscallRecord) -> bool {
+        let mut state = self.lock();
         if state.waiting.len() >= MOST {
             state.lost += 1;
             return false;
         }
-        state.waiting.push(raw);
+        state.waiting.push(record);
         let is_idle = std::mem::take(&mut state.is_idle);
         drop(state);
         if is_idle {
@@ -60,9 +60,9 @@ impl Queue {
         true
     }
 
-    /// Something could not even be seen.
-    pub(crate) fn miss(&self) {
-        let mut state = self.state();
+    /// Counts a call that could not even be read.
+    pub(crate) fn count_unseen(&self) {
+        let mut state = self.lock();
         state.lost += 1;
         let is_idle = std::mem::take(&mut state.is_idle);
         drop(state);
@@ -71,23 +71,23 @@ impl Queue {
         }
     }
 
-    /// One that was taken out could not be told.
-    pub(crate) fn lose(&self) {
-        let mut state = self.state();
+    /// Counts a record that was taken out and could not be reported.
+    pub(crate) fn count_unreported(&self) {
+        let mut state = self.lock();
         state.lost += 1;
-        state.told_lost += 1;
+        state.reported_lost += 1;
     }
 
     /// There will be no more.
     pub(crate) fn close(&self) {
-        self.state().is_over = true;
+        self.lock().is_over = true;
         self.ready.notify_all();
     }
 
     /// Waits for something, and takes all there is.
-    pub(crate) fn take(&self) -> Batch {
-        let mut state = self.state();
-        while state.waiting.is_empty() && state.lost == state.told_lost && !state.is_over {
+    pub(crate) fn take_all(&self) -> RecordBatch {
+        let mut state = self.lock();
+        while state.waiting.is_empty() && state.lost == state.reported_lost && !state.is_over {
             state.is_idle = true;
             state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -96,14 +96,14 @@ impl Queue {
             let (after, _) = self.ready.wait_timeout(state, BATCH).unwrap_or_else(PoisonError::into_inner);
             state = after;
         }
-        let seen = std::mem::take(&mut state.waiting);
-        let lost = state.lost - state.told_lost;
-        state.told_lost = state.lost;
-        Batch { seen, lost, is_last: state.is_over }
+        let records = std::mem::take(&mut state.waiting);
+        let lost = state.lost - state.reported_lost;
+        state.reported_lost = state.lost;
+        RecordBatch { records, lost, is_last: state.is_over }
     }
 
     /// How many did not fit in.
-    pub(crate) fn lost(&self) -> u64 {
-        self.state().lost
+    pub(crate) fn lost_count(&self) -> u64 {
+        self.lock().lost
     }
 }

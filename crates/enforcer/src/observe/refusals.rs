@@ -1,11 +1,11 @@
-//! System calls that the profile refused, as they were tried.
+//! System calls that the profile refused.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::seccomp::{self, CompileError, Judgement};
-use crate::sys::seccomp::{Answer, Asked};
+use crate::seccomp::{self, CompileError, SyscallVerdict};
+use crate::sys::seccomp::{Notification, NotifyReply};
 
 /// A system call that the profile does not have, and that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -17,7 +17,7 @@ pub struct RefusedCall {
     pub number: i32,
     /// Why the profile does not have it.
     pub reason: &'static str,
-    /// The error that the caller got; `None` where it was let pass, as `permissive` does.
+    /// The error that the caller got; `None` where the call was let through, as `permissive` does.
     pub errno: Option<i32>,
     /// The first thread that tried, by its number on the host.
     pub pid: u32,
@@ -34,29 +34,29 @@ const OTHERS: i32 = -1;
 
 /// The refused calls of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Refusals {
+pub(crate) struct RefusalLog {
     calls: BTreeMap<(i32, Option<i32>), RefusedCall>,
 }
 
-impl Refusals {
-    /// Counts a call that the filter asked about, and says what to answer.
-    pub(crate) fn judge(
+impl RefusalLog {
+    /// Counts a call that the filter asked about, and returns what to answer.
+    pub(crate) fn answer(
         &mut self,
-        asked: Asked,
-        judgement: &Result<Judgement, CompileError>,
-    ) -> (Answer, RefusedCall) {
+        call: Notification,
+        judgement: &Result<SyscallVerdict, CompileError>,
+    ) -> (NotifyReply, RefusedCall) {
         let (errno, reason) = match judgement {
-            Ok(Judgement::Reported { reason, .. }) => (None, *reason),
-            Ok(Judgement::Refused { errno, reason, .. }) => (Some(*errno), *reason),
-            // The filter asked, so it does not allow it; whoever is wrong, nothing is let through.
-            Ok(Judgement::Allowed | Judgement::Observed) | Err(_) => {
+            Ok(SyscallVerdict::Reported { reason, .. }) => (None, *reason),
+            Ok(SyscallVerdict::Refused { errno, reason, .. }) => (Some(*errno), *reason),
+            // The filter asked, so it does not allow it; nothing is let through, wherever the mistake is.
+            Ok(SyscallVerdict::Allowed | SyscallVerdict::Observed) | Err(_) => {
                 (Some(libc::EPERM), "the filter refused it")
             }
         };
-        let name = seccomp::name(asked.number);
-        let call = RefusedCall { name, number: asked.number, reason, errno, pid: asked.pid, count: 0 };
-        self.count(call.clone());
-        (errno.map_or(Answer::GoOn, Answer::Fail), RefusedCall { count: 1, ..call })
+        let name = seccomp::call_name(call.number);
+        let refused = RefusedCall { name, number: call.number, reason, errno, pid: call.pid, count: 0 };
+        self.count(refused.clone());
+        (errno.map_or(NotifyReply::GoOn, NotifyReply::Fail), RefusedCall { count: 1, ..refused })
     }
 
     fn count(&mut self, mut call: RefusedCall) {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn ever_new_numbers_are_counted_but_not_kept() {
-        let mut refusals = Refusals::default();
+        let mut refusals = RefusalLog::default();
         for number in 0..5000 {
             refusals.count(call(number, Some(1)));
             refusals.count(call(number, Some(38)));

@@ -1,29 +1,29 @@
-//! The root of the sandbox, held: whoever judges later than the last process ends still sees what there was.
+//! The root of the sandbox, held open, so that paths can be judged after the last process has ended.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
-/// Shared by the eye, which can take hold of it while a process waits, and the desk, which looks things up in it.
+/// Shared by the listener, which can open it while a process waits, and the reporter, which looks paths up in it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Root(Arc<OnceLock<Held>>);
+pub(crate) struct SandboxRoot(Arc<OnceLock<HeldRoot>>);
 
 #[derive(Debug)]
-struct Held {
+struct HeldRoot {
     root: OwnedFd,
     /// Without it, the mounts below the root would go with the last process: a descriptor keeps a namespace alive (namespaces(7)).
     _mounts: Option<OwnedFd>,
 }
 
-impl Root {
+impl SandboxRoot {
     /// Takes hold of the root of a process, if none is held yet. Before it has executed its program, a process shows nothing of
     /// itself; then this is tried again.
-    pub(super) fn hold(&self, pid: u32) {
+    pub(super) fn hold_of(&self, pid: u32) {
         if self.0.get().is_none()
-            && let Some(held) = Held::of(pid)
+            && let Some(held) = HeldRoot::of(pid)
         {
-            // Whoever was first: it is the same root.
+            // Another thread may have been first: it is the same root.
             let _ = self.0.set(held);
         }
     }
@@ -31,7 +31,7 @@ impl Root {
     /// This one.
     #[cfg(test)]
     pub(super) fn of(root: OwnedFd) -> Self {
-        Self(Arc::new(OnceLock::from(Held { root, _mounts: None })))
+        Self(Arc::new(OnceLock::from(HeldRoot { root, _mounts: None })))
     }
 
     pub(super) fn descriptor(&self) -> Option<&OwnedFd> {
@@ -39,7 +39,7 @@ impl Root {
     }
 }
 
-impl Held {
+impl HeldRoot {
     fn of(pid: u32) -> Option<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = openat(CWD, format!("/proc/{pid}/root"), flags, Mode::empty()).ok()?;

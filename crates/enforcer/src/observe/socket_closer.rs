@@ -1,6 +1,6 @@
-//! Closes sockets of a run's programs that were looked at.
+//! Closes sockets of a run's programs that were inspected.
 //!
-//! Whoever looks at a socket has a reference to it. If the program is killed meanwhile that is the last one, and to close it takes as
+//! To inspect a socket is to hold a reference to it. If the program is killed meanwhile that is the last one, and to close it takes as
 //! long as the program has chosen (`SO_LINGER`): an hour, if nobody reads what it sent. The supervisor must not wait for that.
 
 use std::os::fd::OwnedFd;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-/// Sockets that may wait to be closed. Beyond them none is looked at.
+/// Sockets that may wait to be closed. Beyond them none is inspected.
 const MOST: usize = 64;
 
 /// How long room is waited for: the thread may only be behind, on a machine that is busy.
@@ -19,12 +19,12 @@ const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 /// A thread that closes what it is given, made when it is needed. It ends when all is closed, and nobody waits for that: with the
 /// programs of the run, the other ends of their sockets are gone, and so is the reason to linger.
 #[derive(Debug, Default)]
-pub(crate) struct Closer {
+pub(crate) struct SocketCloser {
     thread: Option<Sender<OwnedFd>>,
     waiting: Arc<AtomicUsize>,
 }
 
-impl Closer {
+impl SocketCloser {
     /// Whether one more would be closed. To be asked before a socket is taken.
     pub(crate) fn has_room(&mut self) -> bool {
         let is_full = || self.waiting.load(Ordering::Acquire) >= MOST;
@@ -52,7 +52,7 @@ impl Closer {
         self.thread.is_some()
     }
 
-    pub(crate) fn close(&self, socket: OwnedFd) {
+    pub(crate) fn close_later(&self, socket: OwnedFd) {
         if let Some(thread) = &self.thread {
             self.waiting.fetch_add(1, Ordering::AcqRel);
             // It ends only after its sender.
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_socket_that_does_not_close_holds_nobody_up_and_few_are_taken() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut closer = Closer::default();
+        let mut closer = SocketCloser::default();
         let mut peers = Vec::new();
         for _ in 0..MOST {
             let mut socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -81,7 +81,7 @@ mod tests {
             while socket.write(&[0; 4096]).is_ok() {}
             rustix::net::sockopt::set_socket_linger(&socket, Some(Duration::from_hours(1))).unwrap();
             assert!(closer.has_room());
-            closer.close(socket.into());
+            closer.close_later(socket.into());
         }
         assert!(!closer.has_room(), "the first of them is not closed, nor are those behind it");
         drop(peers);

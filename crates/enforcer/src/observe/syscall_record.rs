@@ -1,33 +1,33 @@
-//! Calls as they are seen: what is to be read of each, and what it means.
+//! Calls as they are observed: which arguments are read of each, and what they mean.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use skillsandbox_egress::Attempt;
 
-use super::path_resolver::Lead;
+use super::path_resolver::ResolvedPath;
 use super::refusals::RefusedCall;
-use super::{Actor, Operation};
+use super::{Actor, ObservedOperation};
 
 /// One call, with what only its caller could tell while it waited.
 #[derive(Debug)]
-pub(crate) struct Raw {
+pub(crate) struct SyscallRecord {
     pub(crate) at: Instant,
     pub(crate) actor: Option<Arc<Actor>>,
-    pub(crate) what: RawTried,
+    pub(crate) action: RecordedAction,
 }
 
 #[derive(Debug)]
-pub(crate) enum RawTried {
-    File { operation: Operation, path: RawPath, to: Option<RawPath> },
-    Exec { path: RawPath, arguments: Arguments },
+pub(crate) enum RecordedAction {
+    File { operation: ObservedOperation, path: CallerPath, to: Option<CallerPath> },
+    Exec { path: CallerPath, arguments: ProgramArguments },
     Network(Attempt),
     Refused(RefusedCall),
 }
 
 /// The arguments of a program: the first of them, and of each the beginning.
 #[derive(Debug, Default)]
-pub(crate) struct Arguments {
+pub(crate) struct ProgramArguments {
     pub(crate) texts: Vec<Vec<u8>>,
     /// There are more, or longer ones, or some that could not be read.
     pub(crate) are_cut: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 
 /// A path as a program gave it, and where it begins if not at the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RawPath {
+pub(crate) struct CallerPath {
     pub(crate) text: Vec<u8>,
     /// The folder that a relative path begins in; `None` for absolute ones.
     pub(crate) base: Option<Vec<u8>>,
@@ -44,13 +44,13 @@ pub(crate) struct RawPath {
     /// Whether the last part is made if it is not there.
     pub(crate) makes: bool,
     /// Where it led when it was named, if that can change.
-    pub(crate) lead: Option<Lead>,
+    pub(crate) resolved: Option<ResolvedPath>,
     is_descriptor: bool,
 }
 
-impl RawPath {
+impl CallerPath {
     pub(crate) fn new(text: Vec<u8>, base: Option<Vec<u8>>, follows: bool, makes: bool) -> Self {
-        Self { text, base, follows, makes, lead: None, is_descriptor: false }
+        Self { text, base, follows, makes, resolved: None, is_descriptor: false }
     }
 
     /// A call that takes an empty path for the descriptor itself.
@@ -67,23 +67,23 @@ impl RawPath {
 
 /// Which arguments of a call are what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
-    pub(super) operation: What,
-    pub(super) path: Place,
-    pub(super) to: Option<Place>,
+pub(super) struct SyscallShape {
+    pub(super) operation: SyscallKind,
+    pub(super) path: PathArgument,
+    pub(super) to: Option<PathArgument>,
 }
 
 /// A path among the arguments: that of the path itself, and that of the folder's descriptor, where there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PathArgument {
     pub(super) path: usize,
     pub(super) folder: Option<usize>,
-    pub(super) last: Last,
+    pub(super) last: LastComponent,
 }
 
 /// What becomes of the last part of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Last {
+pub(super) enum LastComponent {
     /// A link is followed.
     Followed,
     /// A link is meant itself.
@@ -100,9 +100,9 @@ pub(super) enum Last {
     Opened(usize),
 }
 
-impl Last {
+impl LastComponent {
     /// Whether a link is followed, and whether something is made that is not there.
-    pub(super) fn of(self, argument: impl Fn(usize) -> u64) -> (bool, bool) {
+    pub(super) fn is_followed_or_made(self, argument: impl Fn(usize) -> u64) -> (bool, bool) {
         let has = |index, bit: u32| argument(index) & u64::from(bit) != 0;
         match self {
             Self::Followed => (true, false),
@@ -121,10 +121,10 @@ impl Last {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum SyscallKind {
     /// Reading or writing, by the flags in this argument.
     Open(usize),
-    Does(Operation),
+    Does(ObservedOperation),
     /// Executes, with the arguments that this one points to.
     Exec(usize),
 }
@@ -133,36 +133,36 @@ pub(super) enum What {
 const NOFOLLOW: u32 = libc::AT_SYMLINK_NOFOLLOW.cast_unsigned();
 const FOLLOW: u32 = libc::AT_SYMLINK_FOLLOW.cast_unsigned();
 
-const fn at(path: usize, last: Last) -> Place {
-    Place { path, folder: None, last }
+const fn at(path: usize, last: LastComponent) -> PathArgument {
+    PathArgument { path, folder: None, last }
 }
 
-const fn below(folder: usize, path: usize, last: Last) -> Place {
-    Place { path, folder: Some(folder), last }
+const fn below(folder: usize, path: usize, last: LastComponent) -> PathArgument {
+    PathArgument { path, folder: Some(folder), last }
 }
 
-const fn one(operation: Operation, path: Place) -> Shape {
-    Shape { operation: What::Does(operation), path, to: None }
+const fn one(operation: ObservedOperation, path: PathArgument) -> SyscallShape {
+    SyscallShape { operation: SyscallKind::Does(operation), path, to: None }
 }
 
-const fn two(operation: Operation, path: Place, to: Place) -> Shape {
-    Shape { operation: What::Does(operation), path, to: Some(to) }
+const fn two(operation: ObservedOperation, path: PathArgument, to: PathArgument) -> SyscallShape {
+    SyscallShape { operation: SyscallKind::Does(operation), path, to: Some(to) }
 }
 
 /// What is to be read of a call; `None` for those that are not observed.
-pub(super) fn shape(number: i32) -> Option<Shape> {
-    use Last::{Followed, If, Itself, Made, Opened, Unless};
-    use Operation::{
+pub(super) fn syscall_shape(number: i32) -> Option<SyscallShape> {
+    use LastComponent::{Followed, If, Itself, Made, Opened, Unless};
+    use ObservedOperation::{
         ChangeAttributes, ChangeMode, Link, MakeFolder, MakeNode, Remove, Rename, Symlink, Truncate, Write,
     };
     let number = i64::from(number);
     #[cfg(target_arch = "x86_64")]
     match number {
         libc::SYS_open => {
-            return Some(Shape { operation: What::Open(1), path: at(0, Opened(1)), to: None });
+            return Some(SyscallShape { operation: SyscallKind::Open(1), path: at(0, Opened(1)), to: None });
         }
         // It makes a file, through a link too.
-        libc::SYS_creat => return Some(one(Write, at(0, Last::Written))),
+        libc::SYS_creat => return Some(one(Write, at(0, LastComponent::Written))),
         libc::SYS_unlink | libc::SYS_rmdir => return Some(one(Remove, at(0, Itself))),
         libc::SYS_rename => return Some(two(Rename, at(0, Itself), at(1, Made))),
         libc::SYS_link => return Some(two(Link, at(0, Itself), at(1, Made))),
@@ -175,10 +175,12 @@ pub(super) fn shape(number: i32) -> Option<Shape> {
         _ => {}
     }
     Some(match number {
-        libc::SYS_openat => Shape { operation: What::Open(2), path: below(0, 1, Opened(2)), to: None },
-        libc::SYS_execve => Shape { operation: What::Exec(1), path: at(0, Followed), to: None },
+        libc::SYS_openat => {
+            SyscallShape { operation: SyscallKind::Open(2), path: below(0, 1, Opened(2)), to: None }
+        }
+        libc::SYS_execve => SyscallShape { operation: SyscallKind::Exec(1), path: at(0, Followed), to: None },
         libc::SYS_execveat => {
-            Shape { operation: What::Exec(2), path: below(0, 1, Unless(4, NOFOLLOW)), to: None }
+            SyscallShape { operation: SyscallKind::Exec(2), path: below(0, 1, Unless(4, NOFOLLOW)), to: None }
         }
         libc::SYS_unlinkat => one(Remove, below(0, 1, Itself)),
         libc::SYS_renameat | libc::SYS_renameat2 => two(Rename, below(0, 1, Itself), below(2, 3, Made)),
@@ -202,7 +204,7 @@ const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
 
 /// Whether flags of `open` mean that something is written or made. The kernel takes no notice of bits that it does not know.
-pub(super) fn writes(flags: u64) -> bool {
+pub(super) fn opens_to_write(flags: u64) -> bool {
     let has = |bits: i32| flags & u64::from(bits.cast_unsigned()) != 0;
     has(libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC)
 }
@@ -224,7 +226,7 @@ mod tests {
         ] {
             for unknown in [0, 1 << 31, 1 << 32, u64::from(u32::MAX) << 32] {
                 let flags = u64::from(flags.cast_unsigned()) | unknown;
-                assert_eq!(writes(flags), expected, "{flags:x}");
+                assert_eq!(opens_to_write(flags), expected, "{flags:x}");
             }
         }
     }

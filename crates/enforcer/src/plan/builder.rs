@@ -6,12 +6,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use skillsandbox_egress::{Policy, Rule};
+use skillsandbox_egress::{EgressPolicy, NetworkRule};
 
-use super::{Limits, Plan};
+use super::{Plan, RunLimits};
 use crate::error::{Error, PlanProblem};
 use crate::layers::Layer;
-use crate::layers::env::Environment;
+use crate::layers::env::EnvironmentRules;
 use crate::layers::mounts::HOME;
 use crate::seccomp::Profile;
 
@@ -27,12 +27,12 @@ pub struct PlanBuilder {
     forbidden: Vec<PathBuf>,
     workdir: Option<PathBuf>,
     tmp: Option<PathBuf>,
-    environment: Environment,
-    limits: Limits,
+    environment: EnvironmentRules,
+    limits: RunLimits,
     profile: Profile,
     no_exec: bool,
     programs: Option<Vec<OsString>>,
-    egress: Vec<Rule>,
+    egress: Vec<NetworkRule>,
     resolver: Option<IpAddr>,
     pins: Vec<(String, u16, SocketAddr)>,
     best_effort: BTreeSet<Layer>,
@@ -180,7 +180,7 @@ impl PlanBuilder {
 
     /// Lets a destination be reached. Without any, there is no network at all.
     #[must_use]
-    pub fn egress(mut self, rule: Rule) -> Self {
+    pub fn egress(mut self, rule: NetworkRule) -> Self {
         self.egress.push(rule);
         self
     }
@@ -243,8 +243,8 @@ impl PlanBuilder {
 }
 
 impl PlanBuilder {
-    fn policy(&self) -> Result<Policy, PlanProblem> {
-        let mut policy = Policy::new();
+    fn policy(&self) -> Result<EgressPolicy, PlanProblem> {
+        let mut policy = EgressPolicy::new();
         for rule in &self.egress {
             policy.allow(rule.clone())?;
         }

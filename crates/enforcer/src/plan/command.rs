@@ -4,19 +4,19 @@ use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::observe::{Audit, Observer};
+use crate::observe::{ObserveLevel, Observer};
 
 /// The command to confine: a program and its arguments, each one string, never read by a shell.
 #[derive(Clone)]
 pub struct Command {
     pub(crate) program: OsString,
     pub(crate) arguments: Vec<OsString>,
-    pub(crate) stdin: Input,
-    pub(crate) stdout: Output,
-    pub(crate) stderr: Output,
+    pub(crate) stdin: StdinMode,
+    pub(crate) stdout: OutputMode,
+    pub(crate) stderr: OutputMode,
     pub(crate) observer: Option<Arc<dyn Observer>>,
-    pub(crate) audit: Audit,
-    pub(crate) audit_required: bool,
+    pub(crate) observe_level: ObserveLevel,
+    pub(crate) observe_required: bool,
 }
 
 impl Command {
@@ -26,12 +26,12 @@ impl Command {
         Self {
             program: program.into(),
             arguments: Vec::new(),
-            stdin: Input::Empty,
-            stdout: Output::Inherited,
-            stderr: Output::Inherited,
+            stdin: StdinMode::Empty,
+            stdout: OutputMode::Inherited,
+            stderr: OutputMode::Inherited,
             observer: None,
-            audit: Audit::default(),
-            audit_required: false,
+            observe_level: ObserveLevel::default(),
+            observe_required: false,
         }
     }
 
@@ -51,21 +51,21 @@ impl Command {
 
     /// Where its standard input comes from.
     #[must_use]
-    pub fn stdin(mut self, input: Input) -> Self {
+    pub fn stdin(mut self, input: StdinMode) -> Self {
         self.stdin = input;
         self
     }
 
     /// Where its standard output goes.
     #[must_use]
-    pub fn stdout(mut self, output: Output) -> Self {
+    pub fn stdout(mut self, output: OutputMode) -> Self {
         self.stdout = output;
         self
     }
 
     /// Where its standard error goes.
     #[must_use]
-    pub fn stderr(mut self, output: Output) -> Self {
+    pub fn stderr(mut self, output: OutputMode) -> Self {
         self.stderr = output;
         self
     }
@@ -79,21 +79,25 @@ impl Command {
 
     /// How much is seen; everything unless set.
     #[must_use]
-    pub fn audit(mut self, audit: Audit) -> Self {
-        self.audit = audit;
+    pub fn observe_level(mut self, observe_level: ObserveLevel) -> Self {
+        self.observe_level = observe_level;
         self
     }
 
     /// Ends the run rather than not telling the observer of something.
     #[must_use]
-    pub fn audit_required(mut self) -> Self {
-        self.audit_required = true;
+    pub fn observe_required(mut self) -> Self {
+        self.observe_required = true;
         self
     }
 
     /// What is really to be seen: without an observer, nobody is told of files.
-    pub(crate) fn sees(&self) -> Audit {
-        if self.observer.is_some() { self.audit } else { self.audit.min(Audit::Violations) }
+    pub(crate) fn effective_level(&self) -> ObserveLevel {
+        if self.observer.is_some() {
+            self.observe_level
+        } else {
+            self.observe_level.min(ObserveLevel::Violations)
+        }
     }
 
     /// The program and its arguments, as texts, for whoever writes down what was run.
@@ -106,13 +110,14 @@ impl Command {
     /// Captures both outputs, at most so many bytes of each.
     #[must_use]
     pub fn captured(self, bytes: usize) -> Self {
-        self.stdout(Output::Captured(bytes)).stderr(Output::Captured(bytes))
+        self.stdout(OutputMode::Captured(bytes)).stderr(OutputMode::Captured(bytes))
     }
 }
 
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { program, arguments, stdin, stdout, stderr, observer, audit, audit_required } = self;
+        let Self { program, arguments, stdin, stdout, stderr, observer, observe_level, observe_required } =
+            self;
         f.debug_struct("Command")
             .field("program", program)
             .field("arguments", arguments)
@@ -120,19 +125,18 @@ impl fmt::Debug for Command {
             .field("stdout", stdout)
             .field("stderr", stderr)
             .field("observed", &observer.is_some())
-            .field("audit", audit)
-            .field("audit_required", audit_required)
+            .field("observe_level", observe_level)
+            .field("observe_required", observe_required)
             .finish()
     }
 }
 
 /// Where standard input comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Input {
+pub enum StdinMode {
     /// There is none: `/dev/null`.
     Empty,
-    /// A pipe, written to through [`Running::stdin`](crate::Running::stdin).
+    /// A pipe, written to through [`RunningCommand::stdin`](crate::RunningCommand::stdin).
     Piped,
     /// The launching program's own. Its descriptor can be used like any other: prefer a pipe to a terminal.
     Inherited,
@@ -140,14 +144,13 @@ pub enum Input {
 
 /// Where standard output or standard error goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Output {
+pub enum OutputMode {
     /// Nowhere: `/dev/null`.
     Discarded,
     /// The launching program's own.
     Inherited,
-    /// A pipe, read from through [`Running::stdout`](crate::Running::stdout).
+    /// A pipe, read from through [`RunningCommand::stdout`](crate::RunningCommand::stdout).
     Piped,
-    /// The [`Outcome`](crate::Outcome), at most so many bytes. What comes after is counted and thrown away.
+    /// The [`RunOutcome`](crate::RunOutcome), at most so many bytes. What comes after is counted and thrown away.
     Captured(usize),
 }

@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::Limits;
+use super::RunLimits;
 use super::{Command, Plan};
 use crate::error::Error;
 use crate::layers::Layer;
-use crate::prepare::Located;
-use crate::prepare::grants::{Access, Folders, Source};
+use crate::prepare::LocatedPlan;
+use crate::prepare::grants::{FolderCreation, GrantSource};
 use crate::seccomp::Profile;
 
 /// What a run would have and be held to. See [`Plan::inspect`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Inspection {
+pub struct PlanInspection {
     /// The program that would be executed.
     pub program: PathBuf,
     /// What the program needs besides the system's folders, and why.
@@ -33,7 +33,7 @@ pub struct Inspection {
     /// The destinations that could be reached; none means no network at all.
     pub egress: Vec<String>,
     /// Limits of the run.
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// The profile of system calls.
     pub profile: Profile,
     /// Whether what lies in private folders and write grants may not be executed.
@@ -67,9 +67,8 @@ pub struct GrantedPath {
 }
 
 /// What may be done at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum PathAccess {
     /// Read, list and execute.
     Read,
@@ -80,7 +79,6 @@ pub enum PathAccess {
 /// Who asked for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum PathSource {
     /// Every sandbox has it.
     System,
@@ -103,25 +101,22 @@ pub struct PathLink {
 impl Plan {
     /// What a run of this command would have, found by the same code as a run's. Makes nothing and executes nothing: a write
     /// grant that does not exist is only said to be made.
-    pub fn inspect(&self, command: &Command) -> Result<Inspection, Error> {
-        let located = Located::new(self, command, Folders::Look)?;
+    pub fn inspect(&self, command: &Command) -> Result<PlanInspection, Error> {
+        let located = LocatedPlan::new(self, command, FolderCreation::Look)?;
         let grants = &located.grants;
         let granted = grants.all.iter().map(|grant| GrantedPath {
             path: grant.path.clone(),
-            access: match grant.access {
-                Access::Read => PathAccess::Read,
-                Access::Write => PathAccess::Write,
-            },
+            access: grant.access,
             source: match grant.source {
-                Source::System => PathSource::System,
-                Source::Program(_) => PathSource::Program,
-                Source::Plan => PathSource::Plan,
+                GrantSource::System => PathSource::System,
+                GrantSource::Program(_) => PathSource::Program,
+                GrantSource::Plan => PathSource::Plan,
             },
             would_be_created: grants.created.contains(&grant.path),
         });
         let needs = located.program.needs.iter();
         let links = grants.links.iter();
-        Ok(Inspection {
+        Ok(PlanInspection {
             program: located.program.path.clone(),
             needs: needs.map(|need| NeededPath { path: need.path.clone(), reason: need.reason }).collect(),
             grants: granted.collect(),

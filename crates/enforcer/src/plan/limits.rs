@@ -9,7 +9,7 @@ use crate::error::{Error, PlanProblem};
 /// The limits of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct RunLimits {
     /// Bytes of memory of all processes together.
     pub memory: Option<u64>,
     /// Processes and threads at a time.
@@ -24,7 +24,7 @@ pub struct Limits {
     pub timeout: Option<Duration>,
 }
 
-impl Default for Limits {
+impl Default for RunLimits {
     /// Room for ordinary programs; no limit on memory, processes, processor and time unless one is asked for.
     fn default() -> Self {
         Self {
@@ -38,7 +38,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl RunLimits {
     pub(crate) fn check(&self) -> Result<(), Error> {
         let zero = [
             ("memory", self.memory == Some(0)),

@@ -13,18 +13,18 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use skillsandbox_egress::Policy;
+use skillsandbox_egress::EgressPolicy;
 
 use crate::layers::Layer;
-use crate::layers::env::Environment;
+use crate::layers::env::EnvironmentRules;
 use crate::seccomp::Profile;
 
 pub use builder::PlanBuilder;
 pub(crate) use builder::check_grant;
-pub use command::{Command, Input, Output};
-pub use inspect::{GrantedPath, Inspection, NeededPath, PathAccess, PathLink, PathSource};
-pub use limits::Limits;
-pub use resolve::{Resolution, Resolved, Standing};
+pub use command::{Command, OutputMode, StdinMode};
+pub use inspect::{GrantedPath, NeededPath, PathAccess, PathLink, PathSource, PlanInspection};
+pub use limits::RunLimits;
+pub use resolve::{LayerResolution, LayerStanding, PlanResolution};
 
 /// What a confined command may see and do. Whatever is not granted does not exist for it.
 ///
@@ -49,12 +49,12 @@ pub struct Plan {
     pub(crate) forbidden: Vec<PathBuf>,
     pub(crate) workdir: Option<PathBuf>,
     pub(crate) tmp: Option<PathBuf>,
-    pub(crate) environment: Environment,
-    pub(crate) limits: Limits,
+    pub(crate) environment: EnvironmentRules,
+    pub(crate) limits: RunLimits,
     pub(crate) profile: Profile,
     pub(crate) no_exec: bool,
     pub(crate) programs: Option<Vec<OsString>>,
-    pub(crate) egress: Policy,
+    pub(crate) egress: EgressPolicy,
     pub(crate) best_effort: BTreeSet<Layer>,
 }
 
@@ -67,7 +67,7 @@ impl Plan {
 
     /// The limits of the run.
     #[must_use]
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &RunLimits {
         &self.limits
     }
 
@@ -79,7 +79,7 @@ impl Plan {
 
     /// What may be reached.
     #[must_use]
-    pub fn egress(&self) -> &Policy {
+    pub fn egress(&self) -> &EgressPolicy {
         &self.egress
     }
 

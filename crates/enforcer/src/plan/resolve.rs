@@ -3,37 +3,38 @@
 use serde::Serialize;
 
 use super::Plan;
-use crate::cgroup::Mechanism;
+use crate::cgroup::LimitMechanism;
 use crate::cures::Cure;
 use crate::layers::Layer;
-use crate::support::{State, Support, Trial};
+use crate::support::{HostSupport, LayerState, TrialRun};
 
 /// What a plan gets of each layer on a host. See [`Plan::resolve`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Resolution {
+pub struct PlanResolution {
     /// Every layer, in the order in which they are put up.
-    pub layers: Vec<Resolved>,
+    pub layers: Vec<LayerResolution>,
 }
 
 /// What a plan gets of one layer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Resolved {
+pub struct LayerResolution {
     /// Which one.
     pub layer: Layer,
     /// Whether the plan goes on without it where it is missing.
     pub best_effort: bool,
     /// How much of it there is.
     #[serde(flatten)]
-    pub standing: Standing,
+    pub standing: LayerStanding,
 }
 
 /// How much of a layer there is.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "standing")]
-#[non_exhaustive]
-pub enum Standing {
+pub enum LayerStanding {
     /// All that the plan asks for.
     Full,
     /// Some of it. A run goes on, and this is said.
@@ -55,33 +56,33 @@ pub enum Standing {
 impl Plan {
     /// What this plan gets on a host that offers this much. Looks at nothing and executes nothing.
     #[must_use]
-    pub fn resolve(&self, support: &Support) -> Resolution {
-        let resolved = |layer| Resolved {
+    pub fn resolve(&self, support: &HostSupport) -> PlanResolution {
+        let resolved = |layer| LayerResolution {
             layer,
             best_effort: self.waives(layer),
             standing: self.standing(layer, support),
         };
-        Resolution { layers: Layer::ALL.into_iter().map(resolved).collect() }
+        PlanResolution { layers: Layer::ALL.into_iter().map(resolved).collect() }
     }
 
-    fn standing(&self, layer: Layer, support: &Support) -> Standing {
+    fn standing(&self, layer: Layer, support: &HostSupport) -> LayerStanding {
         match support.of(layer) {
-            State::Partial { .. } if layer == Layer::Cgroup => self.limits_held(support),
-            State::Available => Standing::Full,
-            State::Partial { missing, cure } => {
-                Standing::Partial { missing: missing.clone(), cure: cure.clone() }
+            LayerState::Partial { .. } if layer == Layer::Cgroup => self.limits_held(support),
+            LayerState::Available => LayerStanding::Full,
+            LayerState::Partial { missing, cure } => {
+                LayerStanding::Partial { missing: missing.clone(), cure: cure.clone() }
             }
-            State::Missing { reason, cure } => {
-                Standing::Missing { reason: reason.clone(), cure: cure.clone() }
+            LayerState::Missing { reason, cure } => {
+                LayerStanding::Missing { reason: reason.clone(), cure: cure.clone() }
             }
-            State::Untried { reason } => Standing::Missing { reason: reason.clone(), cure: None },
+            LayerState::Untried { reason } => LayerStanding::Missing { reason: reason.clone(), cure: None },
         }
     }
 
     /// Where no group holds limits, only those are weaker that the plan asks for.
-    fn limits_held(&self, support: &Support) -> Standing {
+    fn limits_held(&self, support: &HostSupport) -> LayerStanding {
         let limits = self.limits();
-        let State::Partial { cure, .. } = support.of(Layer::Cgroup) else { return Standing::Full };
+        let LayerState::Partial { cure, .. } = support.of(Layer::Cgroup) else { return LayerStanding::Full };
         let asked = [
             (
                 limits.memory.is_some(),
@@ -95,40 +96,41 @@ impl Plan {
         ];
         let missing: Vec<String> =
             asked.into_iter().filter(|(asked, _)| *asked).map(|(_, text)| text.to_owned()).collect();
-        if missing.is_empty() || support.facts.limiting.mechanism != Mechanism::Supervised {
-            return Standing::Full;
+        if missing.is_empty() || support.facts.limiting.mechanism != LimitMechanism::Supervised {
+            return LayerStanding::Full;
         }
-        Standing::Partial { missing, cure: cure.clone() }
+        LayerStanding::Partial { missing, cure: cure.clone() }
     }
 }
 
-impl Resolution {
+impl PlanResolution {
     /// The first layer for whose lack a run is refused. The others may be missing only because this one is.
     #[must_use]
-    pub fn refuses(&self) -> Option<&Resolved> {
-        let refuses = |resolved: &&Resolved| {
-            matches!(resolved.standing, Standing::Missing { .. }) && !resolved.best_effort
+    pub fn refuses(&self) -> Option<&LayerResolution> {
+        let refuses = |resolved: &&LayerResolution| {
+            matches!(resolved.standing, LayerStanding::Missing { .. }) && !resolved.best_effort
         };
         // What was found missing comes before what could not be tried because of it.
-        let has_cure =
-            |resolved: &&Resolved| matches!(&resolved.standing, Standing::Missing { cure: Some(_), .. });
+        let has_cure = |resolved: &&LayerResolution| {
+            matches!(&resolved.standing, LayerStanding::Missing { cure: Some(_), .. })
+        };
         let all = || self.layers.iter().filter(refuses);
         all().find(has_cure).or_else(|| all().next())
     }
 
     /// What there is of one layer.
     #[must_use]
-    pub fn of(&self, layer: Layer) -> Option<&Resolved> {
+    pub fn of(&self, layer: Layer) -> Option<&LayerResolution> {
         self.layers.iter().find(|resolved| resolved.layer == layer)
     }
 }
 
-impl Support {
+impl HostSupport {
     /// Why no run would start here, where a whole run was refused for a reason that is no layer's.
     #[must_use]
     pub fn refused_otherwise(&self) -> Option<&str> {
         match &self.trial {
-            Trial::Refused { layer: None, reason, .. } => Some(reason),
+            TrialRun::Refused { layer: None, reason, .. } => Some(reason),
             _ => None,
         }
     }
@@ -141,22 +143,22 @@ mod tests {
 
     const CURE: &str = "do something";
 
-    fn missing(reason: &str) -> State {
-        State::Missing { reason: reason.into(), cure: Some(mock::cure(CURE)) }
+    fn missing(reason: &str) -> LayerState {
+        LayerState::Missing { reason: reason.into(), cure: Some(mock::cure(CURE)) }
     }
 
     fn plan() -> Plan {
         Plan::builder().build().expect("it is valid")
     }
 
-    fn refused(plan: &Plan, support: &Support) -> Option<Layer> {
+    fn refused(plan: &Plan, support: &HostSupport) -> Option<Layer> {
         plan.resolve(support).refuses().map(|resolved| resolved.layer)
     }
 
     #[test]
     fn a_host_that_has_everything_refuses_nothing() {
         let resolution = plan().resolve(&mock::full());
-        assert!(resolution.layers.iter().all(|resolved| resolved.standing == Standing::Full));
+        assert!(resolution.layers.iter().all(|resolved| resolved.standing == LayerStanding::Full));
         assert_eq!(resolution.layers.len(), Layer::ALL.len());
         assert_eq!(resolution.refuses(), None);
     }
@@ -172,7 +174,7 @@ mod tests {
                 let resolution = waiving.resolve(&support);
                 let resolved = resolution.of(layer).expect("it is there");
                 assert!(
-                    resolved.best_effort && matches!(resolved.standing, Standing::Missing { .. }),
+                    resolved.best_effort && matches!(resolved.standing, LayerStanding::Missing { .. }),
                     "{layer}"
                 );
             }
@@ -191,7 +193,7 @@ mod tests {
         let support = mock::landlock(1);
         let resolution = plan().resolve(&support);
         assert_eq!(resolution.refuses(), None);
-        let Some(Resolved { standing: Standing::Partial { missing, .. }, .. }) =
+        let Some(LayerResolution { standing: LayerStanding::Partial { missing, .. }, .. }) =
             resolution.of(Layer::Landlock)
         else {
             panic!("{resolution:?}");
@@ -201,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_host_without_user_namespaces_is_refused_for_them_and_not_for_what_needs_them() {
-        let untried = || State::Untried { reason: "could not be tried: it needs user namespace".into() };
+        let untried = || LayerState::Untried { reason: "could not be tried: it needs user namespace".into() };
         let support = mock::with(&[
             (Layer::Mounts, untried()),
             (Layer::Namespaces, missing("cannot make a user namespace")),
@@ -221,10 +223,10 @@ mod tests {
         let support = mock::supervised();
         let standing =
             |plan: Plan| plan.resolve(&support).of(Layer::Cgroup).map(|resolved| resolved.standing.clone());
-        assert_eq!(standing(plan()), Some(Standing::Full));
+        assert_eq!(standing(plan()), Some(LayerStanding::Full));
         let limited = Plan::builder().memory(1 << 20).cpu_percent(50).build().expect("it is valid");
         assert_eq!(refused(&limited, &support), None);
-        let Some(Standing::Partial { missing, cure: Some(_) }) = standing(limited) else {
+        let Some(LayerStanding::Partial { missing, cure: Some(_) }) = standing(limited) else {
             panic!("not partial")
         };
         assert_eq!(missing.len(), 2, "{missing:?}");
@@ -236,7 +238,7 @@ mod tests {
     fn a_run_that_was_refused_is_never_called_ready() {
         let mut support = mock::full();
         assert!(support.is_ready());
-        support.trial = Trial::Refused { layer: None, reason: "cannot start a thread".into(), cure: None };
+        support.trial = TrialRun::Refused { layer: None, reason: "cannot start a thread".into(), cure: None };
         assert!(!support.is_ready());
         assert_eq!(support.refused_otherwise(), Some("cannot start a thread"));
     }

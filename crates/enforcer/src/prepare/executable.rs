@@ -4,21 +4,21 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::program::{self, Need, Program, Search};
+use crate::program::{self, FoundProgram, ProgramNeed, ProgramSearch};
 
 /// Files that may be executed, and folders of such files. Without links.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Executable {
+pub(crate) struct AllowedPrograms {
     pub(crate) paths: Vec<PathBuf>,
 }
 
-impl Executable {
+impl AllowedPrograms {
     /// Finds the programs that are named, adds what they need to `needs`, and sees to it that the command is among them.
     pub(crate) fn find(
         names: &[OsString],
-        command: &Program,
-        search: &Search<'_>,
-        needs: &mut Vec<Need>,
+        command: &FoundProgram,
+        search: &ProgramSearch<'_>,
+        needs: &mut Vec<ProgramNeed>,
     ) -> Result<Self, Error> {
         let mut found = Self::default();
         for name in names {

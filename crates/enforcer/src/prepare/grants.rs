@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 
 use crate::error::{Error, PlanProblem};
-use crate::plan::{Plan, check_grant};
-use crate::program::Need;
+use crate::plan::{PathAccess, Plan, check_grant};
+use crate::program::ProgramNeed;
 
 /// The system's own folders: those that exist are there, read-only, in every sandbox.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
@@ -57,7 +57,7 @@ const DOCUMENTS: [&str; 8] = [
 
 /// What to do about folders of write grants that do not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Folders {
+pub(crate) enum FolderCreation {
     /// Make them.
     Make,
     /// Only say that they would be made.
@@ -66,7 +66,7 @@ pub(crate) enum Folders {
 
 /// Who asked for a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Source {
+pub(crate) enum GrantSource {
     /// Every sandbox has it.
     System,
     /// The program needs it to start; why.
@@ -75,18 +75,12 @@ pub(crate) enum Source {
     Plan,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Access {
-    Read,
-    Write,
-}
-
 /// A file or folder of the host that exists inside, at the same path. Its path has no link in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grant {
     pub(crate) path: PathBuf,
-    pub(crate) access: Access,
-    pub(crate) source: Source,
+    pub(crate) access: PathAccess,
+    pub(crate) source: GrantSource,
     pub(crate) is_dir: bool,
     /// Device and inode number: what stands there when the child looks must still be this.
     pub(crate) identity: (u64, u64),
@@ -108,30 +102,34 @@ pub(crate) struct Grants {
 
 impl Grants {
     /// Looks at the host. Makes missing folders of write grants where asked to, and nothing else.
-    pub(crate) fn resolve(plan: &Plan, needs: &[Need], folders: Folders) -> Result<Self, Error> {
+    pub(crate) fn resolve(
+        plan: &Plan,
+        needs: &[ProgramNeed],
+        folders: FolderCreation,
+    ) -> Result<Self, Error> {
         let mut grants = Self::default();
         for path in SYSTEM.iter().chain(&ETC).chain(&DOCUMENTS) {
-            grants.add_if_there(Path::new(path), Source::System);
+            grants.add_if_there(Path::new(path), GrantSource::System);
         }
         for path in java_settings() {
-            grants.add_if_there(&path, Source::System);
+            grants.add_if_there(&path, GrantSource::System);
         }
         for need in needs {
-            grants.add(&need.path, Access::Read, Source::Program(need.reason), plan)?;
+            grants.add(&need.path, PathAccess::Read, GrantSource::Program(need.reason), plan)?;
         }
         for path in &plan.read {
-            grants.add(path, Access::Read, Source::Plan, plan)?;
+            grants.add(path, PathAccess::Read, GrantSource::Plan, plan)?;
         }
         for path in &plan.write {
             if fs::symlink_metadata(path).is_err() {
                 grants.add_absent(path, plan)?;
             } else {
-                grants.add(path, Access::Write, Source::Plan, plan)?;
+                grants.add(path, PathAccess::Write, GrantSource::Plan, plan)?;
             }
         }
         grants.refuse_links_in_write_grants()?;
         // Only now: a link that an earlier run left behind must not decide where folders are made.
-        if folders == Folders::Make {
+        if folders == FolderCreation::Make {
             grants.make_folders()?;
         }
         grants.sort();
@@ -146,10 +144,10 @@ impl Grants {
         self.all.iter().rev().find(|grant| is_within(path, &grant.path))
     }
 
-    fn add_if_there(&mut self, path: &Path, source: Source) {
+    fn add_if_there(&mut self, path: &Path, source: GrantSource) {
         // What is missing, or not ours to see, is not there inside either.
-        if let Ok(found) = Found::look(path)
-            && let Ok(grant) = Grant::of(found, Access::Read, source)
+        if let Ok(found) = FoundPath::look(path)
+            && let Ok(grant) = Grant::of(found, PathAccess::Read, source)
         {
             if grant.path != path {
                 self.add_links(path);
@@ -158,9 +156,15 @@ impl Grants {
         }
     }
 
-    fn add(&mut self, path: &Path, access: Access, source: Source, plan: &Plan) -> Result<(), Error> {
+    fn add(
+        &mut self,
+        path: &Path,
+        access: PathAccess,
+        source: GrantSource,
+        plan: &Plan,
+    ) -> Result<(), Error> {
         let failed = |source| Error::Path { what: "cannot grant", path: path.to_owned(), source };
-        let found = Found::look(path).map_err(failed)?;
+        let found = FoundPath::look(path).map_err(failed)?;
         if found.path != path && plan.as_named.iter().any(|named| named == path) {
             return Err(failed(io::Error::other("a link has taken its place")));
         }
@@ -189,7 +193,7 @@ impl Grants {
         rustix::fs::access(&above, access).map_err(|errno| failed(errno.into()))?;
         self.add_links(there);
         self.created.push(real.clone());
-        let (access, source) = (Access::Write, Source::Plan);
+        let (access, source) = (PathAccess::Write, GrantSource::Plan);
         self.all.push(Grant { path: real, access, source, is_dir: true, identity: (0, 0) });
         Ok(())
     }
@@ -203,7 +207,7 @@ impl Grants {
     fn make_folders(&mut self) -> Result<(), Error> {
         for grant in self.all.iter_mut().filter(|grant| self.created.contains(&grant.path)) {
             let path = grant.path.clone();
-            let made = fs::create_dir_all(&path).and_then(|()| Found::look(&path)).and_then(|found| {
+            let made = fs::create_dir_all(&path).and_then(|()| FoundPath::look(&path)).and_then(|found| {
                 let moved = || io::Error::other("a folder on the way was replaced by a link meanwhile");
                 if found.path == path { Grant::of(found, grant.access, grant.source) } else { Err(moved()) }
             });
@@ -216,7 +220,7 @@ impl Grants {
     /// A run could leave a link behind in what it may write, and the next run's grant would lead where that link leads.
     fn refuse_links_in_write_grants(&self) -> Result<(), Error> {
         let writable = |link: &Path| {
-            self.all.iter().any(|grant| grant.access == Access::Write && link.starts_with(&grant.path))
+            self.all.iter().any(|grant| grant.access == PathAccess::Write && link.starts_with(&grant.path))
         };
         match self.links.iter().find(|(link, _)| writable(link)) {
             Some((link, _)) => Err(Error::Path {
@@ -281,7 +285,8 @@ impl Grants {
     /// What a link leads to is hidden, but the link itself is not: a run that may write where it is could put something else in
     /// its place, and the next run would have that hidden instead.
     fn refuse_links_to_forbidden(&self, forbidden: &Path) -> Result<(), Error> {
-        let writable = |link: &Path| self.deciding(link).is_some_and(|grant| grant.access == Access::Write);
+        let writable =
+            |link: &Path| self.deciding(link).is_some_and(|grant| grant.access == PathAccess::Write);
         match links_on(forbidden).into_iter().find(|(link, _)| writable(link)) {
             Some((link, _)) => Err(Error::Path {
                 what: "cannot forbid through",
@@ -298,7 +303,7 @@ impl Grants {
     /// No grant is meant to give that, and neither a read-only mount nor Landlock keeps it back, so the sockets that exist are
     /// hidden. What is bound later in a granted folder is not.
     fn mask_sockets(&mut self) {
-        let granted = |grant: &Grant| grant.is_dir && grant.source != Source::System;
+        let granted = |grant: &Grant| grant.is_dir && grant.source != GrantSource::System;
         if !self.all.iter().any(granted) {
             return;
         }
@@ -334,7 +339,7 @@ impl Grants {
         let real = nearest.map(|(above, real)| real.join(forbidden.strip_prefix(above).unwrap_or(forbidden)));
         let grant = real.as_deref().and_then(|real| self.deciding(real));
         match grant {
-            Some(grant) if grant.access == Access::Write => {
+            Some(grant) if grant.access == PathAccess::Write => {
                 Err(PlanProblem::ForbiddenCouldBeMade(forbidden.to_owned()).into())
             }
             _ => Ok(()),
@@ -344,13 +349,14 @@ impl Grants {
     /// What is read-only or hidden below a write grant cannot be renamed itself, since it is a mount; a folder between the
     /// two could be, and a new one put in its place that the next run would read. So those folders become mounts too.
     fn pin(&mut self) {
-        let read_only = self.all.iter().filter(|grant| grant.access == Access::Read).map(|grant| &grant.path);
+        let read_only =
+            self.all.iter().filter(|grant| grant.access == PathAccess::Read).map(|grant| &grant.path);
         let protected: Vec<PathBuf> =
             read_only.chain(self.masks.iter().map(|(path, _)| path)).cloned().collect();
         for path in protected {
             for above in path.ancestors().skip(1) {
                 let Some(grant) = self.deciding(above) else { break };
-                if grant.path == above || grant.access == Access::Read {
+                if grant.path == above || grant.access == PathAccess::Read {
                     break;
                 }
                 self.pins.push(above.to_owned());
@@ -362,7 +368,7 @@ impl Grants {
 }
 
 impl Grant {
-    fn of(found: Found, access: Access, source: Source) -> io::Result<Self> {
+    fn of(found: FoundPath, access: PathAccess, source: GrantSource) -> io::Result<Self> {
         let kind = FileType::from_raw_mode(found.stat.st_mode);
         if !kind.is_dir() && !kind.is_file() {
             return Err(io::Error::other("it is neither a file nor a folder"));
@@ -373,12 +379,12 @@ impl Grant {
 }
 
 /// A path without links, and what is there.
-struct Found {
+struct FoundPath {
     path: PathBuf,
     stat: Stat,
 }
 
-impl Found {
+impl FoundPath {
     /// Most paths have no link in them, which one call finds out; only for the others every part is looked at.
     fn look(path: &Path) -> io::Result<Self> {
         let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;

@@ -12,59 +12,59 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::cgroup::orphan_reaper::Leftover;
-use crate::cgroup::{Group, Mechanism, Wanted};
-use crate::child::{Filters, Prepared, Waived};
+use crate::cgroup::orphan_reaper::OrphanGroup;
+use crate::cgroup::{ControlGroup, GroupLimits, LimitMechanism};
+use crate::child::{Prepared, SeccompFilters, WaivedLayers};
 use crate::error::{Error, PlanProblem};
 use crate::layers::Layer;
 use crate::layers::env::{self, EnvironmentCounts};
-use crate::layers::fds::{Ends, Standard};
-use crate::layers::landlock::Landlock;
-use crate::layers::mounts::{HOME, Mounts, NAME, RUNTIME_DIR, TMP};
-use crate::layers::namespaces::Namespaces;
-use crate::layers::network::Network;
-use crate::layers::rlimits::Rlimits;
-use crate::observe::{Audit, Paths};
+use crate::layers::fds::{PipeEnds, StandardStreams};
+use crate::layers::landlock::LandlockLayer;
+use crate::layers::mounts::{HOME, MountsLayer, NAME, RUNTIME_DIR, TMP};
+use crate::layers::namespaces::NamespacesLayer;
+use crate::layers::network::NetworkLayer;
+use crate::layers::rlimits::RlimitsLayer;
+use crate::observe::{ObserveLevel, PathJudge};
 use crate::plan::{Command, Plan};
-use crate::program::{self, Program, Search};
-use crate::seccomp::{self, Refusal};
-use crate::sys::exec::Strings;
+use crate::program::{self, FoundProgram, ProgramSearch};
+use crate::seccomp::{self, RefusalMode};
+use crate::sys::exec::ExecStrings;
 
-use self::executable::Executable;
-use self::grants::{Folders, Grants};
+use self::executable::AllowedPrograms;
+use self::grants::{FolderCreation, Grants};
 
 /// Where programs are looked for inside unless the plan says otherwise.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
 /// The launching program's part of a run.
 #[derive(Debug)]
-pub(crate) struct Outside {
-    pub(crate) ends: Ends,
-    pub(crate) group: Option<Group>,
+pub(crate) struct LauncherResources {
+    pub(crate) ends: PipeEnds,
+    pub(crate) group: Option<ControlGroup>,
     /// What is to be removed of the group if this program cannot.
-    pub(crate) leftovers: Vec<Leftover>,
-    pub(crate) mechanism: Mechanism,
+    pub(crate) orphan_groups: Vec<OrphanGroup>,
+    pub(crate) mechanism: LimitMechanism,
     pub(crate) environment: EnvironmentCounts,
     /// Layers that are missing and were waived, and why.
     pub(crate) waived: Vec<(Layer, String)>,
     /// What the run may do with files, to judge what it tries.
-    pub(crate) paths: Paths,
+    pub(crate) paths: PathJudge,
 }
 
 /// What a plan means on this host, before anything is made for it.
 #[derive(Debug)]
-pub(crate) struct Located {
-    pub(crate) program: Program,
+pub(crate) struct LocatedPlan {
+    pub(crate) program: FoundProgram,
     pub(crate) grants: Grants,
-    pub(crate) executable: Option<Executable>,
+    pub(crate) executable: Option<AllowedPrograms>,
     pub(crate) workdir: PathBuf,
     pub(crate) variables: BTreeMap<OsString, OsString>,
     pub(crate) counts: EnvironmentCounts,
 }
 
-impl Located {
+impl LocatedPlan {
     /// `folders` says whether write grants that do not exist are made.
-    pub(crate) fn new(plan: &Plan, command: &Command, folders: Folders) -> Result<Self, Error> {
+    pub(crate) fn new(plan: &Plan, command: &Command, folders: FolderCreation) -> Result<Self, Error> {
         let workdir = match &plan.workdir {
             // A write grant that is made when it is needed.
             Some(path) if plan.write.iter().any(|grant| path == grant) && !path.exists() => path.clone(),
@@ -77,7 +77,7 @@ impl Located {
         };
         let host_path = std::env::var_os("PATH").unwrap_or_else(|| PATH.into());
         let home = std::env::var_os("HOME").map(PathBuf::from);
-        let search = Search {
+        let search = ProgramSearch {
             path: &host_path,
             home: home.as_deref(),
             workdir: &workdir,
@@ -89,7 +89,7 @@ impl Located {
         })?;
         let mut needs = program.needs.clone();
         let executable = match &plan.programs {
-            Some(names) => Some(Executable::find(names, &program, &search, &mut needs)?),
+            Some(names) => Some(AllowedPrograms::find(names, &program, &search, &mut needs)?),
             None => None,
         };
         let grants = Grants::resolve(plan, &needs, folders)?;
@@ -102,10 +102,10 @@ impl Located {
 }
 
 /// Makes everything for one run.
-pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outside), Error> {
-    let located = Located::new(plan, command, Folders::Make)?;
+pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, LauncherResources), Error> {
+    let located = LocatedPlan::new(plan, command, FolderCreation::Make)?;
     let mut waived = Vec::new();
-    let landlock = Landlock::prepare(plan, &located.grants, located.executable.as_ref())?;
+    let landlock = LandlockLayer::prepare(plan, &located.grants, located.executable.as_ref())?;
     if landlock.is_none() {
         waived.push((Layer::Landlock, "this kernel has no Landlock".to_owned()));
     }
@@ -117,52 +117,63 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Outsi
             cure: None,
         })
     };
-    let telling = match command.sees() {
-        Audit::Off => None,
-        Audit::Violations => Some(filter(Refusal::Notify)?),
-        Audit::Full => Some(filter(Refusal::Observe)?),
+    let telling = match command.effective_level() {
+        ObserveLevel::Off => None,
+        ObserveLevel::Violations => Some(filter(RefusalMode::Notify)?),
+        ObserveLevel::Full => Some(filter(RefusalMode::Observe)?),
     };
-    let seccomp = Filters { telling, silent: filter(Refusal::Errno)? };
+    let seccomp = SeccompFilters { telling, silent: filter(RefusalMode::Errno)? };
     let group = group(plan);
-    let mechanism = group.as_ref().map_or(Mechanism::Supervised, Group::mechanism);
-    let (join, leftovers) = joining(group.as_ref())?;
+    let mechanism = group.as_ref().map_or(LimitMechanism::Supervised, ControlGroup::mechanism);
+    let (join, orphan_groups) = joining(group.as_ref())?;
     let is_root = rustix::process::geteuid().is_root();
-    let (standard, ends) = Standard::prepare(command)?;
+    let (standard, ends) = StandardStreams::prepare(command)?;
     let prepared = Prepared {
-        namespaces: Namespaces::prepare(mechanism == Mechanism::CgroupV2Systemd)?,
+        namespaces: NamespacesLayer::prepare(mechanism == LimitMechanism::CgroupV2Systemd)?,
         join,
-        mounts: Mounts::prepare(plan, &located.grants, &located.workdir, is_root)?,
-        network: Network::prepare(&plan.egress),
+        mounts: MountsLayer::prepare(plan, &located.grants, &located.workdir, is_root)?,
+        network: NetworkLayer::prepare(&plan.egress),
         standard,
-        rlimits: Rlimits::prepare(&plan.limits, group.is_none()),
+        rlimits: RlimitsLayer::prepare(&plan.limits, group.is_none()),
         landlock,
         seccomp,
         program: c_string(located.program.path.as_os_str())?,
         arguments: arguments(command)?,
-        environment: Strings::new(env::lines(&located.variables)?),
-        waived: Waived {
+        environment: ExecStrings::new(env::lines(&located.variables)?),
+        waived: WaivedLayers {
             cgroup: plan.waives(Layer::Cgroup),
             landlock: plan.waives(Layer::Landlock),
             seccomp: plan.waives(Layer::Seccomp),
         },
     };
-    let paths = Paths::new(located.grants, located.executable);
-    Ok((prepared, Outside { ends, leftovers, group, mechanism, environment: located.counts, waived, paths }))
+    let paths = PathJudge::new(located.grants, located.executable);
+    Ok((
+        prepared,
+        LauncherResources {
+            ends,
+            orphan_groups,
+            group,
+            mechanism,
+            environment: located.counts,
+            waived,
+            paths,
+        },
+    ))
 }
 
 /// A group where one can be had; otherwise limits on each process and the supervisor hold the limits.
-fn group(plan: &Plan) -> Option<Group> {
+fn group(plan: &Plan) -> Option<ControlGroup> {
     let limits = &plan.limits;
     let wanted =
-        Wanted { memory: limits.memory, processes: limits.processes, cpu_percent: limits.cpu_percent };
-    if wanted == Wanted::default() {
+        GroupLimits { memory: limits.memory, processes: limits.processes, cpu_percent: limits.cpu_percent };
+    if wanted == GroupLimits::default() {
         return None;
     }
-    Group::create(&wanted).ok()
+    ControlGroup::create(&wanted).ok()
 }
 
 /// The group as the child sees it: descriptors of its own, since the supervisor keeps the group.
-fn joining(group: Option<&Group>) -> Result<(Vec<OwnedFd>, Vec<Leftover>), Error> {
+fn joining(group: Option<&ControlGroup>) -> Result<(Vec<OwnedFd>, Vec<OrphanGroup>), Error> {
     let Some(group) = group else { return Ok((Vec::new(), Vec::new())) };
     let host = |source| Error::Host { what: "prepare the cgroup", source };
     let join = group.join().iter().map(|file| file.try_clone().map_err(host)).collect::<Result<_, _>>()?;
@@ -178,7 +189,7 @@ fn joining(group: Option<&Group>) -> Result<(Vec<OwnedFd>, Vec<Leftover>), Error
 /// The variables of the command: what was declared, over the sandbox's own.
 fn variables(
     plan: &Plan,
-    program: &Program,
+    program: &FoundProgram,
     host_path: &OsStr,
 ) -> (BTreeMap<OsString, OsString>, EnvironmentCounts) {
     let base = if plan.environment.hands_on(OsStr::new("PATH")) { host_path } else { OsStr::new(PATH) };
@@ -201,10 +212,10 @@ fn variables(
     plan.environment.resolve(std::env::vars_os(), &own)
 }
 
-fn arguments(command: &Command) -> Result<Strings, Error> {
+fn arguments(command: &Command) -> Result<ExecStrings, Error> {
     let all = std::iter::once(&command.program).chain(&command.arguments);
     let strings: Result<Vec<CString>, Error> = all.map(|argument| c_string(argument)).collect();
-    Ok(Strings::new(strings?))
+    Ok(ExecStrings::new(strings?))
 }
 
 fn c_string(text: &OsStr) -> Result<CString, Error> {

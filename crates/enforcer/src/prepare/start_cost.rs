@@ -4,13 +4,13 @@
 use std::time::{Duration, Instant};
 
 use crate::child::Prepared;
-use crate::layers::landlock::Landlock;
-use crate::layers::mounts::Mounts;
+use crate::layers::landlock::LandlockLayer;
+use crate::layers::mounts::MountsLayer;
 use crate::layers::namespaces::AT_CLONE;
 use crate::layers::network;
 use crate::plan::{Command, Plan};
-use crate::prepare::grants::{Folders, Grants};
-use crate::prepare::{Located, prepare};
+use crate::prepare::grants::{FolderCreation, Grants};
+use crate::prepare::{LocatedPlan, prepare};
 use crate::sys::{clone, exec};
 
 const ROUNDS: usize = 200;
@@ -59,12 +59,12 @@ fn where_the_time_goes() {
         times.sort_unstable();
         println!("{:8.3} ms    of it: {name}", times[times.len() / 2].as_secs_f64() * 1e3);
     };
-    let located = Located::new(&plan, &command, Folders::Make).unwrap();
-    part("the program and the grants", &|| drop(Located::new(&plan, &command, Folders::Make)));
-    part("the grants", &|| drop(Grants::resolve(&plan, &[], Folders::Make)));
-    part("rules of Landlock", &|| drop(Landlock::prepare(&plan, &located.grants, None)));
+    let located = LocatedPlan::new(&plan, &command, FolderCreation::Make).unwrap();
+    part("the program and the grants", &|| drop(LocatedPlan::new(&plan, &command, FolderCreation::Make)));
+    part("the grants", &|| drop(Grants::resolve(&plan, &[], FolderCreation::Make)));
+    part("rules of Landlock", &|| drop(LandlockLayer::prepare(&plan, &located.grants, None)));
     part("the layout of the root", &|| {
-        drop(Mounts::prepare(&plan, &located.grants, &located.workdir, false));
+        drop(MountsLayer::prepare(&plan, &located.grants, &located.workdir, false));
     });
 
     let mut last = Duration::ZERO;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Why a name does not lead to a program that can be started inside.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotFound {
+pub(crate) enum ProgramError {
     /// Not a name at all.
     #[error("{name:?} cannot be the name of a program: {why}")]
     BadName { name: OsString, why: &'static str },
@@ -81,7 +81,7 @@ pub(crate) enum NotFound {
     TooDeep { path: PathBuf, limit: usize },
 }
 
-impl NotFound {
+impl ProgramError {
     /// Whether nothing of that name is there, rather than something that cannot be used.
     pub(crate) fn is_absence(&self) -> bool {
         matches!(self, Self::NotOnPath { refused: None, .. } | Self::Missing { .. })

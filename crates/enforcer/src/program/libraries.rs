@@ -9,15 +9,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use super::elf::{self, Elf};
-use super::places::{Host, is_made_up, is_system, passes_secrets};
-use super::{Need, covered, files, installation};
+use super::elf::{self, ElfFile};
+use super::places::{SearchHost, is_made_up, is_system, passes_secrets};
+use super::{ProgramNeed, covered, files, installation};
 
 /// Files looked at for one program.
 const MAX_FILES: usize = 256;
 
 /// Adds what the ELF file at this real path needs. A file in the skill's own folder is not asked: it would ask for more.
-pub(super) fn add(host: &Host<'_>, program: &Path, needs: &mut Vec<Need>) {
+pub(super) fn add(host: &SearchHost<'_>, program: &Path, needs: &mut Vec<ProgramNeed>) {
     if host.in_skill(program) {
         return;
     }
@@ -55,7 +55,7 @@ pub(super) fn loader(program: &Path) -> Option<PathBuf> {
     is_system(&real).then_some(real)
 }
 
-fn read(file: &Path) -> Option<Elf> {
+fn read(file: &Path) -> Option<ElfFile> {
     let file = files::open_regular(file).ok()?;
     elf::read(&|at, most| {
         let mut bytes = vec![0; usize::try_from(most).ok()?];
@@ -98,7 +98,7 @@ fn locate(name: &[u8], folders: &[PathBuf]) -> Option<PathBuf> {
 }
 
 /// Makes a library readable under the path by which it is looked for; its real path, if it could be.
-fn give(host: &Host<'_>, path: &Path, needs: &mut Vec<Need>) -> Option<PathBuf> {
+fn give(host: &SearchHost<'_>, path: &Path, needs: &mut Vec<ProgramNeed>) -> Option<PathBuf> {
     const REASON: &str = "a library of the program";
     let step = files::step(path).ok()?;
     let real = files::real(path).ok()?;
@@ -109,9 +109,10 @@ fn give(host: &Host<'_>, path: &Path, needs: &mut Vec<Need>) -> Option<PathBuf> 
         return None;
     }
     let reachable =
-        |needs: &[Need]| real.through.iter().chain([&real.at]).all(|path| covered(host, needs, path));
+        |needs: &[ProgramNeed]| real.through.iter().chain([&real.at]).all(|path| covered(host, needs, path));
     if !reachable(needs) {
-        let more = installation::of(host, &real.at).unwrap_or_else(|| vec![Need::new(&real.at, REASON)]);
+        let more =
+            installation::of(host, &real.at).unwrap_or_else(|| vec![ProgramNeed::new(&real.at, REASON)]);
         needs.extend(more);
     }
     // A link cannot be put into another root by itself: its folder is, where that holds nothing but libraries.
@@ -120,7 +121,7 @@ fn give(host: &Host<'_>, path: &Path, needs: &mut Vec<Need>) -> Option<PathBuf> 
         && only_libraries(folder)
         && host.may_be_given(folder)
     {
-        needs.push(Need::new(folder, REASON));
+        needs.push(ProgramNeed::new(folder, REASON));
     }
     Some(real.at)
 }

@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::error::NotFound;
-use super::places::{Host, is_system};
-use super::{Need, covered, files, installation};
+use super::error::ProgramError;
+use super::places::{SearchHost, is_system};
+use super::{ProgramNeed, covered, files, installation};
 
 const REASON: &str = "the Python virtual environment";
 const BASE_REASON: &str = "the Python that the virtual environment was made from";
@@ -30,7 +30,7 @@ const PARTS: [&str; 14] = [
     "src",
 ];
 /// What has to be readable for a program in an environment; `None` if it is in none. The path is one whose folder is real.
-pub(super) fn needs(host: &Host<'_>, program: &Path) -> Result<Option<Vec<Need>>, NotFound> {
+pub(super) fn needs(host: &SearchHost<'_>, program: &Path) -> Result<Option<Vec<ProgramNeed>>, ProgramError> {
     let Some(root) = program.parent().filter(|folder| folder.ends_with("bin")).and_then(Path::parent) else {
         return Ok(None);
     };
@@ -42,7 +42,7 @@ pub(super) fn needs(host: &Host<'_>, program: &Path) -> Result<Option<Vec<Need>>
 }
 
 /// The environment itself; nothing in the skill's folder, which is there anyway.
-fn own(host: &Host<'_>, program: &Path, root: &Path) -> Vec<Need> {
+fn own(host: &SearchHost<'_>, program: &Path, root: &Path) -> Vec<ProgramNeed> {
     if host.in_skill(root) || is_system(root) {
         return Vec::new();
     }
@@ -51,7 +51,7 @@ fn own(host: &Host<'_>, program: &Path, root: &Path) -> Vec<Need> {
     }
     let clean = || files::names(root).iter().all(|name| PARTS.iter().any(|part| name == part));
     if host.may_be_given(root) && clean() {
-        return vec![Need::new(root, REASON)];
+        return vec![ProgramNeed::new(root, REASON)];
     }
     // Where there is more, only what Python itself looks at.
     let lib = root.join("lib");
@@ -59,11 +59,16 @@ fn own(host: &Host<'_>, program: &Path, root: &Path) -> Vec<Need> {
         files::names(&lib).into_iter().filter(|name| name.as_encoded_bytes().starts_with(b"python"));
     let pieces = libraries.map(|name| lib.join(name)).chain([root.join("bin"), root.join("pyvenv.cfg")]);
     let fits = |piece: &PathBuf| !piece.is_symlink() && piece.exists() && host.may_be_given(piece);
-    pieces.filter(fits).map(|piece| Need::new(&piece, REASON)).collect()
+    pieces.filter(fits).map(|piece| ProgramNeed::new(&piece, REASON)).collect()
 }
 
-fn add_base(host: &Host<'_>, cfg: &Path, home: &str, needs: &mut Vec<Need>) -> Result<(), NotFound> {
-    let refuse = |why| NotFound::VenvBase { cfg: cfg.to_path_buf(), home: home.to_owned(), why };
+fn add_base(
+    host: &SearchHost<'_>,
+    cfg: &Path,
+    home: &str,
+    needs: &mut Vec<ProgramNeed>,
+) -> Result<(), ProgramError> {
+    let refuse = |why| ProgramError::VenvBase { cfg: cfg.to_path_buf(), home: home.to_owned(), why };
     let path = Path::new(home);
     if !path.is_absolute() {
         return Err(refuse("that is no absolute path"));
@@ -74,7 +79,7 @@ fn add_base(host: &Host<'_>, cfg: &Path, home: &str, needs: &mut Vec<Need>) -> R
         let found = if python.starts_with(&base.at) { installation::of(host, &python) } else { None };
         // A `home` whose Python is a link to elsewhere is a folder like any other: nothing of it is given.
         let found = found.ok_or_else(|| refuse("no installation is known there"))?;
-        needs.extend(found.into_iter().map(|need| Need { reason: BASE_REASON, ..need }));
+        needs.extend(found.into_iter().map(|need| ProgramNeed { reason: BASE_REASON, ..need }));
         if !covered(host, needs, &base.at) {
             return Err(refuse("no installation is known there"));
         }
@@ -86,9 +91,9 @@ fn add_base(host: &Host<'_>, cfg: &Path, home: &str, needs: &mut Vec<Need>) -> R
 
 /// Makes every link on a way readable, by the folder of installations it stands in.
 pub(super) fn reach<'p>(
-    host: &Host<'_>,
+    host: &SearchHost<'_>,
     way: impl Iterator<Item = &'p PathBuf>,
-    needs: &mut Vec<Need>,
+    needs: &mut Vec<ProgramNeed>,
 ) -> Result<(), ()> {
     for link in way {
         if !covered(host, needs, link) {

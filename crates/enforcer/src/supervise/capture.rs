@@ -4,8 +4,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::Captured;
-use crate::plan::Output;
+use super::CapturedOutput;
+use crate::plan::OutputMode;
 
 /// Bytes read at a time.
 const BUFFER: usize = 16 << 10;
@@ -15,22 +15,22 @@ const BUFFER: usize = 16 << 10;
 const TURN: usize = 1 << 20;
 
 /// An output that is kept, up to a bound.
-pub(crate) struct Capture {
+pub(crate) struct OutputCapture {
     from: Option<OwnedFd>,
     keep: usize,
-    pub(crate) captured: Captured,
+    pub(crate) captured: CapturedOutput,
 }
 
-impl Capture {
-    pub(crate) fn new(from: Option<OwnedFd>, wanted: Output) -> Self {
+impl OutputCapture {
+    pub(crate) fn new(from: Option<OwnedFd>, wanted: OutputMode) -> Self {
         let keep = match wanted {
-            Output::Captured(keep) => keep,
-            _ => 0,
+            OutputMode::Captured(keep) => keep,
+            OutputMode::Discarded | OutputMode::Inherited | OutputMode::Piped => 0,
         };
         if let Some(from) = &from {
             let _ = rustix::io::ioctl_fionbio(from, true);
         }
-        Self { from, keep, captured: Captured::default() }
+        Self { from, keep, captured: CapturedOutput::default() }
     }
 
     /// What to wait for; nothing, on a descriptor that is there anyway, when the output has ended.
@@ -78,9 +78,9 @@ mod tests {
     use super::*;
 
     /// It never ends and is never empty, like a pipe that is filled as fast as it is read.
-    fn endless() -> Capture {
+    fn endless() -> OutputCapture {
         let zero = std::fs::File::open("/dev/zero").unwrap();
-        Capture::new(Some(zero.into()), Output::Captured(100))
+        OutputCapture::new(Some(zero.into()), OutputMode::Captured(100))
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
         let (read, write) = rustix::pipe::pipe().unwrap();
         let size = rustix::pipe::fcntl_setpipe_size(&write, 1 << 18).unwrap();
         assert_eq!(rustix::io::write(&write, &vec![7; size]), Ok(size));
-        let mut capture = Capture::new(Some(read), Output::Captured(usize::MAX));
+        let mut capture = OutputCapture::new(Some(read), OutputMode::Captured(usize::MAX));
         capture.read_rest();
         assert_eq!(capture.captured.bytes.len(), size);
     }

@@ -10,38 +10,38 @@ use rustix::net::{
 };
 use rustix::pipe::PipeFlags;
 
-use super::Status;
-use crate::cgroup::{Group, Mechanism};
-use crate::child::step::{MESSAGE_SIZE, Message, Step};
-use crate::child::{Pipes, Prepared, STANDS, init};
+use super::CommandStatus;
+use crate::cgroup::{ControlGroup, LimitMechanism};
+use crate::child::step::{REPORT_SIZE, SetupStep, StepReport};
+use crate::child::{ChildPipes, Prepared, READY_MESSAGE, init};
 use crate::cures;
 use crate::error::Error;
 use crate::layers::Layer;
 use crate::layers::{namespaces, network};
 use crate::sys;
-use crate::sys::clone::Child;
+use crate::sys::clone::ChildProcess;
 
 /// A sandbox that stands, with the command running in it.
-pub(crate) struct Run {
-    pub(crate) child: Child,
+pub(crate) struct LaunchedRun {
+    pub(crate) child: ChildProcess,
     result: OwnedFd,
     pub(crate) since: Instant,
 }
 
-impl Run {
+impl LaunchedRun {
     /// What the init wrote; where it was killed itself, so was the command.
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> CommandStatus {
         let mut bytes = [0; 4];
         match rustix::io::read(&self.result, &mut bytes) {
             Ok(4) => {
                 let status = i32::from_ne_bytes(bytes);
                 if libc::WIFSIGNALED(status) {
-                    Status::Signalled(libc::WTERMSIG(status))
+                    CommandStatus::Signalled(libc::WTERMSIG(status))
                 } else {
-                    Status::Exited(libc::WEXITSTATUS(status))
+                    CommandStatus::Exited(libc::WEXITSTATUS(status))
                 }
             }
-            _ => Status::Signalled(libc::SIGKILL),
+            _ => CommandStatus::Signalled(libc::SIGKILL),
         }
     }
 }
@@ -51,29 +51,29 @@ impl Run {
 /// `watch` is called when every wall stands, and before the program is executed: whoever hears of its calls must begin to, or it waits.
 pub(crate) fn start(
     prepared: &Prepared,
-    group: Option<&mut Group>,
-    mut watch: impl FnMut(&mut Said) -> Result<(), Error>,
-) -> Result<(Run, Said), Error> {
+    group: Option<&mut ControlGroup>,
+    mut watch: impl FnMut(&mut ChildReport) -> Result<(), Error>,
+) -> Result<(LaunchedRun, ChildReport), Error> {
     let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
     let sockets = rustix::net::socketpair(family, kind, SocketFlags::CLOEXEC, None);
     let (ready, ready_end) = sockets.map_err(host("make a pair of sockets"))?;
     // Read only when its writer has ended. Another process that this program forked meanwhile may have a copy of the writing
     // end, and must not keep the reader waiting for what nobody will write.
     let (result, result_end) = pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    let pipes = Pipes { ready: ready_end, result: result_end };
+    let pipes = ChildPipes { ready: ready_end, result: result_end };
     let child = sys::clone::child(namespaces::AT_CLONE, || init(prepared, &pipes));
-    let child =
-        child.map_err(|errno| layer_error(Step::Clone, Step::Clone.text().to_owned(), errno.into()))?;
+    let child = child
+        .map_err(|errno| layer_error(SetupStep::Clone, SetupStep::Clone.text().to_owned(), errno.into()))?;
     drop(pipes);
-    let mut run = Run { child, result, since: Instant::now() };
+    let mut run = LaunchedRun { child, result, since: Instant::now() };
     // systemd makes the group around the process; into any other, the process goes itself.
-    if let Some(group) = group.filter(|group| group.mechanism() == Mechanism::CgroupV2Systemd)
+    if let Some(group) = group.filter(|group| group.mechanism() == LimitMechanism::CgroupV2Systemd)
         && let Err(unavailable) = group.adopt(run.child.pid)
     {
         run.end();
         return Err(Error::Layer {
             layer: Layer::Cgroup,
-            step: format!("cannot {}", Step::JoinCgroup.text()),
+            step: format!("cannot {}", SetupStep::JoinCgroup.text()),
             cure: Some(unavailable.cure().to_owned()),
             source: io::Error::other(unavailable),
         });
@@ -81,21 +81,21 @@ pub(crate) fn start(
     let mapped = prepared.namespaces.map_from_outside(run.child.pid);
     if let Err(source) = mapped {
         run.end();
-        return Err(layer_error(Step::Maps, Step::Maps.text().to_owned(), source));
+        return Err(layer_error(SetupStep::Maps, SetupStep::Maps.text().to_owned(), source));
     }
-    let said = match hear(ready.as_fd(), &mut watch) {
-        Ok(said) => said,
+    let report = match receive_report(ready.as_fd(), &mut watch) {
+        Ok(report) => report,
         Err(error) => {
             run.end();
             return Err(error);
         }
     };
     run.since = Instant::now();
-    if let Some(message) = said.messages.iter().find(|message| !message.waived) {
+    if let Some(message) = report.messages.iter().find(|message| !message.waived) {
         run.end();
         return Err(failure(prepared, *message));
     }
-    if !said.stands {
+    if !report.is_ready {
         run.end();
         // Which wall it was at, only whoever ended it knows: a filter around this program, the kernel for want of memory.
         let source = io::Error::other(
@@ -103,10 +103,10 @@ pub(crate) fn start(
         );
         return Err(Error::Host { what: "make the sandbox", source });
     }
-    Ok((run, said))
+    Ok((run, report))
 }
 
-impl Run {
+impl LaunchedRun {
     pub(crate) fn end(&self) {
         self.child.kill();
         self.child.reap();
@@ -115,22 +115,22 @@ impl Run {
 
 /// What the child said until it executed the program or ended, which closes the socket.
 #[derive(Default)]
-pub(crate) struct Said {
-    pub(crate) messages: Vec<Message>,
+pub(crate) struct ChildReport {
+    pub(crate) messages: Vec<StepReport>,
     /// The last thing before `exec`: every wall stands.
-    stands: bool,
+    is_ready: bool,
     pub(crate) listener: Option<OwnedFd>,
     /// The sockets that a broker serves, in the order in which they were made.
     pub(crate) sockets: Vec<OwnedFd>,
 }
 
-fn hear(
+fn receive_report(
     ready: BorrowedFd<'_>,
-    watch: &mut impl FnMut(&mut Said) -> Result<(), Error>,
-) -> Result<Said, Error> {
-    let mut said = Said::default();
+    watch: &mut impl FnMut(&mut ChildReport) -> Result<(), Error>,
+) -> Result<ChildReport, Error> {
+    let mut report = ChildReport::default();
     loop {
-        let mut bytes = [0; MESSAGE_SIZE];
+        let mut bytes = [0; REPORT_SIZE];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(network::AT_ONCE))];
         let mut rights = RecvAncillaryBuffer::new(&mut space);
         let receive = || {
@@ -139,54 +139,54 @@ fn hear(
         };
         let received = rustix::io::retry_on_intr(receive).map_err(host("hear from the sandbox"))?;
         if received.bytes == 0 {
-            return Ok(said);
+            return Ok(report);
         }
-        if received.bytes == MESSAGE_SIZE {
-            said.messages.extend(Message::decode(bytes));
+        if received.bytes == REPORT_SIZE {
+            report.messages.extend(StepReport::decode(bytes));
         }
         for message in rights.drain() {
             let RecvAncillaryMessage::ScmRights(mut fds) = message else { continue };
             if received.bytes == network::SOCKETS.len() {
-                said.sockets.extend(fds);
+                report.sockets.extend(fds);
             } else {
-                said.listener = fds.next();
+                report.listener = fds.next();
             }
         }
-        if received.bytes == STANDS.len() && !said.stands {
-            said.stands = true;
-            watch(&mut said)?;
+        if received.bytes == READY_MESSAGE.len() && !report.is_ready {
+            report.is_ready = true;
+            watch(&mut report)?;
         }
     }
 }
 
-fn failure(prepared: &Prepared, message: Message) -> Error {
+fn failure(prepared: &Prepared, message: StepReport) -> Error {
     let failure = message.failure;
     let source: io::Error = failure.errno.into();
     match failure.step {
-        Step::Exec => {
+        SetupStep::Exec => {
             Error::Program(format!("cannot execute {}: {source}", prepared.program.to_string_lossy()))
         }
         step => layer_error(step, described(prepared, message), source),
     }
 }
 
-fn described(prepared: &Prepared, message: Message) -> String {
+fn described(prepared: &Prepared, message: StepReport) -> String {
     let step = message.failure.step;
     let detail = match step {
-        Step::Place => prepared.mounts.describe(message.failure.index),
-        Step::Listen => prepared.network.describe(message.failure.index),
-        Step::Limit => prepared.rlimits.describe(message.failure.index),
+        SetupStep::Place => prepared.mounts.describe(message.failure.index),
+        SetupStep::Listen => prepared.network.describe(message.failure.index),
+        SetupStep::Limit => prepared.rlimits.describe(message.failure.index),
         _ => String::new(),
     };
     format!("cannot {} {detail}", step.text()).trim_end().to_owned()
 }
 
-pub(crate) fn waived(prepared: &Prepared, message: Message) -> (Layer, String) {
+pub(crate) fn waived(prepared: &Prepared, message: StepReport) -> (Layer, String) {
     let source: io::Error = message.failure.errno.into();
     (message.failure.step.layer(), format!("{}: {source}", described(prepared, message)))
 }
 
-pub(crate) fn layer_error(step: Step, what: String, source: io::Error) -> Error {
+pub(crate) fn layer_error(step: SetupStep, what: String, source: io::Error) -> Error {
     let cure = cures::of(step, source.raw_os_error().unwrap_or(0));
     Error::Layer { layer: step.layer(), step: what, source, cure }
 }

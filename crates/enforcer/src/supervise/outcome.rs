@@ -3,63 +3,63 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use skillsandbox_egress::Record;
+use skillsandbox_egress::NetworkRecord;
 
-use crate::cgroup::{Mechanism, Usage};
+use crate::cgroup::{LimitMechanism, ResourceUsage};
 use crate::layers::Layer;
 use crate::layers::env::EnvironmentCounts;
-use crate::observe::Audit;
+use crate::observe::ObserveLevel;
 use crate::observe::RefusedCall;
 
 /// How a run ended, and what held it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct RunOutcome {
     /// How the command itself ended.
-    pub status: Status,
+    pub status: CommandStatus,
     /// What ended it.
-    pub end: End,
+    pub end: RunEnd,
     /// Limits that were reached, and what held them.
     pub limits_hit: Vec<LimitHit>,
     /// What held the limits on the whole tree.
-    pub mechanism: Mechanism,
+    pub mechanism: LimitMechanism,
     /// Captured standard output; empty unless captured.
-    pub stdout: Captured,
+    pub stdout: CapturedOutput,
     /// Captured standard error; empty unless captured.
-    pub stderr: Captured,
+    pub stderr: CapturedOutput,
     /// From the start of the program to its end.
     pub duration: Duration,
     /// What it used, where that was measured.
-    pub usage: Usage,
+    pub usage: ResourceUsage,
     /// How much of it was seen: less than was asked for where another supervisor listens already, or where nobody was to be told.
-    pub audit: Audit,
+    pub observe_level: ObserveLevel,
     /// Things that the observer was not told of, because too many came at a time.
     pub lost: u64,
     /// Whether refused calls could be heard of. Inside another supervised sandbox they cannot: they are refused all the same, and an
     /// empty list says nothing.
-    pub hears_refusals: bool,
+    pub reports_refusals: bool,
     /// System calls that the profile does not have and that were tried.
     pub refused: Vec<RefusedCall>,
     /// What was looked up, connected to and sent, and what came of it.
-    pub network: Record,
+    pub network: NetworkRecord,
     /// Variables of the launching program that were handed on, and that were not.
     pub environment: EnvironmentCounts,
     /// Layers that were missing and had been named best-effort, and why they were missing.
     pub waived: Vec<(Layer, String)>,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Whether the command ended by itself, with 0.
     #[must_use]
     pub fn success(&self) -> bool {
-        self.end == End::Itself && self.status == Status::Exited(0)
+        self.end == RunEnd::Itself && self.status == CommandStatus::Exited(0)
     }
 }
 
 /// How the command itself ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum CommandStatus {
     /// With an exit code.
     Exited(i32),
     /// By a signal.
@@ -67,10 +67,11 @@ pub enum Status {
 }
 
 /// What ended a run.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum End {
+pub enum RunEnd {
     /// The command ended, well or badly.
     Itself,
     /// Its time was over.
@@ -89,16 +90,15 @@ pub enum End {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LimitHit {
     /// Which one.
-    pub limit: Limit,
+    pub limit: LimitKind,
     /// What held it.
-    pub mechanism: Mechanism,
+    pub mechanism: LimitMechanism,
 }
 
 /// A limit of a run, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Limit {
+pub enum LimitKind {
     /// Memory of all processes.
     Memory,
     /// Processes at a time.
@@ -114,14 +114,14 @@ pub enum Limit {
 /// Captured output.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Captured {
+pub struct CapturedOutput {
     /// The first bytes, as many as were asked for.
     pub bytes: Vec<u8>,
     /// How many there were in all.
     pub total: u64,
 }
 
-impl Captured {
+impl CapturedOutput {
     /// Whether there was more than was kept.
     #[must_use]
     pub fn is_truncated(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::running::Running;
+use super::running::RunningCommand;
 use crate::error::Error;
 use crate::plan::{Command, Plan};
 
@@ -11,36 +11,36 @@ use crate::plan::{Command, Plan};
 ///
 /// A run takes a place when it starts and gives it back when it has ended, whoever waits for it.
 #[derive(Debug, Clone)]
-pub struct Places {
-    most: usize,
+pub struct RunSlots {
+    limit: usize,
     taken: Arc<AtomicUsize>,
 }
 
-impl Places {
+impl RunSlots {
     /// So many at a time.
     #[must_use]
-    pub fn new(most: usize) -> Self {
-        Self { most, taken: Arc::default() }
+    pub fn new(limit: usize) -> Self {
+        Self { limit, taken: Arc::default() }
     }
 
     /// Starts a command as [`Plan::spawn`] does, or refuses with [`Error::Busy`] where all places are taken.
-    pub fn spawn(&self, plan: &Plan, command: &Command) -> Result<Running, Error> {
-        let place = self.take().ok_or(Error::Busy(self.most))?;
-        plan.spawn_holding(command, Some(place))
+    pub fn spawn(&self, plan: &Plan, command: &Command) -> Result<RunningCommand, Error> {
+        let slot = self.take().ok_or(Error::Busy(self.limit))?;
+        plan.spawn_holding(command, Some(slot))
     }
 
-    fn take(&self) -> Option<Place> {
-        let free = |taken| (taken < self.most).then_some(taken + 1);
+    fn take(&self) -> Option<RunSlot> {
+        let free = |taken| (taken < self.limit).then_some(taken + 1);
         self.taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, free).ok()?;
-        Some(Place(Arc::clone(&self.taken)))
+        Some(RunSlot(Arc::clone(&self.taken)))
     }
 }
 
 /// A place that is taken; given back when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place(Arc<AtomicUsize>);
+pub(crate) struct RunSlot(Arc<AtomicUsize>);
 
-impl Drop for Place {
+impl Drop for RunSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }

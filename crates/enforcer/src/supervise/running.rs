@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use super::Outcome;
-use super::run_slots::Place;
-use super::supervisor::{Supervisor, Wake};
+use super::RunOutcome;
+use super::run_slots::RunSlot;
+use super::supervisor::{Supervisor, WakeEvent};
 use crate::error::Error;
-use crate::plan::{Command, Output, Plan};
+use crate::plan::{Command, OutputMode, Plan};
 use crate::prepare::prepare;
 
 impl Plan {
@@ -18,19 +18,23 @@ impl Plan {
     /// not be put up, nothing was executed and the error says which and why.
     ///
     /// May be called from any thread of any program.
-    pub fn spawn(&self, command: &Command) -> Result<Running, Error> {
+    pub fn spawn(&self, command: &Command) -> Result<RunningCommand, Error> {
         self.spawn_holding(command, None)
     }
 
     /// Holds the place until the run has ended.
-    pub(crate) fn spawn_holding(&self, command: &Command, place: Option<Place>) -> Result<Running, Error> {
+    pub(crate) fn spawn_holding(
+        &self,
+        command: &Command,
+        slot: Option<RunSlot>,
+    ) -> Result<RunningCommand, Error> {
         let (prepared, mut outside) = prepare(self, command)?;
         let host = |what| move |source: std::io::Error| Error::Host { what, source };
-        let wake = Arc::new(Wake::new().map_err(host("make an event"))?);
+        let wake = Arc::new(WakeEvent::new().map_err(host("make an event"))?);
         let stdin = outside.ends.stdin.take().map(File::from);
-        let piped = |wanted: Output, end: &mut Option<OwnedFd>| match wanted {
-            Output::Piped => end.take().map(File::from),
-            _ => None,
+        let piped = |wanted: OutputMode, end: &mut Option<OwnedFd>| match wanted {
+            OutputMode::Piped => end.take().map(File::from),
+            OutputMode::Discarded | OutputMode::Inherited | OutputMode::Captured(_) => None,
         };
         let stdout = piped(command.stdout, &mut outside.ends.stdout);
         let stderr = piped(command.stderr, &mut outside.ends.stderr);
@@ -38,14 +42,14 @@ impl Plan {
         let supervisor = Supervisor::new(self, command, outside, Arc::clone(&wake));
         let watched = move || {
             let outcome = supervisor.run(prepared, &started);
-            drop(place);
+            drop(slot);
             outcome
         };
         // The kernel ends a sandbox with the thread that made it, so the one that makes it is the one that stays.
         let thread = std::thread::Builder::new().name("skillsandbox".into()).stack_size(128 << 10);
         let thread = thread.spawn(watched).map_err(host("start a thread"))?;
         match wait_for_start.recv() {
-            Ok(Ok(pid)) => Ok(Running { thread: Some(thread), wake, pid, stdin, stdout, stderr }),
+            Ok(Ok(pid)) => Ok(RunningCommand { thread: Some(thread), wake, pid, stdin, stdout, stderr }),
             Ok(Err(error)) => {
                 let _ = thread.join();
                 Err(error)
@@ -60,16 +64,16 @@ impl Plan {
 
 /// A command that runs. Dropping it ends every process of it.
 #[derive(Debug)]
-pub struct Running {
-    thread: Option<JoinHandle<Option<Outcome>>>,
-    wake: Arc<Wake>,
+pub struct RunningCommand {
+    thread: Option<JoinHandle<Option<RunOutcome>>>,
+    wake: Arc<WakeEvent>,
     pid: i32,
     stdin: Option<File>,
     stdout: Option<File>,
     stderr: Option<File>,
 }
 
-impl Running {
+impl RunningCommand {
     /// The number that the sandbox's init has on the host.
     #[must_use]
     pub fn pid(&self) -> i32 {
@@ -97,24 +101,24 @@ impl Running {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Ends every process of it. [`Running::wait`] then returns.
+    /// Ends every process of it. [`RunningCommand::wait`] then returns.
     pub fn kill(&self) {
         self.wake.signal();
     }
 
     /// A handle that can end the run from another thread while this one waits.
     #[must_use]
-    pub fn killer(&self) -> Killer {
-        Killer(Arc::clone(&self.wake))
+    pub fn killer(&self) -> RunKiller {
+        RunKiller(Arc::clone(&self.wake))
     }
 
     /// Waits for its end. The pipe to its standard input is closed first, unless it was taken.
-    pub fn wait(mut self) -> Result<Outcome, Error> {
+    pub fn wait(mut self) -> Result<RunOutcome, Error> {
         self.stdin = None;
         self.join()
     }
 
-    fn join(&mut self) -> Result<Outcome, Error> {
+    fn join(&mut self) -> Result<RunOutcome, Error> {
         let lost =
             || Error::Host { what: "watch the run", source: std::io::Error::other("its thread failed") };
         let thread = self.thread.take().ok_or_else(lost)?;
@@ -122,7 +126,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
         if self.thread.is_some() {
             self.kill();
@@ -133,9 +137,9 @@ impl Drop for Running {
 
 /// Ends a run from any thread.
 #[derive(Debug, Clone)]
-pub struct Killer(Arc<Wake>);
+pub struct RunKiller(Arc<WakeEvent>);
 
-impl Killer {
+impl RunKiller {
     /// Ends every process of the run, if it is still going on.
     pub fn kill(&self) {
         self.0.signal();

@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-use super::capture::Capture;
-use super::launch::{Run, Said, host, layer_error, start, waived};
-use super::tree_watch::Watch;
-use super::{End, Limit, LimitHit, Outcome};
-use crate::cgroup::orphan_reaper::Janitor;
-use crate::cgroup::{Group, Mechanism, Usage};
+use super::capture::OutputCapture;
+use super::launch::{ChildReport, LaunchedRun, host, layer_error, start, waived};
+use super::tree_watch::TreeWatch;
+use super::{LimitHit, LimitKind, RunEnd, RunOutcome};
+use crate::cgroup::orphan_reaper::OrphanReaper;
+use crate::cgroup::{ControlGroup, LimitMechanism, ResourceUsage};
 use crate::child::Prepared;
-use crate::child::step::Step;
+use crate::child::step::SetupStep;
 use crate::error::Error;
 use crate::layers::Layer;
-use crate::observe::Auditing;
-use crate::plan::Limits;
+use crate::observe::RunObservation;
+use crate::plan::RunLimits;
 use crate::plan::{Command, Plan};
-use crate::prepare::Outside;
+use crate::prepare::LauncherResources;
 use crate::sys;
 
 /// How often a cgroup of version 1 is asked whether memory was short.
@@ -32,9 +32,9 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Wakes the supervisor up to end the run.
 #[derive(Debug)]
-pub(crate) struct Wake(OwnedFd);
+pub(crate) struct WakeEvent(OwnedFd);
 
-impl Wake {
+impl WakeEvent {
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
     }
@@ -47,24 +47,29 @@ impl Wake {
 
 /// One run, seen from the launching program.
 pub(crate) struct Supervisor {
-    limits: Limits,
-    outside: Outside,
-    stdout: Capture,
-    stderr: Capture,
-    wake: Arc<Wake>,
-    watch: Option<Watch>,
-    auditing: Auditing,
+    limits: RunLimits,
+    outside: LauncherResources,
+    stdout: OutputCapture,
+    stderr: OutputCapture,
+    wake: Arc<WakeEvent>,
+    watch: Option<TreeWatch>,
+    observation: RunObservation,
     /// When the cgroup is looked at next, where that is needed.
     next_look: Option<Instant>,
     /// After `outside`, whose groups must be gone before it.
-    janitor: Option<Janitor>,
+    orphan_reaper: Option<OrphanReaper>,
 }
 
 impl Supervisor {
-    pub(crate) fn new(plan: &Plan, command: &Command, mut outside: Outside, wake: Arc<Wake>) -> Self {
-        let auditing = Auditing::new(plan, command, std::mem::take(&mut outside.paths), &wake);
-        let stdout = Capture::new(outside.ends.stdout.take(), command.stdout);
-        let stderr = Capture::new(outside.ends.stderr.take(), command.stderr);
+    pub(crate) fn new(
+        plan: &Plan,
+        command: &Command,
+        mut outside: LauncherResources,
+        wake: Arc<WakeEvent>,
+    ) -> Self {
+        let observation = RunObservation::new(plan, command, std::mem::take(&mut outside.paths), &wake);
+        let stdout = OutputCapture::new(outside.ends.stdout.take(), command.stdout);
+        let stderr = OutputCapture::new(outside.ends.stderr.take(), command.stderr);
         Self {
             limits: plan.limits.clone(),
             outside,
@@ -72,9 +77,9 @@ impl Supervisor {
             stderr,
             wake,
             watch: None,
-            auditing,
+            observation,
             next_look: None,
-            janitor: None,
+            orphan_reaper: None,
         }
     }
 
@@ -83,10 +88,10 @@ impl Supervisor {
         mut self,
         prepared: Prepared,
         started: &SyncSender<Result<i32, Error>>,
-    ) -> Option<Outcome> {
+    ) -> Option<RunOutcome> {
         let run = match self.start(&prepared) {
-            Ok((run, said)) => {
-                let waived = said.messages.iter().map(|message| waived(&prepared, *message));
+            Ok((run, report)) => {
+                let waived = report.messages.iter().map(|message| waived(&prepared, *message));
                 self.outside.waived.extend(waived);
                 run
             }
@@ -101,44 +106,43 @@ impl Supervisor {
         if self.outside.waived.iter().any(|(layer, _)| *layer == Layer::Cgroup) {
             // It is not in the group that was made for it, so that holds nothing.
             self.outside.group = None;
-            self.outside.mechanism = Mechanism::Supervised;
+            self.outside.mechanism = LimitMechanism::Supervised;
         }
         if self.outside.group.is_none() {
-            self.watch = Watch::new(&self.limits, run.child.pid);
+            self.watch = TreeWatch::new(&self.limits, run.child.pid);
         }
-        let end = self.stay(&run);
+        let end = self.wait_for_exit(&run);
         Some(self.finish(&run, end))
     }
 
-    fn start(&mut self, prepared: &Prepared) -> Result<(Run, Said), Error> {
+    fn start(&mut self, prepared: &Prepared) -> Result<(LaunchedRun, ChildReport), Error> {
         // No handler of the embedding program may run in this thread or in its children.
         let every = u64::MAX;
         sys::signals::block(every).map_err(host("block signals"))?;
-        let leftovers = std::mem::take(&mut self.outside.leftovers);
-        if !leftovers.is_empty() {
-            self.janitor = Some(
-                Janitor::start(&leftovers)
-                    .map_err(|source| layer_error(Step::Clone, Step::Clone.text().to_owned(), source))?,
-            );
+        let orphan_groups = std::mem::take(&mut self.outside.orphan_groups);
+        if !orphan_groups.is_empty() {
+            self.orphan_reaper = Some(OrphanReaper::start(&orphan_groups).map_err(|source| {
+                layer_error(SetupStep::Clone, SetupStep::Clone.text().to_owned(), source)
+            })?);
         }
-        let Self { outside, auditing, .. } = self;
-        start(prepared, outside.group.as_mut(), |said| auditing.begin(prepared, said))
+        let Self { outside, observation, .. } = self;
+        start(prepared, outside.group.as_mut(), |report| observation.begin(prepared, report))
     }
 
     /// Waits until the run ends, by itself or because it must.
-    fn stay(&mut self, run: &Run) -> End {
+    fn wait_for_exit(&mut self, run: &LaunchedRun) -> RunEnd {
         let deadline = self.limits.timeout.and_then(|timeout| run.since.checked_add(timeout));
         loop {
             let now = Instant::now();
             if deadline.is_some_and(|deadline| now >= deadline) {
-                return End::Timeout;
+                return RunEnd::Timeout;
             }
             if let Some(end) = self.watch.as_mut().and_then(|watch| watch.look(now, run.child.pidfd.as_fd()))
             {
                 return end;
             }
             if self.group_is_over(now) {
-                return End::Memory;
+                return RunEnd::Memory;
             }
             let next = [deadline, self.next_look, self.watch.as_ref().map(|watch| watch.next)]
                 .into_iter()
@@ -146,10 +150,10 @@ impl Supervisor {
                 .min();
             let patience = next.map(|next| timespec(next.saturating_duration_since(now)));
             match self.wait_for_something(run, patience.as_ref()) {
-                Event::Ended => return End::Itself,
-                Event::Woken if self.auditing.is_short() => return End::Unobserved,
-                Event::Woken => return End::Killed,
-                Event::Nothing => {}
+                WaitEvent::Ended => return RunEnd::Itself,
+                WaitEvent::Woken if self.observation.is_incomplete() => return RunEnd::Unobserved,
+                WaitEvent::Woken => return RunEnd::Killed,
+                WaitEvent::Nothing => {}
             }
         }
     }
@@ -157,7 +161,7 @@ impl Supervisor {
     /// Version 1 ends one process where memory is short, and version 2 all of them: so here it is this thread that does.
     fn group_is_over(&mut self, now: Instant) -> bool {
         let Some(group) =
-            self.outside.group.as_ref().filter(|group| group.mechanism() == Mechanism::CgroupV1)
+            self.outside.group.as_ref().filter(|group| group.mechanism() == LimitMechanism::CgroupV1)
         else {
             return false;
         };
@@ -168,7 +172,7 @@ impl Supervisor {
         group.hits().memory > 0
     }
 
-    fn wait_for_something(&mut self, run: &Run, patience: Option<&Timespec>) -> Event {
+    fn wait_for_something(&mut self, run: &LaunchedRun, patience: Option<&Timespec>) -> WaitEvent {
         let mut fds = [
             PollFd::new(&run.child.pidfd, PollFlags::IN),
             PollFd::new(&self.wake.0, PollFlags::IN),
@@ -176,7 +180,7 @@ impl Supervisor {
             self.stderr.poll(run.child.pidfd.as_fd()),
         ];
         if poll(&mut fds, patience).is_err() {
-            return Event::Nothing;
+            return WaitEvent::Nothing;
         }
         let [ended, woken, out, err] = fds.map(|fd| !fd.revents().is_empty());
         if out {
@@ -186,15 +190,15 @@ impl Supervisor {
             self.stderr.read_available();
         }
         match (ended, woken) {
-            (true, _) => Event::Ended,
-            (_, true) => Event::Woken,
-            _ => Event::Nothing,
+            (true, _) => WaitEvent::Ended,
+            (_, true) => WaitEvent::Woken,
+            _ => WaitEvent::Nothing,
         }
     }
 
     /// Ends what is left, collects what there is, and removes what was made.
-    fn finish(mut self, run: &Run, end: End) -> Outcome {
-        if end != End::Itself {
+    fn finish(mut self, run: &LaunchedRun, end: RunEnd) -> RunOutcome {
+        if end != RunEnd::Itself {
             // The init cannot catch this, and the kernel ends its whole pid namespace with it.
             run.child.kill();
         }
@@ -204,11 +208,11 @@ impl Supervisor {
         self.stdout.read_rest();
         self.stderr.read_rest();
         let status = run.status();
-        let patience = if end == End::Itself { LAST_WORDS } else { Duration::ZERO };
+        let patience = if end == RunEnd::Itself { LAST_WORDS } else { Duration::ZERO };
         let (end, limits_hit) = self.verdict(end);
         let usage = self.usage();
-        let audited = self.auditing.finish(patience);
-        Outcome {
+        let observed = self.observation.finish(patience);
+        RunOutcome {
             status,
             end,
             limits_hit,
@@ -217,45 +221,48 @@ impl Supervisor {
             stderr: self.stderr.captured,
             duration,
             usage,
-            audit: audited.audit,
-            lost: audited.lost,
-            hears_refusals: audited.hears,
-            refused: audited.refused,
-            network: audited.network,
+            observe_level: observed.observe_level,
+            lost: observed.lost,
+            reports_refusals: observed.is_listening,
+            refused: observed.refused,
+            network: observed.network,
             environment: self.outside.environment,
             waived: self.outside.waived,
         }
     }
 
-    fn usage(&self) -> Usage {
-        let group = self.outside.group.as_ref().map(Group::usage);
-        group.or_else(|| self.watch.as_ref().map(Watch::usage)).unwrap_or_default()
+    fn usage(&self) -> ResourceUsage {
+        let group = self.outside.group.as_ref().map(ControlGroup::usage);
+        group.or_else(|| self.watch.as_ref().map(TreeWatch::usage)).unwrap_or_default()
     }
 
     /// Which limits were reached: by what was seen here, and by what the cgroup counted.
-    fn verdict(&self, end: End) -> (End, Vec<LimitHit>) {
+    fn verdict(&self, end: RunEnd) -> (RunEnd, Vec<LimitHit>) {
         let mechanism = self.outside.mechanism;
-        let hits = self.outside.group.as_ref().map(Group::hits).unwrap_or_default();
-        let end = if end == End::Itself && hits.memory > 0 { End::Memory } else { end };
-        let watched = |what: fn(&Watch) -> bool| self.watch.as_ref().is_some_and(what);
+        let hits = self.outside.group.as_ref().map(ControlGroup::hits).unwrap_or_default();
+        let end = if end == RunEnd::Itself && hits.memory > 0 { RunEnd::Memory } else { end };
+        let watched = |what: fn(&TreeWatch) -> bool| self.watch.as_ref().is_some_and(what);
         let reached = [
-            (Limit::Timeout, end == End::Timeout),
-            (Limit::Memory, end == End::Memory || hits.memory > 0),
-            (Limit::Processes, end == End::Processes || hits.processes > 0 || watched(|watch| watch.crowded)),
-            (Limit::Cpu, hits.cpu_throttled > 0 || watched(|watch| watch.throttled)),
-            (Limit::Output, self.stdout.captured.is_truncated() || self.stderr.captured.is_truncated()),
+            (LimitKind::Timeout, end == RunEnd::Timeout),
+            (LimitKind::Memory, end == RunEnd::Memory || hits.memory > 0),
+            (
+                LimitKind::Processes,
+                end == RunEnd::Processes || hits.processes > 0 || watched(|watch| watch.crowded),
+            ),
+            (LimitKind::Cpu, hits.cpu_throttled > 0 || watched(|watch| watch.throttled)),
+            (LimitKind::Output, self.stdout.captured.is_truncated() || self.stderr.captured.is_truncated()),
         ];
         let held_by = |limit| match limit {
             // These two are this thread's, whatever holds the others.
-            Limit::Timeout | Limit::Output => Mechanism::Supervised,
-            _ => mechanism,
+            LimitKind::Timeout | LimitKind::Output => LimitMechanism::Supervised,
+            LimitKind::Memory | LimitKind::Processes | LimitKind::Cpu => mechanism,
         };
         let reached = reached.into_iter().filter(|(_, reached)| *reached);
         (end, reached.map(|(limit, _)| LimitHit { limit, mechanism: held_by(limit) }).collect())
     }
 }
 
-enum Event {
+enum WaitEvent {
     Ended,
     Woken,
     Nothing,

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::End;
-use crate::cgroup::Usage;
-use crate::cgroup::accounting::Tree;
-use crate::plan::Limits;
+use super::RunEnd;
+use crate::cgroup::ResourceUsage;
+use crate::cgroup::accounting::ProcessTree;
+use crate::plan::RunLimits;
 
 /// How often the tree is looked at.
 const TICK: Duration = Duration::from_millis(20);
@@ -19,9 +19,9 @@ const TICK: Duration = Duration::from_millis(20);
 /// Processor time that a run may use at once before its share counts.
 const BURST: Duration = Duration::from_millis(50);
 
-pub(crate) struct Watch {
-    tree: Tree,
-    limits: Limits,
+pub(crate) struct TreeWatch {
+    tree: ProcessTree,
+    limits: RunLimits,
     since: Instant,
     pub(crate) next: Instant,
     peak: u64,
@@ -34,12 +34,12 @@ pub(crate) struct Watch {
     pub(crate) crowded: bool,
 }
 
-impl Watch {
+impl TreeWatch {
     /// `None` where there is nothing to watch.
-    pub(crate) fn new(limits: &Limits, init: i32) -> Option<Self> {
+    pub(crate) fn new(limits: &RunLimits, init: i32) -> Option<Self> {
         let wanted = limits.memory.is_some() || limits.processes.is_some() || limits.cpu_percent.is_some();
         wanted.then(|| Self {
-            tree: Tree::of(init),
+            tree: ProcessTree::of(init),
             limits: limits.clone(),
             since: Instant::now(),
             next: Instant::now(),
@@ -52,7 +52,7 @@ impl Watch {
     }
 
     /// Looks at the tree if it is time to; tells what must end the run.
-    pub(crate) fn look(&mut self, now: Instant, init: BorrowedFd<'_>) -> Option<End> {
+    pub(crate) fn look(&mut self, now: Instant, init: BorrowedFd<'_>) -> Option<RunEnd> {
         if now < self.next {
             return None;
         }
@@ -64,11 +64,11 @@ impl Watch {
             && measured.memory > limit
             && self.tree.over(limit).is_some()
         {
-            return Some(End::Memory);
+            return Some(RunEnd::Memory);
         }
         self.crowded |= self.limits.processes.is_some_and(|limit| measured.processes >= limit);
         if self.limits.processes.is_some_and(|limit| measured.processes > limit) {
-            return Some(End::Processes);
+            return Some(RunEnd::Processes);
         }
         if let Some(percent) = self.limits.cpu_percent {
             self.hold_back(percent, now, init);
@@ -90,8 +90,8 @@ impl Watch {
         }
     }
 
-    pub(crate) fn usage(&self) -> Usage {
-        Usage {
+    pub(crate) fn usage(&self) -> ResourceUsage {
+        ResourceUsage {
             peak_memory: (self.peak > 0).then_some(self.peak),
             cpu: (!self.cpu.is_zero()).then_some(self.cpu),
         }

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use skillsandbox_enforcer::egress::{Protocol, Reason, Rule, Transport, Verdict};
+use skillsandbox_enforcer::egress::{AttemptVerdict, NetworkRule, Protocol, RefusalReason, Transport};
 
 use crate::missing;
 use crate::run::{NAME, Run, has};
@@ -21,9 +21,9 @@ fn row_091_a_declared_port_of_a_declared_domain_works_and_no_other_port_does() {
         let seen = run().go("curl", &[how, "http://api.weather.test/"]);
         seen.prints("hello from api.weather.test\n").allowed(NAME, 80);
         let seen = run().go("curl", &[how, "http://api.weather.test:8080/"]);
-        seen.fails().refused(NAME, 8080, &Reason::NotGranted);
+        seen.fails().refused(NAME, 8080, &RefusalReason::NotGranted);
         // "Failed to connect to host."
-        assert_eq!(seen.outcome.status, skillsandbox_enforcer::Status::Exited(7), "{}", seen.told());
+        assert_eq!(seen.outcome.status, skillsandbox_enforcer::CommandStatus::Exited(7), "{}", seen.told());
     }
     assert_eq!(server.request_lines().len(), 2);
     sink.saw_nothing();
@@ -33,12 +33,12 @@ fn row_091_a_declared_port_of_a_declared_domain_works_and_no_other_port_does() {
     both.go("curl", &["-sS", "http://api.weather.test:8080/"]).fails().refused(
         NAME,
         8080,
-        &Reason::NotGranted,
+        &RefusalReason::NotGranted,
     );
     sink.saw_nothing();
 
     // The control: granted, it works.
-    let rule = Rule::domain(NAME).unwrap().ports([80, 8080]);
+    let rule = NetworkRule::domain(NAME).unwrap().ports([80, 8080]);
     let seen = run().grant(rule).go("curl", &["-sS", "http://api.weather.test:8080/"]);
     seen.prints("hello from api.weather.test:8080\n");
     assert_eq!(sink.request_lines(), ["GET / HTTP/1.1"]);
@@ -131,7 +131,7 @@ fn row_092_it_holds_for_any_http_library_curl_and_raw_sockets() {
 
         // By name, by another port, by the sink's own address, by one that is granted to nobody.
         fetch(run(), "webhook.test", "8080").fails().unknown("webhook.test");
-        fetch(run(), NAME, "8081").fails().refused(NAME, 8081, &Reason::NotGranted);
+        fetch(run(), NAME, "8081").fails().refused(NAME, 8081, &RefusalReason::NotGranted);
         fetch(run(), &address, &sink.port()).fails();
         let seen = fetch(run(), "198.51.100.7", "8080");
         seen.fails().refused_at("198.51.100.7:8080".parse().unwrap(), Transport::Tcp);
@@ -152,14 +152,17 @@ fn row_097_wildcards_grant_what_lies_below_and_nothing_else() {
         return;
     }
     let (server, sink) = (Server::http(), Server::http());
-    let fetch = |rule: Rule, name: &str, to: &Server| {
+    let fetch = |rule: NetworkRule, name: &str, to: &Server| {
         Run::new().grant(rule.ports([80])).pin(name, 80, to).go("curl", &["-sS", &format!("http://{name}/")])
     };
-    let below = || Rule::domain("*.weather.test").unwrap();
+    let below = || NetworkRule::domain("*.weather.test").unwrap();
     for name in ["api.weather.test", "eu.api.weather.test", "www.weather.test"] {
         let seen = fetch(below(), name, &server);
         seen.prints(&format!("hello from {name}\n"));
-        assert_eq!(seen.allowed(name, 80).verdict, Verdict::Allowed("*.weather.test port 80 tcp".into()));
+        assert_eq!(
+            seen.allowed(name, 80).verdict,
+            AttemptVerdict::Allowed("*.weather.test port 80 tcp".into())
+        );
     }
     assert_eq!(server.requests().len(), 3);
     for name in ["weather.test", "evilweather.test", "api.weather.test.evil.test", "evil.test", "test"] {
@@ -167,7 +170,7 @@ fn row_097_wildcards_grant_what_lies_below_and_nothing_else() {
     }
     sink.saw_nothing();
     for name in ["weather.test", "evilweather.test", "api.weather.test.evil.test", "evil.test"] {
-        fetch(Rule::domain(name).unwrap(), name, &sink).prints(&format!("hello from {name}\n"));
+        fetch(NetworkRule::domain(name).unwrap(), name, &sink).prints(&format!("hello from {name}\n"));
     }
     assert_eq!(sink.requests().len(), 4, "the control");
 }
@@ -181,8 +184,9 @@ fn row_097_ranges_of_addresses_are_granted_with_their_ports() {
     let (server, other) = (Server::http_at([127, 97, 0, 7]), Server::http_at([127, 98, 0, 7]));
     let port = server.address().port();
     let beside = Server::http_at([127, 97, 0, 7]);
-    let range = |ports: &[u16]| Rule::cidr([127, 97, 0, 0].into(), 16).unwrap().ports(ports.iter().copied());
-    let fetch = |rule: Rule, to: &Server| {
+    let range =
+        |ports: &[u16]| NetworkRule::cidr([127, 97, 0, 0].into(), 16).unwrap().ports(ports.iter().copied());
+    let fetch = |rule: NetworkRule, to: &Server| {
         Run::new().grant(rule).go("curl", &["-sS", &format!("http://{}/", to.address())])
     };
     let seen = fetch(range(&[port]), &server);
@@ -190,7 +194,7 @@ fn row_097_ranges_of_addresses_are_granted_with_their_ports() {
     let attempt = seen.reached().next().unwrap();
     assert_eq!(
         attempt.verdict,
-        Verdict::Allowed(format!("127.97.0.0/16 port {port} tcp")),
+        AttemptVerdict::Allowed(format!("127.97.0.0/16 port {port} tcp")),
         "{}",
         seen.told()
     );
@@ -201,14 +205,14 @@ fn row_097_ranges_of_addresses_are_granted_with_their_ports() {
     fetch(range(&[port]), &beside).fails();
     let seen = fetch(range(&[port, other.address().port()]), &other);
     seen.fails().refused_at(other.address(), Transport::Tcp);
-    let all = Rule::cidr([0, 0, 0, 0].into(), 0).unwrap().ports([other.address().port()]);
+    let all = NetworkRule::cidr([0, 0, 0, 0].into(), 0).unwrap().ports([other.address().port()]);
     fetch(all, &other).fails().refused_at(other.address(), Transport::Tcp);
-    let name = Rule::domain(NAME).unwrap().ports([other.address().port()]);
+    let name = NetworkRule::domain(NAME).unwrap().ports([other.address().port()]);
     fetch(name, &other).fails().refused_at(other.address(), Transport::Tcp);
     beside.saw_nothing();
     other.saw_nothing();
 
-    let one = Rule::cidr([127, 98, 0, 7].into(), 32).unwrap().ports([other.address().port()]);
+    let one = NetworkRule::cidr([127, 98, 0, 7].into(), 32).unwrap().ports([other.address().port()]);
     fetch(one, &other).prints(&format!("hello from {}\n", other.address()));
     assert_eq!(other.requests().len(), 1, "the control");
 }
@@ -224,13 +228,13 @@ fn row_097_ranges_of_ipv6_addresses_are_granted() {
     }
     let port = server.address().port();
     let url = format!("http://[::1]:{port}/");
-    let fetch = |rule: Rule| Run::new().grant(rule.ports([port])).go("curl", &["-sSg", &url]);
-    let nowhere = Rule::cidr("2001:db8::".parse().unwrap(), 32).unwrap();
+    let fetch = |rule: NetworkRule| Run::new().grant(rule.ports([port])).go("curl", &["-sSg", &url]);
+    let nowhere = NetworkRule::cidr("2001:db8::".parse().unwrap(), 32).unwrap();
     fetch(nowhere).fails().refused_at(server.address(), Transport::Tcp);
-    let all = Rule::cidr("::".parse().unwrap(), 0).unwrap();
+    let all = NetworkRule::cidr("::".parse().unwrap(), 0).unwrap();
     fetch(all).fails().refused_at(server.address(), Transport::Tcp);
     server.saw_nothing();
-    let one = Rule::cidr("::1".parse().unwrap(), 128).unwrap();
+    let one = NetworkRule::cidr("::1".parse().unwrap(), 128).unwrap();
     fetch(one).prints(&format!("hello from [::1]:{port}\n"));
     assert_eq!(server.requests().len(), 1);
 }
@@ -247,12 +251,12 @@ fn row_097_https_only_means_tls_for_that_server() {
         run.go("curl", &[&["-sS", "--cacert", "cert.pem"], arguments].concat())
     };
     let plain = fetch(Protocol::Https, &["http://api.weather.test:443/"]);
-    plain.fails().refused(NAME, 443, &Reason::NotTls);
+    plain.fails().refused(NAME, 443, &RefusalReason::NotTls);
     let other = ["--connect-to", "evil.test:443:api.weather.test:443", "https://evil.test/"];
     let seen = fetch(Protocol::Https, &other);
-    seen.fails().refused(NAME, 443, &Reason::OtherServerName("evil.test".into()));
+    seen.fails().refused(NAME, 443, &RefusalReason::OtherServerName("evil.test".into()));
     let tls = fetch(Protocol::Http, &["https://api.weather.test/"]);
-    tls.fails().refused(NAME, 443, &Reason::NotHttp);
+    tls.fails().refused(NAME, 443, &RefusalReason::NotHttp);
     server.front.saw_nothing();
     let seen = fetch(Protocol::Https, &["https://api.weather.test/"]);
     seen.prints("hello api.weather.test from api.weather.test\n").allowed(NAME, 443);
@@ -289,7 +293,7 @@ fn row_099_without_egress_there_is_no_network_at_all() {
         seen.refused_at(to, Transport::Tcp);
         seen.refused_at(to, Transport::Udp);
     }
-    let allowed = |verdict: &Verdict| matches!(verdict, Verdict::Allowed(_));
+    let allowed = |verdict: &AttemptVerdict| matches!(verdict, AttemptVerdict::Allowed(_));
     assert!(!seen.outcome.network.attempts.iter().any(|one| allowed(&one.verdict)), "{}", seen.told());
 
     // The controls: outside, the sink is reached; and where something is granted, the same look sees what is there then.

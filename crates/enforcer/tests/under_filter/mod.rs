@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use skillsandbox_enforcer::{Judgement, Profile};
+use skillsandbox_enforcer::{Profile, SyscallVerdict};
 
 /// An error number that no kernel uses.
 const MARK: i64 = 1961;
@@ -231,13 +231,13 @@ fn answer(profile: Profile, listener: &OwnedFd, notified: &mut Notified) {
         return; // The caller died meanwhile.
     }
     let judgement = profile.judge(call.data.nr, call.data.args).unwrap();
-    if judgement != Judgement::Observed {
+    if judgement != SyscallVerdict::Observed {
         notified.push((call.data.nr, call.data.args));
     }
     let mut answer = libc::seccomp_notif_resp { id: call.id, val: 0, error: 0, flags: 0 };
     match judgement {
-        Judgement::Refused { errno, .. } => answer.error = -errno,
-        Judgement::Reported { .. } | Judgement::Observed => answer.flags = CONTINUE,
+        SyscallVerdict::Refused { errno, .. } => answer.error = -errno,
+        SyscallVerdict::Reported { .. } | SyscallVerdict::Observed => answer.flags = CONTINUE,
         other => panic!("{other:?} should not have come here: {} {:x?}", call.data.nr, call.data.args),
     }
     // SAFETY: as above. It fails if the caller died meanwhile, which is no matter.

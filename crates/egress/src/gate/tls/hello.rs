@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// What a `ClientHello` says about the server that is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hello {
+pub(super) struct ClientHello {
     /// The one name in it, as it was sent.
     pub(super) server_name: Option<String>,
     /// Whether it may hold another name that only the server can read.
@@ -21,8 +21,8 @@ fn is_hiding(kind: u16) -> bool {
 
 /// Reads the body of a `ClientHello`. `None` unless every length in it fits exactly and every extension is there once: servers
 /// differ in what they make of anything else.
-pub(super) fn read(body: &[u8]) -> Option<Hello> {
-    let mut body = Reader(body);
+pub(super) fn read(body: &[u8]) -> Option<ClientHello> {
+    let mut body = HelloReader(body);
     let [3, _] = body.array()? else { return None };
     let _random: [u8; 32] = body.array()?;
     if body.short_vector()?.len() > 32 {
@@ -35,12 +35,12 @@ pub(super) fn read(body: &[u8]) -> Option<Hello> {
     if body.short_vector()?.is_empty() {
         return None;
     }
-    let mut hello = Hello { server_name: None, hides: false };
+    let mut hello = ClientHello { server_name: None, hides: false };
     if body.is_empty() {
         // As it was before there were extensions.
         return Some(hello);
     }
-    let mut extensions = Reader(body.vector()?);
+    let mut extensions = HelloReader(body.vector()?);
     if !body.is_empty() {
         return None;
     }
@@ -61,8 +61,8 @@ pub(super) fn read(body: &[u8]) -> Option<Hello> {
 
 /// The only name in a list of server names.
 fn server_name(data: &[u8]) -> Option<String> {
-    let mut data = Reader(data);
-    let mut list = Reader(data.vector()?);
+    let mut data = HelloReader(data);
+    let mut list = HelloReader(data.vector()?);
     let [0] = list.array()? else { return None };
     let name = list.vector()?;
     let is_name = (1..=253).contains(&name.len())
@@ -74,9 +74,9 @@ fn server_name(data: &[u8]) -> Option<String> {
 }
 
 /// Takes bytes from the front, as long as there are enough.
-struct Reader<'a>(&'a [u8]);
+struct HelloReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> HelloReader<'a> {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -6,11 +6,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use super::{Mounts, Operation};
+use super::{MountOperation, MountsLayer};
 use crate::error::{Error, PlanProblem};
-use crate::plan::Plan;
-use crate::prepare::grants::{Access, Grants, is_within};
-use crate::sys::mount::{NODEV, NOEXEC, NOSUID, RDONLY, Reach};
+use crate::plan::{PathAccess, Plan};
+use crate::prepare::grants::{Grants, is_within};
+use crate::sys::mount::{AttributeReach, NODEV, NOEXEC, NOSUID, RDONLY};
 
 /// The user inside: everybody's number is the same there, root's too.
 pub(crate) const ID: u32 = 1000;
@@ -63,12 +63,12 @@ const ROOTS_OWN_PROC: [&str; 8] = [
     "allocinfo",
 ];
 
-struct Layout {
-    operations: Vec<Operation>,
+struct RootLayout {
+    operations: Vec<MountOperation>,
     made: BTreeSet<OsString>,
 }
 
-impl Mounts {
+impl MountsLayer {
     /// Lays the root out. `workdir` is canonical.
     pub(crate) fn prepare(
         plan: &Plan,
@@ -76,7 +76,7 @@ impl Mounts {
         workdir: &Path,
         is_root: bool,
     ) -> Result<Self, Error> {
-        let mut layout = Layout { operations: Vec::new(), made: BTreeSet::new() };
+        let mut layout = RootLayout { operations: Vec::new(), made: BTreeSet::new() };
         layout.skeleton(plan.tmp.as_deref(), if plan.no_exec { NOEXEC } else { 0 })?;
         layout.devices()?;
         layout.processes(is_root)?;
@@ -94,7 +94,7 @@ impl Mounts {
     }
 }
 
-impl Layout {
+impl RootLayout {
     fn skeleton(&mut self, tmp: Option<&Path>, exec: u64) -> Result<(), Error> {
         for (folder, mode) in
             [("/etc", 0o755), ("/proc", 0o555), ("/var", 0o755), ("/dev", 0o755), (TMP, 0o755)]
@@ -126,12 +126,12 @@ impl Layout {
         if !metadata.is_dir() {
             return Err(failed(std::io::Error::from_raw_os_error(libc::ENOTDIR)));
         }
-        self.operations.push(Operation::Bind {
+        self.operations.push(MountOperation::Bind {
             source: c_string(&folder)?,
             identity: (metadata.dev(), metadata.ino()),
             target: relative(Path::new(target))?,
             attributes: NOSUID | NODEV | exec,
-            reach: Reach::Tree,
+            reach: AttributeReach::Tree,
         });
         Ok(())
     }
@@ -142,16 +142,16 @@ impl Layout {
             let failed = |source| Error::Path { what: "cannot use", path: path.clone(), source };
             let metadata = path.metadata().map_err(failed)?;
             self.file(&path, Vec::new(), 0o444)?;
-            self.operations.push(Operation::Bind {
+            self.operations.push(MountOperation::Bind {
                 source: c_string(&path)?,
                 identity: (metadata.dev(), metadata.ino()),
                 target: relative(&path)?,
                 attributes: NOSUID | NOEXEC,
-                reach: Reach::One,
+                reach: AttributeReach::One,
             });
         }
         self.folder(Path::new("/dev/pts"), 0o755)?;
-        self.operations.push(Operation::Terminals { target: relative(Path::new("/dev/pts"))? });
+        self.operations.push(MountOperation::Terminals { target: relative(Path::new("/dev/pts"))? });
         for (path, text) in [
             ("/dev/ptmx", "pts/ptmx"),
             ("/dev/fd", "/proc/self/fd"),
@@ -165,11 +165,11 @@ impl Layout {
     }
 
     fn processes(&mut self, is_root: bool) -> Result<(), Error> {
-        self.operations.push(Operation::Proc { target: relative(Path::new("/proc"))? });
+        self.operations.push(MountOperation::Proc { target: relative(Path::new("/proc"))? });
         let roots: &[&str] = if is_root { &ROOTS_OWN_PROC } else { &[] };
         let hidden = KEYS.iter().chain(roots).map(|name| Path::new("/proc").join(name));
         for path in hidden.filter(|path| path.exists()) {
-            self.operations.push(Operation::Mask { cover: HIDDEN_FILE, target: relative(&path)? });
+            self.operations.push(MountOperation::Mask { cover: HIDDEN_FILE, target: relative(&path)? });
         }
         Ok(())
     }
@@ -179,7 +179,7 @@ impl Layout {
         let mut pins = grants.pins.iter().peekable();
         for (index, grant) in grants.all.iter().enumerate() {
             while let Some(pin) = pins.next_if(|pin| pin.as_os_str() < grant.path.as_os_str()) {
-                self.operations.push(Operation::Pin { target: relative(pin)? });
+                self.operations.push(MountOperation::Pin { target: relative(pin)? });
             }
             let inside = grants.all.iter().take(index).any(|above| is_within(&grant.path, &above.path));
             if !inside {
@@ -191,19 +191,19 @@ impl Layout {
                 }
             }
             let attributes = match grant.access {
-                Access::Read => RDONLY | NOSUID | NODEV,
-                Access::Write => NOSUID | NODEV | exec,
+                PathAccess::Read => RDONLY | NOSUID | NODEV,
+                PathAccess::Write => NOSUID | NODEV | exec,
             };
-            self.operations.push(Operation::Bind {
+            self.operations.push(MountOperation::Bind {
                 source: c_string(&grant.path)?,
                 identity: grant.identity,
                 target: relative(&grant.path)?,
                 attributes,
-                reach: Reach::Tree,
+                reach: AttributeReach::Tree,
             });
         }
         for pin in pins {
-            self.operations.push(Operation::Pin { target: relative(pin)? });
+            self.operations.push(MountOperation::Pin { target: relative(pin)? });
         }
         Ok(())
     }
@@ -217,7 +217,7 @@ impl Layout {
             }
             self.parents(link)?;
             self.made.insert(link.clone().into_os_string());
-            self.operations.push(Operation::Link { target: relative(link)?, text: c_string(text)? });
+            self.operations.push(MountOperation::Link { target: relative(link)?, text: c_string(text)? });
         }
         Ok(())
     }
@@ -225,7 +225,7 @@ impl Layout {
     fn masks(&mut self, grants: &Grants) -> Result<(), Error> {
         for (path, is_dir) in &grants.masks {
             let cover = if *is_dir { HIDDEN_FOLDER } else { HIDDEN_FILE };
-            self.operations.push(Operation::Mask { cover, target: relative(path)? });
+            self.operations.push(MountOperation::Mask { cover, target: relative(path)? });
         }
         Ok(())
     }
@@ -255,14 +255,14 @@ impl Layout {
         }
         self.parents(path)?;
         self.made.insert(path.as_os_str().to_owned());
-        self.operations.push(Operation::Folder { target: relative(path)?, mode });
+        self.operations.push(MountOperation::Folder { target: relative(path)?, mode });
         Ok(())
     }
 
     fn file(&mut self, path: &Path, content: Vec<u8>, mode: u32) -> Result<(), Error> {
         if self.made.insert(path.as_os_str().to_owned()) {
             self.parents(path)?;
-            self.operations.push(Operation::File { target: relative(path)?, content, mode });
+            self.operations.push(MountOperation::File { target: relative(path)?, content, mode });
         }
         Ok(())
     }
@@ -270,12 +270,12 @@ impl Layout {
     fn link(&mut self, path: &str, text: &str) -> Result<(), Error> {
         self.made.insert(path.into());
         let text = c_string(Path::new(text))?;
-        self.operations.push(Operation::Link { target: relative(Path::new(path))?, text });
+        self.operations.push(MountOperation::Link { target: relative(Path::new(path))?, text });
         Ok(())
     }
 
     fn private(&mut self, folder: &'static CStr, target: &str) -> Result<(), Error> {
-        self.operations.push(Operation::Private { folder, target: relative(Path::new(target))? });
+        self.operations.push(MountOperation::Private { folder, target: relative(Path::new(target))? });
         Ok(())
     }
 }

@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Behind, NotFound, files, is_plain, is_program, refuse, root, shown};
-use crate::program::places::Host;
+use super::{ProgramError, ShimTarget, files, is_plain, is_program, refuse, root, shown};
+use crate::program::places::SearchHost;
 
-pub(super) fn behind(host: &Host<'_>, folder: &Path, name: &OsStr) -> Result<Option<Behind>, NotFound> {
+pub(super) fn behind(
+    host: &SearchHost<'_>,
+    folder: &Path,
+    name: &OsStr,
+) -> Result<Option<ShimTarget>, ProgramError> {
     let roots = root(host, &[("VOLTA_HOME", "")], &[".volta"]);
     let Some(root) = roots.into_iter().find(|root| folder == root.join("bin")) else { return Ok(None) };
     let Some(program) = name.to_str().filter(|name| is_plain(name)).filter(|name| !name.starts_with("volta"))
@@ -27,7 +31,7 @@ pub(super) fn behind(host: &Host<'_>, folder: &Path, name: &OsStr) -> Result<Opt
         _ => package(&root, program),
     };
     if let Some(path) = found.filter(|path| is_program(path)) {
-        return Ok(Some(Behind::Program(path)));
+        return Ok(Some(ShimTarget::Program(path)));
     }
     let wanted = version(host, &root, program)
         .map_or_else(|| "no version of it".to_owned(), |version| shown(&version));
@@ -36,13 +40,13 @@ pub(super) fn behind(host: &Host<'_>, folder: &Path, name: &OsStr) -> Result<Opt
 }
 
 /// The folder of the version of a tool that is set.
-fn image(host: &Host<'_>, root: &Path, tool: &str) -> Option<PathBuf> {
+fn image(host: &SearchHost<'_>, root: &Path, tool: &str) -> Option<PathBuf> {
     let version = version(host, root, tool).filter(|version| is_plain(version))?;
     Some(root.join("tools/image").join(tool).join(version)).filter(|folder| folder.is_dir())
 }
 
 /// By the nearest `package.json` that speaks of it, or the user's own choice.
-fn version(host: &Host<'_>, root: &Path, tool: &str) -> Option<String> {
+fn version(host: &SearchHost<'_>, root: &Path, tool: &str) -> Option<String> {
     let text_of = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let in_project = host.settings_upwards("package.json").find_map(|text| {
         let package: Value = serde_json::from_str(&text).ok()?;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::attempt::Reason;
-use crate::policy::Policy;
-use crate::rule::{Destination, normalised};
+use crate::attempt::RefusalReason;
+use crate::policy::EgressPolicy;
+use crate::rule::{RuleDestination, normalise_name};
 use crate::tunnel::looks_like_data;
 
 /// Most different names below wildcards in one run: each is asked for outside, and so is a message. A program that needs more
@@ -22,7 +22,7 @@ const V6_PREFIX: u32 = 48;
 
 /// The addresses of one run. They are bound to their names until it ends: an address never means another name later.
 #[derive(Debug)]
-pub(crate) struct Names {
+pub(crate) struct SyntheticAddresses {
     /// In the order of their addresses, the first of which is 1.
     allotted: Vec<String>,
     numbers: BTreeMap<String, u32>,
@@ -34,25 +34,25 @@ pub(crate) struct Names {
 
 /// What is known of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Looked {
+pub(crate) enum NameLookup {
     /// It is granted; these addresses stand for it.
     Known { v4: Ipv4Addr, v6: Ipv6Addr },
     /// It does not exist here.
-    Refused(Reason),
+    Refused(RefusalReason),
 }
 
-impl Names {
+impl SyntheticAddresses {
     /// The names that a policy grants one by one have their addresses at once, in the order of the rules.
-    pub(crate) fn new(policy: &Policy) -> Self {
+    pub(crate) fn new(policy: &EgressPolicy) -> Self {
         let mut names =
             Self { allotted: Vec::new(), numbers: BTreeMap::new(), bases: Vec::new(), left: MOST_NAMES };
         for rule in policy.rules() {
             match &rule.to {
-                Destination::Name(name) => {
+                RuleDestination::Name(name) => {
                     names.number_of(name);
                 }
-                Destination::Below(base) => names.bases.push(base.clone()),
-                Destination::Range(_) => {}
+                RuleDestination::Below(base) => names.bases.push(base.clone()),
+                RuleDestination::Range(_) => {}
             }
         }
         names.bases.sort_by_key(|base| std::cmp::Reverse(base.len()));
@@ -62,18 +62,20 @@ impl Names {
 
     /// What stands for a name, in any case of letters and with or without a dot at its end. One that only a wildcard grants gets
     /// its addresses here.
-    pub(crate) fn look_up(&mut self, name: &str) -> Looked {
-        let Some(name) = normalised(name) else { return Looked::Refused(Reason::NotGranted) };
+    pub(crate) fn look_up(&mut self, name: &str) -> NameLookup {
+        let Some(name) = normalise_name(name) else { return NameLookup::Refused(RefusalReason::NotGranted) };
         if let Some(&number) = self.numbers.get(&name) {
             return known(number);
         }
         let Some(below) = self.bases.iter().find_map(|base| below(&name, base)) else {
-            return Looked::Refused(Reason::NotGranted);
+            return NameLookup::Refused(RefusalReason::NotGranted);
         };
         if looks_like_data(below) {
-            return Looked::Refused(Reason::LooksLikeData);
+            return NameLookup::Refused(RefusalReason::LooksLikeData);
         }
-        let Some(left) = self.left.checked_sub(1) else { return Looked::Refused(Reason::TooManyNames) };
+        let Some(left) = self.left.checked_sub(1) else {
+            return NameLookup::Refused(RefusalReason::TooManyNames);
+        };
         self.left = left;
         known(self.number_of(&name))
     }
@@ -116,8 +118,8 @@ impl Names {
     }
 }
 
-fn known(number: u32) -> Looked {
-    Looked::Known {
+fn known(number: u32) -> NameLookup {
+    NameLookup::Known {
         v4: Ipv4Addr::from_bits(V4.to_bits() | number),
         v6: Ipv6Addr::from_bits(V6.to_bits() | u128::from(number)),
     }

@@ -1,22 +1,22 @@
 use super::*;
-use crate::rule::Rule;
+use crate::rule::NetworkRule;
 
-fn names(granted: &[&str]) -> Names {
-    let mut policy = Policy::new();
+fn names(granted: &[&str]) -> SyntheticAddresses {
+    let mut policy = EgressPolicy::new();
     for name in granted {
-        policy.allow(Rule::domain(name).unwrap()).unwrap();
+        policy.allow(NetworkRule::domain(name).unwrap()).unwrap();
     }
-    policy.allow(Rule::cidr([10, 0, 0, 0].into(), 8).unwrap()).unwrap();
-    Names::new(&policy)
+    policy.allow(NetworkRule::cidr([10, 0, 0, 0].into(), 8).unwrap()).unwrap();
+    SyntheticAddresses::new(&policy)
 }
 
-fn v4(looked: &Looked) -> Ipv4Addr {
+fn v4(looked: &NameLookup) -> Ipv4Addr {
     match looked {
-        Looked::Known { v4, v6 } => {
+        NameLookup::Known { v4, v6 } => {
             assert_eq!(u128::from(v4.to_bits() - V4.to_bits()), v6.to_bits() - V6.to_bits());
             *v4
         }
-        Looked::Refused(reason) => panic!("{reason}"),
+        NameLookup::Refused(reason) => panic!("{reason}"),
     }
 }
 
@@ -65,12 +65,12 @@ fn ranges_have_their_edges() {
     for inside in
         ["198.18.0.0", "198.19.255.255", "::ffff:198.18.0.1", "fd53:6b69:6c6c::", "fd53:6b69:6c6c:ffff::1"]
     {
-        assert!(Names::is_synthetic(inside.parse().unwrap()), "{inside}");
+        assert!(SyntheticAddresses::is_synthetic(inside.parse().unwrap()), "{inside}");
     }
     for outside in
         ["198.17.255.255", "198.20.0.0", "fd53:6b69:6c6b:ffff::", "fd53:6b69:6c6d::", "::198.18.0.1"]
     {
-        assert!(!Names::is_synthetic(outside.parse().unwrap()), "{outside}");
+        assert!(!SyntheticAddresses::is_synthetic(outside.parse().unwrap()), "{outside}");
     }
 }
 
@@ -101,7 +101,7 @@ fn only_what_is_granted_is_known() {
         "1.0.18.198.in-addr.arpa",
     ];
     for name in refused {
-        assert_eq!(names.look_up(name), Looked::Refused(Reason::NotGranted), "{name:?}");
+        assert_eq!(names.look_up(name), NameLookup::Refused(RefusalReason::NotGranted), "{name:?}");
     }
     for name in ["a.cdn.test", "a.b.cdn.test", "A.CDN.test."] {
         v4(&names.look_up(name));
@@ -116,8 +116,8 @@ fn wildcards_give_so_many_names_and_no_more() {
         let base = if number % 2 == 0 { "one" } else { "two" };
         v4(&names.look_up(&format!("host{number}.{base}.test")));
     }
-    assert_eq!(names.look_up("one-too-many.one.test"), Looked::Refused(Reason::TooManyNames));
-    assert_eq!(names.look_up("one-too-many.two.test"), Looked::Refused(Reason::TooManyNames));
+    assert_eq!(names.look_up("one-too-many.one.test"), NameLookup::Refused(RefusalReason::TooManyNames));
+    assert_eq!(names.look_up("one-too-many.two.test"), NameLookup::Refused(RefusalReason::TooManyNames));
     // What was told before still holds, and exact names do not count.
     assert_eq!(v4(&names.look_up("HOST0.one.test")), first);
     v4(&names.look_up("exact.test"));
@@ -130,8 +130,11 @@ fn what_is_refused_uses_nothing_up() {
     for number in 0..1000 {
         let text = format!("password {number}");
         let data = text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>() + ".one.test";
-        assert_eq!(names.look_up(&data), Looked::Refused(Reason::LooksLikeData));
-        assert_eq!(names.look_up(&format!("n{number}.other.test")), Looked::Refused(Reason::NotGranted));
+        assert_eq!(names.look_up(&data), NameLookup::Refused(RefusalReason::LooksLikeData));
+        assert_eq!(
+            names.look_up(&format!("n{number}.other.test")),
+            NameLookup::Refused(RefusalReason::NotGranted)
+        );
     }
     assert_eq!(v4(&names.look_up("www.one.test")), Ipv4Addr::new(198, 18, 0, 1));
 }
@@ -142,7 +145,7 @@ fn the_longest_base_decides_what_is_free() {
     let mut narrow = names(&["*.test", &format!("*.{free}.test")]);
     v4(&narrow.look_up(&format!("x.a.{free}.test")));
     let mut wide = names(&["*.test"]);
-    assert_eq!(wide.look_up(&format!("x.a.{free}.test")), Looked::Refused(Reason::LooksLikeData));
+    assert_eq!(wide.look_up(&format!("x.a.{free}.test")), NameLookup::Refused(RefusalReason::LooksLikeData));
 }
 
 #[test]
@@ -158,5 +161,5 @@ fn names_above_granted_ones_exist() {
     }
     v4(&names.look_up("y.x.cdn.invalid"));
     assert!(names.is_above("x.cdn.invalid"));
-    assert!(!Names::new(&Policy::new()).is_above("test"));
+    assert!(!SyntheticAddresses::new(&EgressPolicy::new()).is_above("test"));
 }

@@ -11,7 +11,7 @@ const FEWEST: usize = 8;
 
 /// What a run may have at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Share {
+pub(crate) struct DescriptorShare {
     /// Each has two sockets.
     pub(crate) connections: usize,
     /// Each has one.
@@ -20,7 +20,7 @@ pub(crate) struct Share {
     pub(crate) pipes: usize,
 }
 
-impl Share {
+impl DescriptorShare {
     /// Half of what the launching program may have, or less.
     pub(crate) fn new() -> Self {
         let (limit, _) = getrlimit(Resource::RLIMIT_NOFILE).unwrap_or((1024, 1024));
@@ -40,10 +40,16 @@ mod tests {
     #[test]
     fn a_run_takes_no_more_than_half() {
         for limit in [256, 1024, 4096, 1 << 20, usize::MAX] {
-            let share = Share::of(limit);
+            let share = DescriptorShare::of(limit);
             assert!(share.connections * 2 + share.flows + share.pipes * 2 <= limit / 2, "{limit}: {share:?}");
         }
-        assert_eq!(Share::of(1 << 20), Share { connections: MOST, flows: MOST, pipes: MOST });
-        assert_eq!(Share::of(0), Share { connections: FEWEST, flows: FEWEST, pipes: FEWEST });
+        assert_eq!(
+            DescriptorShare::of(1 << 20),
+            DescriptorShare { connections: MOST, flows: MOST, pipes: MOST }
+        );
+        assert_eq!(
+            DescriptorShare::of(0),
+            DescriptorShare { connections: FEWEST, flows: FEWEST, pipes: FEWEST }
+        );
     }
 }

@@ -13,23 +13,23 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, sockopt};
 
-use crate::attempt::{Action, Attempt, End, Process, Reason, Verdict};
-use crate::broker::{Control, Order, Sockets};
-use crate::connection::{Connection, Ending, Step, Target};
-use crate::datagrams::{Datagrams, control_space};
-use crate::gate::Gate;
-use crate::ledger::Ledger;
-use crate::lookup::{Lookups, own_addresses};
-use crate::policy::Policy;
-use crate::relay::{Workbench, reset};
+use crate::attempt::{Attempt, AttemptAction, AttemptEnd, AttemptVerdict, CallingProcess, RefusalReason};
+use crate::attempt_log::AttemptLog;
+use crate::broker::{BrokerControl, BrokerOrder, NamespaceSockets};
+use crate::connection::{ConnectionEnding, ConnectionStep, DialTarget, ProgramConnection};
+use crate::datagrams::{DatagramService, control_space};
+use crate::descriptor_share::DescriptorShare;
+use crate::event_token::{EventSource, EventToken, SlotKey, SlotTable};
+use crate::gate::ProtocolGate;
+use crate::lookup::{NameLookups, own_addresses};
+use crate::name_service::NameStreams;
+use crate::policy::EgressPolicy;
+use crate::relay::{RelayBuffers, reset};
 use crate::rule::{DNS_PORT, Protocol, Transport};
-use crate::service::NameStreams;
-use crate::share::Share;
-use crate::tap::Tap;
-use crate::token::{Kind, Place, Places, Token};
+use crate::tap::PacketTap;
 
 /// How long nothing is accepted where the launching program has no descriptors left.
-const BREATH: Duration = Duration::from_millis(50);
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
 
 /// Connections that are accepted before others have their turn.
 const ACCEPTED_AT_ONCE: usize = 32;
@@ -48,42 +48,42 @@ const RELAYED: EventFlags = EventFlags::IN
 
 /// What everything that is served has in common.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) policy: Arc<Policy>,
-    pub(crate) ledger: Ledger,
-    pub(crate) lookups: Lookups,
-    pub(crate) bench: Workbench,
+pub(crate) struct BrokerShared {
+    pub(crate) policy: Arc<EgressPolicy>,
+    pub(crate) log: AttemptLog,
+    pub(crate) lookups: NameLookups,
+    pub(crate) buffers: RelayBuffers,
     /// All processes of the run are gone: what they said is still brought to its destination.
     pub(crate) is_draining: bool,
-    pub(crate) control: Arc<Control>,
+    pub(crate) control: Arc<BrokerControl>,
     epoll: OwnedFd,
 }
 
-impl Shared {
+impl BrokerShared {
     pub(crate) fn new(
-        policy: Arc<Policy>,
-        ledger: Ledger,
-        control: Arc<Control>,
-        share: Share,
+        policy: Arc<EgressPolicy>,
+        log: AttemptLog,
+        control: Arc<BrokerControl>,
+        share: DescriptorShare,
     ) -> io::Result<Self> {
         Ok(Self {
-            lookups: Lookups::new(policy.resolver)?,
+            lookups: NameLookups::new(policy.resolver)?,
             policy,
-            ledger,
-            bench: Workbench::new(share.pipes),
+            log,
+            buffers: RelayBuffers::new(share.pipes),
             is_draining: false,
             control,
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
         })
     }
 
-    pub(crate) fn watch(&self, socket: impl AsFd, token: Token, flags: EventFlags) -> io::Result<()> {
+    pub(crate) fn watch(&self, socket: impl AsFd, token: EventToken, flags: EventFlags) -> io::Result<()> {
         epoll::add(&self.epoll, socket, EventData::new_u64(token.bits()), flags)?;
         Ok(())
     }
 
     /// Watches a socket that was watched already, for what a relay wants to know.
-    pub(crate) fn watch_instead(&self, socket: impl AsFd, token: Token) -> io::Result<()> {
+    pub(crate) fn watch_instead(&self, socket: impl AsFd, token: EventToken) -> io::Result<()> {
         epoll::modify(&self.epoll, socket, EventData::new_u64(token.bits()), RELAYED)?;
         Ok(())
     }
@@ -95,13 +95,13 @@ impl Shared {
         port: u16,
         transport: Transport,
         now: Instant,
-    ) -> Option<Result<Vec<SocketAddr>, Ending>> {
+    ) -> Option<Result<Vec<SocketAddr>, ConnectionEnding>> {
         if let Some(pinned) = self.policy.pins.get(&(name.to_owned(), port)) {
             return Some(Ok(vec![*pinned]));
         }
-        let meaning = match self.lookups.meaning(name, now)? {
+        let meaning = match self.lookups.look_up(name, now)? {
             Ok(meaning) => meaning,
-            Err(error) => return Some(Err(Ending::End(End::NotResolved(error)))),
+            Err(error) => return Some(Err(ConnectionEnding::End(AttemptEnd::NotResolved(error)))),
         };
         let mut refused = None;
         let mut permitted = Vec::new();
@@ -113,7 +113,7 @@ impl Shared {
             }
         }
         match refused {
-            Some(reason) if permitted.is_empty() => Some(Err(Ending::Refused(reason))),
+            Some(reason) if permitted.is_empty() => Some(Err(ConnectionEnding::Refused(reason))),
             _ => Some(Ok(permitted)),
         }
     }
@@ -124,34 +124,45 @@ impl Shared {
     }
 
     /// Who named a destination just now, if that is known.
-    pub(crate) fn who(&self, destination: SocketAddr, transport: Transport, now: Instant) -> Option<Process> {
-        self.control.witnesses().who(destination, transport, now)
+    pub(crate) fn find_caller(
+        &self,
+        destination: SocketAddr,
+        transport: Transport,
+        now: Instant,
+    ) -> Option<CallingProcess> {
+        self.control.connects().find_caller(destination, transport, now)
     }
 
     /// An attempt that begins now.
-    pub(crate) fn attempt(&self, action: Action, to: SocketAddr, verdict: Verdict, now: Instant) -> Attempt {
+    pub(crate) fn attempt(
+        &self,
+        action: AttemptAction,
+        to: SocketAddr,
+        verdict: AttemptVerdict,
+        now: Instant,
+    ) -> Attempt {
         let transport = match action {
-            Action::Reach(transport) => transport,
-            Action::LookUp => Transport::Udp,
+            AttemptAction::Reach(transport) => transport,
+            AttemptAction::LookUp => Transport::Udp,
         };
-        Attempt::new(action, self.name_of(to.ip()), to, self.who(to, transport, now), verdict)
+        Attempt::new(action, self.name_of(to.ip()), to, self.find_caller(to, transport, now), verdict)
     }
 }
 
 /// Everything that is served.
-pub(crate) struct Engine {
-    shared: Shared,
+pub(crate) struct BrokerLoop {
+    shared: BrokerShared,
     listeners: Vec<(u16, OwnedFd)>,
-    connections: Places<Connection>,
+    connections: SlotTable<ProgramConnection>,
     name_streams: NameStreams,
-    datagrams: Datagrams,
-    taps: Vec<Tap>,
+    datagrams: DatagramService,
+    taps: Vec<PacketTap>,
     /// Room for what a tap is told beside its packets.
     control: Vec<u8>,
     /// Connections with a timer, and when.
-    timers: BTreeSet<(Instant, Token)>,
+    timers: BTreeSet<(Instant, EventToken)>,
     /// Connections that have more to do at once.
-    again: Vec<Token>,
+    again: Vec<EventToken>,
     /// Whether listeners are watched.
     is_accepting: bool,
     /// Connections that are relayed at a time. Others wait to be accepted.
@@ -160,37 +171,41 @@ pub(crate) struct Engine {
     until: Option<Instant>,
 }
 
-impl Engine {
+impl BrokerLoop {
     pub(crate) fn new(
-        policy: Arc<Policy>,
-        sockets: Sockets,
-        ledger: Ledger,
-        control: Arc<Control>,
+        policy: Arc<EgressPolicy>,
+        sockets: NamespaceSockets,
+        log: AttemptLog,
+        control: Arc<BrokerControl>,
     ) -> io::Result<Self> {
-        let share = Share::new();
-        let shared = Shared::new(policy, ledger, control, share)?;
-        let at = |index: usize| Place { index: u32::try_from(index).unwrap_or(u32::MAX), generation: 0 };
-        shared.watch(shared.control.wake(), Token::new(Kind::Control, Place::default()), EventFlags::IN)?;
+        let share = DescriptorShare::new();
+        let shared = BrokerShared::new(policy, log, control, share)?;
+        let at = |index: usize| SlotKey { index: u32::try_from(index).unwrap_or(u32::MAX), generation: 0 };
+        shared.watch(
+            shared.control.wake(),
+            EventToken::new(EventSource::Control, SlotKey::default()),
+            EventFlags::IN,
+        )?;
         shared.watch(
             shared.lookups.answered(),
-            Token::new(Kind::Lookups, Place::default()),
+            EventToken::new(EventSource::Lookups, SlotKey::default()),
             EventFlags::IN,
         )?;
         for (index, (_, socket)) in sockets.streams.iter().enumerate() {
-            shared.watch(socket, Token::new(Kind::Listener, at(index)), EventFlags::IN)?;
+            shared.watch(socket, EventToken::new(EventSource::Listener, at(index)), EventFlags::IN)?;
         }
         for (index, (_, socket)) in sockets.datagrams.iter().enumerate() {
-            shared.watch(socket, Token::new(Kind::Datagrams, at(index)), EventFlags::IN)?;
+            shared.watch(socket, EventToken::new(EventSource::Datagrams, at(index)), EventFlags::IN)?;
         }
         for (index, tap) in sockets.taps.iter().enumerate() {
-            shared.watch(&tap.socket, Token::new(Kind::Tap, at(index)), EventFlags::IN)?;
+            shared.watch(&tap.socket, EventToken::new(EventSource::Tap, at(index)), EventFlags::IN)?;
         }
         Ok(Self {
             shared,
             listeners: sockets.streams,
-            connections: Places::new(),
+            connections: SlotTable::new(),
             name_streams: NameStreams::new(),
-            datagrams: Datagrams::new(sockets.datagrams, share.flows),
+            datagrams: DatagramService::new(sockets.datagrams, share.flows),
             taps: sockets.taps,
             control: control_space(),
             timers: BTreeSet::new(),
@@ -226,10 +241,10 @@ impl Engine {
             }
             let now = Instant::now();
             for event in &events {
-                self.serve(Token::from_bits(event.data.u64()), event.flags, now);
+                self.serve(EventToken::from_bits(event.data.u64()), event.flags, now);
             }
             for token in std::mem::take(&mut self.again) {
-                self.go_on(token, now);
+                self.advance(token, now);
             }
             self.serve_timers(now);
         }
@@ -247,24 +262,24 @@ impl Engine {
         Some(Timespec { tv_sec: i64::try_from(left.as_secs()).ok()?, tv_nsec: left.subsec_nanos().into() })
     }
 
-    fn serve(&mut self, token: Token, flags: EventFlags, now: Instant) {
-        match token.kind() {
-            Kind::Control => self.obey(now),
-            Kind::Lookups => self.resolved(now),
-            Kind::Listener => self.accept(token.place().index as usize, now),
-            Kind::Client | Kind::Server | Kind::Dial => {
-                if let Some(connection) = self.connections.get_mut(token.place()) {
-                    connection.hear(token, flags, &self.shared);
-                    self.go_on(token, now);
+    fn serve(&mut self, token: EventToken, flags: EventFlags, now: Instant) {
+        match token.source() {
+            EventSource::Control => self.follow_order(now),
+            EventSource::Lookups => self.resolved(now),
+            EventSource::Listener => self.accept(token.key().index as usize, now),
+            EventSource::Client | EventSource::Server | EventSource::Dial => {
+                if let Some(connection) = self.connections.get_mut(token.key()) {
+                    connection.note_events(token, flags, &self.shared);
+                    self.advance(token, now);
                 }
             }
-            Kind::NameStream => self.name_streams.serve(token.place(), &mut self.shared, now),
-            Kind::Datagrams => {
-                self.datagrams.serve_inside(token.place().index as usize, &mut self.shared, now);
+            EventSource::NameStream => self.name_streams.serve(token.key(), &mut self.shared, now),
+            EventSource::Datagrams => {
+                self.datagrams.serve_inside(token.key().index as usize, &mut self.shared, now);
             }
-            Kind::Flow => self.datagrams.serve_outside(token.place(), &mut self.shared, now),
-            Kind::Tap => {
-                if let Some(tap) = self.taps.get(token.place().index as usize) {
+            EventSource::Flow => self.datagrams.serve_outside(token.key(), &mut self.shared, now),
+            EventSource::Tap => {
+                if let Some(tap) = self.taps.get(token.key().index as usize) {
                     tap.serve(&self.shared, &mut self.control, now);
                 }
             }
@@ -272,10 +287,10 @@ impl Engine {
     }
 
     /// The launching program says that the run is over.
-    fn obey(&mut self, now: Instant) {
+    fn follow_order(&mut self, now: Instant) {
         match self.shared.control.order() {
-            Order::GoOn => {}
-            Order::Drain(patience) => {
+            BrokerOrder::GoOn => {}
+            BrokerOrder::Drain(patience) => {
                 self.shared.is_draining = true;
                 // A patience without end has one all the same: the run is over.
                 self.until = now.checked_add(patience).or_else(|| now.checked_add(LONGEST_DRAIN));
@@ -283,8 +298,8 @@ impl Engine {
                 for index in 0..self.listeners.len() {
                     self.accept(index, now);
                 }
-                for place in self.connections.taken() {
-                    self.go_on(Token::new(Kind::Client, place), now);
+                for key in self.connections.keys() {
+                    self.advance(EventToken::new(EventSource::Client, key), now);
                 }
                 self.datagrams.serve_rest(&mut self.shared, now);
             }
@@ -296,25 +311,23 @@ impl Engine {
     }
 
     fn resolved(&mut self, now: Instant) {
-        let names = self.shared.lookups.collect(now);
-        for place in self.connections.taken() {
-            let waits = self
-                .connections
-                .get_mut(place)
-                .is_some_and(|one| names.iter().any(|name| one.waits_for(name)));
+        let names = self.shared.lookups.collect_answered(now);
+        for key in self.connections.keys() {
+            let waits =
+                self.connections.get_mut(key).is_some_and(|one| names.iter().any(|name| one.waits_for(name)));
             if waits {
-                self.go_on(Token::new(Kind::Client, place), now);
+                self.advance(EventToken::new(EventSource::Client, key), now);
             }
         }
         self.datagrams.resolved(&mut self.shared, now);
     }
 
-    fn go_on(&mut self, token: Token, now: Instant) {
-        let place = token.place();
-        let token = Token::new(Kind::Client, place);
-        let Some(connection) = self.connections.get_mut(place) else { return };
+    fn advance(&mut self, token: EventToken, now: Instant) {
+        let key = token.key();
+        let token = EventToken::new(EventSource::Client, key);
+        let Some(connection) = self.connections.get_mut(key) else { return };
         let before = connection.timer;
-        let step = connection.go_on(token, &mut self.shared, now);
+        let step = connection.advance(token, &mut self.shared, now);
         if connection.timer != before {
             if let Some(before) = before {
                 self.timers.remove(&(before, token));
@@ -324,12 +337,12 @@ impl Engine {
             }
         }
         match step {
-            Step::Wait => {}
-            Step::Again => self.again.push(token),
-            Step::Over(ending) => {
-                if let Some(mut connection) = self.connections.remove(place) {
-                    connection.let_go(&mut self.shared);
-                    self.shared.ledger.note(connection.end(ending, now));
+            ConnectionStep::Wait => {}
+            ConnectionStep::Again => self.again.push(token),
+            ConnectionStep::Over(ending) => {
+                if let Some(mut connection) = self.connections.remove(key) {
+                    connection.release_buffers(&mut self.shared);
+                    self.shared.log.record(connection.end(ending, now));
                 }
                 self.accept_again(now);
             }
@@ -344,9 +357,9 @@ impl Engine {
             if !self.timers.remove(&(at, token)) {
                 continue;
             }
-            if let Some(connection) = self.connections.get_mut(token.place()) {
+            if let Some(connection) = self.connections.get_mut(token.key()) {
                 connection.timer = None;
-                self.go_on(token, now);
+                self.advance(token, now);
             }
         }
         if self.accept_again.is_some_and(|at| at <= now) {
@@ -368,7 +381,7 @@ impl Engine {
                 Ok(socket) if port == DNS_PORT => self.name_streams.accept(socket, &mut self.shared, now),
                 Ok(socket) => self.admit(socket, now),
                 Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
-                    return self.pause_accepting(Some(now + BREATH));
+                    return self.pause_accepting(Some(now + ACCEPT_BACKOFF));
                 }
                 Err(Errno::INTR | Errno::CONNABORTED) => {}
                 Err(_) => return,
@@ -392,8 +405,8 @@ impl Engine {
         self.is_accepting = watch;
         let flags = if watch { EventFlags::IN } else { EventFlags::empty() };
         for (index, (_, listener)) in self.listeners.iter().enumerate() {
-            let place = Place { index: u32::try_from(index).unwrap_or(u32::MAX), generation: 0 };
-            let data = EventData::new_u64(Token::new(Kind::Listener, place).bits());
+            let key = SlotKey { index: u32::try_from(index).unwrap_or(u32::MAX), generation: 0 };
+            let data = EventData::new_u64(EventToken::new(EventSource::Listener, key).bits());
             // It is in the set, so there is nothing that could fail.
             let _ = epoll::modify(&self.shared.epoll, listener, data, flags);
         }
@@ -402,25 +415,25 @@ impl Engine {
     /// Lets a connection in, or breaks it off.
     fn admit(&mut self, socket: OwnedFd, now: Instant) {
         let Ok(to) = rustix::net::getsockname(&socket).map(SocketAddr::try_from) else { return };
-        let Ok(to) = to.map(canonical) else { return };
-        let action = Action::Reach(Transport::Tcp);
-        match admission(&self.shared, to) {
+        let Ok(to) = to.map(canonical_address) else { return };
+        let action = AttemptAction::Reach(Transport::Tcp);
+        match admit_connection(&self.shared, to) {
             Ok((target, gate, listens_first, rule)) => {
-                let attempt = self.shared.attempt(action, to, Verdict::Allowed(rule), now);
+                let attempt = self.shared.attempt(action, to, AttemptVerdict::Allowed(rule), now);
                 let _ = sockopt::set_tcp_nodelay(&socket, true);
-                let connection = Connection::new(socket, target, gate, listens_first, attempt, now);
-                let place = self.connections.insert(connection);
-                let token = Token::new(Kind::Client, place);
-                let Some(connection) = self.connections.get_mut(place) else { return };
+                let connection = ProgramConnection::new(socket, target, gate, listens_first, attempt, now);
+                let key = self.connections.insert(connection);
+                let token = EventToken::new(EventSource::Client, key);
+                let Some(connection) = self.connections.get_mut(key) else { return };
                 if self.shared.watch(&connection.client.socket, token, RELAYED).is_err() {
-                    self.connections.remove(place);
+                    self.connections.remove(key);
                     return;
                 }
-                self.go_on(token, now);
+                self.advance(token, now);
             }
             Err(reason) => {
                 let _ = reset(&socket);
-                self.shared.ledger.note(self.shared.attempt(action, to, Verdict::Refused(reason), now));
+                self.shared.log.record(self.shared.attempt(action, to, AttemptVerdict::Refused(reason), now));
             }
         }
     }
@@ -428,9 +441,9 @@ impl Engine {
     /// What goes on now is over.
     fn finish(mut self) {
         let now = Instant::now();
-        for place in self.connections.taken() {
-            if let Some(connection) = self.connections.remove(place) {
-                self.shared.ledger.note(connection.end(Ending::End(End::RunEnded), now));
+        for key in self.connections.keys() {
+            if let Some(connection) = self.connections.remove(key) {
+                self.shared.log.record(connection.end(ConnectionEnding::End(AttemptEnd::RunEnded), now));
             }
         }
         self.datagrams.finish(&mut self.shared, now);
@@ -441,29 +454,29 @@ impl Engine {
     }
 }
 
-type Admitted = (Target, Gate, bool, String);
+type AdmittedConnection = (DialTarget, ProtocolGate, bool, String);
 
 /// What a connection to this address means, and how it is looked at.
-fn admission(shared: &Shared, to: SocketAddr) -> Result<Admitted, Reason> {
+fn admit_connection(shared: &BrokerShared, to: SocketAddr) -> Result<AdmittedConnection, RefusalReason> {
     let policy = &shared.policy;
     if let Some(name) = shared.name_of(to.ip()) {
         let rules: Vec<_> = policy.for_name(&name, to.port(), Transport::Tcp).collect();
-        let first = rules.first().ok_or(Reason::NotGranted)?;
+        let first = rules.first().ok_or(RefusalReason::NotGranted)?;
         // Anything may be spoken where TCP is granted, by either side first; elsewhere the program speaks first, and says what it wants.
         let listens_first = rules.iter().all(|rule| rule.protocol != Protocol::Tcp);
-        let gate = Gate::new(rules.iter().map(|rule| rule.protocol), &name, to.port());
-        return Ok((Target::Name(name.clone(), to.port()), gate, listens_first, first.to_string()));
+        let gate = ProtocolGate::new(rules.iter().map(|rule| rule.protocol), &name, to.port());
+        return Ok((DialTarget::Name(name.clone(), to.port()), gate, listens_first, first.to_string()));
     }
-    let rule = policy.for_address(to.ip(), to.port(), Transport::Tcp).ok_or(Reason::NotGranted)?;
+    let rule = policy.for_address(to.ip(), to.port(), Transport::Tcp).ok_or(RefusalReason::NotGranted)?;
     if !rule.is_one_address() {
         // Where it cannot be known what this machine's own addresses are, it may be one of them.
         let own = own_addresses().unwrap_or_else(|_| Arc::new([to.ip()]));
         policy.may_dial(to, &own, Transport::Tcp)?;
     }
-    Ok((Target::Address(to), Gate::Open, false, rule.to_string()))
+    Ok((DialTarget::Address(to), ProtocolGate::Open, false, rule.to_string()))
 }
 
 /// An IPv4 address in the clothes of IPv6, as what it is.
-pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
+pub(crate) fn canonical_address(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
