@@ -1,10 +1,12 @@
 //! What an event is about, in the 64 bits that the kernel keeps for it.
 
-/// EventSource, a number of the source's own, generation and key.
+use slab::Slab;
+
+/// Source, a number of the source's own, generation and slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct EventToken(u64);
 
-/// What source of thing has news.
+/// What an event comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum EventSource {
@@ -52,7 +54,7 @@ impl EventToken {
         )
     }
 
-    /// The same key, another source, and a number.
+    /// The same key with another source and a number.
     pub(crate) fn with(self, source: EventSource, number: u8) -> Self {
         Self(self.0 & 0xffff_ffff_ffff | u64::from(number) << 48 | u64::from(source as u8) << 56)
     }
@@ -82,67 +84,62 @@ impl EventToken {
     }
 }
 
-/// A key in [`SlotTable`], and which of those that had it one after the other.
+/// The key of an entry in a [`SlotTable`]: its slot, and which of the entries that had this slot one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct SlotKey {
     pub(crate) index: u32,
     pub(crate) generation: u32,
 }
 
-/// Things by key. A key is used again, but never mistaken for what had it before.
+/// Bits of a generation that a token has room for.
+const GENERATION_MASK: u32 = 0xff_ffff;
+
+/// Entries by key. A slot is used again, but a key never finds what came after its own entry.
 #[derive(Debug)]
 pub(crate) struct SlotTable<T> {
-    entries: Vec<(u32, Option<T>)>,
-    free: Vec<u32>,
+    entries: Slab<(u32, T)>,
+    /// Of the next entry. An old key would be mistaken only after 2^24 others, and none is kept that long.
+    next_generation: u32,
 }
 
 impl<T> SlotTable<T> {
     pub(crate) fn new() -> Self {
-        Self { entries: Vec::new(), free: Vec::new() }
+        Self { entries: Slab::new(), next_generation: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.entries.len() - self.free.len()
+        self.entries.len()
     }
 
     pub(crate) fn insert(&mut self, value: T) -> SlotKey {
-        if let Some(index) = self.free.pop()
-            && let Some((generation, entry)) = self.entries.get_mut(index as usize)
-        {
-            *generation = (*generation + 1) & 0xff_ffff;
-            *entry = Some(value);
-            return SlotKey { index, generation: *generation };
-        }
-        let index = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
-        self.entries.push((0, Some(value)));
-        SlotKey { index, generation: 0 }
+        let generation = self.next_generation;
+        self.next_generation = (generation + 1) & GENERATION_MASK;
+        SlotKey { index: slot_number(self.entries.insert((generation, value))), generation }
     }
 
     pub(crate) fn get_mut(&mut self, key: SlotKey) -> Option<&mut T> {
-        let (generation, entry) = self.entries.get_mut(key.index as usize)?;
-        entry.as_mut().filter(|_| *generation == key.generation)
+        let (generation, value) = self.entries.get_mut(key.index as usize)?;
+        (*generation == key.generation).then_some(value)
     }
 
     pub(crate) fn remove(&mut self, key: SlotKey) -> Option<T> {
-        let (generation, entry) = self.entries.get_mut(key.index as usize)?;
-        if *generation != key.generation {
-            return None;
-        }
-        let value = entry.take()?;
-        self.free.push(key.index);
-        Some(value)
+        self.get_mut(key)?;
+        self.entries.try_remove(key.index as usize).map(|(_, value)| value)
     }
 
-    /// Where there is something now.
+    /// The keys of all entries.
     pub(crate) fn keys(&self) -> Vec<SlotKey> {
-        let table = self.entries.iter().enumerate().filter(|(_, (_, entry))| entry.is_some());
-        table
-            .map(|(index, (generation, _))| SlotKey {
-                index: u32::try_from(index).unwrap_or(u32::MAX),
-                generation: *generation,
-            })
-            .collect()
+        let key = |(index, (generation, _)): (usize, &(u32, T))| SlotKey {
+            index: slot_number(index),
+            generation: *generation,
+        };
+        self.entries.iter().map(key).collect()
     }
+}
+
+/// Far more slots than a run has descriptors.
+fn slot_number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
