@@ -69,7 +69,7 @@ impl BrokerControl {
         &self.wake
     }
 
-    pub(crate) fn order(&self) -> BrokerOrder {
+    pub(crate) fn read_order(&self) -> BrokerOrder {
         let mut number = [0; 8];
         let _ = rustix::io::read(&self.wake, &mut number);
         *self.order.lock().unwrap_or_else(PoisonError::into_inner)
@@ -102,7 +102,7 @@ impl Broker {
     /// Whether connections to this port, of any address, come here.
     #[must_use]
     pub fn serves(&self, port: u16) -> bool {
-        port == DNS_PORT || self.policy.rules.iter().any(|rule| rule.has(port, Transport::Tcp))
+        port == DNS_PORT || self.policy.rules.iter().any(|rule| rule.grants_port(port, Transport::Tcp))
     }
 
     /// Whether a connection to this address would be refused, whoever makes it: its name, if it stands for one, and why.

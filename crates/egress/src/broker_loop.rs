@@ -228,7 +228,7 @@ impl BrokerLoop {
             if self.until.is_some_and(|until| now >= until || self.has_nothing_left()) {
                 break;
             }
-            let patience = self.patience(now);
+            let patience = self.next_timeout(now);
             events.clear();
             match epoll::wait(
                 &self.shared.epoll,
@@ -251,7 +251,7 @@ impl BrokerLoop {
         self.finish();
     }
 
-    fn patience(&mut self, now: Instant) -> Option<Timespec> {
+    fn next_timeout(&mut self, now: Instant) -> Option<Timespec> {
         if !self.again.is_empty() {
             return Some(Timespec { tv_sec: 0, tv_nsec: 0 });
         }
@@ -265,7 +265,7 @@ impl BrokerLoop {
     fn serve(&mut self, token: EventToken, flags: EventFlags, now: Instant) {
         match token.source() {
             EventSource::Control => self.follow_order(now),
-            EventSource::Lookups => self.resolved(now),
+            EventSource::Lookups => self.serve_resolved(now),
             EventSource::Listener => self.accept(token.key().index as usize, now),
             EventSource::Client | EventSource::Server | EventSource::Dial => {
                 if let Some(connection) = self.connections.get_mut(token.key()) {
@@ -288,7 +288,7 @@ impl BrokerLoop {
 
     /// The launching program says that the run is over.
     fn follow_order(&mut self, now: Instant) {
-        match self.shared.control.order() {
+        match self.shared.control.read_order() {
             BrokerOrder::GoOn => {}
             BrokerOrder::Drain(patience) => {
                 self.shared.is_draining = true;
@@ -310,7 +310,7 @@ impl BrokerLoop {
         self.connections.len() == 0 && !self.datagrams.is_waiting()
     }
 
-    fn resolved(&mut self, now: Instant) {
+    fn serve_resolved(&mut self, now: Instant) {
         let names = self.shared.lookups.collect_answered(now);
         for key in self.connections.keys() {
             let waits =
@@ -319,7 +319,7 @@ impl BrokerLoop {
                 self.advance(EventToken::new(EventSource::Client, key), now);
             }
         }
-        self.datagrams.resolved(&mut self.shared, now);
+        self.datagrams.serve_resolved(&mut self.shared, now);
     }
 
     fn advance(&mut self, token: EventToken, now: Instant) {
@@ -342,7 +342,7 @@ impl BrokerLoop {
             ConnectionStep::Over(ending) => {
                 if let Some(mut connection) = self.connections.remove(key) {
                     connection.release_buffers(&mut self.shared);
-                    self.shared.log.record(connection.end(ending, now));
+                    self.shared.log.record(connection.finish(ending, now));
                 }
                 self.accept_again(now);
             }
@@ -366,8 +366,8 @@ impl BrokerLoop {
             self.accept_again = None;
             self.accept_again(now);
         }
-        self.name_streams.sweep(now);
-        self.datagrams.sweep(&mut self.shared, now);
+        self.name_streams.end_idle(now);
+        self.datagrams.end_idle(&mut self.shared, now);
     }
 
     fn accept(&mut self, index: usize, now: Instant) {
@@ -379,7 +379,7 @@ impl BrokerLoop {
             let port = *port;
             match rustix::net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
                 Ok(socket) if port == DNS_PORT => self.name_streams.accept(socket, &mut self.shared, now),
-                Ok(socket) => self.admit(socket, now),
+                Ok(socket) => self.serve_accepted(socket, now),
                 Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
                     return self.pause_accepting(Some(now + ACCEPT_BACKOFF));
                 }
@@ -413,7 +413,7 @@ impl BrokerLoop {
     }
 
     /// Lets a connection in, or breaks it off.
-    fn admit(&mut self, socket: OwnedFd, now: Instant) {
+    fn serve_accepted(&mut self, socket: OwnedFd, now: Instant) {
         let Ok(to) = rustix::net::getsockname(&socket).map(SocketAddr::try_from) else { return };
         let Ok(to) = to.map(canonical_address) else { return };
         let action = AttemptAction::Reach(Transport::Tcp);
@@ -443,7 +443,7 @@ impl BrokerLoop {
         let now = Instant::now();
         for key in self.connections.keys() {
             if let Some(connection) = self.connections.remove(key) {
-                self.shared.log.record(connection.end(ConnectionEnding::End(AttemptEnd::RunEnded), now));
+                self.shared.log.record(connection.finish(ConnectionEnding::End(AttemptEnd::RunEnded), now));
             }
         }
         self.datagrams.finish(&mut self.shared, now);

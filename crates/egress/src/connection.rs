@@ -244,7 +244,7 @@ impl ProgramConnection {
     }
 
     /// Closes both sides as the ending has it, and says how it went.
-    pub(crate) fn end(mut self, ending: ConnectionEnding, now: Instant) -> Attempt {
+    pub(crate) fn finish(mut self, ending: ConnectionEnding, now: Instant) -> Attempt {
         self.attempt.server_name = self.gate.server_name().map(str::to_owned);
         self.attempt.sent = self.up.bytes;
         self.attempt.received = self.down.bytes;

@@ -19,7 +19,7 @@ use crate::connection::{ConnectionEnding, DialTarget};
 use crate::dns::answer::DnsTransport;
 use crate::event_token::{EventSource, EventToken, SlotKey, SlotTable};
 use crate::lookup::own_addresses;
-use crate::name_service::reply;
+use crate::name_service::answer_query;
 use crate::rule::{DNS_PORT, Transport};
 
 /// How long a conversation may be silent.
@@ -114,7 +114,7 @@ impl DatagramService {
             let to = canonical_address(SocketAddr::new(received.to, port));
             let bytes = shared.buffers.scratch.get(..received.count).unwrap_or_default().to_vec();
             if port == DNS_PORT {
-                if let Some(reply) = reply(&bytes, to, DnsTransport::Udp, shared, now) {
+                if let Some(reply) = answer_query(&bytes, to, DnsTransport::Udp, shared, now) {
                     send_inside(socket, &reply, to, received.client);
                 }
             } else {
@@ -218,7 +218,7 @@ impl DatagramService {
         }
     }
 
-    pub(crate) fn resolved(&mut self, shared: &mut BrokerShared, now: Instant) {
+    pub(crate) fn serve_resolved(&mut self, shared: &mut BrokerShared, now: Instant) {
         for key in self.flows.keys() {
             if self.flows.get_mut(key).is_some_and(|flow| flow.outside.is_none()) {
                 self.advance(key, shared, now);
@@ -255,7 +255,7 @@ impl DatagramService {
         }
     }
 
-    pub(crate) fn sweep(&mut self, shared: &mut BrokerShared, now: Instant) {
+    pub(crate) fn end_idle(&mut self, shared: &mut BrokerShared, now: Instant) {
         if self.next_sweep.is_none_or(|at| now < at) {
             return;
         }

@@ -73,7 +73,7 @@ struct LookupWork {
 }
 
 impl LookupShared {
-    fn work(&self) -> MutexGuard<'_, LookupWork> {
+    fn lock(&self) -> MutexGuard<'_, LookupWork> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -98,7 +98,7 @@ impl NameLookups {
             _ => {}
         }
         self.known.insert(name.to_owned(), CachedLookup::Asked);
-        let mut work = self.shared.work();
+        let mut work = self.shared.lock();
         work.names.push_back(name.to_owned());
         if work.threads < MOST_THREADS {
             let (shared, resolver) = (Arc::clone(&self.shared), self.resolver);
@@ -124,7 +124,7 @@ impl NameLookups {
     pub(crate) fn collect_answered(&mut self, now: Instant) -> Vec<String> {
         let mut number = [0; 8];
         let _ = rustix::io::read(&self.shared.answered, &mut number);
-        let answers = std::mem::take(&mut self.shared.work().answers);
+        let answers = std::mem::take(&mut self.shared.lock().answers);
         let mut names = Vec::new();
         for (name, resolved) in answers {
             let failures = self.failures.entry(name.clone()).or_default();
@@ -144,7 +144,7 @@ impl NameLookups {
 /// The run is over: what was not yet asked for is not asked for any more.
 impl Drop for NameLookups {
     fn drop(&mut self) {
-        self.shared.work().names.clear();
+        self.shared.lock().names.clear();
     }
 }
 
@@ -152,7 +152,7 @@ impl Drop for NameLookups {
 fn run_worker(shared: &LookupShared, resolver: Option<IpAddr>) {
     loop {
         let name = {
-            let mut work = shared.work();
+            let mut work = shared.lock();
             let Some(name) = work.names.pop_front() else {
                 work.threads -= 1;
                 return;
@@ -160,7 +160,7 @@ fn run_worker(shared: &LookupShared, resolver: Option<IpAddr>) {
             name
         };
         let answer = resolve(&name, resolver);
-        shared.work().answers.push((name, answer));
+        shared.lock().answers.push((name, answer));
         // Cannot fail but by counting to the end of numbers.
         let _ = rustix::io::write(&shared.answered, &1_u64.to_ne_bytes());
     }
@@ -255,19 +255,19 @@ mod tests {
     fn a_name_that_does_not_exist_is_asked_for_ever_more_seldom() {
         let mut lookups = NameLookups::new(Some([127, 0, 0, 1].into())).unwrap();
         // Nobody is asked here.
-        lookups.shared.work().threads = MOST_THREADS;
+        lookups.shared.lock().threads = MOST_THREADS;
         let now = Instant::now();
         for (round, seconds) in [1, 2, 4, 8, 16, 30, 30].into_iter().enumerate() {
-            lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
+            lookups.shared.lock().answers.push(("a.test".into(), Err("no".into())));
             lookups.collect_answered(now);
             let just_before = now + Duration::from_millis(seconds * 1000 - 1);
             assert!(lookups.look_up("a.test", just_before).is_some(), "round {round}");
             assert!(lookups.look_up("a.test", now + Duration::from_secs(seconds)).is_none(), "round {round}");
         }
         let meaning = NameAddresses { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]) };
-        lookups.shared.work().answers.push(("a.test".into(), Ok(meaning)));
+        lookups.shared.lock().answers.push(("a.test".into(), Ok(meaning)));
         lookups.collect_answered(now);
-        lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
+        lookups.shared.lock().answers.push(("a.test".into(), Err("no".into())));
         lookups.collect_answered(now);
         assert!(
             lookups.look_up("a.test", now + Duration::from_secs(1)).is_none(),
@@ -280,20 +280,20 @@ mod tests {
         let mut lookups = NameLookups::new(Some([127, 0, 0, 1].into())).unwrap();
         let shared = Arc::clone(&lookups.shared);
         // As if all threads waited for a resolver that does not answer.
-        shared.work().threads = MOST_THREADS;
+        shared.lock().threads = MOST_THREADS;
         assert!(lookups.look_up("a.test", Instant::now()).is_none());
-        assert_eq!(shared.work().names.len(), 1);
+        assert_eq!(shared.lock().names.len(), 1);
         drop(lookups);
-        assert!(shared.work().names.is_empty());
+        assert!(shared.lock().names.is_empty());
     }
 
     #[test]
     fn an_answer_is_kept_and_a_failure_for_a_moment() {
         let mut lookups = NameLookups::new(Some([127, 0, 0, 1].into())).unwrap();
         let now = Instant::now();
-        lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
+        lookups.shared.lock().answers.push(("a.test".into(), Err("no".into())));
         let meaning = NameAddresses { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]) };
-        lookups.shared.work().answers.push(("b.test".into(), Ok(meaning)));
+        lookups.shared.lock().answers.push(("b.test".into(), Ok(meaning)));
         assert_eq!(lookups.collect_answered(now), ["a.test", "b.test"]);
         assert!(lookups.look_up("a.test", now).unwrap().is_err());
         assert!(lookups.look_up("b.test", now + KEPT / 2).unwrap().is_ok());

@@ -20,7 +20,7 @@ const MOST: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Answers one question, and writes down that it was asked.
-pub(crate) fn reply(
+pub(crate) fn answer_query(
     packet: &[u8],
     asked: SocketAddr,
     over: DnsTransport,
@@ -46,7 +46,7 @@ fn lookup_attempt(
         AttemptVerdict::Refused(reason)
     } else {
         let name = normalise_name(&question.name).unwrap_or_default();
-        let rule = shared.policy.rules.iter().find(|rule| rule.names(&name));
+        let rule = shared.policy.rules.iter().find(|rule| rule.grants_name(&name));
         AttemptVerdict::Allowed(rule.map(ToString::to_string).unwrap_or_default())
     };
     Attempt::new(AttemptAction::LookUp, Some(question.name), asked, caller, verdict)
@@ -105,7 +105,7 @@ impl NameStreams {
     }
 
     /// Ends those that have been silent for too long.
-    pub(crate) fn sweep(&mut self, now: Instant) {
+    pub(crate) fn end_idle(&mut self, now: Instant) {
         if self.0.len() == 0 {
             return;
         }
@@ -133,7 +133,7 @@ impl NameStream {
         while let Some((length, rest)) = self.buffered.split_first_chunk::<2>() {
             let length = usize::from(u16::from_be_bytes(*length));
             let Some(question) = rest.get(..length) else { break };
-            let reply = reply(question, self.asked, DnsTransport::Tcp, shared, now)?;
+            let reply = answer_query(question, self.asked, DnsTransport::Tcp, shared, now)?;
             let mut framed = u16::try_from(reply.len()).ok()?.to_be_bytes().to_vec();
             framed.extend_from_slice(&reply);
             let sent = rustix::net::send(&self.socket, &framed, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);

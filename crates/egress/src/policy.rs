@@ -97,7 +97,7 @@ impl EgressPolicy {
         port: u16,
         transport: Transport,
     ) -> impl Iterator<Item = &NetworkRule> {
-        self.rules.iter().filter(move |rule| rule.names(name) && rule.has(port, transport))
+        self.rules.iter().filter(move |rule| rule.grants_name(name) && rule.grants_port(port, transport))
     }
 
     /// The rule that grants an address. One of a special kind is granted only by a range that means that kind.
@@ -112,7 +112,7 @@ impl EgressPolicy {
             let RuleDestination::Range(range) = &rule.to else { return false };
             let means_it =
                 special_block.as_ref().is_none_or(|special_block| special_block.block.contains(range));
-            range.contains(&address) && means_it && rule.has(port, transport)
+            range.contains(&address) && means_it && rule.grants_port(port, transport)
         })
     }
 

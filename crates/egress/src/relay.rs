@@ -74,7 +74,7 @@ impl RelayBuffers {
     }
 
     /// `None` where there are too many, or the launching program has no descriptors left: bytes are copied then.
-    fn pipe(&mut self) -> Option<SplicePipe> {
+    fn take_pipe(&mut self) -> Option<SplicePipe> {
         if let Some(pipe) = self.pipes.pop() {
             return Some(pipe);
         }
@@ -318,7 +318,7 @@ impl RelayDirection {
 
     fn fill_pipe(&mut self, from: &mut SocketSide, buffers: &mut RelayBuffers) -> Result<(), RelayFailure> {
         if self.pipe.is_none() {
-            self.pipe = buffers.pipe();
+            self.pipe = buffers.take_pipe();
         }
         let Some(pipe) = &self.pipe else {
             self.bulk = false;
@@ -421,14 +421,14 @@ mod tests {
     fn there_are_only_so_many_pipes() {
         const MOST_PIPES: usize = 64;
         let mut buffers = RelayBuffers::new(MOST_PIPES);
-        let mut taken: Vec<SplicePipe> = (0..MOST_PIPES).map(|_| buffers.pipe().unwrap()).collect();
-        assert!(buffers.pipe().is_none());
+        let mut taken: Vec<SplicePipe> = (0..MOST_PIPES).map(|_| buffers.take_pipe().unwrap()).collect();
+        assert!(buffers.take_pipe().is_none());
         drop(taken.pop());
-        taken.push(buffers.pipe().unwrap());
-        assert!(buffers.pipe().is_none());
+        taken.push(buffers.take_pipe().unwrap());
+        assert!(buffers.take_pipe().is_none());
         buffers.give_back(taken.pop().unwrap());
         assert!(
-            buffers.pipe().is_some() && buffers.pipe().is_some(),
+            buffers.take_pipe().is_some() && buffers.take_pipe().is_some(),
             "one that was given back, and one for it"
         );
     }

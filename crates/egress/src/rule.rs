@@ -151,7 +151,7 @@ impl NetworkRule {
     }
 
     /// Whether it grants a name, which is in the form that [`normalise_name`] gives.
-    pub(crate) fn names(&self, name: &str) -> bool {
+    pub(crate) fn grants_name(&self, name: &str) -> bool {
         match &self.to {
             RuleDestination::Name(granted) => granted == name,
             RuleDestination::Below(base) => {
@@ -166,7 +166,7 @@ impl NetworkRule {
         matches!(&self.to, RuleDestination::Range(range) if range.prefix_len() == range.max_prefix_len())
     }
 
-    pub(crate) fn has(&self, port: u16, transport: Transport) -> bool {
+    pub(crate) fn grants_port(&self, port: u16, transport: Transport) -> bool {
         self.ports.contains(&port) && self.protocol.transport() == transport
     }
 }

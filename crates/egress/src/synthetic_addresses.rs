@@ -67,7 +67,7 @@ impl SyntheticAddresses {
         if let Some(&number) = self.numbers.get(&name) {
             return known(number);
         }
-        let Some(below) = self.bases.iter().find_map(|base| below(&name, base)) else {
+        let Some(below) = self.bases.iter().find_map(|base| part_below(&name, base)) else {
             return NameLookup::Refused(RefusalReason::NotGranted);
         };
         if looks_like_data(below) {
@@ -102,7 +102,7 @@ impl SyntheticAddresses {
     /// would be to say so of all below it (RFC 8020). The empty name is the root.
     pub(crate) fn is_above(&self, name: &str) -> bool {
         let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
-        let covers = |granted: &String| name.is_empty() || below(granted, &name).is_some();
+        let covers = |granted: &String| name.is_empty() || part_below(granted, &name).is_some();
         self.allotted.iter().any(covers) || self.bases.iter().any(|base| *base == name || covers(base))
     }
 
@@ -126,7 +126,7 @@ fn known(number: u32) -> NameLookup {
 }
 
 /// The part of a name left of a base, without the dot between them.
-fn below<'a>(name: &'a str, base: &str) -> Option<&'a str> {
+fn part_below<'a>(name: &'a str, base: &str) -> Option<&'a str> {
     name.strip_suffix(base)?.strip_suffix('.').filter(|rest| !rest.is_empty())
 }
 

@@ -82,12 +82,12 @@ pub fn tap_filter(listens: &ListenPorts, transport: Transport, is_v6: bool) -> V
             program.push(EQUAL, 0, skip, 0);
         }
         program.load(LOAD_WORD, NETWORK_HEADER + 36);
-        program.unless(1);
+        program.accept_unless(1);
         program.push(SET_INDEX, 0, 0, 0);
     } else {
         program.load(LOAD_WORD, 16);
         program.and(0xff00_0000);
-        program.unless(0x7f00_0000);
+        program.accept_unless(0x7f00_0000);
         program.load(LOAD_HEADER_LENGTH, 0);
     }
     match transport {
@@ -95,16 +95,16 @@ pub fn tap_filter(listens: &ListenPorts, transport: Transport, is_v6: bool) -> V
             // SYN without ACK.
             program.load(LOAD_BYTE_AT, 13);
             program.and(0x12);
-            program.only(0x02);
+            program.accept_only(0x02);
             program.load(LOAD_HALF_AT, 2);
-            listens.streams.iter().for_each(|port| program.unless((*port).into()));
+            listens.streams.iter().for_each(|port| program.accept_unless((*port).into()));
         }
         Transport::Udp => {
             // From a port that is served, it is an answer.
             program.load(LOAD_HALF_AT, 0);
-            listens.datagrams.iter().for_each(|port| program.unless((*port).into()));
+            listens.datagrams.iter().for_each(|port| program.accept_unless((*port).into()));
             program.load(LOAD_HALF_AT, 2);
-            listens.datagrams.iter().for_each(|port| program.unless((*port).into()));
+            listens.datagrams.iter().for_each(|port| program.accept_unless((*port).into()));
         }
     }
     program.push(RETURN, 0, 0, LOOKED_AT);
@@ -143,13 +143,13 @@ impl BpfProgram {
     }
 
     /// Ends with nothing if what was loaded is `value`.
-    fn unless(&mut self, value: u32) {
+    fn accept_unless(&mut self, value: u32) {
         self.push(EQUAL, 0, 1, value);
         self.push(RETURN, 0, 0, 0);
     }
 
     /// Ends with nothing if what was loaded is not `value`.
-    fn only(&mut self, value: u32) {
+    fn accept_only(&mut self, value: u32) {
         self.push(EQUAL, 1, 0, value);
         self.push(RETURN, 0, 0, 0);
     }

@@ -185,12 +185,12 @@ fn reads_as_text(part: &str) -> bool {
         })
     };
     let long = part.len() >= LONG_ENOUGH;
-    (long && (is_text(grouped(part, 16, 4)) || is_text(grouped(part, 32, 5))))
+    (long && (is_text(group_bits(part, 16, 4)) || is_text(group_bits(part, 32, 5))))
         || (part.len() >= 12 && is_text(decimal(part)))
 }
 
 /// Bytes from letters of so many bits each. A byte that is not complete at the end is left out.
-fn grouped(part: &str, radix: u32, bits: u32) -> Option<Vec<u8>> {
+fn group_bits(part: &str, radix: u32, bits: u32) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(part.len());
     let (mut held, mut count) = (0_u32, 0);
     for letter in part.bytes() {

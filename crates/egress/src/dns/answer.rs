@@ -72,15 +72,15 @@ pub(crate) fn answer(names: &mut SyntheticAddresses, packet: &[u8], over: DnsTra
         return None;
     }
     if header.flags & flag::OPCODE != 0 {
-        return Some(bare(header, ResponseCode::NotImplemented));
+        return Some(bare_reply(header, ResponseCode::NotImplemented));
     }
     if header.questions != 1 || (over == DnsTransport::Udp && packet.len() > MOST_DATAGRAM) {
-        return Some(bare(header, ResponseCode::FormatError));
+        return Some(bare_reply(header, ResponseCode::FormatError));
     }
     let Ok(query) = ParsedQuery::read(header, &mut reader, packet) else {
-        return Some(bare(header, ResponseCode::FormatError));
+        return Some(bare_reply(header, ResponseCode::FormatError));
     };
-    let outcome = outcome(names, &query);
+    let outcome = judge_query(names, &query);
     let question =
         DnsQuestion { name: query.name.escaped(), kind: query.kind, refused: outcome.refused.clone() };
     Some(DnsReply { reply: query.reply(&outcome), question: Some(question) })
@@ -124,7 +124,7 @@ impl QuestionOutcome {
     }
 }
 
-fn outcome(names: &mut SyntheticAddresses, query: &ParsedQuery<'_>) -> QuestionOutcome {
+fn judge_query(names: &mut SyntheticAddresses, query: &ParsedQuery<'_>) -> QuestionOutcome {
     if query.edns.is_some_and(|edns| edns.version != 0) {
         return QuestionOutcome::error(ResponseCode::BadVersion, None);
     }
@@ -174,8 +174,8 @@ impl<'a> ParsedQuery<'a> {
         packet: &'a [u8],
     ) -> Result<Self, MalformedMessage> {
         let name = reader.plain_name()?;
-        let (kind, class) = (reader.word()?, reader.word()?);
-        let question = packet.get(HEADER..reader.place()).ok_or(MalformedMessage)?;
+        let (kind, class) = (reader.read_u16()?, reader.read_u16()?);
+        let question = packet.get(HEADER..reader.position()).ok_or(MalformedMessage)?;
         for _ in 0..u32::from(header.answers) + u32::from(header.authorities) {
             reader.record()?;
         }
@@ -226,7 +226,7 @@ impl<'a> ParsedQuery<'a> {
         if let Some(edns) = self.edns {
             let [_, high] = (code >> 4).to_be_bytes();
             let dnssec_ok = if edns.dnssec_ok { DNSSEC_OK } else { 0 };
-            let explanation = outcome.refused.as_ref().map(explained).unwrap_or_default();
+            let explanation = outcome.refused.as_ref().map(explain_refusal).unwrap_or_default();
             out.push(0);
             write_record(&mut out, OPT, PAYLOAD, (u32::from(high) << 24) | dnssec_ok, &explanation);
         }
@@ -238,7 +238,7 @@ impl<'a> ParsedQuery<'a> {
 fn are_options(data: &[u8]) -> bool {
     let mut reader = DnsReader::new(data);
     while !reader.is_at_end() {
-        let length = reader.word().and_then(|_| reader.word());
+        let length = reader.read_u16().and_then(|_| reader.read_u16());
         if length.and_then(|length| reader.bytes(length.into())).is_err() {
             return false;
         }
@@ -254,7 +254,7 @@ fn reply_header(asked: DnsHeader, code: u16) -> DnsHeader {
 }
 
 /// A reply to what cannot be read further than its header.
-fn bare(asked: DnsHeader, code: ResponseCode) -> DnsReply {
+fn bare_reply(asked: DnsHeader, code: ResponseCode) -> DnsReply {
     let mut reply = Vec::with_capacity(HEADER);
     reply_header(asked, code as u16).write(&mut reply);
     DnsReply { reply, question: None }
@@ -280,7 +280,7 @@ fn soa() -> Vec<u8> {
 }
 
 /// A reason as an option of EDNS.
-fn explained(reason: &RefusalReason) -> Vec<u8> {
+fn explain_refusal(reason: &RefusalReason) -> Vec<u8> {
     let text = reason.to_string();
     let length = u16::try_from(text.len() + 2).unwrap_or_default();
     let mut option = Vec::with_capacity(text.len() + 6);

@@ -250,7 +250,11 @@ pub(super) fn read(
     let ours = header.id == asked.id
         && header.flags & (flag::RESPONSE | flag::OPCODE) == flag::RESPONSE
         && header.questions == 1;
-    if !ours || !reader.plain_name()?.is_same(name) || reader.word()? != asked.kind || reader.word()? != IN {
+    if !ours
+        || !reader.plain_name()?.is_same(name)
+        || reader.read_u16()? != asked.kind
+        || reader.read_u16()? != IN
+    {
         return Err(MalformedMessage);
     }
     if header.flags & flag::TRUNCATED != 0 {
@@ -271,7 +275,7 @@ pub(super) fn read(
         if record.kind == CNAME {
             let mut data = DnsReader::at(message, record.data_at);
             let to = data.name()?;
-            if data.place() != record.data_at + record.data.len() {
+            if data.position() != record.data_at + record.data.len() {
                 return Err(MalformedMessage);
             }
             aliases.push((record.owner, to));

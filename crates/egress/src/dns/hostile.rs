@@ -31,7 +31,7 @@ pub fn dns_answer(packet: &[u8]) {
         let header = reader.header().expect("a header");
         let question = (header.questions == 1).then(|| {
             let name = reader.plain_name().expect("a name");
-            (name, reader.word().expect("a type"), reader.word().expect("a class"))
+            (name, reader.read_u16().expect("a type"), reader.read_u16().expect("a class"))
         });
         assert_eq!(question.is_some(), answered.question.is_some());
         for _ in 0..header.answers {

@@ -93,7 +93,7 @@ impl<'a> DnsReader<'a> {
     }
 
     /// How far was read.
-    pub(crate) fn place(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.at
     }
 
@@ -112,7 +112,7 @@ impl<'a> DnsReader<'a> {
         self.bytes(1)?.first().copied().ok_or(MalformedMessage)
     }
 
-    pub(crate) fn word(&mut self) -> Result<u16, MalformedMessage> {
+    pub(crate) fn read_u16(&mut self) -> Result<u16, MalformedMessage> {
         self.bytes(2)?.try_into().map(u16::from_be_bytes).map_err(|_| MalformedMessage)
     }
 
@@ -122,12 +122,12 @@ impl<'a> DnsReader<'a> {
 
     pub(crate) fn header(&mut self) -> Result<DnsHeader, MalformedMessage> {
         Ok(DnsHeader {
-            id: self.word()?,
-            flags: self.word()?,
-            questions: self.word()?,
-            answers: self.word()?,
-            authorities: self.word()?,
-            additionals: self.word()?,
+            id: self.read_u16()?,
+            flags: self.read_u16()?,
+            questions: self.read_u16()?,
+            answers: self.read_u16()?,
+            authorities: self.read_u16()?,
+            additionals: self.read_u16()?,
         })
     }
 
@@ -172,8 +172,8 @@ impl<'a> DnsReader<'a> {
 
     pub(crate) fn record(&mut self) -> Result<DnsRecord<'a>, MalformedMessage> {
         let owner = self.name()?;
-        let (kind, class, ttl) = (self.word()?, self.word()?, self.double_word()?);
-        let length = self.word()?;
+        let (kind, class, ttl) = (self.read_u16()?, self.read_u16()?, self.double_word()?);
+        let length = self.read_u16()?;
         let data_at = self.at;
         Ok(DnsRecord { owner, kind, class, ttl, data: self.bytes(length.into())?, data_at })
     }

@@ -87,7 +87,7 @@ impl HttpGate {
         self.settled == Some(GateDecision::Open)
     }
 
-    fn head(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
+    fn judge_head(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
         let Some(end) = self.section.end(bytes, MOST_HELD).ok_or(RefusalReason::NotHttp)? else {
             return Ok(GateStep::Wait);
         };
@@ -122,7 +122,7 @@ impl HttpGate {
         Ok(GateStep::Pass(end))
     }
 
-    fn trailers(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
+    fn judge_trailers(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
         let end = match bytes {
             [b'\r', b'\n', ..] => 2,
             [] | [b'\r'] => return Ok(GateStep::Wait),
@@ -149,7 +149,7 @@ impl StepwiseGate for HttpGate {
             return Ok(GateStep::Wait);
         }
         match self.stage {
-            RequestStage::Head => self.head(bytes),
+            RequestStage::Head => self.judge_head(bytes),
             RequestStage::Body(left) => {
                 let count = part_of(left, bytes);
                 let left = left - count as u64;
@@ -170,19 +170,19 @@ impl StepwiseGate for HttpGate {
                 [b'\r'] => Ok(GateStep::Wait),
                 _ => Err(RefusalReason::NotHttp),
             },
-            RequestStage::Trailers => self.trailers(bytes),
+            RequestStage::Trailers => self.judge_trailers(bytes),
             RequestStage::Upgrading if self.answer.is_to_come() && bytes.len() >= MOST_HELD => {
                 Err(RefusalReason::NotHttp)
             }
             RequestStage::Upgrading if self.answer.is_to_come() => Ok(GateStep::Wait),
             RequestStage::Upgrading => {
                 self.stage = RequestStage::Head;
-                self.head(bytes)
+                self.judge_head(bytes)
             }
         }
     }
 
-    fn settled(&mut self) -> &mut Option<GateDecision> {
+    fn decision(&mut self) -> &mut Option<GateDecision> {
         &mut self.settled
     }
 }

@@ -141,12 +141,12 @@ enum GateDecision {
 trait StepwiseGate {
     fn step(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason>;
 
-    fn settled(&mut self) -> &mut Option<GateDecision>;
+    fn decision(&mut self) -> &mut Option<GateDecision>;
 
     fn judge(&mut self, bytes: &[u8]) -> GateResult {
         let mut passed = 0;
         loop {
-            match self.settled() {
+            match self.decision() {
                 Some(GateDecision::Open) => return Ok(GatePassage { bytes: bytes.len(), open: true }),
                 Some(GateDecision::Refused(reason)) if passed == 0 => return Err(reason.clone()),
                 Some(GateDecision::Refused(_)) => return Ok(GatePassage { bytes: passed, open: false }),
@@ -155,8 +155,8 @@ trait StepwiseGate {
             match self.step(bytes.get(passed..).unwrap_or_default()) {
                 Ok(GateStep::Pass(count)) => passed += count,
                 Ok(GateStep::Wait) => return Ok(GatePassage { bytes: passed, open: false }),
-                Ok(GateStep::Open) => *self.settled() = Some(GateDecision::Open),
-                Err(reason) => *self.settled() = Some(GateDecision::Refused(reason)),
+                Ok(GateStep::Open) => *self.decision() = Some(GateDecision::Open),
+                Err(reason) => *self.decision() = Some(GateDecision::Refused(reason)),
             }
         }
     }

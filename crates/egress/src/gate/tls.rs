@@ -83,7 +83,7 @@ impl TlsGate {
     }
 
     /// The beginning of the connection, up to the end of the first `ClientHello`.
-    fn greeting(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
+    fn judge_greeting(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
         match TlsOpening::of(bytes) {
             TlsOpening::Undecided => Ok(GateStep::Wait),
             TlsOpening::Tls => self.hello(bytes),
@@ -95,7 +95,7 @@ impl TlsGate {
 
     /// A `ClientHello` that begins here, with a record.
     fn hello(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
-        let end = match self.gathering.more(bytes) {
+        let end = match self.gathering.gather(bytes) {
             Ok(Some(end)) => end,
             Ok(None) => return Ok(GateStep::Wait),
             Err(record::BadHello) => return Err(RefusalReason::BadHello),
@@ -124,7 +124,7 @@ impl TlsGate {
     }
 
     /// A record after a `ClientHello`.
-    fn record(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
+    fn judge_record(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
         let Some(header) = bytes.first_chunk::<HEADER>() else { return Ok(GateStep::Wait) };
         let header = RecordHeader::read(*header).ok_or(RefusalReason::BadHello)?;
         match header.kind {
@@ -164,11 +164,11 @@ impl TlsGate {
 impl StepwiseGate for TlsGate {
     fn step(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
         let step = if !self.greeted {
-            self.greeting(bytes)
+            self.judge_greeting(bytes)
         } else if self.left > 0 {
             self.body(bytes)
         } else {
-            self.record(bytes)
+            self.judge_record(bytes)
         };
         match step {
             // A connection to an address was granted by its address. The name is only noted.
@@ -177,7 +177,7 @@ impl StepwiseGate for TlsGate {
         }
     }
 
-    fn settled(&mut self) -> &mut Option<GateDecision> {
+    fn decision(&mut self) -> &mut Option<GateDecision> {
         &mut self.settled
     }
 }

@@ -11,12 +11,12 @@
 //! # Which memory
 //!
 //! [`ProcessTree::measure`] takes what is cheap: resident pages, those of mapped files included, each as often as it is mapped, and memfds. What it
-//! says is never too little, so below a limit there is nothing more to ask. Above it, [`ProcessTree::over`] asks for shares: anonymous memory,
+//! says is never too little, so below a limit there is nothing more to ask. Above it, [`ProcessTree::over_limit`] asks for shares: anonymous memory,
 //! shared memory, swap and large pages, each page divided among the processes that have it (`Pss`), so that copies that are
 //! shared after a fork count once. Mapped files do not count there, the kernel can drop them at any time.
 //!
 //! Counted twice: a memfd that is mapped while it is open, and for a moment a process that is about to become another program
-//! (`vfork`), which is why [`ProcessTree::over`] wants to see it twice.
+//! (`vfork`), which is why [`ProcessTree::over_limit`] wants to see it twice.
 //!
 //! Not counted: files on tmpfs, which have a limit of their own; what the kernel holds for a process (pipes, sockets, page
 //! tables); memfds that are only on their way through a socket, or mapped, untouched and closed; shared memory that was let go
@@ -50,7 +50,7 @@ const COUNTED: [&str; 4] = ["RssAnon:", "RssShmem:", "VmSwap:", "HugetlbPages:"]
 /// One look at a tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct TreeUsage {
-    /// Bytes; never too little, see above. Ask [`ProcessTree::over`] before ending anything for it.
+    /// Bytes; never too little, see above. Ask [`ProcessTree::over_limit`] before ending anything for it.
     pub(crate) memory: u64,
     /// Processes and threads, those included that ended and were not waited for: they hold a number still.
     pub(crate) processes: u32,
@@ -214,11 +214,11 @@ impl ProcessTree {
 
     /// Whether the tree of the last measurement is over a limit by its exact sum, and was when this was asked before: then the sum, or
     /// as much of it as is over. To be asked after each measurement that was over.
-    pub(crate) fn over(&mut self, limit: u64) -> Option<u64> {
+    pub(crate) fn over_limit(&mut self, limit: u64) -> Option<u64> {
         // Without mapped files first, which is twenty times as fast and mostly says no.
         let mut sum = self.sum_until(limit, |tree, process| tree.status(process, &COUNTED));
         if sum > limit {
-            sum = self.sum_until(limit, Self::share);
+            sum = self.sum_until(limit, Self::proportional_share);
         }
         let was_over = std::mem::replace(&mut self.was_over, sum > limit);
         (was_over && sum > limit).then_some(sum)
@@ -238,16 +238,16 @@ impl ProcessTree {
     }
 
     /// A process's share of memory.
-    fn share(&mut self, process: TreeProcess) -> u64 {
+    fn proportional_share(&mut self, process: TreeProcess) -> u64 {
         self.task_path(process, "smaps_rollup");
         if !read_into(&self.path, &mut self.text) || self.text.is_empty() {
             return self.status(process, &COUNTED);
         }
         let keys = ["Pss_Anon:", "Pss_Shmem:", "SwapPss:", "Private_Hugetlb:", "Shared_Hugetlb:"];
-        match kilobytes(&self.text, &keys) {
+        match sum_kilobytes(&self.text, &keys) {
             // Before Linux 5.9 there was only one figure, with mapped files.
             (found, sum) if found & 1 == 0 => {
-                sum.saturating_add(kilobytes(&self.text, &["Pss:"]).1).saturating_mul(1024)
+                sum.saturating_add(sum_kilobytes(&self.text, &["Pss:"]).1).saturating_mul(1024)
             }
             (_, sum) => sum.saturating_mul(1024),
         }
@@ -259,7 +259,7 @@ impl ProcessTree {
         if !read_into(&self.path, &mut self.text) {
             return 0;
         }
-        kilobytes(&self.text, keys).1.saturating_mul(1024)
+        sum_kilobytes(&self.text, keys).1.saturating_mul(1024)
     }
 
     /// Adds the children of a process: those of each of its threads, since each has a list of its own.
@@ -278,7 +278,7 @@ impl ProcessTree {
             if !read_into(&self.path, &mut self.text) {
                 continue;
             }
-            for child in self.text.split(u8::is_ascii_whitespace).filter_map(number) {
+            for child in self.text.split(u8::is_ascii_whitespace).filter_map(parse_number) {
                 if self.living.len() < MAX_TASKS && self.seen.insert(child) {
                     self.living.push(TreeProcess { pid: child, task: child, threads: 1 });
                 }
@@ -344,7 +344,7 @@ impl ProcessTree {
                 self.task_path(TreeProcess { task: *thread, ..process }, "fd");
                 let Some(folder) = open_folder(&self.path) else { continue };
                 let mut files = Vec::new();
-                list(&folder, MAX_FILES, &mut files);
+                list_processes(&folder, MAX_FILES, &mut files);
                 for file in files {
                     looked_at += 1;
                     if looked_at > MAX_FILES {
@@ -400,31 +400,32 @@ impl ProcessStat {
         let mut fields =
             text.get(end + 1..)?.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
         // Behind the state.
-        let parent = number(fields.nth(1)?)?;
+        let parent = parse_number(fields.nth(1)?)?;
         // From the fifth field to the thirteenth.
         let mut fields = fields.skip(9);
-        let mut next = || fields.next().and_then(number::<i64>).and_then(|value| u64::try_from(value).ok());
+        let mut next =
+            || fields.next().and_then(parse_number::<i64>).and_then(|value| u64::try_from(value).ok());
         let own_ticks = next()?.saturating_add(next()?);
         let waited_ticks = next()?.saturating_add(next()?);
         let mut fields = fields.skip(2);
-        let threads = number(fields.next()?)?;
-        let pages = fields.nth(3).and_then(number::<i64>)?.max(0).unsigned_abs();
+        let threads = parse_number(fields.next()?)?;
+        let pages = fields.nth(3).and_then(parse_number::<i64>)?.max(0).unsigned_abs();
         Some(Self { parent, own_ticks, waited_ticks, threads, pages })
     }
 }
 
-fn number<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
+fn parse_number<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
     str::from_utf8(field).ok()?.parse().ok()
 }
 
 /// The sum of lines like `Pss_Anon:   12 kB`, and which of the keys were there.
-fn kilobytes(text: &[u8], keys: &[&str]) -> (u32, u64) {
+fn sum_kilobytes(text: &[u8], keys: &[&str]) -> (u32, u64) {
     let mut found = 0;
     let mut sum = 0_u64;
     for line in text.split(|byte| *byte == b'\n') {
         for (index, key) in keys.iter().enumerate() {
             let Some(rest) = line.strip_prefix(key.as_bytes()) else { continue };
-            let value = rest.trim_ascii().split(u8::is_ascii_whitespace).next().and_then(number::<u64>);
+            let value = rest.trim_ascii().split(u8::is_ascii_whitespace).next().and_then(parse_number::<u64>);
             found |= 1 << index;
             sum = sum.saturating_add(value.unwrap_or(0));
         }
@@ -458,16 +459,16 @@ fn open_folder(path: &str) -> Option<OwnedFd> {
 
 fn numbers_in(path: &str, most: usize, into: &mut Vec<i32>) {
     if let Some(folder) = open_folder(path) {
-        list(&folder, most, into);
+        list_processes(&folder, most, into);
     }
 }
 
 /// The entries of a folder that are numbers.
-fn list(folder: &OwnedFd, most: usize, into: &mut Vec<i32>) {
+fn list_processes(folder: &OwnedFd, most: usize, into: &mut Vec<i32>) {
     let mut buffer = [MaybeUninit::<u8>::uninit(); 8192];
     let mut entries = RawDir::new(folder, &mut buffer);
     while let Some(Ok(entry)) = entries.next() {
-        if let Some(entry) = number(entry.file_name().to_bytes()) {
+        if let Some(entry) = parse_number(entry.file_name().to_bytes()) {
             into.push(entry);
         }
         if into.len() >= most {

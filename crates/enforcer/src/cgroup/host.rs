@@ -56,28 +56,28 @@ pub(super) struct OwnGroup {
 impl CgroupHost {
     /// The host this process runs on.
     pub(crate) fn read(kernel: Arc<dyn CgroupKernel>) -> io::Result<Self> {
-        let mountinfo = bounded("/proc/self/mountinfo")?;
-        let cgroup = bounded("/proc/self/cgroup")?;
+        let mountinfo = read_bounded("/proc/self/mountinfo")?;
+        let cgroup = read_bounded("/proc/self/cgroup")?;
         Ok(Self::parse(&mountinfo, &cgroup, kernel))
     }
 
     /// The same from the texts of the two files.
     pub(crate) fn parse(mountinfo: &[u8], cgroup: &[u8], kernel: Arc<dyn CgroupKernel>) -> Self {
         let mounts = mountinfo.split(|byte| *byte == b'\n').filter_map(mount).collect();
-        let memberships = cgroup.split(|byte| *byte == b'\n').filter_map(membership).collect();
+        let memberships = cgroup.split(|byte| *byte == b'\n').filter_map(parse_membership).collect();
         Self { mounts, memberships, kernel }
     }
 
     /// Our group in the one hierarchy of version 2.
-    pub(super) fn unified(&self) -> Result<OwnGroup, String> {
+    pub(super) fn unified_group(&self) -> Result<OwnGroup, String> {
         let ours = self.memberships.iter().find(|membership| membership.controllers.is_empty());
-        self.place(&self.unified_mounts()?, ours.map(|ours| ours.path.as_path()), "cgroup2")
+        self.find_own_group(&self.unified_mounts()?, ours.map(|ours| ours.path.as_path()), "cgroup2")
     }
 
     /// The folder of another group of version 2, by its path as `/proc/PID/cgroup` has it.
     #[cfg(feature = "systemd")]
     pub(super) fn unified_folder(&self, path: &Path) -> Result<PathBuf, String> {
-        self.place(&self.unified_mounts()?, Some(path), "cgroup2").map(|own| own.folder)
+        self.find_own_group(&self.unified_mounts()?, Some(path), "cgroup2").map(|own| own.folder)
     }
 
     fn unified_mounts(&self) -> Result<Vec<&CgroupMount>, String> {
@@ -87,7 +87,7 @@ impl CgroupHost {
     }
 
     /// Our group in the hierarchy of version 1 that has a controller.
-    pub(super) fn legacy(&self, controller: &str) -> Result<OwnGroup, String> {
+    pub(super) fn legacy_group(&self, controller: &str) -> Result<OwnGroup, String> {
         let has = |list: &[String]| list.iter().any(|name| name == controller);
         let mounts: Vec<&CgroupMount> = self
             .mounts
@@ -98,16 +98,21 @@ impl CgroupHost {
             return Err(format!("no hierarchy with the {controller} controller is mounted"));
         }
         let ours = self.memberships.iter().find(|membership| has(&membership.controllers));
-        self.place(&mounts, ours.map(|ours| ours.path.as_path()), controller)
+        self.find_own_group(&mounts, ours.map(|ours| ours.path.as_path()), controller)
     }
 
     /// The first mount that shows our group, can be written to and is not hidden under another mount.
-    fn place(&self, mounts: &[&CgroupMount], ours: Option<&Path>, what: &str) -> Result<OwnGroup, String> {
+    fn find_own_group(
+        &self,
+        mounts: &[&CgroupMount],
+        ours: Option<&Path>,
+        what: &str,
+    ) -> Result<OwnGroup, String> {
         let ours = ours.ok_or_else(|| format!("/proc/self/cgroup does not name our {what} group"))?;
         let mut reason = String::new();
         for mount in mounts {
             let point = mount.point.display();
-            let Some(relative) = below(&mount.root, ours) else {
+            let Some(relative) = group_below(&mount.root, ours) else {
                 reason = format!("the {what} group {} is outside what {point} shows", ours.display());
                 continue;
             };
@@ -135,7 +140,7 @@ impl fmt::Debug for CgroupHost {
     }
 }
 
-fn bounded(path: &str) -> io::Result<Vec<u8>> {
+fn read_bounded(path: &str) -> io::Result<Vec<u8>> {
     use std::io::Read as _;
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));
     let mut bytes = Vec::new();
@@ -164,20 +169,20 @@ fn mount(line: &[u8]) -> Option<CgroupMount> {
         root,
         point,
         read_only: read_only(options) || read_only(of_file_system),
-        controllers: if version == CgroupVersion::One { list(of_file_system) } else { Vec::new() },
+        controllers: if version == CgroupVersion::One { parse_list(of_file_system) } else { Vec::new() },
     })
 }
 
 /// A line of `/proc/self/cgroup`: `id:controllers:path`, where the path may hold colons too.
-fn membership(line: &[u8]) -> Option<GroupMembership> {
+fn parse_membership(line: &[u8]) -> Option<GroupMembership> {
     let mut fields = line.splitn(3, |byte| *byte == b':');
     let _id = fields.next()?;
-    let controllers = list(fields.next()?);
+    let controllers = parse_list(fields.next()?);
     let path = path(fields.next()?.to_vec());
     path.is_absolute().then_some(GroupMembership { controllers, path })
 }
 
-fn list(field: &[u8]) -> Vec<String> {
+fn parse_list(field: &[u8]) -> Vec<String> {
     field
         .split(|byte| *byte == b',')
         .filter(|name| !name.is_empty())
@@ -213,7 +218,7 @@ fn unescape(field: &[u8]) -> Vec<u8> {
 
 /// A group's path under the root of a mount, if it is there. Both are told from the root of our cgroup namespace; above that root
 /// there are only `..`, and no names, so nothing can be said about a group there unless it is the very one that is mounted.
-fn below(root: &Path, group: &Path) -> Option<PathBuf> {
+fn group_below(root: &Path, group: &Path) -> Option<PathBuf> {
     if root == group {
         return Some(PathBuf::new());
     }

@@ -83,13 +83,13 @@ fn hold(folder: &Path) -> Result<OwnedFd, String> {
 }
 
 /// Removes the empty groups in a folder whose owner is gone. What cannot be removed stays: this is tidiness, not safety.
-pub(super) fn sweep(kernel: &dyn CgroupKernel, parent: &Path) {
+pub(super) fn remove_leftovers(kernel: &dyn CgroupKernel, parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     let mut removed = 0;
     for entry in entries.take(MAX_LOOKED_AT).flatten() {
         let name = entry.file_name();
-        let Some(owner) = name.to_str().and_then(owner) else { continue };
-        if lives(owner) {
+        let Some(owner) = name.to_str().and_then(parse_owner) else { continue };
+        if is_alive(owner) {
             continue;
         }
         let folder = entry.path();
@@ -104,7 +104,7 @@ pub(super) fn sweep(kernel: &dyn CgroupKernel, parent: &Path) {
 }
 
 /// The process in a name, if it is one of ours.
-fn owner(name: &str) -> Option<Pid> {
+fn parse_owner(name: &str) -> Option<Pid> {
     let mut parts = name.strip_prefix(PREFIX)?.split('-');
     let pid = Pid::from_raw(parts.next()?.parse().ok()?)?;
     let count = parts.next()?;
@@ -114,7 +114,7 @@ fn owner(name: &str) -> Option<Pid> {
     (counted && drawn && parts.next().is_none() && pid.as_raw_nonzero().get() > 0).then_some(pid)
 }
 
-fn lives(pid: Pid) -> bool {
+fn is_alive(pid: Pid) -> bool {
     rustix::process::test_kill_process(pid) != Err(Errno::SRCH)
 }
 
@@ -125,7 +125,11 @@ mod tests {
     #[test]
     fn names_are_read_back_and_others_are_not() {
         let name = name();
-        assert_eq!(owner(&name).unwrap().as_raw_nonzero().get().unsigned_abs(), std::process::id(), "{name}");
+        assert_eq!(
+            parse_owner(&name).unwrap().as_raw_nonzero().get().unsigned_abs(),
+            std::process::id(),
+            "{name}"
+        );
         for other in [
             "skillsandbox",
             "skillsandbox-",
@@ -142,7 +146,7 @@ mod tests {
             "my-skillsandbox-1-2-0123456789abcdef",
             "system.slice",
         ] {
-            assert_eq!(owner(other), None, "{other}");
+            assert_eq!(parse_owner(other), None, "{other}");
         }
     }
 }

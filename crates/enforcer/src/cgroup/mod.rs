@@ -369,7 +369,7 @@ fn at_most(most: u64) -> impl Fn(&str) -> bool {
 }
 
 /// A group's list of processes, open for writing.
-fn procs(kernel: &dyn CgroupKernel, group: &Path) -> Result<OwnedFd, String> {
+fn open_procs(kernel: &dyn CgroupKernel, group: &Path) -> Result<OwnedFd, String> {
     let file = group.join("cgroup.procs");
     kernel.open(&file).map_err(|error| format!("{}: {error}", file.display()))
 }

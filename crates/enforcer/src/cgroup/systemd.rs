@@ -48,7 +48,7 @@ pub(super) fn socket() -> Result<PathBuf, String> {
 /// Finds the manager. Nothing is made before there is a process for it.
 pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits, socket: &Path) -> Result<ControlGroup, String> {
     // Without this mount, nothing could be read back.
-    host.unified()?;
+    host.unified_group()?;
     let mut bus = DbusConnection::connect(socket)?;
     find_manager(&mut bus, socket)
         .map_err(|error| format!("{}: no manager of units: {error}", socket.display()))?;
@@ -100,7 +100,7 @@ impl PendingScope {
             interface: "org.freedesktop.systemd1.Manager",
             member: "StartTransientUnit",
             signature: "ssa(sv)a(sa(sv))",
-            body: request(&unit, number, &self.wanted),
+            body: scope_request(&unit, number, &self.wanted),
         })?;
         let folder = self.wait(pid, &unit)?;
         // From here on it is ours to end.
@@ -174,7 +174,7 @@ impl PendingScope {
 }
 
 /// The arguments of `StartTransientUnit`: `org.freedesktop.systemd1(5)`, `systemd.resource-control(5)`.
-fn request(unit: &str, pid: u32, wanted: &GroupLimits) -> DbusBody {
+fn scope_request(unit: &str, pid: u32, wanted: &GroupLimits) -> DbusBody {
     let long = |body: &mut DbusBody, name: &str, value: u64| {
         body.structure();
         body.string(name);

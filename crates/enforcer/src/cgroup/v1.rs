@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::host::{CgroupHost, OwnGroup};
 use super::kernel::CgroupKernel;
 use super::{
-    ControlGroup, GroupLimits, LimitMechanism, MAX_PIDS, PERIOD, at_most, leftovers, limit, procs, read,
+    ControlGroup, GroupLimits, LimitMechanism, MAX_PIDS, PERIOD, at_most, leftovers, limit, open_procs, read,
 };
 
 /// A group in each hierarchy that the limits need.
@@ -19,7 +19,7 @@ pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits) -> Result<ControlG
     let kernel = &*host.kernel;
     let mut places: Vec<(&str, OwnGroup)> = Vec::new();
     for controller in wanted.controllers() {
-        places.push((controller, host.legacy(controller)?));
+        places.push((controller, host.legacy_group(controller)?));
     }
     // Controllers that are mounted together share a folder.
     let mut parents: Vec<&Path> = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits) -> Result<ControlG
     }
 
     for parent in &parents {
-        leftovers::sweep(kernel, parent);
+        leftovers::remove_leftovers(kernel, parent);
     }
     let (made, name) = leftovers::make_in(&host.kernel, &parents)?;
     for parent in &parents {
@@ -54,7 +54,8 @@ pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits) -> Result<ControlG
         let top = places.iter().find(|(name, _)| *name == "cpu").map(|(_, own)| own.top.as_path());
         limit_cpu(kernel, folder, top.unwrap_or(folder), percent)?;
     }
-    let join = parents.iter().map(|parent| procs(kernel, &parent.join(&name))).collect::<Result<_, _>>()?;
+    let join =
+        parents.iter().map(|parent| open_procs(kernel, &parent.join(&name))).collect::<Result<_, _>>()?;
     Ok(ControlGroup {
         mechanism: LimitMechanism::CgroupV1,
         folder: None,
@@ -95,9 +96,9 @@ fn limit_cpu(kernel: &dyn CgroupKernel, folder: &Path, top: &Path, percent: u32)
             if held_above(folder, top, percent) {
                 return Ok(());
             }
-            Err(refused(&file, quota, &error))
+            Err(describe_refusal(&file, quota, &error))
         }
-        Err(error) => Err(refused(&file, quota, &error)),
+        Err(error) => Err(describe_refusal(&file, quota, &error)),
         Ok(()) => {
             let now = read(&file)?;
             if now.trim() == quota.to_string() {
@@ -108,7 +109,7 @@ fn limit_cpu(kernel: &dyn CgroupKernel, folder: &Path, top: &Path, percent: u32)
     }
 }
 
-fn refused(file: &Path, quota: u64, error: &io::Error) -> String {
+fn describe_refusal(file: &Path, quota: u64, error: &io::Error) -> String {
     format!("{}: writing {quota}: {error}", file.display())
 }
 

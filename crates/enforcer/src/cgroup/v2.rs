@@ -24,12 +24,13 @@ use rustix::io::Errno;
 use super::host::CgroupHost;
 use super::kernel::CgroupKernel;
 use super::{
-    ControlGroup, GroupLimits, LimitMechanism, MAX_PIDS, PERIOD, at_most, leftovers, limit, open, procs, read,
+    ControlGroup, GroupLimits, LimitMechanism, MAX_PIDS, PERIOD, at_most, leftovers, limit, open, open_procs,
+    read,
 };
 
 /// A group in our own one, or beside it.
 pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits) -> Result<ControlGroup, String> {
-    let own = host.unified()?;
+    let own = host.unified_group()?;
     let inside = match create_under(host, &own.folder, wanted) {
         Ok(group) => return Ok(group),
         Err(reason) => reason,
@@ -38,7 +39,7 @@ pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits) -> Result<ControlG
         Some(parent) if own.folder != own.top => parent,
         _ => return Err(inside),
     };
-    let tightened = tightened(&own.folder, wanted);
+    let tightened = tighten_limits(&own.folder, wanted);
     create_under(host, parent, &tightened).map_err(|beside| format!("{inside}; {beside}"))
 }
 
@@ -46,7 +47,7 @@ fn create_under(host: &CgroupHost, parent: &Path, wanted: &GroupLimits) -> Resul
     let kernel = &*host.kernel;
     let needed = wanted.controllers();
     // Our own children start in our group: to move them, we need the right to do so here.
-    procs(kernel, parent)?;
+    open_procs(kernel, parent)?;
     enable(kernel, parent, &needed)?;
     let mut passed_on = needed.clone();
     // Large pages are not in the memory controller's sum; where they can be refused, they are.
@@ -54,7 +55,7 @@ fn create_under(host: &CgroupHost, parent: &Path, wanted: &GroupLimits) -> Resul
         passed_on.push("hugetlb");
     }
 
-    leftovers::sweep(kernel, parent);
+    leftovers::remove_leftovers(kernel, parent);
     let (mut made, name) = leftovers::make_in(&host.kernel, &[parent])?;
     let outer = parent.join(name);
     enable(kernel, &outer, &passed_on)?;
@@ -67,7 +68,7 @@ fn create_under(host: &CgroupHost, parent: &Path, wanted: &GroupLimits) -> Resul
     }
     write_limits(kernel, &inner, wanted)?;
 
-    let join = procs(kernel, &inner)?;
+    let join = open_procs(kernel, &inner)?;
     let folder = open(&inner)?;
     Ok(ControlGroup {
         mechanism: LimitMechanism::CgroupV2,
@@ -115,15 +116,15 @@ fn enable(kernel: &dyn CgroupKernel, group: &Path, needed: &[&str]) -> Result<()
 fn write_limits(kernel: &dyn CgroupKernel, group: &Path, wanted: &GroupLimits) -> Result<(), String> {
     let file = |name: &str| group.join(name);
     // No groups inside: whatever finds a way to this file system cannot hide processes in one.
-    optional(kernel, &file("cgroup.max.descendants"), "0")?;
+    write_optional(kernel, &file("cgroup.max.descendants"), "0")?;
     if let Some(memory) = wanted.memory {
         limit(kernel, &file("memory.max"), &memory.to_string(), at_most(memory))?;
         // Otherwise the limit would be on what is not swapped out.
-        optional(kernel, &file("memory.swap.max"), "0")?;
+        write_optional(kernel, &file("memory.swap.max"), "0")?;
         // A skill that lost one of its processes is not one that somebody has tested.
-        optional(kernel, &file("memory.oom.group"), "1")?;
+        write_optional(kernel, &file("memory.oom.group"), "1")?;
         for name in large_pages(group) {
-            optional(kernel, &file(&name), "0")?;
+            write_optional(kernel, &file(&name), "0")?;
         }
     }
     if let Some(processes) = wanted.processes {
@@ -139,7 +140,7 @@ fn write_limits(kernel: &dyn CgroupKernel, group: &Path, wanted: &GroupLimits) -
 }
 
 /// A setting that not every kernel has, or needs: without swap there is nothing to limit.
-fn optional(kernel: &dyn CgroupKernel, file: &Path, text: &str) -> Result<(), String> {
+fn write_optional(kernel: &dyn CgroupKernel, file: &Path, text: &str) -> Result<(), String> {
     match kernel.write(file, text) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(format!("{}: writing {text:?}: {error}", file.display()))
@@ -158,7 +159,7 @@ fn large_pages(group: &Path) -> Vec<String> {
 }
 
 /// A group beside ours is not under the limits of ours. Somebody set those for a reason, so what we start is held at least as tightly.
-fn tightened(own: &Path, wanted: &GroupLimits) -> GroupLimits {
+fn tighten_limits(own: &Path, wanted: &GroupLimits) -> GroupLimits {
     fn lower<T: Ord>(wanted: Option<T>, own: Option<T>) -> Option<T> {
         match (wanted, own) {
             (Some(wanted), Some(own)) => Some(wanted.min(own)),

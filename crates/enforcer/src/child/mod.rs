@@ -76,7 +76,7 @@ pub(crate) fn init(prepared: &Prepared, pipes: &ChildPipes) -> i32 {
     match make_sandbox(prepared, pipes) {
         Ok(command) => wait_for_exit(pipes, command),
         Err(failure) => {
-            report(pipes.ready.as_fd(), failure, false);
+            report_failure(pipes.ready.as_fd(), failure, false);
             1
         }
     }
@@ -84,22 +84,22 @@ pub(crate) fn init(prepared: &Prepared, pipes: &ChildPipes) -> i32 {
 
 fn make_sandbox(prepared: &Prepared, pipes: &ChildPipes) -> StepResult<i32> {
     sys::signals::reset();
-    lifetime::tie(pipes.ready.as_fd())?;
+    lifetime::tie_to_launcher(pipes.ready.as_fd())?;
     prepared.namespaces.apply()?;
     // Again: a change of user or group undoes it.
-    lifetime::tie(pipes.ready.as_fd())?;
+    lifetime::tie_to_launcher(pipes.ready.as_fd())?;
     prepared.mounts.apply()?;
     prepared.network.apply(pipes.ready.as_fd())?;
-    lifetime::hide()?;
+    lifetime::hide_memory()?;
     let command = sys::clone::grandchild(|| become_command(prepared, pipes));
     command.at(SetupStep::Init)
 }
 
 fn wait_for_exit(pipes: &ChildPipes, command: i32) -> i32 {
     // The socket is closed last, so that whatever fails can still be said; a close that fails closes nothing.
-    let shrunk = lifetime::shrink().and_then(|()| fds::close_all_but(&[fds::number(&pipes.result)]));
+    let shrunk = lifetime::shrink_init().and_then(|()| fds::close_all_but(&[fds::number(&pipes.result)]));
     if let Err(failure) = shrunk {
-        report(pipes.ready.as_fd(), failure, false);
+        report_failure(pipes.ready.as_fd(), failure, false);
         return 1;
     }
     lifetime::reap(command, pipes.result.as_fd())
@@ -112,13 +112,13 @@ fn become_command(prepared: &Prepared, pipes: &ChildPipes) -> i32 {
         Ok(never) => match never {},
         Err(failure) => failure,
     };
-    report(sys::fds::borrow(ready), failure, false);
+    report_failure(sys::fds::borrow(ready), failure, false);
     1
 }
 
 fn confine(prepared: &Prepared, ready: &mut i32) -> StepResult<Infallible> {
     let waived = prepared.waived;
-    pass_over(*ready, join_cgroup(&prepared.join), waived.cgroup)?;
+    pass_over_waived(*ready, join_cgroup(&prepared.join), waived.cgroup)?;
     let ruleset = prepared.landlock.as_ref().map_or(-1, |landlock| fds::number(landlock.descriptor()));
     prepared.standard.apply(*ready, ruleset)?;
     *ready = fds::READY;
@@ -126,12 +126,12 @@ fn confine(prepared: &Prepared, ready: &mut i32) -> StepResult<Infallible> {
     caps::apply()?;
     no_new_privs::apply()?;
     if let Some(landlock) = &prepared.landlock {
-        pass_over(*ready, landlock.apply(sys::fds::borrow(fds::RULESET)), waived.landlock)?;
+        pass_over_waived(*ready, landlock.apply(sys::fds::borrow(fds::RULESET)), waived.landlock)?;
     }
     sys::signals::block(0).at(SetupStep::Session)?;
     let listener = install_filter(&prepared.seccomp);
-    let listener = pass_over(*ready, listener, waived.seccomp)?.flatten();
-    say_that_it_stands(listener.as_ref())?;
+    let listener = pass_over_waived(*ready, listener, waived.seccomp)?.flatten();
+    report_ready(listener.as_ref())?;
     let errno = sys::exec::execute(&prepared.program, &prepared.arguments, &prepared.environment);
     Err(StepFailure { step: SetupStep::Exec, index: 0, errno })
 }
@@ -154,7 +154,7 @@ fn install_filter(filters: &SeccompFilters) -> StepResult<Option<OwnedFd>> {
 
 /// Tells the launching program that all is in place, and gives it the listener of the filter. When the socket closes after
 /// this, the program was executed; before it, something ended this process.
-fn say_that_it_stands(listener: Option<&OwnedFd>) -> StepResult {
+fn report_ready(listener: Option<&OwnedFd>) -> StepResult {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut rights = SendAncillaryBuffer::new(&mut space);
     let listener = listener.map(OwnedFd::as_fd);
@@ -176,17 +176,17 @@ fn join_cgroup(files: &[OwnedFd]) -> StepResult {
 }
 
 /// Goes on after the failure of a waived layer, and says so.
-fn pass_over<T>(ready: i32, result: StepResult<T>, waived: bool) -> StepResult<Option<T>> {
+fn pass_over_waived<T>(ready: i32, result: StepResult<T>, waived: bool) -> StepResult<Option<T>> {
     match result {
         Err(failure) if waived => {
-            report(sys::fds::borrow(ready), failure, true);
+            report_failure(sys::fds::borrow(ready), failure, true);
             Ok(None)
         }
         result => result.map(Some),
     }
 }
 
-fn report(ready: std::os::fd::BorrowedFd<'_>, failure: StepFailure, waived: bool) {
+fn report_failure(ready: std::os::fd::BorrowedFd<'_>, failure: StepFailure, waived: bool) {
     // If it cannot be written the launching program is gone, and so will this process be.
     let _ = rustix::io::write(ready, &StepReport { failure, waived }.encode());
 }

@@ -27,12 +27,12 @@ impl std::fmt::Display for Cure {
 }
 
 /// The cure for a step that failed, where one is known.
-pub(crate) fn of(step: SetupStep, errno: i32) -> Option<String> {
+pub(crate) fn cure_text(step: SetupStep, errno: i32) -> Option<String> {
     find(step, errno, &HostProfile::look()).map(|cure| cure.to_string())
 }
 
 /// A cure from the text of an error, which has room for a text only.
-pub(crate) fn parsed(text: &str) -> Cure {
+pub(crate) fn parse_cure(text: &str) -> Cure {
     let mut lines = text.lines().map(|line| line.strip_prefix("    ").unwrap_or(line).to_owned());
     let what = lines.next().unwrap_or_default();
     Cure { what, lines: lines.collect() }
@@ -40,10 +40,10 @@ pub(crate) fn parsed(text: &str) -> Cure {
 
 /// The cure for a step that failed on this host: the first entry of the table that fits.
 pub(crate) fn find(step: SetupStep, errno: i32, host: &HostProfile) -> Option<Cure> {
-    entry(step, errno, host).map(|entry| fill(entry, host))
+    find_entry(step, errno, host).map(|entry| fill_in(entry, host))
 }
 
-fn entry(step: SetupStep, errno: i32, host: &HostProfile) -> Option<&'static table::CureEntry> {
+fn find_entry(step: SetupStep, errno: i32, host: &HostProfile) -> Option<&'static table::CureEntry> {
     table::ENTRIES.iter().find(|entry| {
         entry.steps.is_none_or(|steps| steps.contains(&step))
             && (entry.errnos.is_empty() || entry.errnos.contains(&errno))
@@ -52,18 +52,18 @@ fn entry(step: SetupStep, errno: i32, host: &HostProfile) -> Option<&'static tab
 }
 
 /// What to do so that the kernel holds the limits of runs.
-pub(crate) fn delegation(host: &HostProfile) -> Cure {
-    fill(&table::DELEGATION, host)
+pub(crate) fn delegation_cure(host: &HostProfile) -> Cure {
+    fill_in(&table::DELEGATION, host)
 }
 
-fn fill(entry: &table::CureEntry, host: &HostProfile) -> Cure {
-    let program = plain(&host.program).unwrap_or("/usr/local/bin/skillsandbox");
+fn fill_in(entry: &table::CureEntry, host: &HostProfile) -> Cure {
+    let program = plain_path(&host.program).unwrap_or("/usr/local/bin/skillsandbox");
     let fill = |text: &&str| text.replace("{program}", program).replace("{kernel}", &host.kernel);
     Cure { what: fill(&entry.what), lines: entry.lines.iter().map(fill).collect() }
 }
 
 /// A path that means itself to a shell and to `AppArmor`. Any other is not put into a command that somebody may paste.
-fn plain(path: &Path) -> Option<&str> {
+fn plain_path(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let harmless = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
     (text.starts_with('/') && text.chars().all(harmless)).then_some(text)
@@ -152,7 +152,7 @@ mod tests {
                         reached.extend(
                             errnos
                                 .iter()
-                                .filter_map(|errno| entry(step, *errno, &host))
+                                .filter_map(|errno| find_entry(step, *errno, &host))
                                 .map(|entry| entry.name),
                         );
                     }
@@ -250,8 +250,8 @@ mod tests {
     #[test]
     fn a_cure_survives_the_text_of_an_error() {
         for entry in table::ENTRIES {
-            let cure = fill(entry, &HostProfile::default());
-            assert_eq!(parsed(&cure.to_string()), cure);
+            let cure = fill_in(entry, &HostProfile::default());
+            assert_eq!(parse_cure(&cure.to_string()), cure);
         }
     }
 
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn limits_without_a_group_are_said_to_be_weaker() {
-        let cure = delegation(&HostProfile::default());
+        let cure = delegation_cure(&HostProfile::default());
         assert!(cure.what.contains("weaker"), "{}", cure.what);
         assert!(cure.lines.iter().any(|line| line.contains("systemd-run --user --scope -p Delegate=yes")));
         assert_eq!(SetupStep::JoinCgroup.layer(), Layer::Cgroup);

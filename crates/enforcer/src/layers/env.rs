@@ -116,7 +116,7 @@ impl EnvironmentRules {
 }
 
 /// The variables as `execve` takes them.
-pub(crate) fn lines(variables: &BTreeMap<OsString, OsString>) -> Result<Vec<CString>, Error> {
+pub(crate) fn env_lines(variables: &BTreeMap<OsString, OsString>) -> Result<Vec<CString>, Error> {
     let line = |(name, value): (&OsString, &OsString)| {
         let line = [name.as_bytes(), b"=", value.as_bytes()].concat();
         CString::new(line).map_err(|_| PlanProblem::Nul(name.into()).into())

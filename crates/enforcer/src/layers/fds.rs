@@ -27,7 +27,7 @@ impl StandardStreams {
             StdinMode::Empty => (null()?, None),
             StdinMode::Inherited => (copy(rustix::stdio::stdin())?, None),
             StdinMode::Piped => {
-                let (read, write) = pipe()?;
+                let (read, write) = make_pipe()?;
                 (read, Some(write))
             }
         };
@@ -79,23 +79,23 @@ fn output(wanted: OutputMode, own: BorrowedFd<'_>) -> Result<(OwnedFd, Option<Ow
         OutputMode::Discarded => Ok((null()?, None)),
         OutputMode::Inherited => Ok((copy(own)?, None)),
         OutputMode::Piped | OutputMode::Captured(_) => {
-            let (read, write) = pipe()?;
+            let (read, write) = make_pipe()?;
             Ok((write, Some(read)))
         }
     }
 }
 
-fn host(what: &'static str) -> impl FnOnce(rustix::io::Errno) -> Error {
+fn host_error(what: &'static str) -> impl FnOnce(rustix::io::Errno) -> Error {
     move |source| Error::Host { what, source: source.into() }
 }
 
-fn pipe() -> Result<(OwnedFd, OwnedFd), Error> {
-    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(host("make a pipe"))
+fn make_pipe() -> Result<(OwnedFd, OwnedFd), Error> {
+    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(host_error("make a pipe"))
 }
 
 fn null() -> Result<OwnedFd, Error> {
     let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
-    rustix::fs::open(c"/dev/null", flags, rustix::fs::Mode::empty()).map_err(host("open /dev/null"))
+    rustix::fs::open(c"/dev/null", flags, rustix::fs::Mode::empty()).map_err(host_error("open /dev/null"))
 }
 
 fn copy(fd: BorrowedFd<'_>) -> Result<OwnedFd, Error> {
@@ -103,7 +103,7 @@ fn copy(fd: BorrowedFd<'_>) -> Result<OwnedFd, Error> {
     match rustix::io::fcntl_dupfd_cloexec(fd, 3) {
         Ok(copy) => Ok(copy),
         Err(rustix::io::Errno::BADF) => null(),
-        Err(errno) => Err(host("copy a descriptor")(errno)),
+        Err(errno) => Err(host_error("copy a descriptor")(errno)),
     }
 }
 

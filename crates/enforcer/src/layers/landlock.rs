@@ -46,25 +46,25 @@ impl LandlockLayer {
             Ok(version) => ABI::from(version),
             // Nothing else holds which programs may be executed.
             Err(_) if plan.waives(Layer::Landlock) && executable.is_none() => return Ok(None),
-            Err(errno) => return Err(unavailable(errno.into())),
+            Err(errno) => return Err(unavailable_error(errno.into())),
         };
         let rights = LandlockRights::of(version.min(NEWEST));
         let ruleset = rights
-            .ruleset(plan, grants, executable)
-            .map_err(|error| unavailable(std::io::Error::other(error)))?;
+            .make_ruleset(plan, grants, executable)
+            .map_err(|error| unavailable_error(std::io::Error::other(error)))?;
         let ruleset: Option<OwnedFd> = ruleset.into();
         let ruleset =
-            ruleset.ok_or_else(|| unavailable(std::io::Error::from_raw_os_error(libc::EOPNOTSUPP)))?;
-        let private = rights.write(plan.no_exec).bits();
+            ruleset.ok_or_else(|| unavailable_error(std::io::Error::from_raw_os_error(libc::EOPNOTSUPP)))?;
+        let private = rights.write_rights(plan.no_exec).bits();
         let own = [
             // Names only: what is in the files of the root, its folders' rules say.
             (c"/", BitFlags::from(AccessFs::ReadDir).bits()),
-            (c"/etc", rights.look().bits()),
-            (c"/proc", rights.look().bits()),
+            (c"/etc", rights.list_rights().bits()),
+            (c"/proc", rights.list_rights().bits()),
             (c"/tmp", private),
             (c"/home/skill", private),
             (c"/dev/shm", private),
-            (c"/dev/pts", (rights.look() | rights.device()).bits()),
+            (c"/dev/pts", (rights.list_rights() | rights.device_rights()).bits()),
         ];
         Ok(Some(Self { ruleset, own }))
     }
@@ -86,8 +86,8 @@ impl LandlockLayer {
     }
 }
 
-fn unavailable(source: std::io::Error) -> Error {
-    let cure = cures::of(SetupStep::Landlock, source.raw_os_error().unwrap_or(libc::EOPNOTSUPP));
+fn unavailable_error(source: std::io::Error) -> Error {
+    let cure = cures::cure_text(SetupStep::Landlock, source.raw_os_error().unwrap_or(libc::EOPNOTSUPP));
     Error::Layer { layer: Layer::Landlock, step: "cannot make a ruleset".into(), source, cure }
 }
 
@@ -101,7 +101,7 @@ impl LandlockRights {
         Self { abi }
     }
 
-    fn ruleset(
+    fn make_ruleset(
         &self,
         plan: &Plan,
         grants: &Grants,
@@ -116,15 +116,15 @@ impl LandlockRights {
         // What the system has in /etc is under the rule for that folder, as the files are that are written anew.
         let own_etc = |grant: &&Grant| grant.source == GrantSource::System && grant.path.starts_with("/etc");
         if let Some(executable) = executable {
-            created = self.only(created, grants, executable)?;
+            created = self.allow_only(created, grants, executable)?;
         }
         for grant in grants.all.iter().filter(|grant| !own_etc(grant)) {
             if executable.is_some() && grant.access == PathAccess::Read {
                 continue;
             }
             let mut access = match grant.access {
-                PathAccess::Read => self.read(),
-                PathAccess::Write => self.write(plan.no_exec),
+                PathAccess::Read => self.read_rights(),
+                PathAccess::Write => self.write_rights(plan.no_exec),
             };
             if !grant.is_dir {
                 access &= AccessFs::from_file(self.abi);
@@ -132,7 +132,7 @@ impl LandlockRights {
             created = created.add_rule(PathBeneath::new(open(&grant.path)?, access))?;
         }
         for device in DEVICES {
-            created = created.add_rule(PathBeneath::new(open(Path::new(device))?, self.device()))?;
+            created = created.add_rule(PathBeneath::new(open(Path::new(device))?, self.device_rights()))?;
         }
         Ok(created)
     }
@@ -141,14 +141,14 @@ impl LandlockRights {
     ///
     /// A program that may not be executed may not be read either where the system keeps its programs: a loader, which is executed for every
     /// program, would start whatever it is given.
-    fn only(
+    fn allow_only(
         &self,
         mut created: landlock::RulesetCreated,
         grants: &Grants,
         executable: &AllowedPrograms,
     ) -> Result<landlock::RulesetCreated, Box<dyn std::error::Error + Send + Sync>> {
         for path in &executable.paths {
-            let mut access = self.read();
+            let mut access = self.read_rights();
             if !path.is_dir() {
                 access &= AccessFs::from_file(self.abi);
             }
@@ -166,7 +166,7 @@ impl LandlockRights {
                 created = created.add_rule(rule)?;
             }
             for path in parts {
-                let mut access = self.look();
+                let mut access = self.list_rights();
                 if !path.is_dir() {
                     access &= AccessFs::from_file(self.abi);
                 }
@@ -177,23 +177,23 @@ impl LandlockRights {
     }
 
     /// Read and list.
-    fn look(&self) -> BitFlags<AccessFs> {
+    fn list_rights(&self) -> BitFlags<AccessFs> {
         (AccessFs::ReadFile | AccessFs::ReadDir) & AccessFs::from_all(self.abi)
     }
 
     /// Use a device.
-    fn device(&self) -> BitFlags<AccessFs> {
+    fn device_rights(&self) -> BitFlags<AccessFs> {
         (AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev)
             & AccessFs::from_all(self.abi)
     }
 
     /// Read, list and execute.
-    fn read(&self) -> BitFlags<AccessFs> {
+    fn read_rights(&self) -> BitFlags<AccessFs> {
         AccessFs::from_read(self.abi)
     }
 
     /// All but making device nodes.
-    fn write(&self, no_exec: bool) -> BitFlags<AccessFs> {
+    fn write_rights(&self, no_exec: bool) -> BitFlags<AccessFs> {
         let mut access =
             AccessFs::from_all(self.abi) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev);
         if no_exec {

@@ -18,7 +18,7 @@ const STOP: i32 = libc::SIGUSR1;
 const GO_ON: i32 = libc::SIGUSR2;
 
 /// Ties the init to the launching program: the kernel ends it, and with it the run, when the thread that made it dies. `alive` is a socket of which only that program has the other end.
-pub(crate) fn tie(alive: BorrowedFd<'_>) -> StepResult {
+pub(crate) fn tie_to_launcher(alive: BorrowedFd<'_>) -> StepResult {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).at(SetupStep::DeathSignal)?;
     // It may have died just before; then nobody reads any more.
     let mut poll = [rustix::event::PollFd::new(&alive, rustix::event::PollFlags::empty())];
@@ -33,12 +33,12 @@ pub(crate) fn tie(alive: BorrowedFd<'_>) -> StepResult {
 }
 
 /// The init's memory is a copy of the launching program's: nobody may look into it.
-pub(crate) fn hide() -> StepResult {
+pub(crate) fn hide_memory() -> StepResult {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).at(SetupStep::NotDumpable)
 }
 
 /// What is left of the init once the command runs: no capability. Its descriptors are closed after that.
-pub(crate) fn shrink() -> StepResult {
+pub(crate) fn shrink_init() -> StepResult {
     let none = CapabilitySet::empty();
     let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
     rustix::thread::set_capabilities(None, none).at(SetupStep::Capabilities)

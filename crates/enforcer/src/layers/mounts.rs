@@ -119,7 +119,7 @@ impl MountsLayer {
 
     /// A new tmpfs over the root that we stand in; paths still lead to the old one until we pivot.
     fn mount_root() -> StepResult<OwnedFd> {
-        let root = tmpfs(c"1048576", c"4096", c"0755", NOSUID | NODEV).at(SetupStep::RootFs)?;
+        let root = make_tmpfs(c"1048576", c"4096", c"0755", NOSUID | NODEV).at(SetupStep::RootFs)?;
         let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         move_mount(root.as_fd(), c"", CWD, c"/", onto).at(SetupStep::RootFs)?;
         Ok(root)
@@ -128,8 +128,8 @@ impl MountsLayer {
     /// The file system of which the private folders are parts. Only what is mounted can be cloned from, so it is mounted at /run,
     /// where one of its own folders then covers it for good. (To unmount it would take as long as all the rest.)
     fn mount_private(&self, root: BorrowedFd<'_>) -> StepResult<OwnedFd> {
-        let private =
-            tmpfs(&self.private_size, c"65536", c"0755", self.private_attributes).at(SetupStep::PrivateFs)?;
+        let private = make_tmpfs(&self.private_size, c"65536", c"0755", self.private_attributes)
+            .at(SetupStep::PrivateFs)?;
         for (folder, mode) in PRIVATE {
             let mode = Mode::from_raw_mode(mode);
             rustix::fs::mkdirat(private.as_fd(), folder, mode).at(SetupStep::PrivateFs)?;
@@ -189,8 +189,8 @@ impl MountOperation {
                 let tree = open_tree(private, *folder, clone)?;
                 attach(tree.as_fd(), root, target)?;
             }
-            Self::Proc { target } => attach(proc()?.as_fd(), root, target)?,
-            Self::Terminals { target } => attach(terminals()?.as_fd(), root, target)?,
+            Self::Proc { target } => attach(make_proc()?.as_fd(), root, target)?,
+            Self::Terminals { target } => attach(make_devpts()?.as_fd(), root, target)?,
             Self::Bind { source, identity, target, attributes, reach } => {
                 let tree = clone_of(source, *identity)?;
                 set_attributes(tree.as_fd(), *attributes, *reach)?;
@@ -212,7 +212,7 @@ impl MountOperation {
 }
 
 /// A new, empty file system in memory.
-fn tmpfs(size: &CStr, inodes: &CStr, mode: &CStr, attributes: u64) -> sys::Result<OwnedFd> {
+fn make_tmpfs(size: &CStr, inodes: &CStr, mode: &CStr, attributes: u64) -> sys::Result<OwnedFd> {
     let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), c"size", size)?;
     fsconfig_set_string(context.as_fd(), c"nr_inodes", inodes)?;
@@ -223,7 +223,7 @@ fn tmpfs(size: &CStr, inodes: &CStr, mode: &CStr, attributes: u64) -> sys::Resul
 
 /// The processes of this pid namespace, and no others. Read-only as a whole: nothing of the host is set through it, whoever
 /// runs this. Processes that may not be looked into are not even listed, so the init is not.
-fn proc() -> sys::Result<OwnedFd> {
+fn make_proc() -> sys::Result<OwnedFd> {
     let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), c"hidepid", c"ptraceable")?;
     fsconfig_create(context.as_fd())?;
@@ -233,7 +233,7 @@ fn proc() -> sys::Result<OwnedFd> {
 
 /// Pseudo-terminals of this sandbox, and no others: each such mount has its own (Documentation/filesystems/devpts.rst). All of
 /// the machine share one number of them, so a sandbox gets only some.
-fn terminals() -> sys::Result<OwnedFd> {
+fn make_devpts() -> sys::Result<OwnedFd> {
     let context = fsopen(c"devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), c"mode", c"0600")?;
     fsconfig_set_string(context.as_fd(), c"ptmxmode", c"0666")?;

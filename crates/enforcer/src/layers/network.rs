@@ -101,11 +101,11 @@ impl ServedSockets {
             basket.put(datagram(*port, has_v6).at_index(SetupStep::Listen, index)?)?;
         }
         let [tcp_v4, udp_v4, tcp_v6, udp_v6] = &self.taps;
-        basket.put(tap(Transport::Tcp, false, tcp_v4).at(SetupStep::Tap)?)?;
-        basket.put(tap(Transport::Udp, false, udp_v4).at(SetupStep::Tap)?)?;
+        basket.put(open_tap(Transport::Tcp, false, tcp_v4).at(SetupStep::Tap)?)?;
+        basket.put(open_tap(Transport::Udp, false, udp_v4).at(SetupStep::Tap)?)?;
         if has_v6 {
-            basket.put(tap(Transport::Tcp, true, tcp_v6).at(SetupStep::Tap)?)?;
-            basket.put(tap(Transport::Udp, true, udp_v6).at(SetupStep::Tap)?)?;
+            basket.put(open_tap(Transport::Tcp, true, tcp_v6).at(SetupStep::Tap)?)?;
+            basket.put(open_tap(Transport::Udp, true, udp_v6).at(SetupStep::Tap)?)?;
         }
         basket.hand_over()
     }
@@ -151,7 +151,7 @@ impl SocketBatch<'_> {
 pub(crate) fn switch_on() -> StepResult {
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
     let socket = socket.at(SetupStep::Loopback)?;
-    sys::loopback::up(socket.as_fd()).at(SetupStep::Loopback)
+    sys::loopback::switch_loopback_on(socket.as_fd()).at(SetupStep::Loopback)
 }
 
 /// Makes every address local. Whether that was possible for IPv6 too.
@@ -180,8 +180,8 @@ fn add_route(socket: &OwnedFd, family: AddressFamily) -> Result<(), Errno> {
     const SCOPE_HOST: u8 = 254;
     const LOCAL: u8 = 2;
     const INTERFACE: u16 = 4;
-    let route = [short(family), 0, 0, 0, TABLE_LOCAL, BY_BOOT, SCOPE_HOST, LOCAL, 0, 0, 0, 0];
-    tell(socket, NEW_ROUTE, &route, INTERFACE, &LOOPBACK.to_ne_bytes())
+    let route = [short_family(family), 0, 0, 0, TABLE_LOCAL, BY_BOOT, SCOPE_HOST, LOCAL, 0, 0, 0, 0];
+    send_netlink(socket, NEW_ROUTE, &route, INTERFACE, &LOOPBACK.to_ne_bytes())
 }
 
 /// `ip address add ADDRESS dev lo`: a `struct ifaddrmsg` and the address.
@@ -190,15 +190,15 @@ fn add_address(socket: &OwnedFd, family: AddressFamily, address: &[u8]) -> Resul
     const OWN: u16 = 2;
     let [i0, i1, i2, i3] = LOOPBACK.to_ne_bytes();
     let bits = u8::try_from(address.len() * 8).unwrap_or(0);
-    tell(socket, NEW_ADDRESS, &[short(family), bits, 0, 0, i0, i1, i2, i3], OWN, address)
+    send_netlink(socket, NEW_ADDRESS, &[short_family(family), bits, 0, 0, i0, i1, i2, i3], OWN, address)
 }
 
-fn short(family: AddressFamily) -> u8 {
+fn short_family(family: AddressFamily) -> u8 {
     u8::try_from(family.as_raw()).unwrap_or(0)
 }
 
 /// Sends a request for something new, with one attribute, and reads the answer (netlink(7)).
-fn tell(socket: &OwnedFd, kind: u16, body: &[u8], attribute: u16, value: &[u8]) -> Result<(), Errno> {
+fn send_netlink(socket: &OwnedFd, kind: u16, body: &[u8], attribute: u16, value: &[u8]) -> Result<(), Errno> {
     /// A request, to be answered, for something that is not there yet.
     const FLAGS: u16 = 0x1 | 0x4 | 0x200 | 0x400;
     const HEADER: usize = 16;
@@ -231,21 +231,21 @@ fn tell(socket: &OwnedFd, kind: u16, body: &[u8], attribute: u16, value: &[u8]) 
 
 /// A socket that accepts what is sent to a port of any address.
 fn stream(port: u16, has_v6: bool) -> Result<OwnedFd, Errno> {
-    let socket = bound(port, SocketType::STREAM, has_v6)?;
+    let socket = bind_socket(port, SocketType::STREAM, has_v6)?;
     rustix::net::listen(&socket, BACKLOG)?;
     Ok(socket)
 }
 
 /// The same for datagrams, each of which comes with the address that it was sent to.
 fn datagram(port: u16, has_v6: bool) -> Result<OwnedFd, Errno> {
-    let socket = bound(port, SocketType::DGRAM, has_v6)?;
+    let socket = bind_socket(port, SocketType::DGRAM, has_v6)?;
     sys::sockets::tell_destinations(socket.as_fd(), has_v6)
         .map_err(|errno| Errno::from_raw_os_error(errno.0))?;
     Ok(socket)
 }
 
 /// A socket that sees packets of one kind.
-fn tap(transport: Transport, is_v6: bool, filter: &[u8]) -> Result<OwnedFd, Errno> {
+fn open_tap(transport: Transport, is_v6: bool, filter: &[u8]) -> Result<OwnedFd, Errno> {
     let family = if is_v6 { AddressFamily::INET6 } else { AddressFamily::INET };
     let protocol = match transport {
         Transport::Tcp => ipproto::TCP,
@@ -261,7 +261,7 @@ fn tap(transport: Transport, is_v6: bool, filter: &[u8]) -> Result<OwnedFd, Errn
     Ok(socket)
 }
 
-fn bound(port: u16, kind: SocketType, has_v6: bool) -> Result<OwnedFd, Errno> {
+fn bind_socket(port: u16, kind: SocketType, has_v6: bool) -> Result<OwnedFd, Errno> {
     let family = if has_v6 { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, kind, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
     let any: SocketAddr = if has_v6 {

@@ -53,7 +53,7 @@ impl DestinationMonitor {
         self.log.clone()
     }
 
-    pub(crate) fn serve(&mut self, broker: Broker) {
+    pub(crate) fn set_broker(&mut self, broker: Broker) {
         self.broker = Some(broker);
     }
 

@@ -51,7 +51,7 @@ pub(crate) struct SandboxPathResolver {
 impl SandboxPathResolver {
     pub(super) fn new(grants: &Grants) -> Self {
         let of_system = |path: &Path| {
-            let grant = grants.deciding(path);
+            let grant = grants.deciding_grant(path);
             grant.is_some_and(|grant| {
                 grant.access == PathAccess::Read
                     && matches!(grant.source, GrantSource::System | GrantSource::Program(_))
@@ -61,7 +61,7 @@ impl SandboxPathResolver {
         // Some are links on the host too, like /bin and /lib; those of the sandbox cannot be changed either.
         let links = grants.links.iter().filter(|(link, target)| {
             let target = link.parent().unwrap_or(Path::new("/")).join(target);
-            grants.deciding(link).is_none() && of_system(&target)
+            grants.deciding_grant(link).is_none() && of_system(&target)
         });
         let settled = grants_of_system.chain(links.map(|(link, _)| link)).cloned().collect();
         Self { root: SandboxRoot::default(), settled }

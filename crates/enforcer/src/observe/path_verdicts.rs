@@ -105,7 +105,7 @@ impl PathJudge {
         let writes = !matches!(operation, ObservedOperation::Read | ObservedOperation::Connect);
         let is_there = found == PathPresence::There || (makes && found == PathPresence::Folder);
         let own = PRIVATE.iter().find(|private| real.starts_with(private));
-        let grant = self.grants.deciding(real);
+        let grant = self.grants.deciding_grant(real);
         // Of two that hold it the nearer one decides: a folder below /tmp may be granted.
         let own = own.filter(|own| !grant.is_some_and(|grant| is_within(&grant.path, Path::new(own))));
         match (own, grant) {

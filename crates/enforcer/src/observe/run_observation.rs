@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::layers::network;
 use crate::plan::{Command, Plan};
 use crate::supervise::WakeEvent;
-use crate::supervise::launch::{ChildReport, host};
+use crate::supervise::launch::{ChildReport, host_error};
 
 /// The listener, the reporter, and the broker of the network.
 #[derive(Debug)]
@@ -88,26 +88,27 @@ impl RunObservation {
     }
 
     /// Starts to observe: the sandbox is ready, and the program is not executed yet.
-    pub(crate) fn begin(&mut self, prepared: &Prepared, report: &mut ChildReport) -> Result<(), Error> {
+    pub(crate) fn start(&mut self, prepared: &Prepared, report: &mut ChildReport) -> Result<(), Error> {
         if let Some(channel) = &mut self.channel
             && let Some(paths) = channel.paths.take()
         {
             let reporter =
                 ObservationReporter::start(Arc::clone(&channel.queue), Arc::clone(&channel.observer), paths);
-            self.reporter = Some(reporter.map_err(host("start a thread"))?);
+            self.reporter = Some(reporter.map_err(host_error("start a thread"))?);
         }
-        self.serve(prepared, std::mem::take(&mut report.sockets))?;
+        self.start_broker(prepared, std::mem::take(&mut report.sockets))?;
         if let Some(listener) = report.listener.take()
             && let Some(state) = self.state.take()
         {
-            self.listener = Some(NotifyListener::start(listener, state).map_err(host("start a thread"))?);
+            self.listener =
+                Some(NotifyListener::start(listener, state).map_err(host_error("start a thread"))?);
             self.is_listening = true;
         }
         Ok(())
     }
 
     /// Begins to serve the sockets that were made inside.
-    fn serve(&mut self, prepared: &Prepared, sockets: Vec<OwnedFd>) -> Result<(), Error> {
+    fn start_broker(&mut self, prepared: &Prepared, sockets: Vec<OwnedFd>) -> Result<(), Error> {
         let (Some(served), Some(state)) = (&prepared.network.served, &mut self.state) else { return Ok(()) };
         let mut sockets = sockets.into_iter();
         let streams: Vec<_> = served.streams.iter().copied().zip(sockets.by_ref()).collect();
@@ -126,7 +127,7 @@ impl RunObservation {
         }
         let log = state.destinations.log();
         let broker = Broker::start(Arc::clone(&self.egress), sockets, log).map_err(failed)?;
-        state.destinations.serve(broker);
+        state.destinations.set_broker(broker);
         Ok(())
     }
 

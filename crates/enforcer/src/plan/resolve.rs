@@ -60,14 +60,14 @@ impl Plan {
         let resolved = |layer| LayerResolution {
             layer,
             best_effort: self.waives(layer),
-            standing: self.standing(layer, support),
+            standing: self.layer_standing(layer, support),
         };
         PlanResolution { layers: Layer::ALL.into_iter().map(resolved).collect() }
     }
 
-    fn standing(&self, layer: Layer, support: &HostSupport) -> LayerStanding {
+    fn layer_standing(&self, layer: Layer, support: &HostSupport) -> LayerStanding {
         match support.of(layer) {
-            LayerState::Partial { .. } if layer == Layer::Cgroup => self.limits_held(support),
+            LayerState::Partial { .. } if layer == Layer::Cgroup => self.limits_standing(support),
             LayerState::Available => LayerStanding::Full,
             LayerState::Partial { missing, cure } => {
                 LayerStanding::Partial { missing: missing.clone(), cure: cure.clone() }
@@ -80,7 +80,7 @@ impl Plan {
     }
 
     /// Where no group holds limits, only those are weaker that the plan asks for.
-    fn limits_held(&self, support: &HostSupport) -> LayerStanding {
+    fn limits_standing(&self, support: &HostSupport) -> LayerStanding {
         let limits = self.limits();
         let LayerState::Partial { cure, .. } = support.of(Layer::Cgroup) else { return LayerStanding::Full };
         let asked = [

@@ -133,20 +133,20 @@ impl Grants {
             grants.make_folders()?;
         }
         grants.sort();
-        grants.mask(plan)?;
+        grants.mask_forbidden(plan)?;
         grants.mask_sockets();
-        grants.pin();
+        grants.pin_folders();
         Ok(grants)
     }
 
     /// The grant that decides about a path inside: the nearest one above it.
-    pub(crate) fn deciding(&self, path: &Path) -> Option<&Grant> {
+    pub(crate) fn deciding_grant(&self, path: &Path) -> Option<&Grant> {
         self.all.iter().rev().find(|grant| is_within(path, &grant.path))
     }
 
     fn add_if_there(&mut self, path: &Path, source: GrantSource) {
         // What is missing, or not ours to see, is not there inside either.
-        if let Ok(found) = FoundPath::look(path)
+        if let Ok(found) = FoundPath::look_up(path)
             && let Ok(grant) = Grant::of(found, PathAccess::Read, source)
         {
             if grant.path != path {
@@ -164,7 +164,7 @@ impl Grants {
         plan: &Plan,
     ) -> Result<(), Error> {
         let failed = |source| Error::Path { what: "cannot grant", path: path.to_owned(), source };
-        let found = FoundPath::look(path).map_err(failed)?;
+        let found = FoundPath::look_up(path).map_err(failed)?;
         if found.path != path && plan.as_named.iter().any(|named| named == path) {
             return Err(failed(io::Error::other("a link has taken its place")));
         }
@@ -207,7 +207,7 @@ impl Grants {
     fn make_folders(&mut self) -> Result<(), Error> {
         for grant in self.all.iter_mut().filter(|grant| self.created.contains(&grant.path)) {
             let path = grant.path.clone();
-            let made = fs::create_dir_all(&path).and_then(|()| FoundPath::look(&path)).and_then(|found| {
+            let made = fs::create_dir_all(&path).and_then(|()| FoundPath::look_up(&path)).and_then(|found| {
                 let moved = || io::Error::other("a folder on the way was replaced by a link meanwhile");
                 if found.path == path { Grant::of(found, grant.access, grant.source) } else { Err(moved()) }
             });
@@ -246,7 +246,8 @@ impl Grants {
         self.all.dedup_by(|later, first| later.path == first.path);
         let all = std::mem::take(&mut self.all);
         for grant in all {
-            let redundant = self.deciding(&grant.path).is_some_and(|above| above.access == grant.access);
+            let redundant =
+                self.deciding_grant(&grant.path).is_some_and(|above| above.access == grant.access);
             if !redundant {
                 self.all.push(grant);
             }
@@ -255,7 +256,7 @@ impl Grants {
         self.links.dedup();
     }
 
-    fn mask(&mut self, plan: &Plan) -> Result<(), Error> {
+    fn mask_forbidden(&mut self, plan: &Plan) -> Result<(), Error> {
         for forbidden in &plan.forbidden {
             self.refuse_links_to_forbidden(forbidden)?;
             let Ok(real) = forbidden.canonicalize() else {
@@ -266,7 +267,7 @@ impl Grants {
                 let grant = grant.path.clone();
                 return Err(PlanProblem::GrantedAndForbidden { grant, forbidden: forbidden.clone() }.into());
             }
-            if self.deciding(&real).is_some() && !self.masks.iter().any(|(path, _)| *path == real) {
+            if self.deciding_grant(&real).is_some() && !self.masks.iter().any(|(path, _)| *path == real) {
                 let is_dir = real.is_dir();
                 self.masks.push((real, is_dir));
             }
@@ -286,7 +287,7 @@ impl Grants {
     /// its place, and the next run would have that hidden instead.
     fn refuse_links_to_forbidden(&self, forbidden: &Path) -> Result<(), Error> {
         let writable =
-            |link: &Path| self.deciding(link).is_some_and(|grant| grant.access == PathAccess::Write);
+            |link: &Path| self.deciding_grant(link).is_some_and(|grant| grant.access == PathAccess::Write);
         match links_on(forbidden).into_iter().find(|(link, _)| writable(link)) {
             Some((link, _)) => Err(Error::Path {
                 what: "cannot forbid through",
@@ -314,7 +315,7 @@ impl Grants {
             lines.filter_map(|line| line.iter().position(|byte| *byte == b'/').and_then(|at| line.get(at..)));
         for name in names {
             let path = PathBuf::from(OsStr::from_bytes(name));
-            let reachable = |path: &Path| self.deciding(path).is_some_and(granted);
+            let reachable = |path: &Path| self.deciding_grant(path).is_some_and(granted);
             // By its real path: it may have been bound by another.
             let real = if reachable(&path) {
                 Some(path)
@@ -337,7 +338,7 @@ impl Grants {
             forbidden.ancestors().skip(1).find_map(|above| Some((above, above.canonicalize().ok()?)));
         // The whole path, for a grant that is not there yet either and would be made.
         let real = nearest.map(|(above, real)| real.join(forbidden.strip_prefix(above).unwrap_or(forbidden)));
-        let grant = real.as_deref().and_then(|real| self.deciding(real));
+        let grant = real.as_deref().and_then(|real| self.deciding_grant(real));
         match grant {
             Some(grant) if grant.access == PathAccess::Write => {
                 Err(PlanProblem::ForbiddenCouldBeMade(forbidden.to_owned()).into())
@@ -348,14 +349,14 @@ impl Grants {
 
     /// What is read-only or hidden below a write grant cannot be renamed itself, since it is a mount; a folder between the
     /// two could be, and a new one put in its place that the next run would read. So those folders become mounts too.
-    fn pin(&mut self) {
+    fn pin_folders(&mut self) {
         let read_only =
             self.all.iter().filter(|grant| grant.access == PathAccess::Read).map(|grant| &grant.path);
         let protected: Vec<PathBuf> =
             read_only.chain(self.masks.iter().map(|(path, _)| path)).cloned().collect();
         for path in protected {
             for above in path.ancestors().skip(1) {
-                let Some(grant) = self.deciding(above) else { break };
+                let Some(grant) = self.deciding_grant(above) else { break };
                 if grant.path == above || grant.access == PathAccess::Read {
                     break;
                 }
@@ -386,7 +387,7 @@ struct FoundPath {
 
 impl FoundPath {
     /// Most paths have no link in them, which one call finds out; only for the others every part is looked at.
-    fn look(path: &Path) -> io::Result<Self> {
+    fn look_up(path: &Path) -> io::Result<Self> {
         let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         // Its parts put together again: no doubled slashes, no dots.

@@ -93,10 +93,10 @@ impl LocatedPlan {
             None => None,
         };
         let grants = Grants::resolve(plan, &needs, folders)?;
-        if plan.workdir.is_some() && grants.deciding(&workdir).is_none() {
+        if plan.workdir.is_some() && grants.deciding_grant(&workdir).is_none() {
             return Err(PlanProblem::WorkdirNotGranted(workdir).into());
         }
-        let (variables, counts) = variables(plan, &program, &host_path);
+        let (variables, counts) = command_variables(plan, &program, &host_path);
         Ok(Self { program, grants, executable, workdir, variables, counts })
     }
 }
@@ -123,9 +123,9 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
         ObserveLevel::Full => Some(filter(RefusalMode::Observe)?),
     };
     let seccomp = SeccompFilters { telling, silent: filter(RefusalMode::Errno)? };
-    let group = group(plan);
+    let group = create_group(plan);
     let mechanism = group.as_ref().map_or(LimitMechanism::Supervised, ControlGroup::mechanism);
-    let (join, orphan_groups) = joining(group.as_ref())?;
+    let (join, orphan_groups) = open_group(group.as_ref())?;
     let is_root = rustix::process::geteuid().is_root();
     let (standard, ends) = StandardStreams::prepare(command)?;
     let prepared = Prepared {
@@ -138,8 +138,8 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
         landlock,
         seccomp,
         program: c_string(located.program.path.as_os_str())?,
-        arguments: arguments(command)?,
-        environment: ExecStrings::new(env::lines(&located.variables)?),
+        arguments: command_arguments(command)?,
+        environment: ExecStrings::new(env::env_lines(&located.variables)?),
         waived: WaivedLayers {
             cgroup: plan.waives(Layer::Cgroup),
             landlock: plan.waives(Layer::Landlock),
@@ -162,7 +162,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
 }
 
 /// A group where one can be had; otherwise limits on each process and the supervisor hold the limits.
-fn group(plan: &Plan) -> Option<ControlGroup> {
+fn create_group(plan: &Plan) -> Option<ControlGroup> {
     let limits = &plan.limits;
     let wanted =
         GroupLimits { memory: limits.memory, processes: limits.processes, cpu_percent: limits.cpu_percent };
@@ -173,7 +173,7 @@ fn group(plan: &Plan) -> Option<ControlGroup> {
 }
 
 /// The group as the child sees it: descriptors of its own, since the supervisor keeps the group.
-fn joining(group: Option<&ControlGroup>) -> Result<(Vec<OwnedFd>, Vec<OrphanGroup>), Error> {
+fn open_group(group: Option<&ControlGroup>) -> Result<(Vec<OwnedFd>, Vec<OrphanGroup>), Error> {
     let Some(group) = group else { return Ok((Vec::new(), Vec::new())) };
     let host = |source| Error::Host { what: "prepare the cgroup", source };
     let join = group.join().iter().map(|file| file.try_clone().map_err(host)).collect::<Result<_, _>>()?;
@@ -187,7 +187,7 @@ fn joining(group: Option<&ControlGroup>) -> Result<(Vec<OwnedFd>, Vec<OrphanGrou
 }
 
 /// The variables of the command: what was declared, over the sandbox's own.
-fn variables(
+fn command_variables(
     plan: &Plan,
     program: &FoundProgram,
     host_path: &OsStr,
@@ -212,7 +212,7 @@ fn variables(
     plan.environment.resolve(std::env::vars_os(), &own)
 }
 
-fn arguments(command: &Command) -> Result<ExecStrings, Error> {
+fn command_arguments(command: &Command) -> Result<ExecStrings, Error> {
     let all = std::iter::once(&command.program).chain(&command.arguments);
     let strings: Result<Vec<CString>, Error> = all.map(|argument| c_string(argument)).collect();
     Ok(ExecStrings::new(strings?))

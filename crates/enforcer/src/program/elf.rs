@@ -48,38 +48,39 @@ pub(super) fn read(source: ElfSource<'_>) -> Option<ElfFile> {
     if !is_elf(&header) || header.get(4..6)? != [2, 1] {
         return None;
     }
-    let size = half(&header, 54)?;
-    let count = half(&header, 56)?.min(MAX_HEADERS);
+    let size = read_u16(&header, 54)?;
+    let count = read_u16(&header, 56)?.min(MAX_HEADERS);
     if size != 56 {
         return None;
     }
-    let table = source(word(&header, 32)?, u64::from(size) * u64::from(count))?;
+    let table = source(read_u64(&header, 32)?, u64::from(size) * u64::from(count))?;
     let segments: Vec<ElfSegment> = table.chunks_exact(56).filter_map(ElfSegment::read).collect();
     let find = |kind| segments.iter().find(|segment| segment.kind == kind);
 
-    let mut elf = ElfFile { shared: half(&header, 16)? == 3, ..ElfFile::default() };
+    let mut elf = ElfFile { shared: read_u16(&header, 16)? == 3, ..ElfFile::default() };
     if let Some(segment) = find(PT_INTERP) {
-        elf.loader = string(source, segment.offset, segment.size);
+        elf.loader = read_string(source, segment.offset, segment.size);
     }
     if let Some(segment) = find(PT_DYNAMIC) {
         let entries = source(segment.offset, segment.size.min(MAX_DYNAMIC))?;
-        elf.dynamic(&entries, &segments, source);
+        elf.read_dynamic(&entries, &segments, source);
     }
     Some(elf)
 }
 
 impl ElfFile {
-    fn dynamic(&mut self, entries: &[u8], segments: &[ElfSegment], source: ElfSource<'_>) {
+    fn read_dynamic(&mut self, entries: &[u8], segments: &[ElfSegment], source: ElfSource<'_>) {
         let pairs = || {
-            let pairs = entries.chunks_exact(16).map_while(|entry| Some((word(entry, 0)?, word(entry, 8)?)));
+            let pairs =
+                entries.chunks_exact(16).map_while(|entry| Some((read_u64(entry, 0)?, read_u64(entry, 8)?)));
             pairs.take_while(|(tag, _)| *tag != 0)
         };
         let Some(strings) =
-            pairs().find(|(tag, _)| *tag == DT_STRTAB).and_then(|(_, at)| offset(segments, at))
+            pairs().find(|(tag, _)| *tag == DT_STRTAB).and_then(|(_, at)| file_offset(segments, at))
         else {
             return;
         };
-        let text = |at: u64| string(source, strings.checked_add(at)?, MAX_STRING);
+        let text = |at: u64| read_string(source, strings.checked_add(at)?, MAX_STRING);
         for (tag, at) in pairs() {
             match tag {
                 DT_NEEDED if self.needed.len() < MAX_STRINGS => self.needed.extend(text(at)),
@@ -101,12 +102,17 @@ struct ElfSegment {
 impl ElfSegment {
     fn read(bytes: &[u8]) -> Option<Self> {
         let kind = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
-        Some(Self { kind, offset: word(bytes, 8)?, address: word(bytes, 16)?, size: word(bytes, 32)? })
+        Some(Self {
+            kind,
+            offset: read_u64(bytes, 8)?,
+            address: read_u64(bytes, 16)?,
+            size: read_u64(bytes, 32)?,
+        })
     }
 }
 
 /// Where an address of the running program stands in the file.
-fn offset(segments: &[ElfSegment], address: u64) -> Option<u64> {
+fn file_offset(segments: &[ElfSegment], address: u64) -> Option<u64> {
     let holds = |segment: &&ElfSegment| {
         segment.kind == PT_LOAD
             && address.checked_sub(segment.address).is_some_and(|into| into < segment.size)
@@ -116,18 +122,18 @@ fn offset(segments: &[ElfSegment], address: u64) -> Option<u64> {
 }
 
 /// A string that ends with a NUL within its bounds, and is not empty.
-fn string(source: ElfSource<'_>, at: u64, most: u64) -> Option<Vec<u8>> {
+fn read_string(source: ElfSource<'_>, at: u64, most: u64) -> Option<Vec<u8>> {
     let mut bytes = source(at, most.min(MAX_STRING))?;
     let end = bytes.iter().position(|byte| *byte == 0)?;
     bytes.truncate(end);
     (!bytes.is_empty()).then_some(bytes)
 }
 
-fn half(bytes: &[u8], at: usize) -> Option<u16> {
+fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_le_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u64> {
+fn read_u64(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
 }
 

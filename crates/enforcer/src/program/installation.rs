@@ -116,7 +116,7 @@ pub(super) fn of(host: &SearchHost<'_>, path: &Path) -> Option<Vec<ProgramNeed>>
 
 /// The folder of installations a link stands in: `~/.local/share/uv/python` for its `cpython-3.11-linux`. It holds
 /// nothing but installations, so that it may be given where a link between two of them has to be there too.
-pub(super) fn shelf(host: &SearchHost<'_>, link: &Path) -> Option<ProgramNeed> {
+pub(super) fn version_folder(host: &SearchHost<'_>, link: &Path) -> Option<ProgramNeed> {
     let parent = link.parent()?;
     KEPT.iter().filter(|kept| kept.depth > 0 && kept.below.len() + kept.variables.len() > 0).find_map(
         |kept| {

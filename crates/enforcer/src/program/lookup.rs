@@ -51,7 +51,7 @@ fn by_path(host: &SearchHost<'_>, name: &OsStr) -> Result<PathBuf, ProgramError>
     let siblings = path.parent().map(files::names).unwrap_or_default();
     let near = path
         .file_name()
-        .and_then(|name| nearest(name, siblings.iter().map(|sibling| sibling.to_string_lossy().into())));
+        .and_then(|name| nearest_name(name, siblings.iter().map(|sibling| sibling.to_string_lossy().into())));
     Err(ProgramError::Missing { path, near })
 }
 
@@ -71,7 +71,9 @@ pub(super) fn on_path(
             ignored += 1;
             continue;
         }
-        if searched.iter().any(|before| before == folder) || skip.is_some_and(|skip| same(skip, folder)) {
+        if searched.iter().any(|before| before == folder)
+            || skip.is_some_and(|skip| is_same_file(skip, folder))
+        {
             continue;
         }
         searched.push(folder.to_path_buf());
@@ -85,16 +87,16 @@ pub(super) fn on_path(
         }
     }
     let all = searched.iter().flat_map(|folder| files::names(folder)).take(MAX_COMPARED);
-    let near = nearest(name, all.map(|name| name.to_string_lossy().into_owned()));
+    let near = nearest_name(name, all.map(|name| name.to_string_lossy().into_owned()));
     Err(ProgramError::NotOnPath { name: name.to_owned(), searched, ignored, near, refused })
 }
 
-fn same(one: &Path, other: &Path) -> bool {
+fn is_same_file(one: &Path, other: &Path) -> bool {
     one == other || other.canonicalize().is_ok_and(|other| other == one)
 }
 
 /// The name that was perhaps meant: at most a third of it may be wrong.
-fn nearest(name: &OsStr, names: impl Iterator<Item = String>) -> Option<String> {
+fn nearest_name(name: &OsStr, names: impl Iterator<Item = String>) -> Option<String> {
     let name = name.to_str().filter(|name| name.len() <= 64)?;
     let most = name.chars().count().div_ceil(3).min(3);
     let near = |other: String| {

@@ -88,7 +88,7 @@ pub(crate) fn find(name: &OsStr, search: &ProgramSearch<'_>) -> Result<FoundProg
     let host = places.host(search);
     let start = lookup::file(&host, name)?;
     let mut program = resolve(&host, &start, 0, ProgramUser::ByName)?;
-    program.needs = fold(&host, program.needs);
+    program.needs = fold_needs(&host, program.needs);
     Ok(program)
 }
 
@@ -102,7 +102,7 @@ enum ProgramUser {
 }
 
 /// Whether a real path will be there inside.
-fn covered(host: &SearchHost<'_>, needs: &[ProgramNeed], path: &Path) -> bool {
+fn is_covered(host: &SearchHost<'_>, needs: &[ProgramNeed], path: &Path) -> bool {
     is_system(path) || host.in_skill(path) || needs.iter().any(|need| path.starts_with(&need.path))
 }
 
@@ -118,7 +118,7 @@ fn resolve(
     let steps = files::steps(start).map_err(|source| missing_or(start, source))?;
     for step in &steps {
         check_place(&step.at)?;
-        if let Some(real) = shims::behind(host, &step.at)? {
+        if let Some(real) = shims::find_target(host, &step.at)? {
             return resolve(host, &real, depth + 1, asked);
         }
     }
@@ -138,16 +138,16 @@ fn resolve(
     let told_by_skill =
         |step: &PathStep| step.through.iter().chain([&step.at]).any(|path| host.in_skill(path));
     let asked = if steps.iter().any(told_by_skill) { ProgramUser::BySkill } else { asked };
-    give(host, start, file, asked, &mut needs)?;
+    add_program(host, start, file, asked, &mut needs)?;
     if in_venv {
         // A virtual environment works only by its own path, so its links have to be there where they can be.
         let links = steps.iter().skip(1).flat_map(|step| &step.through);
         let mut more = needs.clone();
-        if venv::reach(host, links, &mut more).is_ok() {
+        if venv::reach_base(host, links, &mut more).is_ok() {
             needs = more;
         }
     }
-    let path = entrance(host, &steps, &needs).unwrap_or(file).to_path_buf();
+    let path = find_entrance(host, &steps, &needs).unwrap_or(file).to_path_buf();
     let mut program = FoundProgram { path, needs, path_dirs: Vec::new(), executed: vec![file.to_path_buf()] };
     let alone = add_start(host, file, depth, asked, &mut program)?;
     // Child processes look for their like beside the program; but a skill's own folder is on nobody's PATH.
@@ -158,8 +158,12 @@ fn resolve(
 }
 
 /// The first place on the way from which everything that follows will be there.
-fn entrance<'s>(host: &SearchHost<'_>, steps: &'s [PathStep], needs: &[ProgramNeed]) -> Option<&'s Path> {
-    let there = |path: &PathBuf| covered(host, needs, path);
+fn find_entrance<'s>(
+    host: &SearchHost<'_>,
+    steps: &'s [PathStep],
+    needs: &[ProgramNeed],
+) -> Option<&'s Path> {
+    let there = |path: &PathBuf| is_covered(host, needs, path);
     let fits = |from: usize| {
         let rest = steps.get(from..).unwrap_or_default();
         rest.iter().all(|step| there(&step.at))
@@ -169,7 +173,7 @@ fn entrance<'s>(host: &SearchHost<'_>, steps: &'s [PathStep], needs: &[ProgramNe
 }
 
 /// Makes the file readable: with its installation, or by itself.
-fn give(
+fn add_program(
     host: &SearchHost<'_>,
     start: &Path,
     file: &Path,
@@ -214,7 +218,7 @@ fn add_start(
         Some(read) => return add_interpreter(host, file, depth, asked, &read.map_err(unfit)?, program),
         None if elf::is_elf(&head) => {
             libraries::add(host, file, &mut program.needs);
-            program.executed.extend(libraries::loader(file));
+            program.executed.extend(libraries::read_loader(file));
         }
         None if head.is_empty() => return Err(unfit("is empty, so there is nothing to execute")),
         None => {
@@ -258,7 +262,7 @@ fn add_interpreter(
     let reached =
         files::real(&start).map_err(|source| missing_or(&start, source)).map_err(named(path.as_os_str()))?;
     let real = files::real(&found.path).map_or_else(|_| found.path.clone(), |step| step.at);
-    if reached.at != real || !reached.through.iter().all(|link| covered(host, &program.needs, link)) {
+    if reached.at != real || !reached.through.iter().all(|link| is_covered(host, &program.needs, link)) {
         return Err(ProgramError::StandIn {
             script: script.to_path_buf(),
             interpreter: start,
@@ -271,7 +275,7 @@ fn add_interpreter(
     };
     // `env` looks on the PATH inside, which has the program's own folder before the caller's.
     let beside = program.path.with_file_name(name);
-    let has_one = covered(host, &program.needs, &beside) && beside.is_file() && files::executable(&beside);
+    let has_one = is_covered(host, &program.needs, &beside) && beside.is_file() && files::executable(&beside);
     let start = match lookup::file(host, name) {
         Err(ProgramError::NotOnPath { .. }) if has_one && !host.in_skill(&beside) => beside,
         other => other.map_err(named(name))?,
@@ -322,11 +326,11 @@ fn check_file(file: &Path) -> Result<(), ProgramError> {
 }
 
 /// Sorted, without what is there anyway and without what lies in another.
-fn fold(host: &SearchHost<'_>, mut needs: Vec<ProgramNeed>) -> Vec<ProgramNeed> {
+fn fold_needs(host: &SearchHost<'_>, mut needs: Vec<ProgramNeed>) -> Vec<ProgramNeed> {
     needs.sort_by(|one, other| one.path.cmp(&other.path));
     let mut folded: Vec<ProgramNeed> = Vec::new();
     for need in needs {
-        if !covered(host, &folded, &need.path) {
+        if !is_covered(host, &folded, &need.path) {
             folded.push(need);
         }
     }

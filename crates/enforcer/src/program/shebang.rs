@@ -19,10 +19,10 @@ pub(super) enum ScriptInterpreter {
 /// Reads the first bytes of a file: `None` where it is no script, or why it cannot be run.
 pub(super) fn read(head: &[u8]) -> Option<Result<ScriptInterpreter, &'static str>> {
     let line = head.get(..LONGEST.min(head.len()))?.strip_prefix(b"#!")?;
-    Some(interpreter(line))
+    Some(parse_interpreter(line))
 }
 
-fn interpreter(line: &[u8]) -> Result<ScriptInterpreter, &'static str> {
+fn parse_interpreter(line: &[u8]) -> Result<ScriptInterpreter, &'static str> {
     let end = line.iter().position(|byte| *byte == b'\n');
     let text = trim(line.get(..end.unwrap_or(line.len())).unwrap_or_default());
     if text.ends_with(b"\r") {

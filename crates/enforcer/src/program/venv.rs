@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::ProgramError;
 use super::places::{SearchHost, is_system};
-use super::{ProgramNeed, covered, files, installation};
+use super::{ProgramNeed, files, installation, is_covered};
 
 const REASON: &str = "the Python virtual environment";
 const BASE_REASON: &str = "the Python that the virtual environment was made from";
@@ -36,13 +36,13 @@ pub(super) fn needs(host: &SearchHost<'_>, program: &Path) -> Result<Option<Vec<
     };
     let cfg = root.join("pyvenv.cfg");
     let Some(home) = files::small_text(&cfg).and_then(|text| home(&text)) else { return Ok(None) };
-    let mut needs = own(host, program, root);
+    let mut needs = own_needs(host, program, root);
     add_base(host, &cfg, &home, &mut needs)?;
     Ok(Some(needs))
 }
 
 /// The environment itself; nothing in the skill's folder, which is there anyway.
-fn own(host: &SearchHost<'_>, program: &Path, root: &Path) -> Vec<ProgramNeed> {
+fn own_needs(host: &SearchHost<'_>, program: &Path, root: &Path) -> Vec<ProgramNeed> {
     if host.in_skill(root) || is_system(root) {
         return Vec::new();
     }
@@ -80,24 +80,24 @@ fn add_base(
         // A `home` whose Python is a link to elsewhere is a folder like any other: nothing of it is given.
         let found = found.ok_or_else(|| refuse("no installation is known there"))?;
         needs.extend(found.into_iter().map(|need| ProgramNeed { reason: BASE_REASON, ..need }));
-        if !covered(host, needs, &base.at) {
+        if !is_covered(host, needs, &base.at) {
             return Err(refuse("no installation is known there"));
         }
     }
     // Python looks for its library by this path as it is written, so each link of it has to be there.
-    reach(host, base.through.iter().chain([&base.at]), needs)
+    reach_base(host, base.through.iter().chain([&base.at]), needs)
         .map_err(|()| refuse("a link on the way would not be there"))
 }
 
 /// Makes every link on a way readable, by the folder of installations it stands in.
-pub(super) fn reach<'p>(
+pub(super) fn reach_base<'p>(
     host: &SearchHost<'_>,
     way: impl Iterator<Item = &'p PathBuf>,
     needs: &mut Vec<ProgramNeed>,
 ) -> Result<(), ()> {
     for link in way {
-        if !covered(host, needs, link) {
-            needs.push(installation::shelf(host, link).ok_or(())?);
+        if !is_covered(host, needs, link) {
+            needs.push(installation::version_folder(host, link).ok_or(())?);
         }
     }
     Ok(())

@@ -61,7 +61,7 @@ pub enum CompileError {
 }
 
 /// The number that a call has here.
-pub(super) fn number(call: &ListedCall) -> Result<i32, CompileError> {
+pub(super) fn call_number(call: &ListedCall) -> Result<i32, CompileError> {
     if let Some(number) = call.number {
         return Ok(number);
     }
@@ -109,11 +109,11 @@ pub(super) fn build(profile: Profile, refusal: RefusalMode) -> Result<Vec<u8>, C
         let call = "a number of the future";
         filter.add_rule_exact(missing, number).map_err(|source| CompileError::Rule { call, source })?;
     }
-    exported(&filter)
+    export_filter(&filter)
 }
 
 fn add(filter: &mut ScmpFilterContext, action: ScmpAction, call: &ListedCall) -> Result<(), CompileError> {
-    let number = ScmpSyscall::from(number(call)?);
+    let number = ScmpSyscall::from(call_number(call)?);
     let failed = |source| CompileError::Rule { call: call.name, source };
     if call.rules.is_empty() {
         filter.add_rule_exact(action, number).map_err(failed)?;
@@ -133,7 +133,7 @@ fn comparisons(rule: ArgumentRule) -> Vec<ScmpArgCompare> {
 }
 
 /// libseccomp 2.5 writes to a file only; this one is in memory and has no name.
-fn exported(filter: &ScmpFilterContext) -> Result<Vec<u8>, CompileError> {
+fn export_filter(filter: &ScmpFilterContext) -> Result<Vec<u8>, CompileError> {
     let memory =
         rustix::fs::memfd_create("seccomp", rustix::fs::MemfdFlags::CLOEXEC).map_err(io::Error::from)?;
     let mut memory = File::from(memory);

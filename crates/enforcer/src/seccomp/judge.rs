@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use nix::errno::Errno;
 
 use super::Profile;
-use super::filter::{CompileError, UNLISTED, number};
+use super::filter::{CompileError, UNLISTED, call_number};
 use super::groups::{DENIED, FUTURE, GROUPS};
 use super::table::{ArgumentRule, CallGroup, DenialAnswer, DeniedGroup, ProfileScope};
 
@@ -89,12 +89,12 @@ fn index() -> Result<&'static HashMap<i32, CallEntry>, CompileError> {
     let mut index: HashMap<i32, CallEntry> = HashMap::new();
     for group in GROUPS {
         for call in group.calls.here() {
-            index.entry(number(&call)?).or_default().groups.push((group, call.rules));
+            index.entry(call_number(&call)?).or_default().groups.push((group, call.rules));
         }
     }
     for denial in DENIED {
         for call in denial.calls.here() {
-            index.entry(number(&call)?).or_default().denials.push((denial, call.rules));
+            index.entry(call_number(&call)?).or_default().denials.push((denial, call.rules));
         }
     }
     Ok(INDEX.get_or_init(|| index))

@@ -172,7 +172,7 @@ fn reasons_are_sentences_and_names_are_unique() {
 
 #[test]
 fn a_name_that_nobody_knows_is_an_error_that_names_it() {
-    let error = filter::number(&ListedCall::both("frobnicate", &[])).unwrap_err().to_string();
+    let error = filter::call_number(&ListedCall::both("frobnicate", &[])).unwrap_err().to_string();
     assert!(error.contains("frobnicate"), "{error}");
 }
 
@@ -306,7 +306,7 @@ fn observed() -> &'static HashSet<i32> {
     let is_observed = |call: &ListedCall| OBSERVED.contains(&call.name);
     NUMBERS.get_or_init(|| {
         let calls = every_table().flat_map(|(_, calls)| calls.here()).filter(is_observed);
-        calls.map(|call| filter::number(&call).unwrap()).collect()
+        calls.map(|call| filter::call_number(&call).unwrap()).collect()
     })
 }
 
@@ -315,7 +315,10 @@ fn always_answered() -> &'static HashSet<i32> {
     static NUMBERS: OnceLock<HashSet<i32>> = OnceLock::new();
     NUMBERS.get_or_init(|| {
         let always = DENIED.iter().filter(|denial| matches!(denial.answer, DenialAnswer::Always(_)));
-        always.flat_map(|denial| denial.calls.here()).map(|call| filter::number(&call).unwrap()).collect()
+        always
+            .flat_map(|denial| denial.calls.here())
+            .map(|call| filter::call_number(&call).unwrap())
+            .collect()
     })
 }
 
@@ -323,7 +326,7 @@ fn rules_by_number() -> BTreeMap<i32, Vec<ArgumentRule>> {
     let mut rules: BTreeMap<i32, Vec<ArgumentRule>> = BTreeMap::new();
     for call in every_table().flat_map(|(_, calls)| calls.here()) {
         if !call.rules.is_empty() {
-            rules.entry(filter::number(&call).unwrap()).or_default().extend(call.rules);
+            rules.entry(filter::call_number(&call).unwrap()).or_default().extend(call.rules);
         }
     }
     rules

@@ -49,17 +49,17 @@ impl LaunchedRun {
 /// Makes the processes of a sandbox and waits until the program runs.
 ///
 /// `watch` is called when every wall stands, and before the program is executed: whoever hears of its calls must begin to, or it waits.
-pub(crate) fn start(
+pub(crate) fn start_run(
     prepared: &Prepared,
     group: Option<&mut ControlGroup>,
     mut watch: impl FnMut(&mut ChildReport) -> Result<(), Error>,
 ) -> Result<(LaunchedRun, ChildReport), Error> {
     let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
     let sockets = rustix::net::socketpair(family, kind, SocketFlags::CLOEXEC, None);
-    let (ready, ready_end) = sockets.map_err(host("make a pair of sockets"))?;
+    let (ready, ready_end) = sockets.map_err(host_error("make a pair of sockets"))?;
     // Read only when its writer has ended. Another process that this program forked meanwhile may have a copy of the writing
     // end, and must not keep the reader waiting for what nobody will write.
-    let (result, result_end) = pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    let (result, result_end) = make_pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     let pipes = ChildPipes { ready: ready_end, result: result_end };
     let child = sys::clone::child(namespaces::AT_CLONE, || init(prepared, &pipes));
     let child = child
@@ -70,7 +70,7 @@ pub(crate) fn start(
     if let Some(group) = group.filter(|group| group.mechanism() == LimitMechanism::CgroupV2Systemd)
         && let Err(unavailable) = group.adopt(run.child.pid)
     {
-        run.end();
+        run.kill_and_reap();
         return Err(Error::Layer {
             layer: Layer::Cgroup,
             step: format!("cannot {}", SetupStep::JoinCgroup.text()),
@@ -80,23 +80,23 @@ pub(crate) fn start(
     }
     let mapped = prepared.namespaces.map_from_outside(run.child.pid);
     if let Err(source) = mapped {
-        run.end();
+        run.kill_and_reap();
         return Err(layer_error(SetupStep::Maps, SetupStep::Maps.text().to_owned(), source));
     }
     let report = match receive_report(ready.as_fd(), &mut watch) {
         Ok(report) => report,
         Err(error) => {
-            run.end();
+            run.kill_and_reap();
             return Err(error);
         }
     };
     run.since = Instant::now();
     if let Some(message) = report.messages.iter().find(|message| !message.waived) {
-        run.end();
-        return Err(failure(prepared, *message));
+        run.kill_and_reap();
+        return Err(failure_error(prepared, *message));
     }
     if !report.is_ready {
-        run.end();
+        run.kill_and_reap();
         // Which wall it was at, only whoever ended it knows: a filter around this program, the kernel for want of memory.
         let source = io::Error::other(
             "something ended it before the program was executed; `skillsandbox doctor` looks for it",
@@ -107,7 +107,7 @@ pub(crate) fn start(
 }
 
 impl LaunchedRun {
-    pub(crate) fn end(&self) {
+    pub(crate) fn kill_and_reap(&self) {
         self.child.kill();
         self.child.reap();
     }
@@ -137,7 +137,7 @@ fn receive_report(
             let into = &mut [IoSliceMut::new(&mut bytes)];
             rustix::net::recvmsg(ready, into, &mut rights, RecvFlags::CMSG_CLOEXEC)
         };
-        let received = rustix::io::retry_on_intr(receive).map_err(host("hear from the sandbox"))?;
+        let received = rustix::io::retry_on_intr(receive).map_err(host_error("hear from the sandbox"))?;
         if received.bytes == 0 {
             return Ok(report);
         }
@@ -159,18 +159,18 @@ fn receive_report(
     }
 }
 
-fn failure(prepared: &Prepared, message: StepReport) -> Error {
+fn failure_error(prepared: &Prepared, message: StepReport) -> Error {
     let failure = message.failure;
     let source: io::Error = failure.errno.into();
     match failure.step {
         SetupStep::Exec => {
             Error::Program(format!("cannot execute {}: {source}", prepared.program.to_string_lossy()))
         }
-        step => layer_error(step, described(prepared, message), source),
+        step => layer_error(step, describe_report(prepared, message), source),
     }
 }
 
-fn described(prepared: &Prepared, message: StepReport) -> String {
+fn describe_report(prepared: &Prepared, message: StepReport) -> String {
     let step = message.failure.step;
     let detail = match step {
         SetupStep::Place => prepared.mounts.describe(message.failure.index),
@@ -181,20 +181,20 @@ fn described(prepared: &Prepared, message: StepReport) -> String {
     format!("cannot {} {detail}", step.text()).trim_end().to_owned()
 }
 
-pub(crate) fn waived(prepared: &Prepared, message: StepReport) -> (Layer, String) {
+pub(crate) fn describe_waived(prepared: &Prepared, message: StepReport) -> (Layer, String) {
     let source: io::Error = message.failure.errno.into();
-    (message.failure.step.layer(), format!("{}: {source}", described(prepared, message)))
+    (message.failure.step.layer(), format!("{}: {source}", describe_report(prepared, message)))
 }
 
 pub(crate) fn layer_error(step: SetupStep, what: String, source: io::Error) -> Error {
-    let cure = cures::of(step, source.raw_os_error().unwrap_or(0));
+    let cure = cures::cure_text(step, source.raw_os_error().unwrap_or(0));
     Error::Layer { layer: step.layer(), step: what, source, cure }
 }
 
-pub(crate) fn host<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Error {
+pub(crate) fn host_error<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Error {
     move |source| Error::Host { what, source: source.into() }
 }
 
-fn pipe(flags: PipeFlags) -> Result<(OwnedFd, OwnedFd), Error> {
-    rustix::pipe::pipe_with(flags).map_err(host("make a pipe"))
+fn make_pipe(flags: PipeFlags) -> Result<(OwnedFd, OwnedFd), Error> {
+    rustix::pipe::pipe_with(flags).map_err(host_error("make a pipe"))
 }

@@ -29,8 +29,8 @@ impl Plan {
         slot: Option<RunSlot>,
     ) -> Result<RunningCommand, Error> {
         let (prepared, mut outside) = prepare(self, command)?;
-        let host = |what| move |source: std::io::Error| Error::Host { what, source };
-        let wake = Arc::new(WakeEvent::new().map_err(host("make an event"))?);
+        let host_error = |what| move |source: std::io::Error| Error::Host { what, source };
+        let wake = Arc::new(WakeEvent::new().map_err(host_error("make an event"))?);
         let stdin = outside.ends.stdin.take().map(File::from);
         let piped = |wanted: OutputMode, end: &mut Option<OwnedFd>| match wanted {
             OutputMode::Piped => end.take().map(File::from),
@@ -47,7 +47,7 @@ impl Plan {
         };
         // The kernel ends a sandbox with the thread that made it, so the one that makes it is the one that stays.
         let thread = std::thread::Builder::new().name("skillsandbox".into()).stack_size(128 << 10);
-        let thread = thread.spawn(watched).map_err(host("start a thread"))?;
+        let thread = thread.spawn(watched).map_err(host_error("start a thread"))?;
         match wait_for_start.recv() {
             Ok(Ok(pid)) => Ok(RunningCommand { thread: Some(thread), wake, pid, stdin, stdout, stderr }),
             Ok(Err(error)) => {

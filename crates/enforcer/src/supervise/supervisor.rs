@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::capture::OutputCapture;
-use super::launch::{ChildReport, LaunchedRun, host, layer_error, start, waived};
+use super::launch::{ChildReport, LaunchedRun, describe_waived, host_error, layer_error, start_run};
 use super::tree_watch::TreeWatch;
 use super::{LimitHit, LimitKind, RunEnd, RunOutcome};
 use crate::cgroup::orphan_reaper::OrphanReaper;
@@ -89,9 +89,9 @@ impl Supervisor {
         prepared: Prepared,
         started: &SyncSender<Result<i32, Error>>,
     ) -> Option<RunOutcome> {
-        let run = match self.start(&prepared) {
+        let run = match self.start_run(&prepared) {
             Ok((run, report)) => {
-                let waived = report.messages.iter().map(|message| waived(&prepared, *message));
+                let waived = report.messages.iter().map(|message| describe_waived(&prepared, *message));
                 self.outside.waived.extend(waived);
                 run
             }
@@ -115,10 +115,10 @@ impl Supervisor {
         Some(self.finish(&run, end))
     }
 
-    fn start(&mut self, prepared: &Prepared) -> Result<(LaunchedRun, ChildReport), Error> {
+    fn start_run(&mut self, prepared: &Prepared) -> Result<(LaunchedRun, ChildReport), Error> {
         // No handler of the embedding program may run in this thread or in its children.
         let every = u64::MAX;
-        sys::signals::block(every).map_err(host("block signals"))?;
+        sys::signals::block(every).map_err(host_error("block signals"))?;
         let orphan_groups = std::mem::take(&mut self.outside.orphan_groups);
         if !orphan_groups.is_empty() {
             self.orphan_reaper = Some(OrphanReaper::start(&orphan_groups).map_err(|source| {
@@ -126,7 +126,7 @@ impl Supervisor {
             })?);
         }
         let Self { outside, observation, .. } = self;
-        start(prepared, outside.group.as_mut(), |report| observation.begin(prepared, report))
+        start_run(prepared, outside.group.as_mut(), |report| observation.start(prepared, report))
     }
 
     /// Waits until the run ends, by itself or because it must.
@@ -137,7 +137,8 @@ impl Supervisor {
             if deadline.is_some_and(|deadline| now >= deadline) {
                 return RunEnd::Timeout;
             }
-            if let Some(end) = self.watch.as_mut().and_then(|watch| watch.look(now, run.child.pidfd.as_fd()))
+            if let Some(end) =
+                self.watch.as_mut().and_then(|watch| watch.check_limits(now, run.child.pidfd.as_fd()))
             {
                 return end;
             }
@@ -209,7 +210,7 @@ impl Supervisor {
         self.stderr.read_rest();
         let status = run.status();
         let patience = if end == RunEnd::Itself { LAST_WORDS } else { Duration::ZERO };
-        let (end, limits_hit) = self.verdict(end);
+        let (end, limits_hit) = self.judge_limits(end);
         let usage = self.usage();
         let observed = self.observation.finish(patience);
         RunOutcome {
@@ -237,7 +238,7 @@ impl Supervisor {
     }
 
     /// Which limits were reached: by what was seen here, and by what the cgroup counted.
-    fn verdict(&self, end: RunEnd) -> (RunEnd, Vec<LimitHit>) {
+    fn judge_limits(&self, end: RunEnd) -> (RunEnd, Vec<LimitHit>) {
         let mechanism = self.outside.mechanism;
         let hits = self.outside.group.as_ref().map(ControlGroup::hits).unwrap_or_default();
         let end = if end == RunEnd::Itself && hits.memory > 0 { RunEnd::Memory } else { end };

@@ -52,7 +52,7 @@ impl TreeWatch {
     }
 
     /// Looks at the tree if it is time to; tells what must end the run.
-    pub(crate) fn look(&mut self, now: Instant, init: BorrowedFd<'_>) -> Option<RunEnd> {
+    pub(crate) fn check_limits(&mut self, now: Instant, init: BorrowedFd<'_>) -> Option<RunEnd> {
         if now < self.next {
             return None;
         }
@@ -62,7 +62,7 @@ impl TreeWatch {
         self.cpu = measured.cpu;
         if let Some(limit) = self.limits.memory
             && measured.memory > limit
-            && self.tree.over(limit).is_some()
+            && self.tree.over_limit(limit).is_some()
         {
             return Some(RunEnd::Memory);
         }

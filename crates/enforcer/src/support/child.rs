@@ -114,7 +114,7 @@ fn decode([kind, step, a, b, c, d]: [u8; SIZE]) -> Option<TrialOutcome> {
 
 /// Runs `main` in a child and tells how it went. `main` gets the number of a descriptor that it must not close, and keeps to
 /// kernel calls: see [`crate::sys`].
-pub(super) fn within(
+pub(super) fn try_in_child(
     inside: TrialNamespaces<'_>,
     main: impl FnOnce(i32) -> Result<(), TrialFailure>,
 ) -> TrialOutcome {
@@ -235,15 +235,15 @@ mod tests {
     #[test]
     fn a_child_says_what_it_met() {
         for inside in [TrialNamespaces::Plain, TrialNamespaces::New(0)] {
-            assert_eq!(within(inside, |_| Ok(())), TrialOutcome::Worked);
-            let refused = within(inside, |_| Err(TrialFailure::Here(Errno(13))));
+            assert_eq!(try_in_child(inside, |_| Ok(())), TrialOutcome::Worked);
+            let refused = try_in_child(inside, |_| Err(TrialFailure::Here(Errno(13))));
             assert_eq!(refused, TrialOutcome::Trouble(TrialFailure::Here(Errno(13))));
         }
     }
 
     #[test]
     fn a_child_that_is_killed_is_not_taken_for_a_good_one() {
-        let tried = within(TrialNamespaces::Plain, |_| {
+        let tried = try_in_child(TrialNamespaces::Plain, |_| {
             let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
             Ok(())
         });

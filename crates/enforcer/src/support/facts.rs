@@ -111,7 +111,7 @@ impl LimitFacts {
         let why = self.why_not_better.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
         let missing =
             format!("no cgroup holds limits on memory, processes and CPU: the launching program does{why}");
-        (vec![missing], Some(cures::delegation(host)))
+        (vec![missing], Some(cures::delegation_cure(host)))
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn supervised() -> HostSupport {
 
 /// As if every check had worked.
 fn derived(facts: &HostFacts) -> HostSupport {
-    let state = |layer| state(layer, &[], facts, &HostProfile::default());
+    let state = |layer| layer_state(layer, &[], facts, &HostProfile::default());
     HostSupport {
         layers: Layer::ALL.into_iter().map(|layer| LayerSupport { layer, state: state(layer) }).collect(),
         facts: facts.clone(),

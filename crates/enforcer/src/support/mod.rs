@@ -125,7 +125,7 @@ impl HostSupport {
         let facts = HostFacts::gather(&host);
         let mut layers: Vec<LayerSupport> = Layer::ALL
             .into_iter()
-            .map(|layer| LayerSupport { layer, state: state(layer, &checks, &facts, &host) })
+            .map(|layer| LayerSupport { layer, state: layer_state(layer, &checks, &facts, &host) })
             .collect();
         let trial = trial::run();
         if let TrialRun::Refused { layer: Some(layer), reason, cure } = &trial {
@@ -212,7 +212,7 @@ fn judge(trial: &HostTrial, tried: TrialOutcome, host: &HostProfile) -> HostChec
 }
 
 /// A layer is what its checks say; for two of them there is more and less of it.
-fn state(layer: Layer, checks: &[HostCheck], facts: &HostFacts, host: &HostProfile) -> LayerState {
+fn layer_state(layer: Layer, checks: &[HostCheck], facts: &HostFacts, host: &HostProfile) -> LayerState {
     let own = || checks.iter().filter(|check| check.layer == layer);
     let failed: Vec<(&str, Option<&Cure>)> = own()
         .filter_map(|check| match &check.result {
@@ -241,7 +241,7 @@ fn state(layer: Layer, checks: &[HostCheck], facts: &HostFacts, host: &HostProfi
 }
 
 /// A refusal in the words of a report.
-fn described(error: &Error) -> (Option<Layer>, String) {
+fn describe_error(error: &Error) -> (Option<Layer>, String) {
     match error {
         Error::Layer { layer, step, source, .. } => (Some(*layer), format!("{step}: {source}")),
         other => (None, other.to_string()),

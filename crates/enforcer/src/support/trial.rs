@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::described;
+use super::describe_error;
 use crate::cures::{self, Cure};
 use crate::error::Error;
 use crate::layers::Layer;
@@ -47,9 +47,9 @@ pub(super) fn run() -> TrialRun {
             TrialRun::Refused { layer: None, reason: format!("{shown} {}", ended(&outcome)), cure: None }
         }
         Err(error) => {
-            let (layer, reason) = described(&error);
+            let (layer, reason) = describe_error(&error);
             let cure = match error {
-                Error::Layer { cure: Some(cure), .. } => Some(cures::parsed(&cure)),
+                Error::Layer { cure: Some(cure), .. } => Some(cures::parse_cure(&cure)),
                 _ => None,
             };
             TrialRun::Refused { layer, reason, cure }

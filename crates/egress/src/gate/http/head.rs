@@ -38,7 +38,7 @@ impl RequestHead {
     pub(super) fn read(head: &[u8], name: &str, port: u16) -> Result<Self, RefusalReason> {
         let mut lines = HeadLines(head);
         let line = lines.next().unwrap_or_default();
-        let [method, target, version] = words(line).ok_or(RefusalReason::NotHttp)?;
+        let [method, target, version] = split_request_line(line).ok_or(RefusalReason::NotHttp)?;
         if method == b"PRI" && version.starts_with(b"HTTP/2") {
             return Err(RefusalReason::Http2);
         }
@@ -65,10 +65,10 @@ impl RequestHead {
             _ if is_one_of(method, &["CONNECT"]) => return Err(RefusalReason::NotHttp),
             [b'/', ..] => {}
             b"*" if method == b"OPTIONS" => {}
-            _ => right(authority(target).ok_or(RefusalReason::NotHttp)?)?,
+            _ => right(parse_authority(target).ok_or(RefusalReason::NotHttp)?)?,
         }
         right(deciding.host.ok_or(RefusalReason::NoHost)?)?;
-        Ok(Self { framing, upgrades: upgrades(deciding.upgrade)? })
+        Ok(Self { framing, upgrades: wants_upgrade(deciding.upgrade)? })
     }
 }
 
@@ -109,7 +109,8 @@ impl<'a> DecidingHeaders<'a> {
                 }
                 _ => continue,
             };
-            let value = plain(value).filter(|_| !name.contains(&b'_')).ok_or(RefusalReason::NotHttp)?;
+            let value =
+                parse_plain_value(value).filter(|_| !name.contains(&b'_')).ok_or(RefusalReason::NotHttp)?;
             if place.replace(value).is_some() {
                 return Err(twice);
             }
@@ -136,7 +137,7 @@ fn is_one_of(method: &[u8], methods: &[&str]) -> bool {
 }
 
 /// A value after its leading spaces. `None` where it has other spaces around it, or tabs: some readers keep them.
-fn plain(value: &[u8]) -> Option<&[u8]> {
+fn parse_plain_value(value: &[u8]) -> Option<&[u8]> {
     let spaces = value.iter().take_while(|byte| **byte == b' ').count();
     let value = value.get(spaces..)?;
     (!value.contains(&b'\t') && !value.ends_with(b" ")).then_some(value)
@@ -160,7 +161,7 @@ fn check_connection(value: &[u8]) -> Result<(), RefusalReason> {
 }
 
 /// Whether another protocol is asked for, one whose beginning is not a greeting that a gate would have to judge.
-fn upgrades(value: Option<&[u8]>) -> Result<bool, RefusalReason> {
+fn wants_upgrade(value: Option<&[u8]>) -> Result<bool, RefusalReason> {
     let Some(value) = value else { return Ok(false) };
     for protocol in value.split(|byte| *byte == b',') {
         let protocol = protocol.trim_ascii().to_ascii_lowercase();
@@ -176,7 +177,7 @@ fn upgrades(value: Option<&[u8]>) -> Result<bool, RefusalReason> {
 }
 
 /// The host and port of a target in absolute form.
-fn authority(target: &[u8]) -> Option<&[u8]> {
+fn parse_authority(target: &[u8]) -> Option<&[u8]> {
     let (scheme, rest) = target.split_at_checked(b"http://".len())?;
     let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#' | b'\\')).unwrap_or(rest.len());
     let sound = scheme.eq_ignore_ascii_case(b"http://") && !matches!(rest.get(end), Some(b'#' | b'\\'));
@@ -197,7 +198,7 @@ fn check_host(host: &[u8], name: &str, port: u16) -> Result<(), RefusalReason> {
 }
 
 /// Exactly three words with one space between two.
-fn words(line: &[u8]) -> Option<[&[u8]; 3]> {
+fn split_request_line(line: &[u8]) -> Option<[&[u8]; 3]> {
     let mut words = line.split(|byte| *byte == b' ');
     let three = [words.next()?, words.next()?, words.next()?];
     let sound = words.next().is_none() && !line.contains(&b'\t') && three.iter().all(|word| !word.is_empty());

@@ -28,7 +28,7 @@ pub(super) fn read(body: &[u8]) -> Option<ClientHello> {
     if body.short_vector()?.len() > 32 {
         return None;
     }
-    let ciphers = body.vector()?;
+    let ciphers = body.read_vector()?;
     if ciphers.is_empty() || ciphers.len() % 2 != 0 {
         return None;
     }
@@ -40,14 +40,14 @@ pub(super) fn read(body: &[u8]) -> Option<ClientHello> {
         // As it was before there were extensions.
         return Some(hello);
     }
-    let mut extensions = HelloReader(body.vector()?);
+    let mut extensions = HelloReader(body.read_vector()?);
     if !body.is_empty() {
         return None;
     }
     let mut kinds = BTreeSet::new();
     while !extensions.is_empty() {
-        let kind = extensions.number()?;
-        let data = extensions.vector()?;
+        let kind = extensions.read_u16()?;
+        let data = extensions.read_vector()?;
         if !kinds.insert(kind) {
             return None;
         }
@@ -62,9 +62,9 @@ pub(super) fn read(body: &[u8]) -> Option<ClientHello> {
 /// The only name in a list of server names.
 fn server_name(data: &[u8]) -> Option<String> {
     let mut data = HelloReader(data);
-    let mut list = HelloReader(data.vector()?);
+    let mut list = HelloReader(data.read_vector()?);
     let [0] = list.array()? else { return None };
-    let name = list.vector()?;
+    let name = list.read_vector()?;
     let is_name = (1..=253).contains(&name.len())
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
     if !is_name || !list.is_empty() || !data.is_empty() {
@@ -87,7 +87,7 @@ impl<'a> HelloReader<'a> {
         Some(*array)
     }
 
-    fn number(&mut self) -> Option<u16> {
+    fn read_u16(&mut self) -> Option<u16> {
         self.array().map(u16::from_be_bytes)
     }
 
@@ -98,8 +98,8 @@ impl<'a> HelloReader<'a> {
     }
 
     /// Bytes after their count in two bytes.
-    fn vector(&mut self) -> Option<&'a [u8]> {
-        let count = self.number()?;
+    fn read_vector(&mut self) -> Option<&'a [u8]> {
+        let count = self.read_u16()?;
         self.take(count.into())
     }
 

@@ -59,7 +59,7 @@ pub(super) struct BadHello;
 
 impl MessageGathering {
     /// Where the last record of the message ends, once it is there. The bytes are those of the last time, and more.
-    pub(super) fn more(&mut self, bytes: &[u8]) -> Result<Option<usize>, BadHello> {
+    pub(super) fn gather(&mut self, bytes: &[u8]) -> Result<Option<usize>, BadHello> {
         loop {
             // By where it is, not by how much is there: the same for any pieces.
             if self.at + HEADER >= MOST_HELD {

@@ -17,7 +17,7 @@ fn unified(fake: &Arc<FakeKernel>, root: &str, point: &str, own: &str) -> Result
         format!("1:name=systemd:/x\n0::{own}\n").as_bytes(),
         fake.clone(),
     );
-    host.unified().map(|own| own.folder.strip_prefix(&fake.root).unwrap().to_str().unwrap().to_owned())
+    host.unified_group().map(|own| own.folder.strip_prefix(&fake.root).unwrap().to_str().unwrap().to_owned())
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn of_several_mounts_the_first_that_serves() {
         CgroupHost::parse(text.join("\n").as_bytes(), b"0::/", fake.clone())
     };
     for (index, (_, expected)) in lines.iter().enumerate() {
-        match host(index + 1).unified() {
+        match host(index + 1).unified_group() {
             Ok(own) => assert_eq!((own.folder, *expected), (fake.root.join("good"), "")),
             Err(reason) => assert!(reason.contains(expected) && !expected.is_empty(), "{reason}"),
         }
@@ -108,13 +108,13 @@ fn broken_lines_are_no_mounts() {
         "31 23 0:28 / /x\\040-\\040cgroup2 rw - ext4 cgroup2 rw",
     ] {
         let host = CgroupHost::parse(mountinfo.as_bytes(), b"0::/\n", fake.clone());
-        assert_eq!(host.unified().unwrap_err(), "no cgroup2 file system is mounted", "{mountinfo}");
+        assert_eq!(host.unified_group().unwrap_err(), "no cgroup2 file system is mounted", "{mountinfo}");
     }
     let line = format!("31 23 0:28 / {} rw - cgroup2 none rw", fake.root.display());
     for cgroup in ["", "0", "0:", "0::", "0::relative", "::\n1:memory:/"] {
         let host = CgroupHost::parse(line.as_bytes(), cgroup.as_bytes(), fake.clone());
         assert_eq!(
-            host.unified().unwrap_err(),
+            host.unified_group().unwrap_err(),
             "/proc/self/cgroup does not name our cgroup2 group",
             "{cgroup}"
         );
@@ -144,7 +144,7 @@ fn groups_of_the_dead_are_removed_if_empty() {
     fake.group(&format!("skillsandbox-{dead}-other"), "", "");
     fake.group("system.slice", "", "");
     let living = left(&fake, std::process::id(), "");
-    leftovers::sweep(&*fake, &fake.root);
+    leftovers::remove_leftovers(&*fake, &fake.root);
     assert_eq!(
         fake.groups(""),
         [living.clone(), format!("skillsandbox-{dead}-other"), "system.slice".to_owned()]
@@ -156,7 +156,7 @@ fn groups_of_the_dead_are_removed_if_empty() {
     assert!(!Path::new(&fake.root.join(empty)).exists());
 
     let busy = left(&fake, dead, "4711\n");
-    leftovers::sweep(&*fake, &fake.root);
+    leftovers::remove_leftovers(&*fake, &fake.root);
     assert!(fake.groups("").contains(&busy));
     // Nothing was ended for it.
     assert!(fake.writes().iter().all(|write| !write.starts_with("cgroup.kill")), "{:?}", fake.writes());
@@ -169,10 +169,10 @@ fn a_group_that_is_held_is_left_alone_whatever_its_number_means_here() {
     let name = left(&fake, ended(), "");
     let folder = fs::File::open(fake.root.join(&name)).unwrap();
     rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    leftovers::sweep(&*fake, &fake.root);
+    leftovers::remove_leftovers(&*fake, &fake.root);
     assert_eq!(fake.groups(""), [name]);
     drop(folder);
-    leftovers::sweep(&*fake, &fake.root);
+    leftovers::remove_leftovers(&*fake, &fake.root);
     assert!(fake.groups("").is_empty());
 }
 
@@ -183,6 +183,6 @@ fn a_sweep_is_bounded() {
     for count in 0..300 {
         fake.make(&fake.root.join(format!("skillsandbox-{dead}-{count}-0123456789abcdef"))).unwrap();
     }
-    leftovers::sweep(&*fake, &fake.root);
+    leftovers::remove_leftovers(&*fake, &fake.root);
     assert_eq!(fake.groups("").len(), 44);
 }

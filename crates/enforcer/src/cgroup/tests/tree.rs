@@ -72,9 +72,9 @@ fn until(tree: &mut ProcessTree, expected: impl Fn(&TreeUsage) -> bool) -> TreeU
 /// Asked twice, as a supervisor does.
 fn over(tree: &mut ProcessTree, limit: u64) -> Option<u64> {
     tree.measure();
-    tree.over(limit);
+    tree.over_limit(limit);
     tree.measure();
-    tree.over(limit)
+    tree.over_limit(limit)
 }
 
 #[test]
@@ -118,14 +118,14 @@ fn memory_is_over_only_when_it_is_so_twice() {
     let mut tree = started.tree();
     let measured = tree.measure();
     assert!(measured.memory >= 96 * MIB, "{measured:?}");
-    assert_eq!(tree.over(64 * MIB), None);
+    assert_eq!(tree.over_limit(64 * MIB), None);
     tree.measure();
-    let sum = tree.over(64 * MIB).unwrap();
+    let sum = tree.over_limit(64 * MIB).unwrap();
     assert!((96 * MIB..160 * MIB).contains(&sum), "{sum}");
     // A look in between that was not over begins anew.
-    assert_eq!(tree.over(1024 * MIB), None);
-    assert_eq!(tree.over(64 * MIB), None);
-    assert!(tree.over(64 * MIB).is_some());
+    assert_eq!(tree.over_limit(1024 * MIB), None);
+    assert_eq!(tree.over_limit(64 * MIB), None);
+    assert!(tree.over_limit(64 * MIB).is_some());
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn cost_of_a_look() {
             Duration::from_nanos((used() - before) / 100)
         };
         let look = timed(&mut || assert!(tree.measure().processes > 0));
-        let exact = timed(&mut || assert!(tree.over(1 << 40).is_none()));
+        let exact = timed(&mut || assert!(tree.over_limit(1 << 40).is_none()));
         let mut out = io::stdout();
         writeln!(out, "{count} processes: {look:?} to measure, {exact:?} without files").unwrap();
     }

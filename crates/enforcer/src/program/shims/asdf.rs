@@ -40,7 +40,7 @@ const MANAGERS: [AsdfManager; 2] = [
 /// Where programs lie in an installation; Go's are one folder deeper.
 const BIN: [&str; 4] = ["bin", "go/bin", ".", "shims"];
 
-pub(super) fn behind(
+pub(super) fn find_target(
     host: &SearchHost<'_>,
     folder: &Path,
     name: &OsStr,
@@ -68,13 +68,13 @@ impl AsdfManager {
         tools.sort();
         let mut unset = Vec::new();
         for tool in &tools {
-            for version in self.wanted(host, tool) {
+            for version in self.wanted_versions(host, tool) {
                 if version == "system" {
                     return Ok(ShimTarget::System);
                 }
                 if let Some(path) = Some(&version)
                     .filter(|version| is_plain(version))
-                    .and_then(|version| program(&installs.join(tool).join(version), name))
+                    .and_then(|version| find_program(&installs.join(tool).join(version), name))
                 {
                     return Ok(ShimTarget::Program(path));
                 }
@@ -96,7 +96,7 @@ impl AsdfManager {
     }
 
     /// The versions of a tool that are set: by the variable, the nearest file, the user's own.
-    fn wanted(&self, host: &SearchHost<'_>, tool: &str) -> Vec<String> {
+    fn wanted_versions(&self, host: &SearchHost<'_>, tool: &str) -> Vec<String> {
         let variable =
             (host.search.environment)(&self.variable(tool)).and_then(|value| value.into_string().ok());
         if let Some(value) = variable {
@@ -134,9 +134,9 @@ fn set_in(text: &str, tool: &str) -> Vec<String> {
 
 /// Whether any version of a tool has the program.
 fn offers(tool: &Path, name: &OsStr) -> bool {
-    files::names(tool).iter().take(256).any(|version| program(&tool.join(version), name).is_some())
+    files::names(tool).iter().take(256).any(|version| find_program(&tool.join(version), name).is_some())
 }
 
-fn program(installation: &Path, name: &OsStr) -> Option<PathBuf> {
+fn find_program(installation: &Path, name: &OsStr) -> Option<PathBuf> {
     BIN.iter().map(|bin| installation.join(bin).join(name)).find(|path| is_program(path))
 }

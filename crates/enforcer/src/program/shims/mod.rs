@@ -16,13 +16,13 @@ use super::places::SearchHost;
 use super::{files, lookup};
 
 /// The program behind a stand-in at this place; `None` if it is none.
-pub(super) fn behind(host: &SearchHost<'_>, at: &Path) -> Result<Option<PathBuf>, ProgramError> {
+pub(super) fn find_target(host: &SearchHost<'_>, at: &Path) -> Result<Option<PathBuf>, ProgramError> {
     let (Some(folder), Some(name)) = (at.parent(), at.file_name()) else { return Ok(None) };
     // A skill may bring whatever it likes, but not speak for the user's version managers.
     if host.in_skill(at) {
         return Ok(None);
     }
-    for find in [versions::behind, rustup::behind, volta::behind, asdf::behind] {
+    for find in [versions::find_target, rustup::find_target, volta::find_target, asdf::find_target] {
         match find(host, folder, name)? {
             Some(ShimTarget::Program(path)) => return Ok(Some(path)),
             Some(ShimTarget::System) => return lookup::on_path(host, name, Some(folder)).map(Some),

@@ -35,7 +35,7 @@ const fn manager(
     VersionManager { name, root, in_home, version, file, prefix }
 }
 
-pub(super) fn behind(
+pub(super) fn find_target(
     host: &SearchHost<'_>,
     folder: &Path,
     name: &OsStr,
@@ -54,12 +54,12 @@ pub(super) fn behind(
 
 impl VersionManager {
     fn choose(&self, host: &SearchHost<'_>, root: &Path, name: &OsStr) -> Result<ShimTarget, ProgramError> {
-        let wanted = self.wanted(host, root);
+        let wanted = self.wanted_versions(host, root);
         for version in &wanted {
             if version == "system" {
                 return Ok(ShimTarget::System);
             }
-            let path = self.installed(root, version).map(|folder| folder.join("bin").join(name));
+            let path = self.find_installed(root, version).map(|folder| folder.join("bin").join(name));
             if let Some(path) = path.filter(|path| is_program(path)) {
                 return Ok(ShimTarget::Program(path));
             }
@@ -81,7 +81,7 @@ impl VersionManager {
     }
 
     /// The versions that are set, first the one to try first: by the variable, the nearest file, the manager's own.
-    fn wanted(&self, host: &SearchHost<'_>, root: &Path) -> Vec<String> {
+    fn wanted_versions(&self, host: &SearchHost<'_>, root: &Path) -> Vec<String> {
         let variable = (host.search.environment)(self.version).and_then(|value| value.into_string().ok());
         let texts = variable
             .map(|value| value.replace(':', "\n"))
@@ -99,7 +99,7 @@ impl VersionManager {
     }
 
     /// The folder of a version: by its name, or the newest that begins with it (`3.11` means `3.11.7`).
-    fn installed(&self, root: &Path, version: &str) -> Option<PathBuf> {
+    fn find_installed(&self, root: &Path, version: &str) -> Option<PathBuf> {
         let versions = root.join("versions");
         let bare = version.strip_prefix(self.prefix).unwrap_or(version);
         let exact = [version, bare].into_iter().filter(|name| is_plain(name)).map(|name| versions.join(name));

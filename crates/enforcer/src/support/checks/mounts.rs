@@ -10,7 +10,7 @@ use rustix::mount::{
 
 use super::HostTrial;
 use crate::child::step::SetupStep;
-use crate::support::child::{BlameTrial as _, TrialFailure, TrialNamespaces, within};
+use crate::support::child::{BlameTrial as _, TrialFailure, TrialNamespaces, try_in_child};
 use crate::sys;
 use crate::sys::mount::{AttributeReach, NODEV, NOSUID, RDONLY, set_attributes};
 
@@ -25,63 +25,63 @@ pub(super) const TRIALS: &[HostTrial] = &[
         what: "make a file system in memory",
         step: SetupStep::RootFs,
         after: AFTER,
-        run: || within(NAMESPACES, |_| tmpfs().here().map(drop)),
+        run: || try_in_child(NAMESPACES, |_| tmpfs().here().map(drop)),
     },
     HostTrial {
         name: "move_mount",
         what: "put a new file system in place",
         step: SetupStep::RootFs,
         after: &["fsopen, fsmount"],
-        run: || within(NAMESPACES, |_| onto_root(&tmpfs().before()?).here()),
+        run: || try_in_child(NAMESPACES, |_| onto_root(&tmpfs().before()?).here()),
     },
     HostTrial {
         name: "open_tree",
         what: "clone a folder's mount",
         step: SetupStep::Place,
         after: AFTER,
-        run: || within(NAMESPACES, |_| clone_of_root().here().map(drop)),
+        run: || try_in_child(NAMESPACES, |_| clone_of_root().here().map(drop)),
     },
     HostTrial {
         name: "mount_setattr",
         what: "make a clone and all below it read-only",
         step: SetupStep::Place,
         after: &["open_tree"],
-        run: || within(NAMESPACES, |_| read_only_clone()),
+        run: || try_in_child(NAMESPACES, |_| read_only_clone()),
     },
     HostTrial {
         name: "openat2",
         what: "open a place without following links",
         step: SetupStep::Place,
         after: AFTER,
-        run: || within(NAMESPACES, |_| without_links()),
+        run: || try_in_child(NAMESPACES, |_| without_links()),
     },
     HostTrial {
         name: "a fresh /proc",
         what: "mount a /proc of its own",
         step: SetupStep::ProcFs,
         after: &["fsopen, fsmount"],
-        run: || within(NAMESPACES, |_| proc(false).here().map(drop)),
+        run: || try_in_child(NAMESPACES, |_| proc(false).here().map(drop)),
     },
     HostTrial {
         name: "hidepid=ptraceable",
         what: "hide processes in /proc that may not be looked into",
         step: SetupStep::ProcFs,
         after: &["a fresh /proc"],
-        run: || within(NAMESPACES, |_| proc(true).here().map(drop)),
+        run: || try_in_child(NAMESPACES, |_| proc(true).here().map(drop)),
     },
     HostTrial {
         name: "pivot_root",
         what: "change to a new root",
         step: SetupStep::Pivot,
         after: &["move_mount"],
-        run: || within(NAMESPACES, |_| pivot().map(drop)),
+        run: || try_in_child(NAMESPACES, |_| pivot().map(drop)),
     },
     HostTrial {
         name: "a read-only root",
         what: "make the new root read-only",
         step: SetupStep::Seal,
         after: &["pivot_root", "mount_setattr"],
-        run: || within(NAMESPACES, |_| seal()),
+        run: || try_in_child(NAMESPACES, |_| check_sealed()),
     },
 ];
 
@@ -156,7 +156,7 @@ fn pivot() -> Result<OwnedFd, TrialFailure> {
     }
 }
 
-fn seal() -> Result<(), TrialFailure> {
+fn check_sealed() -> Result<(), TrialFailure> {
     let root = pivot().map_err(|_| TrialFailure::Before)?;
     set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, AttributeReach::One).here()?;
     refuses_new_folders(&root)

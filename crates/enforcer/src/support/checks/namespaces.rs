@@ -3,7 +3,7 @@
 use super::HostTrial;
 use crate::child::step::SetupStep;
 use crate::layers::namespaces::{AT_CLONE, NamespacesLayer};
-use crate::support::child::{TrialFailure, TrialNamespaces, TrialOutcome, within};
+use crate::support::child::{TrialFailure, TrialNamespaces, TrialOutcome, try_in_child};
 use crate::sys::Errno;
 
 pub(super) const TRIALS: &[HostTrial] = &[
@@ -12,56 +12,56 @@ pub(super) const TRIALS: &[HostTrial] = &[
         what: "make a process with clone3",
         step: SetupStep::Clone,
         after: &[],
-        run: || made(0),
+        run: || make_namespaces(0),
     },
     HostTrial {
         name: "user namespace",
         what: "make a user namespace",
         step: SetupStep::Clone,
         after: &["clone3"],
-        run: || made(libc::CLONE_NEWUSER),
+        run: || make_namespaces(libc::CLONE_NEWUSER),
     },
     HostTrial {
         name: "mount namespace",
         what: "make a mount namespace",
         step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWNS),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWNS),
     },
     HostTrial {
         name: "pid namespace",
         what: "make a pid namespace",
         step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWPID),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWPID),
     },
     HostTrial {
         name: "net namespace",
         what: "make a network namespace",
         step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWNET),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWNET),
     },
     HostTrial {
         name: "ipc namespace",
         what: "make an IPC namespace",
         step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWIPC),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWIPC),
     },
     HostTrial {
         name: "uts namespace",
         what: "make a host name namespace",
         step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWUTS),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWUTS),
     },
     HostTrial {
         name: "cgroup namespace",
         what: "make a cgroup namespace",
         step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWCGROUP),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWCGROUP),
     },
     HostTrial {
         name: "all namespaces, with users mapped",
@@ -79,14 +79,16 @@ pub(super) const TRIALS: &[HostTrial] = &[
     },
 ];
 
-fn made(namespaces: i32) -> TrialOutcome {
-    within(TrialNamespaces::New(namespaces), |_| Ok(()))
+fn make_namespaces(namespaces: i32) -> TrialOutcome {
+    try_in_child(TrialNamespaces::New(namespaces), |_| Ok(()))
 }
 
 /// Maps, groups, host name and keyring as a run sets them.
 fn all() -> TrialOutcome {
     match NamespacesLayer::prepare(false) {
-        Ok(namespaces) => within(TrialNamespaces::Mapped(AT_CLONE, &namespaces), |_| Ok(namespaces.apply()?)),
+        Ok(namespaces) => {
+            try_in_child(TrialNamespaces::Mapped(AT_CLONE, &namespaces), |_| Ok(namespaces.apply()?))
+        }
         Err(_) => TrialOutcome::Trouble(TrialFailure::Here(Errno(libc::EMFILE))),
     }
 }

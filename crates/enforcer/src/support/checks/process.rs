@@ -13,7 +13,7 @@ use crate::layers::rlimits::RlimitsLayer;
 use crate::layers::{caps, lifetime, network, no_new_privs};
 use crate::plan::RunLimits;
 use crate::support::child::{
-    BlameTrial as _, TrialChild, TrialFailure, TrialNamespaces, TrialOutcome, pipe, within,
+    BlameTrial as _, TrialChild, TrialFailure, TrialNamespaces, TrialOutcome, pipe, try_in_child,
 };
 use crate::sys;
 use crate::sys::Errno;
@@ -29,7 +29,7 @@ pub(super) const TRIALS: &[HostTrial] = &[
         step: SetupStep::Loopback,
         after: &["net namespace"],
         run: || {
-            within(TrialNamespaces::New(libc::CLONE_NEWUSER | libc::CLONE_NEWNET), |_| {
+            try_in_child(TrialNamespaces::New(libc::CLONE_NEWUSER | libc::CLONE_NEWNET), |_| {
                 Ok(network::switch_on()?)
             })
         },
@@ -40,7 +40,7 @@ pub(super) const TRIALS: &[HostTrial] = &[
         step: SetupStep::Routes,
         after: &["loopback"],
         run: || {
-            within(TrialNamespaces::New(libc::CLONE_NEWUSER | libc::CLONE_NEWNET), |_| {
+            try_in_child(TrialNamespaces::New(libc::CLONE_NEWUSER | libc::CLONE_NEWNET), |_| {
                 network::switch_on()?;
                 network::make_local()?;
                 Ok(())
@@ -59,7 +59,7 @@ pub(super) const TRIALS: &[HostTrial] = &[
         what: "hide the memory of a process",
         step: SetupStep::NotDumpable,
         after: &[],
-        run: || within(TrialNamespaces::Plain, |_| hidden()),
+        run: || try_in_child(TrialNamespaces::Plain, |_| check_hidden()),
     },
     HostTrial {
         name: "pidfd",
@@ -73,14 +73,14 @@ pub(super) const TRIALS: &[HostTrial] = &[
         what: "leave the session and its terminal",
         step: SetupStep::Session,
         after: &[],
-        run: || within(TrialNamespaces::Plain, |_| rustix::process::setsid().here().map(drop)),
+        run: || try_in_child(TrialNamespaces::Plain, |_| rustix::process::setsid().here().map(drop)),
     },
     HostTrial {
         name: "close_range",
         what: "close all other descriptors",
         step: SetupStep::CloseOthers,
         after: &[],
-        run: || within(TrialNamespaces::Plain, closed),
+        run: || try_in_child(TrialNamespaces::Plain, check_closed),
     },
     HostTrial {
         name: "execve",
@@ -96,7 +96,7 @@ pub(super) const TRIALS: &[HostTrial] = &[
         after: &[],
         run: || {
             let limits = RlimitsLayer::prepare(&RunLimits::default(), false);
-            within(TrialNamespaces::Plain, |_| limited(&limits))
+            try_in_child(TrialNamespaces::Plain, |_| check_limited(&limits))
         },
     },
     HostTrial {
@@ -106,7 +106,7 @@ pub(super) const TRIALS: &[HostTrial] = &[
         after: &["uts namespace"],
         run: || {
             let namespaces = libc::CLONE_NEWUSER | libc::CLONE_NEWUTS;
-            within(TrialNamespaces::New(namespaces), |_| powerless())
+            try_in_child(TrialNamespaces::New(namespaces), |_| check_powerless())
         },
     },
     HostTrial {
@@ -114,12 +114,12 @@ pub(super) const TRIALS: &[HostTrial] = &[
         what: "set no_new_privs",
         step: SetupStep::NoNewPrivs,
         after: &[],
-        run: || within(TrialNamespaces::Plain, |_| no_gain()),
+        run: || try_in_child(TrialNamespaces::Plain, |_| no_gain()),
     },
 ];
 
-fn hidden() -> Result<(), TrialFailure> {
-    lifetime::hide()?;
+fn check_hidden() -> Result<(), TrialFailure> {
+    lifetime::hide_memory()?;
     match rustix::process::dumpable_behavior().here()? {
         DumpableBehavior::NotDumpable => Ok(()),
         _ => Err(TrialFailure::NoEffect),
@@ -137,7 +137,7 @@ fn dies_with_parent() -> TrialOutcome {
     let (Ok((armed, armed_end)), Ok((alive, alive_end))) = (pipe(), pipe()) else {
         return TrialOutcome::NoChild(Errno(libc::EMFILE));
     };
-    within(TrialNamespaces::Plain, |_| {
+    try_in_child(TrialNamespaces::Plain, |_| {
         // Best effort: without it the orphan is the init's.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         let parent = sys::probe::fork(|| {
@@ -192,7 +192,7 @@ fn ended_by_descriptor() -> TrialOutcome {
     }
 }
 
-fn closed(keep: i32) -> Result<(), TrialFailure> {
+fn check_closed(keep: i32) -> Result<(), TrialFailure> {
     let spare = sys::fds::raise(sys::fds::borrow(keep), 3).before()?;
     // Both ways in which a run asks: all but one, and a copy that is in the way.
     sys::fds::close_but(3, &[keep]).here()?;
@@ -202,7 +202,7 @@ fn closed(keep: i32) -> Result<(), TrialFailure> {
     }
 }
 
-fn limited(limits: &RlimitsLayer) -> Result<(), TrialFailure> {
+fn check_limited(limits: &RlimitsLayer) -> Result<(), TrialFailure> {
     limits.apply()?;
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(Resource::Nofile, none).here()?;
@@ -212,7 +212,7 @@ fn limited(limits: &RlimitsLayer) -> Result<(), TrialFailure> {
     }
 }
 
-fn powerless() -> Result<(), TrialFailure> {
+fn check_powerless() -> Result<(), TrialFailure> {
     // The control: in a namespace of its own a process may name its host.
     rustix::system::sethostname(b"skillsandbox").before()?;
     caps::apply()?;
@@ -236,7 +236,7 @@ fn executed() -> TrialOutcome {
     let Some(program) = NOTHING.into_iter().find(there) else { return TrialOutcome::Worked };
     let arguments = ExecStrings::new(vec![program.to_owned()]);
     let environment = ExecStrings::new(vec![c"LANG=C".to_owned()]);
-    let tried = within(TrialNamespaces::Plain, |_| {
+    let tried = try_in_child(TrialNamespaces::Plain, |_| {
         let errno = sys::exec::execute(program, &arguments, &environment);
         Err(TrialFailure::Here(errno))
     });

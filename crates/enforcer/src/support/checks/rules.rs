@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags};
 use super::HostTrial;
 use crate::child::step::SetupStep;
 use crate::seccomp::{self, Profile, RefusalMode};
-use crate::support::child::{BlameTrial as _, TrialFailure, TrialNamespaces, TrialOutcome, within};
+use crate::support::child::{BlameTrial as _, TrialFailure, TrialNamespaces, TrialOutcome, try_in_child};
 use crate::sys;
 use crate::sys::Errno;
 
@@ -18,14 +18,14 @@ pub(super) const TRIALS: &[HostTrial] = &[
         what: "restrict a process with Landlock",
         step: SetupStep::Landlock,
         after: &["no_new_privs"],
-        run: restricted,
+        run: check_restricted,
     },
     HostTrial {
         name: "seccomp",
         what: "refuse a system call with a filter",
         step: SetupStep::Seccomp,
         after: &["no_new_privs"],
-        run: || within(TrialNamespaces::Plain, |_| refused()),
+        run: || try_in_child(TrialNamespaces::Plain, |_| check_refused()),
     },
     HostTrial {
         name: "the default profile",
@@ -41,7 +41,7 @@ pub(in crate::support) fn landlock_version() -> Option<i32> {
     sys::landlock::version().ok().filter(|version| *version > 0)
 }
 
-fn restricted() -> TrialOutcome {
+fn check_restricted() -> TrialOutcome {
     if let Err(errno) = sys::landlock::version() {
         return TrialOutcome::Trouble(TrialFailure::Here(errno));
     }
@@ -57,7 +57,7 @@ fn restricted() -> TrialOutcome {
         let errno = std::io::Error::last_os_error().raw_os_error();
         return TrialOutcome::Trouble(TrialFailure::Here(Errno(errno.unwrap_or(libc::EOPNOTSUPP))));
     };
-    within(TrialNamespaces::Plain, |_| {
+    try_in_child(TrialNamespaces::Plain, |_| {
         let open =
             || rustix::fs::open(c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
         // The control: the same works without.
@@ -94,7 +94,7 @@ fn filter() -> [u8; 32] {
     bytes
 }
 
-fn refused() -> Result<(), TrialFailure> {
+fn check_refused() -> Result<(), TrialFailure> {
     let filter = filter();
     nix::sched::sched_yield().before()?;
     rustix::thread::set_no_new_privs(true).before()?;
@@ -110,7 +110,7 @@ fn default_profile() -> TrialOutcome {
     let Ok(program) = seccomp::compile(Profile::Default, RefusalMode::Errno) else {
         return TrialOutcome::Trouble(TrialFailure::Here(Errno(libc::EINVAL)));
     };
-    within(TrialNamespaces::Plain, |_| {
+    try_in_child(TrialNamespaces::Plain, |_| {
         rustix::thread::set_no_new_privs(true).before()?;
         sys::seccomp::install(program.bytes()).here()
     })
@@ -119,7 +119,7 @@ fn default_profile() -> TrialOutcome {
 /// Whether a filter could be listened to here: nothing depends on it but how much is seen of a run.
 pub(in crate::support) fn observe() -> TrialOutcome {
     let filter = filter();
-    within(TrialNamespaces::Plain, |_| {
+    try_in_child(TrialNamespaces::Plain, |_| {
         rustix::thread::set_no_new_privs(true).before()?;
         sys::probe::listener(&filter).here().map(drop)
     })
