@@ -122,7 +122,7 @@ pub enum AttemptVerdict {
 pub enum RefusalReason {
     /// No rule grants this name, address, port or protocol.
     NotGranted,
-    /// Below a granted `*.` name, but it looks like data in the clothes of a name.
+    /// Below a granted `*.` name, but it looks like encoded data and not like a host name.
     LooksLikeData,
     /// Below a granted `*.` name, but too many different ones were asked for.
     TooManyNames,
@@ -228,8 +228,8 @@ impl fmt::Display for Attempt {
         }
         match &self.end {
             None | Some(AttemptEnd::Closed | AttemptEnd::Idle) => {}
-            Some(AttemptEnd::ResetByProgram) => f.write_str(", broken off by the program")?,
-            Some(AttemptEnd::ResetByDestination) => f.write_str(", broken off by the destination")?,
+            Some(AttemptEnd::ResetByProgram) => f.write_str(", reset by the program")?,
+            Some(AttemptEnd::ResetByDestination) => f.write_str(", reset by the destination")?,
             Some(AttemptEnd::NotResolved(error)) => write!(f, ", not resolved: {error}")?,
             Some(AttemptEnd::NotConnected(error)) => write!(f, ", not connected: {error}")?,
             Some(AttemptEnd::RunEnded) => f.write_str(", until the end of the run")?,
@@ -273,21 +273,19 @@ impl fmt::Display for RefusalReason {
         match self {
             Self::NotGranted => f.write_str("not in permissions.network.egress"),
             Self::LooksLikeData => {
-                f.write_str("below a granted wildcard, but it looks like data, not like a name")
+                f.write_str("below a granted wildcard, but it looks like data and not like a host name")
             }
             Self::TooManyNames => f.write_str("too many different names below a granted wildcard"),
             Self::Special { address, kind } => write!(f, "the name belongs to {address}, {kind}"),
-            Self::NotTls => f.write_str("granted for https, and this is not TLS"),
+            Self::NotTls => f.write_str("granted for https, but this is not TLS"),
             Self::NoServerName => f.write_str("TLS without a server name"),
             Self::OtherServerName(name) => {
                 write!(f, "TLS for another server, {}: domain fronting", name.escape_debug())
             }
             Self::HiddenServerName => f.write_str("TLS with a server name that may be hidden (ECH)"),
-            Self::BadHello => f.write_str("TLS that begins in a way that cannot be read"),
-            Self::NotHttp => {
-                f.write_str("granted for http, and this is not HTTP/1 that can be read in one way only")
-            }
-            Self::NoHost => f.write_str("HTTP without one host"),
+            Self::BadHello => f.write_str("TLS with an unreadable ClientHello"),
+            Self::NotHttp => f.write_str("granted for http, but this is not unambiguous HTTP/1"),
+            Self::NoHost => f.write_str("HTTP without exactly one host"),
             Self::OtherHost(name) => {
                 write!(f, "HTTP for another host, {}: domain fronting", name.escape_debug())
             }

@@ -11,24 +11,24 @@ use crate::attempt::{Attempt, AttemptAction, AttemptEnd, AttemptVerdict};
 /// Most different attempts that are kept. A program can think of any number of names to ask for.
 const MOST: usize = 1024;
 
-/// Of those, the last are for what was let through: whoever makes up a thousand names does not push it out of the record.
+/// Of those, the last are for what was let through: a thousand invented names do not push it out of the record.
 const FOR_LET_THROUGH: usize = 256;
 
-/// The last of either kind are kept without the process: whoever starts a thousand of them does not either.
+/// The last of either kind are kept without the process: a thousand processes do not push it out either.
 const WITHOUT_PROCESS: usize = 128;
 
-/// Is told of every attempt as it happens.
+/// Is told every attempt as it happens.
 pub trait AttemptObserver: Send + Sync {
     /// Called from a thread that serves the run, which waits meanwhile: return soon. That may be the thread which holds the time
     /// limit, so an observer that does not return keeps the run from being ended.
     ///
     /// A connection that is let through is told twice: when it begins, with [`Attempt::end`] `None`, and when it has ended.
     ///
-    /// One that panics is told nothing more. The record is kept all the same.
+    /// One that panics is told nothing more. The record is kept anyway.
     fn tried(&self, attempt: &Attempt);
 }
 
-/// Where attempts are written down. Clones write to the same one.
+/// Where attempts are recorded. Clones record to the same log.
 #[derive(Clone)]
 pub struct AttemptLog(Arc<Mutex<LogState>>);
 
@@ -105,7 +105,7 @@ impl AttemptLog {
     /// Tells the observer that something has begun. It is kept when it has ended.
     pub fn report_begin(&self, attempt: &Attempt) {
         let observer = self.state().observer.clone();
-        // It is somebody else's code, and the run must not end with it.
+        // It is the embedder's code, and the run must not end with it.
         if let Some(observer) = observer
             && catch_unwind(AssertUnwindSafe(|| observer.tried(attempt))).is_err()
         {

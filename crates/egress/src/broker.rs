@@ -28,7 +28,7 @@ pub struct NamespaceSockets {
     pub streams: Vec<(u16, OwnedFd)>,
     /// Each port and its socket.
     pub datagrams: Vec<(u16, OwnedFd)>,
-    /// What sees packets that nobody listens for. Without them, such attempts fail unseen.
+    /// Raw sockets that see packets without a listener. Without them, such attempts fail unseen.
     pub taps: Vec<PacketTap>,
 }
 
@@ -85,7 +85,7 @@ impl BrokerControl {
 }
 
 impl Broker {
-    /// Begins to serve. What is tried is written to the ledger.
+    /// Begins to serve. What is tried is recorded in the log.
     pub fn start(policy: Arc<EgressPolicy>, sockets: NamespaceSockets, log: AttemptLog) -> io::Result<Self> {
         let control = Arc::new(BrokerControl::new(&policy)?);
         let engine = BrokerLoop::new(Arc::clone(&policy), sockets, log, Arc::clone(&control))?;
@@ -105,9 +105,9 @@ impl Broker {
         port == DNS_PORT || self.policy.rules.iter().any(|rule| rule.grants_port(port, Transport::Tcp))
     }
 
-    /// Whether a connection to this address would be refused, whoever makes it: its name, if it stands for one, and why.
+    /// Whether a connection to this address would be refused: its name, if it stands for one, and why.
     ///
-    /// For whoever can tell a program so when it tries. Nothing depends on their asking.
+    /// For a supervisor that can tell a program so when it tries. Nothing depends on it.
     #[must_use]
     pub fn refuses(&self, destination: SocketAddr) -> Option<(Option<String>, RefusalReason)> {
         let to = canonical_address(destination);

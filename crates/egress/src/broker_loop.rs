@@ -219,7 +219,7 @@ impl BrokerLoop {
 
     /// Serves until the launching program says that it is over.
     pub(crate) fn run(mut self) {
-        // What is spliced to a socket that is gone raises SIGPIPE, which is no business of the embedding program's; nor may its
+        // What is spliced to a socket that is gone raises SIGPIPE, which must not reach the embedding program; nor may its
         // handlers run here.
         let _ = SigSet::all().thread_block();
         let mut events: Vec<Event> = Vec::with_capacity(256);
@@ -292,7 +292,7 @@ impl BrokerLoop {
             BrokerOrder::GoOn => {}
             BrokerOrder::Drain(patience) => {
                 self.shared.is_draining = true;
-                // A patience without end has one all the same: the run is over.
+                // A wait without end has one anyway: the run is over.
                 self.until = now.checked_add(patience).or_else(|| now.checked_add(LONGEST_DRAIN));
                 // Those that have been accepted by the kernel only, too.
                 for index in 0..self.listeners.len() {
@@ -476,7 +476,7 @@ fn admit_connection(shared: &BrokerShared, to: SocketAddr) -> Result<AdmittedCon
     Ok((DialTarget::Address(to), ProtocolGate::Open, false, rule.to_string()))
 }
 
-/// An IPv4 address in the clothes of IPv6, as what it is.
+/// An IPv4 address written as IPv6, as IPv4.
 pub(crate) fn canonical_address(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

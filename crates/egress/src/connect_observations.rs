@@ -33,7 +33,7 @@ impl ConnectObservations {
     }
 
     /// Who it was, unless it could have been several. Every connection has a call of its own; a datagram may come from somebody
-    /// who was not seen (`sendmsg`), so whoever named its destination long ago is not taken for its sender.
+    /// who was not seen (`sendmsg`), so a process that named its destination long ago is not taken for its sender.
     pub(crate) fn find_caller(
         &self,
         destination: SocketAddr,

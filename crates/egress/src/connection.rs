@@ -136,7 +136,7 @@ impl ProgramConnection {
         }
     }
 
-    /// Whether there is nobody to connect for any more: the program is gone, and left nothing to bring to a destination that was not
+    /// Whether nothing is left to connect for: the program is gone, and left nothing to bring to a destination that was not
     /// reached yet.
     fn has_said_nothing(&self) -> bool {
         if matches!(self.stage, ConnectionStage::Relaying(_)) || !self.up.is_empty() {

@@ -95,7 +95,7 @@ impl DatagramService {
         keys.into_iter().any(|key| self.flows.get_mut(key).is_some_and(|flow| !flow.waiting.is_empty()))
     }
 
-    /// All that was said before the run ended. Nobody is left who could say more.
+    /// Serves all that was sent before the run ended. No process is left that could send more.
     pub(crate) fn serve_rest(&mut self, shared: &mut BrokerShared, now: Instant) {
         for index in 0..self.sockets.len() {
             let _ = (0..MOST_ROUNDS).all(|_| self.serve_inside(index, shared, now));

@@ -149,7 +149,7 @@ fn start_connect(to: SocketAddr) -> Result<(OwnedFd, bool), Errno> {
         IpAddr::V6(_) => AddressFamily::INET6,
     };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
-    // Bytes go on as they come: whoever speaks has decided how to cut them.
+    // Bytes go on as they come: the sender has decided how to cut them.
     let _ = sockopt::set_tcp_nodelay(&socket, true);
     match rustix::net::connect(&socket, &to) {
         Ok(()) => Ok((socket, true)),
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// A place on loopback that answers nobody: its queue is full, and the kernel drops whoever comes.
+    /// A listener on loopback that never answers: its queue is full, and the kernel drops new connections.
     fn deaf() -> (TcpListener, Vec<TcpStream>, SocketAddr) {
         let listener =
             socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
@@ -182,7 +182,7 @@ mod tests {
         panic!("the queue has no end");
     }
 
-    /// A name may have many addresses, and none may answer: whoever waits is never told to look again at once.
+    /// A name may have many addresses, and none may answer: the caller is never told to look again at once.
     #[test]
     fn looks_again_later_however_many_do_not_answer() {
         let (_listener, _queued, to) = deaf();

@@ -14,7 +14,7 @@ pub(crate) enum EventSource {
     Control,
     /// Names were resolved.
     Lookups,
-    /// Packets that nobody listens for.
+    /// Packets without a listener.
     Tap,
     /// Somebody connects.
     Listener,

@@ -1,4 +1,38 @@
 //! Lets a network namespace without a way out reach exactly the names it was granted.
+//!
+//! ```
+//! use skillsandbox_egress::{EgressPolicy, NetworkRule, Protocol};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut policy = EgressPolicy::new();
+//! policy.allow(NetworkRule::domain("api.weather.test")?.protocol(Protocol::Https))?;
+//! assert!(policy.listens().streams.contains(&443));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The caller makes sockets in the namespace on the ports of [`EgressPolicy::listens`], and gives them to [`Broker::start`]. What was
+//! tried is in an [`AttemptLog`], and told to an [`AttemptObserver`] as it happens.
+//!
+//! # Inside
+//!
+//! ```text
+//!  EgressPolicy: rule.rs, policy.rs ──► Broker (broker.rs): a thread a run
+//!                                         broker_loop.rs, one epoll loop
+//!  sockets made inside ─────────────────► ├─ datagrams.rs, name_service.rs ──► dns/answer.rs, synthetic_addresses.rs, tunnel.rs: names, answered here
+//!                                         ├─ connection.rs: gate/ (tls, http) ──► lookup.rs (threads), special.rs ──► dial.rs ──► relay.rs (splice)
+//!                                         ├─ datagrams.rs: UDP that was granted
+//!                                         └─ tap.rs: packets without a listener ──► attempt_log.rs: attempts, folded, and an observer
+//! ```
+//!
+//! - What reads hostile bytes (`dns/answer.rs`, `gate/`) does no input or output, holds bounded state, and is fuzzed. There is no unsafe
+//!   code.
+//! - `connection.rs` is one connection from its acceptance to its end; the loop never waits for one.
+//! - `connect_observations.rs` knows which process named a destination, from what the enforcer observes of `connect`.
+//!
+//! # What it does not protect
+//!
+//! What is sent to a granted destination: it is passed on as it is. `docs/network.md` in the repository says more.
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 

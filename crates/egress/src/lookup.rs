@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const KEPT: Duration = Duration::from_secs(30);
 
 /// How long a failure is: long enough to answer a burst, short enough to try again. Each further one is kept twice as long, up to
-/// [`KEPT`]: to be asked for is to be heard of, also by whoever answers that there is no such name.
+/// [`KEPT`]: each lookup is a message to the resolver, also one that is answered with "does not exist".
 const FAILURE_KEPT: Duration = Duration::from_secs(1);
 
 /// Names that are resolved at a time.
@@ -148,7 +148,7 @@ impl Drop for NameLookups {
     }
 }
 
-/// A thread of its own: takes names as long as there are any. Nobody waits for it.
+/// The body of a worker thread: takes names as long as there are any. The broker does not wait for it.
 fn run_worker(shared: &LookupShared, resolver: Option<IpAddr>) {
     loop {
         let name = {

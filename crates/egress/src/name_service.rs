@@ -137,7 +137,7 @@ impl NameStream {
             let mut framed = u16::try_from(reply.len()).ok()?.to_be_bytes().to_vec();
             framed.extend_from_slice(&reply);
             let sent = rustix::net::send(&self.socket, &framed, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
-            // Whoever does not read answers gets no more of them.
+            // A client that does not read its answers gets no more of them.
             sent.ok().filter(|sent| *sent == framed.len())?;
             self.buffered.drain(..length + 2);
         }

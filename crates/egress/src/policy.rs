@@ -83,7 +83,7 @@ impl EgressPolicy {
         self.rules.iter()
     }
 
-    /// What somebody who serves this policy listens on.
+    /// The ports that a broker for this policy listens on.
     #[must_use]
     pub fn listens(&self) -> ListenPorts {
         let with_dns = |transport| self.ports(transport).chain([DNS_PORT]).collect();
@@ -173,7 +173,7 @@ pub enum EgressProblem {
     PortZero(String),
     /// The port on which names are asked for.
     #[error(
-        "{0}: port 53 cannot be granted: names are answered by the sandbox, and a way to another resolver is a way out for data"
+        "{0}: port 53 cannot be granted: the sandbox answers DNS itself, and a way to another resolver is a way out for data"
     )]
     Dns(String),
     /// A protocol that matches a name, for a rule that has none.

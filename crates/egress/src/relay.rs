@@ -416,7 +416,7 @@ pub(crate) fn reset(socket: &OwnedFd) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A program that opens many connections, and fills them all, must not take the descriptors of whoever launched it.
+    /// A program that opens many connections, and fills them all, must not take the descriptors of the launching program.
     #[test]
     fn there_are_only_so_many_pipes() {
         const MOST_PIPES: usize = 64;

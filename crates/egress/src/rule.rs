@@ -185,7 +185,7 @@ impl fmt::Display for NetworkRule {
     }
 }
 
-/// The one spelling of a host name: lower case, no dot at its end. `None` for what is no host name, or is an address.
+/// The one spelling of a host name: lower case, no dot at its end. `None` for what is not a host name, or is an address.
 pub(crate) fn normalise_name(name: &str) -> Option<String> {
     let name = name.strip_suffix('.').unwrap_or(name);
     let sane = |label: &str| {

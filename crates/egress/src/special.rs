@@ -17,18 +17,18 @@ pub(crate) struct SpecialBlock {
     pub(crate) kind: &'static str,
 }
 
-const METADATA: &str = "the address of a cloud's metadata";
+const METADATA: &str = "a cloud metadata address";
 const PRIVATE: &str = "a private address";
 const LOOPBACK: &str = "a loopback address";
 const UNSPECIFIED: &str = "an address of this host";
 const LINK_LOCAL: &str = "a link-local address";
 const MULTICAST: &str = "a multicast address";
-const DOCUMENTATION: &str = "an address for documentation";
-const PROTOCOLS: &str = "an address of the protocols of the Internet themselves";
+const DOCUMENTATION: &str = "an address reserved for documentation";
+const PROTOCOLS: &str = "an address reserved for Internet protocols";
 const SIX_TO_FOUR: &str = "an address of the 6to4 translation";
-const WRAPPED: &str = "an IPv4 address in the clothes of IPv6";
-const UNASSIGNED: &str = "an address that nobody has";
-const DISCARD: &str = "an address that leads nowhere";
+const WRAPPED: &str = "an IPv4 address written as IPv6";
+const UNASSIGNED: &str = "an unassigned address";
+const DISCARD: &str = "a discard-only address";
 
 /// Narrower blocks before those that hold them: the first one counts.
 const V4: &[([u8; 4], u8, &str)] = &[
@@ -43,7 +43,7 @@ const V4: &[([u8; 4], u8, &str)] = &[
     ([168, 63, 129, 16], 32, METADATA),
     ([0, 0, 0, 0], 8, UNSPECIFIED),
     ([10, 0, 0, 0], 8, PRIVATE),
-    ([100, 64, 0, 0], 10, "an address behind a carrier's translation"),
+    ([100, 64, 0, 0], 10, "a carrier-grade NAT address"),
     ([127, 0, 0, 0], 8, LOOPBACK),
     ([169, 254, 0, 0], 16, LINK_LOCAL),
     ([172, 16, 0, 0], 12, PRIVATE),
@@ -52,7 +52,7 @@ const V4: &[([u8; 4], u8, &str)] = &[
     ([192, 88, 99, 0], 24, SIX_TO_FOUR),
     ([192, 168, 0, 0], 16, PRIVATE),
     // Also what we tell programs: never dialled, or a name could lead back to us.
-    ([198, 18, 0, 0], 15, "an address for tests of networks"),
+    ([198, 18, 0, 0], 15, "an address reserved for network tests"),
     ([198, 51, 100, 0], 24, DOCUMENTATION),
     ([203, 0, 113, 0], 24, DOCUMENTATION),
     ([224, 0, 0, 0], 4, MULTICAST),

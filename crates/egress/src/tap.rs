@@ -1,4 +1,4 @@
-//! Packets that nobody listens for: what was tried and cannot go anywhere.
+//! Packets without a listener: what was tried and cannot go anywhere.
 //!
 //! Inside, every address is local, so the kernel refuses a connection to a port that was not granted by itself. A raw socket
 //! sees it do so. (A packet socket would see it too, but the kernel takes milliseconds to close one.)

@@ -1,4 +1,4 @@
-//! Names that are data. Whoever serves a domain sees every name below it that is asked for, so a wildcard is a letter box.
+//! Names that carry data. The server of a domain sees every name below it that is looked up, so a wildcard is a way out for data.
 //!
 //! What a name can carry is estimated and bounded: words cost little, digits and random letters as much as they can hold. A
 //! random part is let through up to the 32 letters that clouds put there (`3f2a….r2.cloudflarestorage.com`), words up to the

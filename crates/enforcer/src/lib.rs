@@ -15,8 +15,8 @@
 //! # From a plan to an outcome
 //!
 //! A [`Plan`] says what is wanted. [`Plan::spawn`] looks up its paths and compiles what it needs in this process, makes a child in
-//! new namespaces, and lets it put up the walls ([`Layer`], in the order of [`Layer::ALL`]) before it executes the command. A
-//! [`RunningCommand`] command is watched by a thread of its own, which is also the one that the kernel ties its life to. Its
+//! new namespaces, and lets it put the layers in place ([`Layer`], in the order of [`Layer::ALL`]) before it executes the command. A
+//! [`RunningCommand`] is watched by a thread of its own, which is also the one that the kernel ties its life to. Its
 //! [`RunOutcome`] says how it ended and what held it.
 //!
 //! # It refuses rather than weakens
@@ -52,6 +52,37 @@
 //! # Features
 //!
 //! - `systemd`: asks systemd's user manager for a cgroup where none is delegated.
+//!
+//! # Inside
+//!
+//! ```text
+//!  plan/: Plan, Command ──► program/: which program, what it needs ──► prepare/: grants as they are here, everything a child needs
+//!                                                                         │
+//!    launching program: supervise/, a thread a run                        ▼
+//!    ├─ launch.rs: clone3, receives the report   child/, the init: namespaces, mounts, loopback ──► the command's process: cgroup, fds,
+//!    ├─ tree_watch.rs, cgroup/: limits             └─ layers/lifetime.rs: reaps, ends with it          rlimits, caps, no_new_privs, Landlock, seccomp, exec
+//!    ├─ observe/: notify_listener.rs, a thread that receives notifications of calls and answers them (refusals.rs, destinations.rs)
+//!    │     ──► record_queue.rs ──► reporter.rs, a thread that judges them (path_verdicts.rs) and tells the Observer;
+//!    │     path_resolver.rs resolves a path before its caller goes on
+//!    ├─ egress::Broker: serves the sockets of layers/network.rs
+//!    └─ cgroup/orphan_reaper.rs: removes cgroups should this program be killed ──► RunOutcome
+//! ```
+//!
+//! - `plan/` is what is wanted. `plan/resolve.rs` is pure: what a plan gets on a host; `plan/inspect.rs` is a plan as it would be
+//!   carried out here.
+//! - `prepare/` runs in the launching program, where memory may be allocated and errors have words; `child/` runs between `clone3` and
+//!   `exec`, where only kernel calls may be made. `child/mod.rs` is the order of the layers, read from top to bottom.
+//!   `child/step.rs` names every step, because a child can only report a number.
+//! - `layers/` has one file a layer: `prepare` in the launching program, `apply` in the child.
+//! - `supervise/` starts a run, watches it and ends it. `observe/` sees what it tries.
+//! - `sys/` is the only unsafe code: small functions, one call each.
+//! - `seccomp/groups/` are tables with a reason for every group of calls; `docs/seccomp.md` and the compiled filters are made from
+//!   them.
+//! - `support/` tries each layer in a throw-away child; `cures/` is a table of what to do.
+//! - `tests/probe` of the repository attacks it: its `tests/control.rs` shows that each technique works without a sandbox,
+//!   `tests/escape.rs` that none does in it.
+//!
+//! Enums that others match (verdicts, levels, layers, ends) are closed sets: a new variant is a compile error wherever it is matched.
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 
@@ -69,7 +100,7 @@ mod supervise;
 mod support;
 mod sys;
 
-/// What may be reached: rules, what an attempt is, and who is told of it.
+/// What may be reached: rules, attempts, and their observer.
 pub use skillsandbox_egress as egress;
 
 pub use cgroup::{LimitMechanism, ResourceUsage};

@@ -34,7 +34,7 @@ const MOST_DATAGRAM: usize = 4096;
 /// Where the name of the question lies, as a compression pointer.
 const THE_NAME: u16 = 0xc00c;
 
-/// The code of an explained error: blocked by whoever runs the server (RFC 8914, section 4.16).
+/// The code of an explained error: blocked by the operator of the server (RFC 8914, section 4.16).
 const EXPLANATION: u16 = 15;
 const BLOCKED: u16 = 15;
 
@@ -132,7 +132,7 @@ fn judge_query(names: &mut SyntheticAddresses, query: &ParsedQuery<'_>) -> Quest
     if query.class != IN || matches!(query.kind, AXFR | IXFR) {
         return QuestionOutcome::error(ResponseCode::Refused, Some(RefusalReason::NotGranted));
     }
-    // A label may hold a dot, or bytes that are no text: such a name is not the text it looks like.
+    // A label may hold a dot, or bytes that are not text: such a name is not the text it looks like.
     let Some(host) = query.name.host() else {
         return QuestionOutcome::denied(ResponseCode::NoSuchName, RefusalReason::NotGranted);
     };

@@ -18,7 +18,7 @@ const MOST_ADDRESSES: usize = 32;
 /// Most names between the one that was asked for and its address.
 const MOST_ALIASES: usize = 16;
 
-/// Most datagrams that may come besides the answers, before somebody is taken to be at work.
+/// Most datagrams that may come besides the answers, before it counts as an attack.
 const MOST_STRAYS: u32 = 4096;
 
 /// When a question is asked again, the last one over and over.
@@ -80,9 +80,10 @@ pub(super) enum QueryFailure {
 impl QueryFailure {
     fn error(self, server: SocketAddr) -> io::Error {
         match self {
-            Self::NoSuchName => {
-                io::Error::new(ErrorKind::NotFound, "the resolver says that there is no such name (NXDOMAIN)")
-            }
+            Self::NoSuchName => io::Error::new(
+                ErrorKind::NotFound,
+                "the resolver says that the name does not exist (NXDOMAIN)",
+            ),
             Self::Code(code) => {
                 let name = match code {
                     1 => "FORMERR",
@@ -239,7 +240,7 @@ fn over_tcp(
     }
 }
 
-/// What a message says to a question: `None` where it was cut short. An error where it is no answer to it.
+/// What a message says to a question: `None` where it was cut short. An error where it does not answer it.
 pub(super) fn read(
     message: &[u8],
     name: &DnsName,

@@ -67,7 +67,7 @@ impl TlsGate {
         if self.greeted {
             self.answer.read(bytes);
         } else if !bytes.is_empty() {
-            // Whatever this is, it is no answer, and what follows cannot be told from it.
+            // This is not an answer, and what follows cannot be told from it.
             self.answer.ignore();
         }
     }

@@ -20,7 +20,7 @@
 //!
 //! Not counted: files on tmpfs, which have a limit of their own; what the kernel holds for a process (pipes, sockets, page
 //! tables); memfds that are only on their way through a socket, or mapped, untouched and closed; shared memory that was let go
-//! of by `MADV_DONTNEED` and is kept all the same; System V segments that nobody has attached.
+//! of by `MADV_DONTNEED` and is kept anyway; System V segments that nobody has attached.
 //!
 //! # Which time
 //!

@@ -1,7 +1,7 @@
 //! As much of D-Bus as one question to systemd takes, over a Unix socket.
 //!
 //! By hand, because the libraries bring some sixty crates and a runtime for what is here a message of six fields. What comes back is
-//! read with bounds: it is from a service of the same user, but that is no reason to believe its lengths.
+//! read with bounds: it is from a service of the same user, but its lengths are not trusted.
 //! <https://dbus.freedesktop.org/doc/dbus-specification.html>
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Limits on a whole tree of processes, held by the kernel.
 //!
-//! A limit on each process (`setrlimit`) is no limit on a skill: it starts another process. Control groups count a tree as one. Which
+//! A limit on each process (`setrlimit`) does not limit a skill: it starts another process. Control groups count a tree as one. Which
 //! kind there is, and whether we may make a group, differs from host to host, so they are tried in order:
 //!
 //! 1. version 2, in our own group or beside it, where that was delegated to us (root, a systemd user session, some containers);

@@ -1,7 +1,7 @@
 //! Version 2 by way of systemd's user manager.
 //!
 //! Who logged in by ssh is in a group of root's, where nothing can be made. But the user's own manager has a part of the tree delegated
-//! to it, and puts processes into a scope for whoever asks. A scope cannot be without a process, so it is made when there is one:
+//! to it, and puts processes into a scope on request. A scope cannot be without a process, so it is made when there is one:
 //! [`ControlGroup::adopt`](super::ControlGroup::adopt).
 //!
 //! The manager ignores a limit whose controller it does not have, so each is read back from the kernel before anything is believed.
@@ -93,7 +93,7 @@ impl PendingScope {
     /// Has a process moved into a scope of its own, and fills in the group.
     pub(super) fn keep(mut self, pid: i32, group: &mut ControlGroup) -> Result<(), String> {
         let unit = format!("{}.scope", leftovers::name());
-        let number = u32::try_from(pid).map_err(|_| format!("{pid} is no process"))?;
+        let number = u32::try_from(pid).map_err(|_| format!("{pid} is not a process number"))?;
         self.bus.call(&DbusCall {
             destination: "org.freedesktop.systemd1",
             path: "/org/freedesktop/systemd1",

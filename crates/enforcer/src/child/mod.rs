@@ -1,5 +1,5 @@
 //! The two processes of a sandbox before the command runs: the init, which makes the sandbox, and the one that becomes the
-//! command. Read from top to bottom, this is the order of the walls.
+//! command. Read from top to bottom, this is the order of the layers.
 //!
 //! Only kernel calls from here on: see [`crate::sys`].
 
@@ -25,7 +25,7 @@ use crate::seccomp;
 use crate::sys;
 use crate::sys::exec::ExecStrings;
 
-/// What the child says when every wall stands. Failures are longer.
+/// What the child reports when every layer is in place. Failures are longer.
 pub(crate) const READY_MESSAGE: [u8; 1] = [1];
 
 /// All that the child needs, made before it exists.
@@ -54,11 +54,11 @@ pub(crate) struct WaivedLayers {
     pub(crate) seccomp: bool,
 }
 
-/// The profile, twice: refusals are told to the launching program, or, where another supervisor listens already, to nobody.
+/// The profile, twice: refusals are reported to the launching program, or, where another supervisor listens already, not at all.
 #[derive(Debug)]
 pub(crate) struct SeccompFilters {
-    /// `None` where nobody wants to be told.
-    pub(crate) telling: Option<seccomp::FilterProgram>,
+    /// `None` where nothing is to be reported.
+    pub(crate) notifying: Option<seccomp::FilterProgram>,
     pub(crate) silent: seccomp::FilterProgram,
 }
 
@@ -105,7 +105,7 @@ fn wait_for_exit(pipes: &ChildPipes, command: i32) -> i32 {
     lifetime::reap(command, pipes.result.as_fd())
 }
 
-/// The command's process: the walls that must not stand while the sandbox is made.
+/// The command's process: the layers that must not be in place while the sandbox is made.
 fn become_command(prepared: &Prepared, pipes: &ChildPipes) -> i32 {
     let mut ready = fds::number(&pipes.ready);
     let failure = match confine(prepared, &mut ready) {
@@ -136,13 +136,13 @@ fn confine(prepared: &Prepared, ready: &mut i32) -> StepResult<Infallible> {
     Err(StepFailure { step: SetupStep::Exec, index: 0, errno })
 }
 
-/// The last wall. What it refuses can be heard of on a descriptor, unless somebody listens already.
+/// The last layer. What it refuses is reported on a descriptor, unless another supervisor listens already.
 fn install_filter(filters: &SeccompFilters) -> StepResult<Option<OwnedFd>> {
-    let Some(telling) = &filters.telling else {
+    let Some(notifying) = &filters.notifying else {
         sys::seccomp::install(filters.silent.bytes()).at(SetupStep::Seccomp)?;
         return Ok(None);
     };
-    match sys::seccomp::install_listening(telling.bytes()) {
+    match sys::seccomp::install_listening(notifying.bytes()) {
         Ok(listener) => Ok(Some(listener)),
         Err(sys::Errno(libc::EBUSY)) => {
             sys::seccomp::install(filters.silent.bytes()).at(SetupStep::Seccomp)?;

@@ -62,7 +62,7 @@ steps! {
     LandlockRule, Landlock, "add a rule";
     Landlock, Landlock, "restrict the process";
     Seccomp, Seccomp, "install the filter";
-    Listener, Seccomp, "say that every wall stands";
+    Listener, Seccomp, "report that the sandbox is ready";
     Exec, Env, "execute the program";
 }
 

@@ -1,4 +1,4 @@
-//! What to do about a wall that cannot be put up here: one table, for runs that fail and for looking at a host.
+//! What to do about a layer that is not available here: one table, for runs that fail and for looking at a host.
 
 mod table;
 
@@ -78,7 +78,7 @@ mod tests {
     use crate::layers::Layer;
     use crate::support::{Container, KernelKind};
 
-    /// Steps whose failure is no lack of the host's: what they were asked to do was wrong, or nothing else can be done.
+    /// Steps whose failure the host cannot cure: what they were asked to do was wrong, or nothing else can be done.
     const WITHOUT: &[(SetupStep, &str)] = &[
         (SetupStep::Workdir, "the folder cannot be entered: the error names it"),
         (SetupStep::Exec, "the program cannot be executed: the error names it"),

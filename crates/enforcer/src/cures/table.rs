@@ -9,7 +9,7 @@ use crate::support::{Container, HostProfile, KernelKind};
 /// What to do about steps that failed in a certain way on a certain kind of host.
 #[derive(Debug)]
 pub(super) struct CureEntry {
-    /// For tests and for whoever edits this.
+    /// For tests, and for editing this table.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests name entries by it"))]
     pub(super) name: &'static str,
     /// `None`: all of them.
@@ -115,8 +115,8 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(KERNEL_CALLS),
         errnos: &[],
         on: |host| host.is_own_sandbox,
-        what: "this is inside another sandbox of skillsandbox, and a sandbox cannot start another inside itself: start this run \
-               from outside.",
+        what: "this process is already in a sandbox of skillsandbox, which cannot start another one inside: start this run from \
+               outside.",
         lines: &[],
     },
     CureEntry {
@@ -166,16 +166,19 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(&[SetupStep::Clone]),
         errnos: &[libc::ENOSPC, libc::EUSERS],
         on: |_| true,
-        what: "as many namespaces exist as may, or they are nested as deep as they may be (32): compare the limits, and raise the \
-               one that is reached.",
-        lines: &["sysctl user", "sudo sysctl -w user.max_net_namespaces=15000   # or whichever it is"],
+        what: "the limit on namespaces is reached, or on how deep they are nested (32): compare the limits, and raise the one that \
+               is reached.",
+        lines: &[
+            "sysctl user",
+            "sudo sysctl -w user.max_net_namespaces=15000   # or the one that is reached",
+        ],
     },
     CureEntry {
         name: "too many processes",
         steps: Some(&[SetupStep::Clone, SetupStep::Init]),
         errnos: &[libc::EAGAIN],
         on: |_| true,
-        what: "this user may not have more processes: end some, or raise the limit (ulimit -u, pids.max of the cgroup).",
+        what: "this user has reached the limit on processes: end some, or raise the limit (ulimit -u, pids.max of the cgroup).",
         lines: &["ulimit -u", "systemctl show --property=TasksMax user-$(id -u).slice"],
     },
     CureEntry {
@@ -183,7 +186,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: None,
         errnos: &[libc::EMFILE, libc::ENFILE],
         on: |_| true,
-        what: "this program, or the whole host, has as many files open as it may: close some, or raise the limit.",
+        what: "this program or the whole host has reached the limit on open files: close some, or raise the limit.",
         lines: &["ulimit -n 1024", "sysctl fs.file-nr fs.file-max"],
     },
     CureEntry {
@@ -204,7 +207,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(&[SetupStep::LandlockRule, SetupStep::Landlock]),
         errnos: &[libc::E2BIG],
         on: |_| true,
-        what: "this process is under as many Landlock rulesets as there may be (16): start it from fewer sandboxes inside each other.",
+        what: "this process is under 16 Landlock rulesets, which is the limit: start it from fewer nested sandboxes.",
         lines: &[],
     },
     CureEntry {
@@ -229,7 +232,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(KERNEL_CALLS),
         errnos: FILTERED,
         on: |host| host.container == Some(Container::Docker),
-        what: "Docker keeps this from its containers: its seccomp profile refuses namespaces and mounts, its AppArmor profile \
+        what: "Docker does not allow this in its containers: its seccomp profile refuses namespaces and mounts, its AppArmor profile \
                refuses mounts, and it covers parts of /proc, so that a fresh one cannot be mounted. Start the container with these \
                options, or with a seccomp profile of your own that allows clone3, mount, umount2, pivot_root, sethostname, \
                fsopen, fsconfig, fsmount, move_mount, open_tree, mount_setattr and keyctl. On an Ubuntu host that restricts user \
@@ -244,8 +247,8 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(KERNEL_CALLS),
         errnos: FILTERED,
         on: |host| host.container == Some(Container::Podman),
-        what: "Podman keeps this from its containers by its seccomp profile, and covers parts of /proc, so that a fresh one cannot \
-               be mounted. Start the container with these options.",
+        what: "Podman does not allow this in its containers: its seccomp profile refuses it, and it covers parts of /proc, so that a \
+               fresh one cannot be mounted. Start the container with these options.",
         lines: &[
             "podman run --security-opt seccomp=unconfined --security-opt unmask=ALL --security-opt label=disable ...",
         ],
@@ -255,7 +258,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(KERNEL_CALLS),
         errnos: FILTERED,
         on: |host| host.container == Some(Container::Kubernetes),
-        what: "this pod's settings keep it from making namespaces and mounts, or parts of /proc are covered in it. Let the pod \
+        what: "this pod's settings do not allow namespaces and mounts, or cover parts of /proc. Let the pod \
                have a user namespace of its own and an unmasked /proc (Kubernetes 1.33 or later), and a seccomp profile that \
                allows both.",
         lines: &[
@@ -282,9 +285,9 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(IN_NAMESPACES),
         errnos: REFUSED,
         on: |host| host.apparmor_restricts && !host.is_privileged,
-        what: "this host's AppArmor lets an ordinary program make user namespaces but takes every right in them away (Ubuntu 23.10 \
-               and later). Give this program a profile that allows them; it had better be where only root can replace it. The \
-               other way, which lets every program have them again, is the last line.",
+        what: "this host's AppArmor lets an ordinary program make user namespaces, but without any rights in them (Ubuntu 23.10 and \
+               later). Give this program a profile that allows them, and keep it where only root can replace it. The last line is \
+               weaker: it allows them to every program.",
         lines: &[
             "sudo tee /etc/apparmor.d/skillsandbox >/dev/null <<'EOF'",
             "abi <abi/4.0>,",
@@ -303,8 +306,8 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(KERNEL_CALLS),
         errnos: FILTERED,
         on: |host| host.container == Some(Container::Other),
-        what: "the container that this runs in keeps this from it. It has to allow user namespaces, mounts in them and an uncovered \
-               /proc; for LXC and Incus that is nesting.",
+        what: "the container around this process does not allow this. It has to allow user namespaces, mounts in them and an \
+               uncovered /proc; for LXC and Incus that is nesting.",
         lines: &["lxc config set <container> security.nesting true   # incus config set ... likewise"],
     },
     CureEntry {
@@ -312,9 +315,8 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(KERNEL_CALLS),
         errnos: FILTERED,
         on: |host| host.filters > 0,
-        what: "a filter of system calls (seccomp) that this process is under already refuses this: another sandbox, a service \
-               manager or a container has put it there. Start this program outside of it, or let it allow the call; for a \
-               systemd unit, look at these settings.",
+        what: "a seccomp filter around this process refuses this: another sandbox, a service manager or a container installed it. \
+               Start this program outside of it, or let it allow the call; for a systemd unit, look at these settings.",
         lines: &["systemctl show --property=SystemCallFilter,RestrictNamespaces,NoNewPrivileges <unit>"],
     },
     CureEntry {
@@ -323,7 +325,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         errnos: REFUSED,
         on: |_| true,
         what: "something is mounted over a part of /proc, and the kernel refuses a fresh /proc that would show what is covered: \
-               take these mounts away, or start this program where they are not.",
+               remove these mounts, or start this program where there are none.",
         lines: &["findmnt --submounts /proc"],
     },
     CureEntry {
@@ -332,7 +334,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         errnos: REFUSED,
         on: |_| true,
         what: "this host refuses namespaces, or rights in them, to this program. A security module (SELinux, AppArmor, the \
-               Landlock rules of a sandbox around it) or a setting does that; the kernel's log names the first two.",
+               Landlock rules of an outer sandbox) or a setting does that; the kernel's log names the first two.",
         lines: &[
             "sudo journalctl --dmesg --grep 'apparmor|avc:|audit'",
             "sysctl kernel.unprivileged_userns_clone user.max_user_namespaces kernel.apparmor_restrict_unprivileged_userns",
@@ -369,7 +371,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(&[SetupStep::Keyring]),
         errnos: &[libc::EDQUOT],
         on: |_| true,
-        what: "this user has as many kernel keys as one may have: raise the quota, or clear keyrings that nobody uses.",
+        what: "this user has reached the quota of kernel keys: raise the quota, or clear unused keyrings.",
         lines: &["cat /proc/key-users", "sudo sysctl -w kernel.keys.maxkeys=2000"],
     },
     CureEntry {
@@ -377,7 +379,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(&[SetupStep::Keyring]),
         errnos: FOREIGN,
         on: |_| true,
-        what: "a run needs a keyring of its own, so that it cannot use the keys of the login session: the kernel has to have \
+        what: "a run needs a keyring of its own, so that it cannot use the keys of the login session: the kernel needs \
                CONFIG_KEYS, and no security module may refuse keyctl.",
         lines: &["grep CONFIG_KEYS= /boot/config-$(uname -r)"],
     },
@@ -403,7 +405,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(&[SetupStep::Place]),
         errnos: &[libc::ESTALE],
         on: |_| true,
-        what: "what is granted was replaced by something else while the sandbox was made: start the run again.",
+        what: "a granted path was replaced by something else while the sandbox was made: start the run again.",
         lines: &[],
     },
     CureEntry {
@@ -443,7 +445,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         on: |_| true,
         what: "this kernel was built without Landlock: start one with CONFIG_SECURITY_LANDLOCK=y and landlock in CONFIG_LSM or \
                on its command line (lsm=landlock,...). A plan can also name this layer best-effort: the mounts still hold \
-               the same grants, with one wall less.",
+               the same grants, with one layer less.",
         lines: &["grep -E 'CONFIG_SECURITY_LANDLOCK=|CONFIG_LSM=' /boot/config-$(uname -r)"],
     },
     CureEntry {
@@ -451,8 +453,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         steps: Some(&[SetupStep::Seccomp]),
         errnos: &[libc::ENOMEM],
         on: |_| true,
-        what: "the filters that this process is under are together as large as they may be: start it from fewer sandboxes inside \
-               each other.",
+        what: "the seccomp filters of this process have reached their total size limit: start it from fewer nested sandboxes.",
         lines: &["grep Seccomp_filters /proc/self/status"],
     },
     CureEntry {
@@ -461,7 +462,7 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         errnos: FOREIGN,
         on: |_| true,
         what: "this kernel does not filter system calls: CONFIG_SECCOMP_FILTER=y has to be built in. A plan can also name this \
-               layer best-effort; then a run can try every call there is.",
+               layer best-effort; then a run can make every system call.",
         lines: &["grep CONFIG_SECCOMP_FILTER= /boot/config-$(uname -r)"],
     },
 ];
@@ -472,9 +473,9 @@ pub(super) const DELEGATION: CureEntry = CureEntry {
     steps: None,
     errnos: &[],
     on: |_| true,
-    what: "without a cgroup that this user may write, limits on a run are held by the launching program and by limits on each \
-           process, which is weaker: memory can be overrun for the moment between two looks, and the share of the processor is \
-           held by stopping the run for a moment. Let systemd delegate a group to the session, or start from one.",
+    what: "without a cgroup that this user may write, the launching program and limits on each process hold the limits of a run, \
+           which is weaker: memory can exceed its limit between two measurements, and the CPU share is held by \
+           pausing the run. Let systemd delegate a group to the session, or start from one.",
     lines: &[
         "systemd-run --user --scope -p Delegate=yes -- <command>",
         "loginctl enable-linger $USER   # for programs that start without a login",

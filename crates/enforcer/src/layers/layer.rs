@@ -1,10 +1,10 @@
-//! The walls of the sandbox, by name.
+//! The layers of the sandbox, by name.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// One wall of the sandbox. The order is the order in which a child puts them up.
+/// One layer of the sandbox. The order is the order in which a child puts them in place.
 ///
 /// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -37,7 +37,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// All layers, in the order in which they are put up.
+    /// All layers, in the order in which they are put in place.
     pub const ALL: [Self; 12] = [
         Self::Namespaces,
         Self::Cgroup,

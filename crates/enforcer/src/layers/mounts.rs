@@ -221,7 +221,7 @@ fn make_tmpfs(size: &CStr, inodes: &CStr, mode: &CStr, attributes: u64) -> sys::
     Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attribute_flags(attributes))?)
 }
 
-/// The processes of this pid namespace, and no others. Read-only as a whole: nothing of the host is set through it, whoever
+/// The processes of this pid namespace, and no others. Read-only as a whole: nothing of the host is set through it, by any user that
 /// runs this. Processes that may not be looked into are not even listed, so the init is not.
 fn make_proc() -> sys::Result<OwnedFd> {
     let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;

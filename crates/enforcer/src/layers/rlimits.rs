@@ -29,7 +29,7 @@ impl RlimitsLayer {
         ];
         if supervised {
             if let Some(memory) = limits.memory {
-                // Far more than may be used: address space that is set aside and never touched is no memory. It only
+                // Far more than may be used: address space that is reserved and never touched is not memory. It only
                 // stops one process from running away between two looks of the supervisor.
                 list.push((Resource::Data, memory.saturating_mul(4).saturating_add(1 << 30)));
             }

@@ -29,13 +29,13 @@ pub(crate) use path_verdicts::PathJudge;
 pub use refusals::RefusedCall;
 pub(crate) use run_observation::RunObservation;
 
-/// How much of a run is seen.
+/// How much of a run is observed.
 ///
 /// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObserveLevel {
-    /// Nothing but what the broker of the network sees. Refused calls fail unseen.
+    /// Only what the broker of the network sees. Refused calls fail unseen.
     Off,
     /// Refused calls, and who connects to what.
     Violations,
@@ -59,12 +59,12 @@ impl ObserveLevel {
     }
 }
 
-/// Is told of what a run tries, in a thread of its own.
+/// Is told what a run tries, in a thread of its own.
 pub trait Observer: Send + Sync {
-    /// Called for one thing after the other. It may take its time: a run does not wait for it, unless it is to ([`Command::observe_required`]
-    /// ends a run of which something could not be told).
+    /// Called for one event after the other. It may take its time: a run does not wait for it. [`Command::observe_required`] ends a run
+    /// of which something could not be reported.
     ///
-    /// [`Command::observe_required`]: crate::Command::audit_required
+    /// [`Command::observe_required`]: crate::Command::observe_required
     fn observed(&self, observed: &ObservedEvent);
 }
 
@@ -112,7 +112,7 @@ pub enum ObservedAction {
     Network(Attempt),
     /// A call that the profile does not have. Its `count` is 1.
     Refused(RefusedCall),
-    /// So many that were not told of, because too many came at a time.
+    /// So many events were not reported, because too many came at a time.
     Lost(u64),
 }
 

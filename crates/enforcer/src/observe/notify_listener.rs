@@ -137,7 +137,7 @@ impl ListenerState {
             let [waiting, stopped] = fds.map(|fd| fd.revents());
             if waiting.contains(PollFlags::IN) {
                 // Where nobody waits nothing is asked for: before Linux 6.11 that question is not answered even when all who could
-                // call are gone. That the caller was killed meanwhile is no error.
+                // call are gone. That the caller was killed meanwhile is not an error.
                 if let Ok(call) = receive(listener.as_fd()) {
                     self.serve(listener.as_fd(), call);
                 }
@@ -233,7 +233,7 @@ impl ListenerState {
         let shape = syscall_shape(call.number).ok_or(MemoryReadError::Hidden)?;
         let register = |index: usize| call.arguments.get(index).copied().unwrap_or_default();
         let path = self.read_path(call, shape.path, now)?;
-        // An empty path is no file that can be opened.
+        // An empty path cannot be opened.
         let path = if matches!(shape.operation, SyscallKind::Open(_)) { path } else { path.or_descriptor() };
         let path = self.resolve_now(path, actor);
         Ok(match shape.operation {

@@ -166,7 +166,7 @@ pub(super) fn syscall_shape(number: i32) -> Option<SyscallShape> {
         libc::SYS_unlink | libc::SYS_rmdir => return Some(one(Remove, at(0, Itself))),
         libc::SYS_rename => return Some(two(Rename, at(0, Itself), at(1, Made))),
         libc::SYS_link => return Some(two(Link, at(0, Itself), at(1, Made))),
-        // What the link says is no path that is opened; where it is made is.
+        // The text of the link is not opened; the path where it is made is.
         libc::SYS_symlink => return Some(two(Symlink, at(1, Made), at(0, Followed))),
         libc::SYS_mkdir => return Some(one(MakeFolder, at(0, Made))),
         libc::SYS_mknod => return Some(one(MakeNode, at(0, Made))),

@@ -18,7 +18,7 @@ use crate::seccomp::Profile;
 /// Paths that no grant may name or lie in: the sandbox has its own there.
 const OWN: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// Collects a [`Plan`]. Mistakes are told by [`PlanBuilder::build`].
+/// Collects a [`Plan`]. [`PlanBuilder::build`] reports mistakes.
 #[derive(Debug, Clone, Default)]
 pub struct PlanBuilder {
     read: Vec<PathBuf>,
@@ -46,7 +46,7 @@ impl PlanBuilder {
         self
     }
 
-    /// Like [`read`](Self::read), for a path that somebody looked at before: if there is a link anywhere in it by now, it is refused and not
+    /// Like [`read`](Self::read), for a path that was inspected before: if there is a link anywhere in it by now, it is refused and not
     /// followed.
     #[must_use]
     pub fn read_as_named(mut self, path: impl Into<PathBuf>) -> Self {
@@ -169,7 +169,7 @@ impl PlanBuilder {
     /// paths; of a folder, all that is in it. Those that are not there are left out. It means [`no_exec`](Self::no_exec), too, and the
     /// command must be among them.
     ///
-    /// The kernel looks at what is executed, not at its arguments: who may execute an interpreter may do all that it can be told to. It
+    /// The kernel looks at what is executed, not at its arguments: a program that may execute an interpreter may do all that it can be told to. It
     /// needs Landlock, which cannot be waived then.
     #[must_use]
     pub fn programs<S: Into<OsString>>(mut self, programs: impl IntoIterator<Item = S>) -> Self {
@@ -185,7 +185,7 @@ impl PlanBuilder {
         self
     }
 
-    /// Who resolves the names that are granted, instead of the host's own resolver. The command itself never talks to one.
+    /// The resolver for granted names, instead of the host's own. The command itself never talks to one.
     #[must_use]
     pub fn resolver(mut self, address: IpAddr) -> Self {
         self.resolver = Some(address);

@@ -70,28 +70,28 @@ impl Command {
         self
     }
 
-    /// Who is told of what it tries, as it happens. Files and programs are seen only where somebody is told.
+    /// The observer that is told what the command tries, as it happens. Files and programs are observed only where there is one.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);
         self
     }
 
-    /// How much is seen; everything unless set.
+    /// How much is observed; everything unless set.
     #[must_use]
     pub fn observe_level(mut self, observe_level: ObserveLevel) -> Self {
         self.observe_level = observe_level;
         self
     }
 
-    /// Ends the run rather than not telling the observer of something.
+    /// Ends the run if something cannot be reported to the observer.
     #[must_use]
     pub fn observe_required(mut self) -> Self {
         self.observe_required = true;
         self
     }
 
-    /// What is really to be seen: without an observer, nobody is told of files.
+    /// What is really observed: without an observer, files are not.
     pub(crate) fn effective_level(&self) -> ObserveLevel {
         if self.observer.is_some() {
             self.observe_level
@@ -100,7 +100,7 @@ impl Command {
         }
     }
 
-    /// The program and its arguments, as texts, for whoever writes down what was run.
+    /// The program and its arguments, as texts, for a record of the run.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let words = std::iter::once(&self.program).chain(&self.arguments);

@@ -12,7 +12,7 @@ use crate::support::{HostSupport, LayerState, TrialRun};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PlanResolution {
-    /// Every layer, in the order in which they are put up.
+    /// Every layer, in the order in which they are put in place.
     pub layers: Vec<LayerResolution>,
 }
 
@@ -86,13 +86,10 @@ impl Plan {
         let asked = [
             (
                 limits.memory.is_some(),
-                "memory is measured by the launching program, and can be overrun for a moment",
+                "memory is measured by the launching program, so the limit can be exceeded for a moment",
             ),
             (limits.processes.is_some(), "processes are limited for the user inside, by RLIMIT_NPROC"),
-            (
-                limits.cpu_percent.is_some(),
-                "the share of the processor is held by stopping the run again and again, 20 ms at a time",
-            ),
+            (limits.cpu_percent.is_some(), "the CPU share is held by pausing the run, 20 ms at a time"),
         ];
         let missing: Vec<String> =
             asked.into_iter().filter(|(asked, _)| *asked).map(|(_, text)| text.to_owned()).collect();
@@ -126,7 +123,7 @@ impl PlanResolution {
 }
 
 impl HostSupport {
-    /// Why no run would start here, where a whole run was refused for a reason that is no layer's.
+    /// Why no run would start here, where a whole run was refused for a reason outside the layers.
     #[must_use]
     pub fn refused_otherwise(&self) -> Option<&str> {
         match &self.trial {
@@ -212,7 +209,7 @@ mod tests {
         ]);
         assert_eq!(refused(&plan(), &support), Some(Layer::Namespaces));
         assert!(!support.is_ready());
-        // An untried layer is no available one.
+        // An untried layer is not available.
         let only = mock::with(&[(Layer::Network, untried())]);
         assert_eq!(refused(&plan(), &only), Some(Layer::Network));
         assert!(!only.is_ready());

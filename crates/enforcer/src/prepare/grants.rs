@@ -300,7 +300,7 @@ impl Grants {
         }
     }
 
-    /// Whoever can reach a Unix socket can talk to who is behind it: an agent for keys, a bus, a daemon that runs containers.
+    /// A process that can reach a Unix socket can talk to its server: an agent for keys, a bus, a daemon that runs containers.
     /// No grant is meant to give that, and neither a read-only mount nor Landlock keeps it back, so the sockets that exist are
     /// hidden. What is bound later in a granted folder is not.
     fn mask_sockets(&mut self) {

@@ -117,12 +117,12 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
             cure: None,
         })
     };
-    let telling = match command.effective_level() {
+    let notifying = match command.effective_level() {
         ObserveLevel::Off => None,
         ObserveLevel::Violations => Some(filter(RefusalMode::Notify)?),
         ObserveLevel::Full => Some(filter(RefusalMode::Observe)?),
     };
-    let seccomp = SeccompFilters { telling, silent: filter(RefusalMode::Errno)? };
+    let seccomp = SeccompFilters { notifying, silent: filter(RefusalMode::Errno)? };
     let group = create_group(plan);
     let mechanism = group.as_ref().map_or(LimitMechanism::Supervised, ControlGroup::mechanism);
     let (join, orphan_groups) = open_group(group.as_ref())?;

@@ -46,14 +46,14 @@ pub(crate) enum ProgramError {
     )]
     Snap(PathBuf),
     /// A place no program is taken from.
-    #[error("{} is no place to start a program from: {why}", shown(path))]
+    #[error("{} is not a folder that programs may be started from: {why}", shown(path))]
     Place { path: PathBuf, why: &'static str },
     /// A version manager's stand-in that leads nowhere.
     #[error("{manager} answers for {program:?}, but {why}; {cure}")]
     Shim { manager: &'static str, program: OsString, why: String, cure: String },
     /// A file in the skill's own folder points out of it, to no installation.
     #[error(
-        "{} leads out of the skill's own folder to {}, which is no installation that is known here; name that program as the command instead",
+        "{} leads out of the skill's own folder to {}, which is not a known installation here; name that program as the command instead",
         shown(from),
         shown(to)
     )]

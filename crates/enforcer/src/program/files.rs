@@ -109,7 +109,7 @@ pub(super) fn step(path: &Path) -> io::Result<PathStep> {
     Ok(PathStep { at, through })
 }
 
-/// All places where a path's last name stands, from the first link to what is no link.
+/// All places where a path's last name stands, from the first link to what is not a link.
 pub(super) fn steps(path: &Path) -> io::Result<Vec<PathStep>> {
     let mut found = Vec::new();
     let mut next = path.to_path_buf();

@@ -1,6 +1,6 @@
 //! The libraries of a program that lie outside the system's folders, as its loader would look for them (`ld.so(8)`).
 //!
-//! Whoever wrote the file chose these names, so a library is given only if it is one: a regular ELF file that can be loaded.
+//! The author of the file chose these names, so a library is given only if it is one: a regular ELF file that can be loaded.
 //! What is found by the loader's own list (`/etc/ld.so.cache`) or opened later by name (`dlopen`) is not seen here.
 
 use std::collections::VecDeque;

@@ -16,7 +16,7 @@
 //! A link cannot be carried into another root by itself. So either what is given covers each link on the way and its target,
 //! or [`FoundProgram::path`] is the first place on the way from which that is so; the last one is always such a place.
 //!
-//! What is found may be changed by others before it is used: whoever mounts a [`ProgramNeed`] must not follow links for it.
+//! What is found may be changed by others before it is used: to mount a [`ProgramNeed`], links must not be followed.
 
 mod elf;
 mod error;

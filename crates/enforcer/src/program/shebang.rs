@@ -16,7 +16,7 @@ pub(super) enum ScriptInterpreter {
     Env(PathBuf, OsString),
 }
 
-/// Reads the first bytes of a file: `None` where it is no script, or why it cannot be run.
+/// Reads the first bytes of a file: `None` where it is not a script, or why it cannot be run.
 pub(super) fn read(head: &[u8]) -> Option<Result<ScriptInterpreter, &'static str>> {
     let line = head.get(..LONGEST.min(head.len()))?.strip_prefix(b"#!")?;
     Some(parse_interpreter(line))

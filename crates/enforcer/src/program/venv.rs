@@ -12,7 +12,7 @@ use super::{ProgramNeed, files, installation, is_covered};
 const REASON: &str = "the Python virtual environment";
 const BASE_REASON: &str = "the Python that the virtual environment was made from";
 
-/// What tools put into an environment. Whoever makes one in the middle of their project has more there.
+/// What tools put into an environment. One made in the middle of a project has more there.
 const PARTS: [&str; 14] = [
     "bin",
     "lib",
@@ -71,7 +71,7 @@ fn add_base(
     let refuse = |why| ProgramError::VenvBase { cfg: cfg.to_path_buf(), home: home.to_owned(), why };
     let path = Path::new(home);
     if !path.is_absolute() {
-        return Err(refuse("that is no absolute path"));
+        return Err(refuse("it is not an absolute path"));
     }
     let base = files::real(path).map_err(|_| refuse("there is nothing there"))?;
     if !is_system(&base.at) && !host.in_skill(&base.at) {

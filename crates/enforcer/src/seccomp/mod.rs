@@ -35,9 +35,9 @@ pub enum Profile {
     /// What ordinary programs need; nothing that leads out of the sandbox or deep into the kernel.
     #[default]
     Default,
-    /// Like `default`, without sockets, without new processes, and with signals to nobody but itself.
+    /// Like `default`, without sockets, without new processes, and with signals only to itself.
     Strict,
-    /// Refuses nothing but what could not be watched and what no other wall keeps from it, the user's keys; what `default`
+    /// Refuses nothing but what could not be watched and what no other layer protects, the user's keys; what `default`
     /// would refuse is reported.
     Permissive,
 }

@@ -15,7 +15,7 @@ Made by `cargo xtask generate` from the tables in `crates/enforcer/src/seccomp/g
 `permissions.syscalls.profile` in a manifest names one of three profiles:
 
 - **default** allows what ordinary programs need, and nothing that leads out of the sandbox or deep into the kernel.
-- **strict** is default without sockets, without new processes (threads are allowed), and with signals to nobody but itself.
+- **strict** is default without sockets, without new processes (threads are allowed), and with signals only to itself.
 - **permissive** refuses nothing but `clone3` and what could not be watched: what default would refuse passes, and is reported.
 
 A profile is an allow-list. A call that is neither here nor below, or not with these arguments, fails with `EPERM`. With an

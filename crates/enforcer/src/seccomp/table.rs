@@ -39,7 +39,7 @@ pub(super) struct DeniedGroup {
 pub(super) enum DenialAnswer {
     /// By the filter, or by the supervisor where refused calls go to one; `permissive` lets the call pass and reports it.
     Refuse(Errno),
-    /// The same, and `permissive` refuses it too: no other wall stands where this one does.
+    /// The same, and `permissive` refuses it too: no other layer protects this.
     OnlyWall(Errno),
     /// By the filter in every profile, because the call makes sense only with this answer.
     Always(Errno),

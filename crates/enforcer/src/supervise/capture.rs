@@ -10,7 +10,7 @@ use crate::plan::OutputMode;
 /// Bytes read at a time.
 const BUFFER: usize = 16 << 10;
 
-/// Most bytes taken before the supervisor looks at its clock again: whoever writes as fast as this reads could otherwise keep it
+/// Most bytes taken before the supervisor looks at its clock again: a writer as fast as this reader could otherwise keep it
 /// here past every time limit.
 const TURN: usize = 1 << 20;
 
@@ -46,7 +46,7 @@ impl OutputCapture {
         self.read_at_most(TURN);
     }
 
-    /// Reads what the pipe held when its writers ended. A writer may have handed its end to somebody who still writes, so no
+    /// Reads what the pipe held when its writers ended. A writer may have handed its end to a process that still writes, so no
     /// more than a pipe can hold.
     pub(crate) fn read_rest(&mut self) {
         let size = self.from.as_ref().map(rustix::pipe::fcntl_getpipe_size);

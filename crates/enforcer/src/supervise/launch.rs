@@ -48,7 +48,8 @@ impl LaunchedRun {
 
 /// Makes the processes of a sandbox and waits until the program runs.
 ///
-/// `watch` is called when every wall stands, and before the program is executed: whoever hears of its calls must begin to, or it waits.
+/// `watch` is called when every layer is in place, and before the program is executed: the listener must be started then, or the program
+/// waits.
 pub(crate) fn start_run(
     prepared: &Prepared,
     group: Option<&mut ControlGroup>,
@@ -97,9 +98,9 @@ pub(crate) fn start_run(
     }
     if !report.is_ready {
         run.kill_and_reap();
-        // Which wall it was at, only whoever ended it knows: a filter around this program, the kernel for want of memory.
+        // At which layer is not known here: a filter around this program ended it, or the kernel for want of memory.
         let source = io::Error::other(
-            "something ended it before the program was executed; `skillsandbox doctor` looks for it",
+            "something ended it before the program was executed; `skillsandbox doctor` looks for the cause",
         );
         return Err(Error::Host { what: "make the sandbox", source });
     }
@@ -117,7 +118,7 @@ impl LaunchedRun {
 #[derive(Default)]
 pub(crate) struct ChildReport {
     pub(crate) messages: Vec<StepReport>,
-    /// The last thing before `exec`: every wall stands.
+    /// The last thing before `exec`: every layer is in place.
     is_ready: bool,
     pub(crate) listener: Option<OwnedFd>,
     /// The sockets that a broker serves, in the order in which they were made.
@@ -137,7 +138,8 @@ fn receive_report(
             let into = &mut [IoSliceMut::new(&mut bytes)];
             rustix::net::recvmsg(ready, into, &mut rights, RecvFlags::CMSG_CLOEXEC)
         };
-        let received = rustix::io::retry_on_intr(receive).map_err(host_error("hear from the sandbox"))?;
+        let received =
+            rustix::io::retry_on_intr(receive).map_err(host_error("receive the report of the sandbox"))?;
         if received.bytes == 0 {
             return Ok(report);
         }

@@ -31,12 +31,12 @@ pub struct RunOutcome {
     pub duration: Duration,
     /// What it used, where that was measured.
     pub usage: ResourceUsage,
-    /// How much of it was seen: less than was asked for where another supervisor listens already, or where nobody was to be told.
+    /// How much of it was observed: less than was asked for where another supervisor listens already, or without an observer.
     pub observe_level: ObserveLevel,
-    /// Things that the observer was not told of, because too many came at a time.
+    /// Events that the observer was not told, because too many came at a time.
     pub lost: u64,
-    /// Whether refused calls could be heard of. Inside another supervised sandbox they cannot: they are refused all the same, and an
-    /// empty list says nothing.
+    /// Whether refused calls were reported. Inside another supervised sandbox they cannot be: they are refused anyway, and an empty
+    /// list says nothing.
     pub reports_refusals: bool,
     /// System calls that the profile does not have and that were tried.
     pub refused: Vec<RefusedCall>,
@@ -82,7 +82,7 @@ pub enum RunEnd {
     Processes,
     /// The launching program ended it.
     Killed,
-    /// Not everything that it did could be told, and that was required.
+    /// Not everything that it did could be reported, and that was required.
     Unobserved,
 }
 
@@ -128,7 +128,7 @@ impl CapturedOutput {
         self.total > self.bytes.len() as u64
     }
 
-    /// The bytes as text; what is no UTF-8 is replaced.
+    /// The bytes as text; what is not UTF-8 is replaced.
     #[must_use]
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)

@@ -9,7 +9,7 @@ use crate::plan::{Command, Plan};
 
 /// A bound on the runs that go on at a time, shared by all who clone it.
 ///
-/// A run takes a place when it starts and gives it back when it has ended, whoever waits for it.
+/// A run takes a slot when it starts and gives it back when it has ended.
 #[derive(Debug, Clone)]
 pub struct RunSlots {
     limit: usize,
@@ -23,7 +23,7 @@ impl RunSlots {
         Self { limit, taken: Arc::default() }
     }
 
-    /// Starts a command as [`Plan::spawn`] does, or refuses with [`Error::Busy`] where all places are taken.
+    /// Starts a command as [`Plan::spawn`] does, or refuses with [`Error::Busy`] where all slots are taken.
     pub fn spawn(&self, plan: &Plan, command: &Command) -> Result<RunningCommand, Error> {
         let slot = self.take().ok_or(Error::Busy(self.limit))?;
         plan.spawn_holding(command, Some(slot))
@@ -36,7 +36,7 @@ impl RunSlots {
     }
 }
 
-/// A place that is taken; given back when this is dropped.
+/// A slot that is taken; given back when this is dropped.
 #[derive(Debug)]
 pub(crate) struct RunSlot(Arc<AtomicUsize>);
 

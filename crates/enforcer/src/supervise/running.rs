@@ -14,15 +14,15 @@ use crate::plan::{Command, OutputMode, Plan};
 use crate::prepare::prepare;
 
 impl Plan {
-    /// Starts a command under this plan. When this returns, every wall stands and the program is running; when a wall could
-    /// not be put up, nothing was executed and the error says which and why.
+    /// Starts a command under this plan. When this returns, every layer is in place and the program is running; when a
+    /// layer is not available, nothing was executed and the error says which and why.
     ///
     /// May be called from any thread of any program.
     pub fn spawn(&self, command: &Command) -> Result<RunningCommand, Error> {
         self.spawn_holding(command, None)
     }
 
-    /// Holds the place until the run has ended.
+    /// Holds the slot until the run has ended.
     pub(crate) fn spawn_holding(
         &self,
         command: &Command,

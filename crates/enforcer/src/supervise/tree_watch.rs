@@ -30,7 +30,7 @@ pub(crate) struct TreeWatch {
     /// Whether the share of processor time was ever used up.
     pub(crate) throttled: bool,
     /// Whether a look ever found as many processes as may be: then the next is refused, by the limit on the user inside. One that
-    /// was refused between two looks is refused all the same, and not told of.
+    /// was refused between two looks is refused anyway, and not counted.
     pub(crate) crowded: bool,
 }
 

@@ -30,7 +30,7 @@ pub use trial::TrialRun;
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct HostSupport {
-    /// Every layer, in the order in which they are put up.
+    /// Every layer, in the order in which they are put in place.
     pub layers: Vec<LayerSupport>,
     /// What was tried for that.
     pub checks: Vec<HostCheck>,
@@ -114,7 +114,7 @@ pub enum HostCheckResult {
 }
 
 impl HostSupport {
-    /// Tries everything a run needs, each in a process of its own that is thrown away, and at last a whole run of `true`.
+    /// Tries everything a run needs, each in a process of its own that is thrown away, and finally a whole run of `true`.
     ///
     /// Nothing is changed in this process, and nothing is left behind. Takes some ten milliseconds, and is not needed before a
     /// run: a run that lacks something refuses by itself and says the same.
@@ -207,7 +207,7 @@ fn judge(trial: &HostTrial, tried: TrialOutcome, host: &HostProfile) -> HostChec
             failed(format!("the process was ended by signal {signal}"), cure)
         }
         TrialOutcome::Silent(_) => failed("the process ended without an answer".into(), None),
-        TrialOutcome::Stuck => failed("it did not come to an end".into(), None),
+        TrialOutcome::Stuck => failed("it did not end in time".into(), None),
     }
 }
 

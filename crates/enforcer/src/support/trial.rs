@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "result")]
 pub enum TrialRun {
-    /// It started, with every wall, and ended well.
+    /// It started, with every layer, and ended well.
     Ran {
         /// What was run.
         program: String,

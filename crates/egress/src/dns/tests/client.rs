@@ -220,7 +220,7 @@ fn aliases_that_lead_nowhere_give_no_address() {
 #[test]
 fn what_the_resolver_says_is_passed_on() {
     let table = [
-        (3, ErrorKind::NotFound, "the resolver says that there is no such name (NXDOMAIN)"),
+        (3, ErrorKind::NotFound, "the resolver says that the name does not exist (NXDOMAIN)"),
         (2, ErrorKind::Other, "SERVFAIL"),
         (5, ErrorKind::Other, "REFUSED"),
         (1, ErrorKind::Other, "FORMERR"),

@@ -124,7 +124,7 @@ impl<'a> DecidingHeaders<'a> {
             (Some(length), None) => {
                 content_length(length).map(BodyFraming::Length).ok_or(RefusalReason::NotHttp)
             }
-            // Before HTTP/1.1 there were no chunks; some servers read them all the same.
+            // Before HTTP/1.1 there were no chunks; some servers read them anyway.
             (None, Some(b"chunked")) if is_1_1 => Ok(BodyFraming::Chunked),
             _ => Err(RefusalReason::NotHttp),
         }

@@ -27,7 +27,7 @@ pub(super) struct RecordHeader {
 }
 
 impl RecordHeader {
-    /// `None` for what is no header of a record that may stand near the beginning of a connection. The version is 3 and
+    /// `None` for what is not a header of a record that may stand near the beginning of a connection. The version is 3 and
     /// something: servers do not look at the something.
     pub(super) fn read([kind, major, minor, high, low]: [u8; HEADER]) -> Option<Self> {
         let len = usize::from(u16::from_be_bytes([high, low]));

@@ -107,7 +107,7 @@ pub(super) const DENIED: &[DeniedGroup] = &[
     },
     DeniedGroup {
         name: "keys",
-        reason: "the kernel's key rings do not know namespaces: secrets of the same user are in reach, and no other wall is \
+        reason: "the kernel's key rings do not know namespaces: secrets of the same user are in reach, and no other layer is \
                  in the way",
         answer: OnlyWall(Errno::EPERM),
         calls: CallList { both: "add_key request_key keyctl", x86_64: "", more: &[] },
@@ -116,7 +116,7 @@ pub(super) const DENIED: &[DeniedGroup] = &[
         name: "leases",
         reason: "whoever opens a file on which there is a lease waits until its holder gives it up, 45 seconds at most, and a lease \
                  takes no more than the right to read and the owner's number: where root runs a skill, that is every program \
-                 of the system. No other wall is in the way",
+                 of the system. No other layer is in the way",
         answer: OnlyWall(Errno::EACCES),
         calls: CallList {
             both: "",

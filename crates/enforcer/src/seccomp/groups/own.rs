@@ -52,7 +52,7 @@ const FLAGS: u32 = 1 | 2 | 4 | 16;
 
 pub(super) const CONFINEMENT: CallGroup = CallGroup {
     name: "confining itself further",
-    reason: "a program may put walls round its own parts, as browsers do: filters and rulesets only add up, and the strictest \
+    reason: "a program may confine its own parts, as browsers do: filters and rulesets only add up, and the strictest \
              decides. A filter with a listener of its own is refused: there is one place for a listener in a chain of filters, \
              and it is the observer's",
     within: ProfileScope::Every,

@@ -74,7 +74,7 @@ pub(super) const OWN_SIGNALS: CallGroup = CallGroup {
 pub(super) const SIGNALS: CallGroup = CallGroup {
     name: "sending signals",
     reason: "to processes of the same sandbox: its pid namespace has no others",
-    within: ProfileScope::NotStrict("strict sends signals to nobody but itself"),
+    within: ProfileScope::NotStrict("strict sends signals only to itself"),
     observed: false,
     calls: CallList {
         both: "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal",
