@@ -219,7 +219,7 @@ impl fmt::Display for Attempt {
             AttemptVerdict::Refused(reason) => write!(f, "blocked: {target} ({reason})")?,
             AttemptVerdict::Cut(reason) => write!(f, "cut off: {target} ({reason})")?,
             AttemptVerdict::Allowed(_) if self.action == AttemptAction::LookUp => {
-                write!(f, "looked up: {target}")?
+                write!(f, "looked up: {target}")?;
             }
             AttemptVerdict::Allowed(rule) => write!(f, "allowed: {target} (by {rule})")?,
         }

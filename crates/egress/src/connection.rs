@@ -253,7 +253,7 @@ impl ProgramConnection {
         match ending {
             ConnectionEnding::End(end) => self.attempt.end = Some(end),
             ConnectionEnding::Refused(reason) if self.up.bytes == 0 => {
-                self.attempt.verdict = AttemptVerdict::Refused(reason)
+                self.attempt.verdict = AttemptVerdict::Refused(reason);
             }
             ConnectionEnding::Refused(reason) => self.attempt.verdict = AttemptVerdict::Cut(reason),
         }

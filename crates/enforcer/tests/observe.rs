@@ -151,7 +151,7 @@ open('/proc/self/status').read()
     denied(ObservedOperation::Remove, "/usr/bin/env");
     denied(ObservedOperation::Rename, &at("renamed"));
     let not_there = |path: &str| {
-        assert_eq!(find(&observed, ObservedOperation::Read, path).verdict, AccessVerdict::NotThere)
+        assert_eq!(find(&observed, ObservedOperation::Read, path).verdict, AccessVerdict::NotThere);
     };
     not_there("/etc/no-such-file");
     not_there("/home/skill/.aws/credentials");

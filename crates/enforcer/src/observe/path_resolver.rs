@@ -282,13 +282,11 @@ mod tests {
             ("/../../a/file", true, "/a/file", PathPresence::There),
         ] {
             let raw = CallerPath::new(text.into(), None, follows, false);
-            let resolved = resolver.resolve(&raw, None).unwrap();
+            let answer = resolver.resolve(&raw, None).unwrap();
             // What is there is called by the kernel, which knows where this root is.
-            let path = resolved
-                .path
-                .strip_prefix(&top)
-                .map_or(resolved.path.clone(), |rest| Path::new("/").join(rest));
-            assert_eq!((path.as_path(), resolved.found), (Path::new(expected), found), "{text}");
+            let path =
+                answer.path.strip_prefix(&top).map_or(answer.path.clone(), |rest| Path::new("/").join(rest));
+            assert_eq!((path.as_path(), answer.found), (Path::new(expected), found), "{text}");
         }
         let looped = resolver.resolve(&CallerPath::new("/loop".into(), None, true, false), None).unwrap();
         assert_eq!(looped.found, PathPresence::Nothing);

@@ -63,8 +63,8 @@ impl ReportLoop {
         loop {
             let batch = self.queue.take_all();
             for record in batch.records {
-                let observed = self.judge(record);
-                self.report(&observed);
+                let event = self.judge(record);
+                self.report(&event);
             }
             if batch.lost > 0 {
                 let tried = ObservedAction::Lost(batch.lost);
@@ -78,9 +78,9 @@ impl ReportLoop {
     }
 
     /// An observer that panics is not told again. What it was not told of counts as lost.
-    fn report(&mut self, observed: &ObservedEvent) {
+    fn report(&mut self, event: &ObservedEvent) {
         let Some(observer) = &self.observer else { return self.queue.count_unreported() };
-        if catch_unwind(AssertUnwindSafe(|| observer.observed(observed))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| observer.observed(event))).is_err() {
             self.observer = None;
             self.queue.count_unreported();
         }
