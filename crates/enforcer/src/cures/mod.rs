@@ -177,7 +177,7 @@ mod tests {
             host
         };
         let table: &[(SetupStep, i32, HostProfile, &str)] = &[
-            (SetupStep::Clone, libc::EPERM, host(|host| host.is_own_sandbox = true), "inside another"),
+            (SetupStep::Clone, libc::EPERM, host(|host| host.is_own_sandbox = true), "already in a sandbox"),
             (
                 SetupStep::Clone,
                 libc::EPERM,

@@ -60,6 +60,32 @@ impl ObserveLevel {
 }
 
 /// Is told what a run tries, in a thread of its own.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use skillsandbox_enforcer::{Command, ObservedAction, ObservedEvent, Observer, Plan};
+///
+/// /// The programs that a run executes.
+/// #[derive(Default)]
+/// struct Programs(Mutex<Vec<String>>);
+///
+/// impl Observer for Programs {
+///     fn observed(&self, observed: &ObservedEvent) {
+///         if let ObservedAction::Exec(execution) = &observed.tried {
+///             self.0.lock().unwrap().push(execution.path.display().to_string());
+///         }
+///     }
+/// }
+///
+/// # fn main() -> Result<(), skillsandbox_enforcer::Error> {
+/// let programs = Arc::new(Programs::default());
+/// let command = Command::new("/bin/sh").args(["-c", "/bin/true; exit"]).observer(Arc::clone(&programs) as Arc<dyn Observer>);
+/// let outcome = Plan::builder().build()?.spawn(&command)?.wait()?;
+/// // Inside another supervised sandbox, nothing can be observed.
+/// assert!(!outcome.reports_refusals || programs.0.lock().unwrap().contains(&"/bin/true".to_owned()));
+/// # Ok(())
+/// # }
+/// ```
 pub trait Observer: Send + Sync {
     /// Called for one event after the other. It may take its time: a run does not wait for it. [`Command::observe_required`] ends a run
     /// of which something could not be reported.

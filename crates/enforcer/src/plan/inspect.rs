@@ -101,6 +101,18 @@ pub struct PathLink {
 impl Plan {
     /// What a run of this command would have, found by the same code as a run's. Makes nothing and executes nothing: a write
     /// grant that does not exist is only said to be made.
+    ///
+    /// ```
+    /// use skillsandbox_enforcer::{Command, PathAccess, Plan};
+    ///
+    /// # fn main() -> Result<(), skillsandbox_enforcer::Error> {
+    /// let inspection = Plan::builder().read("/var/tmp").build()?.inspect(&Command::new("ls"))?;
+    /// let granted = inspection.grants.iter().find(|grant| grant.path.ends_with("var/tmp"));
+    /// assert!(granted.is_some_and(|grant| grant.access == PathAccess::Read));
+    /// assert!(inspection.egress.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn inspect(&self, command: &Command) -> Result<PlanInspection, Error> {
         let located = LocatedPlan::new(self, command, FolderCreation::Look)?;
         let grants = &located.grants;

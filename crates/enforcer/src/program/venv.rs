@@ -71,7 +71,7 @@ fn add_base(
     let refuse = |why| ProgramError::VenvBase { cfg: cfg.to_path_buf(), home: home.to_owned(), why };
     let path = Path::new(home);
     if !path.is_absolute() {
-        return Err(refuse("it is not an absolute path"));
+        return Err(refuse("that is not an absolute path"));
     }
     let base = files::real(path).map_err(|_| refuse("there is nothing there"))?;
     if !is_system(&base.at) && !host.in_skill(&base.at) {

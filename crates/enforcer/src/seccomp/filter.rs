@@ -93,8 +93,8 @@ pub(super) fn build(profile: Profile, refusal: RefusalMode) -> Result<Vec<u8>, C
     let denied = DENIED.iter().flat_map(|denial| {
         let action = match denial.answer {
             DenialAnswer::Refuse(errno) => refused(errno),
-            DenialAnswer::OnlyWall(_) if refusal != RefusalMode::Errno => ScmpAction::Notify,
-            DenialAnswer::OnlyWall(errno) | DenialAnswer::Always(errno) => ScmpAction::Errno(errno as i32),
+            DenialAnswer::OnlyLayer(_) if refusal != RefusalMode::Errno => ScmpAction::Notify,
+            DenialAnswer::OnlyLayer(errno) | DenialAnswer::Always(errno) => ScmpAction::Errno(errno as i32),
         };
         denial.calls.here().map(move |call| (action, call))
     });

@@ -56,7 +56,7 @@ fn page() -> String {
     for denial in DENIED {
         let answer = match denial.answer {
             DenialAnswer::Refuse(errno) => format!("`{errno:?}`"),
-            DenialAnswer::OnlyWall(errno) => format!("`{errno:?}`, in permissive too"),
+            DenialAnswer::OnlyLayer(errno) => format!("`{errno:?}`, in permissive too"),
             DenialAnswer::Always(errno) => {
                 format!("`{errno:?}`, in permissive too, and by the filter itself")
             }

@@ -40,7 +40,7 @@ pub(super) enum DenialAnswer {
     /// By the filter, or by the supervisor where refused calls go to one; `permissive` lets the call pass and reports it.
     Refuse(Errno),
     /// The same, and `permissive` refuses it too: no other layer protects this.
-    OnlyWall(Errno),
+    OnlyLayer(Errno),
     /// By the filter in every profile, because the call makes sense only with this answer.
     Always(Errno),
 }
@@ -48,7 +48,7 @@ pub(super) enum DenialAnswer {
 impl DenialAnswer {
     pub(super) fn errno(self) -> Errno {
         match self {
-            Self::Refuse(errno) | Self::OnlyWall(errno) | Self::Always(errno) => errno,
+            Self::Refuse(errno) | Self::OnlyLayer(errno) | Self::Always(errno) => errno,
         }
     }
 }

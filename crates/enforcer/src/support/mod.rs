@@ -118,6 +118,17 @@ impl HostSupport {
     ///
     /// Nothing is changed in this process, and nothing is left behind. Takes some ten milliseconds, and is not needed before a
     /// run: a run that lacks something refuses by itself and says the same.
+    ///
+    /// ```
+    /// use skillsandbox_enforcer::{HostSupport, LayerState};
+    ///
+    /// for support in HostSupport::probe().layers {
+    ///     if let LayerState::Missing { reason, cure } = support.state {
+    ///         println!("{}: {reason}", support.layer);
+    ///         cure.iter().for_each(|cure| println!("  {cure}"));
+    ///     }
+    /// }
+    /// ```
     #[must_use]
     pub fn probe() -> Self {
         let host = HostProfile::look();

@@ -3,7 +3,7 @@
 use nix::errno::Errno;
 
 use super::network::MSG_FASTOPEN;
-use crate::seccomp::table::DenialAnswer::{Always, OnlyWall, Refuse};
+use crate::seccomp::table::DenialAnswer::{Always, OnlyLayer, Refuse};
 use crate::seccomp::table::{ArgumentRule, CallList, DeniedGroup, ListedCall, bits, is, with};
 
 const TCP: u32 = 6;
@@ -101,7 +101,7 @@ pub(super) const DENIED: &[DeniedGroup] = &[
     DeniedGroup {
         name: "page faults and hidden memory",
         reason: "userfaultfd stops the kernel in the middle of a copy, which exploits rest on; memfd_secret hides memory from \
-                 whoever examines the process",
+                 debuggers and supervisors",
         answer: Refuse(Errno::EPERM),
         calls: CallList { both: "userfaultfd memfd_secret", x86_64: "", more: &[] },
     },
@@ -109,15 +109,15 @@ pub(super) const DENIED: &[DeniedGroup] = &[
         name: "keys",
         reason: "the kernel's key rings do not know namespaces: secrets of the same user are in reach, and no other layer is \
                  in the way",
-        answer: OnlyWall(Errno::EPERM),
+        answer: OnlyLayer(Errno::EPERM),
         calls: CallList { both: "add_key request_key keyctl", x86_64: "", more: &[] },
     },
     DeniedGroup {
         name: "leases",
-        reason: "whoever opens a file on which there is a lease waits until its holder gives it up, 45 seconds at most, and a lease \
+        reason: "a program that opens a file under a lease waits until its holder gives it up, 45 seconds at most, and a lease \
                  takes no more than the right to read and the owner's number: where root runs a skill, that is every program \
                  of the system. No other layer is in the way",
-        answer: OnlyWall(Errno::EACCES),
+        answer: OnlyLayer(Errno::EACCES),
         calls: CallList {
             both: "",
             x86_64: "",
@@ -247,7 +247,7 @@ pub(super) const DENIED: &[DeniedGroup] = &[
     },
     DeniedGroup {
         name: "typing into terminals",
-        reason: "TIOCSTI and TIOCLINUX put words into the input of whoever uses the terminal next (CVE-2017-5226, \
+        reason: "TIOCSTI and TIOCLINUX put text into the input of the next user of the terminal (CVE-2017-5226, \
                  CVE-2023-28100); TIOCSETD loads line disciplines, TIOCCONS takes the console's output",
         answer: Refuse(Errno::EPERM),
         calls: CallList {

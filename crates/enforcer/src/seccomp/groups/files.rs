@@ -82,7 +82,7 @@ const OPEN_ONLY: ArgumentRule = ArgumentRule::new("opens what is there", &[witho
 pub(super) const MODES: CallGroup = CallGroup {
     name: "modes",
     reason: "opening, making and chmod, but no set-user-id bit: a program left behind with it would run as the user for \
-             whoever starts it, and as root where root runs the skill. Set-group-id stays allowed, because directories \
+             anyone who starts it, and as root where root runs the skill. Set-group-id stays allowed, because directories \
              that are shared have it and programs that copy them set it again; no devices",
     within: ProfileScope::NotStrict("strict has the same calls, and refuses set-group-id too"),
     observed: false,
