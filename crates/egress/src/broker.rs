@@ -51,7 +51,7 @@ pub(crate) struct BrokerControl {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum BrokerOrder {
-    GoOn,
+    Continue,
     Drain(Duration),
 }
 
@@ -59,7 +59,7 @@ impl BrokerControl {
     pub(crate) fn new(policy: &EgressPolicy) -> io::Result<Self> {
         Ok(Self {
             wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
-            order: Mutex::new(BrokerOrder::GoOn),
+            order: Mutex::new(BrokerOrder::Continue),
             connects: Mutex::default(),
             names: Mutex::new(SyntheticAddresses::new(policy)),
         })
@@ -119,15 +119,15 @@ impl Broker {
         (!granted && to.port() != DNS_PORT).then_some((name, RefusalReason::NotGranted))
     }
 
-    /// All processes of the run are gone. What they said is brought to where it was going, for no longer than `patience`; then
+    /// All processes of the run are gone. What they said is brought to where it was going, for no longer than `timeout`; then
     /// everything is closed.
-    pub fn finish(mut self, patience: Duration) {
-        self.stop(patience);
+    pub fn finish(mut self, timeout: Duration) {
+        self.stop(timeout);
     }
 
-    fn stop(&mut self, patience: Duration) {
+    fn stop(&mut self, timeout: Duration) {
         let Some(thread) = self.thread.take() else { return };
-        *self.control.order.lock().unwrap_or_else(PoisonError::into_inner) = BrokerOrder::Drain(patience);
+        *self.control.order.lock().unwrap_or_else(PoisonError::into_inner) = BrokerOrder::Drain(timeout);
         let _ = rustix::io::write(&self.control.wake, &1_u64.to_ne_bytes());
         let _ = thread.join();
     }

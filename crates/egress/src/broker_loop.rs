@@ -228,12 +228,12 @@ impl BrokerLoop {
             if self.until.is_some_and(|until| now >= until || self.has_nothing_left()) {
                 break;
             }
-            let patience = self.next_timeout(now);
+            let timeout = self.next_timeout(now);
             events.clear();
             match epoll::wait(
                 &self.shared.epoll,
                 rustix::buffer::spare_capacity(&mut events),
-                patience.as_ref(),
+                timeout.as_ref(),
             ) {
                 Ok(_) | Err(Errno::INTR) => {}
                 // The set itself is broken, which nothing can cause; nothing is relayed any more.
@@ -289,11 +289,11 @@ impl BrokerLoop {
     /// The launching program says that the run is over.
     fn follow_order(&mut self, now: Instant) {
         match self.shared.control.read_order() {
-            BrokerOrder::GoOn => {}
-            BrokerOrder::Drain(patience) => {
+            BrokerOrder::Continue => {}
+            BrokerOrder::Drain(timeout) => {
                 self.shared.is_draining = true;
-                // A wait without end has one anyway: the run is over.
-                self.until = now.checked_add(patience).or_else(|| now.checked_add(LONGEST_DRAIN));
+                // A timeout without end has one anyway: the run is over.
+                self.until = now.checked_add(timeout).or_else(|| now.checked_add(LONGEST_DRAIN));
                 // Those that have been accepted by the kernel only, too.
                 for index in 0..self.listeners.len() {
                     self.accept(index, now);

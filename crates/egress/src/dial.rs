@@ -13,7 +13,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 const HEAD_START: Duration = Duration::from_millis(250);
 
 /// Before one address is given up.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Before a socket is asked for again, where the launching program has no descriptors left.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
@@ -65,7 +65,7 @@ impl DialAttempts {
             waiting.extend(second.pop_front());
         }
         waiting.extend(second);
-        Self { waiting, going_on: Vec::new(), started: 0, next: now, give_up: now + PATIENCE, error: None }
+        Self { waiting, going_on: Vec::new(), started: 0, next: now, give_up: now + TIMEOUT, error: None }
     }
 
     /// A socket of an attempt has news.
@@ -117,7 +117,7 @@ impl DialAttempts {
                 Ok((socket, false)) => match watch(&socket, number) {
                     Ok(()) => {
                         self.started = self.started.wrapping_add(1);
-                        self.going_on.push(DialInProgress { socket, to, number, until: now + PATIENCE });
+                        self.going_on.push(DialInProgress { socket, to, number, until: now + TIMEOUT });
                         self.next = now + HEAD_START;
                     }
                     Err(error) => return DialProgress::Failed(error),
@@ -218,7 +218,7 @@ mod tests {
             let DialProgress::Waits(at) = dial.advance_with(now, |_, _| Ok(()), without) else {
                 panic!("it gave up")
             };
-            assert!(at > now && at < begun + PATIENCE);
+            assert!(at > now && at < begun + TIMEOUT);
             now = at;
         }
         match dial.advance(now, |_, _| Ok(())) {
@@ -227,7 +227,7 @@ mod tests {
             DialProgress::Failed(error) => panic!("{error}"),
         }
         let mut dial = DialAttempts::new([to], begun);
-        let DialProgress::Failed(error) = dial.advance_with(begun + PATIENCE, |_, _| Ok(()), without) else {
+        let DialProgress::Failed(error) = dial.advance_with(begun + TIMEOUT, |_, _| Ok(()), without) else {
             panic!("it waits for ever");
         };
         assert_eq!(error.raw_os_error(), Some(Errno::MFILE.raw_os_error()));

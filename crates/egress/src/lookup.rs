@@ -15,7 +15,7 @@ use crate::dns::client;
 use crate::rule::DNS_PORT;
 
 /// The longest that a resolver is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long an answer is good for. The system's resolver does not say; long enough for a page's many connections, and short
 /// enough for a server that moves.
@@ -168,7 +168,7 @@ fn run_worker(shared: &LookupShared, resolver: Option<IpAddr>) {
 
 fn resolve(name: &str, resolver: Option<IpAddr>) -> LookupResult {
     let found = match resolver {
-        Some(address) => client::resolve(SocketAddr::new(address, DNS_PORT), name, Instant::now() + PATIENCE),
+        Some(address) => client::resolve(SocketAddr::new(address, DNS_PORT), name, Instant::now() + TIMEOUT),
         None => resolve_by_system(name),
     };
     let mut addresses = found.map_err(|error| error.to_string())?;

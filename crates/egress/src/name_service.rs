@@ -17,7 +17,7 @@ use crate::rule::{Transport, normalise_name};
 const MOST: usize = 32;
 
 /// How long a connection may say nothing.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Answers one question, and writes down that it was asked.
 pub(crate) fn answer_query(
@@ -81,7 +81,7 @@ impl NameStreams {
             socket,
             asked: canonical_address(asked),
             buffered: Vec::new(),
-            until: now + PATIENCE,
+            until: now + TIMEOUT,
         };
         let key = self.0.insert(stream);
         let Some(stream) = self.0.get_mut(key) else { return };
@@ -128,7 +128,7 @@ impl NameStream {
             Err(_) => return None,
         };
         self.buffered.extend_from_slice(shared.buffers.scratch.get(..count)?);
-        self.until = now + PATIENCE;
+        self.until = now + TIMEOUT;
         // Each question has its length before it.
         while let Some((length, rest)) = self.buffered.split_first_chunk::<2>() {
             let length = usize::from(u16::from_be_bytes(*length));

@@ -134,20 +134,20 @@ pub(crate) struct RelayDirection {
     ask_again: bool,
     bulk: bool,
     small_reads: u32,
-    words: StreamState,
+    state: StreamState,
     /// Bytes that were sent on.
     pub(crate) bytes: u64,
 }
 
-/// Whether more will be said.
+/// Whether more bytes will come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum StreamState {
     #[default]
-    MayCome,
-    /// The side that is read from has said all.
-    AreOver,
+    Open,
+    /// The side that is read from has sent all.
+    Ended,
     /// And the other side was told so.
-    AreSaidToBe,
+    Closed,
 }
 
 /// What is to be done next.
@@ -180,7 +180,7 @@ impl RelayDirection {
     }
 
     fn has_ended(&self) -> bool {
-        self.words != StreamState::MayCome
+        self.state != StreamState::Open
     }
 
     /// Whether nothing waits to be sent.
@@ -190,7 +190,7 @@ impl RelayDirection {
 
     /// Whether it has brought all there was to where it goes.
     pub(crate) fn is_done(&self) -> bool {
-        self.words == StreamState::AreSaidToBe
+        self.state == StreamState::Closed
     }
 
     /// Carries bytes until one side makes it wait.
@@ -221,8 +221,8 @@ impl RelayDirection {
                     GateInput::Client(_) | GateInput::Server(_) => self.passed = self.held.len(),
                 }
             } else if self.has_ended() {
-                if self.words == StreamState::AreOver {
-                    self.words = StreamState::AreSaidToBe;
+                if self.state == StreamState::Ended {
+                    self.state = StreamState::Closed;
                     // The other side may be gone already, which shows when it is read from.
                     let _ = rustix::net::shutdown(&to.socket, Shutdown::Write);
                 }
@@ -251,7 +251,7 @@ impl RelayDirection {
         let into = buffers.scratch.get_mut(..room).unwrap_or_default();
         let Some(count) = receive(from, into)? else { return Ok(()) };
         if count == 0 {
-            self.words = StreamState::AreOver;
+            self.state = StreamState::Ended;
             return Ok(());
         }
         let new = into.get(..count).unwrap_or_default();
@@ -301,7 +301,7 @@ impl RelayDirection {
     ) -> Result<(), RelayFailure> {
         let Some(count) = receive(from, &mut buffers.scratch)? else { return Ok(()) };
         if count == 0 {
-            self.words = StreamState::AreOver;
+            self.state = StreamState::Ended;
             return Ok(());
         }
         self.bulk = count >= BULK;

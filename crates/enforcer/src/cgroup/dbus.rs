@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// How long one answer may take. A manager that is busy answers within milliseconds; one that hangs must not hang a run.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// Longer than any message we await; the protocol allows 128 MiB.
 const MAX_MESSAGE: usize = 1 << 20;
 /// Messages that are not the answer, before it: the greeting of the bus and signals.
@@ -58,8 +58,8 @@ impl DbusConnection {
     pub(super) fn connect(socket: &Path) -> Result<Self, String> {
         let named = |error: io::Error| format!("{}: {error}", socket.display());
         let stream = UnixStream::connect(socket).map_err(named)?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(named)?;
-        stream.set_write_timeout(Some(PATIENCE)).map_err(named)?;
+        stream.set_read_timeout(Some(TIMEOUT)).map_err(named)?;
+        stream.set_write_timeout(Some(TIMEOUT)).map_err(named)?;
         let mut bus = Self { stream, serial: 0 };
         bus.authenticate().map_err(named)?;
         bus.call(&DbusCall {

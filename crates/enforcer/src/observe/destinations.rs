@@ -65,31 +65,31 @@ impl DestinationMonitor {
         call: Notification,
         who: impl FnOnce() -> Option<Arc<Actor>>,
     ) -> NotifyReply {
-        let Some(to) = read_destination(call) else { return NotifyReply::GoOn };
+        let Some(to) = read_destination(call) else { return NotifyReply::Continue };
         let actor = who();
         let pid = actor.as_ref().map_or(call.pid, |actor| actor.pid);
         let process = CallingProcess::new(pid, actor.and_then(|actor| actor.binary.clone()));
         if !is_waiting(listener, call) {
-            return NotifyReply::GoOn;
+            return NotifyReply::Continue;
         }
         let Some(broker) = &self.broker else {
             return self.observe_without_network(call, process, to);
         };
         broker.note_connect(process.clone(), to);
         let is_local = to.ip().is_loopback() || to.ip().is_unspecified();
-        let Some((name, reason)) = broker.refuses(to) else { return NotifyReply::GoOn };
+        let Some((name, reason)) = broker.refuses(to) else { return NotifyReply::Continue };
         // A program may reach its own servers.
         if is_local && !broker.serves(to.port()) {
-            return NotifyReply::GoOn;
+            return NotifyReply::Continue;
         }
         let (transport, answer) = match socket_transport(call, pid, &mut self.closer) {
             Some(Transport::Tcp) => (Transport::Tcp, NotifyReply::Fail(libc::ECONNREFUSED)),
             // To a group of IPv4 that nobody has joined: the kernel drops it before a raw socket sees it.
             Some(Transport::Udp) if to.ip().is_multicast() && to.is_ipv4() => {
-                (Transport::Udp, NotifyReply::GoOn)
+                (Transport::Udp, NotifyReply::Continue)
             }
             // A datagram that was not sent yet.
-            Some(Transport::Udp) | None => return NotifyReply::GoOn,
+            Some(Transport::Udp) | None => return NotifyReply::Continue,
         };
         let verdict = AttemptVerdict::Refused(reason);
         self.unrecorded =
@@ -107,12 +107,12 @@ impl DestinationMonitor {
         let is_local = to.ip().is_loopback() || to.ip().is_unspecified();
         let action = match socket_transport(call, process.pid, &mut self.closer).unwrap_or(Transport::Tcp) {
             Transport::Udp if to.port() == DNS => AttemptAction::LookUp,
-            _ if is_local => return NotifyReply::GoOn,
+            _ if is_local => return NotifyReply::Continue,
             transport => AttemptAction::Reach(transport),
         };
         let verdict = AttemptVerdict::Refused(RefusalReason::NotGranted);
         self.log.record(Attempt::new(action, None, to, Some(process), verdict));
-        NotifyReply::GoOn
+        NotifyReply::Continue
     }
 
     /// Records the refused attempt, now that the caller does not wait for it.
@@ -123,9 +123,9 @@ impl DestinationMonitor {
     }
 
     /// All processes are gone. What they said is still brought to its destination, for no longer than this.
-    pub(crate) fn finish(self, patience: std::time::Duration) -> NetworkRecord {
+    pub(crate) fn finish(self, wait: std::time::Duration) -> NetworkRecord {
         if let Some(broker) = self.broker {
-            broker.finish(patience);
+            broker.finish(wait);
         }
         self.log.take()
     }

@@ -186,7 +186,7 @@ impl ListenerState {
             let path = CallerPath::new(text, base, true, false);
             self.resolve_now(path, actor.as_deref())
         });
-        if !answer(listener, call, NotifyReply::GoOn).unwrap_or(false) {
+        if !answer(listener, call, NotifyReply::Continue).unwrap_or(false) {
             return;
         }
         match path {
@@ -213,7 +213,7 @@ impl ListenerState {
         self.resolver.hold_root(call.pid);
         let reply = match seen {
             Err(MemoryReadError::Fails(errno)) => NotifyReply::Fail(errno),
-            Ok(_) | Err(MemoryReadError::Hidden) => NotifyReply::GoOn,
+            Ok(_) | Err(MemoryReadError::Hidden) => NotifyReply::Continue,
         };
         // If its caller still waits, what was read was its own.
         let is_its_own = answer(listener, call, reply).unwrap_or(false);

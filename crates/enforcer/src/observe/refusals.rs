@@ -56,7 +56,7 @@ impl RefusalLog {
         let name = seccomp::call_name(call.number);
         let refused = RefusedCall { name, number: call.number, reason, errno, pid: call.pid, count: 0 };
         self.count(refused.clone());
-        (errno.map_or(NotifyReply::GoOn, NotifyReply::Fail), RefusedCall { count: 1, ..refused })
+        (errno.map_or(NotifyReply::Continue, NotifyReply::Fail), RefusedCall { count: 1, ..refused })
     }
 
     fn count(&mut self, mut call: RefusedCall) {

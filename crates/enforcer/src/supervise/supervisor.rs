@@ -28,7 +28,7 @@ use crate::sys;
 const GROUP_LOOK: Duration = Duration::from_millis(50);
 
 /// How long what a command said before it ended may take to reach its destination.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Wakes the supervisor up to end the run.
 #[derive(Debug)]
@@ -149,8 +149,8 @@ impl Supervisor {
                 .into_iter()
                 .flatten()
                 .min();
-            let patience = next.map(|next| timespec(next.saturating_duration_since(now)));
-            match self.wait_for_something(run, patience.as_ref()) {
+            let wait = next.map(|next| timespec(next.saturating_duration_since(now)));
+            match self.wait_for_something(run, wait.as_ref()) {
                 WaitEvent::Ended => return RunEnd::Itself,
                 WaitEvent::Woken if self.observation.is_incomplete() => return RunEnd::Unobserved,
                 WaitEvent::Woken => return RunEnd::Killed,
@@ -173,14 +173,14 @@ impl Supervisor {
         group.hits().memory > 0
     }
 
-    fn wait_for_something(&mut self, run: &LaunchedRun, patience: Option<&Timespec>) -> WaitEvent {
+    fn wait_for_something(&mut self, run: &LaunchedRun, wait: Option<&Timespec>) -> WaitEvent {
         let mut fds = [
             PollFd::new(&run.child.pidfd, PollFlags::IN),
             PollFd::new(&self.wake.0, PollFlags::IN),
             self.stdout.poll(run.child.pidfd.as_fd()),
             self.stderr.poll(run.child.pidfd.as_fd()),
         ];
-        if poll(&mut fds, patience).is_err() {
+        if poll(&mut fds, wait).is_err() {
             return WaitEvent::Nothing;
         }
         let [ended, woken, out, err] = fds.map(|fd| !fd.revents().is_empty());
@@ -209,10 +209,10 @@ impl Supervisor {
         self.stdout.read_rest();
         self.stderr.read_rest();
         let status = run.status();
-        let patience = if end == RunEnd::Itself { LAST_WORDS } else { Duration::ZERO };
+        let wait = if end == RunEnd::Itself { DRAIN_TIMEOUT } else { Duration::ZERO };
         let (end, limits_hit) = self.judge_limits(end);
         let usage = self.usage();
-        let observed = self.observation.finish(patience);
+        let observed = self.observation.finish(wait);
         RunOutcome {
             status,
             end,

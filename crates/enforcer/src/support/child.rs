@@ -11,7 +11,7 @@ use crate::sys::clone::EVERY_KIND;
 use crate::sys::{self, Errno};
 
 /// How long a child may take: far more than any of them needs, for hosts where a mount hangs.
-const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+const TIMEOUT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
 /// Why a child did not get to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) enum TrialOutcome {
     Killed(i32),
     /// The child ended without a word, with this code where that is known: it executed another program, or could not speak.
     Silent(Option<i32>),
-    /// The child took longer than [`PATIENCE`] and was ended.
+    /// The child took longer than [`TIMEOUT`] and was ended.
     Stuck,
 }
 
@@ -167,7 +167,7 @@ pub(super) fn pipe() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
 /// Whether something can be read, or the last writer is gone, in time.
 pub(super) fn wait_for(fd: &OwnedFd) -> bool {
     let mut fds = [PollFd::new(fd, PollFlags::IN)];
-    matches!(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&PATIENCE))), Ok(ready) if ready > 0)
+    matches!(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&TIMEOUT))), Ok(ready) if ready > 0)
 }
 
 /// A child of either kind.

@@ -14,7 +14,7 @@ use crate::plan::{Command, OutputMode, Plan, StdinMode};
 use crate::supervise::{CommandStatus, RunOutcome};
 
 /// Far more than a program that does nothing needs.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How a whole run went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -59,7 +59,7 @@ pub(super) fn run() -> TrialRun {
 
 fn attempt(program: OsString) -> Result<RunOutcome, Error> {
     // With every limit, so that what holds them is tried too.
-    let plan = Plan::builder().memory(256 << 20).processes(32).cpu_percent(100).timeout(PATIENCE).build()?;
+    let plan = Plan::builder().memory(256 << 20).processes(32).cpu_percent(100).timeout(TIMEOUT).build()?;
     let command = Command::new(program)
         .stdin(StdinMode::Empty)
         .stdout(OutputMode::Discarded)

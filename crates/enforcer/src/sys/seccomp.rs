@@ -60,7 +60,7 @@ pub(crate) enum NotifyReply {
     /// It fails with this number.
     Fail(i32),
     /// The kernel carries it out.
-    GoOn,
+    Continue,
 }
 
 /// Answers are to wake the caller up where they are given. Not all kernels can.
@@ -102,7 +102,7 @@ pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Notification, answer: Noti
     response.id = asked.id;
     match answer {
         NotifyReply::Fail(errno) => response.error = -errno,
-        NotifyReply::GoOn => response.flags = CONTINUE,
+        NotifyReply::Continue => response.flags = CONTINUE,
     }
     // SAFETY: the kernel reads the structure, which has the size that is part of the request's number.
     let result =
