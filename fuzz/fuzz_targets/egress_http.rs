@@ -5,13 +5,13 @@ mod gates;
 
 use gates::{NAME, conversation, pass};
 use libfuzzer_sys::fuzz_target;
-use skillsandbox_egress::hostile::Gate;
+use skillsandbox_egress::hostile::FuzzGate;
 
 fuzz_target!(|bytes: &[u8]| {
     let said = conversation(bytes);
-    let whole = pass(Gate::http(NAME, 80), &said, usize::MAX);
+    let whole = pass(FuzzGate::http(NAME, 80), &said, usize::MAX);
     for size in [1, 3, 64] {
-        assert_eq!(pass(Gate::http(NAME, 80), &said, size), whole);
+        assert_eq!(pass(FuzzGate::http(NAME, 80), &said, size), whole);
     }
     if !whole.open {
         check(&whole.passed);

@@ -6,14 +6,14 @@ mod gates;
 use gates::{NAME, conversation, pass};
 use libfuzzer_sys::fuzz_target;
 use rustls::server::Acceptor;
-use skillsandbox_egress::hostile::Gate;
+use skillsandbox_egress::hostile::FuzzGate;
 
 fuzz_target!(|bytes: &[u8]| {
     let said = conversation(bytes);
     for required in [true, false] {
-        let whole = pass(Gate::tls(Some(NAME), required), &said, usize::MAX);
+        let whole = pass(FuzzGate::tls(Some(NAME), required), &said, usize::MAX);
         for size in [1, 3, 64] {
-            assert_eq!(pass(Gate::tls(Some(NAME), required), &said, size), whole);
+            assert_eq!(pass(FuzzGate::tls(Some(NAME), required), &said, size), whole);
         }
         match server_name(&whole.passed) {
             Seen::Name(name) => assert!(name.eq_ignore_ascii_case(NAME), "{name}"),
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
             Seen::Nothing => {}
         }
     }
-    let to_address = pass(Gate::tls(None, false), &said, 5);
+    let to_address = pass(FuzzGate::tls(None, false), &said, 5);
     assert_eq!(to_address.refused, None);
 });
 

@@ -15,9 +15,9 @@ pub struct Attempt {
     /// When it began.
     pub at: SystemTime,
     /// Who it was, where that is known.
-    pub process: Option<Process>,
+    pub process: Option<CallingProcess>,
     /// What was tried.
-    pub action: Action,
+    pub action: AttemptAction,
     /// The name that was meant, where one was.
     pub name: Option<String>,
     /// The address that the program used: for a granted name, the one it was told.
@@ -25,7 +25,7 @@ pub struct Attempt {
     /// The port.
     pub port: u16,
     /// Whether it was let through.
-    pub verdict: Verdict,
+    pub verdict: AttemptVerdict,
     /// The server that TLS named, where it was looked at.
     pub server_name: Option<String>,
     /// The address that was connected to on its behalf.
@@ -37,7 +37,7 @@ pub struct Attempt {
     /// How long it took.
     pub duration: Duration,
     /// How it ended; `None` while it goes on, and where nothing began.
-    pub end: Option<End>,
+    pub end: Option<AttemptEnd>,
     /// How often the same was tried.
     pub count: u64,
 }
@@ -46,11 +46,11 @@ impl Attempt {
     /// An attempt that begins now.
     #[must_use]
     pub fn new(
-        action: Action,
+        action: AttemptAction,
         name: Option<String>,
         to: SocketAddr,
-        process: Option<Process>,
-        verdict: Verdict,
+        process: Option<CallingProcess>,
+        verdict: AttemptVerdict,
     ) -> Self {
         Self {
             at: SystemTime::now(),
@@ -74,8 +74,7 @@ impl Attempt {
 /// What was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Action {
+pub enum AttemptAction {
     /// To look up a name.
     LookUp,
     /// To connect, or to send.
@@ -85,14 +84,14 @@ pub enum Action {
 /// A process that tried something.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
-pub struct Process {
+pub struct CallingProcess {
     /// Its number on the host.
     pub pid: u32,
     /// The program it executed, where that could be read.
     pub binary: Option<String>,
 }
 
-impl Process {
+impl CallingProcess {
     /// A process by its number on the host.
     #[must_use]
     pub fn new(pid: u32, binary: Option<String>) -> Self {
@@ -101,27 +100,29 @@ impl Process {
 }
 
 /// Whether an attempt was let through.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Verdict {
+pub enum AttemptVerdict {
     /// By this rule, in its own words.
     Allowed(String),
     /// For this reason. Nothing that the program said was sent to the destination; where anything may be spoken (`tcp`), it may
     /// have been connected to.
-    Refused(Reason),
+    Refused(RefusalReason),
     /// For this reason, after it had begun: what came before is in the counts of bytes.
-    Cut(Reason),
+    Cut(RefusalReason),
 }
 
 /// Why something was refused.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Reason {
+pub enum RefusalReason {
     /// No rule grants this name, address, port or protocol.
     NotGranted,
-    /// Below a granted `*.` name, but it looks like data in the clothes of a name.
+    /// Below a granted `*.` name, but it looks like encoded data and not like a host name.
     LooksLikeData,
     /// Below a granted `*.` name, but too many different ones were asked for.
     TooManyNames,
@@ -155,8 +156,7 @@ pub enum Reason {
 /// How something that was let through ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum End {
+pub enum AttemptEnd {
     /// Both sides had said all they had to say.
     Closed,
     /// The program broke it off.
@@ -177,7 +177,7 @@ impl Attempt {
     /// What was meant, as a person would write it: `api.weather.test:443`.
     #[must_use]
     pub fn target(&self) -> String {
-        let is_lookup = self.action == Action::LookUp;
+        let is_lookup = self.action == AttemptAction::LookUp;
         match (&self.name, self.address) {
             (Some(name), _) if is_lookup => name.clone(),
             (None, Some(address)) if is_lookup => format!("a name, asked of {address}"),
@@ -191,17 +191,19 @@ impl Attempt {
     /// help.
     #[must_use]
     pub fn grant(&self) -> Option<String> {
-        let (Verdict::Refused(reason) | Verdict::Cut(reason)) = &self.verdict else { return None };
-        let udp = if self.action == Action::Reach(Transport::Udp) { ", protocol: udp" } else { "" };
-        let port = if self.action == Action::LookUp { 443 } else { self.port };
+        let (AttemptVerdict::Refused(reason) | AttemptVerdict::Cut(reason)) = &self.verdict else {
+            return None;
+        };
+        let udp = if self.action == AttemptAction::Reach(Transport::Udp) { ", protocol: udp" } else { "" };
+        let port = if self.action == AttemptAction::LookUp { 443 } else { self.port };
         match (reason, &self.name, self.address) {
-            (Reason::NotGranted, Some(name), _) => {
+            (RefusalReason::NotGranted, Some(name), _) => {
                 Some(format!("{{ domain: {name}, ports: [{port}]{udp} }}"))
             }
-            (Reason::NotGranted, None, Some(address)) if self.action != Action::LookUp => {
+            (RefusalReason::NotGranted, None, Some(address)) if self.action != AttemptAction::LookUp => {
                 Some(format!("{{ cidr: {address}, ports: [{port}]{udp} }}"))
             }
-            (Reason::Special { address, .. }, ..) => {
+            (RefusalReason::Special { address, .. }, ..) => {
                 Some(format!("{{ cidr: {address}, ports: [{port}]{udp} }}"))
             }
             _ => None,
@@ -214,26 +216,28 @@ impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let target = self.target();
         match &self.verdict {
-            Verdict::Refused(reason) => write!(f, "blocked: {target} ({reason})")?,
-            Verdict::Cut(reason) => write!(f, "cut off: {target} ({reason})")?,
-            Verdict::Allowed(_) if self.action == Action::LookUp => write!(f, "looked up: {target}")?,
-            Verdict::Allowed(rule) => write!(f, "allowed: {target} (by {rule})")?,
+            AttemptVerdict::Refused(reason) => write!(f, "blocked: {target} ({reason})")?,
+            AttemptVerdict::Cut(reason) => write!(f, "cut off: {target} ({reason})")?,
+            AttemptVerdict::Allowed(_) if self.action == AttemptAction::LookUp => {
+                write!(f, "looked up: {target}")?;
+            }
+            AttemptVerdict::Allowed(rule) => write!(f, "allowed: {target} (by {rule})")?,
         }
         if let Some(dialled) = self.dialled {
             write!(f, ", at {dialled}: {} bytes sent, {} received", self.sent, self.received)?;
         }
         match &self.end {
-            None | Some(End::Closed | End::Idle) => {}
-            Some(End::ResetByProgram) => f.write_str(", broken off by the program")?,
-            Some(End::ResetByDestination) => f.write_str(", broken off by the destination")?,
-            Some(End::NotResolved(error)) => write!(f, ", not resolved: {error}")?,
-            Some(End::NotConnected(error)) => write!(f, ", not connected: {error}")?,
-            Some(End::RunEnded) => f.write_str(", until the end of the run")?,
+            None | Some(AttemptEnd::Closed | AttemptEnd::Idle) => {}
+            Some(AttemptEnd::ResetByProgram) => f.write_str(", reset by the program")?,
+            Some(AttemptEnd::ResetByDestination) => f.write_str(", reset by the destination")?,
+            Some(AttemptEnd::NotResolved(error)) => write!(f, ", not resolved: {error}")?,
+            Some(AttemptEnd::NotConnected(error)) => write!(f, ", not connected: {error}")?,
+            Some(AttemptEnd::RunEnded) => f.write_str(", until the end of the run")?,
         }
         if self.count > 1 {
             write!(f, ", {} times", self.count)?;
         }
-        if let Some(Process { pid, binary }) = &self.process {
+        if let Some(CallingProcess { pid, binary }) = &self.process {
             // A program may have any name, also one that looks like another line of this.
             write!(f, " [{} {pid}]", binary.as_deref().unwrap_or("?").escape_debug())?;
         }
@@ -241,7 +245,7 @@ impl fmt::Display for Attempt {
     }
 }
 
-impl Reason {
+impl RefusalReason {
     /// What to do about it, where something can be done; for a person, or for the model that wrote the program.
     #[must_use]
     pub fn advice(&self) -> &'static str {
@@ -264,26 +268,24 @@ impl Reason {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotGranted => f.write_str("not in permissions.network.egress"),
             Self::LooksLikeData => {
-                f.write_str("below a granted wildcard, but it looks like data, not like a name")
+                f.write_str("below a granted wildcard, but it looks like data and not like a host name")
             }
             Self::TooManyNames => f.write_str("too many different names below a granted wildcard"),
             Self::Special { address, kind } => write!(f, "the name belongs to {address}, {kind}"),
-            Self::NotTls => f.write_str("granted for https, and this is not TLS"),
+            Self::NotTls => f.write_str("granted for https, but this is not TLS"),
             Self::NoServerName => f.write_str("TLS without a server name"),
             Self::OtherServerName(name) => {
                 write!(f, "TLS for another server, {}: domain fronting", name.escape_debug())
             }
             Self::HiddenServerName => f.write_str("TLS with a server name that may be hidden (ECH)"),
-            Self::BadHello => f.write_str("TLS that begins in a way that cannot be read"),
-            Self::NotHttp => {
-                f.write_str("granted for http, and this is not HTTP/1 that can be read in one way only")
-            }
-            Self::NoHost => f.write_str("HTTP without one host"),
+            Self::BadHello => f.write_str("TLS with an unreadable ClientHello"),
+            Self::NotHttp => f.write_str("granted for http, but this is not unambiguous HTTP/1"),
+            Self::NoHost => f.write_str("HTTP without exactly one host"),
             Self::OtherHost(name) => {
                 write!(f, "HTTP for another host, {}: domain fronting", name.escape_debug())
             }
@@ -298,9 +300,10 @@ mod tests {
 
     #[test]
     fn a_program_cannot_write_lines_by_its_name() {
-        let process = Process::new(1, Some("/tmp/x\nallowed: all.test\u{1b}[2K".into()));
-        let (to, verdict) = ("192.0.2.1:443".parse().unwrap(), Verdict::Refused(Reason::NotGranted));
-        let attempt = Attempt::new(Action::Reach(Transport::Tcp), None, to, Some(process), verdict);
+        let process = CallingProcess::new(1, Some("/tmp/x\nallowed: all.test\u{1b}[2K".into()));
+        let (to, verdict) =
+            ("192.0.2.1:443".parse().unwrap(), AttemptVerdict::Refused(RefusalReason::NotGranted));
+        let attempt = Attempt::new(AttemptAction::Reach(Transport::Tcp), None, to, Some(process), verdict);
         assert!(!attempt.to_string().chars().any(char::is_control), "{attempt:?}");
     }
 }

@@ -13,14 +13,14 @@ use nix::sys::socket::{
 use rustix::event::epoll::EventFlags;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socket_with};
 
-use crate::attempt::{Action, Attempt, End, Reason, Verdict};
-use crate::connection::{Ending, Target};
-use crate::dns::answer::Over;
-use crate::engine::{MOST_ROUNDS, Shared, canonical};
+use crate::attempt::{Attempt, AttemptAction, AttemptEnd, AttemptVerdict, RefusalReason};
+use crate::broker_loop::{BrokerShared, MOST_ROUNDS, canonical_address};
+use crate::connection::{ConnectionEnding, DialTarget};
+use crate::dns::answer::DnsTransport;
+use crate::event_token::{EventSource, EventToken, SlotKey, SlotTable};
 use crate::lookup::own_addresses;
+use crate::name_service::answer_query;
 use crate::rule::{DNS_PORT, Transport};
-use crate::service::reply;
-use crate::token::{Kind, Place, Places, Token};
 
 /// How long a conversation may be silent.
 const IDLE: Duration = Duration::from_mins(2);
@@ -36,12 +36,12 @@ const AT_ONCE: usize = 64;
 
 /// The sockets inside, and the conversations that go through them.
 #[derive(Debug)]
-pub(crate) struct Datagrams {
+pub(crate) struct DatagramService {
     sockets: Vec<(u16, OwnedFd)>,
-    flows: Places<Flow>,
+    flows: SlotTable<DatagramFlow>,
     /// Conversations at a time; another one ends the one that was silent longest.
     most_flows: usize,
-    places: HashMap<(SocketAddr, SocketAddr), Place>,
+    keys: HashMap<(SocketAddr, SocketAddr), SlotKey>,
     next_sweep: Option<Instant>,
     /// Bytes that wait in all of them.
     waiting: usize,
@@ -50,14 +50,14 @@ pub(crate) struct Datagrams {
 
 /// A conversation between one socket inside and one destination.
 #[derive(Debug)]
-struct Flow {
+struct DatagramFlow {
     /// The socket that it came by.
     by: usize,
     /// Who speaks inside, as the socket sees it.
     client: SocketAddr,
     /// Whom they believe to speak to.
     to: SocketAddr,
-    target: Target,
+    target: DialTarget,
     outside: Option<OwnedFd>,
     waiting: Vec<Vec<u8>>,
     begun: Instant,
@@ -66,19 +66,19 @@ struct Flow {
 }
 
 /// One datagram from inside.
-pub(crate) struct Received {
+pub(crate) struct ReceivedDatagram {
     count: usize,
     client: SocketAddr,
     pub(crate) to: IpAddr,
 }
 
-impl Datagrams {
+impl DatagramService {
     pub(crate) fn new(sockets: Vec<(u16, OwnedFd)>, most_flows: usize) -> Self {
         Self {
             sockets,
-            flows: Places::new(),
+            flows: SlotTable::new(),
             most_flows,
-            places: HashMap::new(),
+            keys: HashMap::new(),
             next_sweep: None,
             waiting: 0,
             control: control_space(),
@@ -91,56 +91,57 @@ impl Datagrams {
 
     /// Whether something that was said has not been sent yet.
     pub(crate) fn is_waiting(&mut self) -> bool {
-        let places = self.flows.taken();
-        places.into_iter().any(|place| self.flows.get_mut(place).is_some_and(|flow| !flow.waiting.is_empty()))
+        let keys = self.flows.keys();
+        keys.into_iter().any(|key| self.flows.get_mut(key).is_some_and(|flow| !flow.waiting.is_empty()))
     }
 
-    /// All that was said before the run ended. Nobody is left who could say more.
-    pub(crate) fn serve_rest(&mut self, shared: &mut Shared, now: Instant) {
+    /// Serves all that was sent before the run ended. No process is left that could send more.
+    pub(crate) fn serve_rest(&mut self, shared: &mut BrokerShared, now: Instant) {
         for index in 0..self.sockets.len() {
             let _ = (0..MOST_ROUNDS).all(|_| self.serve_inside(index, shared, now));
         }
     }
 
     /// Whether there may be more.
-    pub(crate) fn serve_inside(&mut self, index: usize, shared: &mut Shared, now: Instant) -> bool {
+    pub(crate) fn serve_inside(&mut self, index: usize, shared: &mut BrokerShared, now: Instant) -> bool {
         for _ in 0..AT_ONCE {
             let Some((port, socket)) = self.sockets.get(index) else { return false };
             let port = *port;
-            let Some(received) = receive(socket, &mut shared.bench.scratch, &mut self.control) else {
+            let Some(received) = receive_datagram(socket, &mut shared.buffers.scratch, &mut self.control)
+            else {
                 return false;
             };
-            let to = canonical(SocketAddr::new(received.to, port));
-            let bytes = shared.bench.scratch.get(..received.count).unwrap_or_default().to_vec();
+            let to = canonical_address(SocketAddr::new(received.to, port));
+            let bytes = shared.buffers.scratch.get(..received.count).unwrap_or_default().to_vec();
             if port == DNS_PORT {
-                if let Some(reply) = reply(&bytes, to, Over::Udp, shared, now) {
+                if let Some(reply) = answer_query(&bytes, to, DnsTransport::Udp, shared, now) {
                     send_inside(socket, &reply, to, received.client);
                 }
             } else {
-                self.flow(index, received.client, to, bytes, shared, now);
+                self.take_datagram(index, received.client, to, bytes, shared, now);
             }
         }
         true
     }
 
     /// A datagram for somewhere: part of a conversation, or the first of one, or refused.
-    fn flow(
+    fn take_datagram(
         &mut self,
         by: usize,
         client: SocketAddr,
         to: SocketAddr,
         bytes: Vec<u8>,
-        shared: &mut Shared,
+        shared: &mut BrokerShared,
         now: Instant,
     ) {
-        let action = Action::Reach(Transport::Udp);
-        let place = match self.places.get(&(client, to)) {
-            Some(place) => *place,
-            None => match admission(shared, to) {
+        let action = AttemptAction::Reach(Transport::Udp);
+        let key = match self.keys.get(&(client, to)) {
+            Some(key) => *key,
+            None => match admit_datagram(shared, to) {
                 Ok((target, rule)) => {
                     self.make_room(shared, now);
-                    let attempt = shared.attempt(action, to, Verdict::Allowed(rule), now);
-                    let flow = Flow {
+                    let attempt = shared.attempt(action, to, AttemptVerdict::Allowed(rule), now);
+                    let flow = DatagramFlow {
                         by,
                         client,
                         to,
@@ -151,51 +152,59 @@ impl Datagrams {
                         last: now,
                         attempt,
                     };
-                    let place = self.flows.insert(flow);
-                    self.places.insert((client, to), place);
+                    let key = self.flows.insert(flow);
+                    self.keys.insert((client, to), key);
                     self.next_sweep.get_or_insert(now + IDLE);
-                    place
+                    key
                 }
                 Err(reason) => {
-                    let attempt = shared.attempt(action, to, Verdict::Refused(reason), now);
-                    return shared.ledger.note(attempt);
+                    let attempt = shared.attempt(action, to, AttemptVerdict::Refused(reason), now);
+                    return shared.log.record(attempt);
                 }
             },
         };
-        let Some(flow) = self.flows.get_mut(place) else { return };
+        let Some(flow) = self.flows.get_mut(key) else { return };
         flow.last = now;
         if flow.waiting.len() < MOST_WAITING && self.waiting + bytes.len() <= MOST_BYTES_WAITING {
             self.waiting += bytes.len();
             flow.waiting.push(bytes);
         }
-        self.go_on(place, shared, now);
+        self.advance(key, shared, now);
     }
 
     /// Sends what waits, if it is known where to.
-    fn go_on(&mut self, place: Place, shared: &mut Shared, now: Instant) {
-        let Some(flow) = self.flows.get_mut(place) else { return };
+    fn advance(&mut self, key: SlotKey, shared: &mut BrokerShared, now: Instant) {
+        let Some(flow) = self.flows.get_mut(key) else { return };
         if flow.outside.is_none() {
             let to = match &flow.target {
-                Target::Address(address) => Ok(*address),
-                Target::Name(name, port) => match shared.addresses(name, *port, Transport::Udp, now) {
+                DialTarget::Address(address) => Ok(*address),
+                DialTarget::Name(name, port) => match shared.addresses(name, *port, Transport::Udp, now) {
                     None => return,
-                    Some(Ok(addresses)) => addresses.first().copied().ok_or(Ending::End(End::Idle)),
+                    Some(Ok(addresses)) => {
+                        addresses.first().copied().ok_or(ConnectionEnding::End(AttemptEnd::Idle))
+                    }
                     Some(Err(ending)) => Err(ending),
                 },
             };
             let opened = to.and_then(|to| {
-                let failed = |errno: rustix::io::Errno| Ending::End(End::NotConnected(errno.to_string()));
-                let socket = open(to).map_err(failed)?;
-                let failed = |error: std::io::Error| Ending::End(End::NotConnected(error.to_string()));
-                shared.watch(&socket, Token::new(Kind::Flow, place), EventFlags::IN).map_err(failed)?;
+                let failed = |errno: rustix::io::Errno| {
+                    ConnectionEnding::End(AttemptEnd::NotConnected(errno.to_string()))
+                };
+                let socket = open_socket(to).map_err(failed)?;
+                let failed = |error: std::io::Error| {
+                    ConnectionEnding::End(AttemptEnd::NotConnected(error.to_string()))
+                };
+                shared
+                    .watch(&socket, EventToken::new(EventSource::Flow, key), EventFlags::IN)
+                    .map_err(failed)?;
                 flow.attempt.dialled = Some(to);
                 flow.outside = Some(socket);
                 Ok(())
             });
             if let Err(ending) = opened {
-                return self.end(place, ending, shared, now);
+                return self.end(key, ending, shared, now);
             }
-            shared.ledger.begun(&flow.attempt);
+            shared.log.report_begin(&flow.attempt);
         }
         let Some(outside) = &flow.outside else { return };
         for datagram in flow.waiting.drain(..) {
@@ -209,21 +218,21 @@ impl Datagrams {
         }
     }
 
-    pub(crate) fn resolved(&mut self, shared: &mut Shared, now: Instant) {
-        for place in self.flows.taken() {
-            if self.flows.get_mut(place).is_some_and(|flow| flow.outside.is_none()) {
-                self.go_on(place, shared, now);
+    pub(crate) fn serve_resolved(&mut self, shared: &mut BrokerShared, now: Instant) {
+        for key in self.flows.keys() {
+            if self.flows.get_mut(key).is_some_and(|flow| flow.outside.is_none()) {
+                self.advance(key, shared, now);
             }
         }
     }
 
-    pub(crate) fn serve_outside(&mut self, place: Place, shared: &mut Shared, now: Instant) {
-        let Some(flow) = self.flows.get_mut(place) else { return };
+    pub(crate) fn serve_outside(&mut self, key: SlotKey, shared: &mut BrokerShared, now: Instant) {
+        let Some(flow) = self.flows.get_mut(key) else { return };
         let (Some(outside), Some((_, inside))) = (&flow.outside, self.sockets.get(flow.by)) else { return };
         for _ in 0..AT_ONCE {
-            match rustix::net::recv(outside, &mut *shared.bench.scratch, RecvFlags::DONTWAIT) {
+            match rustix::net::recv(outside, &mut *shared.buffers.scratch, RecvFlags::DONTWAIT) {
                 Ok((_, count)) => {
-                    let bytes = shared.bench.scratch.get(..count).unwrap_or_default();
+                    let bytes = shared.buffers.scratch.get(..count).unwrap_or_default();
                     flow.last = now;
                     flow.attempt.received += count as u64;
                     send_inside(inside, bytes, flow.to, flow.client);
@@ -235,70 +244,71 @@ impl Datagrams {
         }
     }
 
-    fn make_room(&mut self, shared: &mut Shared, now: Instant) {
+    fn make_room(&mut self, shared: &mut BrokerShared, now: Instant) {
         if self.flows.len() < self.most_flows {
             return;
         }
-        let places = self.flows.taken();
-        let oldest = places.into_iter().min_by_key(|place| self.flows.get_mut(*place).map(|flow| flow.last));
+        let keys = self.flows.keys();
+        let oldest = keys.into_iter().min_by_key(|key| self.flows.get_mut(*key).map(|flow| flow.last));
         if let Some(oldest) = oldest {
-            self.end(oldest, Ending::End(End::Idle), shared, now);
+            self.end(oldest, ConnectionEnding::End(AttemptEnd::Idle), shared, now);
         }
     }
 
-    pub(crate) fn sweep(&mut self, shared: &mut Shared, now: Instant) {
+    pub(crate) fn end_idle(&mut self, shared: &mut BrokerShared, now: Instant) {
         if self.next_sweep.is_none_or(|at| now < at) {
             return;
         }
         self.next_sweep = None;
-        for place in self.flows.taken() {
-            let Some(flow) = self.flows.get_mut(place) else { continue };
+        for key in self.flows.keys() {
+            let Some(flow) = self.flows.get_mut(key) else { continue };
             let until = flow.last + IDLE;
             if until <= now {
-                self.end(place, Ending::End(End::Idle), shared, now);
+                self.end(key, ConnectionEnding::End(AttemptEnd::Idle), shared, now);
             } else {
                 self.next_sweep = Some(self.next_sweep.map_or(until, |next| next.min(until)));
             }
         }
     }
 
-    fn end(&mut self, place: Place, ending: Ending, shared: &mut Shared, now: Instant) {
-        let Some(flow) = self.flows.remove(place) else { return };
-        self.places.remove(&(flow.client, flow.to));
+    fn end(&mut self, key: SlotKey, ending: ConnectionEnding, shared: &mut BrokerShared, now: Instant) {
+        let Some(flow) = self.flows.remove(key) else { return };
+        self.keys.remove(&(flow.client, flow.to));
         self.waiting -= flow.waiting.iter().map(Vec::len).sum::<usize>();
         let mut attempt = flow.attempt;
         attempt.duration = now.duration_since(flow.begun);
         match ending {
-            Ending::End(end) => attempt.end = Some(end),
-            Ending::Refused(reason) => attempt.verdict = Verdict::Refused(reason),
+            ConnectionEnding::End(end) => attempt.end = Some(end),
+            ConnectionEnding::Refused(reason) => attempt.verdict = AttemptVerdict::Refused(reason),
         }
-        shared.ledger.note(attempt);
+        shared.log.record(attempt);
     }
 
-    pub(crate) fn finish(&mut self, shared: &mut Shared, now: Instant) {
-        for place in self.flows.taken() {
-            self.end(place, Ending::End(End::RunEnded), shared, now);
+    pub(crate) fn finish(&mut self, shared: &mut BrokerShared, now: Instant) {
+        for key in self.flows.keys() {
+            self.end(key, ConnectionEnding::End(AttemptEnd::RunEnded), shared, now);
         }
     }
 }
 
 /// What a datagram to this address means.
-fn admission(shared: &Shared, to: SocketAddr) -> Result<(Target, String), Reason> {
+fn admit_datagram(shared: &BrokerShared, to: SocketAddr) -> Result<(DialTarget, String), RefusalReason> {
     let policy = &shared.policy;
     if let Some(name) = shared.name_of(to.ip()) {
-        let rule = policy.for_name(&name, to.port(), Transport::Udp).next().ok_or(Reason::NotGranted)?;
-        return Ok((Target::Name(name.clone(), to.port()), rule.to_string()));
+        let rule =
+            policy.for_name(&name, to.port(), Transport::Udp).next().ok_or(RefusalReason::NotGranted)?;
+        return Ok((DialTarget::Name(name.clone(), to.port()), rule.to_string()));
     }
-    let rule = policy.for_address(to.ip(), to.port(), Transport::Udp).ok_or(Reason::NotGranted)?;
+    let rule = policy.for_address(to.ip(), to.port(), Transport::Udp).ok_or(RefusalReason::NotGranted)?;
     if !rule.is_one_address() {
         // Where it cannot be known what this machine's own addresses are, it may be one of them.
         let own = own_addresses().unwrap_or_else(|_| Arc::new([to.ip()]));
         policy.may_dial(to, &own, Transport::Udp)?;
     }
-    Ok((Target::Address(to), rule.to_string()))
+    Ok((DialTarget::Address(to), rule.to_string()))
 }
 
-fn open(to: SocketAddr) -> Result<OwnedFd, rustix::io::Errno> {
+fn open_socket(to: SocketAddr) -> Result<OwnedFd, rustix::io::Errno> {
     let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = socket_with(family, SocketType::DGRAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
     rustix::net::connect(&socket, &to)?;
@@ -311,7 +321,11 @@ pub(crate) fn control_space() -> Vec<u8> {
 }
 
 /// A datagram, who sent it, and the address that it was sent to.
-pub(crate) fn receive(socket: &OwnedFd, into: &mut [u8], control: &mut [u8]) -> Option<Received> {
+pub(crate) fn receive_datagram(
+    socket: &OwnedFd,
+    into: &mut [u8],
+    control: &mut [u8],
+) -> Option<ReceivedDatagram> {
     let mut into = [IoSliceMut::new(into)];
     let flags = MsgFlags::MSG_DONTWAIT;
     let message = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut into, Some(control), flags).ok()?;
@@ -321,7 +335,7 @@ pub(crate) fn receive(socket: &OwnedFd, into: &mut [u8], control: &mut [u8]) -> 
         ControlMessageOwned::Ipv4PacketInfo(told) => Some(IpAddr::from(told.ipi_addr.s_addr.to_ne_bytes())),
         _ => None,
     })?;
-    Some(Received { count: message.bytes, client, to })
+    Some(ReceivedDatagram { count: message.bytes, client, to })
 }
 
 /// Sends from the address that the program believes to speak to.
@@ -375,37 +389,38 @@ fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::Control;
-    use crate::ledger::Ledger;
-    use crate::policy::Policy;
-    use crate::rule::{Protocol, Rule};
-    use crate::share::Share;
+    use crate::attempt_log::AttemptLog;
+    use crate::broker::BrokerControl;
+    use crate::descriptor_share::DescriptorShare;
+    use crate::policy::EgressPolicy;
+    use crate::rule::{NetworkRule, Protocol};
 
     #[test]
     fn what_waits_for_a_resolver_takes_little_memory() {
-        let mut policy = Policy::new();
+        let mut policy = EgressPolicy::new();
         policy.resolver([127, 0, 0, 1].into());
-        policy.allow(Rule::domain("time.test").unwrap().ports([5000]).protocol(Protocol::Udp)).unwrap();
-        let (policy, ledger) = (Arc::new(policy), Ledger::new(None));
-        let control = Arc::new(Control::new(&policy).unwrap());
-        let share = Share::new();
-        let mut shared = Shared::new(policy, ledger.clone(), control, share).unwrap();
-        let mut datagrams = Datagrams::new(Vec::new(), share.flows);
+        policy
+            .allow(NetworkRule::domain("time.test").unwrap().ports([5000]).protocol(Protocol::Udp))
+            .unwrap();
+        let (policy, log) = (Arc::new(policy), AttemptLog::new(None));
+        let control = Arc::new(BrokerControl::new(&policy).unwrap());
+        let share = DescriptorShare::new();
+        let mut shared = BrokerShared::new(policy, log.clone(), control, share).unwrap();
+        let mut datagrams = DatagramService::new(Vec::new(), share.flows);
         let (to, now) = ("198.18.0.1:5000".parse().unwrap(), Instant::now());
         for client in 0..300 {
             for _ in 0..MOST_WAITING {
                 let client = SocketAddr::from(([127, 0, 0, 1], 1024 + client));
-                datagrams.flow(0, client, to, vec![0; 60_000], &mut shared, now);
+                datagrams.take_datagram(0, client, to, vec![0; 60_000], &mut shared, now);
             }
         }
-        let places = datagrams.flows.taken();
-        assert_eq!(places.len(), share.flows);
-        let held =
-            |place| datagrams.flows.get_mut(place).unwrap().waiting.iter().map(Vec::len).sum::<usize>();
-        let held: usize = places.into_iter().map(held).sum();
+        let keys = datagrams.flows.keys();
+        assert_eq!(keys.len(), share.flows);
+        let held = |key| datagrams.flows.get_mut(key).unwrap().waiting.iter().map(Vec::len).sum::<usize>();
+        let held: usize = keys.into_iter().map(held).sum();
         assert!(held <= MOST_BYTES_WAITING && held == datagrams.waiting, "{held}");
         datagrams.finish(&mut shared, now);
         assert_eq!(datagrams.waiting, 0);
-        assert_eq!(ledger.take().attempts.iter().map(|one| one.count).sum::<u64>(), 300);
+        assert_eq!(log.take().attempts.iter().map(|one| one.count).sum::<u64>(), 300);
     }
 }

@@ -13,19 +13,19 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 const HEAD_START: Duration = Duration::from_millis(250);
 
 /// Before one address is given up.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Before a socket is asked for again, where the launching program has no descriptors left.
-const BREATH: Duration = Duration::from_millis(50);
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
 
 /// Attempts that go on at a time.
 const MOST: usize = 8;
 
 /// Several addresses, of which one is wanted.
 #[derive(Debug)]
-pub(crate) struct Dial {
+pub(crate) struct DialAttempts {
     waiting: VecDeque<SocketAddr>,
-    going_on: Vec<Going>,
+    going_on: Vec<DialInProgress>,
     /// Attempts so far: what tells their sockets apart.
     started: u8,
     next: Instant,
@@ -35,7 +35,7 @@ pub(crate) struct Dial {
 }
 
 #[derive(Debug)]
-struct Going {
+struct DialInProgress {
     socket: OwnedFd,
     to: SocketAddr,
     number: u8,
@@ -44,14 +44,14 @@ struct Going {
 
 /// How far it has come.
 #[derive(Debug)]
-pub(crate) enum Dialled {
+pub(crate) enum DialProgress {
     /// Look again when a socket is ready, or at this time.
     Waits(Instant),
     Connected(OwnedFd, SocketAddr),
     Failed(io::Error),
 }
 
-impl Dial {
+impl DialAttempts {
     /// The addresses in the order in which a resolver gave them; the other kind gets every second turn.
     pub(crate) fn new(addresses: impl IntoIterator<Item = SocketAddr>, now: Instant) -> Self {
         let (mut first, mut second): (VecDeque<_>, VecDeque<_>) = (VecDeque::new(), VecDeque::new());
@@ -65,43 +65,43 @@ impl Dial {
             waiting.extend(second.pop_front());
         }
         waiting.extend(second);
-        Self { waiting, going_on: Vec::new(), started: 0, next: now, give_up: now + PATIENCE, error: None }
+        Self { waiting, going_on: Vec::new(), started: 0, next: now, give_up: now + TIMEOUT, error: None }
     }
 
     /// A socket of an attempt has news.
-    pub(crate) fn ready(&mut self, number: u8) -> Option<(OwnedFd, SocketAddr)> {
-        let place = self.going_on.iter().position(|going| going.number == number)?;
-        let going = self.going_on.get(place)?;
+    pub(crate) fn take_connected(&mut self, number: u8) -> Option<(OwnedFd, SocketAddr)> {
+        let position = self.going_on.iter().position(|going| going.number == number)?;
+        let going = self.going_on.get(position)?;
         match sockopt::socket_error(&going.socket) {
             Ok(Ok(())) if rustix::net::getpeername(&going.socket).is_ok() => {
-                let going = self.going_on.swap_remove(place);
+                let going = self.going_on.swap_remove(position);
                 Some((going.socket, going.to))
             }
             // Not yet.
             Ok(Ok(())) => None,
             Ok(Err(errno)) | Err(errno) => {
                 self.error = Some(errno);
-                self.going_on.swap_remove(place);
+                self.going_on.swap_remove(position);
                 None
             }
         }
     }
 
     /// Starts what is due. `watch` is given each new socket and the number of its attempt.
-    pub(crate) fn go_on(
+    pub(crate) fn advance(
         &mut self,
         now: Instant,
         watch: impl FnMut(&OwnedFd, u8) -> io::Result<()>,
-    ) -> Dialled {
-        self.go_on_by(now, watch, start)
+    ) -> DialProgress {
+        self.advance_with(now, watch, start_connect)
     }
 
-    fn go_on_by(
+    fn advance_with(
         &mut self,
         now: Instant,
         mut watch: impl FnMut(&OwnedFd, u8) -> io::Result<()>,
-        mut start: impl FnMut(SocketAddr) -> Result<(OwnedFd, bool), Errno>,
-    ) -> Dialled {
+        mut start_connect: impl FnMut(SocketAddr) -> Result<(OwnedFd, bool), Errno>,
+    ) -> DialProgress {
         self.going_on.retain(|going| {
             let in_time = now < going.until;
             if !in_time {
@@ -112,21 +112,21 @@ impl Dial {
         while (now >= self.next || self.going_on.is_empty()) && self.going_on.len() < MOST {
             let Some(to) = self.waiting.pop_front() else { break };
             let number = self.started;
-            match start(to) {
-                Ok((socket, true)) => return Dialled::Connected(socket, to),
+            match start_connect(to) {
+                Ok((socket, true)) => return DialProgress::Connected(socket, to),
                 Ok((socket, false)) => match watch(&socket, number) {
                     Ok(()) => {
                         self.started = self.started.wrapping_add(1);
-                        self.going_on.push(Going { socket, to, number, until: now + PATIENCE });
+                        self.going_on.push(DialInProgress { socket, to, number, until: now + TIMEOUT });
                         self.next = now + HEAD_START;
                     }
-                    Err(error) => return Dialled::Failed(error),
+                    Err(error) => return DialProgress::Failed(error),
                 },
                 // Of the launching program, not of the destination: others give theirs back.
                 Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) if now < self.give_up => {
                     self.waiting.push_front(to);
-                    self.next = now + BREATH;
-                    return Dialled::Waits(self.next);
+                    self.next = now + ACCEPT_BACKOFF;
+                    return DialProgress::Waits(self.next);
                 }
                 Err(errno) => self.error = Some(errno),
             }
@@ -135,21 +135,21 @@ impl Dial {
         // Where as many go on as may, the next one waits for the end of one of them, not for its own time, which has come.
         let may_start = !self.waiting.is_empty() && self.going_on.len() < MOST;
         match due {
-            None => Dialled::Failed(self.error.unwrap_or(Errno::HOSTUNREACH).into()),
-            Some(due) if may_start => Dialled::Waits(due.min(self.next)),
-            Some(due) => Dialled::Waits(due),
+            None => DialProgress::Failed(self.error.unwrap_or(Errno::HOSTUNREACH).into()),
+            Some(due) if may_start => DialProgress::Waits(due.min(self.next)),
+            Some(due) => DialProgress::Waits(due),
         }
     }
 }
 
 /// A socket, and whether it is connected already.
-fn start(to: SocketAddr) -> Result<(OwnedFd, bool), Errno> {
+fn start_connect(to: SocketAddr) -> Result<(OwnedFd, bool), Errno> {
     let family = match to.ip() {
         IpAddr::V4(_) => AddressFamily::INET,
         IpAddr::V6(_) => AddressFamily::INET6,
     };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
-    // Bytes go on as they come: whoever speaks has decided how to cut them.
+    // Bytes go on as they come: the sender has decided how to cut them.
     let _ = sockopt::set_tcp_nodelay(&socket, true);
     match rustix::net::connect(&socket, &to) {
         Ok(()) => Ok((socket, true)),
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// A place on loopback that answers nobody: its queue is full, and the kernel drops whoever comes.
+    /// A listener on loopback that never answers: its queue is full, and the kernel drops new connections.
     fn deaf() -> (TcpListener, Vec<TcpStream>, SocketAddr) {
         let listener =
             socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
@@ -182,21 +182,21 @@ mod tests {
         panic!("the queue has no end");
     }
 
-    /// A name may have many addresses, and none may answer: whoever waits is never told to look again at once.
+    /// A name may have many addresses, and none may answer: the caller is never told to look again at once.
     #[test]
     fn looks_again_later_however_many_do_not_answer() {
         let (_listener, _queued, to) = deaf();
         let mut now = Instant::now();
-        let mut dial = Dial::new(vec![to; 20], now);
+        let mut dial = DialAttempts::new(vec![to; 20], now);
         let mut most = 0;
         for _ in 0..200 {
-            match dial.go_on(now, |_, _| Ok(())) {
-                Dialled::Waits(at) => {
+            match dial.advance(now, |_, _| Ok(())) {
+                DialProgress::Waits(at) => {
                     assert!(at > now, "with {} of them going on", dial.going_on.len());
                     now = at;
                 }
-                Dialled::Connected(..) => panic!("somebody answered"),
-                Dialled::Failed(error) => {
+                DialProgress::Connected(..) => panic!("somebody answered"),
+                DialProgress::Failed(error) => {
                     assert_eq!(error.raw_os_error(), Some(Errno::TIMEDOUT.raw_os_error()));
                     assert_eq!((dial.started, most), (20, MOST), "all were tried");
                     return;
@@ -212,20 +212,22 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (begun, to) = (Instant::now(), listener.local_addr().unwrap());
         let without = |_| Err(Errno::MFILE);
-        let mut dial = Dial::new([to], begun);
+        let mut dial = DialAttempts::new([to], begun);
         let mut now = begun;
         for _ in 0..10 {
-            let Dialled::Waits(at) = dial.go_on_by(now, |_, _| Ok(()), without) else { panic!("it gave up") };
-            assert!(at > now && at < begun + PATIENCE);
+            let DialProgress::Waits(at) = dial.advance_with(now, |_, _| Ok(()), without) else {
+                panic!("it gave up")
+            };
+            assert!(at > now && at < begun + TIMEOUT);
             now = at;
         }
-        match dial.go_on(now, |_, _| Ok(())) {
-            Dialled::Waits(_) => assert_eq!(dial.going_on.len(), 1, "there is one now"),
-            Dialled::Connected(_, connected) => assert_eq!(connected, to),
-            Dialled::Failed(error) => panic!("{error}"),
+        match dial.advance(now, |_, _| Ok(())) {
+            DialProgress::Waits(_) => assert_eq!(dial.going_on.len(), 1, "there is one now"),
+            DialProgress::Connected(_, connected) => assert_eq!(connected, to),
+            DialProgress::Failed(error) => panic!("{error}"),
         }
-        let mut dial = Dial::new([to], begun);
-        let Dialled::Failed(error) = dial.go_on_by(begun + PATIENCE, |_, _| Ok(()), without) else {
+        let mut dial = DialAttempts::new([to], begun);
+        let DialProgress::Failed(error) = dial.advance_with(begun + TIMEOUT, |_, _| Ok(()), without) else {
             panic!("it waits for ever");
         };
         assert_eq!(error.raw_os_error(), Some(Errno::MFILE.raw_os_error()));

@@ -15,14 +15,14 @@ use crate::dns::client;
 use crate::rule::DNS_PORT;
 
 /// The longest that a resolver is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long an answer is good for. The system's resolver does not say; long enough for a page's many connections, and short
 /// enough for a server that moves.
 const KEPT: Duration = Duration::from_secs(30);
 
 /// How long a failure is: long enough to answer a burst, short enough to try again. Each further one is kept twice as long, up to
-/// [`KEPT`]: to be asked for is to be heard of, also by whoever answers that there is no such name.
+/// [`KEPT`]: each lookup is a message to the resolver, also one that is answered with "does not exist".
 const FAILURE_KEPT: Duration = Duration::from_secs(1);
 
 /// Names that are resolved at a time.
@@ -33,55 +33,55 @@ const MOST_ADDRESSES: usize = 32;
 
 /// What a name means.
 #[derive(Debug, Clone)]
-pub(crate) struct Meaning {
+pub(crate) struct NameAddresses {
     /// Its addresses, in the order in which to try them.
     pub(crate) addresses: Vec<IpAddr>,
     /// The addresses that this machine itself has.
     pub(crate) own: Arc<[IpAddr]>,
 }
 
-pub(crate) type Resolved = Result<Meaning, String>;
+pub(crate) type LookupResult = Result<NameAddresses, String>;
 
 /// Resolves names, without making the caller wait.
 #[derive(Debug)]
-pub(crate) struct Lookups {
+pub(crate) struct NameLookups {
     resolver: Option<IpAddr>,
-    known: HashMap<String, Known>,
+    known: HashMap<String, CachedLookup>,
     /// How often in a row a name could not be resolved.
     failures: HashMap<String, u32>,
-    shared: Arc<Shared>,
+    shared: Arc<LookupShared>,
 }
 
 #[derive(Debug)]
-enum Known {
+enum CachedLookup {
     Asked,
-    Answered(Resolved, Instant),
+    Answered(LookupResult, Instant),
 }
 
 #[derive(Debug)]
-struct Shared {
-    work: Mutex<Work>,
+struct LookupShared {
+    work: Mutex<LookupWork>,
     /// Signalled when there is an answer.
     answered: OwnedFd,
 }
 
 #[derive(Debug, Default)]
-struct Work {
+struct LookupWork {
     names: VecDeque<String>,
     threads: usize,
-    answers: Vec<(String, Resolved)>,
+    answers: Vec<(String, LookupResult)>,
 }
 
-impl Shared {
-    fn work(&self) -> MutexGuard<'_, Work> {
+impl LookupShared {
+    fn lock(&self) -> MutexGuard<'_, LookupWork> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Lookups {
+impl NameLookups {
     pub(crate) fn new(resolver: Option<IpAddr>) -> io::Result<Self> {
         let answered = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let shared = Arc::new(Shared { work: Mutex::default(), answered });
+        let shared = Arc::new(LookupShared { work: Mutex::default(), answered });
         Ok(Self { resolver, known: HashMap::new(), failures: HashMap::new(), shared })
     }
 
@@ -90,20 +90,20 @@ impl Lookups {
         self.shared.answered.as_fd()
     }
 
-    /// What a name means, or `None` if that has to be found out: [`Lookups::collect`] then names it.
-    pub(crate) fn meaning(&mut self, name: &str, now: Instant) -> Option<Resolved> {
+    /// What a name means, or `None` if that has to be found out: [`NameLookups::collect_answered`] then names it.
+    pub(crate) fn look_up(&mut self, name: &str, now: Instant) -> Option<LookupResult> {
         match self.known.get(name) {
-            Some(Known::Answered(resolved, until)) if now < *until => return Some(resolved.clone()),
-            Some(Known::Asked) => return None,
+            Some(CachedLookup::Answered(resolved, until)) if now < *until => return Some(resolved.clone()),
+            Some(CachedLookup::Asked) => return None,
             _ => {}
         }
-        self.known.insert(name.to_owned(), Known::Asked);
-        let mut work = self.shared.work();
+        self.known.insert(name.to_owned(), CachedLookup::Asked);
+        let mut work = self.shared.lock();
         work.names.push_back(name.to_owned());
         if work.threads < MOST_THREADS {
             let (shared, resolver) = (Arc::clone(&self.shared), self.resolver);
             let thread = std::thread::Builder::new().name("skillsandbox-dns".into());
-            match thread.spawn(move || serve(&shared, resolver)) {
+            match thread.spawn(move || run_worker(&shared, resolver)) {
                 Ok(_) => work.threads += 1,
                 // One that runs will come to it; if there is none, nobody ever does.
                 Err(_) if work.threads > 0 => {}
@@ -111,7 +111,8 @@ impl Lookups {
                     work.names.pop_back();
                     let failed = Err(error.to_string());
                     drop(work);
-                    self.known.insert(name.to_owned(), Known::Answered(failed.clone(), now + FAILURE_KEPT));
+                    self.known
+                        .insert(name.to_owned(), CachedLookup::Answered(failed.clone(), now + FAILURE_KEPT));
                     return Some(failed);
                 }
             }
@@ -120,10 +121,10 @@ impl Lookups {
     }
 
     /// The names that were answered since the last time.
-    pub(crate) fn collect(&mut self, now: Instant) -> Vec<String> {
+    pub(crate) fn collect_answered(&mut self, now: Instant) -> Vec<String> {
         let mut number = [0; 8];
         let _ = rustix::io::read(&self.shared.answered, &mut number);
-        let answers = std::mem::take(&mut self.shared.work().answers);
+        let answers = std::mem::take(&mut self.shared.lock().answers);
         let mut names = Vec::new();
         for (name, resolved) in answers {
             let failures = self.failures.entry(name.clone()).or_default();
@@ -134,24 +135,24 @@ impl Lookups {
             };
             let until = now + kept;
             names.push(name.clone());
-            self.known.insert(name, Known::Answered(resolved, until));
+            self.known.insert(name, CachedLookup::Answered(resolved, until));
         }
         names
     }
 }
 
 /// The run is over: what was not yet asked for is not asked for any more.
-impl Drop for Lookups {
+impl Drop for NameLookups {
     fn drop(&mut self) {
-        self.shared.work().names.clear();
+        self.shared.lock().names.clear();
     }
 }
 
-/// A thread of its own: takes names as long as there are any. Nobody waits for it.
-fn serve(shared: &Shared, resolver: Option<IpAddr>) {
+/// The body of a worker thread: takes names as long as there are any. The broker does not wait for it.
+fn run_worker(shared: &LookupShared, resolver: Option<IpAddr>) {
     loop {
         let name = {
-            let mut work = shared.work();
+            let mut work = shared.lock();
             let Some(name) = work.names.pop_front() else {
                 work.threads -= 1;
                 return;
@@ -159,16 +160,16 @@ fn serve(shared: &Shared, resolver: Option<IpAddr>) {
             name
         };
         let answer = resolve(&name, resolver);
-        shared.work().answers.push((name, answer));
+        shared.lock().answers.push((name, answer));
         // Cannot fail but by counting to the end of numbers.
         let _ = rustix::io::write(&shared.answered, &1_u64.to_ne_bytes());
     }
 }
 
-fn resolve(name: &str, resolver: Option<IpAddr>) -> Resolved {
+fn resolve(name: &str, resolver: Option<IpAddr>) -> LookupResult {
     let found = match resolver {
-        Some(address) => client::resolve(SocketAddr::new(address, DNS_PORT), name, Instant::now() + PATIENCE),
-        None => by_system(name),
+        Some(address) => client::resolve(SocketAddr::new(address, DNS_PORT), name, Instant::now() + TIMEOUT),
+        None => resolve_by_system(name),
     };
     let mut addresses = found.map_err(|error| error.to_string())?;
     if addresses.is_empty() {
@@ -176,14 +177,14 @@ fn resolve(name: &str, resolver: Option<IpAddr>) -> Resolved {
     }
     addresses.truncate(MOST_ADDRESSES);
     let own = own_addresses().map_err(|error| format!("cannot list this machine's addresses: {error}"))?;
-    Ok(Meaning { addresses, own })
+    Ok(NameAddresses { addresses, own })
 }
 
 /// As programs of the host do, but for search lists: a dot at the end says that the name is whole. The system's resolver does not
 /// find such a name in the hosts file, so that is looked at first.
-fn by_system(name: &str) -> io::Result<Vec<IpAddr>> {
+fn resolve_by_system(name: &str) -> io::Result<Vec<IpAddr>> {
     let listed =
-        std::fs::read_to_string("/etc/hosts").map(|hosts| in_hosts(&hosts, name)).unwrap_or_default();
+        std::fs::read_to_string("/etc/hosts").map(|hosts| find_in_hosts(&hosts, name)).unwrap_or_default();
     if !listed.is_empty() {
         return Ok(listed);
     }
@@ -197,7 +198,7 @@ fn by_system(name: &str) -> io::Result<Vec<IpAddr>> {
     Ok(addresses)
 }
 
-fn in_hosts(hosts: &str, name: &str) -> Vec<IpAddr> {
+fn find_in_hosts(hosts: &str, name: &str) -> Vec<IpAddr> {
     let lines = hosts.lines().map(|line| line.split('#').next().unwrap_or_default());
     let named = lines.filter_map(|line| {
         let mut words = line.split_whitespace();
@@ -210,10 +211,10 @@ fn in_hosts(hosts: &str, name: &str) -> Vec<IpAddr> {
 /// The addresses of this machine's interfaces: services that listen on them did not mean to be reached by a skill. To list them
 /// takes a descriptor, of which there may be none left.
 pub(crate) fn own_addresses() -> io::Result<Arc<[IpAddr]>> {
-    Ok(getifaddrs()?.filter_map(|interface| interface.address.as_ref().and_then(ip)).collect())
+    Ok(getifaddrs()?.filter_map(|interface| interface.address.as_ref().and_then(interface_address)).collect())
 }
 
-fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
+fn interface_address(address: &SockaddrStorage) -> Option<IpAddr> {
     let v4 = address.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
     v4.or_else(|| address.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip())))
 }
@@ -226,10 +227,10 @@ mod tests {
     fn the_hosts_file_is_read_as_everybody_reads_it() {
         let hosts = "# 10.0.0.1 api.weather.test\n127.0.0.1\tlocalhost\n 192.0.2.1  other.test API.weather.test # api\n\
                      2001:db8::1 api.weather.test\nnonsense api.weather.test\n";
-        let found = in_hosts(hosts, "api.weather.test");
+        let found = find_in_hosts(hosts, "api.weather.test");
         assert_eq!(found, ["192.0.2.1".parse::<IpAddr>().unwrap(), "2001:db8::1".parse().unwrap()]);
-        assert!(in_hosts(hosts, "weather.test").is_empty());
-        assert!(in_hosts(hosts, "api").is_empty());
+        assert!(find_in_hosts(hosts, "weather.test").is_empty());
+        assert!(find_in_hosts(hosts, "api").is_empty());
     }
 
     /// In a process of its own, which has no descriptors left.
@@ -252,50 +253,50 @@ mod tests {
 
     #[test]
     fn a_name_that_does_not_exist_is_asked_for_ever_more_seldom() {
-        let mut lookups = Lookups::new(Some([127, 0, 0, 1].into())).unwrap();
+        let mut lookups = NameLookups::new(Some([127, 0, 0, 1].into())).unwrap();
         // Nobody is asked here.
-        lookups.shared.work().threads = MOST_THREADS;
+        lookups.shared.lock().threads = MOST_THREADS;
         let now = Instant::now();
         for (round, seconds) in [1, 2, 4, 8, 16, 30, 30].into_iter().enumerate() {
-            lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
-            lookups.collect(now);
+            lookups.shared.lock().answers.push(("a.test".into(), Err("no".into())));
+            lookups.collect_answered(now);
             let just_before = now + Duration::from_millis(seconds * 1000 - 1);
-            assert!(lookups.meaning("a.test", just_before).is_some(), "round {round}");
-            assert!(lookups.meaning("a.test", now + Duration::from_secs(seconds)).is_none(), "round {round}");
+            assert!(lookups.look_up("a.test", just_before).is_some(), "round {round}");
+            assert!(lookups.look_up("a.test", now + Duration::from_secs(seconds)).is_none(), "round {round}");
         }
-        let meaning = Meaning { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]) };
-        lookups.shared.work().answers.push(("a.test".into(), Ok(meaning)));
-        lookups.collect(now);
-        lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
-        lookups.collect(now);
+        let meaning = NameAddresses { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]) };
+        lookups.shared.lock().answers.push(("a.test".into(), Ok(meaning)));
+        lookups.collect_answered(now);
+        lookups.shared.lock().answers.push(("a.test".into(), Err("no".into())));
+        lookups.collect_answered(now);
         assert!(
-            lookups.meaning("a.test", now + Duration::from_secs(1)).is_none(),
+            lookups.look_up("a.test", now + Duration::from_secs(1)).is_none(),
             "from the beginning again"
         );
     }
 
     #[test]
     fn names_that_wait_are_not_asked_for_when_the_run_is_over() {
-        let mut lookups = Lookups::new(Some([127, 0, 0, 1].into())).unwrap();
+        let mut lookups = NameLookups::new(Some([127, 0, 0, 1].into())).unwrap();
         let shared = Arc::clone(&lookups.shared);
         // As if all threads waited for a resolver that does not answer.
-        shared.work().threads = MOST_THREADS;
-        assert!(lookups.meaning("a.test", Instant::now()).is_none());
-        assert_eq!(shared.work().names.len(), 1);
+        shared.lock().threads = MOST_THREADS;
+        assert!(lookups.look_up("a.test", Instant::now()).is_none());
+        assert_eq!(shared.lock().names.len(), 1);
         drop(lookups);
-        assert!(shared.work().names.is_empty());
+        assert!(shared.lock().names.is_empty());
     }
 
     #[test]
     fn an_answer_is_kept_and_a_failure_for_a_moment() {
-        let mut lookups = Lookups::new(Some([127, 0, 0, 1].into())).unwrap();
+        let mut lookups = NameLookups::new(Some([127, 0, 0, 1].into())).unwrap();
         let now = Instant::now();
-        lookups.shared.work().answers.push(("a.test".into(), Err("no".into())));
-        let meaning = Meaning { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]) };
-        lookups.shared.work().answers.push(("b.test".into(), Ok(meaning)));
-        assert_eq!(lookups.collect(now), ["a.test", "b.test"]);
-        assert!(lookups.meaning("a.test", now).unwrap().is_err());
-        assert!(lookups.meaning("b.test", now + KEPT / 2).unwrap().is_ok());
-        assert!(lookups.collect(now).is_empty());
+        lookups.shared.lock().answers.push(("a.test".into(), Err("no".into())));
+        let meaning = NameAddresses { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]) };
+        lookups.shared.lock().answers.push(("b.test".into(), Ok(meaning)));
+        assert_eq!(lookups.collect_answered(now), ["a.test", "b.test"]);
+        assert!(lookups.look_up("a.test", now).unwrap().is_err());
+        assert!(lookups.look_up("b.test", now + KEPT / 2).unwrap().is_ok());
+        assert!(lookups.collect_answered(now).is_empty());
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
-use crate::attempt::Reason;
-use crate::names::Names;
-use crate::rule::{DNS_PORT, Destination, Protocol, Rule, Transport, normalised};
-use crate::special::special;
+use crate::attempt::RefusalReason;
+use crate::rule::{DNS_PORT, NetworkRule, Protocol, RuleDestination, Transport, normalise_name};
+use crate::special::special_block;
+use crate::synthetic_addresses::SyntheticAddresses;
 
 /// Most different ports of all rules together: each is a socket of the launching program.
 const MOST_PORTS: usize = 128;
@@ -16,13 +16,13 @@ const MOST_RULES: usize = 1024;
 
 /// What a run may reach. One that exists is free of contradictions.
 #[derive(Debug, Clone, Default)]
-pub struct Policy {
-    pub(crate) rules: Vec<Rule>,
+pub struct EgressPolicy {
+    pub(crate) rules: Vec<NetworkRule>,
     pub(crate) resolver: Option<IpAddr>,
     pub(crate) pins: BTreeMap<(String, u16), SocketAddr>,
 }
 
-impl Policy {
+impl EgressPolicy {
     /// A policy that allows nothing yet.
     #[must_use]
     pub fn new() -> Self {
@@ -30,29 +30,30 @@ impl Policy {
     }
 
     /// Lets a destination be reached.
-    pub fn allow(&mut self, rule: Rule) -> Result<(), Problem> {
+    pub fn allow(&mut self, rule: NetworkRule) -> Result<(), EgressProblem> {
         if rule.ports.is_empty() {
-            return Err(Problem::NoPort(rule.to_string()));
+            return Err(EgressProblem::NoPort(rule.to_string()));
         }
         if rule.ports.contains(&0) {
-            return Err(Problem::PortZero(rule.to_string()));
+            return Err(EgressProblem::PortZero(rule.to_string()));
         }
         if rule.ports.contains(&DNS_PORT) {
-            return Err(Problem::Dns(rule.to_string()));
+            return Err(EgressProblem::Dns(rule.to_string()));
         }
         let by_name = matches!(rule.protocol, Protocol::Http | Protocol::Https);
-        if by_name && matches!(rule.to, Destination::Range(_)) {
-            return Err(Problem::NoName(rule.to_string()));
+        if by_name && matches!(rule.to, RuleDestination::Range(_)) {
+            return Err(EgressProblem::NoName(rule.to_string()));
         }
-        if matches!(&rule.to, Destination::Range(range) if Names::is_synthetic(range.network())) {
-            return Err(Problem::Synthetic(rule.to_string()));
+        if matches!(&rule.to, RuleDestination::Range(range) if SyntheticAddresses::is_synthetic(range.network()))
+        {
+            return Err(EgressProblem::Synthetic(rule.to_string()));
         }
         if self.rules.len() >= MOST_RULES {
-            return Err(Problem::TooManyRules(MOST_RULES));
+            return Err(EgressProblem::TooManyRules(MOST_RULES));
         }
         let ports = self.ports(rule.protocol.transport()).chain(rule.ports.iter().copied());
         if ports.collect::<BTreeSet<_>>().len() > MOST_PORTS {
-            return Err(Problem::TooManyPorts(MOST_PORTS));
+            return Err(EgressProblem::TooManyPorts(MOST_PORTS));
         }
         self.rules.push(rule);
         Ok(())
@@ -65,8 +66,8 @@ impl Policy {
 
     /// Connects to `to` whenever `name` is granted and connected to on `port`, without resolving it, whatever kind of address it
     /// is. For tests and development.
-    pub fn pin(&mut self, name: &str, port: u16, to: SocketAddr) -> Result<(), Problem> {
-        let name = normalised(name).ok_or_else(|| Problem::Name(name.to_owned()))?;
+    pub fn pin(&mut self, name: &str, port: u16, to: SocketAddr) -> Result<(), EgressProblem> {
+        let name = normalise_name(name).ok_or_else(|| EgressProblem::Name(name.to_owned()))?;
         self.pins.insert((name, port), to);
         Ok(())
     }
@@ -78,15 +79,15 @@ impl Policy {
     }
 
     /// The rules, in the order in which they were given.
-    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+    pub fn rules(&self) -> impl Iterator<Item = &NetworkRule> {
         self.rules.iter()
     }
 
-    /// What somebody who serves this policy listens on.
+    /// The ports that a broker for this policy listens on.
     #[must_use]
-    pub fn listens(&self) -> Listens {
+    pub fn listens(&self) -> ListenPorts {
         let with_dns = |transport| self.ports(transport).chain([DNS_PORT]).collect();
-        Listens { streams: with_dns(Transport::Tcp), datagrams: with_dns(Transport::Udp) }
+        ListenPorts { streams: with_dns(Transport::Tcp), datagrams: with_dns(Transport::Udp) }
     }
 
     /// The rules that grant a name, a port and what carries it.
@@ -95,17 +96,23 @@ impl Policy {
         name: &str,
         port: u16,
         transport: Transport,
-    ) -> impl Iterator<Item = &Rule> {
-        self.rules.iter().filter(move |rule| rule.names(name) && rule.has(port, transport))
+    ) -> impl Iterator<Item = &NetworkRule> {
+        self.rules.iter().filter(move |rule| rule.grants_name(name) && rule.grants_port(port, transport))
     }
 
     /// The rule that grants an address. One of a special kind is granted only by a range that means that kind.
-    pub(crate) fn for_address(&self, address: IpAddr, port: u16, transport: Transport) -> Option<&Rule> {
-        let special = special(address);
+    pub(crate) fn for_address(
+        &self,
+        address: IpAddr,
+        port: u16,
+        transport: Transport,
+    ) -> Option<&NetworkRule> {
+        let special_block = special_block(address);
         self.rules.iter().find(|rule| {
-            let Destination::Range(range) = &rule.to else { return false };
-            let means_it = special.as_ref().is_none_or(|special| special.block.contains(range));
-            range.contains(&address) && means_it && rule.has(port, transport)
+            let RuleDestination::Range(range) = &rule.to else { return false };
+            let means_it =
+                special_block.as_ref().is_none_or(|special_block| special_block.block.contains(range));
+            range.contains(&address) && means_it && rule.grants_port(port, transport)
         })
     }
 
@@ -116,18 +123,18 @@ impl Policy {
         to: SocketAddr,
         own: &[IpAddr],
         transport: Transport,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), RefusalReason> {
         let address = to.ip().to_canonical();
-        let special = special(address);
-        let kind = match &special {
-            Some(special) => special.kind,
+        let special_block = special_block(address);
+        let kind = match &special_block {
+            Some(special_block) => special_block.kind,
             None if own.contains(&address) => "an address of this machine",
             None => return Ok(()),
         };
         let rule = self.for_address(address, to.port(), transport);
         match rule {
-            Some(rule) if special.is_some() || rule.is_one_address() => Ok(()),
-            _ => Err(Reason::Special { address, kind }),
+            Some(rule) if special_block.is_some() || rule.is_one_address() => Ok(()),
+            _ => Err(RefusalReason::Special { address, kind }),
         }
     }
 
@@ -141,7 +148,7 @@ impl Policy {
 /// The ports to listen on, on every address, inside. Port 53 is always among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Listens {
+pub struct ListenPorts {
     /// For TCP.
     pub streams: BTreeSet<u16>,
     /// For UDP.
@@ -151,7 +158,7 @@ pub struct Listens {
 /// A contradiction in a policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum EgressProblem {
     /// Not a host name.
     #[error("{0:?} is not a host name")]
     Name(String),
@@ -166,7 +173,7 @@ pub enum Problem {
     PortZero(String),
     /// The port on which names are asked for.
     #[error(
-        "{0}: port 53 cannot be granted: names are answered by the sandbox, and a way to another resolver is a way out for data"
+        "{0}: port 53 cannot be granted: the sandbox answers DNS itself, and a way to another resolver is a way out for data"
     )]
     Dns(String),
     /// A protocol that matches a name, for a rule that has none.
@@ -187,23 +194,23 @@ pub enum Problem {
 mod tests {
     use super::*;
 
-    fn policy(rules: &[Rule]) -> Policy {
-        let mut policy = Policy::new();
+    fn policy(rules: &[NetworkRule]) -> EgressPolicy {
+        let mut policy = EgressPolicy::new();
         for rule in rules {
             policy.allow(rule.clone()).unwrap();
         }
         policy
     }
 
-    fn cidr(range: &str, port: u16) -> Rule {
+    fn cidr(range: &str, port: u16) -> NetworkRule {
         let (address, prefix) = range.split_once('/').unwrap();
-        Rule::cidr(address.parse().unwrap(), prefix.parse().unwrap()).unwrap().ports([port])
+        NetworkRule::cidr(address.parse().unwrap(), prefix.parse().unwrap()).unwrap().ports([port])
     }
 
     #[test]
     fn contradictions_are_refused() {
-        let name = || Rule::domain("a.test").unwrap();
-        let mut policy = Policy::new();
+        let name = || NetworkRule::domain("a.test").unwrap();
+        let mut policy = EgressPolicy::new();
         let refused = [
             name().ports([]),
             name().ports([0, 443]),
@@ -227,15 +234,17 @@ mod tests {
         for name in
             ["", ".", "a..test", "*.", "*", "a.*.test", "1.2.3.4", "127.1", "a b.test", "a/b.test", "ä.test"]
         {
-            assert!(Rule::domain(name).is_err() || name == "{name}");
+            assert!(NetworkRule::domain(name).is_err() || name == "{name}");
         }
-        assert!(Rule::cidr([10, 0, 0, 0].into(), 33).is_err());
+        assert!(NetworkRule::cidr([10, 0, 0, 0].into(), 33).is_err());
     }
 
     #[test]
     fn names_are_granted_by_their_labels() {
-        let policy =
-            policy(&[Rule::domain("API.weather.test.").unwrap(), Rule::domain("*.tiles.test").unwrap()]);
+        let policy = policy(&[
+            NetworkRule::domain("API.weather.test.").unwrap(),
+            NetworkRule::domain("*.tiles.test").unwrap(),
+        ]);
         let granted = |name: &str, port| policy.for_name(name, port, Transport::Tcp).next().is_some();
         for name in ["api.weather.test", "a.tiles.test", "a.b.tiles.test"] {
             assert!(granted(name, 443), "{name}");
@@ -265,7 +274,7 @@ mod tests {
         ]);
         let narrow =
             policy(&[cidr("10.1.0.0/16", 80), cidr("127.0.0.1/32", 80), cidr("169.254.169.254/32", 80)]);
-        let reaches = |policy: &Policy, address: &str| {
+        let reaches = |policy: &EgressPolicy, address: &str| {
             policy.for_address(address.parse().unwrap(), 80, Transport::Tcp).is_some()
         };
         for address in ["10.1.0.1", "127.0.0.1", "169.254.169.254"] {
@@ -284,9 +293,10 @@ mod tests {
     #[test]
     fn addresses_of_this_machine_are_granted_one_by_one() {
         let own: [IpAddr; 2] = ["9.9.9.9".parse().unwrap(), "10.1.0.5".parse().unwrap()];
-        let may =
-            |policy: &Policy, to: &str| policy.may_dial(to.parse().unwrap(), &own, Transport::Tcp).is_ok();
-        let none = policy(&[Rule::domain("a.test").unwrap()]);
+        let may = |policy: &EgressPolicy, to: &str| {
+            policy.may_dial(to.parse().unwrap(), &own, Transport::Tcp).is_ok()
+        };
+        let none = policy(&[NetworkRule::domain("a.test").unwrap()]);
         assert!(
             may(&none, "9.9.9.8:443") && !may(&none, "9.9.9.9:443") && !may(&none, "[::ffff:9.9.9.9]:443")
         );

@@ -8,8 +8,8 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use rustix::pipe::{PipeFlags, SpliceFlags};
 
-use crate::attempt::Reason;
-use crate::gate::{Gate, MOST_HELD};
+use crate::attempt::RefusalReason;
+use crate::gate::{MOST_HELD, ProtocolGate};
 
 /// The most that is read at a time into memory.
 pub(crate) const SCRATCH: usize = 64 << 10;
@@ -31,7 +31,7 @@ const SPARE_PIPES: usize = 16;
 
 /// A socket and what is known of it.
 #[derive(Debug)]
-pub(crate) struct Side {
+pub(crate) struct SocketSide {
     pub(crate) socket: OwnedFd,
     pub(crate) readable: bool,
     pub(crate) writable: bool,
@@ -40,14 +40,14 @@ pub(crate) struct Side {
     pub(crate) reads_short: bool,
 }
 
-impl Side {
+impl SocketSide {
     pub(crate) fn new(socket: OwnedFd) -> Self {
         Self { socket, readable: false, writable: false, reads_short: false }
     }
 }
 
 #[derive(Debug)]
-struct Pipe {
+struct SplicePipe {
     out: OwnedFd,
     into: OwnedFd,
     _made: Arc<()>,
@@ -55,15 +55,15 @@ struct Pipe {
 
 /// Empty pipes, and memory to read into: shared by all connections of a broker.
 #[derive(Debug)]
-pub(crate) struct Workbench {
-    pipes: Vec<Pipe>,
+pub(crate) struct RelayBuffers {
+    pipes: Vec<SplicePipe>,
     /// Every pipe that there is has one of these.
     made: Arc<()>,
     most_pipes: usize,
     pub(crate) scratch: Box<[u8]>,
 }
 
-impl Workbench {
+impl RelayBuffers {
     pub(crate) fn new(most_pipes: usize) -> Self {
         Self {
             pipes: Vec::new(),
@@ -74,7 +74,7 @@ impl Workbench {
     }
 
     /// `None` where there are too many, or the launching program has no descriptors left: bytes are copied then.
-    fn pipe(&mut self) -> Option<Pipe> {
+    fn take_pipe(&mut self) -> Option<SplicePipe> {
         if let Some(pipe) = self.pipes.pop() {
             return Some(pipe);
         }
@@ -84,10 +84,10 @@ impl Workbench {
         let (out, into) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
         // Beyond a user's share of pipe memory it stays small, and works.
         let _ = rustix::pipe::fcntl_setpipe_size(&into, PIPE);
-        Some(Pipe { out, into, _made: Arc::clone(&self.made) })
+        Some(SplicePipe { out, into, _made: Arc::clone(&self.made) })
     }
 
-    fn give_back(&mut self, pipe: Pipe) {
+    fn give_back(&mut self, pipe: SplicePipe) {
         if self.pipes.len() < SPARE_PIPES {
             self.pipes.push(pipe);
         }
@@ -96,22 +96,22 @@ impl Workbench {
 
 /// Why a connection cannot go on.
 #[derive(Debug)]
-pub(crate) enum Broken {
+pub(crate) enum RelayFailure {
     /// The side that is read from.
     From,
     /// The side that is written to.
     To,
     /// The gate refuses what was said.
-    Refused(Reason),
+    Refused(RefusalReason),
 }
 
 /// Which part of the conversation a gate hears.
-pub(crate) enum Hears<'a> {
-    Client(&'a mut Gate),
-    Server(&'a mut Gate),
+pub(crate) enum GateInput<'a> {
+    Client(&'a mut ProtocolGate),
+    Server(&'a mut ProtocolGate),
 }
 
-impl Hears<'_> {
+impl GateInput<'_> {
     fn is_open(&self) -> bool {
         match self {
             Self::Client(gate) | Self::Server(gate) => gate.is_open(),
@@ -121,55 +121,55 @@ impl Hears<'_> {
 
 /// One way of a connection.
 #[derive(Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct RelayDirection {
     /// Bytes that were read and not yet sent.
     held: Vec<u8>,
     /// So many of them may be sent.
     passed: usize,
     /// So many of those were.
     sent: usize,
-    pipe: Option<Pipe>,
+    pipe: Option<SplicePipe>,
     in_pipe: usize,
     /// The gate may have more to say without hearing more.
     ask_again: bool,
     bulk: bool,
     small_reads: u32,
-    words: Words,
+    state: StreamState,
     /// Bytes that were sent on.
     pub(crate) bytes: u64,
 }
 
-/// Whether more will be said.
+/// Whether more bytes will come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Words {
+enum StreamState {
     #[default]
-    MayCome,
-    /// The side that is read from has said all.
-    AreOver,
+    Open,
+    /// The side that is read from has sent all.
+    Ended,
     /// And the other side was told so.
-    AreSaidToBe,
+    Closed,
 }
 
 /// What is to be done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum RelayNext {
     /// Wait for one of the sockets.
     Wait,
     /// There is more to do at once; others come first.
     Again,
 }
 
-impl Way {
+impl RelayDirection {
     /// Reads what the client says before there is anybody to tell, as far as the gate wants to see it. Whether the gate has let
     /// something pass, or there will be no more.
-    pub(crate) fn listen(
+    pub(crate) fn read_client(
         &mut self,
-        from: &mut Side,
-        gate: &mut Gate,
-        bench: &mut Workbench,
-    ) -> Result<bool, Broken> {
+        from: &mut SocketSide,
+        gate: &mut ProtocolGate,
+        buffers: &mut RelayBuffers,
+    ) -> Result<bool, RelayFailure> {
         while from.readable && !self.has_ended() && self.passed == 0 {
-            self.read_past_gate(from, &mut Hears::Client(gate), bench)?;
+            self.read_past_gate(from, &mut GateInput::Client(gate), buffers)?;
         }
         Ok(self.passed > 0 || gate.is_open() || self.has_ended())
     }
@@ -180,7 +180,7 @@ impl Way {
     }
 
     fn has_ended(&self) -> bool {
-        self.words != Words::MayCome
+        self.state != StreamState::Open
     }
 
     /// Whether nothing waits to be sent.
@@ -190,86 +190,86 @@ impl Way {
 
     /// Whether it has brought all there was to where it goes.
     pub(crate) fn is_done(&self) -> bool {
-        self.words == Words::AreSaidToBe
+        self.state == StreamState::Closed
     }
 
     /// Carries bytes until one side makes it wait.
-    pub(crate) fn carry(
+    pub(crate) fn relay_bytes(
         &mut self,
-        from: &mut Side,
-        to: &mut Side,
-        mut hears: Hears<'_>,
-        bench: &mut Workbench,
-    ) -> Result<Next, Broken> {
+        from: &mut SocketSide,
+        to: &mut SocketSide,
+        mut hears: GateInput<'_>,
+        buffers: &mut RelayBuffers,
+    ) -> Result<RelayNext, RelayFailure> {
         // What the server has said meanwhile may have changed the gate's mind.
         self.ask_again |= self.held.len() > self.passed;
         for _ in 0..TURNS {
             if self.sent < self.passed {
                 if !to.writable {
-                    return Ok(Next::Wait);
+                    return Ok(RelayNext::Wait);
                 }
                 self.send_held(to)?;
             } else if self.in_pipe > 0 {
                 if !to.writable {
-                    return Ok(Next::Wait);
+                    return Ok(RelayNext::Wait);
                 }
                 self.empty_pipe(to)?;
             } else if self.ask_again {
                 self.ask_again = false;
                 match &mut hears {
-                    Hears::Client(gate) if !gate.is_open() => self.judge(gate)?,
-                    _ => self.passed = self.held.len(),
+                    GateInput::Client(gate) if !gate.is_open() => self.judge(gate)?,
+                    GateInput::Client(_) | GateInput::Server(_) => self.passed = self.held.len(),
                 }
             } else if self.has_ended() {
-                if self.words == Words::AreOver {
-                    self.words = Words::AreSaidToBe;
+                if self.state == StreamState::Ended {
+                    self.state = StreamState::Closed;
                     // The other side may be gone already, which shows when it is read from.
                     let _ = rustix::net::shutdown(&to.socket, Shutdown::Write);
                 }
-                self.let_go(bench);
-                return Ok(Next::Wait);
+                self.release_buffers(buffers);
+                return Ok(RelayNext::Wait);
             } else if !from.readable {
-                return Ok(Next::Wait);
+                return Ok(RelayNext::Wait);
             } else if !hears.is_open() {
-                self.read_past_gate(from, &mut hears, bench)?;
+                self.read_past_gate(from, &mut hears, buffers)?;
             } else if self.bulk && !from.reads_short {
-                self.fill_pipe(from, bench)?;
+                self.fill_pipe(from, buffers)?;
             } else {
-                self.copy(from, to, bench)?;
+                self.copy(from, to, buffers)?;
             }
         }
-        Ok(Next::Again)
+        Ok(RelayNext::Again)
     }
 
     fn read_past_gate(
         &mut self,
-        from: &mut Side,
-        hears: &mut Hears<'_>,
-        bench: &mut Workbench,
-    ) -> Result<(), Broken> {
-        let room = (MOST_HELD + 1).saturating_sub(self.held.len()).min(bench.scratch.len());
-        let into = bench.scratch.get_mut(..room).unwrap_or_default();
+        from: &mut SocketSide,
+        hears: &mut GateInput<'_>,
+        buffers: &mut RelayBuffers,
+    ) -> Result<(), RelayFailure> {
+        let room = (MOST_HELD + 1).saturating_sub(self.held.len()).min(buffers.scratch.len());
+        let into = buffers.scratch.get_mut(..room).unwrap_or_default();
         let Some(count) = receive(from, into)? else { return Ok(()) };
         if count == 0 {
-            self.words = Words::AreOver;
+            self.state = StreamState::Ended;
             return Ok(());
         }
         let new = into.get(..count).unwrap_or_default();
         self.held.extend_from_slice(new);
         match hears {
-            Hears::Server(gate) => {
-                gate.server(new);
+            GateInput::Server(gate) => {
+                gate.observe_server(new);
                 self.passed = self.held.len();
             }
-            Hears::Client(gate) => self.judge(gate)?,
+            GateInput::Client(gate) => self.judge(gate)?,
         }
         Ok(())
     }
 
     /// Shows the gate what it has not let pass yet.
-    fn judge(&mut self, gate: &mut Gate) -> Result<(), Broken> {
+    fn judge(&mut self, gate: &mut ProtocolGate) -> Result<(), RelayFailure> {
         let unseen = self.held.get(self.passed..).unwrap_or_default();
-        let passage = gate.client(unseen).map_err(Broken::Refused)?;
+        let passage = gate.judge_client(unseen).map_err(RelayFailure::Refused)?;
         // A gate that refuses what comes after what it lets pass says so when it is asked again.
         self.ask_again = passage.bytes > 0 && !passage.open;
         self.passed =
@@ -277,7 +277,7 @@ impl Way {
         Ok(())
     }
 
-    fn send_held(&mut self, to: &mut Side) -> Result<(), Broken> {
+    fn send_held(&mut self, to: &mut SocketSide) -> Result<(), RelayFailure> {
         let ready = self.held.get(self.sent..self.passed).unwrap_or_default();
         let Some(count) = send(to, ready)? else { return Ok(()) };
         self.sent += count;
@@ -293,17 +293,22 @@ impl Way {
     }
 
     /// Reads and sends; what cannot be sent is held.
-    fn copy(&mut self, from: &mut Side, to: &mut Side, bench: &mut Workbench) -> Result<(), Broken> {
-        let Some(count) = receive(from, &mut bench.scratch)? else { return Ok(()) };
+    fn copy(
+        &mut self,
+        from: &mut SocketSide,
+        to: &mut SocketSide,
+        buffers: &mut RelayBuffers,
+    ) -> Result<(), RelayFailure> {
+        let Some(count) = receive(from, &mut buffers.scratch)? else { return Ok(()) };
         if count == 0 {
-            self.words = Words::AreOver;
+            self.state = StreamState::Ended;
             return Ok(());
         }
         self.bulk = count >= BULK;
         if !self.bulk {
-            self.let_go(bench);
+            self.release_buffers(buffers);
         }
-        let read = bench.scratch.get(..count).unwrap_or_default();
+        let read = buffers.scratch.get(..count).unwrap_or_default();
         let sent = if to.writable { send(to, read)?.unwrap_or(0) } else { 0 };
         self.bytes += sent as u64;
         self.held.extend_from_slice(read.get(sent..).unwrap_or_default());
@@ -311,9 +316,9 @@ impl Way {
         Ok(())
     }
 
-    fn fill_pipe(&mut self, from: &mut Side, bench: &mut Workbench) -> Result<(), Broken> {
+    fn fill_pipe(&mut self, from: &mut SocketSide, buffers: &mut RelayBuffers) -> Result<(), RelayFailure> {
         if self.pipe.is_none() {
-            self.pipe = bench.pipe();
+            self.pipe = buffers.take_pipe();
         }
         let Some(pipe) = &self.pipe else {
             self.bulk = false;
@@ -331,12 +336,12 @@ impl Way {
             }
             Err(Errno::AGAIN) => from.readable = false,
             Err(Errno::INTR) => {}
-            Err(_) => return Err(Broken::From),
+            Err(_) => return Err(RelayFailure::From),
         }
         Ok(())
     }
 
-    fn empty_pipe(&mut self, to: &mut Side) -> Result<(), Broken> {
+    fn empty_pipe(&mut self, to: &mut SocketSide) -> Result<(), RelayFailure> {
         let Some(pipe) = &self.pipe else { return Ok(()) };
         match splice(&pipe.out, &to.socket, self.in_pipe) {
             Ok(count) => {
@@ -345,23 +350,23 @@ impl Way {
             }
             Err(Errno::AGAIN) => to.writable = false,
             Err(Errno::INTR) => {}
-            Err(_) => return Err(Broken::To),
+            Err(_) => return Err(RelayFailure::To),
         }
         Ok(())
     }
 
     /// Gives back what others can use. A pipe with something in it goes with the connection.
-    pub(crate) fn let_go(&mut self, bench: &mut Workbench) {
+    pub(crate) fn release_buffers(&mut self, buffers: &mut RelayBuffers) {
         if let Some(pipe) = self.pipe.take()
             && self.in_pipe == 0
         {
-            bench.give_back(pipe);
+            buffers.give_back(pipe);
         }
     }
 }
 
 /// So many bytes; 0 at the end; `None` where there is nothing now.
-fn receive(from: &mut Side, into: &mut [u8]) -> Result<Option<usize>, Broken> {
+fn receive(from: &mut SocketSide, into: &mut [u8]) -> Result<Option<usize>, RelayFailure> {
     let length = into.len();
     match rustix::net::recv(&from.socket, into, RecvFlags::DONTWAIT) {
         Ok((_, count)) => {
@@ -376,11 +381,11 @@ fn receive(from: &mut Side, into: &mut [u8]) -> Result<Option<usize>, Broken> {
             Ok(None)
         }
         Err(Errno::INTR) => Ok(None),
-        Err(_) => Err(Broken::From),
+        Err(_) => Err(RelayFailure::From),
     }
 }
 
-fn send(to: &mut Side, bytes: &[u8]) -> Result<Option<usize>, Broken> {
+fn send(to: &mut SocketSide, bytes: &[u8]) -> Result<Option<usize>, RelayFailure> {
     match rustix::net::send(&to.socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
         Ok(count) => {
             if count < bytes.len() {
@@ -393,7 +398,7 @@ fn send(to: &mut Side, bytes: &[u8]) -> Result<Option<usize>, Broken> {
             Ok(None)
         }
         Err(Errno::INTR) => Ok(None),
-        Err(_) => Err(Broken::To),
+        Err(_) => Err(RelayFailure::To),
     }
 }
 
@@ -411,17 +416,20 @@ pub(crate) fn reset(socket: &OwnedFd) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A program that opens many connections, and fills them all, must not take the descriptors of whoever launched it.
+    /// A program that opens many connections, and fills them all, must not take the descriptors of the launching program.
     #[test]
     fn there_are_only_so_many_pipes() {
         const MOST_PIPES: usize = 64;
-        let mut bench = Workbench::new(MOST_PIPES);
-        let mut taken: Vec<Pipe> = (0..MOST_PIPES).map(|_| bench.pipe().unwrap()).collect();
-        assert!(bench.pipe().is_none());
+        let mut buffers = RelayBuffers::new(MOST_PIPES);
+        let mut taken: Vec<SplicePipe> = (0..MOST_PIPES).map(|_| buffers.take_pipe().unwrap()).collect();
+        assert!(buffers.take_pipe().is_none());
         drop(taken.pop());
-        taken.push(bench.pipe().unwrap());
-        assert!(bench.pipe().is_none());
-        bench.give_back(taken.pop().unwrap());
-        assert!(bench.pipe().is_some() && bench.pipe().is_some(), "one that was given back, and one for it");
+        taken.push(buffers.take_pipe().unwrap());
+        assert!(buffers.take_pipe().is_none());
+        buffers.give_back(taken.pop().unwrap());
+        assert!(
+            buffers.take_pipe().is_some() && buffers.take_pipe().is_some(),
+            "one that was given back, and one for it"
+        );
     }
 }

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 use serde::Serialize;
 
-use crate::policy::Problem;
+use crate::policy::EgressProblem;
 
 /// The port that names are asked for on: the broker answers there, for every address.
 pub(crate) const DNS_PORT: u16 = 53;
@@ -18,23 +18,23 @@ const DEFAULT_PORT: u16 = 443;
 /// A destination: a name, all names below one, or a range of addresses; its ports; and what may be spoken there.
 ///
 /// ```
-/// use skillsandbox_egress::{Protocol, Rule};
+/// use skillsandbox_egress::{Protocol, NetworkRule};
 ///
-/// let rule = Rule::domain("api.weather.test")?.protocol(Protocol::Https);
+/// let rule = NetworkRule::domain("api.weather.test")?.protocol(Protocol::Https);
 /// assert_eq!(rule.to_string(), "api.weather.test port 443 https");
-/// let rule = Rule::cidr([10, 1, 0, 0].into(), 16)?.ports([5432]);
+/// let rule = NetworkRule::cidr([10, 1, 0, 0].into(), 16)?.ports([5432]);
 /// assert_eq!(rule.to_string(), "10.1.0.0/16 port 5432 tcp");
-/// # Ok::<(), skillsandbox_egress::Problem>(())
+/// # Ok::<(), skillsandbox_egress::EgressProblem>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
-    pub(crate) to: Destination,
+pub struct NetworkRule {
+    pub(crate) to: RuleDestination,
     pub(crate) ports: BTreeSet<u16>,
     pub(crate) protocol: Protocol,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Destination {
+pub(crate) enum RuleDestination {
     /// A name: ASCII, lower case, no dot at its end.
     Name(String),
     /// Every name one or more labels below this one.
@@ -43,9 +43,10 @@ pub(crate) enum Destination {
 }
 
 /// What may be spoken to a destination.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Protocol {
     /// Anything over TCP. Where it is TLS, it must not name another server.
     #[default]
@@ -105,15 +106,19 @@ impl fmt::Display for Transport {
     }
 }
 
-impl Rule {
+impl NetworkRule {
     /// A name, or `*.` and a name for every name below it, never for that name itself. Port 443 and TCP unless set.
     ///
     /// The name is in its ASCII form; the case of letters and a dot at the end make no difference.
-    pub fn domain(name: impl AsRef<str>) -> Result<Self, Problem> {
+    pub fn domain(name: impl AsRef<str>) -> Result<Self, EgressProblem> {
         let name = name.as_ref();
         let to = match name.strip_prefix("*.") {
-            Some(base) => Destination::Below(normalised(base).ok_or_else(|| Problem::Name(name.to_owned()))?),
-            None => Destination::Name(normalised(name).ok_or_else(|| Problem::Name(name.to_owned()))?),
+            Some(base) => RuleDestination::Below(
+                normalise_name(base).ok_or_else(|| EgressProblem::Name(name.to_owned()))?,
+            ),
+            None => RuleDestination::Name(
+                normalise_name(name).ok_or_else(|| EgressProblem::Name(name.to_owned()))?,
+            ),
         };
         Ok(Self::to(to))
     }
@@ -122,12 +127,12 @@ impl Rule {
     ///
     /// Loopback, private and other special addresses are reached only by a range that lies wholly in one of their blocks:
     /// `10.1.0.0/16` means private addresses, `8.0.0.0/6` does not.
-    pub fn cidr(address: IpAddr, prefix: u8) -> Result<Self, Problem> {
-        let range = IpNet::new(address, prefix).map_err(|_| Problem::Range(address, prefix))?;
-        Ok(Self::to(Destination::Range(unmapped(range.trunc()))))
+    pub fn cidr(address: IpAddr, prefix: u8) -> Result<Self, EgressProblem> {
+        let range = IpNet::new(address, prefix).map_err(|_| EgressProblem::Range(address, prefix))?;
+        Ok(Self::to(RuleDestination::Range(unmap_ipv4(range.trunc()))))
     }
 
-    fn to(to: Destination) -> Self {
+    fn to(to: RuleDestination) -> Self {
         Self { to, ports: BTreeSet::from([DEFAULT_PORT]), protocol: Protocol::Tcp }
     }
 
@@ -145,33 +150,33 @@ impl Rule {
         self
     }
 
-    /// Whether it grants a name, which is in the form that [`normalised`] gives.
-    pub(crate) fn names(&self, name: &str) -> bool {
+    /// Whether it grants a name, which is in the form that [`normalise_name`] gives.
+    pub(crate) fn grants_name(&self, name: &str) -> bool {
         match &self.to {
-            Destination::Name(granted) => granted == name,
-            Destination::Below(base) => {
+            RuleDestination::Name(granted) => granted == name,
+            RuleDestination::Below(base) => {
                 name.strip_suffix(base.as_str()).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
             }
-            Destination::Range(_) => false,
+            RuleDestination::Range(_) => false,
         }
     }
 
     /// Whether it grants a single address.
     pub(crate) fn is_one_address(&self) -> bool {
-        matches!(&self.to, Destination::Range(range) if range.prefix_len() == range.max_prefix_len())
+        matches!(&self.to, RuleDestination::Range(range) if range.prefix_len() == range.max_prefix_len())
     }
 
-    pub(crate) fn has(&self, port: u16, transport: Transport) -> bool {
+    pub(crate) fn grants_port(&self, port: u16, transport: Transport) -> bool {
         self.ports.contains(&port) && self.protocol.transport() == transport
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for NetworkRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.to {
-            Destination::Name(name) => write!(f, "{name} port")?,
-            Destination::Below(base) => write!(f, "*.{base} port")?,
-            Destination::Range(range) => write!(f, "{range} port")?,
+            RuleDestination::Name(name) => write!(f, "{name} port")?,
+            RuleDestination::Below(base) => write!(f, "*.{base} port")?,
+            RuleDestination::Range(range) => write!(f, "{range} port")?,
         }
         for (i, port) in self.ports.iter().enumerate() {
             write!(f, "{}{port}", if i == 0 { " " } else { "," })?;
@@ -180,8 +185,8 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The one spelling of a host name: lower case, no dot at its end. `None` for what is no host name, or is an address.
-pub(crate) fn normalised(name: &str) -> Option<String> {
+/// The one spelling of a host name: lower case, no dot at its end. `None` for what is not a host name, or is an address.
+pub(crate) fn normalise_name(name: &str) -> Option<String> {
     let name = name.strip_suffix('.').unwrap_or(name);
     let sane = |label: &str| {
         (1..=63).contains(&label.len())
@@ -195,7 +200,7 @@ pub(crate) fn normalised(name: &str) -> Option<String> {
 }
 
 /// `::ffff:0:0/96` and narrower, as the IPv4 range it means.
-fn unmapped(range: IpNet) -> IpNet {
+fn unmap_ipv4(range: IpNet) -> IpNet {
     if let IpNet::V6(v6) = range
         && let Some(prefix) = v6.prefix_len().checked_sub(96)
         && let Some(address) = v6.network().to_ipv4_mapped()

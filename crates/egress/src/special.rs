@@ -10,25 +10,25 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 /// A block of addresses of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Special {
+pub(crate) struct SpecialBlock {
     /// The narrowest block of that kind: one address where a cloud's metadata is meant.
     pub(crate) block: IpNet,
     /// What such an address is: "a loopback address".
     pub(crate) kind: &'static str,
 }
 
-const METADATA: &str = "the address of a cloud's metadata";
+const METADATA: &str = "a cloud metadata address";
 const PRIVATE: &str = "a private address";
 const LOOPBACK: &str = "a loopback address";
 const UNSPECIFIED: &str = "an address of this host";
 const LINK_LOCAL: &str = "a link-local address";
 const MULTICAST: &str = "a multicast address";
-const DOCUMENTATION: &str = "an address for documentation";
-const PROTOCOLS: &str = "an address of the protocols of the Internet themselves";
+const DOCUMENTATION: &str = "an address reserved for documentation";
+const PROTOCOLS: &str = "an address reserved for Internet protocols";
 const SIX_TO_FOUR: &str = "an address of the 6to4 translation";
-const WRAPPED: &str = "an IPv4 address in the clothes of IPv6";
-const UNASSIGNED: &str = "an address that nobody has";
-const DISCARD: &str = "an address that leads nowhere";
+const WRAPPED: &str = "an IPv4 address written as IPv6";
+const UNASSIGNED: &str = "an unassigned address";
+const DISCARD: &str = "a discard-only address";
 
 /// Narrower blocks before those that hold them: the first one counts.
 const V4: &[([u8; 4], u8, &str)] = &[
@@ -43,7 +43,7 @@ const V4: &[([u8; 4], u8, &str)] = &[
     ([168, 63, 129, 16], 32, METADATA),
     ([0, 0, 0, 0], 8, UNSPECIFIED),
     ([10, 0, 0, 0], 8, PRIVATE),
-    ([100, 64, 0, 0], 10, "an address behind a carrier's translation"),
+    ([100, 64, 0, 0], 10, "a carrier-grade NAT address"),
     ([127, 0, 0, 0], 8, LOOPBACK),
     ([169, 254, 0, 0], 16, LINK_LOCAL),
     ([172, 16, 0, 0], 12, PRIVATE),
@@ -52,7 +52,7 @@ const V4: &[([u8; 4], u8, &str)] = &[
     ([192, 88, 99, 0], 24, SIX_TO_FOUR),
     ([192, 168, 0, 0], 16, PRIVATE),
     // Also what we tell programs: never dialled, or a name could lead back to us.
-    ([198, 18, 0, 0], 15, "an address for tests of networks"),
+    ([198, 18, 0, 0], 15, "an address reserved for network tests"),
     ([198, 51, 100, 0], 24, DOCUMENTATION),
     ([203, 0, 113, 0], 24, DOCUMENTATION),
     ([224, 0, 0, 0], 4, MULTICAST),
@@ -90,18 +90,18 @@ const V6: &[([u16; 8], u8, &str)] = &[
 ];
 
 /// What is special about an address, itself or by the IPv4 address that it means. `None`: it is one of everybody's.
-pub(crate) fn special(address: IpAddr) -> Option<Special> {
+pub(crate) fn special_block(address: IpAddr) -> Option<SpecialBlock> {
     match address {
         IpAddr::V4(v4) => special_v4(v4),
         IpAddr::V6(v6) => {
-            let meant = embedded(v6).and_then(special_v4);
+            let meant = embedded_ipv4(v6).and_then(special_v4);
             // These two are no more than another spelling of an address that may well be public.
             if is_in(v6, Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96) || is_in(v6, NAT64, 96) {
                 return meant;
             }
             let itself = V6.iter().find_map(|&(block, prefix, kind)| {
                 let block = Ipv6Net::new(block.into(), prefix).ok()?;
-                block.contains(&v6).then_some(Special { block: block.into(), kind })
+                block.contains(&v6).then_some(SpecialBlock { block: block.into(), kind })
             });
             itself.or(meant)
         }
@@ -112,7 +112,7 @@ pub(crate) fn special(address: IpAddr) -> Option<Special> {
 const NAT64: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
 
 /// The IPv4 address that is meant by an IPv6 one: where a packet to the one may end up at the other.
-pub(crate) fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+pub(crate) fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let of = |high: u16, low: u16| Some(Ipv4Addr::from_bits((u32::from(high) << 16) | u32::from(low)));
     match address.segments() {
         // Teredo keeps the address of the client, with every bit turned.
@@ -133,10 +133,10 @@ pub(crate) fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-fn special_v4(address: Ipv4Addr) -> Option<Special> {
+fn special_v4(address: Ipv4Addr) -> Option<SpecialBlock> {
     V4.iter().find_map(|&(block, prefix, kind)| {
         let block = Ipv4Net::new(block.into(), prefix).ok()?;
-        block.contains(&address).then_some(Special { block: block.into(), kind })
+        block.contains(&address).then_some(SpecialBlock { block: block.into(), kind })
     })
 }
 

@@ -1,4 +1,4 @@
-//! Packets that nobody listens for: what was tried and cannot go anywhere.
+//! Packets without a listener: what was tried and cannot go anywhere.
 //!
 //! Inside, every address is local, so the kernel refuses a connection to a port that was not granted by itself. A raw socket
 //! sees it do so. (A packet socket would see it too, but the kernel takes milliseconds to close one.)
@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use rustix::net::RecvFlags;
 
-use crate::attempt::{Action, Reason, Verdict};
-use crate::datagrams::receive;
-use crate::engine::Shared;
-use crate::policy::Listens;
+use crate::attempt::{AttemptAction, AttemptVerdict, RefusalReason};
+use crate::broker_loop::BrokerShared;
+use crate::datagrams::receive_datagram;
+use crate::policy::ListenPorts;
 use crate::rule::Transport;
 
 /// So much of a packet is looked at: the longest headers, and the ports behind them.
@@ -23,7 +23,7 @@ const AT_ONCE: usize = 64;
 
 /// A raw socket inside, for one kind of packets, with [`tap_filter`] and, for IPv6, `IPV6_RECVPKTINFO`. It only sees.
 #[derive(Debug)]
-pub struct Tap {
+pub struct PacketTap {
     /// What it sees.
     pub transport: Transport,
     /// IPv6 instead of IPv4.
@@ -32,13 +32,15 @@ pub struct Tap {
     pub socket: OwnedFd,
 }
 
-impl Tap {
+impl PacketTap {
     /// Writes down what was tried. Whether there may be more.
-    pub(crate) fn serve(&self, shared: &Shared, control: &mut [u8], now: Instant) -> bool {
+    pub(crate) fn serve(&self, shared: &BrokerShared, control: &mut [u8], now: Instant) -> bool {
         for _ in 0..AT_ONCE {
             let mut packet = [0; LOOKED_AT as usize];
             let to = if self.is_v6 {
-                let Some(received) = receive(&self.socket, &mut packet, control) else { return false };
+                let Some(received) = receive_datagram(&self.socket, &mut packet, control) else {
+                    return false;
+                };
                 port(&packet, 0).map(|port| SocketAddr::new(received.to, port))
             } else {
                 let Ok((count, _)) = rustix::net::recv(&self.socket, &mut packet, RecvFlags::DONTWAIT) else {
@@ -47,8 +49,8 @@ impl Tap {
                 destination(packet.get(..count).unwrap_or_default())
             };
             if let Some(to) = to {
-                let verdict = Verdict::Refused(Reason::NotGranted);
-                shared.ledger.note(shared.attempt(Action::Reach(self.transport), to, verdict, now));
+                let verdict = AttemptVerdict::Refused(RefusalReason::NotGranted);
+                shared.log.record(shared.attempt(AttemptAction::Reach(self.transport), to, verdict, now));
             }
         }
         true
@@ -68,11 +70,11 @@ fn port(packet: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(port))
 }
 
-/// The filter for a [`Tap`]: the bytes of an array of `struct sock_filter`. It lets the first packet of a connection through, and
+/// The filter for a [`PacketTap`]: the bytes of an array of `struct sock_filter`. It lets the first packet of a connection through, and
 /// datagrams, to ports that are not served; nothing that goes to the loopback addresses, where programs inside talk to each other.
 #[must_use]
-pub fn tap_filter(listens: &Listens, transport: Transport, is_v6: bool) -> Vec<u8> {
-    let mut program = Filter(Vec::new());
+pub fn tap_filter(listens: &ListenPorts, transport: Transport, is_v6: bool) -> Vec<u8> {
+    let mut program = BpfProgram(Vec::new());
     if is_v6 {
         // The packet begins behind the header of IPv6, which is found from the network's header on.
         for (word, skip) in [(24, 7), (28, 5), (32, 3)] {
@@ -80,12 +82,12 @@ pub fn tap_filter(listens: &Listens, transport: Transport, is_v6: bool) -> Vec<u
             program.push(EQUAL, 0, skip, 0);
         }
         program.load(LOAD_WORD, NETWORK_HEADER + 36);
-        program.unless(1);
+        program.accept_unless(1);
         program.push(SET_INDEX, 0, 0, 0);
     } else {
         program.load(LOAD_WORD, 16);
         program.and(0xff00_0000);
-        program.unless(0x7f00_0000);
+        program.accept_unless(0x7f00_0000);
         program.load(LOAD_HEADER_LENGTH, 0);
     }
     match transport {
@@ -93,16 +95,16 @@ pub fn tap_filter(listens: &Listens, transport: Transport, is_v6: bool) -> Vec<u
             // SYN without ACK.
             program.load(LOAD_BYTE_AT, 13);
             program.and(0x12);
-            program.only(0x02);
+            program.accept_only(0x02);
             program.load(LOAD_HALF_AT, 2);
-            listens.streams.iter().for_each(|port| program.unless((*port).into()));
+            listens.streams.iter().for_each(|port| program.accept_unless((*port).into()));
         }
         Transport::Udp => {
             // From a port that is served, it is an answer.
             program.load(LOAD_HALF_AT, 0);
-            listens.datagrams.iter().for_each(|port| program.unless((*port).into()));
+            listens.datagrams.iter().for_each(|port| program.accept_unless((*port).into()));
             program.load(LOAD_HALF_AT, 2);
-            listens.datagrams.iter().for_each(|port| program.unless((*port).into()));
+            listens.datagrams.iter().for_each(|port| program.accept_unless((*port).into()));
         }
     }
     program.push(RETURN, 0, 0, LOOKED_AT);
@@ -110,7 +112,7 @@ pub fn tap_filter(listens: &Listens, transport: Transport, is_v6: bool) -> Vec<u
 }
 
 /// A classic BPF program (linux/filter.h).
-struct Filter(Vec<u8>);
+struct BpfProgram(Vec<u8>);
 
 const LOAD_WORD: u16 = 0x20;
 /// From the index on.
@@ -125,7 +127,7 @@ const RETURN: u16 = 0x06;
 /// Where a filter finds the header of IP, wherever the packet begins (`SKF_NET_OFF`).
 const NETWORK_HEADER: u32 = 0xfff0_0000;
 
-impl Filter {
+impl BpfProgram {
     fn push(&mut self, code: u16, if_true: u8, if_false: u8, value: u32) {
         self.0.extend_from_slice(&code.to_ne_bytes());
         self.0.extend_from_slice(&[if_true, if_false]);
@@ -141,13 +143,13 @@ impl Filter {
     }
 
     /// Ends with nothing if what was loaded is `value`.
-    fn unless(&mut self, value: u32) {
+    fn accept_unless(&mut self, value: u32) {
         self.push(EQUAL, 0, 1, value);
         self.push(RETURN, 0, 0, 0);
     }
 
     /// Ends with nothing if what was loaded is not `value`.
-    fn only(&mut self, value: u32) {
+    fn accept_only(&mut self, value: u32) {
         self.push(EQUAL, 1, 0, value);
         self.push(RETURN, 0, 0, 0);
     }
@@ -173,7 +175,7 @@ mod tests {
     #[test]
     fn filters_are_whole_instructions_and_fit_into_the_kernel() {
         let ports = (1..=128).collect();
-        let listens = Listens { streams: ports, datagrams: (1..=128).collect() };
+        let listens = ListenPorts { streams: ports, datagrams: (1..=128).collect() };
         for transport in [Transport::Tcp, Transport::Udp] {
             for is_v6 in [false, true] {
                 let filter = tap_filter(&listens, transport, is_v6);

@@ -1,4 +1,4 @@
-//! Names that are data. Whoever serves a domain sees every name below it that is asked for, so a wildcard is a letter box.
+//! Names that carry data. The server of a domain sees every name below it that is looked up, so a wildcard is a way out for data.
 //!
 //! What a name can carry is estimated and bounded: words cost little, digits and random letters as much as they can hold. A
 //! random part is let through up to the 32 letters that clouds put there (`3f2a….r2.cloudflarestorage.com`), words up to the
@@ -100,23 +100,23 @@ fn parts(label: &str) -> impl Iterator<Item = &str> {
     label.split(move |letter| !is_uuid && matches!(letter, '-' | '_')).filter(|part| !part.is_empty())
 }
 
-struct Weight {
+struct LabelWeight {
     tenths: usize,
     random: bool,
 }
 
-fn weigh(part: &str) -> Weight {
+fn weigh(part: &str) -> LabelWeight {
     let word = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let digits = part.len() - word.len();
     let letters = part.len();
     if word.is_empty() {
-        return Weight { tenths: letters * cost::DIGIT, random: letters > 4 };
+        return LabelWeight { tenths: letters * cost::DIGIT, random: letters > 4 };
     }
     // `api`, `s3`, `bucket2024`: what is this short, or reads like this, is not random by itself.
     let spelled = word.bytes().all(|byte| byte.is_ascii_lowercase());
     if spelled && digits <= 4 && (word.len() <= 3 || is_like_words(word)) {
         let each = if word.len() <= 3 { cost::LETTER } else { cost::OF_A_WORD };
-        return Weight { tenths: word.len() * each + digits * cost::DIGIT, random: false };
+        return LabelWeight { tenths: word.len() * each + digits * cost::DIGIT, random: false };
     }
     let each = if part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
         cost::HEX
@@ -125,7 +125,7 @@ fn weigh(part: &str) -> Weight {
     } else {
         cost::LETTER_OR_DIGIT
     };
-    Weight { tenths: letters * each, random: true }
+    LabelWeight { tenths: letters * each, random: true }
 }
 
 /// Letters that often follow each letter, from `a` on: 93 of 100 pairs in the documentation of programs. Of all pairs that there
@@ -185,12 +185,12 @@ fn reads_as_text(part: &str) -> bool {
         })
     };
     let long = part.len() >= LONG_ENOUGH;
-    (long && (is_text(grouped(part, 16, 4)) || is_text(grouped(part, 32, 5))))
+    (long && (is_text(group_bits(part, 16, 4)) || is_text(group_bits(part, 32, 5))))
         || (part.len() >= 12 && is_text(decimal(part)))
 }
 
 /// Bytes from letters of so many bits each. A byte that is not complete at the end is left out.
-fn grouped(part: &str, radix: u32, bits: u32) -> Option<Vec<u8>> {
+fn group_bits(part: &str, radix: u32, bits: u32) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(part.len());
     let (mut held, mut count) = (0_u32, 0);
     for letter in part.bytes() {

@@ -3,7 +3,7 @@
 //! ```text
 //! confine [--read PATH]... [--write PATH]... [--forbid PATH]... [--env NAME=VALUE]... [--allow-env PATTERN]...
 //!         [--host NAME[:PORT[:PROTOCOL]]]... [--cidr ADDRESS/PREFIX:PORT]... [--resolve NAME:PORT:ADDRESS:PORT]...
-//!         [--resolver ADDRESS] [--audit off|violations|full] [--memory BYTES] [--processes N] [--cpu PERCENT] [--timeout SECONDS] [--profile NAME] -- PROGRAM [ARGUMENT]...
+//!         [--resolver ADDRESS] [--observe_level off|violations|full] [--memory BYTES] [--processes N] [--cpu PERCENT] [--timeout SECONDS] [--profile NAME] -- PROGRAM [ARGUMENT]...
 //! ```
 #![allow(clippy::print_stderr)]
 
@@ -11,8 +11,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use skillsandbox_enforcer::egress::{Protocol, Rule};
-use skillsandbox_enforcer::{Audit, Command, Input, Observed, Observer, Plan, Profile, Status};
+use skillsandbox_enforcer::egress::{NetworkRule, Protocol};
+use skillsandbox_enforcer::{
+    Command, CommandStatus, ObserveLevel, ObservedEvent, Observer, Plan, Profile, StdinMode,
+};
 
 fn main() -> ExitCode {
     match run() {
@@ -26,7 +28,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<u8, Box<dyn std::error::Error>> {
     let mut plan = Plan::builder();
-    let mut audit = Audit::Violations;
+    let mut observe_level = ObserveLevel::Violations;
     let mut arguments = std::env::args_os().skip(1);
     let program = loop {
         let option = arguments.next().ok_or("no program given")?;
@@ -54,9 +56,9 @@ fn run() -> Result<u8, Box<dyn std::error::Error>> {
                 let (name, port, to) = (next()?.to_owned(), next()?.parse()?, next()?.parse()?);
                 plan.pin(name, port, to)
             }
-            Some("--audit") => {
+            Some("--observe") => {
                 let name = text()?;
-                audit = Audit::ALL
+                observe_level = ObserveLevel::ALL
                     .into_iter()
                     .find(|level| level.name() == name)
                     .ok_or("off, violations or full")?;
@@ -75,8 +77,9 @@ fn run() -> Result<u8, Box<dyn std::error::Error>> {
             _ => return Err(format!("unknown option {}", option.display()).into()),
         };
     };
-    let mut command = Command::new(program).args(arguments).stdin(Input::Inherited).audit(audit);
-    if audit == Audit::Full {
+    let mut command =
+        Command::new(program).args(arguments).stdin(StdinMode::Inherited).observe_level(observe_level);
+    if observe_level == ObserveLevel::Full {
         command = command.observer(Arc::new(Printer));
     }
     let outcome = plan.build()?.spawn(&command)?.wait()?;
@@ -87,24 +90,24 @@ fn run() -> Result<u8, Box<dyn std::error::Error>> {
         eprintln!("confine: {attempt}");
     }
     Ok(match outcome.status {
-        Status::Exited(code) => u8::try_from(code).unwrap_or(255),
-        Status::Signalled(signal) => 128 + u8::try_from(signal).unwrap_or(0),
+        CommandStatus::Exited(code) => u8::try_from(code).unwrap_or(255),
+        CommandStatus::Signalled(signal) => 128 + u8::try_from(signal).unwrap_or(0),
     })
 }
 
-/// With `--audit full`: everything, as it happens.
+/// With `--observe_level full`: everything, as it happens.
 struct Printer;
 
 impl Observer for Printer {
-    fn observed(&self, observed: &Observed) {
+    fn observed(&self, observed: &ObservedEvent) {
         let who = observed.actor.as_ref().map(|actor| (actor.pid, actor.inner_pid, actor.binary.as_deref()));
         eprintln!("confine: {who:?} {:?}", observed.tried);
     }
 }
 
-fn host(text: &str) -> Result<Rule, Box<dyn std::error::Error>> {
+fn host(text: &str) -> Result<NetworkRule, Box<dyn std::error::Error>> {
     let mut parts = text.split(':');
-    let mut rule = Rule::domain(parts.next().unwrap_or_default())?;
+    let mut rule = NetworkRule::domain(parts.next().unwrap_or_default())?;
     if let Some(port) = parts.next() {
         rule = rule.ports([port.parse()?]);
     }
@@ -116,8 +119,8 @@ fn host(text: &str) -> Result<Rule, Box<dyn std::error::Error>> {
     }))
 }
 
-fn range(text: &str) -> Result<Rule, Box<dyn std::error::Error>> {
+fn range(text: &str) -> Result<NetworkRule, Box<dyn std::error::Error>> {
     let (range, port) = text.rsplit_once(':').ok_or("--cidr takes ADDRESS/PREFIX:PORT")?;
     let (address, prefix) = range.split_once('/').ok_or("--cidr takes ADDRESS/PREFIX:PORT")?;
-    Ok(Rule::cidr(address.parse()?, prefix.parse()?)?.ports([port.parse()?]))
+    Ok(NetworkRule::cidr(address.parse()?, prefix.parse()?)?.ports([port.parse()?]))
 }

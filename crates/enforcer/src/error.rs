@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::layer::Layer;
+use crate::layers::Layer;
 
 /// Why a run did not start. Nothing was executed.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +28,7 @@ pub enum Error {
     /// The program is there, and cannot be started.
     #[error("{0}")]
     Program(String),
-    /// A wall could not be put up, so there is nothing behind it.
+    /// A layer is not available, so nothing was executed.
     #[error("the {layer} layer is not available: {step}: {source}{}", cure_line(cure.as_deref()))]
     Layer {
         /// Which one.
@@ -40,8 +40,8 @@ pub enum Error {
         /// What to do about it, where that is known.
         cure: Option<String>,
     },
-    /// All places for runs are taken.
-    #[error("{0} runs are going on, which is as many as may: wait for one to end")]
+    /// All slots for runs are taken.
+    #[error("{0} runs are going on, which is the limit: wait for one to end")]
     Busy(usize),
     /// The launching program itself lacks something: descriptors, memory, threads.
     #[error("cannot {what}: {source}")]
@@ -88,10 +88,10 @@ pub enum PlanProblem {
         forbidden: PathBuf,
     },
     /// The skill could create what it must not have.
-    #[error("{} is forbidden and does not exist, and the folder it would be in may be written: it could not be kept out. Create it, or grant less", .0.display())]
+    #[error("{} is forbidden and does not exist, but its folder may be written, so the run could create it. Create it first, or grant less", .0.display())]
     ForbiddenCouldBeMade(PathBuf),
     /// A working directory that does not exist inside.
-    #[error("the working directory {} is in no grant", .0.display())]
+    #[error("the working directory {} is not in a grant", .0.display())]
     WorkdirNotGranted(PathBuf),
     /// A name that no variable can have.
     #[error("{0:?} cannot be the name of a variable")]
@@ -101,7 +101,7 @@ pub enum PlanProblem {
     ZeroLimit(&'static str),
     /// A destination that cannot be granted.
     #[error(transparent)]
-    Egress(#[from] skillsandbox_egress::Problem),
+    Egress(#[from] skillsandbox_egress::EgressProblem),
     /// A layer without which there is no sandbox.
     #[error("the {0} layer cannot be best-effort: without it there is no sandbox")]
     NotWaivable(Layer),

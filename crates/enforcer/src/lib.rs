@@ -15,20 +15,20 @@
 //! # From a plan to an outcome
 //!
 //! A [`Plan`] says what is wanted. [`Plan::spawn`] looks up its paths and compiles what it needs in this process, makes a child in
-//! new namespaces, and lets it put up the walls ([`Layer`], in the order of [`Layer::ALL`]) before it executes the command. A
-//! [`Running`] command is watched by a thread of its own, which is also the one that the kernel ties its life to. Its
-//! [`Outcome`] says how it ended and what held it.
+//! new namespaces, and lets it put the layers in place ([`Layer`], in the order of [`Layer::ALL`]) before it executes the command. A
+//! [`RunningCommand`] is watched by a thread of its own, which is also the one that the kernel ties its life to. Its
+//! [`RunOutcome`] says how it ended and what held it.
 //!
 //! # It refuses rather than weakens
 //!
 //! A layer that is missing is an [`Error::Layer`], with the step that failed and the cure where one is known, and nothing was
 //! executed. [`PlanBuilder::best_effort`] can waive the cgroup, Landlock and seccomp layers, each by name;
-//! [`Outcome::waived`] then says what was missing and why. [`Support::probe`] finds out beforehand, by trying.
+//! [`RunOutcome::waived`] then says what was missing and why. [`HostSupport::probe`] finds out beforehand, by trying.
 //!
 //! # The network
 //!
 //! Nothing leads out of a run's network namespace. [`PlanBuilder::egress`] lets it reach destinations by name or address: see [`egress`] and
-//! `docs/network.md`. [`Outcome::network`] has what was tried.
+//! `docs/network.md`. [`RunOutcome::network`] has what was tried.
 //!
 //! # What it does not protect
 //!
@@ -42,7 +42,7 @@
 //! - Facts about the host that every process may read: its kernel, its processors, its load (`/proc`).
 //! - Time: side channels.
 //! - Limits without a cgroup hold programs that mean no harm: one that does can hold memory that a supervisor does not see
-//!   (`docs/THREAT-MODEL.md`). [`Outcome::mechanism`] says which it was.
+//!   (`docs/THREAT-MODEL.md`). [`RunOutcome::mechanism`] says which it was.
 //!
 //! # Kernel
 //!
@@ -52,64 +52,78 @@
 //! # Features
 //!
 //! - `systemd`: asks systemd's user manager for a cgroup where none is delegated.
+//!
+//! # Inside
+//!
+//! ```text
+//!  plan/: Plan, Command ──► program/: which program, what it needs ──► prepare/: grants as they are here, everything a child needs
+//!                                                                         │
+//!    launching program: supervise/, a thread a run                        ▼
+//!    ├─ launch.rs: clone3, receives the report   child/, the init: namespaces, mounts, loopback ──► the command's process: cgroup, fds,
+//!    ├─ tree_watch.rs, cgroup/: limits             └─ layers/lifetime.rs: reaps, ends with it          rlimits, caps, no_new_privs, Landlock, seccomp, exec
+//!    ├─ observe/: notify_listener.rs, a thread that receives notifications of calls and answers them (refusals.rs, destinations.rs)
+//!    │     ──► record_queue.rs ──► reporter.rs, a thread that judges them (path_verdicts.rs) and tells the Observer;
+//!    │     path_resolver.rs resolves a path before its caller goes on
+//!    ├─ egress::Broker: serves the sockets of layers/network.rs
+//!    └─ cgroup/orphan_reaper.rs: removes cgroups should this program be killed ──► RunOutcome
+//! ```
+//!
+//! - `plan/` is what is wanted. `plan/resolve.rs` is pure: what a plan gets on a host; `plan/inspect.rs` is a plan as it would be
+//!   carried out here.
+//! - `prepare/` runs in the launching program, where memory may be allocated and errors have words; `child/` runs between `clone3` and
+//!   `exec`, where only kernel calls may be made. `child/mod.rs` is the order of the layers, read from top to bottom.
+//!   `child/step.rs` names every step, because a child can only report a number.
+//! - `layers/` has one file a layer: `prepare` in the launching program, `apply` in the child.
+//! - `supervise/` starts a run, watches it and ends it. `observe/` sees what it tries.
+//! - `sys/` is the only unsafe code: small functions, one call each.
+//! - `seccomp/groups/` are tables with a reason for every group of calls; `docs/seccomp.md` and the compiled filters are made from
+//!   them.
+//! - `support/` tries each layer in a throw-away child; `cures/` is a table of what to do.
+//! - `tests/probe` of the repository attacks it: its `tests/control.rs` shows that each technique works without a sandbox,
+//!   `tests/escape.rs` that none does in it.
+//!
+//! Enums that others match (verdicts, levels, layers, ends) are closed sets: a new variant is a compile error wherever it is matched.
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 
-mod auditing;
-mod capture;
 mod cgroup;
 mod child;
-mod closer;
-#[cfg(test)]
-mod cost;
 mod cures;
-mod destinations;
 mod error;
-mod executable;
-mod grants;
-mod inspect;
-mod janitor;
-mod launch;
-mod layer;
 mod layers;
-mod limits;
 mod observe;
-mod outcome;
-mod places;
 mod plan;
 mod prepare;
 mod program;
-mod refusals;
-mod resolve;
-mod running;
 mod seccomp;
-mod step;
-mod supervisor;
+mod supervise;
 mod support;
 mod sys;
-mod watch;
 
-/// What may be reached: rules, what an attempt is, and who is told of it.
+/// What may be reached: rules, attempts, and their observer.
 pub use skillsandbox_egress as egress;
 
-pub use cgroup::{Mechanism, Usage};
+pub use cgroup::{LimitMechanism, ResourceUsage};
 pub use cures::Cure;
 pub use error::{Error, PlanProblem};
-pub use inspect::{GrantedPath, Inspection, NeededPath, PathAccess, PathLink, PathSource};
-pub use layer::Layer;
+pub use layers::Layer;
 pub use layers::env::EnvironmentCounts;
-pub use limits::Limits;
-pub use observe::{Access, Actor, Audit, Execution, FileAccess, Observed, Observer, Operation, Tried};
-pub use outcome::{Captured, End, Limit, LimitHit, Outcome, Status};
-pub use places::Places;
-pub use plan::{Command, Input, Output, Plan, PlanBuilder};
-pub use refusals::RefusedCall;
-pub use resolve::{Resolution, Resolved, Standing};
-pub use running::{Killer, Running};
-pub use seccomp::{CompileError, Judgement, Profile, UnknownProfile};
+pub use observe::{
+    AccessVerdict, Actor, Execution, FileAccess, ObserveLevel, ObservedAction, ObservedEvent,
+    ObservedOperation, Observer, RefusedCall,
+};
+pub use plan::{
+    Command, GrantedPath, LayerResolution, LayerStanding, NeededPath, OutputMode, PathAccess, PathLink,
+    PathSource, Plan, PlanBuilder, PlanInspection, PlanResolution, RunLimits, StdinMode,
+};
+pub use seccomp::{CompileError, Profile, SyscallVerdict, UnknownProfile};
+pub use supervise::{
+    CapturedOutput, CommandStatus, LimitHit, LimitKind, RunEnd, RunKiller, RunOutcome, RunSlots,
+    RunningCommand,
+};
 pub use support::{
-    Check, CheckResult, Container, Facts, KernelKind, LayerSupport, Limiting, Observation, State, Support,
-    Trial,
+    Container, HostCheck, HostCheckResult, HostFacts, HostSupport, KernelKind, LayerState, LayerSupport,
+    LimitFacts, ObserveSupport, TrialRun,
 };
 
 #[cfg(doctest)]

@@ -6,7 +6,7 @@ mod common;
 use std::time::Duration;
 
 use common::{Folder, plan};
-use skillsandbox_enforcer::{Command, Error, Places};
+use skillsandbox_enforcer::{Command, Error, RunSlots};
 
 #[test]
 fn sixty_four_at_once_do_not_mix() {
@@ -39,7 +39,7 @@ fn sixty_four_at_once_do_not_mix() {
 
 #[test]
 fn row_118_places_bound_the_runs_at_a_time() {
-    let places = Places::new(2);
+    let places = RunSlots::new(2);
     let plan = plan().build().unwrap();
     let sleep = Command::new("/bin/sleep").arg("20");
     let first = places.spawn(&plan, &sleep).unwrap();

@@ -18,7 +18,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 use serde_json::{Value, json};
-use skillsandbox_enforcer::{Command, Error, Output, Plan, Support};
+use skillsandbox_enforcer::{Command, Error, HostSupport, OutputMode, Plan};
 
 const FILTER: &str = "SKILLSANDBOX_TEST_FILTER";
 const FOLDER: &str = "SKILLSANDBOX_TEST_FOLDER";
@@ -85,11 +85,11 @@ fn look_and_run() {
     if std::env::var_os(LANDLOCKED).is_some() {
         landlocked();
     }
-    let support = Support::probe();
+    let support = HostSupport::probe();
     let plan = Plan::builder().write(&folder).build().unwrap();
     let marker = folder.join("marker");
     let command = Command::new("/bin/sh").args(["-c", &format!("echo ran > {}", marker.display())]);
-    let run = plan.spawn(&command.stdout(Output::Discarded));
+    let run = plan.spawn(&command.stdout(OutputMode::Discarded));
     let run = match run {
         Ok(running) => json!({ "ended": running.wait().unwrap().success() }),
         Err(Error::Layer { layer, step, source, cure }) => {
@@ -433,7 +433,7 @@ fn inside_a_sandbox_of_our_own_the_cure_is_to_start_from_outside() {
     assert_eq!(report["support"]["facts"]["is_own_sandbox"], true, "{report:#}");
     assert_eq!(report["ready"], false, "{report:#}");
     let cure = report["run"]["cure"].as_str().unwrap_or_else(|| panic!("{report:#}"));
-    assert!(cure.contains("cannot start another inside itself"), "{cure}");
+    assert!(cure.contains("cannot start another one inside"), "{cure}");
     assert!(!folder.path().join("marker").exists());
 }
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use skillsandbox_enforcer::{
-    Command, Error, Inspection, Layer, PathAccess, PathSource, Plan, PlanProblem, Profile,
+    Command, Error, Layer, PathAccess, PathSource, Plan, PlanInspection, PlanProblem, Profile,
 };
 
 fn folder() -> tempfile::TempDir {
@@ -33,7 +33,10 @@ fn picture(folder: &Path) -> Vec<String> {
     lines
 }
 
-fn granted<'a>(inspection: &'a Inspection, path: &Path) -> Option<&'a skillsandbox_enforcer::GrantedPath> {
+fn granted<'a>(
+    inspection: &'a PlanInspection,
+    path: &Path,
+) -> Option<&'a skillsandbox_enforcer::GrantedPath> {
     inspection.grants.iter().find(|grant| grant.path == path)
 }
 

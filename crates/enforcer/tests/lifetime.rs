@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use common::{Folder, plan, sh};
-use skillsandbox_enforcer::{Command, End, Input, Limit, Output, Status};
+use skillsandbox_enforcer::{Command, CommandStatus, LimitKind, OutputMode, RunEnd, StdinMode};
 
 /// Daemons of every kind, each of which writes into a file of its own as long as it lives, and a command that waits.
 const BROOD: &str = "beat() { trap '' TERM INT HUP; while :; do echo $1 >> \"$DIR/$1\"; sleep 0.02; done; }; \
@@ -72,9 +72,9 @@ fn row_113_a_timeout_ends_the_whole_tree_and_says_so() {
     let folder = Folder::new();
     let (plan, command) = brood(&folder);
     let outcome = common::run(plan.timeout(Duration::from_millis(700)), &command);
-    assert_eq!(outcome.end, End::Timeout);
-    assert_eq!(outcome.status, Status::Signalled(9));
-    assert!(outcome.limits_hit.iter().any(|hit| hit.limit == Limit::Timeout), "{outcome:?}");
+    assert_eq!(outcome.end, RunEnd::Timeout);
+    assert_eq!(outcome.status, CommandStatus::Signalled(9));
+    assert!(outcome.limits_hit.iter().any(|hit| hit.limit == LimitKind::Timeout), "{outcome:?}");
     assert!(outcome.duration >= Duration::from_millis(700));
     assert_dead(&folder.path());
     assert_eq!(traces(), Vec::<PathBuf>::new());
@@ -84,13 +84,13 @@ fn row_113_a_timeout_ends_the_whole_tree_and_says_so() {
 fn killing_ends_the_whole_tree() {
     let folder = Folder::new();
     let (plan, command) = brood(&folder);
-    let mut running = plan.build().unwrap().spawn(&command.stdout(Output::Piped)).unwrap();
+    let mut running = plan.build().unwrap().spawn(&command.stdout(OutputMode::Piped)).unwrap();
     wait_for_ready(running.stdout().unwrap());
     let killer = running.killer();
     let thread = std::thread::spawn(move || killer.kill());
     let outcome = running.wait().unwrap();
     thread.join().unwrap();
-    assert_eq!(outcome.end, End::Killed);
+    assert_eq!(outcome.end, RunEnd::Killed);
     assert_dead(&folder.path());
     assert_eq!(traces(), Vec::<PathBuf>::new());
 }
@@ -99,7 +99,7 @@ fn killing_ends_the_whole_tree() {
 fn dropping_the_handle_ends_the_whole_tree() {
     let folder = Folder::new();
     let (plan, command) = brood(&folder);
-    let mut running = plan.build().unwrap().spawn(&command.stdout(Output::Piped)).unwrap();
+    let mut running = plan.build().unwrap().spawn(&command.stdout(OutputMode::Piped)).unwrap();
     wait_for_ready(running.stdout().unwrap());
     drop(running);
     assert_dead(&folder.path());
@@ -111,7 +111,7 @@ fn the_end_of_the_command_ends_what_it_left_behind() {
     let folder = Folder::new();
     let (plan, _) = brood(&folder);
     let outcome = sh(plan, &BROOD.replace("wait; sleep 100", "exit 7"));
-    assert_eq!((outcome.end, outcome.status), (End::Itself, Status::Exited(7)));
+    assert_eq!((outcome.end, outcome.status), (RunEnd::Itself, CommandStatus::Exited(7)));
     assert_dead(&folder.path());
     assert_eq!(traces(), Vec::<PathBuf>::new());
 }
@@ -194,24 +194,26 @@ fn a_thread_that_ends_does_not_take_the_run_with_it() {
 #[test]
 fn the_end_is_told_as_it_was() {
     for (script, status) in [
-        ("exit 0", Status::Exited(0)),
-        ("exit 3", Status::Exited(3)),
-        ("exit 255", Status::Exited(255)),
-        ("kill -TERM $$", Status::Signalled(15)),
-        ("kill -SEGV $$", Status::Signalled(11)),
-        ("kill -KILL $$", Status::Signalled(9)),
-        ("kill -9 1; kill -TERM 1; kill -STOP 1; exit 4", Status::Exited(4)),
+        ("exit 0", CommandStatus::Exited(0)),
+        ("exit 3", CommandStatus::Exited(3)),
+        ("exit 255", CommandStatus::Exited(255)),
+        ("kill -TERM $$", CommandStatus::Signalled(15)),
+        ("kill -SEGV $$", CommandStatus::Signalled(11)),
+        ("kill -KILL $$", CommandStatus::Signalled(9)),
+        ("kill -9 1; kill -TERM 1; kill -STOP 1; exit 4", CommandStatus::Exited(4)),
     ] {
         let outcome = sh(plan(), script);
-        assert_eq!((outcome.status, outcome.end), (status, End::Itself), "{script}");
+        assert_eq!((outcome.status, outcome.end), (status, RunEnd::Itself), "{script}");
         assert!(outcome.limits_hit.is_empty(), "{script}");
     }
 }
 
 #[test]
 fn pipes_work_both_ways() {
-    let command =
-        Command::new("/bin/cat").stdin(Input::Piped).stdout(Output::Piped).stderr(Output::Discarded);
+    let command = Command::new("/bin/cat")
+        .stdin(StdinMode::Piped)
+        .stdout(OutputMode::Piped)
+        .stderr(OutputMode::Discarded);
     let mut running = plan().build().unwrap().spawn(&command).unwrap();
     let (mut to, mut from) = (running.stdin().unwrap(), running.stdout().unwrap());
     let data: Vec<u8> = (0..300_000_u32).map(|number| (number % 251) as u8).collect();
@@ -240,8 +242,8 @@ fn row_117_captured_output_is_bounded() {
         assert_eq!(captured.total, total);
         assert!(captured.is_truncated());
     }
-    assert!(outcome.limits_hit.iter().any(|hit| hit.limit == Limit::Output));
-    assert_eq!(outcome.end, End::Itself);
+    assert!(outcome.limits_hit.iter().any(|hit| hit.limit == LimitKind::Output));
+    assert_eq!(outcome.end, RunEnd::Itself);
 }
 
 #[test]

@@ -11,8 +11,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use common::plan;
-use skillsandbox_enforcer::egress::{Action, Attempt, Protocol, Rule, Transport, Verdict};
-use skillsandbox_enforcer::{Command, End, Observed, Observer, Outcome, PlanBuilder};
+use skillsandbox_enforcer::egress::{
+    Attempt, AttemptAction, AttemptVerdict, NetworkRule, Protocol, Transport,
+};
+use skillsandbox_enforcer::{Command, ObservedEvent, Observer, PlanBuilder, RunEnd, RunOutcome};
 
 /// Needed by every attack here.
 const PYTHON: &str = "/usr/bin/python3";
@@ -24,11 +26,11 @@ fn python(script: &str) -> Command {
 
 /// One name on one port, which leads nowhere.
 fn granted() -> PlanBuilder {
-    plan().egress(Rule::domain("api.weather.test").unwrap().ports([443]).protocol(Protocol::Https))
+    plan().egress(NetworkRule::domain("api.weather.test").unwrap().ports([443]).protocol(Protocol::Https))
 }
 
 /// Runs an attack that is to be ended by its time limit. Waits far longer than that before it says that it was not.
-fn ended(plan: PlanBuilder, command: &Command) -> Outcome {
+fn ended(plan: PlanBuilder, command: &Command) -> RunOutcome {
     let running = plan.build().unwrap().spawn(&command.clone().captured(1 << 20)).unwrap();
     let deadline = Instant::now() + Duration::from_secs(30);
     while !running.is_finished() {
@@ -82,7 +84,7 @@ while True:
 ";
     for plan in [granted(), plan()] {
         let outcome = ended(plan.timeout(Duration::from_secs(3)), &python(script));
-        assert_eq!(outcome.end, End::Timeout, "{}", outcome.stderr.text());
+        assert_eq!(outcome.end, RunEnd::Timeout, "{}", outcome.stderr.text());
         assert!(!outcome.network.attempts.is_empty(), "it did try");
     }
 }
@@ -103,14 +105,14 @@ fn sink() -> (SocketAddr, JoinHandle<Vec<u8>>) {
 
 /// `api.weather.test:8443` over TCP, which is this address outside.
 fn leading_to(address: SocketAddr) -> PlanBuilder {
-    plan().egress(Rule::domain("api.weather.test").unwrap().ports([8443])).pin(
+    plan().egress(NetworkRule::domain("api.weather.test").unwrap().ports([8443])).pin(
         "api.weather.test",
         8443,
         address,
     )
 }
 
-fn attack(plan: PlanBuilder, script: &str) -> Outcome {
+fn attack(plan: PlanBuilder, script: &str) -> RunOutcome {
     let outcome = common::run(plan, &python(script));
     assert!(outcome.success(), "{outcome:?}\n{}", outcome.stderr.text());
     outcome
@@ -157,7 +159,7 @@ for family, kind, protocol in (40, 1, 0), (2, 2, 136), (2, 1, 132), (2, 2, 1), (
     tried(f'socket {family} {kind} {protocol}', lambda: socket.socket(family, kind, protocol), 'EPERM', 'EAFNOSUPPORT', 'EPROTONOSUPPORT')
 print('all tried')
 ";
-    let udp = Rule::domain("time.test").unwrap().ports([5000]).protocol(Protocol::Udp);
+    let udp = NetworkRule::domain("time.test").unwrap().ports([5000]).protocol(Protocol::Udp);
     let outcome = attack(leading_to("127.0.0.1:9".parse().unwrap()).egress(udp), script);
     assert_eq!(outcome.stdout.text(), "all tried\n");
 }
@@ -179,7 +181,8 @@ socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b'x', ('ff05::2', 1237)
             let is_it = |one: &&Attempt| one.address == Some(to.ip()) && one.port == to.port();
             let found = outcome.network.attempts.iter().find(is_it);
             found.is_some_and(|one| {
-                one.action == Action::Reach(Transport::Udp) && matches!(one.verdict, Verdict::Refused(_))
+                one.action == AttemptAction::Reach(Transport::Udp)
+                    && matches!(one.verdict, AttemptVerdict::Refused(_))
             })
         };
         assert!(seen("239.1.2.3:1900"), "{:?}", outcome.network);
@@ -208,9 +211,9 @@ socket.create_connection(('api.weather.test', 8443)).sendall(b'secret')
 ";
     let outcome = attack(leading_to(address), script);
     assert_eq!(sink.join().unwrap(), b"secret");
-    let sent = outcome.network.attempts.iter().find(|one| one.action == Action::Reach(Transport::Tcp));
+    let sent = outcome.network.attempts.iter().find(|one| one.action == AttemptAction::Reach(Transport::Tcp));
     assert_eq!(sent.map(|one| one.sent), Some(6), "{} others", outcome.network.attempts.len());
-    assert!(outcome.network.untold > 0);
+    assert!(outcome.network.unrecorded > 0);
 }
 
 /// An observer is the embedding program's code. Its mistakes end neither the run nor the record.
@@ -218,7 +221,7 @@ socket.create_connection(('api.weather.test', 8443)).sendall(b'secret')
 fn an_observer_that_panics_ends_nothing() {
     struct Panics;
     impl Observer for Panics {
-        fn observed(&self, _: &Observed) {
+        fn observed(&self, _: &ObservedEvent) {
             panic!("an observer's own mistake");
         }
     }
@@ -235,7 +238,7 @@ except OSError: pass
         let command = python(script).observer(Arc::new(Panics)).captured(1 << 20);
         let outcome = plan.build().unwrap().spawn(&command).unwrap().wait().unwrap();
         assert!(outcome.success(), "{}", outcome.stderr.text());
-        let refused = |one: &&Attempt| matches!(one.verdict, Verdict::Refused(_));
+        let refused = |one: &&Attempt| matches!(one.verdict, AttemptVerdict::Refused(_));
         assert!(outcome.network.attempts.iter().filter(refused).count() >= 2, "{:?}", outcome.network);
     }
     assert_eq!(sink.join().unwrap(), b"hello");
@@ -274,5 +277,5 @@ os._exit(0)
 ";
     let outcome = attack(granted(), script);
     let count = |action| outcome.network.attempts.iter().filter(|one| one.action == action).count();
-    assert_eq!((count(Action::Reach(Transport::Udp)), count(Action::LookUp)), (150, 150));
+    assert_eq!((count(AttemptAction::Reach(Transport::Udp)), count(AttemptAction::LookUp)), (150, 150));
 }

@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use skillsandbox_enforcer::{
-    Access, Audit, Command, End, Execution, FileAccess, Observed, Observer, Operation, Outcome, Plan,
-    PlanBuilder, Status, Tried,
+    AccessVerdict, Command, CommandStatus, Execution, FileAccess, ObserveLevel, ObservedAction,
+    ObservedEvent, ObservedOperation, Observer, Plan, PlanBuilder, RunEnd, RunOutcome,
 };
 
 #[derive(Default)]
 struct Notes {
-    observed: Mutex<Vec<Observed>>,
+    observed: Mutex<Vec<ObservedEvent>>,
     /// How long it takes to write the first one down.
     slowness: Duration,
 }
 
 impl Observer for Notes {
-    fn observed(&self, observed: &Observed) {
+    fn observed(&self, observed: &ObservedEvent) {
         let mut notes = self.observed.lock().unwrap();
         if notes.is_empty() {
             std::thread::sleep(self.slowness);
@@ -32,7 +32,7 @@ fn plan() -> PlanBuilder {
     Plan::builder().env("LANG", "C.UTF-8").timeout(Duration::from_mins(1))
 }
 
-fn run(plan: PlanBuilder, command: Command) -> (Outcome, Vec<Observed>) {
+fn run(plan: PlanBuilder, command: Command) -> (RunOutcome, Vec<ObservedEvent>) {
     let notes = Arc::new(Notes::default());
     let command = command.observer(Arc::clone(&notes) as Arc<dyn Observer>).captured(1 << 20);
     let outcome = plan.build().unwrap().spawn(&command).unwrap().wait().unwrap();
@@ -44,23 +44,25 @@ fn python(script: &str) -> Command {
     Command::new("python3").args(["-c", script])
 }
 
-fn files(observed: &[Observed]) -> Vec<&FileAccess> {
-    let file = |observed: &Observed| matches!(observed.tried, Tried::File(_));
+fn files(observed: &[ObservedEvent]) -> Vec<&FileAccess> {
+    let file = |observed: &ObservedEvent| matches!(observed.tried, ObservedAction::File(_));
     let files = observed.iter().filter(|observed| file(observed));
     files
-        .map(|observed| if let Tried::File(file) = &observed.tried { file } else { unreachable!() })
+        .map(|observed| if let ObservedAction::File(file) = &observed.tried { file } else { unreachable!() })
         .collect()
 }
 
-fn programs(observed: &[Observed]) -> Vec<&Execution> {
+fn programs(observed: &[ObservedEvent]) -> Vec<&Execution> {
     observed
         .iter()
-        .filter_map(|observed| if let Tried::Exec(exec) = &observed.tried { Some(exec) } else { None })
+        .filter_map(
+            |observed| if let ObservedAction::Exec(exec) = &observed.tried { Some(exec) } else { None },
+        )
         .collect()
 }
 
 #[track_caller]
-fn find<'a>(observed: &'a [Observed], operation: Operation, path: &str) -> &'a FileAccess {
+fn find<'a>(observed: &'a [ObservedEvent], operation: ObservedOperation, path: &str) -> &'a FileAccess {
     let all = files(observed);
     let found = all.iter().find(|file| file.operation == operation && file.path == Path::new(path));
     found.unwrap_or_else(|| {
@@ -69,8 +71,8 @@ fn find<'a>(observed: &'a [Observed], operation: Operation, path: &str) -> &'a F
     })
 }
 
-fn is_allowed(access: &Access) -> bool {
-    matches!(access, Access::Allowed(_))
+fn is_allowed(access: &AccessVerdict) -> bool {
+    matches!(access, AccessVerdict::Allowed(_))
 }
 
 #[test]
@@ -116,44 +118,46 @@ open('/proc/self/status').read()
     let (outcome, observed) = run(plan, python(script).arg(&granted));
     assert_eq!(outcome.stderr.text(), "");
     assert_eq!(outcome.stdout.text(), "");
-    assert_eq!((outcome.audit, outcome.lost), (Audit::Full, 0));
+    assert_eq!((outcome.observe_level, outcome.lost), (ObserveLevel::Full, 0));
     let at = |name: &str| granted.join(name).to_str().unwrap().to_owned();
     for (operation, name) in [
-        (Operation::Read, "there"),
-        (Operation::Write, "made"),
-        (Operation::Rename, "made"),
-        (Operation::Link, "renamed"),
-        (Operation::Symlink, "pointer"),
-        (Operation::MakeFolder, "folder"),
-        (Operation::ChangeMode, "renamed"),
-        (Operation::Truncate, "renamed"),
-        (Operation::MakeNode, "pipe"),
-        (Operation::Write, "folder/below"),
-        (Operation::Remove, "linked"),
+        (ObservedOperation::Read, "there"),
+        (ObservedOperation::Write, "made"),
+        (ObservedOperation::Rename, "made"),
+        (ObservedOperation::Link, "renamed"),
+        (ObservedOperation::Symlink, "pointer"),
+        (ObservedOperation::MakeFolder, "folder"),
+        (ObservedOperation::ChangeMode, "renamed"),
+        (ObservedOperation::Truncate, "renamed"),
+        (ObservedOperation::MakeNode, "pipe"),
+        (ObservedOperation::Write, "folder/below"),
+        (ObservedOperation::Remove, "linked"),
     ] {
         let file = find(&observed, operation, &at(name));
         assert!(is_allowed(&file.verdict), "{file:?}");
     }
     assert_eq!(
-        find(&observed, Operation::Rename, &at("made")).to.as_deref(),
+        find(&observed, ObservedOperation::Rename, &at("made")).to.as_deref(),
         Some(&*granted.join("renamed"))
     );
     let denied = |operation, path: &str| {
         let file = find(&observed, operation, path);
-        assert!(matches!(file.verdict, Access::Denied(_)), "{file:?}");
+        assert!(matches!(file.verdict, AccessVerdict::Denied(_)), "{file:?}");
     };
-    denied(Operation::Read, "/etc/shadow");
-    denied(Operation::Read, &at("secret/key"));
-    denied(Operation::Write, "/usr/bin/made");
-    denied(Operation::Read, "/proc/1/environ");
-    denied(Operation::Remove, "/usr/bin/env");
-    denied(Operation::Rename, &at("renamed"));
-    let not_there = |path: &str| assert_eq!(find(&observed, Operation::Read, path).verdict, Access::NotThere);
+    denied(ObservedOperation::Read, "/etc/shadow");
+    denied(ObservedOperation::Read, &at("secret/key"));
+    denied(ObservedOperation::Write, "/usr/bin/made");
+    denied(ObservedOperation::Read, "/proc/1/environ");
+    denied(ObservedOperation::Remove, "/usr/bin/env");
+    denied(ObservedOperation::Rename, &at("renamed"));
+    let not_there = |path: &str| {
+        assert_eq!(find(&observed, ObservedOperation::Read, path).verdict, AccessVerdict::NotThere);
+    };
     not_there("/etc/no-such-file");
     not_there("/home/skill/.aws/credentials");
     // A link to what is not granted.
-    denied(Operation::Read, &at("pointer"));
-    let pointer = find(&observed, Operation::Read, &at("pointer"));
+    denied(ObservedOperation::Read, &at("pointer"));
+    let pointer = find(&observed, ObservedOperation::Read, &at("pointer"));
     assert_eq!(pointer.real.as_deref(), Some(Path::new("/etc/shadow")));
     let status = files(&observed).into_iter().find(|file| file.path.ends_with("status")).unwrap();
     assert!(is_allowed(&status.verdict) && status.path != Path::new("/proc/self/status"), "{status:?}");
@@ -182,13 +186,13 @@ os.execv('/bin/echo', ['echo', 'last'])
     };
     assert!(is_allowed(&with(&["/bin/echo", "one", "two three"]).verdict));
     assert!(is_allowed(&with(&["true", "spawned"]).verdict));
-    assert_eq!(with(&["/opt/no/such/program"]).verdict, Access::NotThere);
+    assert_eq!(with(&["/opt/no/such/program"]).verdict, AccessVerdict::NotThere);
     let long = all.iter().find(|exec| exec.arguments.len() == 102).expect("all of them");
     assert_eq!((long.arguments[1].len(), long.are_cut), (5000, false));
     // Who it was: by both numbers, and by the program that it executed before.
     let echo = observed
         .iter()
-        .find(|one| matches!(&one.tried, Tried::Exec(exec) if exec.arguments[0] == "/bin/echo"));
+        .find(|one| matches!(&one.tried, ObservedAction::Exec(exec) if exec.arguments[0] == "/bin/echo"));
     let shell = echo.unwrap().actor.as_ref().unwrap();
     assert!(
         shell.pid > 1 && shell.inner_pid.is_some_and(|inner| inner > 2 && inner < shell.pid),
@@ -198,7 +202,7 @@ os.execv('/bin/echo', ['echo', 'last'])
     let last = observed
         .iter()
         .rev()
-        .find(|one| matches!(&one.tried, Tried::File(file) if file.path.ends_with("libc.so.6")));
+        .find(|one| matches!(&one.tried, ObservedAction::File(file) if file.path.ends_with("libc.so.6")));
     assert!(last.unwrap().actor.as_ref().unwrap().binary.as_ref().unwrap().ends_with("echo"), "{last:?}");
     let times: Vec<_> = observed.iter().map(|one| one.instant).collect();
     assert!(times.is_sorted(), "in their order");
@@ -222,7 +226,7 @@ threads = [threading.Thread(target=work, args=(n,)) for n in range(64)]
     assert_eq!(seen.len(), 64 * 50);
     let actors: std::collections::BTreeSet<_> = observed
         .iter()
-        .filter(|one| matches!(&one.tried, Tried::File(file) if file.path.starts_with("/tmp")))
+        .filter(|one| matches!(&one.tried, ObservedAction::File(file) if file.path.starts_with("/tmp")))
         .map(|one| one.actor.as_ref().unwrap().pid)
         .collect();
     assert_eq!(actors.len(), 1, "threads of one process");
@@ -259,7 +263,7 @@ print('done')
 ";
     let (outcome, observed) = run(plan(), python(script));
     assert_eq!(outcome.stdout.text(), "done\n", "{}", outcome.stderr.text());
-    find(&observed, Operation::Write, "/tmp/after");
+    find(&observed, ObservedOperation::Write, "/tmp/after");
 }
 
 #[test]
@@ -273,23 +277,25 @@ for _ in range(80000): os.close(os.open('/etc/ld.so.cache', os.O_RDONLY))
     let outcome = plan().build().unwrap().spawn(&command).unwrap().wait().unwrap();
     assert!(outcome.success(), "{}", outcome.stderr.text());
     let observed = notes.observed.lock().unwrap();
-    let lost: u64 =
-        observed.iter().filter_map(|one| if let Tried::Lost(n) = one.tried { Some(n) } else { None }).sum();
-    let told = observed.iter().filter(|one| !matches!(one.tried, Tried::Lost(_))).count() as u64;
+    let lost: u64 = observed
+        .iter()
+        .filter_map(|one| if let ObservedAction::Lost(n) = one.tried { Some(n) } else { None })
+        .sum();
+    let told = observed.iter().filter(|one| !matches!(one.tried, ObservedAction::Lost(_))).count() as u64;
     assert_eq!(outcome.lost, lost, "and the observer is told how many");
     assert!(told + lost > 80_000, "{told} and {lost}");
 
-    let command = python(script).observer(Arc::new(Stuck)).audit_required().captured(1 << 20);
+    let command = python(script).observer(Arc::new(Stuck)).observe_required().captured(1 << 20);
     let outcome = plan().build().unwrap().spawn(&command).unwrap().wait().unwrap();
-    assert_eq!(outcome.end, End::Unobserved);
-    assert_eq!(outcome.status, Status::Signalled(9));
+    assert_eq!(outcome.end, RunEnd::Unobserved);
+    assert_eq!(outcome.status, CommandStatus::Signalled(9));
 }
 
 /// Takes a second for the first thing it is told, and then no time.
 struct Stuck;
 
 impl Observer for Stuck {
-    fn observed(&self, _: &Observed) {
+    fn observed(&self, _: &ObservedEvent) {
         static FIRST: std::sync::Once = std::sync::Once::new();
         FIRST.call_once(|| std::thread::sleep(Duration::from_secs(5)));
     }
@@ -304,22 +310,22 @@ fn what_was_done_by_a_program_that_is_gone_is_judged_as_it_was() {
     let command = Command::new("/bin/sh").args(["-c", script]);
     let command = command.observer(Arc::clone(&notes) as Arc<dyn Observer>).captured(1 << 20);
     let outcome = plan().build().unwrap().spawn(&command).unwrap().wait().unwrap();
-    assert_eq!(outcome.status, Status::Exited(0));
+    assert_eq!(outcome.status, CommandStatus::Exited(0));
     let observed = std::mem::take(&mut *notes.observed.lock().unwrap());
     let read = |end: &str| {
         let all = files(&observed);
-        let mut matching = all
-            .iter()
-            .filter(|file| file.operation == Operation::Read && file.path.to_string_lossy().ends_with(end));
+        let mut matching = all.iter().filter(|file| {
+            file.operation == ObservedOperation::Read && file.path.to_string_lossy().ends_with(end)
+        });
         matching.next().unwrap_or_else(|| panic!("no {end} in {all:#?}")).verdict.clone()
     };
     // Libraries are found over links: `/lib` is one to `/usr/lib`.
     for end in ["/libc.so.6", "/etc/passwd", "/status", "/tmp/made", "/usr/lib/os-release"] {
         assert!(is_allowed(&read(end)), "{end}: {:?}", read(end));
     }
-    assert_eq!(read("/etc/shadow"), Access::Denied("not granted"));
-    assert_eq!(read("/etc/no-such-file"), Access::NotThere);
-    assert_eq!(read("/proc/1/environ"), Access::Denied("another process"));
+    assert_eq!(read("/etc/shadow"), AccessVerdict::Denied("not granted"));
+    assert_eq!(read("/etc/no-such-file"), AccessVerdict::NotThere);
+    assert_eq!(read("/proc/1/environ"), AccessVerdict::Denied("another process"));
 }
 
 #[test]
@@ -331,18 +337,19 @@ ctypes.CDLL(None).ptrace(0, 0, 0, 0)
 try: socket.create_connection(('192.0.2.1', 80), 1)
 except OSError: pass
 ";
-    for audit in Audit::ALL {
-        let (outcome, observed) = run(plan(), python(script).audit(audit));
+    for observe_level in ObserveLevel::ALL {
+        let (outcome, observed) = run(plan(), python(script).observe_level(observe_level));
         assert!(outcome.success(), "{}", outcome.stderr.text());
-        let kinds = |kind: fn(&Tried) -> bool| observed.iter().filter(|one| kind(&one.tried)).count();
-        let files = kinds(|tried| matches!(tried, Tried::File(_) | Tried::Exec(_)));
-        let refused = kinds(|tried| matches!(tried, Tried::Refused(call) if call.name == "ptrace"));
-        let network = kinds(|tried| matches!(tried, Tried::Network(_)));
-        assert_eq!(outcome.audit, audit);
-        assert_eq!(files > 0, audit == Audit::Full, "{audit:?}: {files}");
-        assert_eq!(refused > 0, audit != Audit::Off, "{audit:?}: {refused}");
-        assert_eq!(network > 0, audit != Audit::Off, "{audit:?}: {network}");
-        assert_eq!(outcome.refused.is_empty(), audit == Audit::Off);
+        let kinds =
+            |kind: fn(&ObservedAction) -> bool| observed.iter().filter(|one| kind(&one.tried)).count();
+        let files = kinds(|tried| matches!(tried, ObservedAction::File(_) | ObservedAction::Exec(_)));
+        let refused = kinds(|tried| matches!(tried, ObservedAction::Refused(call) if call.name == "ptrace"));
+        let network = kinds(|tried| matches!(tried, ObservedAction::Network(_)));
+        assert_eq!(outcome.observe_level, observe_level);
+        assert_eq!(files > 0, observe_level == ObserveLevel::Full, "{observe_level:?}: {files}");
+        assert_eq!(refused > 0, observe_level != ObserveLevel::Off, "{observe_level:?}: {refused}");
+        assert_eq!(network > 0, observe_level != ObserveLevel::Off, "{observe_level:?}: {network}");
+        assert_eq!(outcome.refused.is_empty(), observe_level == ObserveLevel::Off);
     }
 }
 
@@ -350,5 +357,5 @@ except OSError: pass
 #[test]
 fn without_an_observer_files_are_not_looked_at() {
     let outcome = plan().build().unwrap().spawn(&Command::new("/bin/true")).unwrap().wait().unwrap();
-    assert_eq!(outcome.audit, Audit::Violations);
+    assert_eq!(outcome.observe_level, ObserveLevel::Violations);
 }

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use skillsandbox_enforcer::{Access, Audit, Command, Observed, Observer, Operation, Plan, Tried};
+use skillsandbox_enforcer::{
+    AccessVerdict, Command, ObserveLevel, ObservedAction, ObservedEvent, ObservedOperation, Observer, Plan,
+};
 
 #[derive(Default)]
-struct Notes(Mutex<Vec<Observed>>);
+struct Notes(Mutex<Vec<ObservedEvent>>);
 
 impl Observer for Notes {
-    fn observed(&self, observed: &Observed) {
+    fn observed(&self, observed: &ObservedEvent) {
         self.0.lock().unwrap().push(observed.clone());
     }
 }
@@ -54,13 +56,13 @@ struct Case {
     name: String,
     /// The error number, or 0.
     errno: i32,
-    told: Vec<Observed>,
+    told: Vec<ObservedEvent>,
 }
 
 const MARK: &str = "/tmp/mark-";
 
 /// Runs lines of `name: expression` one after the other, each between two marks.
-fn cases(place: &Place, audit: Audit, prelude: &str, lines: &str) -> Vec<Case> {
+fn cases(place: &Place, observe_level: ObserveLevel, prelude: &str, lines: &str) -> Vec<Case> {
     let script = format!(
         r"
 import ctypes, os, sys, socket, stat, threading
@@ -98,16 +100,17 @@ print('\n'.join(done))
         .args([&place.write, &place.read, &place.other])
         .arg(lines)
         .observer(Arc::clone(&notes) as Arc<dyn Observer>)
-        .audit(audit)
+        .observe_level(observe_level)
         .captured(1 << 20);
     let plan = Plan::builder().timeout(Duration::from_mins(2)).write(&place.write).read(&place.read);
     let plan = plan.forbid(place.write.join("forbidden")).processes(64);
     let outcome = plan.build().unwrap().spawn(&command).unwrap().wait().unwrap();
     assert!(outcome.success(), "{}", outcome.stderr.text());
     assert_eq!(outcome.lost, 0);
-    let mut told: Vec<Vec<Observed>> = Vec::new();
+    let mut told: Vec<Vec<ObservedEvent>> = Vec::new();
     for observed in notes.0.lock().unwrap().drain(..) {
-        if matches!(&observed.tried, Tried::File(file) if file.path.to_string_lossy().starts_with(MARK)) {
+        if matches!(&observed.tried, ObservedAction::File(file) if file.path.to_string_lossy().starts_with(MARK))
+        {
             told.push(Vec::new());
         } else if let Some(last) = told.last_mut() {
             last.push(observed);
@@ -116,7 +119,7 @@ print('\n'.join(done))
     let text = outcome.stdout.text();
     let done: Vec<_> = text.lines().map(|line| line.rsplit_once(' ').unwrap()).collect();
     assert_eq!(told.len(), done.len() + 1, "{text}");
-    let case = |((name, errno), told): (&(&str, &str), Vec<Observed>)| Case {
+    let case = |((name, errno), told): (&(&str, &str), Vec<ObservedEvent>)| Case {
         name: (*name).to_owned(),
         errno: errno.parse().unwrap(),
         told,
@@ -125,10 +128,10 @@ print('\n'.join(done))
 }
 
 /// The verdict, the path and where it leads, of files and programs.
-fn access(observed: &Observed) -> Option<(&Access, &Path, Option<&Path>)> {
+fn access(observed: &ObservedEvent) -> Option<(&AccessVerdict, &Path, Option<&Path>)> {
     match &observed.tried {
-        Tried::File(file) => Some((&file.verdict, &file.path, file.real.as_deref())),
-        Tried::Exec(exec) => Some((&exec.verdict, &exec.path, exec.real.as_deref())),
+        ObservedAction::File(file) => Some((&file.verdict, &file.path, file.real.as_deref())),
+        ObservedAction::Exec(exec) => Some((&exec.verdict, &exec.path, exec.real.as_deref())),
         _ => None,
     }
 }
@@ -143,9 +146,9 @@ fn disagreements(cases: &[Case]) -> Vec<String> {
             continue;
         };
         let is_right = match case.errno {
-            0 => matches!(last, Access::Allowed(_)),
-            libc::EACCES | libc::EPERM | libc::EROFS => matches!(last, Access::Denied(_)),
-            libc::ENOENT | libc::ENXIO => matches!(last, Access::Denied(_) | Access::NotThere),
+            0 => matches!(last, AccessVerdict::Allowed(_)),
+            libc::EACCES | libc::EPERM | libc::EROFS => matches!(last, AccessVerdict::Denied(_)),
+            libc::ENOENT | libc::ENXIO => matches!(last, AccessVerdict::Denied(_) | AccessVerdict::NotThere),
             _ => true,
         };
         if !is_right {
@@ -238,7 +241,7 @@ PLACES = dict(tmp='/tmp', home=os.environ['HOME'], write=W, read=R, other=O, hid
             lines.extend([at, "/", name, ": ", &code, "\n"]);
         }
     }
-    let cases = cases(place, Audit::Full, prelude, &lines);
+    let cases = cases(place, ObserveLevel::Full, prelude, &lines);
     assert_eq!(cases.len(), places.len() * 18);
     let read_only = case(&cases, "read/make");
     assert_eq!(read_only.errno, libc::EROFS, "the control");
@@ -272,7 +275,7 @@ write: write('/tmp/m/new')
 exec: os.execv('/tmp/m/file', ['x'])
 inside: read(R + '/in')
 ";
-    let cases = cases(&place, Audit::Full, prelude, lines);
+    let cases = cases(&place, ObserveLevel::Full, prelude, lines);
     agree(&cases);
     let file = place.other.join("file");
     for name in
@@ -280,7 +283,7 @@ inside: read(R + '/in')
     {
         leads_to(&cases, name, &file);
         let (verdict, ..) = case(&cases, name).told.iter().filter_map(access).next_back().unwrap();
-        assert_eq!(*verdict, Access::Denied("not granted"), "{name}");
+        assert_eq!(*verdict, AccessVerdict::Denied("not granted"), "{name}");
     }
     leads_to(&cases, "write", &place.other.join("new"));
     leads_to(&cases, "inside", &place.write.join("file"));
@@ -334,7 +337,7 @@ absent: read('/proc/self/absent')
 null: write('/dev/null')
 exchange: write('/tmp/a'); write('/tmp/b'); raw(316, -100, '/tmp/a', -100, '/tmp/b', 2)
 ";
-    let cases = cases(&place, Audit::Full, prelude, lines);
+    let cases = cases(&place, ObserveLevel::Full, prelude, lines);
     agree(&cases);
     let file = place.write.join("file");
     for name in ["fd", "dev-fd", "reopened", "cwd", "by-number"] {
@@ -348,21 +351,18 @@ exchange: write('/tmp/a'); write('/tmp/b'); raw(316, -100, '/tmp/a', -100, '/tmp
         let case = case(&cases, name);
         assert_eq!(case.errno, 0, "it can be done");
         let exec = case.told.iter().find_map(|told| match &told.tried {
-            Tried::Exec(exec) => Some(exec),
+            ObservedAction::Exec(exec) => Some(exec),
             _ => None,
         });
         let exec = exec.unwrap();
         assert_eq!(exec.real.as_ref().unwrap_or(&exec.path), Path::new("/memfd:hidden (deleted)"));
-        assert!(matches!(exec.verdict, Access::Allowed(_)), "{exec:?}");
+        assert!(matches!(exec.verdict, AccessVerdict::Allowed(_)), "{exec:?}");
     }
-    assert!(
-        case(&cases, "reopened")
-            .told
-            .iter()
-            .any(|told| { matches!(&told.tried, Tried::File(file) if file.operation == Operation::Write) })
-    );
+    assert!(case(&cases, "reopened").told.iter().any(|told| {
+        matches!(&told.tried, ObservedAction::File(file) if file.operation == ObservedOperation::Write)
+    }));
     let absent = case(&cases, "absent").told.iter().filter_map(access).next_back().unwrap();
-    assert_eq!(*absent.0, Access::NotThere);
+    assert_eq!(*absent.0, AccessVerdict::NotThere);
 }
 
 /// Flags that the kernel does not know say nothing.
@@ -376,12 +376,12 @@ at: raw(257, -100, '/tmp/at', os.O_WRONLY | os.O_CREAT | 1 << 31, 0o600)
 creat: raw(85, '/tmp/creat', 0o600)
 through: os.symlink('/tmp/target', '/tmp/through'); raw(85, '/tmp/through', 0o600)
 ";
-    let cases = cases(&place, Audit::Full, "", lines);
+    let cases = cases(&place, ObserveLevel::Full, "", lines);
     agree(&cases);
     for case in &cases {
         assert_eq!(case.errno, 0, "{case:?}");
-        let Tried::File(file) = &case.told.last().unwrap().tried else { panic!("{case:?}") };
-        assert_eq!(file.operation, Operation::Write, "{case:?}");
+        let ObservedAction::File(file) = &case.told.last().unwrap().tried else { panic!("{case:?}") };
+        assert_eq!(file.operation, ObservedOperation::Write, "{case:?}");
     }
     leads_to(&cases, "through", Path::new("/tmp/target"));
 }
@@ -414,7 +414,7 @@ rename: raw(82, '/tmp/x', 0)
 descriptor: raw(257, 77, 'x', 0, 0)
 empty: os.open('', os.O_RDONLY)
 ";
-    let cases = cases(&place, Audit::Full, prelude, lines);
+    let cases = cases(&place, ObserveLevel::Full, prelude, lines);
     for (name, errno) in [
         ("null", libc::EFAULT),
         ("nonsense", libc::EFAULT),
@@ -451,7 +451,7 @@ hidden: libc.prctl(4, 0, 0, 0, 0); write('/tmp/hidden')
 hidden-relative: os.chdir('/tmp'); write('hidden-relative')
 hidden-exec: os.chmod('/tmp/hidden', 0o700); os.execv('/tmp/hidden-absent', ['x'])
 ";
-    let cases = cases(&place, Audit::Full, prelude, lines);
+    let cases = cases(&place, ObserveLevel::Full, prelude, lines);
     agree(&cases);
     leads_to(&cases, "newline", Path::new("/tmp/a\nb"));
     leads_to(&cases, "blanks", Path::new("/tmp/ x "));
@@ -478,7 +478,7 @@ too-many: run('true', *['x'] * 300, 'behind')
 too-much: run('true', *['x' * 10000] * 8, 'behind')
 none: raw(59, '/absent', 0, 0)
 ";
-    let cases = cases(&place, Audit::Full, prelude, lines);
+    let cases = cases(&place, ObserveLevel::Full, prelude, lines);
     for (name, is_behind, are_cut) in [
         ("blanks", true, false),
         ("many", true, false),
@@ -488,7 +488,7 @@ none: raw(59, '/absent', 0, 0)
         ("none", false, false),
     ] {
         let told = case(&cases, name).told.iter().find_map(|told| match &told.tried {
-            Tried::Exec(exec) => Some(exec),
+            ObservedAction::Exec(exec) => Some(exec),
             _ => None,
         });
         let exec = told.unwrap();
@@ -519,7 +519,7 @@ datagram: send(O + '/daemon')
 absent: reach('/tmp/absent')
 abstract: reach('\\0abstract')
 ";
-    let cases = cases(&place, Audit::Full, prelude, lines);
+    let cases = cases(&place, ObserveLevel::Full, prelude, lines);
     let (abstracted, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| case.name == "abstract");
     assert!(abstracted[0].told.is_empty() && abstracted[0].errno != 0, "{abstracted:?}");
     agree(&others);
@@ -527,8 +527,8 @@ abstract: reach('\\0abstract')
         leads_to(&others, name, &place.other.join("daemon"));
     }
     for case in others {
-        let Tried::File(file) = &case.told.last().unwrap().tried else { panic!("{case:?}") };
-        assert_eq!(file.operation, Operation::Connect, "{case:?}");
+        let ObservedAction::File(file) = &case.told.last().unwrap().tried else { panic!("{case:?}") };
+        assert_eq!(file.operation, ObservedOperation::Connect, "{case:?}");
     }
 }
 
@@ -547,18 +547,15 @@ def child():
     os.waitpid(pid, 0)
 ";
     let lines: String = (0..20).map(|at| format!("{at}: child()\n")).collect();
-    for case in cases(&place, Audit::Full, prelude, &lines) {
-        let by = |told: &Observed| told.actor.as_ref().unwrap().binary.clone().unwrap();
-        let read = case
-            .told
-            .iter()
-            .find(|told| matches!(&told.tried, Tried::File(file) if file.path == place.write.join("file")));
+    for case in cases(&place, ObserveLevel::Full, prelude, &lines) {
+        let by = |told: &ObservedEvent| told.actor.as_ref().unwrap().binary.clone().unwrap();
+        let read = case.told.iter().find(
+            |told| matches!(&told.tried, ObservedAction::File(file) if file.path == place.write.join("file")),
+        );
         assert!(by(read.unwrap()).ends_with("cat"), "{}: {read:?}", case.name);
-        let loaded = case
-            .told
-            .iter()
-            .rev()
-            .find(|told| matches!(&told.tried, Tried::File(file) if file.path.ends_with("ld.so.cache")));
+        let loaded = case.told.iter().rev().find(
+            |told| matches!(&told.tried, ObservedAction::File(file) if file.path.ends_with("ld.so.cache")),
+        );
         assert!(by(loaded.unwrap()).ends_with("cat"), "{}: {loaded:?}", case.name);
     }
 }

@@ -191,9 +191,9 @@ fn row_110_permissive_refuses_nothing_and_reports() {
         "{:?}",
         outcome.refused
     );
-    assert!(outcome.hears_refusals);
+    assert!(outcome.reports_refusals);
     let nothing = sh(common::plan(), "echo nothing");
-    assert!(nothing.hears_refusals && nothing.refused.is_empty(), "{:?}", nothing.refused);
+    assert!(nothing.reports_refusals && nothing.refused.is_empty(), "{:?}", nothing.refused);
 }
 
 #[test]

@@ -6,14 +6,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use skillsandbox_enforcer::{Command, Error, Outcome, Plan, PlanBuilder};
+use skillsandbox_enforcer::{Command, Error, Plan, PlanBuilder, RunOutcome};
 
-fn run(plan: PlanBuilder, command: Command) -> Outcome {
+fn run(plan: PlanBuilder, command: Command) -> RunOutcome {
     let plan = plan.timeout(Duration::from_mins(1)).build().unwrap();
     plan.spawn(&command.captured(1 << 16)).unwrap().wait().unwrap()
 }
 
-fn shell(script: &str) -> Outcome {
+fn shell(script: &str) -> RunOutcome {
     run(Plan::builder().programs(["sh", "ls", "cp"]), Command::new("sh").args(["-c", script]))
 }
 

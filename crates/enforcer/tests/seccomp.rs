@@ -11,14 +11,14 @@ mod under_filter;
 use std::process::Command;
 
 use libc::{EAFNOSUPPORT, ENOSYS, EPERM, c_long};
-use skillsandbox_enforcer::{Judgement, Profile};
+use skillsandbox_enforcer::{Profile, SyscallVerdict};
 use under_filter::{
-    ABOVE, Attempt, CHILD, End, Filter, NONE, NOWHERE, assert_passes, assert_refused, call, in_child, make,
-    python, supervised,
+    ABOVE, CHILD, End, Filter, FilterAttempt, NONE, NOWHERE, assert_passes, assert_refused, call, in_child,
+    make, python, supervised,
 };
 
 /// Calls that no profile allows, with arguments on which nothing happens where they are allowed.
-fn refused() -> Vec<(&'static str, Attempt, i32)> {
+fn refused() -> Vec<(&'static str, FilterAttempt, i32)> {
     macro_rules! calls {
         ($($errno:ident: $($name:ident($($argument:expr),*))*;)*) => {{
             #[allow(unused_imports)]
@@ -205,7 +205,7 @@ enum Inside {
 }
 
 /// Makes a call as process 2 of a new pid namespace.
-fn as_process_2(filter: Option<&Filter>, call: Attempt) -> Inside {
+fn as_process_2(filter: Option<&Filter>, call: FilterAttempt) -> Inside {
     // The filter comes last; until then the helper processes need more than it allows.
     let install = filter.cloned();
     let end = in_child(None, || {
@@ -260,7 +260,7 @@ fn row_110_permissive_refuses_nothing_and_reports() {
         }
         assert_passes(Profile::Permissive, what, attempt);
         let judgement = Profile::Permissive.judge(i32::try_from(attempt.0).unwrap(), attempt.1).unwrap();
-        assert!(matches!(judgement, Judgement::Reported { .. }), "{what}: {judgement:?}");
+        assert!(matches!(judgement, SyscallVerdict::Reported { .. }), "{what}: {judgement:?}");
     }
     let (ends, notified) = supervised(Profile::Permissive, || {
         // SAFETY: numbers only.

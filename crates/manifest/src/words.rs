@@ -1,6 +1,7 @@
 //! Values that are one of a few words.
 
-/// Declares an enum whose variants are words of the manifest: parsing with a suggestion, printing, serialising.
+/// Declares an enum whose variants are words of the manifest: parsing with a suggestion, printing, serialising. It is a closed set: a new
+/// word is a compile error in every `match` over it, so that none is let through unnoticed.
 macro_rules! words {
     (
         $(#[$meta:meta])*
@@ -8,7 +9,6 @@ macro_rules! words {
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[non_exhaustive]
         pub enum $name { $( $(#[$variant_meta])* $variant, )+ }
 
         impl $name {

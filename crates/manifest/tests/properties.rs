@@ -145,7 +145,6 @@ fn reached(manifest: &Manifest) -> BTreeSet<(String, u16, &'static str)> {
             Destination::Cidr(range) => {
                 ADDRESSES.iter().filter(|address| range.contains(address.parse().unwrap())).copied().collect()
             }
-            _ => unreachable!(),
         };
         for host in hosts {
             for port in &rule.ports {

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use skillsandbox_enforcer::egress::{Protocol, Rule};
+use skillsandbox_enforcer::egress::{NetworkRule, Protocol};
 use skillsandbox_enforcer::{Command, Plan, PlanBuilder};
 use skillsandbox_run::{Streams, Traced as Ran, record};
 use skillsandbox_text::Secret;
@@ -114,7 +114,7 @@ except OSError: pass
 print('one', flush=True); print('two', file=sys.stderr); sys.stdout.buffer.write(b'\\xff\\x00three')
 sys.exit(7)
 ";
-    let plan = Plan::builder().egress(Rule::domain("api.weather.test").unwrap());
+    let plan = Plan::builder().egress(NetworkRule::domain("api.weather.test").unwrap());
     let traced = traced(plan, python(script), &[]);
     let lookup =
         traced.all(|what| matches!(what, What::DnsQuery { name: Some(name), .. } if name == "webhook.test"));
@@ -151,7 +151,7 @@ for address in [('192.0.2.7', 4444), ('198.51.100.1', 80)]:
     try: socket.create_connection(address, 1)
     except OSError: pass
 ";
-    let plan = Plan::builder().egress(Rule::domain("api.weather.test").unwrap());
+    let plan = Plan::builder().egress(NetworkRule::domain("api.weather.test").unwrap());
     let traced = traced(plan, python(script), &[]);
     let verdict = |wanted: &str| {
         let found = traced.all(|what| matches!(what, What::File { path, .. } if path == wanted));
@@ -218,7 +218,7 @@ fn service() -> SocketAddr {
 
 fn skill(name: &str) -> Traced {
     let folder = example(name);
-    let rule = Rule::domain("api.weather.test").unwrap().ports([80]).protocol(Protocol::Http);
+    let rule = NetworkRule::domain("api.weather.test").unwrap().ports([80]).protocol(Protocol::Http);
     let plan = Plan::builder()
         .read(&folder)
         .workdir(&folder)

@@ -1,7 +1,7 @@
 //! A conversation with a server, and what a gate lets pass of it.
 
-use skillsandbox_egress::Reason;
-use skillsandbox_egress::hostile::Gate;
+use skillsandbox_egress::RefusalReason;
+use skillsandbox_egress::hostile::FuzzGate;
 
 pub const NAME: &str = "api.weather.test";
 
@@ -17,7 +17,7 @@ pub enum Said<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub passed: Vec<u8>,
-    pub refused: Option<Reason>,
+    pub refused: Option<RefusalReason>,
     pub open: bool,
 }
 
@@ -32,7 +32,7 @@ pub fn conversation(mut bytes: &[u8]) -> Vec<Said<'_>> {
     }
 }
 
-pub fn pass(mut gate: Gate, said: &[Said<'_>], size: usize) -> Outcome {
+pub fn pass(mut gate: FuzzGate, said: &[Said<'_>], size: usize) -> Outcome {
     let mut outcome = Outcome { passed: Vec::new(), refused: None, open: false };
     let mut held: Vec<u8> = Vec::new();
     for turn in said {
@@ -40,10 +40,10 @@ pub fn pass(mut gate: Gate, said: &[Said<'_>], size: usize) -> Outcome {
         for piece in turn_bytes.chunks(size) {
             match turn {
                 Said::Client(_) => held.extend_from_slice(piece),
-                Said::Server(_) => gate.server(piece),
+                Said::Server(_) => gate.observe_server(piece),
             }
             loop {
-                match gate.client(&held) {
+                match gate.judge_client(&held) {
                     Ok(0) => {
                         assert!(outcome.refused.is_none() && held.len() < 64 << 10);
                         break;

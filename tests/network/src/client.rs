@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use skillsandbox_enforcer::egress::{Attempt, Verdict};
-use skillsandbox_enforcer::{Command, Outcome, Plan, PlanBuilder};
+use skillsandbox_enforcer::egress::{Attempt, AttemptVerdict};
+use skillsandbox_enforcer::{Command, Plan, PlanBuilder, RunOutcome};
 
 /// What scripts need, and what most of them do.
 const PRELUDE: &str = "
@@ -32,7 +32,7 @@ pub fn plan() -> PlanBuilder {
 
 /// Runs a script of Python under a plan and captures what it says.
 #[must_use]
-pub fn python(plan: PlanBuilder, script: &str) -> Outcome {
+pub fn python(plan: PlanBuilder, script: &str) -> RunOutcome {
     let plan = plan.build().expect("the plan is sound");
     let running = plan.spawn(&command(script)).expect("the sandbox stands");
     running.wait().expect("the run is watched to its end")
@@ -55,25 +55,25 @@ pub fn outside(script: &str) -> String {
 
 /// What a script said, provided that it ended well.
 #[must_use]
-pub fn said(outcome: &Outcome) -> String {
-    let Outcome { status, end, stderr, .. } = outcome;
+pub fn said(outcome: &RunOutcome) -> String {
+    let RunOutcome { status, end, stderr, .. } = outcome;
     assert!(outcome.success(), "{status:?} {end:?}\n{}{}", stderr.text(), attempts(outcome));
     outcome.stdout.text().into_owned()
 }
 
 /// Everything that was tried, as a person would be told.
 #[must_use]
-pub fn attempts(outcome: &Outcome) -> String {
+pub fn attempts(outcome: &RunOutcome) -> String {
     outcome.network.attempts.iter().map(|attempt| format!("{attempt}\n")).collect()
 }
 
 /// Attempts that something was let through for: connections and datagrams, not lookups.
-pub fn reached(outcome: &Outcome) -> impl Iterator<Item = &Attempt> {
+pub fn reached(outcome: &RunOutcome) -> impl Iterator<Item = &Attempt> {
     outcome.network.attempts.iter().filter(|attempt| attempt.dialled.is_some())
 }
 
 /// Attempts that were refused.
-pub fn refused(outcome: &Outcome) -> impl Iterator<Item = &Attempt> {
-    let is_refused = |attempt: &&Attempt| matches!(attempt.verdict, Verdict::Refused(_));
+pub fn refused(outcome: &RunOutcome) -> impl Iterator<Item = &Attempt> {
+    let is_refused = |attempt: &&Attempt| matches!(attempt.verdict, AttemptVerdict::Refused(_));
     outcome.network.attempts.iter().filter(is_refused)
 }

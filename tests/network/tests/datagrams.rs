@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skillsandbox_enforcer::PlanBuilder;
-use skillsandbox_enforcer::egress::{Protocol, Rule, Transport, Verdict};
+use skillsandbox_enforcer::egress::{AttemptVerdict, NetworkRule, Protocol, Transport};
 use skillsandbox_network_tests::{
     DatagramSink, Reply, Resolver, Sink, attempts, datagrams, descriptors, echo_datagrams, on_stage, plan,
     python, reached, refused, resident, said, until,
 };
 
 fn udp(name: &str, port: u16) -> PlanBuilder {
-    plan().egress(Rule::domain(name).unwrap().ports([port]).protocol(Protocol::Udp)).pin(
+    plan().egress(NetworkRule::domain(name).unwrap().ports([port]).protocol(Protocol::Udp)).pin(
         name,
         port,
         format!("9.9.0.1:{port}").parse().unwrap(),
@@ -43,7 +43,7 @@ print(r[0], r[24:32], struct.unpack('>I', r[40:44]))"
         assert_eq!(said(&outcome), "36 b'sometime' (3000000000,)\n", "{}", attempts(&outcome));
         let attempt = reached(&outcome).next().unwrap();
         assert_eq!((attempt.sent, attempt.received), (48, 48));
-        assert!(matches!(attempt.verdict, Verdict::Allowed(_)));
+        assert!(matches!(attempt.verdict, AttemptVerdict::Allowed(_)));
     });
 }
 
@@ -118,12 +118,15 @@ fn one_socket_speaks_to_several_and_each_answers_for_itself() {
         let resolver = Resolver::new("9.9.53.1", |name, _| {
             Reply::one(if name == "one.weather.test" { "9.9.0.1" } else { "2600:9::2" })
         });
-        let rule = |name| Rule::domain(name).unwrap().ports([4433]).protocol(Protocol::Udp);
+        let rule = |name| NetworkRule::domain(name).unwrap().ports([4433]).protocol(Protocol::Udp);
         let plan = plan()
             .egress(rule("one.weather.test"))
             .egress(rule("two.weather.test"))
             .egress(
-                Rule::cidr("2600:9::2".parse().unwrap(), 128).unwrap().ports([4433]).protocol(Protocol::Udp),
+                NetworkRule::cidr("2600:9::2".parse().unwrap(), 128)
+                    .unwrap()
+                    .ports([4433])
+                    .protocol(Protocol::Udp),
             )
             .resolver(resolver.address);
         let script = "
@@ -149,7 +152,7 @@ fn what_is_granted_for_tcp_is_not_for_udp_and_the_other_way_round() {
     on_stage("what_is_granted_for_tcp_is_not_for_udp_and_the_other_way_round", || {
         let (tcp, by_udp) = (Sink::new("9.9.0.1:4433"), DatagramSink::new("9.9.0.1:8080"));
         let plan = udp("api.weather.test", 4433)
-            .egress(Rule::domain("api.weather.test").unwrap().ports([8080]))
+            .egress(NetworkRule::domain("api.weather.test").unwrap().ports([8080]))
             .pin("api.weather.test", 8080, "9.9.0.1:8080".parse().unwrap());
         let script = format!(
             "{UDP}
@@ -163,7 +166,7 @@ u = udp('9.9.0.2', 4433); u.settimeout(.3); u.send(b'x'); print(tried(u.recv, 10
         assert!(said.starts_with("ECONNREFUSED\nECONNREFUSED\n"), "{said}");
         assert_eq!((tcp.strangers(), by_udp.strangers(), other.strangers()), (0, 0, 0));
         let targets: Vec<_> = refused(&outcome).map(|attempt| (attempt.action, attempt.target())).collect();
-        let reach = skillsandbox_enforcer::egress::Action::Reach;
+        let reach = skillsandbox_enforcer::egress::AttemptAction::Reach;
         for expected in [
             (reach(Transport::Tcp), "api.weather.test:4433"),
             (reach(Transport::Udp), "api.weather.test:8080"),
@@ -188,8 +191,8 @@ print(answered, flush=True); sys.stdin.readline()"
         );
         let script = format!("host = socket.gethostbyname('api.weather.test'){script}");
         let command = skillsandbox_network_tests::command(&script)
-            .stdin(skillsandbox_enforcer::Input::Piped)
-            .stdout(skillsandbox_enforcer::Output::Piped);
+            .stdin(skillsandbox_enforcer::StdinMode::Piped)
+            .stdout(skillsandbox_enforcer::OutputMode::Piped);
         let mut running = udp("api.weather.test", 4433).build().unwrap().spawn(&command).unwrap();
         let stdin = running.stdin();
         let mut stdout = running.stdout().unwrap();

@@ -2,26 +2,26 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use skillsandbox_enforcer::egress::{Action, Reason, Rule, Transport, Verdict};
-use skillsandbox_enforcer::{Outcome, PlanBuilder};
+use skillsandbox_enforcer::egress::{AttemptAction, AttemptVerdict, NetworkRule, RefusalReason, Transport};
+use skillsandbox_enforcer::{PlanBuilder, RunOutcome};
 use skillsandbox_network_tests::{
     DatagramSink, Sink, attempts, echo, on_stage, outside, plan, python, refused, said,
 };
 
 /// One name is granted, so that there is a network to get out of.
 fn granted() -> PlanBuilder {
-    plan().egress(Rule::domain("api.weather.test").unwrap().ports([8080])).pin(
+    plan().egress(NetworkRule::domain("api.weather.test").unwrap().ports([8080])).pin(
         "api.weather.test",
         8080,
         "9.9.0.1:8080".parse().unwrap(),
     )
 }
 
-fn was_refused(outcome: &Outcome, transport: Transport, target: &str) -> bool {
+fn was_refused(outcome: &RunOutcome, transport: Transport, target: &str) -> bool {
     refused(outcome).any(|attempt| {
-        attempt.action == Action::Reach(transport)
+        attempt.action == AttemptAction::Reach(transport)
             && attempt.target() == target
-            && attempt.verdict == Verdict::Refused(Reason::NotGranted)
+            && attempt.verdict == AttemptVerdict::Refused(RefusalReason::NotGranted)
     })
 }
 
@@ -110,8 +110,8 @@ fn an_address_is_the_same_in_every_spelling() {
         let (v4, v6) = (echo("9.9.0.1:8080"), echo("[2600:9::1]:8080"));
         let (other, private) = (Sink::new("9.9.0.2:8080"), Sink::new("10.0.0.1:8080"));
         let plan = plan()
-            .egress(Rule::cidr("9.9.0.1".parse().unwrap(), 32).unwrap().ports([8080]))
-            .egress(Rule::cidr("2600:9::1".parse().unwrap(), 128).unwrap().ports([8080]));
+            .egress(NetworkRule::cidr("9.9.0.1".parse().unwrap(), 32).unwrap().ports([8080]))
+            .egress(NetworkRule::cidr("2600:9::1".parse().unwrap(), 128).unwrap().ports([8080]));
         let script = "
 def say(family, host):
     def go():
@@ -162,7 +162,7 @@ print(tried(dial, '127.0.0.1', 8080))
         assert!(was_refused(&outcome, Transport::Tcp, "127.0.0.1:8080"), "{}", attempts(&outcome));
         assert_eq!(server.accepted(), 0);
         // One address of the host's loopback, granted as such.
-        let plan = plan().egress(Rule::cidr([127, 0, 0, 1].into(), 32).unwrap().ports([7000]));
+        let plan = plan().egress(NetworkRule::cidr([127, 0, 0, 1].into(), 32).unwrap().ports([7000]));
         let outcome = python(plan, "print(dial('127.0.0.1', 7000).send(b'hello'))");
         assert_eq!(said(&outcome), "5\n");
         assert_eq!(sinks.each_ref().map(Sink::strangers), [1, 0, 0]);

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
-use skillsandbox_enforcer::egress::{End, Rule};
-use skillsandbox_enforcer::{Outcome, PlanBuilder};
+use skillsandbox_enforcer::egress::{AttemptEnd, NetworkRule};
+use skillsandbox_enforcer::{PlanBuilder, RunOutcome};
 use skillsandbox_network_tests::{
     Reply, Resolver, Sink, attempts, command, descriptors, echo, ip, limit_descriptors, on_stage, plan,
     python, reached, said, serve, threads, until,
@@ -18,7 +18,7 @@ use skillsandbox_network_tests::{
 
 /// A name that a resolver of the stage knows.
 fn resolved(resolver: &Resolver) -> PlanBuilder {
-    plan().egress(Rule::domain("api.weather.test").unwrap().ports([8080])).resolver(resolver.address)
+    plan().egress(NetworkRule::domain("api.weather.test").unwrap().ports([8080])).resolver(resolver.address)
 }
 
 const HELLO: &str = "
@@ -26,7 +26,7 @@ def hello():
     s = dial('api.weather.test', 8080); s.send(b'hello'); return s.recv(10)
 print(tried(hello))";
 
-fn dialled(outcome: &Outcome) -> Vec<SocketAddr> {
+fn dialled(outcome: &RunOutcome) -> Vec<SocketAddr> {
     reached(outcome).filter_map(|attempt| attempt.dialled).collect()
 }
 
@@ -76,7 +76,8 @@ fn the_address_that_answers_is_taken_whichever_is_dead() {
         });
         for (number, (addresses, expected)) in cases.iter().enumerate() {
             let name = format!("n{number}.weather.test");
-            let plan = plan().egress(Rule::domain(&name).unwrap().ports([8080])).resolver(resolver.address);
+            let plan =
+                plan().egress(NetworkRule::domain(&name).unwrap().ports([8080])).resolver(resolver.address);
             let outcome = python(plan, &HELLO.replace("api.weather.test", &name));
             assert_eq!(said(&outcome), "b'hello'\n", "{addresses:?}\n{}", attempts(&outcome));
             assert_eq!(dialled(&outcome), [expected.parse().unwrap()], "{addresses:?}");
@@ -94,7 +95,10 @@ fn a_name_of_which_every_address_is_dead_is_an_error_and_is_said_to_be() {
         assert!(["ECONNREFUSED\n", "ECONNRESET\n", "EPIPE\n"].contains(&said.as_str()), "{said}");
         let ends: Vec<_> =
             outcome.network.attempts.iter().filter_map(|attempt| attempt.end.clone()).collect();
-        assert!(!ends.is_empty() && ends.iter().all(|end| matches!(end, End::NotConnected(_))), "{ends:?}");
+        assert!(
+            !ends.is_empty() && ends.iter().all(|end| matches!(end, AttemptEnd::NotConnected(_))),
+            "{ends:?}"
+        );
     });
 }
 
@@ -168,14 +172,14 @@ print('started', flush=True); sys.stdin.readline()
 [t.join() for t in ts]
 print(len(results), set(results), flush=True)
 print(all(hello() for _ in range(20)))";
-        let plan = plan().egress(Rule::domain("api.weather.test").unwrap().ports([8080])).pin(
+        let plan = plan().egress(NetworkRule::domain("api.weather.test").unwrap().ports([8080])).pin(
             "api.weather.test",
             8080,
             "9.9.0.1:8080".parse().unwrap(),
         );
-        let command = command(script).stdin(skillsandbox_enforcer::Input::Piped);
+        let command = command(script).stdin(skillsandbox_enforcer::StdinMode::Piped);
         let mut running =
-            plan.build().unwrap().spawn(&command.stdout(skillsandbox_enforcer::Output::Piped)).unwrap();
+            plan.build().unwrap().spawn(&command.stdout(skillsandbox_enforcer::OutputMode::Piped)).unwrap();
         let (mut stdin, mut stdout) = (running.stdin().unwrap(), running.stdout().unwrap());
         let mut line = [0; 5];
         stdout.read_exact(&mut line).unwrap();

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use skillsandbox_enforcer::egress::{Protocol, Rule};
-use skillsandbox_enforcer::{Outcome, PlanBuilder};
+use skillsandbox_enforcer::egress::{NetworkRule, Protocol};
+use skillsandbox_enforcer::{PlanBuilder, RunOutcome};
 use skillsandbox_network_tests::{
     Server, attempts, descriptors, echo, highest_resident, on_stage, plan, python, resident, said, threads,
     until,
@@ -24,11 +24,9 @@ fn granted() -> PlanBuilder {
     for (port, protocol) in
         [(8080, Protocol::Tcp), (443, Protocol::Https), (80, Protocol::Http), (4433, Protocol::Udp)]
     {
-        plan = plan.egress(Rule::domain("api.weather.test").unwrap().ports([port]).protocol(protocol)).pin(
-            "api.weather.test",
-            port,
-            "9.9.0.1:8080".parse().unwrap(),
-        );
+        plan = plan
+            .egress(NetworkRule::domain("api.weather.test").unwrap().ports([port]).protocol(protocol))
+            .pin("api.weather.test", port, "9.9.0.1:8080".parse().unwrap());
     }
     plan
 }
@@ -49,7 +47,7 @@ fn names() -> Vec<String> {
     entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("comm")).ok()).collect()
 }
 
-fn withstands(script: &str) -> (Outcome, Server) {
+fn withstands(script: &str) -> (RunOutcome, Server) {
     let server = echo("9.9.0.1:8080");
     let (memory, open, tasks) = (resident(), descriptors(), threads());
     let (most, over) = (Arc::<AtomicUsize>::default(), Arc::<AtomicBool>::default());
@@ -99,7 +97,7 @@ for n in range(10000):
     s.close()";
         let (outcome, _) = withstands(script);
         let told: u64 = outcome.network.attempts.iter().map(|attempt| attempt.count).sum();
-        assert!(told + outcome.network.untold >= 5000, "{}", attempts(&outcome));
+        assert!(told + outcome.network.unrecorded >= 5000, "{}", attempts(&outcome));
     });
 }
 
@@ -224,7 +222,7 @@ print(refused)";
         let (outcome, server) = withstands(script);
         let refused: usize = said(&outcome).lines().next().unwrap().parse().unwrap();
         assert_eq!(refused, 10_000, "{}", attempts(&outcome));
-        assert!(outcome.network.untold > 0);
+        assert!(outcome.network.unrecorded > 0);
         assert_eq!(server.accepted(), 1);
     });
 }

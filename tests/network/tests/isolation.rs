@@ -8,15 +8,17 @@ use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::Duration;
 
-use skillsandbox_enforcer::egress::Rule;
-use skillsandbox_enforcer::{End, Input, Observed, Observer, Output, PlanBuilder, Running, Tried};
+use skillsandbox_enforcer::egress::NetworkRule;
+use skillsandbox_enforcer::{
+    ObservedAction, ObservedEvent, Observer, OutputMode, PlanBuilder, RunEnd, RunningCommand, StdinMode,
+};
 use skillsandbox_network_tests::{
     Reply, Resolver, Server, Sink, attempts, bounded, command, descriptors, echo, helper, on_stage, plan,
     python, reached, said, serve, threads, until,
 };
 
 fn granted() -> PlanBuilder {
-    plan().egress(Rule::domain("api.weather.test").unwrap().ports([8080])).pin(
+    plan().egress(NetworkRule::domain("api.weather.test").unwrap().ports([8080])).pin(
         "api.weather.test",
         8080,
         "9.9.0.1:8080".parse().unwrap(),
@@ -52,14 +54,14 @@ for line in sys.stdin:
 ";
 
 struct Conversation {
-    running: Running,
+    running: RunningCommand,
     stdin: std::fs::File,
     stdout: BufReader<std::fs::File>,
 }
 
 impl Conversation {
     fn start(plan: PlanBuilder) -> Self {
-        let command = command(ROUNDS).stdin(Input::Piped).stdout(Output::Piped);
+        let command = command(ROUNDS).stdin(StdinMode::Piped).stdout(OutputMode::Piped);
         let mut running = plan.build().unwrap().spawn(&command).unwrap();
         let (stdin, stdout) = (running.stdin().unwrap(), running.stdout().unwrap());
         Self { running, stdin, stdout: BufReader::new(stdout) }
@@ -93,11 +95,11 @@ fn row_095_runs_at_once_do_not_mix_and_the_host_does_not_notice() {
         });
         let before = network();
         let granting = |name| {
-            let rule = Rule::domain(name).unwrap().ports([8080]);
+            let rule = NetworkRule::domain(name).unwrap().ports([8080]);
             plan().egress(rule).resolver(resolver.address)
         };
-        let both =
-            granting("two.weather.test").egress(Rule::domain("one.weather.test").unwrap().ports([8080]));
+        let both = granting("two.weather.test")
+            .egress(NetworkRule::domain("one.weather.test").unwrap().ports([8080]));
         let mut first = Conversation::start(granting("one.weather.test"));
         let mut second = Conversation::start(granting("two.weather.test"));
         let mut third = Conversation::start(both);
@@ -192,11 +194,11 @@ fn row_096_no_survivor_keeps_the_network() {
             &daemon(&mark, "time.monotonic() > start + 1")
                 .replace("import signal", "import signal\nstart = time.monotonic()"),
         );
-        assert_eq!(outcome.end, End::Itself);
+        assert_eq!(outcome.end, RunEnd::Itself);
         gone(1);
         // Its time is over.
         let outcome = python(granted().timeout(Duration::from_secs(1)), &daemon(&mark, "False"));
-        assert_eq!(outcome.end, End::Timeout);
+        assert_eq!(outcome.end, RunEnd::Timeout);
         gone(2);
         // It is killed, and the control: it was there before.
         let plan = granted().build().unwrap();
@@ -274,7 +276,7 @@ def hello(to):
 print(tried(hello, 'api.weather.test'), tried(hello, '198.18.0.1'), tried(hello, '9.9.0.2'))";
         let outcome = python(granted(), script);
         assert_eq!(said(&outcome), "b'hello' b'hello' ECONNREFUSED\n");
-        let other = plan().egress(Rule::domain("other.weather.test").unwrap().ports([9000])).pin(
+        let other = plan().egress(NetworkRule::domain("other.weather.test").unwrap().ports([9000])).pin(
             "other.weather.test",
             9000,
             "9.9.0.1:9000".parse().unwrap(),
@@ -290,8 +292,8 @@ print(tried(hello, 'api.weather.test'), tried(hello, '198.18.0.1'), tried(hello,
 struct Panics;
 
 impl Observer for Panics {
-    fn observed(&self, observed: &Observed) {
-        if let Tried::Network(attempt) = &observed.tried {
+    fn observed(&self, observed: &ObservedEvent) {
+        if let ObservedAction::Network(attempt) = &observed.tried {
             assert_ne!(attempt.target(), "evil.test", "an observer that fails");
         }
     }

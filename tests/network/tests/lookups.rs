@@ -2,8 +2,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use skillsandbox_enforcer::egress::{Action, End, Reason, Rule, Verdict};
-use skillsandbox_enforcer::{Outcome, PlanBuilder};
+use skillsandbox_enforcer::egress::{AttemptAction, AttemptEnd, AttemptVerdict, NetworkRule, RefusalReason};
+use skillsandbox_enforcer::{PlanBuilder, RunOutcome};
 use skillsandbox_network_tests::{
     DatagramSink, Reply, Resolver, Sink, attempts, echo, highest_resident, on_stage, outside, plan, python,
     reached, refused, resident, said,
@@ -11,8 +11,8 @@ use skillsandbox_network_tests::{
 
 fn granted(resolver: &Resolver) -> PlanBuilder {
     plan()
-        .egress(Rule::domain("api.weather.test").unwrap().ports([8080]))
-        .egress(Rule::domain("*.cdn.test").unwrap().ports([8080]))
+        .egress(NetworkRule::domain("api.weather.test").unwrap().ports([8080]))
+        .egress(NetworkRule::domain("*.cdn.test").unwrap().ports([8080]))
         .resolver(resolver.address)
 }
 
@@ -32,8 +32,8 @@ def by_tcp(name, to='9.9.53.1', kind=1):
     return code(s.recv(4096)[2:])
 ";
 
-fn lookups(outcome: &Outcome) -> usize {
-    outcome.network.attempts.iter().filter(|attempt| attempt.action == Action::LookUp).count()
+fn lookups(outcome: &RunOutcome) -> usize {
+    outcome.network.attempts.iter().filter(|attempt| attempt.action == AttemptAction::LookUp).count()
 }
 
 #[test]
@@ -59,7 +59,7 @@ print(codes)"
         assert_eq!(resolver.asked(), Vec::<String>::new(), "nothing left");
         assert!(lookups(&outcome) <= 1024, "{}", lookups(&outcome));
         let told: u64 = outcome.network.attempts.iter().map(|attempt| attempt.count).sum();
-        assert_eq!(told + outcome.network.untold, 10_000, "and none is forgotten");
+        assert_eq!(told + outcome.network.unrecorded, 10_000, "and none is forgotten");
         assert!(highest_resident() < before + (32 << 20), "{} after {before}", highest_resident());
         // The control: the resolver counts what reaches it.
         let _ = outside(&format!("{ASK}by_udp('secret.evil.test')"));
@@ -102,7 +102,7 @@ s = dial('api.weather.test', 8080); s.send(b'hello'); print(s.recv(10))"
         assert_eq!(server.accepted(), told + 1);
         assert!(outcome.network.attempts.len() <= 1024);
         let reasons: Vec<_> = refused(&outcome).map(|attempt| &attempt.verdict).collect();
-        assert!(reasons.contains(&&Verdict::Refused(Reason::TooManyNames)), "{reasons:?}");
+        assert!(reasons.contains(&&AttemptVerdict::Refused(RefusalReason::TooManyNames)), "{reasons:?}");
     });
 }
 
@@ -242,7 +242,7 @@ fn a_resolver_that_lies_or_is_silent_is_an_error_and_no_more() {
             "silent.weather.test",
             "slow.weather.test",
         ]) {
-            plan = plan.egress(Rule::domain(name).unwrap().ports([8080]));
+            plan = plan.egress(NetworkRule::domain(name).unwrap().ports([8080]));
         }
         // All at once: those that are never answered take as long as one of them.
         let script = "
@@ -270,7 +270,8 @@ for n in names: print(n.split('.')[0], results[n])";
         assert_eq!(reached(&outcome).count(), 2);
         let unresolved = |name: &str| {
             outcome.network.attempts.iter().any(|attempt| {
-                attempt.name.as_deref() == Some(name) && matches!(attempt.end, Some(End::NotResolved(_)))
+                attempt.name.as_deref() == Some(name)
+                    && matches!(attempt.end, Some(AttemptEnd::NotResolved(_)))
             })
         };
         assert!(names.iter().all(|name| unresolved(name)), "{}", attempts(&outcome));

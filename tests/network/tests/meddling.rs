@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skillsandbox_enforcer::PlanBuilder;
-use skillsandbox_enforcer::egress::Rule;
+use skillsandbox_enforcer::egress::NetworkRule;
 use skillsandbox_network_tests::{Sink, attempts, echo, on_stage, outside, plan, python, said};
 
 fn granted() -> PlanBuilder {
-    plan().egress(Rule::domain("api.weather.test").unwrap().ports([8080])).pin(
+    plan().egress(NetworkRule::domain("api.weather.test").unwrap().ports([8080])).pin(
         "api.weather.test",
         8080,
         "9.9.0.1:8080".parse().unwrap(),

@@ -4,14 +4,14 @@
 
 use std::net::IpAddr;
 
-use skillsandbox_enforcer::egress::{Protocol, Reason, Rule, Verdict};
-use skillsandbox_enforcer::{Outcome, PlanBuilder};
+use skillsandbox_enforcer::egress::{AttemptVerdict, NetworkRule, Protocol, RefusalReason};
+use skillsandbox_enforcer::{PlanBuilder, RunOutcome};
 use skillsandbox_network_tests::{
     DatagramSink, Reply, Resolver, Sink, attempts, echo, ip, on_stage, plan, python, reached, refused, said,
 };
 
 fn granted(resolver: &Resolver) -> PlanBuilder {
-    let rule = || Rule::domain("api.weather.test").unwrap();
+    let rule = || NetworkRule::domain("api.weather.test").unwrap();
     plan()
         .egress(rule().ports([8080]))
         .egress(rule().ports([8080]).protocol(Protocol::Udp))
@@ -30,9 +30,9 @@ u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); u.settimeout(.3); u.sendto
 s = dial('api.weather.test', 80); s.send(b'GET / HTTP/1.1\\r\\nHost: api.weather.test\\r\\n\\r\\n'); print(tried(s.recv, 10))
 ";
 
-fn special(outcome: &Outcome) -> Vec<(IpAddr, &'static str)> {
+fn special(outcome: &RunOutcome) -> Vec<(IpAddr, &'static str)> {
     let reasons = refused(outcome).filter_map(|attempt| match &attempt.verdict {
-        Verdict::Refused(Reason::Special { address, kind }) => Some((*address, *kind)),
+        AttemptVerdict::Refused(RefusalReason::Special { address, kind }) => Some((*address, *kind)),
         _ => None,
     });
     reasons.collect()
@@ -54,17 +54,17 @@ fn row_098_a_name_does_not_lead_to_a_special_address() {
             ("192.168.1.1", "192.168.1.1", "a private address"),
             ("fd12::1", "fd12::1", "a private address"),
             ("169.254.1.1", "169.254.1.1", "a link-local address"),
-            ("169.254.169.254", "169.254.169.254", "the address of a cloud's metadata"),
-            ("fd00:ec2::254", "fd00:ec2::254", "the address of a cloud's metadata"),
-            ("100.64.1.1", "100.64.1.1", "an address behind a carrier's translation"),
-            ("100.100.100.200", "100.100.100.200", "the address of a cloud's metadata"),
+            ("169.254.169.254", "169.254.169.254", "a cloud metadata address"),
+            ("fd00:ec2::254", "fd00:ec2::254", "a cloud metadata address"),
+            ("100.64.1.1", "100.64.1.1", "a carrier-grade NAT address"),
+            ("100.100.100.200", "100.100.100.200", "a cloud metadata address"),
             ("::ffff:10.1.2.3", "10.1.2.3", "a private address"),
             ("::ffff:127.0.0.1", "127.0.0.1", "a loopback address"),
-            ("::127.0.0.1", "127.0.0.1", "an IPv4 address in the clothes of IPv6"),
+            ("::127.0.0.1", "127.0.0.1", "an IPv4 address written as IPv6"),
             ("64:ff9b::10.1.2.3", "64:ff9b::10.1.2.3", "a private address"),
-            ("64:ff9b::169.254.169.254", "64:ff9b::169.254.169.254", "the address of a cloud's metadata"),
+            ("64:ff9b::169.254.169.254", "64:ff9b::169.254.169.254", "a cloud metadata address"),
             ("2002:a01:203::1", "2002:a01:203::1", "an address of the 6to4 translation"),
-            ("198.18.0.1", "127.0.0.1", "an address for tests of networks"),
+            ("198.18.0.1", "127.0.0.1", "an address reserved for network tests"),
             ("9.9.200.1", "9.9.200.1", "an address of this machine"),
         ];
         let mut homes: Vec<&str> = cases.iter().map(|(_, home, _)| *home).collect();
@@ -136,10 +136,10 @@ fn a_range_grants_what_a_name_does_not() {
             address.clone_into(&mut now.lock().unwrap());
             let name = || {
                 plan()
-                    .egress(Rule::domain("api.weather.test").unwrap().ports([8080]))
+                    .egress(NetworkRule::domain("api.weather.test").unwrap().ports([8080]))
                     .resolver(resolver.address)
             };
-            let range = || Rule::cidr(range.parse().unwrap(), prefix).unwrap();
+            let range = || NetworkRule::cidr(range.parse().unwrap(), prefix).unwrap();
             let script = "
 def hello():
     s = dial('api.weather.test', 8080); s.send(b'hello'); return s.recv(10)
@@ -157,9 +157,9 @@ print(tried(hello))";
         "10.1.2.3".clone_into(&mut now.lock().unwrap());
         let outcome = python(
             plan()
-                .egress(Rule::domain("api.weather.test").unwrap().ports([8080]))
-                .egress(Rule::cidr([8, 0, 0, 0].into(), 6).unwrap().ports([8080]))
-                .egress(Rule::cidr([0, 0, 0, 0].into(), 0).unwrap().ports([8080]))
+                .egress(NetworkRule::domain("api.weather.test").unwrap().ports([8080]))
+                .egress(NetworkRule::cidr([8, 0, 0, 0].into(), 6).unwrap().ports([8080]))
+                .egress(NetworkRule::cidr([0, 0, 0, 0].into(), 0).unwrap().ports([8080]))
                 .resolver(resolver.address),
             "print(tried(lambda: dial('api.weather.test', 8080).recv(1)), tried(lambda: dial('10.1.2.3', 8080).recv(1)))",
         );
@@ -180,7 +180,7 @@ fn of_mixed_answers_only_the_public_ones_are_dialled() {
             // The public one is dead.
             _ => Reply::all(&["10.1.2.3", "9.9.0.9", "127.0.0.1", "::1"]),
         });
-        let plan = granted(&resolver).egress(Rule::domain("dead.weather.test").unwrap().ports([8080]));
+        let plan = granted(&resolver).egress(NetworkRule::domain("dead.weather.test").unwrap().ports([8080]));
         let script = "
 for name in ('api.weather.test', 'dead.weather.test'):
     def hello():
@@ -206,7 +206,8 @@ fn row_098_a_name_that_changes_its_mind_never_leads_to_loopback() {
             ("fails.weather.test", 0) => Reply::NoSuchName,
             _ => Reply::all(&["127.0.0.1", "::1", "10.0.0.1"]),
         });
-        let plan = granted(&resolver).egress(Rule::domain("fails.weather.test").unwrap().ports([8080]));
+        let plan =
+            granted(&resolver).egress(NetworkRule::domain("fails.weather.test").unwrap().ports([8080]));
         let script = "
 def hello(name):
     s = dial(name, 8080); s.send(b'hello'); return s.recv(10)
@@ -288,8 +289,9 @@ fn a_range_of_all_addresses_means_those_of_everybody() {
         let mut plan = plan();
         for protocol in [Protocol::Tcp, Protocol::Udp] {
             for any in ["0.0.0.0", "::"] {
-                plan = plan
-                    .egress(Rule::cidr(any.parse().unwrap(), 0).unwrap().ports([8080]).protocol(protocol));
+                plan = plan.egress(
+                    NetworkRule::cidr(any.parse().unwrap(), 0).unwrap().ports([8080]).protocol(protocol),
+                );
             }
         }
         let script = format!(
@@ -309,7 +311,7 @@ print(hello('9.9.0.1'), hello('2600:9::1'))"
             assert_eq!((tcp.strangers(), udp.strangers()), (0, 0), "{host}");
         }
         // This machine's own address, granted as that address.
-        let one = Rule::cidr("9.9.200.1".parse().unwrap(), 32).unwrap().ports([8080]);
+        let one = NetworkRule::cidr("9.9.200.1".parse().unwrap(), 32).unwrap().ports([8080]);
         let outcome =
             python(skillsandbox_network_tests::plan().egress(one), "dial('9.9.200.1', 8080).send(b'hello')");
         assert!(outcome.success(), "{}", attempts(&outcome));

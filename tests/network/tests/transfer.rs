@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use skillsandbox_enforcer::egress::{Attempt, End, Rule};
-use skillsandbox_enforcer::{End as RunEnd, Outcome, PlanBuilder};
+use skillsandbox_enforcer::egress::{Attempt, AttemptEnd, NetworkRule};
+use skillsandbox_enforcer::{PlanBuilder, RunEnd, RunOutcome};
 use skillsandbox_network_tests::{
     attempts, command, echo, highest_resident, on_stage, plan, python, reached, resident, said, serve, until,
 };
@@ -21,14 +21,14 @@ const MUCH: u64 = 1 << 30;
 const BOUND: u64 = 32 << 20;
 
 fn granted() -> PlanBuilder {
-    plan().egress(Rule::domain("api.weather.test").unwrap().ports([8080])).pin(
+    plan().egress(NetworkRule::domain("api.weather.test").unwrap().ports([8080])).pin(
         "api.weather.test",
         8080,
         "9.9.0.1:8080".parse().unwrap(),
     )
 }
 
-fn only(outcome: &Outcome) -> &Attempt {
+fn only(outcome: &RunOutcome) -> &Attempt {
     let all: Vec<_> = reached(outcome).collect();
     assert_eq!(all.len(), 1, "{}", attempts(outcome));
     all[0]
@@ -93,7 +93,7 @@ fn a_large_download_arrives_whole() {
         let outcome = python(granted(), &format!("{BLOCK}print(drink(dial('api.weather.test', 8080)))"));
         assert_eq!(said(&outcome), format!("{}\n", MUCH + 77));
         let attempt = only(&outcome);
-        assert_eq!((attempt.received, attempt.sent, &attempt.end), (MUCH + 77, 0, &Some(End::Closed)));
+        assert_eq!((attempt.received, attempt.sent, &attempt.end), (MUCH + 77, 0, &Some(AttemptEnd::Closed)));
     });
 }
 
@@ -115,7 +115,7 @@ print(all_of(s).decode())"
         let outcome = python(granted(), &script);
         assert_eq!(said(&outcome), format!("got {}\n", MUCH + 77));
         let attempt = only(&outcome);
-        assert_eq!((attempt.sent, &attempt.end), (MUCH + 77, &Some(End::Closed)));
+        assert_eq!((attempt.sent, &attempt.end), (MUCH + 77, &Some(AttemptEnd::Closed)));
     });
 }
 
@@ -155,7 +155,7 @@ s.sendall(b'first '); time.sleep(.2); s.sendall(b'second'); s.close()";
         assert_eq!(said(&outcome), "b'speak now'\n");
         until("the server has heard all", || server.served() == 1);
         assert_eq!(*heard.lock().unwrap(), b"first second");
-        assert_eq!(only(&outcome).end, Some(End::Closed));
+        assert_eq!(only(&outcome).end, Some(AttemptEnd::Closed));
     });
 }
 
@@ -191,9 +191,9 @@ time.sleep(.3)
         ends.sort();
         assert_eq!(ends, ["Err(ConnectionReset)", "Ok(0)"]);
         let all: Vec<_> = reached(&outcome).filter_map(|attempt| attempt.end.clone()).collect();
-        assert!(all.contains(&End::ResetByDestination), "{all:?}");
-        assert!(all.contains(&End::ResetByProgram), "{all:?}");
-        assert!(all.contains(&End::Closed), "{all:?}");
+        assert!(all.contains(&AttemptEnd::ResetByDestination), "{all:?}");
+        assert!(all.contains(&AttemptEnd::ResetByProgram), "{all:?}");
+        assert!(all.contains(&AttemptEnd::Closed), "{all:?}");
     });
 }
 
@@ -231,7 +231,8 @@ fn a_reader_that_sleeps_holds_the_server_back() {
         let script = "
 s = dial('api.weather.test', 8080); s.recv(1); print('asleep', flush=True); sys.stdin.read(); print(len(s.recv(1 << 20)) > 0)";
         let plan = granted().build().unwrap();
-        let mut running = plan.spawn(&command(script).stdin(skillsandbox_enforcer::Input::Piped)).unwrap();
+        let mut running =
+            plan.spawn(&command(script).stdin(skillsandbox_enforcer::StdinMode::Piped)).unwrap();
         let stdin = running.stdin().unwrap();
         settled(&sent);
         let waiting = sent.load(Ordering::SeqCst);
@@ -268,7 +269,8 @@ print(sent, flush=True)
 s.setblocking(True); sys.stdin.read(); s.close()"
         );
         let plan = granted().build().unwrap();
-        let mut running = plan.spawn(&command(&script).stdin(skillsandbox_enforcer::Input::Piped)).unwrap();
+        let mut running =
+            plan.spawn(&command(&script).stdin(skillsandbox_enforcer::StdinMode::Piped)).unwrap();
         let stdin = running.stdin().unwrap();
         until("somebody came", || server.accepted() == 1);
         std::thread::sleep(Duration::from_secs(2));
@@ -365,7 +367,7 @@ while quiet < 20:
 os._exit(0)";
         let outcome = python(granted(), script);
         assert!(outcome.success());
-        assert_eq!(only(&outcome).end, Some(End::RunEnded), "{}", attempts(&outcome));
+        assert_eq!(only(&outcome).end, Some(AttemptEnd::RunEnded), "{}", attempts(&outcome));
     });
 }
 

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use skillsandbox_enforcer::{Command, End, Error, Input, Outcome, Plan, PlanBuilder, Profile, Status};
+use skillsandbox_enforcer::{
+    Command, CommandStatus, Error, Plan, PlanBuilder, Profile, RunEnd, RunOutcome, StdinMode,
+};
 use skillsandbox_probe::{Canary, Context, Control, Group, Planted, Report, Verdict, all, reports};
 use tempfile::TempDir;
 
@@ -38,7 +40,7 @@ impl Stage {
         grants(Plan::builder(), self.planted.context())
     }
 
-    fn attack(&self, plan: PlanBuilder, arguments: &[&str]) -> Outcome {
+    fn attack(&self, plan: PlanBuilder, arguments: &[&str]) -> RunOutcome {
         attack(plan, self.planted.context(), arguments)
     }
 }
@@ -49,14 +51,14 @@ fn grants(plan: PlanBuilder, context: &Context) -> PlanBuilder {
     plan.memory(512 << 20).processes(128).open_files(256).disk(16 << 20).timeout(Duration::from_mins(2))
 }
 
-fn attack(plan: PlanBuilder, context: &Context, arguments: &[&str]) -> Outcome {
+fn attack(plan: PlanBuilder, context: &Context, arguments: &[&str]) -> RunOutcome {
     let command = Command::new(probe())
         .args(["attack", "--context", &context.to_json()])
         .args(arguments.iter().copied());
     plan.build().unwrap().spawn(&command.captured(4 << 20)).unwrap().wait().unwrap()
 }
 
-fn parsed(outcome: &Outcome) -> Vec<Report> {
+fn parsed(outcome: &RunOutcome) -> Vec<Report> {
     assert!(!outcome.stdout.is_truncated());
     reports(&outcome.stdout.text()).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
 }
@@ -156,7 +158,7 @@ fn no_technique_gets_out_of_the_strict_profile() {
         let through: Vec<_> = reports.iter().filter(|report| report.verdict == Verdict::Through).collect();
         assert!(through.is_empty(), "{through:?}");
         // One that was killed in the middle of it says nothing.
-        tried += usize::from(!reports.is_empty() || matches!(outcome.status, Status::Signalled(_)));
+        tried += usize::from(!reports.is_empty() || matches!(outcome.status, CommandStatus::Signalled(_)));
     }
     assert!(tried > 300, "{tried} were tried");
     assert!(stage.planted.finish().unwrap().untouched());
@@ -187,7 +189,7 @@ fn bombs_are_held_one_by_one() {
         let plan = stage.plan().memory(160 << 20).processes(64).open_files(128);
         let outcome = stage.attack(plan, &["--only", bomb.name]);
         // The attacker says that it was held back, or the sandbox says that it had to end it.
-        let ended = matches!(outcome.end, End::Memory | End::Processes | End::Timeout);
+        let ended = matches!(outcome.end, RunEnd::Memory | RunEnd::Processes | RunEnd::Timeout);
         let wrong = if ended { String::new() } else { wrong(&parsed(&outcome), &[]) };
         assert!(wrong.is_empty(), "{wrong} {outcome:?}");
         assert!(ended || outcome.stdout.total > 0, "{}: {outcome:?}", bomb.name);
@@ -265,8 +267,10 @@ fn helper_terminal() {
     let command =
         Command::new(probe()).args(["attack", "--context", &context, "--group", Group::Terminal.name()]);
     // Standard input and error are the terminal itself.
-    let command =
-        command.captured(1 << 20).stdin(Input::Inherited).stderr(skillsandbox_enforcer::Output::Inherited);
+    let command = command
+        .captured(1 << 20)
+        .stdin(StdinMode::Inherited)
+        .stderr(skillsandbox_enforcer::OutputMode::Inherited);
     let outcome = stage.plan().build().unwrap().spawn(&command).unwrap().wait().unwrap();
     let reports = parsed(&outcome);
     let wrong = wrong(&reports, &[]);

@@ -31,7 +31,7 @@ enum Format {
 #[cfg(target_os = "linux")]
 impl Doctor {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let support = skillsandbox_enforcer::Support::probe();
+        let support = skillsandbox_enforcer::HostSupport::probe();
         match self.format {
             Format::Text => crate::output::result(&linux::page(&support))?,
             Format::Json => crate::output::json(&linux::json(&support)?)?,
@@ -61,13 +61,14 @@ mod linux {
 
     use serde_json::{Value, json};
     use skillsandbox_enforcer::{
-        Container, Cure, Facts, KernelKind, LayerSupport, Mechanism, Observation, State, Support, Trial,
+        Container, Cure, HostFacts, HostSupport, KernelKind, LayerState, LayerSupport, LimitMechanism,
+        ObserveSupport, TrialRun,
     };
 
     use crate::output::visible;
     use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
-    pub(super) fn json(support: &Support) -> anyhow::Result<Value> {
+    pub(super) fn json(support: &HostSupport) -> anyhow::Result<Value> {
         let mut value = serde_json::to_value(support)?;
         if let Some(object) = value.as_object_mut() {
             object.insert("ready".to_owned(), json!(support.is_ready()));
@@ -77,7 +78,7 @@ mod linux {
     }
 
     /// A line a layer, what is wrong with it below; then facts; then the verdict.
-    pub(super) fn page(support: &Support) -> String {
+    pub(super) fn page(support: &HostSupport) -> String {
         let mut page = String::new();
         for layer in &support.layers {
             line(&mut page, layer);
@@ -93,26 +94,26 @@ mod linux {
 
     fn line(page: &mut String, support: &LayerSupport) {
         let (colour, word) = match &support.state {
-            State::Available => (GREEN, "ok"),
-            State::Partial { .. } => (YELLOW, "partial"),
-            State::Missing { .. } => (RED, "missing"),
-            _ => (YELLOW, "untried"),
+            LayerState::Available => (GREEN, "ok"),
+            LayerState::Partial { .. } => (YELLOW, "partial"),
+            LayerState::Missing { .. } => (RED, "missing"),
+            LayerState::Untried { .. } => (YELLOW, "untried"),
         };
         let (name, purpose) = (support.layer.name(), support.layer.purpose());
         let _ = writeln!(page, "{colour}{word:<8}{RESET} {name:<12} {DIM}{purpose}{RESET}");
         match &support.state {
-            State::Partial { missing, cure: remedy } => {
+            LayerState::Partial { missing, cure: remedy } => {
                 for text in missing {
                     said(page, text);
                 }
                 cure(page, remedy.as_ref());
             }
-            State::Missing { reason, cure: remedy } => {
+            LayerState::Missing { reason, cure: remedy } => {
                 said(page, reason);
                 cure(page, remedy.as_ref());
             }
-            State::Untried { reason } => said(page, reason),
-            _ => {}
+            LayerState::Untried { reason } => said(page, reason),
+            LayerState::Available => {}
         }
     }
 
@@ -128,39 +129,37 @@ mod linux {
         }
     }
 
-    fn facts(facts: &Facts, trial: &Trial) -> Vec<(&'static str, String)> {
+    fn facts(facts: &HostFacts, trial: &TrialRun) -> Vec<(&'static str, String)> {
         let kind = match facts.kernel_kind {
             KernelKind::Wsl2 => ", in WSL 2",
-            KernelKind::Wsl1 => ", which is WSL 1 and no Linux",
-            KernelKind::Gvisor => ", which is gVisor and no Linux",
-            _ => "",
+            KernelKind::Wsl1 => ", which is WSL 1 and not Linux",
+            KernelKind::Gvisor => ", which is gVisor and not Linux",
+            KernelKind::Linux => "",
         };
         let landlock = facts.landlock.map_or("none".to_owned(), |version| format!("version {version}"));
         let limits = match facts.limiting.mechanism {
-            Mechanism::CgroupV2 => "a cgroup",
-            Mechanism::CgroupV2Systemd => "a cgroup that systemd makes",
-            Mechanism::CgroupV1 => "cgroups of the older kind (v1)",
-            Mechanism::Supervised => "the launching program",
-            _ => "something newer than this command",
+            LimitMechanism::CgroupV2 => "a cgroup",
+            LimitMechanism::CgroupV2Systemd => "a cgroup that systemd makes",
+            LimitMechanism::CgroupV1 => "cgroups of the older kind (v1)",
+            LimitMechanism::Supervised => "the launching program",
         };
         let place = match facts.container {
             Some(Container::Docker) => "with the marks of a Docker container",
             Some(Container::Podman) => "in a Podman container",
             Some(Container::Kubernetes) => "in a Kubernetes pod",
-            Some(_) => "in a container",
+            Some(Container::Other) => "in a container",
             None => "no container that is known",
         };
         let own = if facts.is_own_sandbox { ", inside a sandbox of skillsandbox" } else { "" };
         let observed = match &facts.observation {
-            Observation::Possible => "possible".to_owned(),
-            Observation::Nested => "not possible: a sandbox around this one listens already".to_owned(),
-            Observation::Impossible(reason) => format!("not possible: {reason}"),
-            _ => "unknown".to_owned(),
+            ObserveSupport::Possible => "possible".to_owned(),
+            ObserveSupport::Nested => "not possible: a sandbox around this one listens already".to_owned(),
+            ObserveSupport::Impossible(reason) => format!("not possible: {reason}"),
         };
         let ran = match trial {
-            Trial::Ran { program } => format!("{program} ran in a sandbox"),
-            Trial::Refused { reason, .. } => format!("refused: {reason}"),
-            _ => "not tried: no program here is known to do nothing".to_owned(),
+            TrialRun::Ran { program } => format!("{program} ran in a sandbox"),
+            TrialRun::Refused { reason, .. } => format!("refused: {reason}"),
+            TrialRun::NotTried => "not tried: no program here is known to do nothing".to_owned(),
         };
         vec![
             ("kernel", format!("{} ({}){kind}", facts.kernel, facts.architecture)),
@@ -174,13 +173,17 @@ mod linux {
         ]
     }
 
-    fn verdict(support: &Support) -> String {
-        let wrong =
-            |support: &&LayerSupport| matches!(support.state, State::Missing { .. } | State::Untried { .. });
+    fn verdict(support: &HostSupport) -> String {
+        let wrong = |support: &&LayerSupport| {
+            matches!(support.state, LayerState::Missing { .. } | LayerState::Untried { .. })
+        };
         let missing: Vec<&str> =
             support.layers.iter().filter(wrong).map(|support| support.layer.name()).collect();
-        let partial =
-            support.layers.iter().filter(|support| matches!(support.state, State::Partial { .. })).count();
+        let partial = support
+            .layers
+            .iter()
+            .filter(|support| matches!(support.state, LayerState::Partial { .. }))
+            .count();
         if !missing.is_empty() {
             format!("not ready: a run would be refused; missing or untried: {}", missing.join(", "))
         } else if let Some(reason) = support.refused_otherwise() {

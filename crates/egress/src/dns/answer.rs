@@ -16,9 +16,11 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::wire::{A, AAAA, ANY, AXFR, HEADER, Header, IN, IXFR, Malformed, Name, OPT, Reader, SOA, flag};
-use crate::attempt::Reason;
-use crate::names::{Looked, Names};
+use super::wire::{
+    A, AAAA, ANY, AXFR, DnsHeader, DnsName, DnsReader, HEADER, IN, IXFR, MalformedMessage, OPT, SOA, flag,
+};
+use crate::attempt::RefusalReason;
+use crate::synthetic_addresses::{NameLookup, SyntheticAddresses};
 
 /// Seconds for which an answer holds. It holds for the whole run; this is how long a cache that outlives one is wrong.
 const TTL: u32 = 60;
@@ -32,7 +34,7 @@ const MOST_DATAGRAM: usize = 4096;
 /// Where the name of the question lies, as a compression pointer.
 const THE_NAME: u16 = 0xc00c;
 
-/// The code of an explained error: blocked by whoever runs the server (RFC 8914, section 4.16).
+/// The code of an explained error: blocked by the operator of the server (RFC 8914, section 4.16).
 const EXPLANATION: u16 = 15;
 const BLOCKED: u16 = 15;
 
@@ -40,53 +42,53 @@ const DNSSEC_OK: u32 = 0x8000;
 
 /// How a question came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum DnsTransport {
     Udp,
     Tcp,
 }
 
 /// What was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Question {
+pub(crate) struct DnsQuestion {
     /// As it was asked for, odd bytes escaped: fit for a terminal, at most four times 255 letters.
     pub(crate) name: String,
     /// The number of the type.
     pub(crate) kind: u16,
-    pub(crate) refused: Option<Reason>,
+    pub(crate) refused: Option<RefusalReason>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Answered {
+pub(crate) struct DnsReply {
     pub(crate) reply: Vec<u8>,
     /// `None` where none could be read.
-    pub(crate) question: Option<Question>,
+    pub(crate) question: Option<DnsQuestion>,
 }
 
 /// The reply to a message. `None` where there must be none: to what is itself a reply, or too short to be answered.
-pub(crate) fn answer(names: &mut Names, packet: &[u8], over: Over) -> Option<Answered> {
-    let mut reader = Reader::new(packet);
+pub(crate) fn answer(names: &mut SyntheticAddresses, packet: &[u8], over: DnsTransport) -> Option<DnsReply> {
+    let mut reader = DnsReader::new(packet);
     let header = reader.header().ok()?;
     if header.flags & flag::RESPONSE != 0 {
         return None;
     }
     if header.flags & flag::OPCODE != 0 {
-        return Some(bare(header, Code::NotImplemented));
+        return Some(bare_reply(header, ResponseCode::NotImplemented));
     }
-    if header.questions != 1 || (over == Over::Udp && packet.len() > MOST_DATAGRAM) {
-        return Some(bare(header, Code::FormatError));
+    if header.questions != 1 || (over == DnsTransport::Udp && packet.len() > MOST_DATAGRAM) {
+        return Some(bare_reply(header, ResponseCode::FormatError));
     }
-    let Ok(query) = Query::read(header, &mut reader, packet) else {
-        return Some(bare(header, Code::FormatError));
+    let Ok(query) = ParsedQuery::read(header, &mut reader, packet) else {
+        return Some(bare_reply(header, ResponseCode::FormatError));
     };
-    let outcome = outcome(names, &query);
+    let outcome = judge_query(names, &query);
     let question =
-        Question { name: query.name.escaped(), kind: query.kind, refused: outcome.refused.clone() };
-    Some(Answered { reply: query.reply(&outcome), question: Some(question) })
+        DnsQuestion { name: query.name.escaped(), kind: query.kind, refused: outcome.refused.clone() };
+    Some(DnsReply { reply: query.reply(&outcome), question: Some(question) })
 }
 
 /// The codes of replies. Those above 15 need EDNS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Code {
+enum ResponseCode {
     NoError = 0,
     FormatError = 1,
     NoSuchName = 3,
@@ -97,75 +99,83 @@ enum Code {
 
 /// What becomes of a question.
 #[derive(Debug)]
-struct Outcome {
-    code: Code,
+struct QuestionOutcome {
+    code: ResponseCode,
     v4: Option<Ipv4Addr>,
     v6: Option<Ipv6Addr>,
     /// Whether the name, or this type of it, is denied.
     denied: bool,
-    refused: Option<Reason>,
+    refused: Option<RefusalReason>,
 }
 
-impl Outcome {
-    fn error(code: Code, refused: Option<Reason>) -> Self {
+impl QuestionOutcome {
+    fn error(code: ResponseCode, refused: Option<RefusalReason>) -> Self {
         Self { code, v4: None, v6: None, denied: false, refused }
     }
 
-    fn denied(code: Code, refused: Reason) -> Self {
+    fn denied(code: ResponseCode, refused: RefusalReason) -> Self {
         Self { code, v4: None, v6: None, denied: true, refused: Some(refused) }
     }
 
     fn addresses(v4: Ipv4Addr, v6: Ipv6Addr, kind: u16) -> Self {
         let v4 = matches!(kind, A | ANY).then_some(v4);
         let v6 = matches!(kind, AAAA | ANY).then_some(v6);
-        Self { code: Code::NoError, v4, v6, denied: v4.is_none() && v6.is_none(), refused: None }
+        Self { code: ResponseCode::NoError, v4, v6, denied: v4.is_none() && v6.is_none(), refused: None }
     }
 }
 
-fn outcome(names: &mut Names, query: &Query<'_>) -> Outcome {
+fn judge_query(names: &mut SyntheticAddresses, query: &ParsedQuery<'_>) -> QuestionOutcome {
     if query.edns.is_some_and(|edns| edns.version != 0) {
-        return Outcome::error(Code::BadVersion, None);
+        return QuestionOutcome::error(ResponseCode::BadVersion, None);
     }
     // Version numbers in CHAOS, transfers of zones: nothing a program that wants to connect asks for.
     if query.class != IN || matches!(query.kind, AXFR | IXFR) {
-        return Outcome::error(Code::Refused, Some(Reason::NotGranted));
+        return QuestionOutcome::error(ResponseCode::Refused, Some(RefusalReason::NotGranted));
     }
-    // A label may hold a dot, or bytes that are no text: such a name is not the text it looks like.
-    let Some(host) = query.name.host() else { return Outcome::denied(Code::NoSuchName, Reason::NotGranted) };
+    // A label may hold a dot, or bytes that are not text: such a name is not the text it looks like.
+    let Some(host) = query.name.host() else {
+        return QuestionOutcome::denied(ResponseCode::NoSuchName, RefusalReason::NotGranted);
+    };
     if host.rsplit('.').next().is_some_and(|label| label.eq_ignore_ascii_case("localhost")) {
-        return Outcome::addresses(Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST, query.kind);
+        return QuestionOutcome::addresses(Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST, query.kind);
     }
     match names.look_up(&host) {
-        Looked::Known { v4, v6 } => Outcome::addresses(v4, v6, query.kind),
-        Looked::Refused(reason) if names.is_above(&host) => Outcome::denied(Code::NoError, reason),
-        Looked::Refused(reason) => Outcome::denied(Code::NoSuchName, reason),
+        NameLookup::Known { v4, v6 } => QuestionOutcome::addresses(v4, v6, query.kind),
+        NameLookup::Refused(reason) if names.is_above(&host) => {
+            QuestionOutcome::denied(ResponseCode::NoError, reason)
+        }
+        NameLookup::Refused(reason) => QuestionOutcome::denied(ResponseCode::NoSuchName, reason),
     }
 }
 
 /// What a question may say besides (RFC 6891).
 #[derive(Debug, Clone, Copy)]
-struct Edns {
+struct EdnsOptions {
     version: u8,
     dnssec_ok: bool,
 }
 
 #[derive(Debug)]
-struct Query<'a> {
-    header: Header,
-    name: Name,
+struct ParsedQuery<'a> {
+    header: DnsHeader,
+    name: DnsName,
     kind: u16,
     class: u16,
     /// The question as it came: it goes back with every letter in its case, which some resolvers check.
     question: &'a [u8],
-    edns: Option<Edns>,
+    edns: Option<EdnsOptions>,
 }
 
-impl<'a> Query<'a> {
+impl<'a> ParsedQuery<'a> {
     /// Reads the rest of a message to its very end; what follows that is an error too.
-    fn read(header: Header, reader: &mut Reader<'a>, packet: &'a [u8]) -> Result<Self, Malformed> {
+    fn read(
+        header: DnsHeader,
+        reader: &mut DnsReader<'a>,
+        packet: &'a [u8],
+    ) -> Result<Self, MalformedMessage> {
         let name = reader.plain_name()?;
-        let (kind, class) = (reader.word()?, reader.word()?);
-        let question = packet.get(HEADER..reader.place()).ok_or(Malformed)?;
+        let (kind, class) = (reader.read_u16()?, reader.read_u16()?);
+        let question = packet.get(HEADER..reader.position()).ok_or(MalformedMessage)?;
         for _ in 0..u32::from(header.answers) + u32::from(header.authorities) {
             reader.record()?;
         }
@@ -176,22 +186,22 @@ impl<'a> Query<'a> {
                 continue;
             }
             if edns.is_some() || record.owner.labels().next().is_some() || !are_options(record.data) {
-                return Err(Malformed);
+                return Err(MalformedMessage);
             }
             let [_, version, ..] = record.ttl.to_be_bytes();
-            edns = Some(Edns { version, dnssec_ok: record.ttl & DNSSEC_OK != 0 });
+            edns = Some(EdnsOptions { version, dnssec_ok: record.ttl & DNSSEC_OK != 0 });
         }
         // Asking for OPT makes no sense.
         if kind == OPT || !reader.is_at_end() {
-            return Err(Malformed);
+            return Err(MalformedMessage);
         }
         Ok(Self { header, name, kind, class, question, edns })
     }
 
-    fn reply(&self, outcome: &Outcome) -> Vec<u8> {
+    fn reply(&self, outcome: &QuestionOutcome) -> Vec<u8> {
         let code = outcome.code as u16;
         let mut out = Vec::with_capacity(512);
-        Header {
+        DnsHeader {
             questions: 1,
             answers: u16::from(outcome.v4.is_some()) + u16::from(outcome.v6.is_some()),
             authorities: u16::from(outcome.denied),
@@ -216,7 +226,7 @@ impl<'a> Query<'a> {
         if let Some(edns) = self.edns {
             let [_, high] = (code >> 4).to_be_bytes();
             let dnssec_ok = if edns.dnssec_ok { DNSSEC_OK } else { 0 };
-            let explanation = outcome.refused.as_ref().map(explained).unwrap_or_default();
+            let explanation = outcome.refused.as_ref().map(explain_refusal).unwrap_or_default();
             out.push(0);
             write_record(&mut out, OPT, PAYLOAD, (u32::from(high) << 24) | dnssec_ok, &explanation);
         }
@@ -226,9 +236,9 @@ impl<'a> Query<'a> {
 
 /// Whether the data of an OPT record is options one after the other, whatever they are.
 fn are_options(data: &[u8]) -> bool {
-    let mut reader = Reader::new(data);
+    let mut reader = DnsReader::new(data);
     while !reader.is_at_end() {
-        let length = reader.word().and_then(|_| reader.word());
+        let length = reader.read_u16().and_then(|_| reader.read_u16());
         if length.and_then(|length| reader.bytes(length.into())).is_err() {
             return false;
         }
@@ -237,17 +247,17 @@ fn are_options(data: &[u8]) -> bool {
 }
 
 /// The header of a reply, with all counts at nought.
-fn reply_header(asked: Header, code: u16) -> Header {
+fn reply_header(asked: DnsHeader, code: u16) -> DnsHeader {
     let copied = flag::OPCODE | flag::RECURSION_DESIRED | flag::CHECKING_DISABLED;
     let flags = flag::RESPONSE | (asked.flags & copied) | flag::RECURSION_AVAILABLE | (code & flag::RCODE);
-    Header { id: asked.id, flags, questions: 0, answers: 0, authorities: 0, additionals: 0 }
+    DnsHeader { id: asked.id, flags, questions: 0, answers: 0, authorities: 0, additionals: 0 }
 }
 
 /// A reply to what cannot be read further than its header.
-fn bare(asked: Header, code: Code) -> Answered {
+fn bare_reply(asked: DnsHeader, code: ResponseCode) -> DnsReply {
     let mut reply = Vec::with_capacity(HEADER);
     reply_header(asked, code as u16).write(&mut reply);
-    Answered { reply, question: None }
+    DnsReply { reply, question: None }
 }
 
 /// All of a record but its owner, which is written already. The data is short: it is ours.
@@ -270,7 +280,7 @@ fn soa() -> Vec<u8> {
 }
 
 /// A reason as an option of EDNS.
-fn explained(reason: &Reason) -> Vec<u8> {
+fn explain_refusal(reason: &RefusalReason) -> Vec<u8> {
     let text = reason.to_string();
     let length = u16::try_from(text.len() + 2).unwrap_or_default();
     let mut option = Vec::with_capacity(text.len() + 6);

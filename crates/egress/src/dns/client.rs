@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use super::wire::{A, AAAA, CNAME, Header, IN, Malformed, Name, Reader, flag};
+use super::wire::{A, AAAA, CNAME, DnsHeader, DnsName, DnsReader, IN, MalformedMessage, flag};
 
 /// Most addresses of one name and one family: more than anyone will try.
 const MOST_ADDRESSES: usize = 32;
@@ -18,7 +18,7 @@ const MOST_ADDRESSES: usize = 32;
 /// Most names between the one that was asked for and its address.
 const MOST_ALIASES: usize = 16;
 
-/// Most datagrams that may come besides the answers, before somebody is taken to be at work.
+/// Most datagrams that may come besides the answers, before it counts as an attack.
 const MOST_STRAYS: u32 = 4096;
 
 /// When a question is asked again, the last one over and over.
@@ -30,9 +30,10 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// The addresses of a name, those of IPv4 first.
 pub(crate) fn resolve(server: SocketAddr, name: &str, deadline: Instant) -> io::Result<Vec<IpAddr>> {
-    let name = Name::of_host(name)
-        .map_err(|Malformed| io::Error::new(ErrorKind::InvalidInput, "not a name that can be asked for"))?;
-    let mut asked = [Asked::new(A)?, Asked::new(AAAA)?];
+    let name = DnsName::of_host(name).map_err(|MalformedMessage| {
+        io::Error::new(ErrorKind::InvalidInput, "not a name that can be asked for")
+    })?;
+    let mut asked = [AddressQuery::new(A)?, AddressQuery::new(AAAA)?];
     if let [first, second] = &mut asked
         && first.id == second.id
     {
@@ -45,7 +46,7 @@ pub(crate) fn resolve(server: SocketAddr, name: &str, deadline: Instant) -> io::
         match asked.told {
             Some(Ok(addresses)) => found.extend(addresses),
             Some(Err(fail)) => fault = fault.max(Some(fail)),
-            None => fault = fault.max(Some(Fail::Silent)),
+            None => fault = fault.max(Some(QueryFailure::Silent)),
         }
     }
     match fault {
@@ -57,17 +58,17 @@ pub(crate) fn resolve(server: SocketAddr, name: &str, deadline: Instant) -> io::
 
 /// A question for addresses of one family.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct AddressQuery {
     pub(super) id: u16,
     pub(super) kind: u16,
-    pub(super) told: Option<Told>,
+    pub(super) told: Option<QueryResult>,
 }
 
-pub(super) type Told = Result<Vec<IpAddr>, Fail>;
+pub(super) type QueryResult = Result<Vec<IpAddr>, QueryFailure>;
 
 /// Why there are no addresses. Of two, the later one here is told: it says more.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Fail {
+pub(super) enum QueryFailure {
     Silent,
     /// Over TCP, where the answer did not fit a datagram.
     Tcp(String),
@@ -76,12 +77,13 @@ pub(super) enum Fail {
     NoSuchName,
 }
 
-impl Fail {
+impl QueryFailure {
     fn error(self, server: SocketAddr) -> io::Error {
         match self {
-            Self::NoSuchName => {
-                io::Error::new(ErrorKind::NotFound, "the resolver says that there is no such name (NXDOMAIN)")
-            }
+            Self::NoSuchName => io::Error::new(
+                ErrorKind::NotFound,
+                "the resolver says that the name does not exist (NXDOMAIN)",
+            ),
             Self::Code(code) => {
                 let name = match code {
                     1 => "FORMERR",
@@ -100,7 +102,7 @@ impl Fail {
     }
 }
 
-impl Asked {
+impl AddressQuery {
     fn new(kind: u16) -> io::Result<Self> {
         let mut id = [0; 2];
         // Two bytes come at once or not at all.
@@ -111,10 +113,10 @@ impl Asked {
         Ok(Self { id: u16::from_be_bytes(id), kind, told: None })
     }
 
-    fn message(&self, name: &Name) -> Vec<u8> {
+    fn message(&self, name: &DnsName) -> Vec<u8> {
         let mut out = Vec::with_capacity(512);
         let flags = flag::RECURSION_DESIRED;
-        Header { id: self.id, flags, questions: 1, answers: 0, authorities: 0, additionals: 0 }
+        DnsHeader { id: self.id, flags, questions: 1, answers: 0, authorities: 0, additionals: 0 }
             .write(&mut out);
         name.write(&mut out);
         out.extend_from_slice(&self.kind.to_be_bytes());
@@ -123,7 +125,12 @@ impl Asked {
     }
 }
 
-fn over_udp(server: SocketAddr, name: &Name, asked: &mut [Asked], deadline: Instant) -> io::Result<()> {
+fn over_udp(
+    server: SocketAddr,
+    name: &DnsName,
+    asked: &mut [AddressQuery],
+    deadline: Instant,
+) -> io::Result<()> {
     let any: IpAddr =
         if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     // A socket of its own for each name, so that its port has to be guessed too; connected, so that the kernel drops what others
@@ -166,7 +173,10 @@ fn over_udp(server: SocketAddr, name: &Name, asked: &mut [Asked], deadline: Inst
         });
         match told {
             Some((asked, Some(told))) => {
-                if told.as_ref().map_or_else(|fail| *fail == Fail::NoSuchName, |found| !found.is_empty()) {
+                if told
+                    .as_ref()
+                    .map_or_else(|fail| *fail == QueryFailure::NoSuchName, |found| !found.is_empty())
+                {
                     until = until.min(Instant::now() + GRACE);
                 }
                 asked.told = Some(told);
@@ -174,7 +184,7 @@ fn over_udp(server: SocketAddr, name: &Name, asked: &mut [Asked], deadline: Inst
             // Too long for a datagram.
             Some((asked, None)) => {
                 let told = over_tcp(server, name, asked, deadline);
-                asked.told = Some(told.unwrap_or_else(|error| Err(Fail::Tcp(error.to_string()))));
+                asked.told = Some(told.unwrap_or_else(|error| Err(QueryFailure::Tcp(error.to_string()))));
             }
             None => {
                 strays += 1;
@@ -189,7 +199,12 @@ fn over_udp(server: SocketAddr, name: &Name, asked: &mut [Asked], deadline: Inst
     Ok(())
 }
 
-fn over_tcp(server: SocketAddr, name: &Name, asked: &Asked, deadline: Instant) -> io::Result<Told> {
+fn over_tcp(
+    server: SocketAddr,
+    name: &DnsName,
+    asked: &AddressQuery,
+    deadline: Instant,
+) -> io::Result<QueryResult> {
     let left = || {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(io::Error::from(ErrorKind::TimedOut)) } else { Ok(left) }
@@ -221,27 +236,35 @@ fn over_tcp(server: SocketAddr, name: &Name, asked: &Asked, deadline: Instant) -
     match read(&answer, name, asked) {
         Ok(Some(told)) => Ok(told),
         Ok(None) => Err(io::Error::new(ErrorKind::InvalidData, "the answer is cut short as well")),
-        Err(Malformed) => Err(io::Error::new(ErrorKind::InvalidData, "the answer cannot be read")),
+        Err(MalformedMessage) => Err(io::Error::new(ErrorKind::InvalidData, "the answer cannot be read")),
     }
 }
 
-/// What a message says to a question: `None` where it was cut short. An error where it is no answer to it.
-pub(super) fn read(message: &[u8], name: &Name, asked: &Asked) -> Result<Option<Told>, Malformed> {
-    let mut reader = Reader::new(message);
+/// What a message says to a question: `None` where it was cut short. An error where it does not answer it.
+pub(super) fn read(
+    message: &[u8],
+    name: &DnsName,
+    asked: &AddressQuery,
+) -> Result<Option<QueryResult>, MalformedMessage> {
+    let mut reader = DnsReader::new(message);
     let header = reader.header()?;
     let ours = header.id == asked.id
         && header.flags & (flag::RESPONSE | flag::OPCODE) == flag::RESPONSE
         && header.questions == 1;
-    if !ours || !reader.plain_name()?.is_same(name) || reader.word()? != asked.kind || reader.word()? != IN {
-        return Err(Malformed);
+    if !ours
+        || !reader.plain_name()?.is_same(name)
+        || reader.read_u16()? != asked.kind
+        || reader.read_u16()? != IN
+    {
+        return Err(MalformedMessage);
     }
     if header.flags & flag::TRUNCATED != 0 {
         return Ok(None);
     }
     match header.flags & flag::RCODE {
         0 => {}
-        3 => return Ok(Some(Err(Fail::NoSuchName))),
-        code => return Ok(Some(Err(Fail::Code(code)))),
+        3 => return Ok(Some(Err(QueryFailure::NoSuchName))),
+        code => return Ok(Some(Err(QueryFailure::Code(code)))),
     }
     let mut aliases = Vec::new();
     let mut addresses = Vec::new();
@@ -251,10 +274,10 @@ pub(super) fn read(message: &[u8], name: &Name, asked: &Asked) -> Result<Option<
             continue;
         }
         if record.kind == CNAME {
-            let mut data = Reader::at(message, record.data_at);
+            let mut data = DnsReader::at(message, record.data_at);
             let to = data.name()?;
-            if data.place() != record.data_at + record.data.len() {
-                return Err(Malformed);
+            if data.position() != record.data_at + record.data.len() {
+                return Err(MalformedMessage);
             }
             aliases.push((record.owner, to));
         } else if record.kind == asked.kind {
@@ -274,13 +297,13 @@ pub(super) fn read(message: &[u8], name: &Name, asked: &Asked) -> Result<Option<
 }
 
 /// The address in a record, of the family that its type says.
-fn address(kind: u16, data: &[u8]) -> Result<IpAddr, Malformed> {
+fn address(kind: u16, data: &[u8]) -> Result<IpAddr, MalformedMessage> {
     let address = if kind == A {
         data.try_into().map(|v4: [u8; 4]| v4.into())
     } else {
         data.try_into().map(|v6: [u8; 16]| v6.into())
     };
-    address.map_err(|_| Malformed)
+    address.map_err(|_| MalformedMessage)
 }
 
 fn is_wait(error: &io::Error) -> bool {

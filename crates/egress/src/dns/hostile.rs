@@ -1,24 +1,24 @@
 //! The laws of an answer, for any bytes: the fuzzer and the property tests call this.
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing, unreachable_pub)]
 
-use super::answer::{Over, answer};
-use super::client::{Asked, read};
-use super::wire::{A, AAAA, HEADER, Name, Reader, SOA};
-use crate::names::Names;
-use crate::policy::Policy;
-use crate::rule::Rule;
+use super::answer::{DnsTransport, answer};
+use super::client::{AddressQuery, read};
+use super::wire::{A, AAAA, DnsName, DnsReader, HEADER, SOA};
+use crate::policy::EgressPolicy;
+use crate::rule::NetworkRule;
+use crate::synthetic_addresses::SyntheticAddresses;
 
 /// Answers a packet, both ways.
 ///
 /// # Panics
 /// Where a law is broken.
 pub fn dns_answer(packet: &[u8]) {
-    let mut policy = Policy::new();
+    let mut policy = EgressPolicy::new();
     for name in ["api.weather.test", "*.cdn.test"] {
-        policy.allow(Rule::domain(name).expect("a name")).expect("a rule");
+        policy.allow(NetworkRule::domain(name).expect("a name")).expect("a rule");
     }
-    let mut names = Names::new(&policy);
-    for over in [Over::Udp, Over::Tcp] {
+    let mut names = SyntheticAddresses::new(&policy);
+    for over in [DnsTransport::Udp, DnsTransport::Tcp] {
         let answered = answer(&mut names, packet, over);
         let is_question = packet.len() >= HEADER && packet[2] & 0x80 == 0;
         assert_eq!(answered.is_some(), is_question);
@@ -27,11 +27,11 @@ pub fn dns_answer(packet: &[u8]) {
         assert!(reply.len() <= 512 && reply[..2] == packet[..2] && reply[2] & 0x80 != 0);
         // A reply is never answered, and can be read to its end.
         assert!(answer(&mut names, &reply, over).is_none());
-        let mut reader = Reader::new(&reply);
+        let mut reader = DnsReader::new(&reply);
         let header = reader.header().expect("a header");
         let question = (header.questions == 1).then(|| {
             let name = reader.plain_name().expect("a name");
-            (name, reader.word().expect("a type"), reader.word().expect("a class"))
+            (name, reader.read_u16().expect("a type"), reader.read_u16().expect("a class"))
         });
         assert_eq!(question.is_some(), answered.question.is_some());
         for _ in 0..header.answers {
@@ -66,10 +66,10 @@ pub fn dns_answer(packet: &[u8]) {
 /// # Panics
 /// Where a law is broken.
 pub fn dns_reply(message: &[u8]) {
-    let name = Name::of_host("api.weather.test").expect("a name");
+    let name = DnsName::of_host("api.weather.test").expect("a name");
     let id = message.first_chunk().map_or(0, |id| u16::from_be_bytes(*id));
     for kind in [A, AAAA] {
-        if let Ok(Some(Ok(addresses))) = read(message, &name, &Asked { id, kind, told: None }) {
+        if let Ok(Some(Ok(addresses))) = read(message, &name, &AddressQuery { id, kind, told: None }) {
             assert!(
                 addresses.len() <= 32 && addresses.iter().all(|address| address.is_ipv4() == (kind == A))
             );

@@ -43,11 +43,11 @@ pub(crate) mod flag {
 
 /// Not a message as the standard has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Malformed;
+pub(crate) struct MalformedMessage;
 
 /// The first twelve bytes of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct DnsHeader {
     pub(crate) id: u16,
     pub(crate) flags: u16,
     pub(crate) questions: u16,
@@ -56,7 +56,7 @@ pub(crate) struct Header {
     pub(crate) additionals: u16,
 }
 
-impl Header {
+impl DnsHeader {
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         for word in [self.id, self.flags, self.questions, self.answers, self.authorities, self.additionals] {
             out.extend_from_slice(&word.to_be_bytes());
@@ -66,8 +66,8 @@ impl Header {
 
 /// A record, with its data where it lies in the message.
 #[derive(Debug)]
-pub(crate) struct Record<'a> {
-    pub(crate) owner: Name,
+pub(crate) struct DnsRecord<'a> {
+    pub(crate) owner: DnsName,
     pub(crate) kind: u16,
     pub(crate) class: u16,
     pub(crate) ttl: u32,
@@ -78,12 +78,12 @@ pub(crate) struct Record<'a> {
 
 /// Reads a message from its beginning to its end. Nothing is allotted by what the message claims about itself.
 #[derive(Debug)]
-pub(crate) struct Reader<'a> {
+pub(crate) struct DnsReader<'a> {
     message: &'a [u8],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> DnsReader<'a> {
     pub(crate) fn new(message: &'a [u8]) -> Self {
         Self { message, at: 0 }
     }
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
     }
 
     /// How far was read.
-    pub(crate) fn place(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.at
     }
 
@@ -101,51 +101,51 @@ impl<'a> Reader<'a> {
         self.at >= self.message.len()
     }
 
-    pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
-        let end = self.at.checked_add(count).ok_or(Malformed)?;
-        let bytes = self.message.get(self.at..end).ok_or(Malformed)?;
+    pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8], MalformedMessage> {
+        let end = self.at.checked_add(count).ok_or(MalformedMessage)?;
+        let bytes = self.message.get(self.at..end).ok_or(MalformedMessage)?;
         self.at = end;
         Ok(bytes)
     }
 
-    fn byte(&mut self) -> Result<u8, Malformed> {
-        self.bytes(1)?.first().copied().ok_or(Malformed)
+    fn byte(&mut self) -> Result<u8, MalformedMessage> {
+        self.bytes(1)?.first().copied().ok_or(MalformedMessage)
     }
 
-    pub(crate) fn word(&mut self) -> Result<u16, Malformed> {
-        self.bytes(2)?.try_into().map(u16::from_be_bytes).map_err(|_| Malformed)
+    pub(crate) fn read_u16(&mut self) -> Result<u16, MalformedMessage> {
+        self.bytes(2)?.try_into().map(u16::from_be_bytes).map_err(|_| MalformedMessage)
     }
 
-    fn double_word(&mut self) -> Result<u32, Malformed> {
-        self.bytes(4)?.try_into().map(u32::from_be_bytes).map_err(|_| Malformed)
+    fn double_word(&mut self) -> Result<u32, MalformedMessage> {
+        self.bytes(4)?.try_into().map(u32::from_be_bytes).map_err(|_| MalformedMessage)
     }
 
-    pub(crate) fn header(&mut self) -> Result<Header, Malformed> {
-        Ok(Header {
-            id: self.word()?,
-            flags: self.word()?,
-            questions: self.word()?,
-            answers: self.word()?,
-            authorities: self.word()?,
-            additionals: self.word()?,
+    pub(crate) fn header(&mut self) -> Result<DnsHeader, MalformedMessage> {
+        Ok(DnsHeader {
+            id: self.read_u16()?,
+            flags: self.read_u16()?,
+            questions: self.read_u16()?,
+            answers: self.read_u16()?,
+            authorities: self.read_u16()?,
+            additionals: self.read_u16()?,
         })
     }
 
     /// A name that is written out: there is nothing before the first question that a pointer could mean.
-    pub(crate) fn plain_name(&mut self) -> Result<Name, Malformed> {
-        let mut name = Name::default();
+    pub(crate) fn plain_name(&mut self) -> Result<DnsName, MalformedMessage> {
+        let mut name = DnsName::default();
         loop {
             match self.byte()? {
                 0 => return Ok(name),
                 length if length <= MOST_LABEL => name.push(length, self.bytes(length.into())?)?,
-                _ => return Err(Malformed),
+                _ => return Err(MalformedMessage),
             }
         }
     }
 
     /// A name that may end in a pointer to an earlier one.
-    pub(crate) fn name(&mut self) -> Result<Name, Malformed> {
-        let mut name = Name::default();
+    pub(crate) fn name(&mut self) -> Result<DnsName, MalformedMessage> {
+        let mut name = DnsName::default();
         // Where the current stretch of labels begins: a pointer must lead to before it, so that nothing can go in circles.
         let mut from = self.at;
         let mut after = None;
@@ -158,49 +158,49 @@ impl<'a> Reader<'a> {
                     let to = usize::from(u16::from_be_bytes([high & 0x3f, self.byte()?]));
                     pointers += 1;
                     if to >= from || to < HEADER || pointers > MOST_POINTERS {
-                        return Err(Malformed);
+                        return Err(MalformedMessage);
                     }
                     after.get_or_insert(self.at);
                     (self.at, from) = (to, to);
                 }
-                _ => return Err(Malformed),
+                _ => return Err(MalformedMessage),
             }
         }
         self.at = after.unwrap_or(self.at);
         Ok(name)
     }
 
-    pub(crate) fn record(&mut self) -> Result<Record<'a>, Malformed> {
+    pub(crate) fn record(&mut self) -> Result<DnsRecord<'a>, MalformedMessage> {
         let owner = self.name()?;
-        let (kind, class, ttl) = (self.word()?, self.word()?, self.double_word()?);
-        let length = self.word()?;
+        let (kind, class, ttl) = (self.read_u16()?, self.read_u16()?, self.double_word()?);
+        let length = self.read_u16()?;
         let data_at = self.at;
-        Ok(Record { owner, kind, class, ttl, data: self.bytes(length.into())?, data_at })
+        Ok(DnsRecord { owner, kind, class, ttl, data: self.bytes(length.into())?, data_at })
     }
 }
 
 /// A name as its labels, each any bytes at all: a dot in a label is not the end of one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Name {
+pub(crate) struct DnsName {
     /// Labels with their lengths before them, without the root's.
     wire: Vec<u8>,
 }
 
-impl Name {
-    fn push(&mut self, length: u8, label: &[u8]) -> Result<(), Malformed> {
+impl DnsName {
+    fn push(&mut self, length: u8, label: &[u8]) -> Result<(), MalformedMessage> {
         self.wire.push(length);
         self.wire.extend_from_slice(label);
         // The root's length is still to come.
-        if self.wire.len() < MOST_NAME { Ok(()) } else { Err(Malformed) }
+        if self.wire.len() < MOST_NAME { Ok(()) } else { Err(MalformedMessage) }
     }
 
     /// A host name, in labels.
-    pub(crate) fn of_host(host: &str) -> Result<Self, Malformed> {
+    pub(crate) fn of_host(host: &str) -> Result<Self, MalformedMessage> {
         let mut name = Self::default();
         for label in host.strip_suffix('.').unwrap_or(host).split('.') {
-            let length = u8::try_from(label.len()).map_err(|_| Malformed)?;
+            let length = u8::try_from(label.len()).map_err(|_| MalformedMessage)?;
             if !(1..=MOST_LABEL).contains(&length) || !label.bytes().all(is_of_hosts) {
-                return Err(Malformed);
+                return Err(MalformedMessage);
             }
             name.push(length, label.as_bytes())?;
         }

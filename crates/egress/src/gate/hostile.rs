@@ -3,28 +3,28 @@
 
 use super::http::HttpGate;
 use super::tls::TlsGate;
-use crate::attempt::Reason;
+use crate::attempt::RefusalReason;
 
-pub struct Gate(super::Gate);
+pub struct FuzzGate(super::ProtocolGate);
 
-impl Gate {
+impl FuzzGate {
     #[must_use]
     pub fn tls(name: Option<&str>, required: bool) -> Self {
-        Self(super::Gate::Tls(TlsGate::new(name.map(str::to_owned), required)))
+        Self(super::ProtocolGate::Tls(TlsGate::new(name.map(str::to_owned), required)))
     }
 
     #[must_use]
     pub fn http(name: &str, port: u16) -> Self {
-        Self(super::Gate::Http(HttpGate::new(name.to_owned(), port)))
+        Self(super::ProtocolGate::Http(HttpGate::new(name.to_owned(), port)))
     }
 
     /// How many bytes pass.
-    pub fn client(&mut self, bytes: &[u8]) -> Result<usize, Reason> {
-        self.0.client(bytes).map(|passage| passage.bytes)
+    pub fn judge_client(&mut self, bytes: &[u8]) -> Result<usize, RefusalReason> {
+        self.0.judge_client(bytes).map(|passage| passage.bytes)
     }
 
-    pub fn server(&mut self, bytes: &[u8]) {
-        self.0.server(bytes);
+    pub fn observe_server(&mut self, bytes: &[u8]) {
+        self.0.observe_server(bytes);
     }
 
     #[must_use]

@@ -11,12 +11,12 @@ mod answer;
 mod head;
 mod lines;
 
-use crate::attempt::Reason;
+use crate::attempt::RefusalReason;
 
-use super::{Judged, MOST_HELD, Settled, Step, Steps};
-use answer::Answer;
-use head::{Framing, Head};
-use lines::Section;
+use super::{GateDecision, GateResult, GateStep, MOST_HELD, StepwiseGate};
+use answer::UpgradeAnswer;
+use head::{BodyFraming, RequestHead};
+use lines::SectionScanner;
 
 /// Most bytes in the line before a chunk: its size and what is added to that.
 const MOST_CHUNK_LINE: usize = 512;
@@ -29,16 +29,16 @@ const MOST_TRAILERS: usize = 8 << 10;
 pub(crate) struct HttpGate {
     name: String,
     port: u16,
-    settled: Option<Settled>,
-    stage: Stage,
-    section: Section,
+    settled: Option<GateDecision>,
+    stage: RequestStage,
+    section: SectionScanner,
     /// Whether the head of a request was let pass.
     asked: bool,
-    answer: Answer,
+    answer: UpgradeAnswer,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum RequestStage {
     Head,
     /// So many bytes of a body.
     Body(u64),
@@ -57,82 +57,84 @@ impl HttpGate {
             name,
             port,
             settled: None,
-            stage: Stage::Head,
-            section: Section::default(),
+            stage: RequestStage::Head,
+            section: SectionScanner::default(),
             asked: false,
-            answer: Answer::default(),
+            answer: UpgradeAnswer::default(),
         }
     }
 
     /// Everything from the client that was not yet let pass, in order.
-    pub(crate) fn client(&mut self, bytes: &[u8]) -> Judged {
+    pub(crate) fn judge_client(&mut self, bytes: &[u8]) -> GateResult {
         self.judge(bytes)
     }
 
     /// What the server says, in order, as it passes; never held back.
-    pub(crate) fn server(&mut self, bytes: &[u8]) {
-        if self.stage != Stage::Upgrading {
+    pub(crate) fn observe_server(&mut self, bytes: &[u8]) {
+        if self.stage != RequestStage::Upgrading {
             // An answer to something else, or to nothing: which answer is which cannot be told any more.
             self.answer.ignore(bytes);
             return;
         }
-        self.answer.hear(bytes);
+        self.answer.read(bytes);
         if self.answer.agrees() && self.settled.is_none() {
-            self.settled = Some(Settled::Open);
+            self.settled = Some(GateDecision::Open);
         }
     }
 
     /// Whether everything may now pass unseen in both directions.
     pub(crate) fn is_open(&self) -> bool {
-        self.settled == Some(Settled::Open)
+        self.settled == Some(GateDecision::Open)
     }
 
-    fn head(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
-        let Some(end) = self.section.end(bytes, MOST_HELD).ok_or(Reason::NotHttp)? else {
-            return Ok(Step::Wait);
+    fn judge_head(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
+        let Some(end) = self.section.end(bytes, MOST_HELD).ok_or(RefusalReason::NotHttp)? else {
+            return Ok(GateStep::Wait);
         };
-        self.section = Section::default();
-        let head = Head::read(bytes.get(..end).unwrap_or_default(), &self.name, self.port)?;
+        self.section = SectionScanner::default();
+        let head = RequestHead::read(bytes.get(..end).unwrap_or_default(), &self.name, self.port)?;
         let is_first = !self.asked;
         self.asked = true;
         self.stage = match head.framing {
             // Only the first answer can be told from others, and it must be an answer to this.
-            _ if head.upgrades && !(is_first && self.answer.is_to_come()) => return Err(Reason::NotHttp),
-            Framing::Length(0) if head.upgrades => Stage::Upgrading,
-            _ if head.upgrades => return Err(Reason::NotHttp),
-            Framing::Length(0) => Stage::Head,
-            Framing::Length(len) => Stage::Body(len),
-            Framing::Chunked => Stage::ChunkLine,
+            _ if head.upgrades && !(is_first && self.answer.is_to_come()) => {
+                return Err(RefusalReason::NotHttp);
+            }
+            BodyFraming::Length(0) if head.upgrades => RequestStage::Upgrading,
+            _ if head.upgrades => return Err(RefusalReason::NotHttp),
+            BodyFraming::Length(0) => RequestStage::Head,
+            BodyFraming::Length(len) => RequestStage::Body(len),
+            BodyFraming::Chunked => RequestStage::ChunkLine,
         };
-        Ok(Step::Pass(end))
+        Ok(GateStep::Pass(end))
     }
 
-    fn chunk_line(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
-        let Some(end) = self.section.line(bytes, MOST_CHUNK_LINE).ok_or(Reason::NotHttp)? else {
-            return Ok(Step::Wait);
+    fn chunk_line(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
+        let Some(end) = self.section.line(bytes, MOST_CHUNK_LINE).ok_or(RefusalReason::NotHttp)? else {
+            return Ok(GateStep::Wait);
         };
-        self.section = Section::default();
+        self.section = SectionScanner::default();
         let line = bytes.get(..end).and_then(|line| line.strip_suffix(b"\r\n")).unwrap_or_default();
-        self.stage = match chunk_size(line).ok_or(Reason::NotHttp)? {
-            0 => Stage::Trailers,
-            size => Stage::Chunk(size + 2),
+        self.stage = match chunk_size(line).ok_or(RefusalReason::NotHttp)? {
+            0 => RequestStage::Trailers,
+            size => RequestStage::Chunk(size + 2),
         };
-        Ok(Step::Pass(end))
+        Ok(GateStep::Pass(end))
     }
 
-    fn trailers(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
+    fn judge_trailers(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
         let end = match bytes {
             [b'\r', b'\n', ..] => 2,
-            [] | [b'\r'] => return Ok(Step::Wait),
-            _ => match self.section.end(bytes, MOST_TRAILERS).ok_or(Reason::NotHttp)? {
+            [] | [b'\r'] => return Ok(GateStep::Wait),
+            _ => match self.section.end(bytes, MOST_TRAILERS).ok_or(RefusalReason::NotHttp)? {
                 Some(end) => end,
-                None => return Ok(Step::Wait),
+                None => return Ok(GateStep::Wait),
             },
         };
-        self.section = Section::default();
+        self.section = SectionScanner::default();
         head::check_trailers(bytes.get(..end).unwrap_or_default())?;
-        self.stage = Stage::Head;
-        Ok(Step::Pass(end))
+        self.stage = RequestStage::Head;
+        Ok(GateStep::Pass(end))
     }
 }
 
@@ -141,44 +143,46 @@ fn part_of(left: u64, bytes: &[u8]) -> usize {
     usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()))
 }
 
-impl Steps for HttpGate {
-    fn step(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
+impl StepwiseGate for HttpGate {
+    fn step(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
         if bytes.is_empty() {
-            return Ok(Step::Wait);
+            return Ok(GateStep::Wait);
         }
         match self.stage {
-            Stage::Head => self.head(bytes),
-            Stage::Body(left) => {
+            RequestStage::Head => self.judge_head(bytes),
+            RequestStage::Body(left) => {
                 let count = part_of(left, bytes);
                 let left = left - count as u64;
-                self.stage = if left == 0 { Stage::Head } else { Stage::Body(left) };
-                Ok(Step::Pass(count))
+                self.stage = if left == 0 { RequestStage::Head } else { RequestStage::Body(left) };
+                Ok(GateStep::Pass(count))
             }
-            Stage::ChunkLine => self.chunk_line(bytes),
-            Stage::Chunk(left @ 3..) => {
+            RequestStage::ChunkLine => self.chunk_line(bytes),
+            RequestStage::Chunk(left @ 3..) => {
                 let count = part_of(left - 2, bytes);
-                self.stage = Stage::Chunk(left - count as u64);
-                Ok(Step::Pass(count))
+                self.stage = RequestStage::Chunk(left - count as u64);
+                Ok(GateStep::Pass(count))
             }
-            Stage::Chunk(_) => match bytes {
+            RequestStage::Chunk(_) => match bytes {
                 [b'\r', b'\n', ..] => {
-                    self.stage = Stage::ChunkLine;
-                    Ok(Step::Pass(2))
+                    self.stage = RequestStage::ChunkLine;
+                    Ok(GateStep::Pass(2))
                 }
-                [b'\r'] => Ok(Step::Wait),
-                _ => Err(Reason::NotHttp),
+                [b'\r'] => Ok(GateStep::Wait),
+                _ => Err(RefusalReason::NotHttp),
             },
-            Stage::Trailers => self.trailers(bytes),
-            Stage::Upgrading if self.answer.is_to_come() && bytes.len() >= MOST_HELD => Err(Reason::NotHttp),
-            Stage::Upgrading if self.answer.is_to_come() => Ok(Step::Wait),
-            Stage::Upgrading => {
-                self.stage = Stage::Head;
-                self.head(bytes)
+            RequestStage::Trailers => self.judge_trailers(bytes),
+            RequestStage::Upgrading if self.answer.is_to_come() && bytes.len() >= MOST_HELD => {
+                Err(RefusalReason::NotHttp)
+            }
+            RequestStage::Upgrading if self.answer.is_to_come() => Ok(GateStep::Wait),
+            RequestStage::Upgrading => {
+                self.stage = RequestStage::Head;
+                self.judge_head(bytes)
             }
         }
     }
 
-    fn settled(&mut self) -> &mut Option<Settled> {
+    fn decision(&mut self) -> &mut Option<GateDecision> {
         &mut self.settled
     }
 }

@@ -14,12 +14,12 @@ pub(crate) mod http;
 mod tests;
 pub(crate) mod tls;
 
-use crate::attempt::Reason;
+use crate::attempt::RefusalReason;
 use crate::rule::Protocol;
 
 /// How far the bytes that a gate was shown may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Passage {
+pub(crate) struct GatePassage {
     /// So many of the bytes may be sent on. They are not shown again; the others are, with those that come after them.
     pub(crate) bytes: usize,
     /// Whatever comes from now on, in either direction, need not be shown.
@@ -35,11 +35,11 @@ pub(crate) const MOST_HELD: usize = 64 << 10;
 /// Most bytes of a name that is told of in a refusal: no host name is longer.
 const MOST_TOLD: usize = 255;
 
-pub(crate) type Judged = Result<Passage, Reason>;
+pub(crate) type GateResult = Result<GatePassage, RefusalReason>;
 
 /// What stands between a program and a destination.
 #[derive(Debug)]
-pub(crate) enum Gate {
+pub(crate) enum ProtocolGate {
     /// Everything passes.
     Open,
     /// TLS, or whatever is not TLS.
@@ -50,13 +50,15 @@ pub(crate) enum Gate {
     Either(String, u16),
 }
 
-impl Gate {
+impl ProtocolGate {
     /// The gate for a name whose rules allow these protocols.
     pub(crate) fn new(protocols: impl Iterator<Item = Protocol>, name: &str, port: u16) -> Self {
         let (mut tcp, mut https, mut http) = (false, false, false);
         for protocol in protocols {
             match protocol {
-                Protocol::Tcp | Protocol::Udp => tcp = true,
+                Protocol::Tcp => tcp = true,
+                // Grants nothing over TCP.
+                Protocol::Udp => {}
                 Protocol::Https => https = true,
                 Protocol::Http => http = true,
             }
@@ -64,15 +66,16 @@ impl Gate {
         match (tcp, https, http) {
             (false, true, true) => Self::Either(name.to_owned(), port),
             (false, false, true) => Self::Http(http::HttpGate::new(name.to_owned(), port)),
-            (false, true, false) => Self::Tls(tls::TlsGate::new(Some(name.to_owned()), true)),
-            _ => Self::Tls(tls::TlsGate::new(Some(name.to_owned()), false)),
+            // Without any rule nothing is let through here at all; were it, then the strictest.
+            (false, true | false, false) => Self::Tls(tls::TlsGate::new(Some(name.to_owned()), true)),
+            (true, _, _) => Self::Tls(tls::TlsGate::new(Some(name.to_owned()), false)),
         }
     }
 
     /// Everything from the program that was not yet let pass, in order.
-    pub(crate) fn client(&mut self, bytes: &[u8]) -> Judged {
+    pub(crate) fn judge_client(&mut self, bytes: &[u8]) -> GateResult {
         if let Self::Either(name, port) = self {
-            let Some(first) = bytes.first() else { return Ok(Passage { bytes: 0, open: false }) };
+            let Some(first) = bytes.first() else { return Ok(GatePassage { bytes: 0, open: false }) };
             let (name, port) = (std::mem::take(name), *port);
             *self = if *first == TLS_BEGINS {
                 Self::Tls(tls::TlsGate::new(Some(name), true))
@@ -81,19 +84,19 @@ impl Gate {
             };
         }
         match self {
-            Self::Open => Ok(Passage { bytes: bytes.len(), open: true }),
-            Self::Either(..) => Ok(Passage { bytes: 0, open: false }),
-            Self::Tls(gate) => gate.client(bytes),
-            Self::Http(gate) => gate.client(bytes),
+            Self::Open => Ok(GatePassage { bytes: bytes.len(), open: true }),
+            Self::Either(..) => Ok(GatePassage { bytes: 0, open: false }),
+            Self::Tls(gate) => gate.judge_client(bytes),
+            Self::Http(gate) => gate.judge_client(bytes),
         }
     }
 
     /// What the destination says, in order, as it passes. It is never held back.
-    pub(crate) fn server(&mut self, bytes: &[u8]) {
+    pub(crate) fn observe_server(&mut self, bytes: &[u8]) {
         match self {
             Self::Open | Self::Either(..) => {}
-            Self::Tls(gate) => gate.server(bytes),
-            Self::Http(gate) => gate.server(bytes),
+            Self::Tls(gate) => gate.observe_server(bytes),
+            Self::Http(gate) => gate.observe_server(bytes),
         }
     }
 
@@ -118,7 +121,7 @@ impl Gate {
 
 /// What becomes of the next bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum GateStep {
     /// So many pass, at least one, and then the next step is taken.
     Pass(usize),
     /// More bytes, or the answer of the server, are needed.
@@ -129,37 +132,37 @@ enum Step {
 
 /// What stays for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Settled {
+enum GateDecision {
     Open,
-    Refused(Reason),
+    Refused(RefusalReason),
 }
 
 /// A gate that goes from step to step. Each step depends only on the bytes from where it begins, never on where they end.
-trait Steps {
-    fn step(&mut self, bytes: &[u8]) -> Result<Step, Reason>;
+trait StepwiseGate {
+    fn step(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason>;
 
-    fn settled(&mut self) -> &mut Option<Settled>;
+    fn decision(&mut self) -> &mut Option<GateDecision>;
 
-    fn judge(&mut self, bytes: &[u8]) -> Judged {
+    fn judge(&mut self, bytes: &[u8]) -> GateResult {
         let mut passed = 0;
         loop {
-            match self.settled() {
-                Some(Settled::Open) => return Ok(Passage { bytes: bytes.len(), open: true }),
-                Some(Settled::Refused(reason)) if passed == 0 => return Err(reason.clone()),
-                Some(Settled::Refused(_)) => return Ok(Passage { bytes: passed, open: false }),
+            match self.decision() {
+                Some(GateDecision::Open) => return Ok(GatePassage { bytes: bytes.len(), open: true }),
+                Some(GateDecision::Refused(reason)) if passed == 0 => return Err(reason.clone()),
+                Some(GateDecision::Refused(_)) => return Ok(GatePassage { bytes: passed, open: false }),
                 None => {}
             }
             match self.step(bytes.get(passed..).unwrap_or_default()) {
-                Ok(Step::Pass(count)) => passed += count,
-                Ok(Step::Wait) => return Ok(Passage { bytes: passed, open: false }),
-                Ok(Step::Open) => *self.settled() = Some(Settled::Open),
-                Err(reason) => *self.settled() = Some(Settled::Refused(reason)),
+                Ok(GateStep::Pass(count)) => passed += count,
+                Ok(GateStep::Wait) => return Ok(GatePassage { bytes: passed, open: false }),
+                Ok(GateStep::Open) => *self.decision() = Some(GateDecision::Open),
+                Err(reason) => *self.decision() = Some(GateDecision::Refused(reason)),
             }
         }
     }
 }
 
 /// A name for a refusal, cut to a length that any log can bear.
-fn told(name: &[u8]) -> String {
+fn shorten_name(name: &[u8]) -> String {
     String::from_utf8_lossy(name.get(..MOST_TOLD).unwrap_or(name)).into_owned()
 }

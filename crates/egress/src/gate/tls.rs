@@ -11,13 +11,13 @@ mod answer;
 mod hello;
 mod record;
 
-use crate::attempt::Reason;
+use crate::attempt::RefusalReason;
 
-use super::{Judged, Settled, Step, Steps, told};
-use answer::Answer;
+use super::{GateDecision, GateResult, GateStep, StepwiseGate, shorten_name};
+use answer::ServerAnswer;
 use record::{
-    ALERT, APPLICATION_DATA, CHANGE_CIPHER_SPEC, CLIENT_HELLO, Gathering, HANDSHAKE, HEADER, HEARTBEAT,
-    Header, Messages,
+    ALERT, APPLICATION_DATA, CHANGE_CIPHER_SPEC, CLIENT_HELLO, HANDSHAKE, HEADER, HEARTBEAT,
+    HandshakeMessages, MessageGathering, RecordHeader,
 };
 
 /// Lets TLS pass that names the server which the connection was made for.
@@ -25,16 +25,16 @@ use record::{
 pub(crate) struct TlsGate {
     name: Option<String>,
     required: bool,
-    settled: Option<Settled>,
+    settled: Option<GateDecision>,
     /// Whether a `ClientHello` was let pass.
     greeted: bool,
-    gathering: Gathering,
+    gathering: MessageGathering,
     /// Bytes of the record that is passing.
     left: usize,
     /// Whether that record holds handshake messages.
     in_messages: bool,
-    messages: Messages,
-    answer: Answer,
+    messages: HandshakeMessages,
+    answer: ServerAnswer,
     server_name: Option<String>,
 }
 
@@ -48,26 +48,26 @@ impl TlsGate {
             required,
             settled: None,
             greeted: false,
-            gathering: Gathering::default(),
+            gathering: MessageGathering::default(),
             left: 0,
             in_messages: false,
-            messages: Messages::default(),
-            answer: Answer::new(),
+            messages: HandshakeMessages::default(),
+            answer: ServerAnswer::new(),
             server_name: None,
         }
     }
 
     /// Everything from the client that was not yet let pass, in order.
-    pub(crate) fn client(&mut self, bytes: &[u8]) -> Judged {
+    pub(crate) fn judge_client(&mut self, bytes: &[u8]) -> GateResult {
         self.judge(bytes)
     }
 
     /// What the server says, in order, as it passes; never held back.
-    pub(crate) fn server(&mut self, bytes: &[u8]) {
+    pub(crate) fn observe_server(&mut self, bytes: &[u8]) {
         if self.greeted {
-            self.answer.hear(bytes);
+            self.answer.read(bytes);
         } else if !bytes.is_empty() {
-            // Whatever this is, it is no answer, and what follows cannot be told from it.
+            // This is not an answer, and what follows cannot be told from it.
             self.answer.ignore();
         }
     }
@@ -79,112 +79,112 @@ impl TlsGate {
 
     /// Whether everything may now pass unseen in both directions.
     pub(crate) fn is_open(&self) -> bool {
-        self.settled == Some(Settled::Open)
+        self.settled == Some(GateDecision::Open)
     }
 
     /// The beginning of the connection, up to the end of the first `ClientHello`.
-    fn greeting(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
-        match Opening::of(bytes) {
-            Opening::Undecided => Ok(Step::Wait),
-            Opening::Tls => self.hello(bytes),
-            Opening::Disguised | Opening::Other if self.required => Err(Reason::NotTls),
-            Opening::Disguised => Err(Reason::BadHello),
-            Opening::Other => Ok(Step::Open),
+    fn judge_greeting(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
+        match TlsOpening::of(bytes) {
+            TlsOpening::Undecided => Ok(GateStep::Wait),
+            TlsOpening::Tls => self.hello(bytes),
+            TlsOpening::Disguised | TlsOpening::Other if self.required => Err(RefusalReason::NotTls),
+            TlsOpening::Disguised => Err(RefusalReason::BadHello),
+            TlsOpening::Other => Ok(GateStep::Open),
         }
     }
 
     /// A `ClientHello` that begins here, with a record.
-    fn hello(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
-        let end = match self.gathering.more(bytes) {
+    fn hello(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
+        let end = match self.gathering.gather(bytes) {
             Ok(Some(end)) => end,
-            Ok(None) => return Ok(Step::Wait),
-            Err(record::Bad) => return Err(Reason::BadHello),
+            Ok(None) => return Ok(GateStep::Wait),
+            Err(record::BadHello) => return Err(RefusalReason::BadHello),
         };
-        self.gathering = Gathering::default();
+        self.gathering = MessageGathering::default();
         let body = record::body(bytes.get(..end).unwrap_or_default());
         self.judge_hello(&body)?;
         self.greeted = true;
-        Ok(Step::Pass(end))
+        Ok(GateStep::Pass(end))
     }
 
-    fn judge_hello(&mut self, body: &[u8]) -> Result<(), Reason> {
-        let hello = hello::read(body).ok_or(Reason::BadHello)?;
+    fn judge_hello(&mut self, body: &[u8]) -> Result<(), RefusalReason> {
+        let hello = hello::read(body).ok_or(RefusalReason::BadHello)?;
         self.server_name.clone_from(&hello.server_name);
         if hello.hides {
-            return Err(Reason::HiddenServerName);
+            return Err(RefusalReason::HiddenServerName);
         }
         match (hello.server_name, &self.name) {
-            (None, _) if self.required => Err(Reason::NoServerName),
+            (None, _) if self.required => Err(RefusalReason::NoServerName),
             // A dot at the end would make it another name for some servers, and RFC 6066 forbids it.
             (Some(sent), Some(name)) if !sent.eq_ignore_ascii_case(name) => {
-                Err(Reason::OtherServerName(told(sent.as_bytes())))
+                Err(RefusalReason::OtherServerName(shorten_name(sent.as_bytes())))
             }
             _ => Ok(()),
         }
     }
 
     /// A record after a `ClientHello`.
-    fn record(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
-        let Some(header) = bytes.first_chunk::<HEADER>() else { return Ok(Step::Wait) };
-        let header = Header::read(*header).ok_or(Reason::BadHello)?;
+    fn judge_record(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
+        let Some(header) = bytes.first_chunk::<HEADER>() else { return Ok(GateStep::Wait) };
+        let header = RecordHeader::read(*header).ok_or(RefusalReason::BadHello)?;
         match header.kind {
             // From here on the client encrypts, and the server takes nothing else from it.
-            CHANGE_CIPHER_SPEC | APPLICATION_DATA if self.answer.is_final() => return Ok(Step::Open),
+            CHANGE_CIPHER_SPEC | APPLICATION_DATA if self.answer.is_final() => return Ok(GateStep::Open),
             // What a client may send before it knows the answer: early data, and what calms middle boxes.
             CHANGE_CIPHER_SPEC | APPLICATION_DATA | ALERT => self.in_messages = false,
             HANDSHAKE if self.messages.is_between() => match bytes.get(HEADER) {
-                None => return Ok(Step::Wait),
+                None => return Ok(GateStep::Wait),
                 Some(&CLIENT_HELLO) => return self.hello(bytes),
                 Some(_) if self.answer.is_final() => self.in_messages = true,
-                Some(_) => return Err(Reason::BadHello),
+                Some(_) => return Err(RefusalReason::BadHello),
             },
             HANDSHAKE => self.in_messages = true,
-            _ => return Err(Reason::BadHello),
+            _ => return Err(RefusalReason::BadHello),
         }
         self.left = header.len;
-        Ok(Step::Pass(HEADER))
+        Ok(GateStep::Pass(HEADER))
     }
 
     /// The body of a record that passes as it comes.
-    fn body(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
+    fn body(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
         let body = bytes.get(..self.left.min(bytes.len())).unwrap_or_default();
         if body.is_empty() {
-            return Ok(Step::Wait);
+            return Ok(GateStep::Wait);
         }
         let count = if self.in_messages { self.messages.before_hello(body) } else { body.len() };
         if count == 0 {
             // A ClientHello in the middle of a record: no client does that.
-            return Err(Reason::BadHello);
+            return Err(RefusalReason::BadHello);
         }
         self.left -= count;
-        Ok(Step::Pass(count))
+        Ok(GateStep::Pass(count))
     }
 }
 
-impl Steps for TlsGate {
-    fn step(&mut self, bytes: &[u8]) -> Result<Step, Reason> {
+impl StepwiseGate for TlsGate {
+    fn step(&mut self, bytes: &[u8]) -> Result<GateStep, RefusalReason> {
         let step = if !self.greeted {
-            self.greeting(bytes)
+            self.judge_greeting(bytes)
         } else if self.left > 0 {
             self.body(bytes)
         } else {
-            self.record(bytes)
+            self.judge_record(bytes)
         };
         match step {
             // A connection to an address was granted by its address. The name is only noted.
-            Ok(Step::Pass(_)) | Err(_) if self.name.is_none() => Ok(Step::Open),
+            Ok(GateStep::Pass(_)) | Err(_) if self.name.is_none() => Ok(GateStep::Open),
             step => step,
         }
     }
 
-    fn settled(&mut self) -> &mut Option<Settled> {
+    fn decision(&mut self) -> &mut Option<GateDecision> {
         &mut self.settled
     }
 }
 
 /// What a connection begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Opening {
+enum TlsOpening {
     Undecided,
     /// A handshake record: a `ClientHello`, or bad.
     Tls,
@@ -193,7 +193,7 @@ enum Opening {
     Other,
 }
 
-impl Opening {
+impl TlsOpening {
     fn of(bytes: &[u8]) -> Self {
         let (Some(&kind), major) = (bytes.first(), bytes.get(1).copied()) else { return Self::Undecided };
         if !(CHANGE_CIPHER_SPEC..=HEARTBEAT).contains(&kind) {

@@ -1,7 +1,7 @@
 use super::*;
 
 fn kind(address: &str) -> &'static str {
-    special(address.parse().unwrap()).map_or("", |special| special.kind)
+    special_block(address.parse().unwrap()).map_or("", |special_block| special_block.kind)
 }
 
 /// First and last address of each block, and the neighbours on both sides with what they are.
@@ -10,14 +10,7 @@ fn blocks_of_ipv4_have_their_edges() {
     let table = [
         ("255.255.255.255", "0.0.0.0", "0.255.255.255", "1.0.0.0", UNSPECIFIED, ""),
         ("9.255.255.255", "10.0.0.0", "10.255.255.255", "11.0.0.0", PRIVATE, ""),
-        (
-            "100.63.255.255",
-            "100.64.0.0",
-            "100.127.255.255",
-            "100.128.0.0",
-            "an address behind a carrier's translation",
-            "",
-        ),
+        ("100.63.255.255", "100.64.0.0", "100.127.255.255", "100.128.0.0", "a carrier-grade NAT address", ""),
         ("126.255.255.255", "127.0.0.0", "127.255.255.255", "128.0.0.0", LOOPBACK, ""),
         ("169.253.255.255", "169.254.0.0", "169.254.255.255", "169.255.0.0", LINK_LOCAL, ""),
         ("172.15.255.255", "172.16.0.0", "172.31.255.255", "172.32.0.0", PRIVATE, ""),
@@ -30,7 +23,7 @@ fn blocks_of_ipv4_have_their_edges() {
             "198.18.0.0",
             "198.19.255.255",
             "198.20.0.0",
-            "an address for tests of networks",
+            "an address reserved for network tests",
             "",
         ),
         ("198.51.99.255", "198.51.100.0", "198.51.100.255", "198.51.101.0", DOCUMENTATION, ""),
@@ -54,7 +47,7 @@ fn blocks_of_ipv4_have_their_edges() {
             "100.100.100.200",
             "100.100.100.201",
             METADATA,
-            "an address behind a carrier's translation",
+            "a carrier-grade NAT address",
         ),
         ("192.0.0.191", "192.0.0.192", "192.0.0.192", "192.0.0.193", METADATA, PROTOCOLS),
         ("168.63.129.15", "168.63.129.16", "168.63.129.16", "168.63.129.17", METADATA, ""),
@@ -107,7 +100,8 @@ fn blocks_of_ipv6_have_their_edges() {
         assert_eq!(kind(after), neighbour, "{after}");
         let first = first.parse::<Ipv6Addr>().unwrap();
         if let Some(before) = first.to_bits().checked_sub(1).map(Ipv6Addr::from_bits) {
-            let block = |address: Ipv6Addr| special(address.into()).map(|special| special.block);
+            let block =
+                |address: Ipv6Addr| special_block(address.into()).map(|special_block| special_block.block);
             assert_ne!(block(before), block(first), "{before}");
         }
     }
@@ -145,11 +139,11 @@ fn wrapped_addresses_are_unwrapped() {
     ];
     for (address, meant, expected) in table {
         assert_eq!(kind(address), expected, "{address}");
-        assert_eq!(embedded(address.parse().unwrap()), Some(meant.parse().unwrap()), "{address}");
+        assert_eq!(embedded_ipv4(address.parse().unwrap()), Some(meant.parse().unwrap()), "{address}");
     }
     for plain in ["::", "::1", "2606:4700::1111", "2a00:1450::1:5efe:808:808", "64:ff9b:0:1::1", "64:ff9c::1"]
     {
-        assert_eq!(embedded(plain.parse().unwrap()), None, "{plain}");
+        assert_eq!(embedded_ipv4(plain.parse().unwrap()), None, "{plain}");
     }
 }
 
@@ -167,8 +161,8 @@ fn the_narrowest_block_is_told() {
         ("2001:0:1::", "2001::/32"),
     ];
     for (address, block) in table {
-        let special = special(address.parse().unwrap()).unwrap();
-        assert_eq!(special.block.to_string(), block, "{address}");
+        let special_block = special_block(address.parse().unwrap()).unwrap();
+        assert_eq!(special_block.block.to_string(), block, "{address}");
     }
 }
 
@@ -184,10 +178,10 @@ fn all_that_the_standard_library_holds_to_be_special_is() {
                 || v4.is_multicast()
                 || v4.is_broadcast()
                 || v4.is_unspecified();
-            assert!(!theirs || special(v4.into()).is_some(), "{v4}");
+            assert!(!theirs || special_block(v4.into()).is_some(), "{v4}");
             let v6 = Ipv6Addr::new(high, 0x1234, 0, 0, 0, 0, 0, 1);
             let theirs = v6.is_unique_local() || v6.is_unicast_link_local() || v6.is_multicast();
-            assert!(!theirs || special(v6.into()).is_some(), "{v6}");
+            assert!(!theirs || special_block(v6.into()).is_some(), "{v6}");
         }
     }
 }

@@ -183,9 +183,9 @@ fn the_case_of_letters_makes_no_difference() {
 }
 
 /// Numbers that look random, the same ones each time.
-struct Dice(u64);
+struct TunnelDice(u64);
 
-impl Dice {
+impl TunnelDice {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from((self.0 >> 33) % u64::try_from(bound).unwrap()).unwrap()
@@ -193,7 +193,7 @@ impl Dice {
 }
 
 /// Random letters, `bits` of them worth.
-fn of_alphabet(dice: &mut Dice, alphabet: &[u8], bits: f64) -> String {
+fn of_alphabet(dice: &mut TunnelDice, alphabet: &[u8], bits: f64) -> String {
     let each = f64::from(u8::try_from(alphabet.len()).unwrap()).log2();
     let (mut held, mut text) = (0.0, String::new());
     while held < bits {
@@ -204,7 +204,7 @@ fn of_alphabet(dice: &mut Dice, alphabet: &[u8], bits: f64) -> String {
 }
 
 /// Letters that follow each other as the rules want it, with three of ten at liberty, and hyphens where it likes.
-fn of_made_up_words(dice: &mut Dice, bits: f64) -> String {
+fn of_made_up_words(dice: &mut TunnelDice, bits: f64) -> String {
     let (mut held, mut text, mut part) = (0.0, String::new(), 0);
     let mut last = b'e';
     while held < bits {
@@ -228,9 +228,9 @@ fn of_made_up_words(dice: &mut Dice, bits: f64) -> String {
 }
 
 /// The most bits of which half the names still pass.
-fn most_bits(encode: impl Fn(&mut Dice, f64) -> String) -> u16 {
-    let mut dice = Dice(2024);
-    let passes = |dice: &mut Dice, bits: u16| {
+fn most_bits(encode: impl Fn(&mut TunnelDice, f64) -> String) -> u16 {
+    let mut dice = TunnelDice(2024);
+    let passes = |dice: &mut TunnelDice, bits: u16| {
         (0..40).filter(|_| !looks_like_data(&encode(dice, bits.into()))).count() >= 20
     };
     (8..600).step_by(4).filter(|&bits| passes(&mut dice, bits)).max().unwrap_or(0)
@@ -265,7 +265,7 @@ fn what_still_passes_is_little() {
 /// Identifiers of clouds are random: hardly any may be refused by accident.
 #[test]
 fn random_identifiers_pass() {
-    let mut dice = Dice(7);
+    let mut dice = TunnelDice(7);
     let shapes: &[(&[u8], usize, &str)] = &[
         (b"abcdefghijklmnopqrstuvwxyz", 20, "{}"),
         (b"abcdefghijklmnopqrstuvwxyz0123456789", 10, "{}.execute-api.us-east-1"),

@@ -10,17 +10,17 @@
 //!
 //! # Which memory
 //!
-//! [`Tree::measure`] takes what is cheap: resident pages, those of mapped files included, each as often as it is mapped, and memfds. What it
-//! says is never too little, so below a limit there is nothing more to ask. Above it, [`Tree::over`] asks for shares: anonymous memory,
+//! [`ProcessTree::measure`] takes what is cheap: resident pages, those of mapped files included, each as often as it is mapped, and memfds. What it
+//! says is never too little, so below a limit there is nothing more to ask. Above it, [`ProcessTree::over_limit`] asks for shares: anonymous memory,
 //! shared memory, swap and large pages, each page divided among the processes that have it (`Pss`), so that copies that are
 //! shared after a fork count once. Mapped files do not count there, the kernel can drop them at any time.
 //!
 //! Counted twice: a memfd that is mapped while it is open, and for a moment a process that is about to become another program
-//! (`vfork`), which is why [`Tree::over`] wants to see it twice.
+//! (`vfork`), which is why [`ProcessTree::over_limit`] wants to see it twice.
 //!
 //! Not counted: files on tmpfs, which have a limit of their own; what the kernel holds for a process (pipes, sockets, page
 //! tables); memfds that are only on their way through a socket, or mapped, untouched and closed; shared memory that was let go
-//! of by `MADV_DONTNEED` and is kept all the same; System V segments that nobody has attached.
+//! of by `MADV_DONTNEED` and is kept anyway; System V segments that nobody has attached.
 //!
 //! # Which time
 //!
@@ -49,8 +49,8 @@ const COUNTED: [&str; 4] = ["RssAnon:", "RssShmem:", "VmSwap:", "HugetlbPages:"]
 
 /// One look at a tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Measured {
-    /// Bytes; never too little, see above. Ask [`Tree::over`] before ending anything for it.
+pub(crate) struct TreeUsage {
+    /// Bytes; never too little, see above. Ask [`ProcessTree::over_limit`] before ending anything for it.
     pub(crate) memory: u64,
     /// Processes and threads, those included that ended and were not waited for: they hold a number still.
     pub(crate) processes: u32,
@@ -60,9 +60,9 @@ pub(crate) struct Measured {
 
 /// The tree below the init of a sandbox.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(crate) struct ProcessTree {
     init: i32,
-    pace: Pace,
+    pace: KernelUnits,
     /// Whether the kernel lists children (`CONFIG_PROC_CHILDREN`); otherwise every process of the host is asked for its parent.
     lists_children: bool,
     /// Whether pages may be where `stat` does not count them: in swap, or large.
@@ -72,7 +72,7 @@ pub(crate) struct Tree {
     cpu: Duration,
     was_over: bool,
     // Kept from look to look, so that looking allocates nothing.
-    living: Vec<Process>,
+    living: Vec<TreeProcess>,
     seen: HashSet<i32>,
     inodes: HashSet<(u64, u64)>,
     numbers: Vec<i32>,
@@ -82,13 +82,13 @@ pub(crate) struct Tree {
 
 /// What turns the kernel's units into ours.
 #[derive(Debug, Clone, Copy)]
-struct Pace {
+struct KernelUnits {
     page: u64,
     ticks: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Process {
+struct TreeProcess {
     pid: i32,
     /// The thread that is asked about memory: the first may have ended before the others.
     task: i32,
@@ -97,7 +97,7 @@ struct Process {
 
 /// What a look has found so far.
 #[derive(Debug, Default)]
-struct Sum {
+struct UsageSum {
     tasks: u32,
     ticks: u64,
     pages: u64,
@@ -107,7 +107,7 @@ struct Sum {
 
 /// The fields of `/proc/PID/stat` that are used here, in the kernel's units.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Stat {
+struct ProcessStat {
     parent: i32,
     own_ticks: u64,
     waited_ticks: u64,
@@ -115,12 +115,12 @@ struct Stat {
     pages: u64,
 }
 
-impl Tree {
+impl ProcessTree {
     /// The tree below a process, which must not be waited for as long as this is used: its number would be another's.
     pub(crate) fn of(init: i32) -> Self {
         let mut tree = Self {
             init,
-            pace: Pace {
+            pace: KernelUnits {
                 page: u64::try_from(rustix::param::page_size()).unwrap_or(4096),
                 ticks: rustix::param::clock_ticks_per_second().max(1),
             },
@@ -148,10 +148,10 @@ impl Tree {
     }
 
     /// Looks at the tree.
-    pub(crate) fn measure(&mut self) -> Measured {
+    pub(crate) fn measure(&mut self) -> TreeUsage {
         self.living.clear();
         self.seen.clear();
-        let mut sum = Sum::default();
+        let mut sum = UsageSum::default();
         // Init's own time is not the skill's, but that of those it waited for is.
         let init = self.stat(self.init, None).unwrap_or_default();
         sum.ticks = init.waited_ticks;
@@ -180,7 +180,7 @@ impl Tree {
         self.looks = self.looks.wrapping_add(1);
         let nanos = u128::from(sum.ticks) * 1_000_000_000 / u128::from(self.pace.ticks);
         self.cpu = self.cpu.max(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)));
-        Measured {
+        TreeUsage {
             memory: sum
                 .pages
                 .saturating_mul(self.pace.page)
@@ -192,7 +192,7 @@ impl Tree {
     }
 
     /// Adds a process to the sum, and its children to those to look at.
-    fn visit(&mut self, mut process: Process, sum: &mut Sum) -> Process {
+    fn visit(&mut self, mut process: TreeProcess, sum: &mut UsageSum) -> TreeProcess {
         let Some(stat) = self.stat(process.pid, None) else { return process };
         process.threads = stat.threads.max(1);
         sum.tasks = sum.tasks.saturating_add(process.threads);
@@ -214,18 +214,18 @@ impl Tree {
 
     /// Whether the tree of the last measurement is over a limit by its exact sum, and was when this was asked before: then the sum, or
     /// as much of it as is over. To be asked after each measurement that was over.
-    pub(crate) fn over(&mut self, limit: u64) -> Option<u64> {
+    pub(crate) fn over_limit(&mut self, limit: u64) -> Option<u64> {
         // Without mapped files first, which is twenty times as fast and mostly says no.
         let mut sum = self.sum_until(limit, |tree, process| tree.status(process, &COUNTED));
         if sum > limit {
-            sum = self.sum_until(limit, Self::share);
+            sum = self.sum_until(limit, Self::proportional_share);
         }
         let was_over = std::mem::replace(&mut self.was_over, sum > limit);
         (was_over && sum > limit).then_some(sum)
     }
 
     /// Bytes of all processes, or of so many of them as are over the limit.
-    fn sum_until(&mut self, limit: u64, of: impl Fn(&mut Self, Process) -> u64) -> u64 {
+    fn sum_until(&mut self, limit: u64, of: impl Fn(&mut Self, TreeProcess) -> u64) -> u64 {
         let mut sum = self.memfds;
         for index in 0..self.living.len() {
             let Some(process) = self.living.get(index).copied() else { break };
@@ -238,28 +238,28 @@ impl Tree {
     }
 
     /// A process's share of memory.
-    fn share(&mut self, process: Process) -> u64 {
+    fn proportional_share(&mut self, process: TreeProcess) -> u64 {
         self.task_path(process, "smaps_rollup");
         if !read_into(&self.path, &mut self.text) || self.text.is_empty() {
             return self.status(process, &COUNTED);
         }
         let keys = ["Pss_Anon:", "Pss_Shmem:", "SwapPss:", "Private_Hugetlb:", "Shared_Hugetlb:"];
-        match kilobytes(&self.text, &keys) {
+        match sum_kilobytes(&self.text, &keys) {
             // Before Linux 5.9 there was only one figure, with mapped files.
             (found, sum) if found & 1 == 0 => {
-                sum.saturating_add(kilobytes(&self.text, &["Pss:"]).1).saturating_mul(1024)
+                sum.saturating_add(sum_kilobytes(&self.text, &["Pss:"]).1).saturating_mul(1024)
             }
             (_, sum) => sum.saturating_mul(1024),
         }
     }
 
     /// The sum of some lines of `/proc/PID/status`, in bytes.
-    fn status(&mut self, process: Process, keys: &[&str]) -> u64 {
+    fn status(&mut self, process: TreeProcess, keys: &[&str]) -> u64 {
         self.task_path(process, "status");
         if !read_into(&self.path, &mut self.text) {
             return 0;
         }
-        kilobytes(&self.text, keys).1.saturating_mul(1024)
+        sum_kilobytes(&self.text, keys).1.saturating_mul(1024)
     }
 
     /// Adds the children of a process: those of each of its threads, since each has a list of its own.
@@ -278,9 +278,9 @@ impl Tree {
             if !read_into(&self.path, &mut self.text) {
                 continue;
             }
-            for child in self.text.split(u8::is_ascii_whitespace).filter_map(number) {
+            for child in self.text.split(u8::is_ascii_whitespace).filter_map(parse_number) {
                 if self.living.len() < MAX_TASKS && self.seen.insert(child) {
-                    self.living.push(Process { pid: child, task: child, threads: 1 });
+                    self.living.push(TreeProcess { pid: child, task: child, threads: 1 });
                 }
             }
         }
@@ -301,7 +301,7 @@ impl Tree {
             let before = self.living.len();
             for (pid, parent) in &parents {
                 if self.seen.contains(parent) && self.seen.insert(*pid) {
-                    self.living.push(Process { pid: *pid, task: *pid, threads: 1 });
+                    self.living.push(TreeProcess { pid: *pid, task: *pid, threads: 1 });
                 }
             }
             if self.living.len() == before {
@@ -341,10 +341,10 @@ impl Tree {
                 threads.push(process.task);
             }
             for thread in &threads {
-                self.task_path(Process { task: *thread, ..process }, "fd");
+                self.task_path(TreeProcess { task: *thread, ..process }, "fd");
                 let Some(folder) = open_folder(&self.path) else { continue };
                 let mut files = Vec::new();
-                list(&folder, MAX_FILES, &mut files);
+                list_processes(&folder, MAX_FILES, &mut files);
                 for file in files {
                     looked_at += 1;
                     if looked_at > MAX_FILES {
@@ -361,12 +361,12 @@ impl Tree {
         bytes
     }
 
-    fn stat(&mut self, pid: i32, thread: Option<i32>) -> Option<Stat> {
+    fn stat(&mut self, pid: i32, thread: Option<i32>) -> Option<ProcessStat> {
         match thread {
             None => self.set_path(pid, "stat"),
-            Some(task) => self.task_path(Process { pid, task, threads: 1 }, "stat"),
+            Some(task) => self.task_path(TreeProcess { pid, task, threads: 1 }, "stat"),
         }
-        if read_into(&self.path, &mut self.text) { Stat::parse(&self.text) } else { None }
+        if read_into(&self.path, &mut self.text) { ProcessStat::parse(&self.text) } else { None }
     }
 
     fn set_path(&mut self, pid: i32, file: &str) {
@@ -374,7 +374,7 @@ impl Tree {
         let _ = write!(self.path, "/proc/{pid}/{file}");
     }
 
-    fn task_path(&mut self, process: Process, file: &str) {
+    fn task_path(&mut self, process: TreeProcess, file: &str) {
         self.path.clear();
         let _ = write!(self.path, "/proc/{}/task/{}/{file}", process.pid, process.task);
     }
@@ -392,7 +392,7 @@ impl Tree {
     }
 }
 
-impl Stat {
+impl ProcessStat {
     /// `proc_pid_stat(5)`. The name in it is what the process likes, closing brackets and line ends included; behind the last one
     /// there are only numbers.
     fn parse(text: &[u8]) -> Option<Self> {
@@ -400,31 +400,32 @@ impl Stat {
         let mut fields =
             text.get(end + 1..)?.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
         // Behind the state.
-        let parent = number(fields.nth(1)?)?;
+        let parent = parse_number(fields.nth(1)?)?;
         // From the fifth field to the thirteenth.
         let mut fields = fields.skip(9);
-        let mut next = || fields.next().and_then(number::<i64>).and_then(|value| u64::try_from(value).ok());
+        let mut next =
+            || fields.next().and_then(parse_number::<i64>).and_then(|value| u64::try_from(value).ok());
         let own_ticks = next()?.saturating_add(next()?);
         let waited_ticks = next()?.saturating_add(next()?);
         let mut fields = fields.skip(2);
-        let threads = number(fields.next()?)?;
-        let pages = fields.nth(3).and_then(number::<i64>)?.max(0).unsigned_abs();
+        let threads = parse_number(fields.next()?)?;
+        let pages = fields.nth(3).and_then(parse_number::<i64>)?.max(0).unsigned_abs();
         Some(Self { parent, own_ticks, waited_ticks, threads, pages })
     }
 }
 
-fn number<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
+fn parse_number<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
     str::from_utf8(field).ok()?.parse().ok()
 }
 
 /// The sum of lines like `Pss_Anon:   12 kB`, and which of the keys were there.
-fn kilobytes(text: &[u8], keys: &[&str]) -> (u32, u64) {
+fn sum_kilobytes(text: &[u8], keys: &[&str]) -> (u32, u64) {
     let mut found = 0;
     let mut sum = 0_u64;
     for line in text.split(|byte| *byte == b'\n') {
         for (index, key) in keys.iter().enumerate() {
             let Some(rest) = line.strip_prefix(key.as_bytes()) else { continue };
-            let value = rest.trim_ascii().split(u8::is_ascii_whitespace).next().and_then(number::<u64>);
+            let value = rest.trim_ascii().split(u8::is_ascii_whitespace).next().and_then(parse_number::<u64>);
             found |= 1 << index;
             sum = sum.saturating_add(value.unwrap_or(0));
         }
@@ -458,16 +459,16 @@ fn open_folder(path: &str) -> Option<OwnedFd> {
 
 fn numbers_in(path: &str, most: usize, into: &mut Vec<i32>) {
     if let Some(folder) = open_folder(path) {
-        list(&folder, most, into);
+        list_processes(&folder, most, into);
     }
 }
 
 /// The entries of a folder that are numbers.
-fn list(folder: &OwnedFd, most: usize, into: &mut Vec<i32>) {
+fn list_processes(folder: &OwnedFd, most: usize, into: &mut Vec<i32>) {
     let mut buffer = [MaybeUninit::<u8>::uninit(); 8192];
     let mut entries = RawDir::new(folder, &mut buffer);
     while let Some(Ok(entry)) = entries.next() {
-        if let Some(entry) = number(entry.file_name().to_bytes()) {
+        if let Some(entry) = parse_number(entry.file_name().to_bytes()) {
             into.push(entry);
         }
         if into.len() >= most {

@@ -1,7 +1,7 @@
 //! As much of D-Bus as one question to systemd takes, over a Unix socket.
 //!
 //! By hand, because the libraries bring some sixty crates and a runtime for what is here a message of six fields. What comes back is
-//! read with bounds: it is from a service of the same user, but that is no reason to believe its lengths.
+//! read with bounds: it is from a service of the same user, but its lengths are not trusted.
 //! <https://dbus.freedesktop.org/doc/dbus-specification.html>
 
 use std::fmt;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// How long one answer may take. A manager that is busy answers within milliseconds; one that hangs must not hang a run.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// Longer than any message we await; the protocol allows 128 MiB.
 const MAX_MESSAGE: usize = 1 << 20;
 /// Messages that are not the answer, before it: the greeting of the bus and signals.
@@ -25,24 +25,24 @@ pub(super) const RETURN: u8 = 2;
 pub(super) const ERROR: u8 = 3;
 
 /// A connection to a bus.
-pub(super) struct Bus {
+pub(super) struct DbusConnection {
     stream: UnixStream,
     serial: u32,
 }
 
 /// What is asked of whom.
-pub(super) struct Call<'a> {
+pub(super) struct DbusCall<'a> {
     pub(super) destination: &'a str,
     pub(super) path: &'a str,
     pub(super) interface: &'a str,
     pub(super) member: &'a str,
     pub(super) signature: &'a str,
-    pub(super) body: Body,
+    pub(super) body: DbusBody,
 }
 
 /// A message that came.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Message {
+pub(super) struct DbusMessage {
     pub(super) kind: u8,
     pub(super) serial: u32,
     pub(super) reply_to: Option<u32>,
@@ -53,22 +53,22 @@ pub(super) struct Message {
     pub(super) body: Vec<u8>,
 }
 
-impl Bus {
+impl DbusConnection {
     /// Connects as this user, and says hello.
     pub(super) fn connect(socket: &Path) -> Result<Self, String> {
         let named = |error: io::Error| format!("{}: {error}", socket.display());
         let stream = UnixStream::connect(socket).map_err(named)?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(named)?;
-        stream.set_write_timeout(Some(PATIENCE)).map_err(named)?;
+        stream.set_read_timeout(Some(TIMEOUT)).map_err(named)?;
+        stream.set_write_timeout(Some(TIMEOUT)).map_err(named)?;
         let mut bus = Self { stream, serial: 0 };
         bus.authenticate().map_err(named)?;
-        bus.call(&Call {
+        bus.call(&DbusCall {
             destination: "org.freedesktop.DBus",
             path: "/org/freedesktop/DBus",
             interface: "org.freedesktop.DBus",
             member: "Hello",
             signature: "",
-            body: Body::default(),
+            body: DbusBody::default(),
         })
         .map_err(|error| format!("{}: {error}", socket.display()))?;
         Ok(bus)
@@ -96,7 +96,7 @@ impl Bus {
     }
 
     /// Asks, and waits for the answer.
-    pub(super) fn call(&mut self, call: &Call<'_>) -> Result<Message, String> {
+    pub(super) fn call(&mut self, call: &DbusCall<'_>) -> Result<DbusMessage, String> {
         let fields = [
             (1, "o", call.path),
             (2, "s", call.interface),
@@ -125,10 +125,10 @@ impl Bus {
         kind: u8,
         reply_to: Option<u32>,
         fields: &[(u8, &str, &str)],
-        body: &Body,
+        body: &DbusBody,
     ) -> io::Result<u32> {
         self.serial = self.serial.wrapping_add(1).max(1);
-        let mut message = Body(vec![b'l', kind, 0, 1]);
+        let mut message = DbusBody(vec![b'l', kind, 0, 1]);
         message.number(u32::try_from(body.0.len()).unwrap_or(u32::MAX));
         message.number(self.serial);
         message.array(8, |message| {
@@ -152,11 +152,11 @@ impl Bus {
     }
 
     /// The next message.
-    pub(super) fn receive(&mut self) -> io::Result<Message> {
+    pub(super) fn receive(&mut self) -> io::Result<DbusMessage> {
         let mut head = [0; 16];
         self.stream.read_exact(&mut head)?;
         let broken = || io::Error::new(io::ErrorKind::InvalidData, "a message that cannot be read");
-        let mut reader = Reader { bytes: &head, at: 0, big: head.first() == Some(&b'B') };
+        let mut reader = DbusReader { bytes: &head, at: 0, big: head.first() == Some(&b'B') };
         let lengths = reader.lengths().filter(|lengths| lengths.fields + lengths.body <= MAX_MESSAGE);
         let lengths = lengths.ok_or_else(broken)?;
         let padded = lengths.fields.next_multiple_of(8);
@@ -164,18 +164,22 @@ impl Bus {
         self.stream.read_exact(&mut rest)?;
         let (fields, body) = rest.split_at_checked(padded).ok_or_else(broken)?;
         let fields = fields.get(..lengths.fields).ok_or_else(broken)?;
-        let mut message =
-            Message { kind: lengths.kind, serial: lengths.serial, body: body.to_vec(), ..Message::default() };
-        Reader { bytes: fields, at: 0, big: reader.big }.fields(&mut message).ok_or_else(broken)?;
+        let mut message = DbusMessage {
+            kind: lengths.kind,
+            serial: lengths.serial,
+            body: body.to_vec(),
+            ..DbusMessage::default()
+        };
+        DbusReader { bytes: fields, at: 0, big: reader.big }.fields(&mut message).ok_or_else(broken)?;
         Ok(message)
     }
 }
 
-impl Message {
+impl DbusMessage {
     /// What an error says: its name, and its text if it has one.
     fn complaint(&self) -> String {
         let name = self.error.as_deref().unwrap_or("an answer of an unknown kind");
-        let mut reader = Reader { bytes: &self.body, at: 0, big: false };
+        let mut reader = DbusReader { bytes: &self.body, at: 0, big: false };
         match reader.string().filter(|_| self.signature.starts_with('s')) {
             Some(text) => format!("{name}: {}", text.escape_debug()),
             None => name.to_owned(),
@@ -185,9 +189,9 @@ impl Message {
 
 /// Values, put down as the protocol wants them: each at a multiple of its size.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Body(pub(super) Vec<u8>);
+pub(super) struct DbusBody(pub(super) Vec<u8>);
 
-impl Body {
+impl DbusBody {
     fn align(&mut self, to: usize) {
         self.0.resize(self.0.len().next_multiple_of(to), 0);
     }
@@ -236,7 +240,7 @@ impl Body {
     }
 }
 
-struct Lengths {
+struct DbusLengths {
     kind: u8,
     serial: u32,
     body: usize,
@@ -244,13 +248,13 @@ struct Lengths {
 }
 
 /// Values, taken up again; `None` where there is not what there should be.
-struct Reader<'a> {
+struct DbusReader<'a> {
     bytes: &'a [u8],
     at: usize,
     big: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> DbusReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let end = self.at.checked_add(count)?;
         let taken = self.bytes.get(self.at..end)?;
@@ -280,13 +284,13 @@ impl<'a> Reader<'a> {
         (self.take(1)? == [0]).then_some(text)
     }
 
-    fn lengths(&mut self) -> Option<Lengths> {
+    fn lengths(&mut self) -> Option<DbusLengths> {
         let order = *self.take(1)?.first()?;
         let kind = *self.take(1)?.first()?;
         let version = *self.take(2)?.last()?;
         let (body, serial, fields) = (self.number()?, self.number()?, self.number()?);
         let known = matches!(order, b'l' | b'B') && version == 1;
-        known.then_some(Lengths {
+        known.then_some(DbusLengths {
             kind,
             serial,
             body: usize::try_from(body).ok()?,
@@ -294,7 +298,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn fields(&mut self, message: &mut Message) -> Option<()> {
+    fn fields(&mut self, message: &mut DbusMessage) -> Option<()> {
         while self.at < self.bytes.len() {
             self.at = self.at.next_multiple_of(8);
             let code = *self.take(1)?.first()?;

@@ -12,23 +12,23 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::kernel::{Kernel, Version};
+use super::kernel::{CgroupKernel, CgroupVersion};
 
 /// The largest file of `/proc` that is read here; a host with thousands of mounts has less than a tenth of it.
 const MAX_BYTES: u64 = 8 << 20;
 
 /// What a host offers, before anything is tried.
 #[derive(Clone)]
-pub(crate) struct Host {
-    mounts: Vec<Mount>,
-    memberships: Vec<Membership>,
-    pub(super) kernel: Arc<dyn Kernel>,
+pub(crate) struct CgroupHost {
+    mounts: Vec<CgroupMount>,
+    memberships: Vec<GroupMembership>,
+    pub(super) kernel: Arc<dyn CgroupKernel>,
 }
 
 /// One mount of a hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Mount {
-    version: Version,
+struct CgroupMount {
+    version: CgroupVersion,
     /// The group that is the root of the mount.
     root: PathBuf,
     point: PathBuf,
@@ -39,7 +39,7 @@ struct Mount {
 
 /// The group we are in, in one hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Membership {
+struct GroupMembership {
     /// Empty for version 2.
     controllers: Vec<String>,
     path: PathBuf,
@@ -47,66 +47,72 @@ struct Membership {
 
 /// Our own group, as a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Own {
+pub(super) struct OwnGroup {
     pub(super) folder: PathBuf,
     /// The highest folder of this mount.
     pub(super) top: PathBuf,
 }
 
-impl Host {
+impl CgroupHost {
     /// The host this process runs on.
-    pub(crate) fn read(kernel: Arc<dyn Kernel>) -> io::Result<Self> {
-        let mountinfo = bounded("/proc/self/mountinfo")?;
-        let cgroup = bounded("/proc/self/cgroup")?;
+    pub(crate) fn read(kernel: Arc<dyn CgroupKernel>) -> io::Result<Self> {
+        let mountinfo = read_bounded("/proc/self/mountinfo")?;
+        let cgroup = read_bounded("/proc/self/cgroup")?;
         Ok(Self::parse(&mountinfo, &cgroup, kernel))
     }
 
     /// The same from the texts of the two files.
-    pub(crate) fn parse(mountinfo: &[u8], cgroup: &[u8], kernel: Arc<dyn Kernel>) -> Self {
+    pub(crate) fn parse(mountinfo: &[u8], cgroup: &[u8], kernel: Arc<dyn CgroupKernel>) -> Self {
         let mounts = mountinfo.split(|byte| *byte == b'\n').filter_map(mount).collect();
-        let memberships = cgroup.split(|byte| *byte == b'\n').filter_map(membership).collect();
+        let memberships = cgroup.split(|byte| *byte == b'\n').filter_map(parse_membership).collect();
         Self { mounts, memberships, kernel }
     }
 
     /// Our group in the one hierarchy of version 2.
-    pub(super) fn unified(&self) -> Result<Own, String> {
+    pub(super) fn unified_group(&self) -> Result<OwnGroup, String> {
         let ours = self.memberships.iter().find(|membership| membership.controllers.is_empty());
-        self.place(&self.unified_mounts()?, ours.map(|ours| ours.path.as_path()), "cgroup2")
+        self.find_own_group(&self.unified_mounts()?, ours.map(|ours| ours.path.as_path()), "cgroup2")
     }
 
     /// The folder of another group of version 2, by its path as `/proc/PID/cgroup` has it.
     #[cfg(feature = "systemd")]
     pub(super) fn unified_folder(&self, path: &Path) -> Result<PathBuf, String> {
-        self.place(&self.unified_mounts()?, Some(path), "cgroup2").map(|own| own.folder)
+        self.find_own_group(&self.unified_mounts()?, Some(path), "cgroup2").map(|own| own.folder)
     }
 
-    fn unified_mounts(&self) -> Result<Vec<&Mount>, String> {
-        let mounts: Vec<&Mount> = self.mounts.iter().filter(|mount| mount.version == Version::Two).collect();
+    fn unified_mounts(&self) -> Result<Vec<&CgroupMount>, String> {
+        let mounts: Vec<&CgroupMount> =
+            self.mounts.iter().filter(|mount| mount.version == CgroupVersion::Two).collect();
         if mounts.is_empty() { Err("no cgroup2 file system is mounted".to_owned()) } else { Ok(mounts) }
     }
 
     /// Our group in the hierarchy of version 1 that has a controller.
-    pub(super) fn legacy(&self, controller: &str) -> Result<Own, String> {
+    pub(super) fn legacy_group(&self, controller: &str) -> Result<OwnGroup, String> {
         let has = |list: &[String]| list.iter().any(|name| name == controller);
-        let mounts: Vec<&Mount> = self
+        let mounts: Vec<&CgroupMount> = self
             .mounts
             .iter()
-            .filter(|mount| mount.version == Version::One && has(&mount.controllers))
+            .filter(|mount| mount.version == CgroupVersion::One && has(&mount.controllers))
             .collect();
         if mounts.is_empty() {
             return Err(format!("no hierarchy with the {controller} controller is mounted"));
         }
         let ours = self.memberships.iter().find(|membership| has(&membership.controllers));
-        self.place(&mounts, ours.map(|ours| ours.path.as_path()), controller)
+        self.find_own_group(&mounts, ours.map(|ours| ours.path.as_path()), controller)
     }
 
     /// The first mount that shows our group, can be written to and is not hidden under another mount.
-    fn place(&self, mounts: &[&Mount], ours: Option<&Path>, what: &str) -> Result<Own, String> {
+    fn find_own_group(
+        &self,
+        mounts: &[&CgroupMount],
+        ours: Option<&Path>,
+        what: &str,
+    ) -> Result<OwnGroup, String> {
         let ours = ours.ok_or_else(|| format!("/proc/self/cgroup does not name our {what} group"))?;
         let mut reason = String::new();
         for mount in mounts {
             let point = mount.point.display();
-            let Some(relative) = below(&mount.root, ours) else {
+            let Some(relative) = group_below(&mount.root, ours) else {
                 reason = format!("the {what} group {} is outside what {point} shows", ours.display());
                 continue;
             };
@@ -116,7 +122,7 @@ impl Host {
             }
             let folder = mount.point.join(relative);
             match self.kernel.is_cgroup(&folder, mount.version) {
-                Ok(true) => return Ok(Own { folder, top: mount.point.clone() }),
+                Ok(true) => return Ok(OwnGroup { folder, top: mount.point.clone() }),
                 Ok(false) => reason = format!("{} is covered by another mount", folder.display()),
                 Err(error) => reason = format!("{}: {error}", folder.display()),
             }
@@ -125,7 +131,7 @@ impl Host {
     }
 }
 
-impl fmt::Debug for Host {
+impl fmt::Debug for CgroupHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Host")
             .field("mounts", &self.mounts)
@@ -134,7 +140,7 @@ impl fmt::Debug for Host {
     }
 }
 
-fn bounded(path: &str) -> io::Result<Vec<u8>> {
+fn read_bounded(path: &str) -> io::Result<Vec<u8>> {
     use std::io::Read as _;
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));
     let mut bytes = Vec::new();
@@ -143,7 +149,7 @@ fn bounded(path: &str) -> io::Result<Vec<u8>> {
 }
 
 /// A line of `mountinfo`, if it is a mount of control groups: `proc_pid_mountinfo(5)`.
-fn mount(line: &[u8]) -> Option<Mount> {
+fn mount(line: &[u8]) -> Option<CgroupMount> {
     let mut fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
     let root = path(unescape(fields.nth(3)?));
     let point = path(unescape(fields.next()?));
@@ -151,32 +157,32 @@ fn mount(line: &[u8]) -> Option<Mount> {
     // Any number of optional fields, up to a lone hyphen.
     fields.by_ref().find(|field| *field == b"-")?;
     let version = match fields.next()? {
-        b"cgroup2" => Version::Two,
-        b"cgroup" => Version::One,
+        b"cgroup2" => CgroupVersion::Two,
+        b"cgroup" => CgroupVersion::One,
         _ => return None,
     };
     let _source = fields.next()?;
     let of_file_system = fields.next().unwrap_or_default();
     let read_only = |options: &[u8]| options.split(|byte| *byte == b',').any(|option| option == b"ro");
-    Some(Mount {
+    Some(CgroupMount {
         version,
         root,
         point,
         read_only: read_only(options) || read_only(of_file_system),
-        controllers: if version == Version::One { list(of_file_system) } else { Vec::new() },
+        controllers: if version == CgroupVersion::One { parse_list(of_file_system) } else { Vec::new() },
     })
 }
 
 /// A line of `/proc/self/cgroup`: `id:controllers:path`, where the path may hold colons too.
-fn membership(line: &[u8]) -> Option<Membership> {
+fn parse_membership(line: &[u8]) -> Option<GroupMembership> {
     let mut fields = line.splitn(3, |byte| *byte == b':');
     let _id = fields.next()?;
-    let controllers = list(fields.next()?);
+    let controllers = parse_list(fields.next()?);
     let path = path(fields.next()?.to_vec());
-    path.is_absolute().then_some(Membership { controllers, path })
+    path.is_absolute().then_some(GroupMembership { controllers, path })
 }
 
-fn list(field: &[u8]) -> Vec<String> {
+fn parse_list(field: &[u8]) -> Vec<String> {
     field
         .split(|byte| *byte == b',')
         .filter(|name| !name.is_empty())
@@ -212,7 +218,7 @@ fn unescape(field: &[u8]) -> Vec<u8> {
 
 /// A group's path under the root of a mount, if it is there. Both are told from the root of our cgroup namespace; above that root
 /// there are only `..`, and no names, so nothing can be said about a group there unless it is the very one that is mounted.
-fn below(root: &Path, group: &Path) -> Option<PathBuf> {
+fn group_below(root: &Path, group: &Path) -> Option<PathBuf> {
     if root == group {
         return Some(PathBuf::new());
     }

@@ -1,6 +1,6 @@
 //! The few calls that change control groups.
 //!
-//! They are a trait so that tests can stand in for a kernel that this machine does not have: [`Real`] is the file system, and the
+//! They are a trait so that tests can stand in for a kernel that this machine does not have: [`RealKernel`] is the file system, and the
 //! tests' own kernel keeps the rules of version 2 over a temporary folder. Reading needs no stand-in.
 
 use std::fs;
@@ -10,13 +10,13 @@ use std::path::Path;
 
 /// Which of the two interfaces a file system has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Version {
+pub(crate) enum CgroupVersion {
     One,
     Two,
 }
 
 /// What is asked of the kernel.
-pub(crate) trait Kernel: Send + Sync {
+pub(crate) trait CgroupKernel: Send + Sync {
     /// Makes a group.
     fn make(&self, folder: &Path) -> io::Result<()>;
     /// Removes a group, which must be empty.
@@ -29,14 +29,14 @@ pub(crate) trait Kernel: Send + Sync {
     #[cfg(feature = "systemd")]
     fn membership(&self, pid: i32) -> io::Result<String>;
     /// Whether a folder is of a control group file system; false if something else is mounted over it.
-    fn is_cgroup(&self, folder: &Path, version: Version) -> io::Result<bool>;
+    fn is_cgroup(&self, folder: &Path, version: CgroupVersion) -> io::Result<bool>;
 }
 
 /// The kernel this process runs on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Real;
+pub(crate) struct RealKernel;
 
-impl Kernel for Real {
+impl CgroupKernel for RealKernel {
     fn make(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir(folder)
     }
@@ -67,13 +67,13 @@ impl Kernel for Real {
         fs::read_to_string(format!("/proc/{pid}/cgroup"))
     }
 
-    fn is_cgroup(&self, folder: &Path, version: Version) -> io::Result<bool> {
+    fn is_cgroup(&self, folder: &Path, version: CgroupVersion) -> io::Result<bool> {
         // statfs(2)
         const CGROUP_SUPER_MAGIC: u64 = 0x0027_e0eb;
         const CGROUP2_SUPER_MAGIC: u64 = 0x6367_7270;
         let expected = match version {
-            Version::One => CGROUP_SUPER_MAGIC,
-            Version::Two => CGROUP2_SUPER_MAGIC,
+            CgroupVersion::One => CGROUP_SUPER_MAGIC,
+            CgroupVersion::Two => CGROUP2_SUPER_MAGIC,
         };
         let found = rustix::fs::statfs(folder)?.f_type;
         #[allow(clippy::unnecessary_fallible_conversions)] // its type differs between architectures

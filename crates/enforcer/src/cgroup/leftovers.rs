@@ -15,8 +15,8 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::kernel::Kernel;
-use super::{Made, open};
+use super::kernel::CgroupKernel;
+use super::{MadeFolders, open};
 
 const PREFIX: &str = "skillsandbox-";
 /// The group below ours where the processes are (version 2).
@@ -37,36 +37,39 @@ pub(super) fn name() -> String {
 }
 
 /// Makes a group with a name of its own in each parent, the same in all of them, and takes hold of them.
-pub(super) fn make_in(kernel: &Arc<dyn Kernel>, parents: &[&Path]) -> Result<(Made, String), String> {
+pub(super) fn make_in(
+    kernel: &Arc<dyn CgroupKernel>,
+    parents: &[&Path],
+) -> Result<(MadeFolders, String), String> {
     let mut reason = String::new();
     for _ in 0..MAX_NAMES {
         let name = name();
-        let mut made = Made::new(kernel.clone());
+        let mut made = MadeFolders::new(kernel.clone());
         match parents.iter().try_for_each(|parent| take(&mut made, &parent.join(&name))) {
             Ok(()) => return Ok((made, name)),
-            Err(Taken::Refused(reason)) => return Err(reason),
+            Err(TakenName::Refused(reason)) => return Err(reason),
             // Somebody has this name, or came to sweep before we had hold of it.
-            Err(Taken::Lost(lost)) => reason = lost,
+            Err(TakenName::Lost(lost)) => reason = lost,
         }
     }
     Err(reason)
 }
 
-enum Taken {
+enum TakenName {
     Lost(String),
     Refused(String),
 }
 
-fn take(made: &mut Made, folder: &Path) -> Result<(), Taken> {
+fn take(made: &mut MadeFolders, folder: &Path) -> Result<(), TakenName> {
     made.make(folder).map_err(|error| {
         let reason = format!("{}: making a group: {error}", folder.display());
         if error.kind() == io::ErrorKind::AlreadyExists {
-            Taken::Lost(reason)
+            TakenName::Lost(reason)
         } else {
-            Taken::Refused(reason)
+            TakenName::Refused(reason)
         }
     })?;
-    made.locks.push(hold(folder).map_err(Taken::Lost)?);
+    made.locks.push(hold(folder).map_err(TakenName::Lost)?);
     Ok(())
 }
 
@@ -80,13 +83,13 @@ fn hold(folder: &Path) -> Result<OwnedFd, String> {
 }
 
 /// Removes the empty groups in a folder whose owner is gone. What cannot be removed stays: this is tidiness, not safety.
-pub(super) fn sweep(kernel: &dyn Kernel, parent: &Path) {
+pub(super) fn remove_leftovers(kernel: &dyn CgroupKernel, parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     let mut removed = 0;
     for entry in entries.take(MAX_LOOKED_AT).flatten() {
         let name = entry.file_name();
-        let Some(owner) = name.to_str().and_then(owner) else { continue };
-        if lives(owner) {
+        let Some(owner) = name.to_str().and_then(parse_owner) else { continue };
+        if is_alive(owner) {
             continue;
         }
         let folder = entry.path();
@@ -101,7 +104,7 @@ pub(super) fn sweep(kernel: &dyn Kernel, parent: &Path) {
 }
 
 /// The process in a name, if it is one of ours.
-fn owner(name: &str) -> Option<Pid> {
+fn parse_owner(name: &str) -> Option<Pid> {
     let mut parts = name.strip_prefix(PREFIX)?.split('-');
     let pid = Pid::from_raw(parts.next()?.parse().ok()?)?;
     let count = parts.next()?;
@@ -111,7 +114,7 @@ fn owner(name: &str) -> Option<Pid> {
     (counted && drawn && parts.next().is_none() && pid.as_raw_nonzero().get() > 0).then_some(pid)
 }
 
-fn lives(pid: Pid) -> bool {
+fn is_alive(pid: Pid) -> bool {
     rustix::process::test_kill_process(pid) != Err(Errno::SRCH)
 }
 
@@ -122,7 +125,11 @@ mod tests {
     #[test]
     fn names_are_read_back_and_others_are_not() {
         let name = name();
-        assert_eq!(owner(&name).unwrap().as_raw_nonzero().get().unsigned_abs(), std::process::id(), "{name}");
+        assert_eq!(
+            parse_owner(&name).unwrap().as_raw_nonzero().get().unsigned_abs(),
+            std::process::id(),
+            "{name}"
+        );
         for other in [
             "skillsandbox",
             "skillsandbox-",
@@ -139,7 +146,7 @@ mod tests {
             "my-skillsandbox-1-2-0123456789abcdef",
             "system.slice",
         ] {
-            assert_eq!(owner(other), None, "{other}");
+            assert_eq!(parse_owner(other), None, "{other}");
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Limits on a whole tree of processes, held by the kernel.
 //!
-//! A limit on each process (`setrlimit`) is no limit on a skill: it starts another process. Control groups count a tree as one. Which
+//! A limit on each process (`setrlimit`) does not limit a skill: it starts another process. Control groups count a tree as one. Which
 //! kind there is, and whether we may make a group, differs from host to host, so they are tried in order:
 //!
 //! 1. version 2, in our own group or beside it, where that was delegated to us (root, a systemd user session, some containers);
 //! 2. version 2, by asking systemd's user manager for a scope (feature `systemd`);
 //! 3. version 1, as root.
 //!
-//! Where none of them works, [`Group::create`] says why for each, and what would help. What is left then is `setrlimit` and the sum
+//! Where none of them works, [`ControlGroup::create`] says why for each, and what would help. What is left then is `setrlimit` and the sum
 //! that [`accounting`] makes of a tree.
 //!
 //! # What a group holds
@@ -26,6 +26,7 @@ mod dbus;
 mod host;
 mod kernel;
 mod leftovers;
+pub(crate) mod orphan_reaper;
 mod removal;
 #[cfg(feature = "systemd")]
 mod systemd;
@@ -45,12 +46,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-pub(crate) use host::Host;
-use kernel::{Kernel, Real};
+pub(crate) use host::CgroupHost;
+use kernel::{CgroupKernel, RealKernel};
 
 /// The limits that are asked for; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct GroupLimits {
     /// Bytes.
     pub(crate) memory: Option<u64>,
     /// Processes and threads.
@@ -59,7 +60,7 @@ pub(crate) struct Wanted {
     pub(crate) cpu_percent: Option<u32>,
 }
 
-impl Wanted {
+impl GroupLimits {
     /// The controllers that hold these limits.
     fn controllers(&self) -> Vec<&'static str> {
         let asked = [
@@ -74,8 +75,7 @@ impl Wanted {
 /// What holds the limits of a whole tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Mechanism {
+pub enum LimitMechanism {
     /// A control group of version 2, made by us.
     CgroupV2,
     /// A control group of version 2, made for us by systemd's user manager.
@@ -86,7 +86,7 @@ pub enum Mechanism {
     Supervised,
 }
 
-impl fmt::Display for Mechanism {
+impl fmt::Display for LimitMechanism {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::CgroupV2 => "cgroup v2",
@@ -99,12 +99,12 @@ impl fmt::Display for Mechanism {
 
 /// No control group can hold the limits: what was tried, and why it failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) struct Unavailable {
-    tried: Vec<(Mechanism, String)>,
+pub(crate) struct NoGroup {
+    tried: Vec<(LimitMechanism, String)>,
     root: bool,
 }
 
-impl Unavailable {
+impl NoGroup {
     /// What the user can do about it.
     pub(crate) fn cure(&self) -> &'static str {
         if self.root {
@@ -117,7 +117,7 @@ impl Unavailable {
     }
 }
 
-impl fmt::Display for Unavailable {
+impl fmt::Display for NoGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("no control group can hold the limits")?;
         for (index, (mechanism, reason)) in self.tried.iter().enumerate() {
@@ -129,7 +129,7 @@ impl fmt::Display for Unavailable {
 
 /// How often limits were hit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Hits {
+pub(crate) struct LimitHitCounts {
     /// Ends for want of memory: of the group (version 2), or of a process in it (version 1, and version 2 before Linux 5.17).
     pub(crate) memory: u64,
     /// Processes and threads that were refused.
@@ -141,7 +141,7 @@ pub(crate) struct Hits {
 /// What the group used, as far as the kernel tells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Usage {
+pub struct ResourceUsage {
     /// The most memory at any time, in bytes.
     pub peak_memory: Option<u64>,
     /// Processor time of all processes, those that ended included.
@@ -149,11 +149,11 @@ pub struct Usage {
 }
 
 /// One way to make a group; the reason if it is not open.
-type Way = fn(&Host, &Wanted) -> Result<Group, String>;
+type GroupMaker = fn(&CgroupHost, &GroupLimits) -> Result<ControlGroup, String>;
 
 /// The group of one run. When it is dropped, what is left in it is ended and the group removed.
-pub(crate) struct Group {
-    mechanism: Mechanism,
+pub(crate) struct ControlGroup {
+    mechanism: LimitMechanism,
     /// Version 2: what a child is cloned into.
     folder: Option<OwnedFd>,
     join: Vec<OwnedFd>,
@@ -162,32 +162,34 @@ pub(crate) struct Group {
     pids: Option<PathBuf>,
     cpu: Option<PathBuf>,
     /// Removed last, when nothing refers to the files any more.
-    made: Made,
+    made: MadeFolders,
     /// A scope that is yet to be made for a process.
     #[cfg(feature = "systemd")]
-    promise: Option<systemd::Promise>,
+    promise: Option<systemd::PendingScope>,
 }
 
-impl Group {
+impl ControlGroup {
     /// A group on this host.
-    pub(crate) fn create(wanted: &Wanted) -> Result<Self, Unavailable> {
-        match Host::read(Arc::new(Real)) {
+    pub(crate) fn create(wanted: &GroupLimits) -> Result<Self, NoGroup> {
+        match CgroupHost::read(Arc::new(RealKernel)) {
             Ok(host) => Self::create_in(&host, wanted),
-            Err(error) => Err(Unavailable {
-                tried: vec![(Mechanism::CgroupV2, error.to_string())],
+            Err(error) => Err(NoGroup {
+                tried: vec![(LimitMechanism::CgroupV2, error.to_string())],
                 root: rustix::process::geteuid().is_root(),
             }),
         }
     }
 
     /// A group on a host that was looked at before.
-    pub(crate) fn create_in(host: &Host, wanted: &Wanted) -> Result<Self, Unavailable> {
+    pub(crate) fn create_in(host: &CgroupHost, wanted: &GroupLimits) -> Result<Self, NoGroup> {
         let mut tried = Vec::new();
-        let ways: &[(Mechanism, Way)] = &[
-            (Mechanism::CgroupV2, v2::create),
+        let ways: &[(LimitMechanism, GroupMaker)] = &[
+            (LimitMechanism::CgroupV2, v2::create),
             #[cfg(feature = "systemd")]
-            (Mechanism::CgroupV2Systemd, |host, wanted| systemd::create(host, wanted, &systemd::socket()?)),
-            (Mechanism::CgroupV1, v1::create),
+            (LimitMechanism::CgroupV2Systemd, |host, wanted| {
+                systemd::create(host, wanted, &systemd::socket()?)
+            }),
+            (LimitMechanism::CgroupV1, v1::create),
         ];
         for (mechanism, create) in ways {
             match create(host, wanted) {
@@ -195,13 +197,13 @@ impl Group {
                 Err(reason) => tried.push((*mechanism, reason)),
             }
         }
-        Err(Unavailable { tried, root: rustix::process::geteuid().is_root() })
+        Err(NoGroup { tried, root: rustix::process::geteuid().is_root() })
     }
 
     /// Takes in a process that has not begun its work, for groups that can only be made around one (by systemd). For all groups: makes
     /// sure that the process is in it, so that nothing runs without limits because joining went wrong.
-    pub(crate) fn adopt(&mut self, pid: i32) -> Result<(), Unavailable> {
-        self.try_adopt(pid).map_err(|reason| Unavailable {
+    pub(crate) fn adopt(&mut self, pid: i32) -> Result<(), NoGroup> {
+        self.try_adopt(pid).map_err(|reason| NoGroup {
             tried: vec![(self.mechanism, reason)],
             root: rustix::process::geteuid().is_root(),
         })
@@ -212,10 +214,10 @@ impl Group {
         if let Some(promise) = self.promise.take() {
             promise.keep(pid, self)?;
         }
-        let groups = if self.mechanism == Mechanism::CgroupV1 { self.made.folders.len() } else { 1 };
+        let groups = if self.mechanism == LimitMechanism::CgroupV1 { self.made.folders.len() } else { 1 };
         // A scope that was refused, or that does not hold what it should, is none.
         if self.made.folders.is_empty()
-            || (self.mechanism == Mechanism::CgroupV2Systemd && self.folder.is_none())
+            || (self.mechanism == LimitMechanism::CgroupV2Systemd && self.folder.is_none())
         {
             return Err("there is no group".to_owned());
         }
@@ -229,7 +231,7 @@ impl Group {
     }
 
     /// What holds the limits.
-    pub(crate) fn mechanism(&self) -> Mechanism {
+    pub(crate) fn mechanism(&self) -> LimitMechanism {
         self.mechanism
     }
 
@@ -244,14 +246,14 @@ impl Group {
     }
 
     /// How often the limits were hit so far.
-    pub(crate) fn hits(&self) -> Hits {
+    pub(crate) fn hits(&self) -> LimitHitCounts {
         let count = |folder: &Option<PathBuf>, file: &str, key: &str| {
             folder
                 .as_deref()
                 .and_then(|folder| read(&folder.join(file)).ok())
                 .and_then(|text| value(&text, key))
         };
-        let memory = if self.mechanism == Mechanism::CgroupV1 {
+        let memory = if self.mechanism == LimitMechanism::CgroupV1 {
             count(&self.memory, "memory.oom_control", "oom_kill")
         } else {
             // The end of a group counts each process, and the first one twice. Its own count came with Linux 5.17.
@@ -259,7 +261,7 @@ impl Group {
                 .filter(|count| *count > 0)
                 .or_else(|| count(&self.memory, "memory.events", "oom_kill"))
         };
-        Hits {
+        LimitHitCounts {
             memory: memory.unwrap_or(0),
             processes: count(&self.pids, "pids.events", "max").unwrap_or(0),
             cpu_throttled: count(&self.cpu, "cpu.stat", "nr_throttled").unwrap_or(0),
@@ -267,17 +269,17 @@ impl Group {
     }
 
     /// What the group used so far.
-    pub(crate) fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> ResourceUsage {
         let text = |folder: &Option<PathBuf>, file: &str| read(&folder.as_deref()?.join(file)).ok();
         let number = |text: String| text.trim().parse::<u64>().ok();
-        if self.mechanism == Mechanism::CgroupV1 {
-            return Usage {
+        if self.mechanism == LimitMechanism::CgroupV1 {
+            return ResourceUsage {
                 peak_memory: text(&self.memory, "memory.max_usage_in_bytes").and_then(number),
                 // There only where cpuacct is mounted together with cpu, as is usual.
                 cpu: text(&self.cpu, "cpuacct.usage").and_then(number).map(Duration::from_nanos),
             };
         }
-        Usage {
+        ResourceUsage {
             peak_memory: text(&self.memory, "memory.peak").and_then(number),
             cpu: text(&self.cpu, "cpu.stat")
                 .and_then(|text| value(&text, "usage_usec"))
@@ -286,7 +288,7 @@ impl Group {
     }
 }
 
-impl fmt::Debug for Group {
+impl fmt::Debug for ControlGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Group")
             .field("mechanism", &self.mechanism)
@@ -296,17 +298,17 @@ impl fmt::Debug for Group {
 }
 
 /// Folders we made, the ones below first. They go when this goes, be it that a later step of making a group failed.
-struct Made {
+struct MadeFolders {
     folders: Vec<PathBuf>,
     /// Held until the folders are gone, so that no other supervisor takes them for left behind.
     locks: Vec<OwnedFd>,
-    kernel: Arc<dyn Kernel>,
+    kernel: Arc<dyn CgroupKernel>,
     /// A child that was forked and not yet replaced has a copy of this, and must leave the group alone.
     creator: u32,
 }
 
-impl Made {
-    fn new(kernel: Arc<dyn Kernel>) -> Self {
+impl MadeFolders {
+    fn new(kernel: Arc<dyn CgroupKernel>) -> Self {
         Self { folders: Vec::new(), locks: Vec::new(), kernel, creator: std::process::id() }
     }
 
@@ -318,7 +320,7 @@ impl Made {
     }
 }
 
-impl Drop for Made {
+impl Drop for MadeFolders {
     fn drop(&mut self) {
         if self.creator == std::process::id() {
             removal::remove(&*self.kernel, &mut self.folders);
@@ -346,7 +348,12 @@ fn value(text: &str, key: &str) -> Option<u64> {
 }
 
 /// Writes a limit and reads it back: one that the kernel did not take, or took as a higher number, does not hold.
-fn limit(kernel: &dyn Kernel, file: &Path, text: &str, holds: impl Fn(&str) -> bool) -> Result<(), String> {
+fn limit(
+    kernel: &dyn CgroupKernel,
+    file: &Path,
+    text: &str,
+    holds: impl Fn(&str) -> bool,
+) -> Result<(), String> {
     kernel.write(file, text).map_err(|error| format!("{}: writing {text:?}: {error}", file.display()))?;
     let now = read(file)?;
     if holds(now.trim()) {
@@ -362,7 +369,7 @@ fn at_most(most: u64) -> impl Fn(&str) -> bool {
 }
 
 /// A group's list of processes, open for writing.
-fn procs(kernel: &dyn Kernel, group: &Path) -> Result<OwnedFd, String> {
+fn open_procs(kernel: &dyn CgroupKernel, group: &Path) -> Result<OwnedFd, String> {
     let file = group.join("cgroup.procs");
     kernel.open(&file).map_err(|error| format!("{}: {error}", file.display()))
 }

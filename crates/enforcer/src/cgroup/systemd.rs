@@ -1,8 +1,8 @@
 //! Version 2 by way of systemd's user manager.
 //!
 //! Who logged in by ssh is in a group of root's, where nothing can be made. But the user's own manager has a part of the tree delegated
-//! to it, and puts processes into a scope for whoever asks. A scope cannot be without a process, so it is made when there is one:
-//! [`Group::adopt`](super::Group::adopt).
+//! to it, and puts processes into a scope on request. A scope cannot be without a process, so it is made when there is one:
+//! [`ControlGroup::adopt`](super::ControlGroup::adopt).
 //!
 //! The manager ignores a limit whose controller it does not have, so each is read back from the kernel before anything is believed.
 
@@ -11,19 +11,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::dbus::{Body, Bus, Call};
-use super::host::Host;
-use super::{Group, MAX_PIDS, Made, Mechanism, PERIOD, Wanted, at_most, leftovers, open, read};
+use super::dbus::{DbusBody, DbusCall, DbusConnection};
+use super::host::CgroupHost;
+use super::{
+    ControlGroup, GroupLimits, LimitMechanism, MAX_PIDS, MadeFolders, PERIOD, at_most, leftovers, open, read,
+};
 
 /// How long the manager may take to appear, and to move a process: two seconds each.
 const ROUNDS: u32 = 400;
 const WAIT: Duration = Duration::from_millis(5);
 
 /// A scope that was not asked for yet.
-pub(super) struct Promise {
-    bus: Bus,
-    host: Host,
-    wanted: Wanted,
+pub(super) struct PendingScope {
+    bus: DbusConnection,
+    host: CgroupHost,
+    wanted: GroupLimits,
 }
 
 /// The user's bus: `unix:path=…` of the environment, otherwise where it always is.
@@ -44,33 +46,33 @@ pub(super) fn socket() -> Result<PathBuf, String> {
 }
 
 /// Finds the manager. Nothing is made before there is a process for it.
-pub(super) fn create(host: &Host, wanted: &Wanted, socket: &Path) -> Result<Group, String> {
+pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits, socket: &Path) -> Result<ControlGroup, String> {
     // Without this mount, nothing could be read back.
-    host.unified()?;
-    let mut bus = Bus::connect(socket)?;
+    host.unified_group()?;
+    let mut bus = DbusConnection::connect(socket)?;
     find_manager(&mut bus, socket)
         .map_err(|error| format!("{}: no manager of units: {error}", socket.display()))?;
-    Ok(Group {
-        mechanism: Mechanism::CgroupV2Systemd,
+    Ok(ControlGroup {
+        mechanism: LimitMechanism::CgroupV2Systemd,
         folder: None,
         join: Vec::new(),
         memory: None,
         pids: None,
         cpu: None,
-        made: Made::new(Arc::clone(&host.kernel)),
-        promise: Some(Promise { bus, host: host.clone(), wanted: *wanted }),
+        made: MadeFolders::new(Arc::clone(&host.kernel)),
+        promise: Some(PendingScope { bus, host: host.clone(), wanted: *wanted }),
     })
 }
 
 /// Asks the bus for the manager. The bus may have been started by our own knock, and then the manager joins it only a moment later; that
 /// there is one is seen by its own socket beside the bus.
-fn find_manager(bus: &mut Bus, socket: &Path) -> Result<(), String> {
+fn find_manager(bus: &mut DbusConnection, socket: &Path) -> Result<(), String> {
     let comes = socket.parent().is_some_and(|folder| folder.join("systemd/private").exists());
     let mut asked = 0;
     loop {
-        let mut body = Body::default();
+        let mut body = DbusBody::default();
         body.string("org.freedesktop.systemd1");
-        let answer = bus.call(&Call {
+        let answer = bus.call(&DbusCall {
             destination: "org.freedesktop.DBus",
             path: "/org/freedesktop/DBus",
             interface: "org.freedesktop.DBus",
@@ -87,18 +89,18 @@ fn find_manager(bus: &mut Bus, socket: &Path) -> Result<(), String> {
     }
 }
 
-impl Promise {
+impl PendingScope {
     /// Has a process moved into a scope of its own, and fills in the group.
-    pub(super) fn keep(mut self, pid: i32, group: &mut Group) -> Result<(), String> {
+    pub(super) fn keep(mut self, pid: i32, group: &mut ControlGroup) -> Result<(), String> {
         let unit = format!("{}.scope", leftovers::name());
-        let number = u32::try_from(pid).map_err(|_| format!("{pid} is no process"))?;
-        self.bus.call(&Call {
+        let number = u32::try_from(pid).map_err(|_| format!("{pid} is not a process number"))?;
+        self.bus.call(&DbusCall {
             destination: "org.freedesktop.systemd1",
             path: "/org/freedesktop/systemd1",
             interface: "org.freedesktop.systemd1.Manager",
             member: "StartTransientUnit",
             signature: "ssa(sv)a(sa(sv))",
-            body: request(&unit, number, &self.wanted),
+            body: scope_request(&unit, number, &self.wanted),
         })?;
         let folder = self.wait(pid, &unit)?;
         // From here on it is ours to end.
@@ -172,20 +174,20 @@ impl Promise {
 }
 
 /// The arguments of `StartTransientUnit`: `org.freedesktop.systemd1(5)`, `systemd.resource-control(5)`.
-fn request(unit: &str, pid: u32, wanted: &Wanted) -> Body {
-    let long = |body: &mut Body, name: &str, value: u64| {
+fn scope_request(unit: &str, pid: u32, wanted: &GroupLimits) -> DbusBody {
+    let long = |body: &mut DbusBody, name: &str, value: u64| {
         body.structure();
         body.string(name);
         body.signature("t");
         body.long(value);
     };
-    let text = |body: &mut Body, name: &str, value: &str| {
+    let text = |body: &mut DbusBody, name: &str, value: &str| {
         body.structure();
         body.string(name);
         body.signature("s");
         body.string(value);
     };
-    let mut body = Body::default();
+    let mut body = DbusBody::default();
     body.string(unit);
     body.string("fail");
     body.array(8, |body| {

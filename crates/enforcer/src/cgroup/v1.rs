@@ -8,16 +8,18 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::host::{Host, Own};
-use super::kernel::Kernel;
-use super::{Group, MAX_PIDS, Mechanism, PERIOD, Wanted, at_most, leftovers, limit, procs, read};
+use super::host::{CgroupHost, OwnGroup};
+use super::kernel::CgroupKernel;
+use super::{
+    ControlGroup, GroupLimits, LimitMechanism, MAX_PIDS, PERIOD, at_most, leftovers, limit, open_procs, read,
+};
 
 /// A group in each hierarchy that the limits need.
-pub(super) fn create(host: &Host, wanted: &Wanted) -> Result<Group, String> {
+pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits) -> Result<ControlGroup, String> {
     let kernel = &*host.kernel;
-    let mut places: Vec<(&str, Own)> = Vec::new();
+    let mut places: Vec<(&str, OwnGroup)> = Vec::new();
     for controller in wanted.controllers() {
-        places.push((controller, host.legacy(controller)?));
+        places.push((controller, host.legacy_group(controller)?));
     }
     // Controllers that are mounted together share a folder.
     let mut parents: Vec<&Path> = Vec::new();
@@ -31,7 +33,7 @@ pub(super) fn create(host: &Host, wanted: &Wanted) -> Result<Group, String> {
     }
 
     for parent in &parents {
-        leftovers::sweep(kernel, parent);
+        leftovers::remove_leftovers(kernel, parent);
     }
     let (made, name) = leftovers::make_in(&host.kernel, &parents)?;
     for parent in &parents {
@@ -52,9 +54,10 @@ pub(super) fn create(host: &Host, wanted: &Wanted) -> Result<Group, String> {
         let top = places.iter().find(|(name, _)| *name == "cpu").map(|(_, own)| own.top.as_path());
         limit_cpu(kernel, folder, top.unwrap_or(folder), percent)?;
     }
-    let join = parents.iter().map(|parent| procs(kernel, &parent.join(&name))).collect::<Result<_, _>>()?;
-    Ok(Group {
-        mechanism: Mechanism::CgroupV1,
+    let join =
+        parents.iter().map(|parent| open_procs(kernel, &parent.join(&name))).collect::<Result<_, _>>()?;
+    Ok(ControlGroup {
+        mechanism: LimitMechanism::CgroupV1,
         folder: None,
         join,
         memory,
@@ -66,7 +69,7 @@ pub(super) fn create(host: &Host, wanted: &Wanted) -> Result<Group, String> {
     })
 }
 
-fn limit_memory(kernel: &dyn Kernel, folder: &Path, bytes: u64) -> Result<(), String> {
+fn limit_memory(kernel: &dyn CgroupKernel, folder: &Path, bytes: u64) -> Result<(), String> {
     let text = bytes.to_string();
     limit(kernel, &folder.join("memory.limit_in_bytes"), &text, at_most(bytes))?;
     // Memory and swap together; there only if the kernel was started to count swap. After the other: it must not be lower.
@@ -82,7 +85,7 @@ fn limit_memory(kernel: &dyn Kernel, folder: &Path, bytes: u64) -> Result<(), St
     Ok(())
 }
 
-fn limit_cpu(kernel: &dyn Kernel, folder: &Path, top: &Path, percent: u32) -> Result<(), String> {
+fn limit_cpu(kernel: &dyn CgroupKernel, folder: &Path, top: &Path, percent: u32) -> Result<(), String> {
     let period = folder.join("cpu.cfs_period_us");
     limit(kernel, &period, &PERIOD.to_string(), |now| now == PERIOD.to_string())?;
     let quota = u64::from(percent) * (PERIOD / 100);
@@ -93,9 +96,9 @@ fn limit_cpu(kernel: &dyn Kernel, folder: &Path, top: &Path, percent: u32) -> Re
             if held_above(folder, top, percent) {
                 return Ok(());
             }
-            Err(refused(&file, quota, &error))
+            Err(describe_refusal(&file, quota, &error))
         }
-        Err(error) => Err(refused(&file, quota, &error)),
+        Err(error) => Err(describe_refusal(&file, quota, &error)),
         Ok(()) => {
             let now = read(&file)?;
             if now.trim() == quota.to_string() {
@@ -106,7 +109,7 @@ fn limit_cpu(kernel: &dyn Kernel, folder: &Path, top: &Path, percent: u32) -> Re
     }
 }
 
-fn refused(file: &Path, quota: u64, error: &io::Error) -> String {
+fn describe_refusal(file: &Path, quota: u64, error: &io::Error) -> String {
     format!("{}: writing {quota}: {error}", file.display())
 }
 
@@ -125,7 +128,7 @@ fn held_above(folder: &Path, top: &Path, percent: u32) -> bool {
 }
 
 /// Where cpuset is mounted together with a controller that we use, a new group has no processors and nobody can join it.
-fn inherit_cpuset(kernel: &dyn Kernel, parent: &Path, folder: &Path) -> Result<(), String> {
+fn inherit_cpuset(kernel: &dyn CgroupKernel, parent: &Path, folder: &Path) -> Result<(), String> {
     for name in ["cpuset.cpus", "cpuset.mems"] {
         let file = folder.join(name);
         if read(&file).is_ok_and(|text| text.trim().is_empty()) {

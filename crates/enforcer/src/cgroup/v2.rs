@@ -21,13 +21,16 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::host::Host;
-use super::kernel::Kernel;
-use super::{Group, MAX_PIDS, Mechanism, PERIOD, Wanted, at_most, leftovers, limit, open, procs, read};
+use super::host::CgroupHost;
+use super::kernel::CgroupKernel;
+use super::{
+    ControlGroup, GroupLimits, LimitMechanism, MAX_PIDS, PERIOD, at_most, leftovers, limit, open, open_procs,
+    read,
+};
 
 /// A group in our own one, or beside it.
-pub(super) fn create(host: &Host, wanted: &Wanted) -> Result<Group, String> {
-    let own = host.unified()?;
+pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits) -> Result<ControlGroup, String> {
+    let own = host.unified_group()?;
     let inside = match create_under(host, &own.folder, wanted) {
         Ok(group) => return Ok(group),
         Err(reason) => reason,
@@ -36,15 +39,15 @@ pub(super) fn create(host: &Host, wanted: &Wanted) -> Result<Group, String> {
         Some(parent) if own.folder != own.top => parent,
         _ => return Err(inside),
     };
-    let tightened = tightened(&own.folder, wanted);
+    let tightened = tighten_limits(&own.folder, wanted);
     create_under(host, parent, &tightened).map_err(|beside| format!("{inside}; {beside}"))
 }
 
-fn create_under(host: &Host, parent: &Path, wanted: &Wanted) -> Result<Group, String> {
+fn create_under(host: &CgroupHost, parent: &Path, wanted: &GroupLimits) -> Result<ControlGroup, String> {
     let kernel = &*host.kernel;
     let needed = wanted.controllers();
     // Our own children start in our group: to move them, we need the right to do so here.
-    procs(kernel, parent)?;
+    open_procs(kernel, parent)?;
     enable(kernel, parent, &needed)?;
     let mut passed_on = needed.clone();
     // Large pages are not in the memory controller's sum; where they can be refused, they are.
@@ -52,7 +55,7 @@ fn create_under(host: &Host, parent: &Path, wanted: &Wanted) -> Result<Group, St
         passed_on.push("hugetlb");
     }
 
-    leftovers::sweep(kernel, parent);
+    leftovers::remove_leftovers(kernel, parent);
     let (mut made, name) = leftovers::make_in(&host.kernel, &[parent])?;
     let outer = parent.join(name);
     enable(kernel, &outer, &passed_on)?;
@@ -65,10 +68,10 @@ fn create_under(host: &Host, parent: &Path, wanted: &Wanted) -> Result<Group, St
     }
     write_limits(kernel, &inner, wanted)?;
 
-    let join = procs(kernel, &inner)?;
+    let join = open_procs(kernel, &inner)?;
     let folder = open(&inner)?;
-    Ok(Group {
-        mechanism: Mechanism::CgroupV2,
+    Ok(ControlGroup {
+        mechanism: LimitMechanism::CgroupV2,
         folder: Some(folder),
         join: vec![join],
         memory: Some(inner.clone()),
@@ -81,7 +84,7 @@ fn create_under(host: &Host, parent: &Path, wanted: &Wanted) -> Result<Group, St
 }
 
 /// Sees to it that the children of a group have controllers.
-fn enable(kernel: &dyn Kernel, group: &Path, needed: &[&str]) -> Result<(), String> {
+fn enable(kernel: &dyn CgroupKernel, group: &Path, needed: &[&str]) -> Result<(), String> {
     let words = |file: &str| -> Result<Vec<String>, String> {
         Ok(read(&group.join(file))?.split_whitespace().map(str::to_owned).collect())
     };
@@ -110,18 +113,18 @@ fn enable(kernel: &dyn Kernel, group: &Path, needed: &[&str]) -> Result<(), Stri
     })
 }
 
-fn write_limits(kernel: &dyn Kernel, group: &Path, wanted: &Wanted) -> Result<(), String> {
+fn write_limits(kernel: &dyn CgroupKernel, group: &Path, wanted: &GroupLimits) -> Result<(), String> {
     let file = |name: &str| group.join(name);
     // No groups inside: whatever finds a way to this file system cannot hide processes in one.
-    optional(kernel, &file("cgroup.max.descendants"), "0")?;
+    write_optional(kernel, &file("cgroup.max.descendants"), "0")?;
     if let Some(memory) = wanted.memory {
         limit(kernel, &file("memory.max"), &memory.to_string(), at_most(memory))?;
         // Otherwise the limit would be on what is not swapped out.
-        optional(kernel, &file("memory.swap.max"), "0")?;
+        write_optional(kernel, &file("memory.swap.max"), "0")?;
         // A skill that lost one of its processes is not one that somebody has tested.
-        optional(kernel, &file("memory.oom.group"), "1")?;
+        write_optional(kernel, &file("memory.oom.group"), "1")?;
         for name in large_pages(group) {
-            optional(kernel, &file(&name), "0")?;
+            write_optional(kernel, &file(&name), "0")?;
         }
     }
     if let Some(processes) = wanted.processes {
@@ -137,7 +140,7 @@ fn write_limits(kernel: &dyn Kernel, group: &Path, wanted: &Wanted) -> Result<()
 }
 
 /// A setting that not every kernel has, or needs: without swap there is nothing to limit.
-fn optional(kernel: &dyn Kernel, file: &Path, text: &str) -> Result<(), String> {
+fn write_optional(kernel: &dyn CgroupKernel, file: &Path, text: &str) -> Result<(), String> {
     match kernel.write(file, text) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(format!("{}: writing {text:?}: {error}", file.display()))
@@ -156,7 +159,7 @@ fn large_pages(group: &Path) -> Vec<String> {
 }
 
 /// A group beside ours is not under the limits of ours. Somebody set those for a reason, so what we start is held at least as tightly.
-fn tightened(own: &Path, wanted: &Wanted) -> Wanted {
+fn tighten_limits(own: &Path, wanted: &GroupLimits) -> GroupLimits {
     fn lower<T: Ord>(wanted: Option<T>, own: Option<T>) -> Option<T> {
         match (wanted, own) {
             (Some(wanted), Some(own)) => Some(wanted.min(own)),
@@ -172,7 +175,7 @@ fn tightened(own: &Path, wanted: &Wanted) -> Wanted {
         }
         _ => None,
     };
-    Wanted {
+    GroupLimits {
         memory: lower(wanted.memory, text("memory.max").trim().parse().ok()),
         processes: lower(wanted.processes, text("pids.max").trim().parse().ok()),
         cpu_percent: lower(wanted.cpu_percent, percent),

@@ -3,20 +3,20 @@
 //! `{program}` is the program that asks, `{kernel}` the kernel's own name for itself. The sources are in
 //! docs/kernel-support.md.
 
-use crate::step::Step;
-use crate::support::{Container, Host, KernelKind};
+use crate::child::step::SetupStep;
+use crate::support::{Container, HostProfile, KernelKind};
 
 /// What to do about steps that failed in a certain way on a certain kind of host.
 #[derive(Debug)]
-pub(super) struct Entry {
-    /// For tests and for whoever edits this.
+pub(super) struct CureEntry {
+    /// For tests, and for editing this table.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests name entries by it"))]
     pub(super) name: &'static str,
     /// `None`: all of them.
-    pub(super) steps: Option<&'static [Step]>,
+    pub(super) steps: Option<&'static [SetupStep]>,
     /// Empty: whatever the kernel said.
     pub(super) errnos: &'static [i32],
-    pub(super) on: fn(&Host) -> bool,
+    pub(super) on: fn(&HostProfile) -> bool,
     pub(super) what: &'static str,
     pub(super) lines: &'static [&'static str],
 }
@@ -28,91 +28,98 @@ const FILTERED: &[i32] = &[libc::EPERM, libc::EACCES, libc::ENOSYS];
 const FOREIGN: &[i32] = &[libc::EPERM, libc::EACCES, libc::ENOSYS, libc::EINVAL, libc::ENODEV];
 
 /// What a namespace gives the right to. All of it goes where that right is taken away again.
-const IN_NAMESPACES: &[Step] = &[
-    Step::Clone,
-    Step::Maps,
-    Step::Groups,
-    Step::HostName,
-    Step::RootFs,
-    Step::PrivateFs,
-    Step::ProcFs,
-    Step::Place,
-    Step::Pivot,
-    Step::Seal,
-    Step::Loopback,
-    Step::Routes,
-    Step::Listen,
-    Step::Tap,
-    Step::Ambient,
-    Step::Bounding,
-    Step::SecureBits,
-    Step::Capabilities,
+const IN_NAMESPACES: &[SetupStep] = &[
+    SetupStep::Clone,
+    SetupStep::Maps,
+    SetupStep::Groups,
+    SetupStep::HostName,
+    SetupStep::RootFs,
+    SetupStep::PrivateFs,
+    SetupStep::ProcFs,
+    SetupStep::Place,
+    SetupStep::Pivot,
+    SetupStep::Seal,
+    SetupStep::Loopback,
+    SetupStep::Routes,
+    SetupStep::Listen,
+    SetupStep::Tap,
+    SetupStep::Ambient,
+    SetupStep::Bounding,
+    SetupStep::SecureBits,
+    SetupStep::Capabilities,
 ];
 
-const MOUNTS: &[Step] = &[Step::RootFs, Step::PrivateFs, Step::ProcFs, Step::Place, Step::Pivot, Step::Seal];
+const MOUNTS: &[SetupStep] = &[
+    SetupStep::RootFs,
+    SetupStep::PrivateFs,
+    SetupStep::ProcFs,
+    SetupStep::Place,
+    SetupStep::Pivot,
+    SetupStep::Seal,
+];
 
 /// All that a filter or a foreign kernel can refuse. Not the working directory and the program, which are the plan's; not the
 /// cgroup, whose files decide.
-const KERNEL_CALLS: &[Step] = &[
-    Step::Clone,
-    Step::Maps,
-    Step::Groups,
-    Step::HostName,
-    Step::Keyring,
-    Step::RootFs,
-    Step::PrivateFs,
-    Step::ProcFs,
-    Step::Place,
-    Step::Pivot,
-    Step::Seal,
-    Step::Loopback,
-    Step::Routes,
-    Step::Listen,
-    Step::Tap,
-    Step::HandOver,
-    Step::DeathSignal,
-    Step::NotDumpable,
-    Step::Init,
-    Step::Session,
-    Step::Standard,
-    Step::CloseOthers,
-    Step::Limit,
-    Step::Ambient,
-    Step::Bounding,
-    Step::SecureBits,
-    Step::Capabilities,
-    Step::NoNewPrivs,
-    Step::LandlockRule,
-    Step::Landlock,
-    Step::Seccomp,
-    Step::Listener,
+const KERNEL_CALLS: &[SetupStep] = &[
+    SetupStep::Clone,
+    SetupStep::Maps,
+    SetupStep::Groups,
+    SetupStep::HostName,
+    SetupStep::Keyring,
+    SetupStep::RootFs,
+    SetupStep::PrivateFs,
+    SetupStep::ProcFs,
+    SetupStep::Place,
+    SetupStep::Pivot,
+    SetupStep::Seal,
+    SetupStep::Loopback,
+    SetupStep::Routes,
+    SetupStep::Listen,
+    SetupStep::Tap,
+    SetupStep::HandOver,
+    SetupStep::DeathSignal,
+    SetupStep::NotDumpable,
+    SetupStep::Init,
+    SetupStep::Session,
+    SetupStep::Standard,
+    SetupStep::CloseOthers,
+    SetupStep::Limit,
+    SetupStep::Ambient,
+    SetupStep::Bounding,
+    SetupStep::SecureBits,
+    SetupStep::Capabilities,
+    SetupStep::NoNewPrivs,
+    SetupStep::LandlockRule,
+    SetupStep::Landlock,
+    SetupStep::Seccomp,
+    SetupStep::Listener,
 ];
 
 /// What every Linux that has the rest does for everybody, unless a filter is in between.
 #[cfg(test)]
-pub(super) const REFUSED_ONLY_BY_FILTERS: &[Step] = &[
-    Step::HandOver,
-    Step::DeathSignal,
-    Step::NotDumpable,
-    Step::Init,
-    Step::Session,
-    Step::Standard,
-    Step::Limit,
-    Step::NoNewPrivs,
-    Step::Listener,
+pub(super) const REFUSED_ONLY_BY_FILTERS: &[SetupStep] = &[
+    SetupStep::HandOver,
+    SetupStep::DeathSignal,
+    SetupStep::NotDumpable,
+    SetupStep::Init,
+    SetupStep::Session,
+    SetupStep::Standard,
+    SetupStep::Limit,
+    SetupStep::NoNewPrivs,
+    SetupStep::Listener,
 ];
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry {
+pub(super) const ENTRIES: &[CureEntry] = &[
+    CureEntry {
         name: "inside our own sandbox",
         steps: Some(KERNEL_CALLS),
         errnos: &[],
         on: |host| host.is_own_sandbox,
-        what: "this is inside another sandbox of skillsandbox, and a sandbox cannot start another inside itself: start this run \
-               from outside.",
+        what: "this process is already in a sandbox of skillsandbox, which cannot start another one inside: start this run from \
+               outside.",
         lines: &[],
     },
-    Entry {
+    CureEntry {
         name: "WSL 1",
         steps: Some(KERNEL_CALLS),
         errnos: FOREIGN,
@@ -121,7 +128,7 @@ pub(super) const ENTRIES: &[Entry] = &[
                PowerShell).",
         lines: &["wsl --list --verbose", "wsl --set-version <distribution> 2"],
     },
-    Entry {
+    CureEntry {
         name: "gVisor",
         steps: Some(KERNEL_CALLS),
         errnos: FOREIGN,
@@ -132,9 +139,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             "# Kubernetes: take `runtimeClassName: gvisor` out of the pod",
         ],
     },
-    Entry {
+    CureEntry {
         name: "user namespaces forbidden by kernel.unprivileged_userns_clone",
-        steps: Some(&[Step::Clone]),
+        steps: Some(&[SetupStep::Clone]),
         errnos: &[libc::EPERM],
         on: |host| host.userns_clone_off && !host.is_privileged,
         what: "this host forbids user namespaces to ordinary users: allow them, now and after the next start.",
@@ -143,9 +150,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             "echo kernel.unprivileged_userns_clone=1 | sudo tee /etc/sysctl.d/60-userns.conf",
         ],
     },
-    Entry {
+    CureEntry {
         name: "no user namespaces by user.max_user_namespaces",
-        steps: Some(&[Step::Clone]),
+        steps: Some(&[SetupStep::Clone]),
         errnos: &[libc::ENOSPC, libc::EUSERS, libc::EPERM],
         on: |host| host.no_user_namespaces,
         what: "this host allows no user namespaces at all: allow some, now and after the next start.",
@@ -154,34 +161,37 @@ pub(super) const ENTRIES: &[Entry] = &[
             "echo user.max_user_namespaces=15000 | sudo tee /etc/sysctl.d/60-userns.conf",
         ],
     },
-    Entry {
+    CureEntry {
         name: "too many namespaces",
-        steps: Some(&[Step::Clone]),
+        steps: Some(&[SetupStep::Clone]),
         errnos: &[libc::ENOSPC, libc::EUSERS],
         on: |_| true,
-        what: "as many namespaces exist as may, or they are nested as deep as they may be (32): compare the limits, and raise the \
-               one that is reached.",
-        lines: &["sysctl user", "sudo sysctl -w user.max_net_namespaces=15000   # or whichever it is"],
+        what: "the limit on namespaces is reached, or on how deep they are nested (32): compare the limits, and raise the one that \
+               is reached.",
+        lines: &[
+            "sysctl user",
+            "sudo sysctl -w user.max_net_namespaces=15000   # or the one that is reached",
+        ],
     },
-    Entry {
+    CureEntry {
         name: "too many processes",
-        steps: Some(&[Step::Clone, Step::Init]),
+        steps: Some(&[SetupStep::Clone, SetupStep::Init]),
         errnos: &[libc::EAGAIN],
         on: |_| true,
-        what: "this user may not have more processes: end some, or raise the limit (ulimit -u, pids.max of the cgroup).",
+        what: "this user has reached the limit on processes: end some, or raise the limit (ulimit -u, pids.max of the cgroup).",
         lines: &["ulimit -u", "systemctl show --property=TasksMax user-$(id -u).slice"],
     },
-    Entry {
+    CureEntry {
         name: "too many open files",
         steps: None,
         errnos: &[libc::EMFILE, libc::ENFILE],
         on: |_| true,
-        what: "this program, or the whole host, has as many files open as it may: close some, or raise the limit.",
+        what: "this program or the whole host has reached the limit on open files: close some, or raise the limit.",
         lines: &["ulimit -n 1024", "sysctl fs.file-nr fs.file-max"],
     },
-    Entry {
+    CureEntry {
         name: "Landlock not switched on",
-        steps: Some(&[Step::LandlockRule, Step::Landlock]),
+        steps: Some(&[SetupStep::LandlockRule, SetupStep::Landlock]),
         errnos: &[libc::EOPNOTSUPP],
         on: |_| true,
         what: "the kernel has Landlock, but it was not switched on when it started: put landlock in front of the list of security \
@@ -192,15 +202,15 @@ pub(super) const ENTRIES: &[Entry] = &[
             "sudo update-grub   # Fedora, RHEL: sudo grub2-mkconfig -o /boot/grub2/grub.cfg",
         ],
     },
-    Entry {
+    CureEntry {
         name: "too many layers of Landlock",
-        steps: Some(&[Step::LandlockRule, Step::Landlock]),
+        steps: Some(&[SetupStep::LandlockRule, SetupStep::Landlock]),
         errnos: &[libc::E2BIG],
         on: |_| true,
-        what: "this process is under as many Landlock rulesets as there may be (16): start it from fewer sandboxes inside each other.",
+        what: "this process is under 16 Landlock rulesets, which is the limit: start it from fewer nested sandboxes.",
         lines: &[],
     },
-    Entry {
+    CureEntry {
         name: "kernel too old",
         steps: Some(KERNEL_CALLS),
         errnos: ABSENT,
@@ -209,20 +219,20 @@ pub(super) const ENTRIES: &[Entry] = &[
                Start a newer kernel.",
         lines: &["uname -r"],
     },
-    Entry {
+    CureEntry {
         name: "cgroup",
-        steps: Some(&[Step::JoinCgroup]),
+        steps: Some(&[SetupStep::JoinCgroup]),
         errnos: &[],
         on: |_| true,
         what: DELEGATION.what,
         lines: DELEGATION.lines,
     },
-    Entry {
+    CureEntry {
         name: "Docker",
         steps: Some(KERNEL_CALLS),
         errnos: FILTERED,
         on: |host| host.container == Some(Container::Docker),
-        what: "Docker keeps this from its containers: its seccomp profile refuses namespaces and mounts, its AppArmor profile \
+        what: "Docker does not allow this in its containers: its seccomp profile refuses namespaces and mounts, its AppArmor profile \
                refuses mounts, and it covers parts of /proc, so that a fresh one cannot be mounted. Start the container with these \
                options, or with a seccomp profile of your own that allows clone3, mount, umount2, pivot_root, sethostname, \
                fsopen, fsconfig, fsmount, move_mount, open_tree, mount_setattr and keyctl. On an Ubuntu host that restricts user \
@@ -232,23 +242,23 @@ pub(super) const ENTRIES: &[Entry] = &[
             "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0   # only on such an Ubuntu host",
         ],
     },
-    Entry {
+    CureEntry {
         name: "Podman",
         steps: Some(KERNEL_CALLS),
         errnos: FILTERED,
         on: |host| host.container == Some(Container::Podman),
-        what: "Podman keeps this from its containers by its seccomp profile, and covers parts of /proc, so that a fresh one cannot \
-               be mounted. Start the container with these options.",
+        what: "Podman does not allow this in its containers: its seccomp profile refuses it, and it covers parts of /proc, so that a \
+               fresh one cannot be mounted. Start the container with these options.",
         lines: &[
             "podman run --security-opt seccomp=unconfined --security-opt unmask=ALL --security-opt label=disable ...",
         ],
     },
-    Entry {
+    CureEntry {
         name: "Kubernetes",
         steps: Some(KERNEL_CALLS),
         errnos: FILTERED,
         on: |host| host.container == Some(Container::Kubernetes),
-        what: "this pod's settings keep it from making namespaces and mounts, or parts of /proc are covered in it. Let the pod \
+        what: "this pod's settings do not allow namespaces and mounts, or cover parts of /proc. Let the pod \
                have a user namespace of its own and an unmasked /proc (Kubernetes 1.33 or later), and a seccomp profile that \
                allows both.",
         lines: &[
@@ -261,23 +271,23 @@ pub(super) const ENTRIES: &[Entry] = &[
             "        appArmorProfile: { type: Unconfined }",
         ],
     },
-    Entry {
+    CureEntry {
         name: "chroot",
-        steps: Some(&[Step::Clone]),
+        steps: Some(&[SetupStep::Clone]),
         errnos: &[libc::EPERM],
         on: |host| host.is_chroot,
         what: "this process is in a chroot, where the kernel refuses user namespaces: start it outside, or make the folder a root \
                by pivot_root (systemd-nspawn, bubblewrap and unshare --root with a mount do).",
         lines: &[],
     },
-    Entry {
+    CureEntry {
         name: "Ubuntu's AppArmor",
         steps: Some(IN_NAMESPACES),
         errnos: REFUSED,
         on: |host| host.apparmor_restricts && !host.is_privileged,
-        what: "this host's AppArmor lets an ordinary program make user namespaces but takes every right in them away (Ubuntu 23.10 \
-               and later). Give this program a profile that allows them; it had better be where only root can replace it. The \
-               other way, which lets every program have them again, is the last line.",
+        what: "this host's AppArmor lets an ordinary program make user namespaces, but without any rights in them (Ubuntu 23.10 and \
+               later). Give this program a profile that allows them, and keep it where only root can replace it. The last line is \
+               weaker: it allows them to every program.",
         lines: &[
             "sudo tee /etc/apparmor.d/skillsandbox >/dev/null <<'EOF'",
             "abi <abi/4.0>,",
@@ -291,90 +301,89 @@ pub(super) const ENTRIES: &[Entry] = &[
             "# or, weaker: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
         ],
     },
-    Entry {
+    CureEntry {
         name: "some container",
         steps: Some(KERNEL_CALLS),
         errnos: FILTERED,
         on: |host| host.container == Some(Container::Other),
-        what: "the container that this runs in keeps this from it. It has to allow user namespaces, mounts in them and an uncovered \
-               /proc; for LXC and Incus that is nesting.",
+        what: "the container around this process does not allow this. It has to allow user namespaces, mounts in them and an \
+               uncovered /proc; for LXC and Incus that is nesting.",
         lines: &["lxc config set <container> security.nesting true   # incus config set ... likewise"],
     },
-    Entry {
+    CureEntry {
         name: "another filter",
         steps: Some(KERNEL_CALLS),
         errnos: FILTERED,
         on: |host| host.filters > 0,
-        what: "a filter of system calls (seccomp) that this process is under already refuses this: another sandbox, a service \
-               manager or a container has put it there. Start this program outside of it, or let it allow the call; for a \
-               systemd unit, look at these settings.",
+        what: "a seccomp filter around this process refuses this: another sandbox, a service manager or a container installed it. \
+               Start this program outside of it, or let it allow the call; for a systemd unit, look at these settings.",
         lines: &["systemctl show --property=SystemCallFilter,RestrictNamespaces,NoNewPrivileges <unit>"],
     },
-    Entry {
+    CureEntry {
         name: "covered /proc",
-        steps: Some(&[Step::ProcFs]),
+        steps: Some(&[SetupStep::ProcFs]),
         errnos: REFUSED,
         on: |_| true,
         what: "something is mounted over a part of /proc, and the kernel refuses a fresh /proc that would show what is covered: \
-               take these mounts away, or start this program where they are not.",
+               remove these mounts, or start this program where there are none.",
         lines: &["findmnt --submounts /proc"],
     },
-    Entry {
+    CureEntry {
         name: "security module",
         steps: Some(IN_NAMESPACES),
         errnos: REFUSED,
         on: |_| true,
         what: "this host refuses namespaces, or rights in them, to this program. A security module (SELinux, AppArmor, the \
-               Landlock rules of a sandbox around it) or a setting does that; the kernel's log names the first two.",
+               Landlock rules of an outer sandbox) or a setting does that; the kernel's log names the first two.",
         lines: &[
             "sudo journalctl --dmesg --grep 'apparmor|avc:|audit'",
             "sysctl kernel.unprivileged_userns_clone user.max_user_namespaces kernel.apparmor_restrict_unprivileged_userns",
         ],
     },
-    Entry {
+    CureEntry {
         name: "namespaces not built",
-        steps: Some(&[Step::Clone]),
+        steps: Some(&[SetupStep::Clone]),
         errnos: ABSENT,
         on: |_| true,
         what: "this kernel was built without one of the namespaces that a run needs (CONFIG_USER_NS, CONFIG_PID_NS, CONFIG_NET_NS, \
                CONFIG_IPC_NS, CONFIG_UTS_NS, CONFIG_CGROUPS): start one that has them.",
         lines: &["grep -E 'CONFIG_(USER|PID|NET|IPC|UTS)_NS|CONFIG_CGROUPS' /boot/config-$(uname -r)"],
     },
-    Entry {
+    CureEntry {
         name: "read-only /proc",
-        steps: Some(&[Step::Maps]),
+        steps: Some(&[SetupStep::Maps]),
         errnos: &[libc::EROFS, libc::ENOENT],
         on: |_| true,
         what: "users are mapped by writing to /proc, which is read-only or not mounted here: start this program where it is mounted \
                and can be written.",
         lines: &["findmnt /proc"],
     },
-    Entry {
+    CureEntry {
         name: "maps",
-        steps: Some(&[Step::Maps, Step::Groups, Step::HostName]),
+        steps: Some(&[SetupStep::Maps, SetupStep::Groups, SetupStep::HostName]),
         errnos: ABSENT,
         on: |_| true,
         what: "this kernel does not let users be mapped: CONFIG_USER_NS and CONFIG_UTS_NS have to be built in, and /proc mounted.",
         lines: &["grep -E 'CONFIG_(USER|UTS)_NS' /boot/config-$(uname -r)", "findmnt /proc"],
     },
-    Entry {
+    CureEntry {
         name: "key quota",
-        steps: Some(&[Step::Keyring]),
+        steps: Some(&[SetupStep::Keyring]),
         errnos: &[libc::EDQUOT],
         on: |_| true,
-        what: "this user has as many kernel keys as one may have: raise the quota, or clear keyrings that nobody uses.",
+        what: "this user has reached the quota of kernel keys: raise the quota, or clear unused keyrings.",
         lines: &["cat /proc/key-users", "sudo sysctl -w kernel.keys.maxkeys=2000"],
     },
-    Entry {
+    CureEntry {
         name: "keyrings",
-        steps: Some(&[Step::Keyring]),
+        steps: Some(&[SetupStep::Keyring]),
         errnos: FOREIGN,
         on: |_| true,
-        what: "a run needs a keyring of its own, so that it cannot use the keys of the login session: the kernel has to have \
+        what: "a run needs a keyring of its own, so that it cannot use the keys of the login session: the kernel needs \
                CONFIG_KEYS, and no security module may refuse keyctl.",
         lines: &["grep CONFIG_KEYS= /boot/config-$(uname -r)"],
     },
-    Entry {
+    CureEntry {
         name: "mount interface",
         steps: Some(MOUNTS),
         errnos: ABSENT,
@@ -383,7 +392,7 @@ pub(super) const ENTRIES: &[Entry] = &[
                CONFIG_PROC_FS.",
         lines: &["uname -r", "grep -E 'CONFIG_TMPFS=|CONFIG_PROC_FS=' /boot/config-$(uname -r)"],
     },
-    Entry {
+    CureEntry {
         name: "file systems not there",
         steps: Some(MOUNTS),
         errnos: &[libc::ENODEV],
@@ -391,78 +400,82 @@ pub(super) const ENTRIES: &[Entry] = &[
         what: "this kernel was built without tmpfs or proc: start one with CONFIG_TMPFS and CONFIG_PROC_FS.",
         lines: &["grep -E 'tmpfs|proc' /proc/filesystems"],
     },
-    Entry {
+    CureEntry {
         name: "changed meanwhile",
-        steps: Some(&[Step::Place]),
+        steps: Some(&[SetupStep::Place]),
         errnos: &[libc::ESTALE],
         on: |_| true,
-        what: "what is granted was replaced by something else while the sandbox was made: start the run again.",
+        what: "a granted path was replaced by something else while the sandbox was made: start the run again.",
         lines: &[],
     },
-    Entry {
+    CureEntry {
         name: "loopback",
-        steps: Some(&[Step::Loopback, Step::Routes, Step::Listen, Step::Tap]),
+        steps: Some(&[SetupStep::Loopback, SetupStep::Routes, SetupStep::Listen, SetupStep::Tap]),
         errnos: &[libc::ENOSYS, libc::EINVAL, libc::ENODEV, libc::EAFNOSUPPORT],
         on: |_| true,
         what: "this kernel has no IPv4 or no loopback interface in a new network namespace: CONFIG_INET and CONFIG_NET_NS have to \
                be built in.",
         lines: &["grep -E 'CONFIG_INET=|CONFIG_NET_NS=' /boot/config-$(uname -r)"],
     },
-    Entry {
+    CureEntry {
         name: "close_range",
-        steps: Some(&[Step::CloseOthers]),
+        steps: Some(&[SetupStep::CloseOthers]),
         errnos: FOREIGN,
         on: |_| true,
         what: "descriptors are closed by close_range, which Linux has since 5.9: start a newer kernel.",
         lines: &["uname -r"],
     },
-    Entry {
+    CureEntry {
         name: "capabilities",
-        steps: Some(&[Step::Ambient, Step::Bounding, Step::SecureBits, Step::Capabilities]),
+        steps: Some(&[
+            SetupStep::Ambient,
+            SetupStep::Bounding,
+            SetupStep::SecureBits,
+            SetupStep::Capabilities,
+        ]),
         errnos: ABSENT,
         on: |_| true,
         what: "this kernel does not let capabilities be given up one by one: CONFIG_MULTIUSER has to be built in.",
         lines: &["grep CONFIG_MULTIUSER= /boot/config-$(uname -r)"],
     },
-    Entry {
+    CureEntry {
         name: "Landlock",
-        steps: Some(&[Step::LandlockRule, Step::Landlock]),
+        steps: Some(&[SetupStep::LandlockRule, SetupStep::Landlock]),
         errnos: FOREIGN,
         on: |_| true,
         what: "this kernel was built without Landlock: start one with CONFIG_SECURITY_LANDLOCK=y and landlock in CONFIG_LSM or \
                on its command line (lsm=landlock,...). A plan can also name this layer best-effort: the mounts still hold \
-               the same grants, with one wall less.",
+               the same grants, with one layer less.",
         lines: &["grep -E 'CONFIG_SECURITY_LANDLOCK=|CONFIG_LSM=' /boot/config-$(uname -r)"],
     },
-    Entry {
+    CureEntry {
         name: "seccomp memory",
-        steps: Some(&[Step::Seccomp]),
+        steps: Some(&[SetupStep::Seccomp]),
         errnos: &[libc::ENOMEM],
         on: |_| true,
-        what: "the filters that this process is under are together as large as they may be: start it from fewer sandboxes inside \
-               each other.",
+        what: "the seccomp filters of this process have reached their total size limit: start it from fewer nested sandboxes.",
         lines: &["grep Seccomp_filters /proc/self/status"],
     },
-    Entry {
+    CureEntry {
         name: "seccomp",
-        steps: Some(&[Step::Seccomp]),
+        steps: Some(&[SetupStep::Seccomp]),
         errnos: FOREIGN,
         on: |_| true,
         what: "this kernel does not filter system calls: CONFIG_SECCOMP_FILTER=y has to be built in. A plan can also name this \
-               layer best-effort; then a run can try every call there is.",
+               layer best-effort; then a run can make every system call.",
         lines: &["grep CONFIG_SECCOMP_FILTER= /boot/config-$(uname -r)"],
     },
 ];
 
 /// Not about a step that fails: a run goes on without a group.
-pub(super) const DELEGATION: Entry = Entry {
+pub(super) const DELEGATION: CureEntry = CureEntry {
     name: "no delegated cgroup",
     steps: None,
     errnos: &[],
     on: |_| true,
-    what: "without a cgroup that this user may write, limits on a run are held by the launching program and by limits on each \
-           process, which is weaker: memory can be overrun for the moment between two looks, and the share of the processor is \
-           held by stopping the run for a moment. Let systemd delegate a group to the session, or start from one.",
+    what: "without a cgroup that this user may write, the launching program and limits on each process hold the limits of a run, \
+           which is weaker: memory can exceed its limit between two measurements, and the CPU share is held by \
+           pausing the run. Let systemd delegate a group to the session, or start from one.",
     lines: &[
         "systemd-run --user --scope -p Delegate=yes -- <command>",
         "loginctl enable-linger $USER   # for programs that start without a login",

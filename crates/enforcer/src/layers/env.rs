@@ -12,7 +12,7 @@ use crate::error::{Error, PlanProblem};
 
 /// Which variables a confined command sees.
 #[derive(Clone, Default)]
-pub(crate) struct Environment {
+pub(crate) struct EnvironmentRules {
     set: BTreeMap<OsString, OsString>,
     allow: Vec<String>,
     deny: Vec<String>,
@@ -31,19 +31,19 @@ pub struct EnvironmentCounts {
 }
 
 /// Without the values of variables whose names are those of secrets.
-impl fmt::Debug for Environment {
+impl fmt::Debug for EnvironmentRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_secret = |name: &OsStr| name.to_str().is_none_or(is_secret_name);
         let shown =
             |(name, value)| if is_secret(name) { (name, OsStr::new("[REDACTED]")) } else { (name, value) };
         let set: BTreeMap<&OsStr, &OsStr> =
             self.set.iter().map(|(name, value)| shown((name.as_os_str(), value.as_os_str()))).collect();
-        let mut environment = f.debug_struct("Environment");
+        let mut environment = f.debug_struct("EnvironmentRules");
         environment.field("set", &set).field("allow", &self.allow).field("deny", &self.deny).finish()
     }
 }
 
-impl Environment {
+impl EnvironmentRules {
     pub(crate) fn set(&mut self, name: &OsStr, value: &OsStr) {
         self.set.insert(name.to_owned(), value.to_owned());
     }
@@ -113,7 +113,7 @@ impl Environment {
 }
 
 /// The variables as `execve` takes them.
-pub(crate) fn lines(variables: &BTreeMap<OsString, OsString>) -> Result<Vec<CString>, Error> {
+pub(crate) fn env_lines(variables: &BTreeMap<OsString, OsString>) -> Result<Vec<CString>, Error> {
     let line = |(name, value): (&OsString, &OsString)| {
         let line = [name.as_bytes(), b"=", value.as_bytes()].concat();
         CString::new(line).map_err(|_| PlanProblem::Nul(name.into()).into())
@@ -154,7 +154,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn seen(environment: &Environment, host: &[&str]) -> Vec<String> {
+    fn seen(environment: &EnvironmentRules, host: &[&str]) -> Vec<String> {
         let host = host.iter().map(|name| (OsString::from(name), OsString::from("value")));
         let (variables, _) = environment.resolve(host, &[]);
         variables.into_keys().map(|name| name.into_string().unwrap()).collect()
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn deny_wins_and_a_bang_is_a_deny() {
-        let mut environment = Environment::default();
+        let mut environment = EnvironmentRules::default();
         environment.allow("APP_*".into());
         environment.allow("!APP_INTERNAL*".into());
         environment.allow("LANG".into());
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_pattern_hands_on_no_secret_but_a_name_does() {
-        let mut environment = Environment::default();
+        let mut environment = EnvironmentRules::default();
         environment.allow("*".into());
         environment.allow("MY_API_KEY".into());
         let host = [
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn debug_shows_no_secret_that_is_set() {
-        let mut environment = Environment::default();
+        let mut environment = EnvironmentRules::default();
         environment.set(OsStr::new("API_TOKEN"), OsStr::new("hunter2"));
         environment.set(OsStr::new("MODE"), OsStr::new("fast"));
         let shown = format!("{environment:?}");
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_was_set_wins_over_everything_and_the_sandbox_over_the_host() {
-        let mut environment = Environment::default();
+        let mut environment = EnvironmentRules::default();
         environment.allow("*".into());
         environment.set(OsStr::new("LANG"), OsStr::new("C"));
         let host = [("LANG".into(), "host".into()), ("HOME".into(), "host".into())];

@@ -2,32 +2,32 @@
 
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
+use crate::child::step::{AtStep as _, SetupStep, StepResult};
 use crate::error::Error;
-use crate::plan::{Command, Input, Output};
-use crate::step::{Applied, At as _, Step};
+use crate::plan::{Command, OutputMode, StdinMode};
 use crate::sys;
 
 /// What the command has as 0, 1 and 2, and what the launching program keeps of the pipes.
 #[derive(Debug)]
-pub(crate) struct Standard {
+pub(crate) struct StandardStreams {
     pub(crate) child: [OwnedFd; 3],
 }
 
 /// The launching program's ends.
 #[derive(Debug, Default)]
-pub(crate) struct Ends {
+pub(crate) struct PipeEnds {
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) stdout: Option<OwnedFd>,
     pub(crate) stderr: Option<OwnedFd>,
 }
 
-impl Standard {
-    pub(crate) fn prepare(command: &Command) -> Result<(Self, Ends), Error> {
+impl StandardStreams {
+    pub(crate) fn prepare(command: &Command) -> Result<(Self, PipeEnds), Error> {
         let (stdin, in_end) = match command.stdin {
-            Input::Empty => (null()?, None),
-            Input::Inherited => (copy(rustix::stdio::stdin())?, None),
-            Input::Piped => {
-                let (read, write) = pipe()?;
+            StdinMode::Empty => (null()?, None),
+            StdinMode::Inherited => (copy(rustix::stdio::stdin())?, None),
+            StdinMode::Piped => {
+                let (read, write) = make_pipe()?;
                 (read, Some(write))
             }
         };
@@ -35,18 +35,18 @@ impl Standard {
         let (stderr, err_end) = output(command.stderr, rustix::stdio::stderr())?;
         Ok((
             Self { child: [stdin, stdout, stderr] },
-            Ends { stdin: in_end, stdout: out_end, stderr: err_end },
+            PipeEnds { stdin: in_end, stdout: out_end, stderr: err_end },
         ))
     }
 
     /// Puts them in place, `ready` and `ruleset` at [`READY`] and [`RULESET`] until `exec`, and closes all others.
-    pub(crate) fn apply(&self, ready: i32, ruleset: i32) -> Applied {
-        rustix::process::setsid().at(Step::Session)?;
+    pub(crate) fn apply(&self, ready: i32, ruleset: i32) -> StepResult {
+        rustix::process::setsid().at(SetupStep::Session)?;
         let [stdin, stdout, stderr] = self.child.each_ref().map(number);
         let mut fds = [stdin, stdout, stderr, ready, ruleset];
         // First out of the way, then into place: each may hold what another is to become.
         for fd in fds.iter_mut().filter(|fd| **fd >= 0) {
-            *fd = sys::fds::raise(sys::fds::borrow(*fd), ABOVE).at(Step::Standard)?;
+            *fd = sys::fds::raise(sys::fds::borrow(*fd), ABOVE).at(SetupStep::Standard)?;
         }
         for (place, fd) in (0..).zip(fds).filter(|(_, fd)| *fd >= 0) {
             let fd = sys::fds::borrow(fd);
@@ -55,9 +55,9 @@ impl Standard {
             } else {
                 sys::fds::place_until_exec(fd, place)
             };
-            placed.at(Step::Standard)?;
+            placed.at(SetupStep::Standard)?;
         }
-        sys::fds::close_but(ABOVE.cast_unsigned(), &[]).at(Step::CloseOthers)
+        sys::fds::close_but(ABOVE.cast_unsigned(), &[]).at(SetupStep::CloseOthers)
     }
 }
 
@@ -70,32 +70,32 @@ pub(crate) const RULESET: i32 = 4;
 const ABOVE: i32 = 5;
 
 /// Closes everything but `keep`, which is in ascending order: for the init, which talks to nobody.
-pub(crate) fn close_all_but(keep: &[i32]) -> Applied {
-    sys::fds::close_but(0, keep).at(Step::CloseOthers)
+pub(crate) fn close_all_but(keep: &[i32]) -> StepResult {
+    sys::fds::close_but(0, keep).at(SetupStep::CloseOthers)
 }
 
-fn output(wanted: Output, own: BorrowedFd<'_>) -> Result<(OwnedFd, Option<OwnedFd>), Error> {
+fn output(wanted: OutputMode, own: BorrowedFd<'_>) -> Result<(OwnedFd, Option<OwnedFd>), Error> {
     match wanted {
-        Output::Discarded => Ok((null()?, None)),
-        Output::Inherited => Ok((copy(own)?, None)),
-        Output::Piped | Output::Captured(_) => {
-            let (read, write) = pipe()?;
+        OutputMode::Discarded => Ok((null()?, None)),
+        OutputMode::Inherited => Ok((copy(own)?, None)),
+        OutputMode::Piped | OutputMode::Captured(_) => {
+            let (read, write) = make_pipe()?;
             Ok((write, Some(read)))
         }
     }
 }
 
-fn host(what: &'static str) -> impl FnOnce(rustix::io::Errno) -> Error {
+fn host_error(what: &'static str) -> impl FnOnce(rustix::io::Errno) -> Error {
     move |source| Error::Host { what, source: source.into() }
 }
 
-fn pipe() -> Result<(OwnedFd, OwnedFd), Error> {
-    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(host("make a pipe"))
+fn make_pipe() -> Result<(OwnedFd, OwnedFd), Error> {
+    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(host_error("make a pipe"))
 }
 
 fn null() -> Result<OwnedFd, Error> {
     let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
-    rustix::fs::open(c"/dev/null", flags, rustix::fs::Mode::empty()).map_err(host("open /dev/null"))
+    rustix::fs::open(c"/dev/null", flags, rustix::fs::Mode::empty()).map_err(host_error("open /dev/null"))
 }
 
 fn copy(fd: BorrowedFd<'_>) -> Result<OwnedFd, Error> {
@@ -103,7 +103,7 @@ fn copy(fd: BorrowedFd<'_>) -> Result<OwnedFd, Error> {
     match rustix::io::fcntl_dupfd_cloexec(fd, 3) {
         Ok(copy) => Ok(copy),
         Err(rustix::io::Errno::BADF) => null(),
-        Err(errno) => Err(host("copy a descriptor")(errno)),
+        Err(errno) => Err(host_error("copy a descriptor")(errno)),
     }
 }
 

@@ -14,13 +14,13 @@ use landlock::{
 };
 use rustix::fs::{CWD, Mode, OFlags};
 
+use crate::child::step::{AtStep as _, SetupStep, StepResult};
 use crate::cures;
 use crate::error::Error;
-use crate::executable::Executable;
-use crate::grants::{Access, Grant, Grants, Source};
-use crate::layer::Layer;
-use crate::plan::Plan;
-use crate::step::{Applied, At as _, Step};
+use crate::layers::Layer;
+use crate::plan::{PathAccess, Plan};
+use crate::prepare::executable::AllowedPrograms;
+use crate::prepare::grants::{Grant, GrantSource, Grants};
 use crate::sys;
 
 /// The newest version this is written for; a kernel that has less is asked for what it has.
@@ -30,41 +30,41 @@ pub(crate) const NEWEST: ABI = ABI::V7;
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 #[derive(Debug)]
-pub(crate) struct Landlock {
+pub(crate) struct LandlockLayer {
     ruleset: OwnedFd,
     own: [(&'static CStr, u64); 7],
 }
 
-impl Landlock {
+impl LandlockLayer {
     /// `None` where the kernel has no Landlock and the plan waives it.
     pub(crate) fn prepare(
         plan: &Plan,
         grants: &Grants,
-        executable: Option<&Executable>,
+        executable: Option<&AllowedPrograms>,
     ) -> Result<Option<Self>, Error> {
         let version = match sys::landlock::version() {
             Ok(version) => ABI::from(version),
             // Nothing else holds which programs may be executed.
             Err(_) if plan.waives(Layer::Landlock) && executable.is_none() => return Ok(None),
-            Err(errno) => return Err(unavailable(errno.into())),
+            Err(errno) => return Err(unavailable_error(errno.into())),
         };
-        let rights = Rights::of(version.min(NEWEST));
+        let rights = LandlockRights::of(version.min(NEWEST));
         let ruleset = rights
-            .ruleset(plan, grants, executable)
-            .map_err(|error| unavailable(std::io::Error::other(error)))?;
+            .make_ruleset(plan, grants, executable)
+            .map_err(|error| unavailable_error(std::io::Error::other(error)))?;
         let ruleset: Option<OwnedFd> = ruleset.into();
         let ruleset =
-            ruleset.ok_or_else(|| unavailable(std::io::Error::from_raw_os_error(libc::EOPNOTSUPP)))?;
-        let private = rights.write(plan.no_exec).bits();
+            ruleset.ok_or_else(|| unavailable_error(std::io::Error::from_raw_os_error(libc::EOPNOTSUPP)))?;
+        let private = rights.write_rights(plan.no_exec).bits();
         let own = [
             // Names only: what is in the files of the root, its folders' rules say.
             (c"/", BitFlags::from(AccessFs::ReadDir).bits()),
-            (c"/etc", rights.look().bits()),
-            (c"/proc", rights.look().bits()),
+            (c"/etc", rights.list_rights().bits()),
+            (c"/proc", rights.list_rights().bits()),
             (c"/tmp", private),
             (c"/home/skill", private),
             (c"/dev/shm", private),
-            (c"/dev/pts", (rights.look() | rights.device()).bits()),
+            (c"/dev/pts", (rights.list_rights() | rights.device_rights()).bits()),
         ];
         Ok(Some(Self { ruleset, own }))
     }
@@ -74,38 +74,38 @@ impl Landlock {
     }
 
     /// `ruleset` is the copy that is left in the child.
-    pub(crate) fn apply(&self, ruleset: BorrowedFd<'_>) -> Applied {
+    pub(crate) fn apply(&self, ruleset: BorrowedFd<'_>) -> StepResult {
         for (index, (path, access)) in self.own.iter().enumerate() {
             let flags = OFlags::PATH | OFlags::CLOEXEC;
-            let place =
-                rustix::fs::openat(CWD, *path, flags, Mode::empty()).at_index(Step::LandlockRule, index)?;
+            let place = rustix::fs::openat(CWD, *path, flags, Mode::empty())
+                .at_index(SetupStep::LandlockRule, index)?;
             sys::landlock::allow_beneath(ruleset, place.as_fd(), *access)
-                .at_index(Step::LandlockRule, index)?;
+                .at_index(SetupStep::LandlockRule, index)?;
         }
-        sys::landlock::restrict_self(ruleset).at(Step::Landlock)
+        sys::landlock::restrict_self(ruleset).at(SetupStep::Landlock)
     }
 }
 
-fn unavailable(source: std::io::Error) -> Error {
-    let cure = cures::of(Step::Landlock, source.raw_os_error().unwrap_or(libc::EOPNOTSUPP));
+fn unavailable_error(source: std::io::Error) -> Error {
+    let cure = cures::cure_text(SetupStep::Landlock, source.raw_os_error().unwrap_or(libc::EOPNOTSUPP));
     Error::Layer { layer: Layer::Landlock, step: "cannot make a ruleset".into(), source, cure }
 }
 
 /// The rights of one version.
-struct Rights {
+struct LandlockRights {
     abi: ABI,
 }
 
-impl Rights {
+impl LandlockRights {
     fn of(abi: ABI) -> Self {
         Self { abi }
     }
 
-    fn ruleset(
+    fn make_ruleset(
         &self,
         plan: &Plan,
         grants: &Grants,
-        executable: Option<&Executable>,
+        executable: Option<&AllowedPrograms>,
     ) -> Result<landlock::RulesetCreated, Box<dyn std::error::Error + Send + Sync>> {
         let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
         let mut ruleset = ruleset.handle_access(AccessFs::from_all(self.abi))?;
@@ -114,17 +114,17 @@ impl Rights {
         }
         let mut created = ruleset.create()?;
         // What the system has in /etc is under the rule for that folder, as the files are that are written anew.
-        let own_etc = |grant: &&Grant| grant.source == Source::System && grant.path.starts_with("/etc");
+        let own_etc = |grant: &&Grant| grant.source == GrantSource::System && grant.path.starts_with("/etc");
         if let Some(executable) = executable {
-            created = self.only(created, grants, executable)?;
+            created = self.allow_only(created, grants, executable)?;
         }
         for grant in grants.all.iter().filter(|grant| !own_etc(grant)) {
-            if executable.is_some() && grant.access == Access::Read {
+            if executable.is_some() && grant.access == PathAccess::Read {
                 continue;
             }
             let mut access = match grant.access {
-                Access::Read => self.read(),
-                Access::Write => self.write(plan.no_exec),
+                PathAccess::Read => self.read_rights(),
+                PathAccess::Write => self.write_rights(plan.no_exec),
             };
             if !grant.is_dir {
                 access &= AccessFs::from_file(self.abi);
@@ -132,7 +132,7 @@ impl Rights {
             created = created.add_rule(PathBeneath::new(open(&grant.path)?, access))?;
         }
         for device in DEVICES {
-            created = created.add_rule(PathBeneath::new(open(Path::new(device))?, self.device()))?;
+            created = created.add_rule(PathBeneath::new(open(Path::new(device))?, self.device_rights()))?;
         }
         Ok(created)
     }
@@ -141,32 +141,32 @@ impl Rights {
     ///
     /// A program that may not be executed may not be read either where the system keeps its programs: a loader, which is executed for every
     /// program, would start whatever it is given.
-    fn only(
+    fn allow_only(
         &self,
         mut created: landlock::RulesetCreated,
         grants: &Grants,
-        executable: &Executable,
+        executable: &AllowedPrograms,
     ) -> Result<landlock::RulesetCreated, Box<dyn std::error::Error + Send + Sync>> {
         for path in &executable.paths {
-            let mut access = self.read();
+            let mut access = self.read_rights();
             if !path.is_dir() {
                 access &= AccessFs::from_file(self.abi);
             }
             created = created.add_rule(PathBeneath::new(open(path)?, access))?;
         }
-        let own_etc = |grant: &&Grant| grant.source == Source::System && grant.path.starts_with("/etc");
-        let readable = grants.all.iter().filter(|grant| grant.access == Access::Read && !own_etc(grant));
+        let own_etc = |grant: &&Grant| grant.source == GrantSource::System && grant.path.starts_with("/etc");
+        let readable = grants.all.iter().filter(|grant| grant.access == PathAccess::Read && !own_etc(grant));
         for grant in readable {
             let (parts, names_only) = match grant.source {
-                Source::System => without_programs(&grant.path),
-                _ => (vec![grant.path.clone()], Vec::new()),
+                GrantSource::System => without_programs(&grant.path),
+                GrantSource::Program(_) | GrantSource::Plan => (vec![grant.path.clone()], Vec::new()),
             };
             for path in names_only {
                 let rule = PathBeneath::new(open(&path)?, BitFlags::from(AccessFs::ReadDir));
                 created = created.add_rule(rule)?;
             }
             for path in parts {
-                let mut access = self.look();
+                let mut access = self.list_rights();
                 if !path.is_dir() {
                     access &= AccessFs::from_file(self.abi);
                 }
@@ -177,23 +177,23 @@ impl Rights {
     }
 
     /// Read and list.
-    fn look(&self) -> BitFlags<AccessFs> {
+    fn list_rights(&self) -> BitFlags<AccessFs> {
         (AccessFs::ReadFile | AccessFs::ReadDir) & AccessFs::from_all(self.abi)
     }
 
     /// Use a device.
-    fn device(&self) -> BitFlags<AccessFs> {
+    fn device_rights(&self) -> BitFlags<AccessFs> {
         (AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev)
             & AccessFs::from_all(self.abi)
     }
 
     /// Read, list and execute.
-    fn read(&self) -> BitFlags<AccessFs> {
+    fn read_rights(&self) -> BitFlags<AccessFs> {
         AccessFs::from_read(self.abi)
     }
 
     /// All but making device nodes.
-    fn write(&self, no_exec: bool) -> BitFlags<AccessFs> {
+    fn write_rights(&self, no_exec: bool) -> BitFlags<AccessFs> {
         let mut access =
             AccessFs::from_all(self.abi) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev);
         if no_exec {

@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use crate::step::{Applied, At as _, Step};
+use crate::child::step::{AtStep as _, SetupStep, StepResult};
 use crate::sys;
 use crate::sys::signals;
 
@@ -18,30 +18,30 @@ const STOP: i32 = libc::SIGUSR1;
 const GO_ON: i32 = libc::SIGUSR2;
 
 /// Ties the init to the launching program: the kernel ends it, and with it the run, when the thread that made it dies. `alive` is a socket of which only that program has the other end.
-pub(crate) fn tie(alive: BorrowedFd<'_>) -> Applied {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).at(Step::DeathSignal)?;
+pub(crate) fn tie_to_launcher(alive: BorrowedFd<'_>) -> StepResult {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).at(SetupStep::DeathSignal)?;
     // It may have died just before; then nobody reads any more.
     let mut poll = [rustix::event::PollFd::new(&alive, rustix::event::PollFlags::empty())];
-    rustix::event::poll(&mut poll, Some(&rustix::event::Timespec::default())).at(Step::DeathSignal)?;
+    rustix::event::poll(&mut poll, Some(&rustix::event::Timespec::default())).at(SetupStep::DeathSignal)?;
     if poll
         .iter()
         .any(|fd| fd.revents().intersects(rustix::event::PollFlags::ERR | rustix::event::PollFlags::HUP))
     {
-        return Err(sys::Errno(libc::ECANCELED)).at(Step::DeathSignal);
+        return Err(sys::Errno(libc::ECANCELED)).at(SetupStep::DeathSignal);
     }
     Ok(())
 }
 
 /// The init's memory is a copy of the launching program's: nobody may look into it.
-pub(crate) fn hide() -> Applied {
-    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::NotDumpable)
+pub(crate) fn hide_memory() -> StepResult {
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).at(SetupStep::NotDumpable)
 }
 
 /// What is left of the init once the command runs: no capability. Its descriptors are closed after that.
-pub(crate) fn shrink() -> Applied {
+pub(crate) fn shrink_init() -> StepResult {
     let none = CapabilitySet::empty();
     let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
-    rustix::thread::set_capabilities(None, none).at(Step::Capabilities)
+    rustix::thread::set_capabilities(None, none).at(SetupStep::Capabilities)
 }
 
 /// Reaps until the command ends, and writes how it did to `result`.

@@ -5,9 +5,12 @@ pub(crate) mod caps;
 pub(crate) mod env;
 pub(crate) mod fds;
 pub(crate) mod landlock;
+mod layer;
 pub(crate) mod lifetime;
 pub(crate) mod mounts;
 pub(crate) mod namespaces;
 pub(crate) mod network;
 pub(crate) mod no_new_privs;
 pub(crate) mod rlimits;
+
+pub use layer::Layer;

@@ -16,19 +16,19 @@ use rustix::mount::{
     fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
 };
 
-use crate::step::{Applied, At as _, Step};
+use crate::child::step::{AtStep as _, SetupStep, StepResult};
 use crate::sys;
-use crate::sys::mount::{NODEV, NOEXEC, NOSUID, RDONLY, Reach, set_attributes};
+use crate::sys::mount::{AttributeReach, NODEV, NOEXEC, NOSUID, RDONLY, set_attributes};
 
 pub(crate) use layout::{HOME, ID, NAME, PRIVATE, RUNTIME_DIR, TMP};
 
-/// Where the private file system is mounted, out of everybody's sight: see [`Mounts::mount_private`].
+/// Where the private file system is mounted, out of everybody's sight: see [`MountsLayer::mount_private`].
 const STAGE: &CStr = c"run";
 
 /// All that the child does to make its root.
 #[derive(Debug)]
-pub(crate) struct Mounts {
-    operations: Vec<Operation>,
+pub(crate) struct MountsLayer {
+    operations: Vec<MountOperation>,
     /// `size=` of the private file system, in bytes.
     private_size: CString,
     private_attributes: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Mounts {
 
 /// One thing put in place. Targets are relative to the new root.
 #[derive(Debug)]
-enum Operation {
+enum MountOperation {
     Folder {
         target: CString,
         mode: u32,
@@ -70,7 +70,7 @@ enum Operation {
         identity: (u64, u64),
         target: CString,
         attributes: u64,
-        reach: Reach,
+        reach: AttributeReach,
     },
     /// A part of a write grant as a mount of its own, so that it cannot be renamed.
     Pin {
@@ -83,19 +83,19 @@ enum Operation {
     },
 }
 
-impl Mounts {
+impl MountsLayer {
     /// What an operation was about, for a message.
     pub(crate) fn describe(&self, index: u16) -> String {
         let Some(
-            Operation::Folder { target, .. }
-            | Operation::File { target, .. }
-            | Operation::Link { target, .. }
-            | Operation::Private { target, .. }
-            | Operation::Proc { target }
-            | Operation::Terminals { target }
-            | Operation::Bind { target, .. }
-            | Operation::Pin { target }
-            | Operation::Mask { target, .. },
+            MountOperation::Folder { target, .. }
+            | MountOperation::File { target, .. }
+            | MountOperation::Link { target, .. }
+            | MountOperation::Private { target, .. }
+            | MountOperation::Proc { target }
+            | MountOperation::Terminals { target }
+            | MountOperation::Bind { target, .. }
+            | MountOperation::Pin { target }
+            | MountOperation::Mask { target, .. },
         ) = self.operations.get(usize::from(index))
         else {
             return String::new();
@@ -104,7 +104,7 @@ impl Mounts {
     }
 
     /// Makes the root and moves into it.
-    pub(crate) fn apply(&self) -> Applied {
+    pub(crate) fn apply(&self) -> StepResult {
         rustix::process::umask(Mode::empty());
         let root = Self::mount_root()?;
         let private = self.mount_private(root.as_fd())?;
@@ -112,44 +112,44 @@ impl Mounts {
             operation.apply(root.as_fd(), private.as_fd()).at_index(operation.step(), index)?;
         }
         Self::pivot(root.as_fd())?;
-        set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, Reach::One).at(Step::Seal)?;
+        set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, AttributeReach::One).at(SetupStep::Seal)?;
         rustix::process::umask(Mode::from_raw_mode(0o022));
-        rustix::process::chdir(self.workdir.as_c_str()).at(Step::Workdir)
+        rustix::process::chdir(self.workdir.as_c_str()).at(SetupStep::Workdir)
     }
 
     /// A new tmpfs over the root that we stand in; paths still lead to the old one until we pivot.
-    fn mount_root() -> Applied<OwnedFd> {
-        let root = tmpfs(c"1048576", c"4096", c"0755", NOSUID | NODEV).at(Step::RootFs)?;
+    fn mount_root() -> StepResult<OwnedFd> {
+        let root = make_tmpfs(c"1048576", c"4096", c"0755", NOSUID | NODEV).at(SetupStep::RootFs)?;
         let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        move_mount(root.as_fd(), c"", CWD, c"/", onto).at(Step::RootFs)?;
+        move_mount(root.as_fd(), c"", CWD, c"/", onto).at(SetupStep::RootFs)?;
         Ok(root)
     }
 
     /// The file system of which the private folders are parts. Only what is mounted can be cloned from, so it is mounted at /run,
     /// where one of its own folders then covers it for good. (To unmount it would take as long as all the rest.)
-    fn mount_private(&self, root: BorrowedFd<'_>) -> Applied<OwnedFd> {
-        let private =
-            tmpfs(&self.private_size, c"65536", c"0755", self.private_attributes).at(Step::PrivateFs)?;
+    fn mount_private(&self, root: BorrowedFd<'_>) -> StepResult<OwnedFd> {
+        let private = make_tmpfs(&self.private_size, c"65536", c"0755", self.private_attributes)
+            .at(SetupStep::PrivateFs)?;
         for (folder, mode) in PRIVATE {
             let mode = Mode::from_raw_mode(mode);
-            rustix::fs::mkdirat(private.as_fd(), folder, mode).at(Step::PrivateFs)?;
+            rustix::fs::mkdirat(private.as_fd(), folder, mode).at(SetupStep::PrivateFs)?;
         }
         let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        rustix::fs::openat(private.as_fd(), c"hidden-file", new, Mode::empty()).at(Step::PrivateFs)?;
+        rustix::fs::openat(private.as_fd(), c"hidden-file", new, Mode::empty()).at(SetupStep::PrivateFs)?;
         let onto = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        rustix::fs::mkdirat(root, STAGE, Mode::RWXU).at(Step::PrivateFs)?;
-        move_mount(private.as_fd(), c"", root, STAGE, onto).at(Step::PrivateFs)?;
+        rustix::fs::mkdirat(root, STAGE, Mode::RWXU).at(SetupStep::PrivateFs)?;
+        move_mount(private.as_fd(), c"", root, STAGE, onto).at(SetupStep::PrivateFs)?;
         Ok(private)
     }
 
     /// The new root becomes the root; the old one goes, with all that was mounted in it.
-    fn pivot(root: BorrowedFd<'_>) -> Applied {
-        rustix::process::fchdir(root).at(Step::Pivot)?;
+    fn pivot(root: BorrowedFd<'_>) -> StepResult {
+        rustix::process::fchdir(root).at(SetupStep::Pivot)?;
         // Both the same: the old root ends up mounted over the new one, and "." leads to it (pivot_root(2)).
-        rustix::process::pivot_root(c".", c".").at(Step::Pivot)?;
-        unmount(c".", UnmountFlags::DETACH).at(Step::Pivot)?;
-        rustix::process::chdir(c"/").at(Step::Pivot)?;
-        Self::check_that_nothing_covers(root).at(Step::Pivot)
+        rustix::process::pivot_root(c".", c".").at(SetupStep::Pivot)?;
+        unmount(c".", UnmountFlags::DETACH).at(SetupStep::Pivot)?;
+        rustix::process::chdir(c"/").at(SetupStep::Pivot)?;
+        Self::check_that_nothing_covers(root).at(SetupStep::Pivot)
     }
 
     /// Whatever is still mounted over the root can be reached by `/..`, where the kernel looks for mounts once more.
@@ -163,10 +163,10 @@ impl Mounts {
     }
 }
 
-impl Operation {
+impl MountOperation {
     /// A fresh /proc is refused for reasons of its own, with cures of their own.
-    fn step(&self) -> Step {
-        if matches!(self, Self::Proc { .. }) { Step::ProcFs } else { Step::Place }
+    fn step(&self) -> SetupStep {
+        if matches!(self, Self::Proc { .. }) { SetupStep::ProcFs } else { SetupStep::Place }
     }
 
     fn apply(&self, root: BorrowedFd<'_>, private: BorrowedFd<'_>) -> sys::Result<()> {
@@ -189,8 +189,8 @@ impl Operation {
                 let tree = open_tree(private, *folder, clone)?;
                 attach(tree.as_fd(), root, target)?;
             }
-            Self::Proc { target } => attach(proc()?.as_fd(), root, target)?,
-            Self::Terminals { target } => attach(terminals()?.as_fd(), root, target)?,
+            Self::Proc { target } => attach(make_proc()?.as_fd(), root, target)?,
+            Self::Terminals { target } => attach(make_devpts()?.as_fd(), root, target)?,
             Self::Bind { source, identity, target, attributes, reach } => {
                 let tree = clone_of(source, *identity)?;
                 set_attributes(tree.as_fd(), *attributes, *reach)?;
@@ -203,7 +203,7 @@ impl Operation {
             Self::Mask { cover, target } => {
                 let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
                 let tree = open_tree(private, *cover, clone)?;
-                set_attributes(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC, Reach::Tree)?;
+                set_attributes(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC, AttributeReach::Tree)?;
                 attach(tree.as_fd(), root, target)?;
             }
         }
@@ -212,7 +212,7 @@ impl Operation {
 }
 
 /// A new, empty file system in memory.
-fn tmpfs(size: &CStr, inodes: &CStr, mode: &CStr, attributes: u64) -> sys::Result<OwnedFd> {
+fn make_tmpfs(size: &CStr, inodes: &CStr, mode: &CStr, attributes: u64) -> sys::Result<OwnedFd> {
     let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), c"size", size)?;
     fsconfig_set_string(context.as_fd(), c"nr_inodes", inodes)?;
@@ -221,9 +221,9 @@ fn tmpfs(size: &CStr, inodes: &CStr, mode: &CStr, attributes: u64) -> sys::Resul
     Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attribute_flags(attributes))?)
 }
 
-/// The processes of this pid namespace, and no others. Read-only as a whole: nothing of the host is set through it, whoever
+/// The processes of this pid namespace, and no others. Read-only as a whole: nothing of the host is set through it, by any user that
 /// runs this. Processes that may not be looked into are not even listed, so the init is not.
-fn proc() -> sys::Result<OwnedFd> {
+fn make_proc() -> sys::Result<OwnedFd> {
     let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), c"hidepid", c"ptraceable")?;
     fsconfig_create(context.as_fd())?;
@@ -233,7 +233,7 @@ fn proc() -> sys::Result<OwnedFd> {
 
 /// Pseudo-terminals of this sandbox, and no others: each such mount has its own (Documentation/filesystems/devpts.rst). All of
 /// the machine share one number of them, so a sandbox gets only some.
-fn terminals() -> sys::Result<OwnedFd> {
+fn make_devpts() -> sys::Result<OwnedFd> {
     let context = fsopen(c"devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), c"mode", c"0600")?;
     fsconfig_set_string(context.as_fd(), c"ptmxmode", c"0666")?;

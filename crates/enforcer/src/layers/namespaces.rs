@@ -12,8 +12,8 @@ use caps::{CapSet, Capability};
 use rustix::fs::{CWD, Mode, OFlags};
 
 use super::mounts::ID;
+use crate::child::step::{AtStep as _, SetupStep, StepResult};
 use crate::error::Error;
-use crate::step::{Applied, At as _, Step};
 use crate::sys;
 
 /// The namespaces that the child is made in.
@@ -34,7 +34,7 @@ const HOST_NAME: &[u8] = b"skillsandbox";
 
 /// How users are mapped.
 #[derive(Debug)]
-pub(crate) struct Namespaces {
+pub(crate) struct NamespacesLayer {
     uid_map: Vec<u8>,
     gid_map: Vec<u8>,
     /// What root's child is instead of a member of root's group.
@@ -42,16 +42,16 @@ pub(crate) struct Namespaces {
     /// The launching program writes the maps.
     mapped_from_outside: bool,
     /// The child waits here until that, or whatever else has to be done to it first, is done.
-    gate: Option<Gate>,
+    gate: Option<MapGate>,
 }
 
 #[derive(Debug)]
-struct Gate {
+struct MapGate {
     wait: OwnedFd,
     open: OwnedFd,
 }
 
-impl Namespaces {
+impl NamespacesLayer {
     /// `waits`: something has to be done to the child before it goes on.
     pub(crate) fn prepare(waits: bool) -> Result<Self, Error> {
         let map = |id: u32| format!("{ID} {id} 1").into_bytes();
@@ -60,7 +60,7 @@ impl Namespaces {
             let pipe = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
             let (wait, open) =
                 pipe.map_err(|source| Error::Host { what: "make a pipe", source: source.into() })?;
-            Some(Gate { wait, open })
+            Some(MapGate { wait, open })
         } else {
             None
         };
@@ -86,26 +86,26 @@ impl Namespaces {
         Ok(())
     }
 
-    pub(crate) fn apply(&self) -> Applied {
+    pub(crate) fn apply(&self) -> StepResult {
         if let Some(gate) = &self.gate {
             let mut byte = [0; 1];
-            let read = rustix::io::read(&gate.wait, &mut byte).at(Step::Maps)?;
+            let read = rustix::io::read(&gate.wait, &mut byte).at(SetupStep::Maps)?;
             if read == 0 {
-                return Err(sys::Errno(libc::ECANCELED)).at(Step::Maps);
+                return Err(sys::Errno(libc::ECANCELED)).at(SetupStep::Maps);
             }
         }
         if self.mapped_from_outside {
-            rustix::thread::set_thread_groups(&[]).at(Step::Groups)?;
+            rustix::thread::set_thread_groups(&[]).at(SetupStep::Groups)?;
         } else {
-            write(c"/proc/self/setgroups", b"deny").at(Step::Maps)?;
-            write(c"/proc/self/uid_map", &self.uid_map).at(Step::Maps)?;
-            write(c"/proc/self/gid_map", &self.gid_map).at(Step::Maps)?;
+            write(c"/proc/self/setgroups", b"deny").at(SetupStep::Maps)?;
+            write(c"/proc/self/uid_map", &self.uid_map).at(SetupStep::Maps)?;
+            write(c"/proc/self/gid_map", &self.gid_map).at(SetupStep::Maps)?;
         }
         let (uid, gid) = (rustix::process::Uid::from_raw(ID), rustix::process::Gid::from_raw(ID));
-        rustix::thread::set_thread_res_gid(gid, gid, gid).at(Step::Maps)?;
-        rustix::thread::set_thread_res_uid(uid, uid, uid).at(Step::Maps)?;
-        rustix::system::sethostname(HOST_NAME).at(Step::HostName)?;
-        sys::keyring::join_new_session().at(Step::Keyring)
+        rustix::thread::set_thread_res_gid(gid, gid, gid).at(SetupStep::Maps)?;
+        rustix::thread::set_thread_res_uid(uid, uid, uid).at(SetupStep::Maps)?;
+        rustix::system::sethostname(HOST_NAME).at(SetupStep::HostName)?;
+        sys::keyring::join_new_session().at(SetupStep::Keyring)
     }
 }
 

@@ -14,9 +14,9 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
     ipproto, socket_with, sockopt,
 };
-use skillsandbox_egress::{Policy, Transport, tap_filter};
+use skillsandbox_egress::{EgressPolicy, Transport, tap_filter};
 
-use crate::step::{Applied, At as _, Step};
+use crate::child::step::{AtStep as _, SetupStep, StepResult};
 use crate::sys;
 
 /// Connections that the kernel accepts before the broker does.
@@ -44,7 +44,7 @@ const OWN_V6: Ipv6Addr = Ipv6Addr::new(0xfd53, 0x6b69, 0x6c6c, 0xffff, 0, 0, 0, 
 
 /// What a namespace with a way to a broker has.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct ServedSockets {
     pub(crate) streams: Vec<u16>,
     pub(crate) datagrams: Vec<u16>,
     /// In the order of [`TAPS`].
@@ -53,13 +53,13 @@ pub(crate) struct Served {
 
 /// The network of one sandbox.
 #[derive(Debug)]
-pub(crate) struct Network {
+pub(crate) struct NetworkLayer {
     /// `None`: nothing is granted, so nobody serves anything.
-    pub(crate) served: Option<Served>,
+    pub(crate) served: Option<ServedSockets>,
 }
 
-impl Network {
-    pub(crate) fn prepare(policy: &Policy) -> Self {
+impl NetworkLayer {
+    pub(crate) fn prepare(policy: &EgressPolicy) -> Self {
         if policy.is_empty() {
             return Self { served: None };
         }
@@ -67,7 +67,7 @@ impl Network {
         let taps = TAPS.map(|(transport, is_v6)| tap_filter(&listens, transport, is_v6));
         let (streams, datagrams) = (listens.streams, listens.datagrams);
         Self {
-            served: Some(Served {
+            served: Some(ServedSockets {
                 streams: streams.into_iter().collect(),
                 datagrams: datagrams.into_iter().collect(),
                 taps,
@@ -76,7 +76,7 @@ impl Network {
     }
 
     /// Switches the loopback interface on, so that a program can talk to itself, and makes what the broker serves.
-    pub(crate) fn apply(&self, ready: BorrowedFd<'_>) -> Applied {
+    pub(crate) fn apply(&self, ready: BorrowedFd<'_>) -> StepResult {
         switch_on()?;
         self.served.as_ref().map_or(Ok(()), |served| served.apply(ready))
     }
@@ -89,37 +89,37 @@ impl Network {
     }
 }
 
-impl Served {
-    fn apply(&self, ready: BorrowedFd<'_>) -> Applied {
+impl ServedSockets {
+    fn apply(&self, ready: BorrowedFd<'_>) -> StepResult {
         let has_v6 = make_local()?;
-        let mut basket = Basket { sockets: [const { None }; AT_ONCE], count: 0, ready };
+        let mut basket = SocketBatch { sockets: [const { None }; AT_ONCE], count: 0, ready };
         for (index, port) in self.streams.iter().enumerate() {
-            basket.put(stream(*port, has_v6).at_index(Step::Listen, index)?)?;
+            basket.put(stream(*port, has_v6).at_index(SetupStep::Listen, index)?)?;
         }
         for (index, port) in self.datagrams.iter().enumerate() {
             let index = self.streams.len() + index;
-            basket.put(datagram(*port, has_v6).at_index(Step::Listen, index)?)?;
+            basket.put(datagram(*port, has_v6).at_index(SetupStep::Listen, index)?)?;
         }
         let [tcp_v4, udp_v4, tcp_v6, udp_v6] = &self.taps;
-        basket.put(tap(Transport::Tcp, false, tcp_v4).at(Step::Tap)?)?;
-        basket.put(tap(Transport::Udp, false, udp_v4).at(Step::Tap)?)?;
+        basket.put(open_tap(Transport::Tcp, false, tcp_v4).at(SetupStep::Tap)?)?;
+        basket.put(open_tap(Transport::Udp, false, udp_v4).at(SetupStep::Tap)?)?;
         if has_v6 {
-            basket.put(tap(Transport::Tcp, true, tcp_v6).at(Step::Tap)?)?;
-            basket.put(tap(Transport::Udp, true, udp_v6).at(Step::Tap)?)?;
+            basket.put(open_tap(Transport::Tcp, true, tcp_v6).at(SetupStep::Tap)?)?;
+            basket.put(open_tap(Transport::Udp, true, udp_v6).at(SetupStep::Tap)?)?;
         }
         basket.hand_over()
     }
 }
 
 /// Sockets on their way out.
-struct Basket<'a> {
+struct SocketBatch<'a> {
     sockets: [Option<OwnedFd>; AT_ONCE],
     count: usize,
     ready: BorrowedFd<'a>,
 }
 
-impl Basket<'_> {
-    fn put(&mut self, socket: OwnedFd) -> Applied {
+impl SocketBatch<'_> {
+    fn put(&mut self, socket: OwnedFd) -> StepResult {
         if self.count == AT_ONCE {
             self.hand_over()?;
         }
@@ -131,7 +131,7 @@ impl Basket<'_> {
     }
 
     /// Sends them all, and keeps none.
-    fn hand_over(&mut self) -> Applied {
+    fn hand_over(&mut self) -> StepResult {
         let mut fds = [self.ready; AT_ONCE];
         for (place, socket) in fds.iter_mut().zip(self.sockets.iter().flatten()) {
             *place = socket.as_fd();
@@ -140,7 +140,7 @@ impl Basket<'_> {
         let mut rights = SendAncillaryBuffer::new(&mut space);
         rights.push(SendAncillaryMessage::ScmRights(fds.get(..self.count).unwrap_or_default()));
         let bytes = &[IoSlice::new(&SOCKETS)];
-        rustix::net::sendmsg(self.ready, bytes, &mut rights, SendFlags::NOSIGNAL).at(Step::HandOver)?;
+        rustix::net::sendmsg(self.ready, bytes, &mut rights, SendFlags::NOSIGNAL).at(SetupStep::HandOver)?;
         self.sockets = [const { None }; AT_ONCE];
         self.count = 0;
         Ok(())
@@ -148,16 +148,16 @@ impl Basket<'_> {
 }
 
 /// Switches the loopback interface on.
-pub(crate) fn switch_on() -> Applied {
+pub(crate) fn switch_on() -> StepResult {
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
-    let socket = socket.at(Step::Loopback)?;
-    sys::loopback::up(socket.as_fd()).at(Step::Loopback)
+    let socket = socket.at(SetupStep::Loopback)?;
+    sys::loopback::switch_loopback_on(socket.as_fd()).at(SetupStep::Loopback)
 }
 
 /// Makes every address local. Whether that was possible for IPv6 too.
-pub(crate) fn make_local() -> Applied<bool> {
-    let socket = netlink_socket().at(Step::Routes)?;
-    add_route(&socket, AddressFamily::INET).at(Step::Routes)?;
+pub(crate) fn make_local() -> StepResult<bool> {
+    let socket = netlink_socket().at(SetupStep::Routes)?;
+    add_route(&socket, AddressFamily::INET).at(SetupStep::Routes)?;
     // Without IPv6, or with IPv6 switched off, there are no such addresses to reach, and nobody can.
     let has_v6 = add_route(&socket, AddressFamily::INET6).is_ok();
     // Many programs ask for addresses only of a family of which the machine has an address, besides those for talking to itself
@@ -180,8 +180,8 @@ fn add_route(socket: &OwnedFd, family: AddressFamily) -> Result<(), Errno> {
     const SCOPE_HOST: u8 = 254;
     const LOCAL: u8 = 2;
     const INTERFACE: u16 = 4;
-    let route = [short(family), 0, 0, 0, TABLE_LOCAL, BY_BOOT, SCOPE_HOST, LOCAL, 0, 0, 0, 0];
-    tell(socket, NEW_ROUTE, &route, INTERFACE, &LOOPBACK.to_ne_bytes())
+    let route = [short_family(family), 0, 0, 0, TABLE_LOCAL, BY_BOOT, SCOPE_HOST, LOCAL, 0, 0, 0, 0];
+    send_netlink(socket, NEW_ROUTE, &route, INTERFACE, &LOOPBACK.to_ne_bytes())
 }
 
 /// `ip address add ADDRESS dev lo`: a `struct ifaddrmsg` and the address.
@@ -190,15 +190,15 @@ fn add_address(socket: &OwnedFd, family: AddressFamily, address: &[u8]) -> Resul
     const OWN: u16 = 2;
     let [i0, i1, i2, i3] = LOOPBACK.to_ne_bytes();
     let bits = u8::try_from(address.len() * 8).unwrap_or(0);
-    tell(socket, NEW_ADDRESS, &[short(family), bits, 0, 0, i0, i1, i2, i3], OWN, address)
+    send_netlink(socket, NEW_ADDRESS, &[short_family(family), bits, 0, 0, i0, i1, i2, i3], OWN, address)
 }
 
-fn short(family: AddressFamily) -> u8 {
+fn short_family(family: AddressFamily) -> u8 {
     u8::try_from(family.as_raw()).unwrap_or(0)
 }
 
 /// Sends a request for something new, with one attribute, and reads the answer (netlink(7)).
-fn tell(socket: &OwnedFd, kind: u16, body: &[u8], attribute: u16, value: &[u8]) -> Result<(), Errno> {
+fn send_netlink(socket: &OwnedFd, kind: u16, body: &[u8], attribute: u16, value: &[u8]) -> Result<(), Errno> {
     /// A request, to be answered, for something that is not there yet.
     const FLAGS: u16 = 0x1 | 0x4 | 0x200 | 0x400;
     const HEADER: usize = 16;
@@ -231,21 +231,21 @@ fn tell(socket: &OwnedFd, kind: u16, body: &[u8], attribute: u16, value: &[u8]) 
 
 /// A socket that accepts what is sent to a port of any address.
 fn stream(port: u16, has_v6: bool) -> Result<OwnedFd, Errno> {
-    let socket = bound(port, SocketType::STREAM, has_v6)?;
+    let socket = bind_socket(port, SocketType::STREAM, has_v6)?;
     rustix::net::listen(&socket, BACKLOG)?;
     Ok(socket)
 }
 
 /// The same for datagrams, each of which comes with the address that it was sent to.
 fn datagram(port: u16, has_v6: bool) -> Result<OwnedFd, Errno> {
-    let socket = bound(port, SocketType::DGRAM, has_v6)?;
+    let socket = bind_socket(port, SocketType::DGRAM, has_v6)?;
     sys::sockets::tell_destinations(socket.as_fd(), has_v6)
         .map_err(|errno| Errno::from_raw_os_error(errno.0))?;
     Ok(socket)
 }
 
 /// A socket that sees packets of one kind.
-fn tap(transport: Transport, is_v6: bool, filter: &[u8]) -> Result<OwnedFd, Errno> {
+fn open_tap(transport: Transport, is_v6: bool, filter: &[u8]) -> Result<OwnedFd, Errno> {
     let family = if is_v6 { AddressFamily::INET6 } else { AddressFamily::INET };
     let protocol = match transport {
         Transport::Tcp => ipproto::TCP,
@@ -261,7 +261,7 @@ fn tap(transport: Transport, is_v6: bool, filter: &[u8]) -> Result<OwnedFd, Errn
     Ok(socket)
 }
 
-fn bound(port: u16, kind: SocketType, has_v6: bool) -> Result<OwnedFd, Errno> {
+fn bind_socket(port: u16, kind: SocketType, has_v6: bool) -> Result<OwnedFd, Errno> {
     let family = if has_v6 { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, kind, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
     let any: SocketAddr = if has_v6 {

@@ -1,7 +1,7 @@
 //! `no_new_privs`: what is executed gains nothing by its set-user-id bit or its file capabilities.
 
-use crate::step::{Applied, At as _, Step};
+use crate::child::step::{AtStep as _, SetupStep, StepResult};
 
-pub(crate) fn apply() -> Applied {
-    rustix::thread::set_no_new_privs(true).at(Step::NoNewPrivs)
+pub(crate) fn apply() -> StepResult {
+    rustix::thread::set_no_new_privs(true).at(SetupStep::NoNewPrivs)
 }

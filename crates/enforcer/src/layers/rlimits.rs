@@ -2,19 +2,19 @@
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use crate::limits::Limits;
-use crate::step::{Applied, At as _, Step};
+use crate::child::step::{AtStep as _, SetupStep, StepResult};
+use crate::plan::RunLimits;
 
 /// Most bytes of locked memory and of queued messages: what programs use, not what would hurt.
 const SMALL: u64 = 1 << 20;
 
 /// The limits, in the order in which they are set.
 #[derive(Debug)]
-pub(crate) struct Rlimits(Vec<(Resource, u64)>);
+pub(crate) struct RlimitsLayer(Vec<(Resource, u64)>);
 
-impl Rlimits {
+impl RlimitsLayer {
     /// `supervised`: no cgroup holds the memory and the processes of the tree, so what a process can hold of them is.
-    pub(crate) fn prepare(limits: &Limits, supervised: bool) -> Self {
+    pub(crate) fn prepare(limits: &RunLimits, supervised: bool) -> Self {
         let mut list = vec![
             // Not 0: a handler that core_pattern pipes to gets the memory at 0 too, and only 1 tells the kernel to give
             // it to nobody (core(5), fs/coredump.c). No file of so few bytes is written either.
@@ -29,7 +29,7 @@ impl Rlimits {
         ];
         if supervised {
             if let Some(memory) = limits.memory {
-                // Far more than may be used: address space that is set aside and never touched is no memory. It only
+                // Far more than may be used: address space that is reserved and never touched is not memory. It only
                 // stops one process from running away between two looks of the supervisor.
                 list.push((Resource::Data, memory.saturating_mul(4).saturating_add(1 << 30)));
             }
@@ -41,13 +41,13 @@ impl Rlimits {
         Self(list)
     }
 
-    pub(crate) fn apply(&self) -> Applied {
+    pub(crate) fn apply(&self) -> StepResult {
         for (index, (resource, value)) in self.0.iter().enumerate() {
             let now = rustix::process::getrlimit(*resource);
             // A host's own limit may be lower; it cannot be raised without a capability, and need not be.
             let value = now.maximum.map_or(*value, |maximum| maximum.min(*value));
             let limit = Rlimit { current: Some(value), maximum: Some(value) };
-            setrlimit(*resource, limit).at_index(Step::Limit, index)?;
+            setrlimit(*resource, limit).at_index(SetupStep::Limit, index)?;
         }
         Ok(())
     }

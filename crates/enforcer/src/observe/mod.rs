@@ -1,18 +1,22 @@
-//! What a run really tries: seen before the kernel carries it out, and told of.
+//! What a run tries: observed before the kernel carries it out, and reported.
 //!
-//! One thread hears of calls and answers them (`eye.rs`); it reads what only a process that waits can tell, and nothing else. Another
-//! finds out what came of it and tells the observer (`desk.rs`), however long that takes: a queue between them is bounded, and
-//! what does not fit is counted.
+//! One thread receives notifications of calls and answers them (`notify_listener.rs`); it reads only what must be read while the
+//! caller waits. Another judges the calls and tells the observer (`reporter.rs`), however long that takes. The queue between them
+//! (`record_queue.rs`) is bounded, and what does not fit is counted.
 
-mod desk;
-mod eye;
-mod inside;
-mod memory;
-mod paths;
-mod processes;
-mod queue;
-mod raw;
-mod root;
+mod caller_memory;
+mod destinations;
+mod notify_listener;
+mod path_resolver;
+mod path_verdicts;
+mod process_table;
+mod record_queue;
+mod refusals;
+mod reporter;
+mod run_observation;
+mod sandbox_root;
+mod socket_closer;
+mod syscall_record;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,19 +25,17 @@ use std::time::{Instant, SystemTime};
 use serde::Serialize;
 use skillsandbox_egress::Attempt;
 
-use crate::refusals::RefusedCall;
-pub(crate) use desk::Desk;
-pub(crate) use eye::{Eye, Sight};
-pub(crate) use paths::Paths;
-pub(crate) use queue::Queue;
-pub(crate) use raw::{Raw, RawTried};
+pub(crate) use path_verdicts::PathJudge;
+pub use refusals::RefusedCall;
+pub(crate) use run_observation::RunObservation;
 
-/// How much of a run is seen.
+/// How much of a run is observed.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Audit {
-    /// Nothing but what the broker of the network sees. Refused calls fail unseen.
+pub enum ObserveLevel {
+    /// Only what the broker of the network sees. Refused calls fail unseen.
     Off,
     /// Refused calls, and who connects to what.
     Violations,
@@ -42,7 +44,7 @@ pub enum Audit {
     Full,
 }
 
-impl Audit {
+impl ObserveLevel {
     /// All levels, from least to most.
     pub const ALL: [Self; 3] = [Self::Off, Self::Violations, Self::Full];
 
@@ -57,19 +59,45 @@ impl Audit {
     }
 }
 
-/// Is told of what a run tries, in a thread of its own.
+/// Is told what a run tries, in a thread of its own.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use skillsandbox_enforcer::{Command, ObservedAction, ObservedEvent, Observer, Plan};
+///
+/// /// The programs that a run executes.
+/// #[derive(Default)]
+/// struct Programs(Mutex<Vec<String>>);
+///
+/// impl Observer for Programs {
+///     fn observed(&self, observed: &ObservedEvent) {
+///         if let ObservedAction::Exec(execution) = &observed.tried {
+///             self.0.lock().unwrap().push(execution.path.display().to_string());
+///         }
+///     }
+/// }
+///
+/// # fn main() -> Result<(), skillsandbox_enforcer::Error> {
+/// let programs = Arc::new(Programs::default());
+/// let command = Command::new("/bin/sh").args(["-c", "/bin/true; exit"]).observer(Arc::clone(&programs) as Arc<dyn Observer>);
+/// let outcome = Plan::builder().build()?.spawn(&command)?.wait()?;
+/// // Inside another supervised sandbox, nothing can be observed.
+/// assert!(!outcome.reports_refusals || programs.0.lock().unwrap().contains(&"/bin/true".to_owned()));
+/// # Ok(())
+/// # }
+/// ```
 pub trait Observer: Send + Sync {
-    /// Called for one thing after the other. It may take its time: a run does not wait for it, unless it is to ([`Command::audit_required`]
-    /// ends a run of which something could not be told).
+    /// Called for one event after the other. It may take its time: a run does not wait for it. [`Command::observe_required`] ends a run
+    /// of which something could not be reported.
     ///
-    /// [`Command::audit_required`]: crate::Command::audit_required
-    fn observed(&self, observed: &Observed);
+    /// [`Command::observe_required`]: crate::Command::observe_required
+    fn observed(&self, observed: &ObservedEvent);
 }
 
 /// Something that was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Observed {
+pub struct ObservedEvent {
     /// When.
     pub at: SystemTime,
     /// The same by a clock that never goes back.
@@ -77,7 +105,7 @@ pub struct Observed {
     /// Who it was, where that is known.
     pub actor: Option<Arc<Actor>>,
     /// What it was.
-    pub tried: Tried,
+    pub tried: ObservedAction,
 }
 
 /// A process of a run.
@@ -97,10 +125,11 @@ pub struct Actor {
 }
 
 /// What was tried.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Tried {
+pub enum ObservedAction {
     /// Something with a file.
     File(FileAccess),
     /// To execute a program.
@@ -109,7 +138,7 @@ pub enum Tried {
     Network(Attempt),
     /// A call that the profile does not have. Its `count` is 1.
     Refused(RefusedCall),
-    /// So many that were not told of, because too many came at a time.
+    /// So many events were not reported, because too many came at a time.
     Lost(u64),
 }
 
@@ -118,7 +147,7 @@ pub enum Tried {
 #[non_exhaustive]
 pub struct FileAccess {
     /// What was to be done.
-    pub operation: Operation,
+    pub operation: ObservedOperation,
     /// The file, as the program named it, from the root on.
     pub path: PathBuf,
     /// Where that leads, if there are links on the way.
@@ -126,14 +155,13 @@ pub struct FileAccess {
     /// The other file, of operations that have two.
     pub to: Option<PathBuf>,
     /// What comes of it, by the rules of the run.
-    pub verdict: Access,
+    pub verdict: AccessVerdict,
 }
 
 /// What is done to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Operation {
+pub enum ObservedOperation {
     /// Opened to be read.
     Read,
     /// Opened to be written, or made.
@@ -173,14 +201,15 @@ pub struct Execution {
     /// That is not all: there are more, or longer ones, or some that could not be read.
     pub are_cut: bool,
     /// What comes of it, by the rules of the run.
-    pub verdict: Access,
+    pub verdict: AccessVerdict,
 }
 
 /// What comes of an access, by the rules of the run.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Access {
+pub enum AccessVerdict {
     /// It is allowed, by this grant.
     Allowed(String),
     /// It is not, for this reason: nothing inside has this name, though something on the host has; or it may not be changed.

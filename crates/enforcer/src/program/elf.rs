@@ -22,7 +22,7 @@ const DT_RUNPATH: u64 = 29;
 
 /// What stands in the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Elf {
+pub(super) struct ElfFile {
     /// Whether it may be loaded as a library (`ET_DYN`).
     pub(super) shared: bool,
     pub(super) loader: Option<Vec<u8>>,
@@ -34,7 +34,7 @@ pub(super) struct Elf {
 }
 
 /// Gives up to so many bytes from an offset; fewer at the end of the file.
-pub(super) type Source<'a> = &'a dyn Fn(u64, u64) -> Option<Vec<u8>>;
+pub(super) type ElfSource<'a> = &'a dyn Fn(u64, u64) -> Option<Vec<u8>>;
 
 /// Whether a file begins as an ELF file does.
 pub(super) fn is_elf(head: &[u8]) -> bool {
@@ -42,44 +42,45 @@ pub(super) fn is_elf(head: &[u8]) -> bool {
 }
 
 /// Reads what there is to read; `None` where the file is of another kind or contradicts itself.
-pub(super) fn read(source: Source<'_>) -> Option<Elf> {
+pub(super) fn read(source: ElfSource<'_>) -> Option<ElfFile> {
     let header = source(0, 64)?;
     // 64-bit, little-endian.
     if !is_elf(&header) || header.get(4..6)? != [2, 1] {
         return None;
     }
-    let size = half(&header, 54)?;
-    let count = half(&header, 56)?.min(MAX_HEADERS);
+    let size = read_u16(&header, 54)?;
+    let count = read_u16(&header, 56)?.min(MAX_HEADERS);
     if size != 56 {
         return None;
     }
-    let table = source(word(&header, 32)?, u64::from(size) * u64::from(count))?;
-    let segments: Vec<Segment> = table.chunks_exact(56).filter_map(Segment::read).collect();
+    let table = source(read_u64(&header, 32)?, u64::from(size) * u64::from(count))?;
+    let segments: Vec<ElfSegment> = table.chunks_exact(56).filter_map(ElfSegment::read).collect();
     let find = |kind| segments.iter().find(|segment| segment.kind == kind);
 
-    let mut elf = Elf { shared: half(&header, 16)? == 3, ..Elf::default() };
+    let mut elf = ElfFile { shared: read_u16(&header, 16)? == 3, ..ElfFile::default() };
     if let Some(segment) = find(PT_INTERP) {
-        elf.loader = string(source, segment.offset, segment.size);
+        elf.loader = read_string(source, segment.offset, segment.size);
     }
     if let Some(segment) = find(PT_DYNAMIC) {
         let entries = source(segment.offset, segment.size.min(MAX_DYNAMIC))?;
-        elf.dynamic(&entries, &segments, source);
+        elf.read_dynamic(&entries, &segments, source);
     }
     Some(elf)
 }
 
-impl Elf {
-    fn dynamic(&mut self, entries: &[u8], segments: &[Segment], source: Source<'_>) {
+impl ElfFile {
+    fn read_dynamic(&mut self, entries: &[u8], segments: &[ElfSegment], source: ElfSource<'_>) {
         let pairs = || {
-            let pairs = entries.chunks_exact(16).map_while(|entry| Some((word(entry, 0)?, word(entry, 8)?)));
+            let pairs =
+                entries.chunks_exact(16).map_while(|entry| Some((read_u64(entry, 0)?, read_u64(entry, 8)?)));
             pairs.take_while(|(tag, _)| *tag != 0)
         };
         let Some(strings) =
-            pairs().find(|(tag, _)| *tag == DT_STRTAB).and_then(|(_, at)| offset(segments, at))
+            pairs().find(|(tag, _)| *tag == DT_STRTAB).and_then(|(_, at)| file_offset(segments, at))
         else {
             return;
         };
-        let text = |at: u64| string(source, strings.checked_add(at)?, MAX_STRING);
+        let text = |at: u64| read_string(source, strings.checked_add(at)?, MAX_STRING);
         for (tag, at) in pairs() {
             match tag {
                 DT_NEEDED if self.needed.len() < MAX_STRINGS => self.needed.extend(text(at)),
@@ -91,23 +92,28 @@ impl Elf {
     }
 }
 
-struct Segment {
+struct ElfSegment {
     kind: u32,
     offset: u64,
     address: u64,
     size: u64,
 }
 
-impl Segment {
+impl ElfSegment {
     fn read(bytes: &[u8]) -> Option<Self> {
         let kind = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
-        Some(Self { kind, offset: word(bytes, 8)?, address: word(bytes, 16)?, size: word(bytes, 32)? })
+        Some(Self {
+            kind,
+            offset: read_u64(bytes, 8)?,
+            address: read_u64(bytes, 16)?,
+            size: read_u64(bytes, 32)?,
+        })
     }
 }
 
 /// Where an address of the running program stands in the file.
-fn offset(segments: &[Segment], address: u64) -> Option<u64> {
-    let holds = |segment: &&Segment| {
+fn file_offset(segments: &[ElfSegment], address: u64) -> Option<u64> {
+    let holds = |segment: &&ElfSegment| {
         segment.kind == PT_LOAD
             && address.checked_sub(segment.address).is_some_and(|into| into < segment.size)
     };
@@ -116,18 +122,18 @@ fn offset(segments: &[Segment], address: u64) -> Option<u64> {
 }
 
 /// A string that ends with a NUL within its bounds, and is not empty.
-fn string(source: Source<'_>, at: u64, most: u64) -> Option<Vec<u8>> {
+fn read_string(source: ElfSource<'_>, at: u64, most: u64) -> Option<Vec<u8>> {
     let mut bytes = source(at, most.min(MAX_STRING))?;
     let end = bytes.iter().position(|byte| *byte == 0)?;
     bytes.truncate(end);
     (!bytes.is_empty()).then_some(bytes)
 }
 
-fn half(bytes: &[u8], at: usize) -> Option<u16> {
+fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_le_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u64> {
+fn read_u64(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
 }
 

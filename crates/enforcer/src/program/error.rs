@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Why a name does not lead to a program that can be started inside.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotFound {
+pub(crate) enum ProgramError {
     /// Not a name at all.
     #[error("{name:?} cannot be the name of a program: {why}")]
     BadName { name: OsString, why: &'static str },
@@ -47,14 +47,14 @@ pub(crate) enum NotFound {
     )]
     Snap(PathBuf),
     /// A place no program is taken from.
-    #[error("{} is no place to start a program from: {why}", shown(path))]
+    #[error("{} is not a folder that programs may be started from: {why}", shown(path))]
     Place { path: PathBuf, why: &'static str },
     /// A version manager's stand-in that leads nowhere.
     #[error("{manager} answers for {program:?}, but {why}; {cure}")]
     Shim { manager: &'static str, program: OsString, why: String, cure: String },
     /// A file in the skill's own folder points out of it, to no installation.
     #[error(
-        "{} leads out of the skill's own folder to {}, which is no installation that is known here; name that program as the command instead",
+        "{} leads out of the skill's own folder to {}, which is not a known installation here; name that program as the command instead",
         shown(from),
         shown(to)
     )]
@@ -82,7 +82,7 @@ pub(crate) enum NotFound {
     TooDeep { path: PathBuf, limit: usize },
 }
 
-impl NotFound {
+impl ProgramError {
     /// Whether nothing of that name is there, rather than something that cannot be used.
     pub(crate) fn is_absence(&self) -> bool {
         matches!(self, Self::NotOnPath { refused: None, .. } | Self::Missing { .. })

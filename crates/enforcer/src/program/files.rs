@@ -65,13 +65,13 @@ pub(super) fn names(folder: &Path) -> Vec<OsString> {
 
 /// A folder's real path and the last name as it is written, with the links that were met before that name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct PathStep {
     pub(super) at: PathBuf,
     pub(super) through: Vec<PathBuf>,
 }
 
 /// Follows the links of all folders of an absolute path, but not that of its last name.
-pub(super) fn step(path: &Path) -> io::Result<Step> {
+pub(super) fn step(path: &Path) -> io::Result<PathStep> {
     let mut left: VecDeque<OsString> = names_of(path);
     let mut at = PathBuf::from("/");
     let mut through = Vec::new();
@@ -106,11 +106,11 @@ pub(super) fn step(path: &Path) -> io::Result<Step> {
             at = next;
         }
     }
-    Ok(Step { at, through })
+    Ok(PathStep { at, through })
 }
 
-/// All places where a path's last name stands, from the first link to what is no link.
-pub(super) fn steps(path: &Path) -> io::Result<Vec<Step>> {
+/// All places where a path's last name stands, from the first link to what is not a link.
+pub(super) fn steps(path: &Path) -> io::Result<Vec<PathStep>> {
     let mut found = Vec::new();
     let mut next = path.to_path_buf();
     while found.len() <= MAX_LINKS {
@@ -128,11 +128,11 @@ pub(super) fn steps(path: &Path) -> io::Result<Vec<Step>> {
 }
 
 /// The path without links, and all links on the way to it.
-pub(super) fn real(path: &Path) -> io::Result<Step> {
+pub(super) fn real(path: &Path) -> io::Result<PathStep> {
     let mut steps = steps(path)?;
     let last = steps.pop().ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))?;
     let before = steps.into_iter().flat_map(|step| step.through.into_iter().chain([step.at]));
-    Ok(Step { through: before.chain(last.through).collect(), at: last.at })
+    Ok(PathStep { through: before.chain(last.through).collect(), at: last.at })
 }
 
 /// The names of a path. One slash or dot at the end is kept, as `.`: the kernel takes only folders before it, `Path` forgets it.

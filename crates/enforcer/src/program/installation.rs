@@ -1,17 +1,17 @@
 //! Where a program's own installation begins and ends.
 //!
 //! Two ways to know: the place (version managers and package managers keep theirs where everybody knows), and what stands
-//! beside the program. Nothing else is given as a whole; [`Host::may_be_given`] has the last word on both.
+//! beside the program. Nothing else is given as a whole; [`SearchHost::may_be_given`] has the last word on both.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::Need;
+use super::ProgramNeed;
 use super::files;
-use super::places::Host;
+use super::places::SearchHost;
 
 /// A folder in which a manager keeps one installation a folder.
-struct Kept {
+struct InstallationFolder {
     /// Variables that name the manager's folder, each with what lies below it.
     variables: &'static [(&'static str, &'static str)],
     /// Where it is otherwise: below the home folder, or an absolute path.
@@ -23,7 +23,7 @@ struct Kept {
     reason: &'static str,
 }
 
-const KEPT: &[Kept] = &[
+const KEPT: &[InstallationFolder] = &[
     kept(&[("PYENV_ROOT", "")], &[".pyenv"], "versions", 1, "the Python installation of pyenv"),
     kept(&[("RBENV_ROOT", "")], &[".rbenv"], "versions", 1, "the Ruby installation of rbenv"),
     kept(&[("NODENV_ROOT", "")], &[".nodenv"], "versions", 1, "the Node.js installation of nodenv"),
@@ -95,8 +95,8 @@ const fn kept(
     below: &'static str,
     depth: usize,
     reason: &'static str,
-) -> Kept {
-    Kept { variables, otherwise, below, depth, reason }
+) -> InstallationFolder {
+    InstallationFolder { variables, otherwise, below, depth, reason }
 }
 
 /// What stands in a folder above `bin` where something is installed. Each name may be one of several, parted by `|`.
@@ -110,13 +110,13 @@ const BESIDE: &[(&[&str], &str)] = &[
 ];
 
 /// What has to be readable for the installed program at this real path, or `None` where no rule knows its installation.
-pub(super) fn of(host: &Host<'_>, path: &Path) -> Option<Vec<Need>> {
+pub(super) fn of(host: &SearchHost<'_>, path: &Path) -> Option<Vec<ProgramNeed>> {
     by_place(host, path).or_else(|| by_neighbours(host, path)).or_else(|| node_package(host, path))
 }
 
 /// The folder of installations a link stands in: `~/.local/share/uv/python` for its `cpython-3.11-linux`. It holds
 /// nothing but installations, so that it may be given where a link between two of them has to be there too.
-pub(super) fn shelf(host: &Host<'_>, link: &Path) -> Option<Need> {
+pub(super) fn version_folder(host: &SearchHost<'_>, link: &Path) -> Option<ProgramNeed> {
     let parent = link.parent()?;
     KEPT.iter().filter(|kept| kept.depth > 0 && kept.below.len() + kept.variables.len() > 0).find_map(
         |kept| {
@@ -124,14 +124,14 @@ pub(super) fn shelf(host: &Host<'_>, link: &Path) -> Option<Need> {
                 let below = parent.strip_prefix(folder).ok();
                 below.is_some_and(|below| below.components().count() + 1 == kept.depth)
             });
-            folder.filter(|_| host.may_be_given(parent)).map(|_| Need::new(parent, kept.reason))
+            folder.filter(|_| host.may_be_given(parent)).map(|_| ProgramNeed::new(parent, kept.reason))
         },
     )
 }
 
-impl Kept {
+impl InstallationFolder {
     /// The folders of installations that there are, by their real paths.
-    fn folders(&self, host: &Host<'_>) -> Vec<PathBuf> {
+    fn folders(&self, host: &SearchHost<'_>) -> Vec<PathBuf> {
         let named =
             self.variables.iter().filter_map(|(name, below)| Some(host.folder_variable(name)?.join(below)));
         let usual = self.otherwise.iter().filter_map(|place| {
@@ -143,7 +143,7 @@ impl Kept {
     }
 }
 
-fn by_place(host: &Host<'_>, path: &Path) -> Option<Vec<Need>> {
+fn by_place(host: &SearchHost<'_>, path: &Path) -> Option<Vec<ProgramNeed>> {
     let found = KEPT.iter().find_map(|kept| {
         kept.folders(host).into_iter().find_map(|folder| {
             let below = path.strip_prefix(&folder).ok()?;
@@ -157,16 +157,16 @@ fn by_place(host: &Host<'_>, path: &Path) -> Option<Vec<Need>> {
     let (installation, kept) = found?;
     if kept.reason != BREW_REASON {
         let is_store = kept.depth == 0;
-        let fits = if is_store { Host::may_be_given_around_skills } else { Host::may_be_given };
-        return fits(host, &installation).then(|| vec![Need::new(&installation, kept.reason)]);
+        let fits = if is_store { SearchHost::may_be_given_around_skills } else { SearchHost::may_be_given };
+        return fits(host, &installation).then(|| vec![ProgramNeed::new(&installation, kept.reason)]);
     }
     // One program of Homebrew leads by links to others, in all of these folders.
     let all = KEPT.iter().filter(|other| other.reason == BREW_REASON).flat_map(|other| other.folders(host));
     let same = all.filter(|folder| folder.parent() == installation.parent() && host.may_be_given(folder));
-    Some(same.map(|folder| Need::new(&folder, BREW_REASON)).collect())
+    Some(same.map(|folder| ProgramNeed::new(&folder, BREW_REASON)).collect())
 }
 
-fn by_neighbours(host: &Host<'_>, path: &Path) -> Option<Vec<Need>> {
+fn by_neighbours(host: &SearchHost<'_>, path: &Path) -> Option<Vec<ProgramNeed>> {
     let folder = path.parent().filter(|folder| folder.ends_with("bin") || folder.ends_with("condabin"))?;
     let root = folder.parent()?;
     // What is worked on holds more than what is run, and perhaps a token in the address it came from.
@@ -177,13 +177,13 @@ fn by_neighbours(host: &Host<'_>, path: &Path) -> Option<Vec<Need>> {
     let named =
         BESIDE.iter().find(|(names, _)| names.iter().all(|names| there(names))).map(|(_, reason)| *reason);
     if let Some(reason) = named {
-        return host.may_be_given(root).then(|| vec![Need::new(root, reason)]);
+        return host.may_be_given(root).then(|| vec![ProgramNeed::new(root, reason)]);
     }
     python(host, path, root)
 }
 
 /// A Python is known by its library. Where it lies among other things, as in `~/.local`, only that library is given.
-fn python(host: &Host<'_>, path: &Path, root: &Path) -> Option<Vec<Need>> {
+fn python(host: &SearchHost<'_>, path: &Path, root: &Path) -> Option<Vec<ProgramNeed>> {
     const REASON: &str = "the Python installation";
     let is_python = |name: &OsStr| name.as_encoded_bytes().starts_with(b"python");
     // A virtual environment has a pyvenv.cfg, and is no Python to make others from.
@@ -200,18 +200,18 @@ fn python(host: &Host<'_>, path: &Path, root: &Path) -> Option<Vec<Need>> {
         return None;
     }
     if host.may_be_given(root) {
-        return Some(vec![Need::new(root, REASON)]);
+        return Some(vec![ProgramNeed::new(root, REASON)]);
     }
     path.file_name().filter(|name| is_python(name))?;
     let pieces = libraries
         .iter()
         .filter(|library| host.may_be_given(library))
-        .map(|library| Need::new(library, REASON));
-    Some(pieces.chain([Need::new(path, REASON)]).collect())
+        .map(|library| ProgramNeed::new(library, REASON));
+    Some(pieces.chain([ProgramNeed::new(path, REASON)]).collect())
 }
 
 /// A program installed by `npm install --global`: its package, with what it brought along.
-fn node_package(host: &Host<'_>, path: &Path) -> Option<Vec<Need>> {
+fn node_package(host: &SearchHost<'_>, path: &Path) -> Option<Vec<ProgramNeed>> {
     let marker = Path::new("lib/node_modules");
     let modules = path.ancestors().filter(|folder| folder.ends_with(marker)).last()?;
     let below = path.strip_prefix(modules).ok()?;
@@ -219,5 +219,5 @@ fn node_package(host: &Host<'_>, path: &Path) -> Option<Vec<Need>> {
     let depth = if scoped { 2 } else { 1 };
     let package: PathBuf = modules.components().chain(below.components().take(depth)).collect();
     let fits = below.components().count() > depth && package.join("package.json").is_file();
-    (fits && host.may_be_given(&package)).then(|| vec![Need::new(&package, "the Node.js package")])
+    (fits && host.may_be_given(&package)).then(|| vec![ProgramNeed::new(&package, "the Node.js package")])
 }

@@ -1,6 +1,6 @@
 //! The libraries of a program that lie outside the system's folders, as its loader would look for them (`ld.so(8)`).
 //!
-//! Whoever wrote the file chose these names, so a library is given only if it is one: a regular ELF file that can be loaded.
+//! The author of the file chose these names, so a library is given only if it is one: a regular ELF file that can be loaded.
 //! What is found by the loader's own list (`/etc/ld.so.cache`) or opened later by name (`dlopen`) is not seen here.
 
 use std::collections::VecDeque;
@@ -9,15 +9,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use super::elf::{self, Elf};
-use super::places::{Host, is_made_up, is_system, passes_secrets};
-use super::{Need, covered, files, installation};
+use super::elf::{self, ElfFile};
+use super::places::{SearchHost, is_made_up, is_system, passes_secrets};
+use super::{ProgramNeed, files, installation, is_covered};
 
 /// Files looked at for one program.
 const MAX_FILES: usize = 256;
 
 /// Adds what the ELF file at this real path needs. A file in the skill's own folder is not asked: it would ask for more.
-pub(super) fn add(host: &Host<'_>, program: &Path, needs: &mut Vec<Need>) {
+pub(super) fn add(host: &SearchHost<'_>, program: &Path, needs: &mut Vec<ProgramNeed>) {
     if host.in_skill(program) {
         return;
     }
@@ -29,15 +29,15 @@ pub(super) fn add(host: &Host<'_>, program: &Path, needs: &mut Vec<Need>) {
         // A runpath counts for the file itself and puts rpaths out of force; rpaths count for libraries' libraries as well.
         let mut folders = inherited;
         if let Some(runpath) = &elf.runpath {
-            folders = split(runpath, origin);
+            folders = split_folders(runpath, origin);
         } else if let Some(rpath) = &elf.rpath {
-            folders.splice(0..0, split(rpath, origin));
+            folders.splice(0..0, split_folders(rpath, origin));
         }
         let passed_on = if elf.runpath.is_some() { Vec::new() } else { folders.clone() };
         let loader = elf.loader.iter().map(|loader| PathBuf::from(OsStr::from_bytes(loader)));
-        let found = elf.needed.iter().filter_map(|name| locate(name, &folders));
+        let found = elf.needed.iter().filter_map(|name| locate_library(name, &folders));
         for path in loader.chain(found) {
-            if let Some(real) = give(host, &path, needs)
+            if let Some(real) = add_file(host, &path, needs)
                 && seen.len() < MAX_FILES
                 && !seen.contains(&real)
             {
@@ -49,13 +49,13 @@ pub(super) fn add(host: &Host<'_>, program: &Path, needs: &mut Vec<Need>) {
 }
 
 /// The loader that a program names, where it is one of the system's.
-pub(super) fn loader(program: &Path) -> Option<PathBuf> {
+pub(super) fn read_loader(program: &Path) -> Option<PathBuf> {
     let named = read(program)?.loader?;
     let real = files::real(Path::new(OsStr::from_bytes(&named))).ok()?.at;
     is_system(&real).then_some(real)
 }
 
-fn read(file: &Path) -> Option<Elf> {
+fn read(file: &Path) -> Option<ElfFile> {
     let file = files::open_regular(file).ok()?;
     elf::read(&|at, most| {
         let mut bytes = vec![0; usize::try_from(most).ok()?];
@@ -72,7 +72,7 @@ fn read(file: &Path) -> Option<Elf> {
 }
 
 /// The folders of a search path. Relative ones mean the current folder, as in the PATH, and are left out.
-fn split(folders: &[u8], origin: &Path) -> Vec<PathBuf> {
+fn split_folders(folders: &[u8], origin: &Path) -> Vec<PathBuf> {
     let expand = |folder: &[u8]| -> Option<PathBuf> {
         let rest = folder.strip_prefix(b"$ORIGIN").or_else(|| folder.strip_prefix(b"${ORIGIN}"));
         let path = match rest {
@@ -87,7 +87,7 @@ fn split(folders: &[u8], origin: &Path) -> Vec<PathBuf> {
 }
 
 /// Where a library is found, if not in the system's folders.
-fn locate(name: &[u8], folders: &[PathBuf]) -> Option<PathBuf> {
+fn locate_library(name: &[u8], folders: &[PathBuf]) -> Option<PathBuf> {
     let name = Path::new(OsStr::from_bytes(name));
     if name.is_absolute() {
         return Some(name.to_path_buf());
@@ -98,7 +98,7 @@ fn locate(name: &[u8], folders: &[PathBuf]) -> Option<PathBuf> {
 }
 
 /// Makes a library readable under the path by which it is looked for; its real path, if it could be.
-fn give(host: &Host<'_>, path: &Path, needs: &mut Vec<Need>) -> Option<PathBuf> {
+fn add_file(host: &SearchHost<'_>, path: &Path, needs: &mut Vec<ProgramNeed>) -> Option<PathBuf> {
     const REASON: &str = "a library of the program";
     let step = files::step(path).ok()?;
     let real = files::real(path).ok()?;
@@ -108,10 +108,12 @@ fn give(host: &Host<'_>, path: &Path, needs: &mut Vec<Need>) -> Option<PathBuf> 
     if is_made_up(&real.at) || passes_secrets(&real.at) || !read(&real.at)?.shared {
         return None;
     }
-    let reachable =
-        |needs: &[Need]| real.through.iter().chain([&real.at]).all(|path| covered(host, needs, path));
+    let reachable = |needs: &[ProgramNeed]| {
+        real.through.iter().chain([&real.at]).all(|path| is_covered(host, needs, path))
+    };
     if !reachable(needs) {
-        let more = installation::of(host, &real.at).unwrap_or_else(|| vec![Need::new(&real.at, REASON)]);
+        let more =
+            installation::of(host, &real.at).unwrap_or_else(|| vec![ProgramNeed::new(&real.at, REASON)]);
         needs.extend(more);
     }
     // A link cannot be put into another root by itself: its folder is, where that holds nothing but libraries.
@@ -120,7 +122,7 @@ fn give(host: &Host<'_>, path: &Path, needs: &mut Vec<Need>) -> Option<PathBuf> 
         && only_libraries(folder)
         && host.may_be_given(folder)
     {
-        needs.push(Need::new(folder, REASON));
+        needs.push(ProgramNeed::new(folder, REASON));
     }
     Some(real.at)
 }

@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::error::NotFound;
+use super::error::ProgramError;
 use super::files;
-use super::places::Host;
+use super::places::SearchHost;
 
 /// Longest path the kernel takes (`PATH_MAX`).
 const MAX_PATH: usize = 4096;
@@ -17,8 +17,8 @@ const MAX_FOLDERS: usize = 256;
 const MAX_COMPARED: usize = 20_000;
 
 /// The file a name means. It may be a link; nothing is known yet of what it holds.
-pub(super) fn file(host: &Host<'_>, name: &OsStr) -> Result<PathBuf, NotFound> {
-    let bad = |why| NotFound::BadName { name: name.to_owned(), why };
+pub(super) fn file(host: &SearchHost<'_>, name: &OsStr) -> Result<PathBuf, ProgramError> {
+    let bad = |why| ProgramError::BadName { name: name.to_owned(), why };
     let bytes = name.as_bytes();
     match bytes {
         [] | b"." | b".." => return Err(bad("it names no file; give the name of a program or its path")),
@@ -30,14 +30,14 @@ pub(super) fn file(host: &Host<'_>, name: &OsStr) -> Result<PathBuf, NotFound> {
 }
 
 /// A name with a slash is a path from the working folder, not from where we happen to stand.
-fn by_path(host: &Host<'_>, name: &OsStr) -> Result<PathBuf, NotFound> {
+fn by_path(host: &SearchHost<'_>, name: &OsStr) -> Result<PathBuf, ProgramError> {
     let path = host.search.workdir.join(name);
     // `Path` forgets a slash at the end; the kernel does not.
     if [&b"/"[..], b"/.", b"/.."].iter().any(|end| name.as_bytes().ends_with(end)) {
-        return Err(NotFound::Directory(path));
+        return Err(ProgramError::Directory(path));
     }
     if !path.is_absolute() {
-        return Err(NotFound::BadName {
+        return Err(ProgramError::BadName {
             name: name.to_owned(),
             why: "the working folder is not an absolute path",
         });
@@ -51,12 +51,16 @@ fn by_path(host: &Host<'_>, name: &OsStr) -> Result<PathBuf, NotFound> {
     let siblings = path.parent().map(files::names).unwrap_or_default();
     let near = path
         .file_name()
-        .and_then(|name| nearest(name, siblings.iter().map(|sibling| sibling.to_string_lossy().into())));
-    Err(NotFound::Missing { path, near })
+        .and_then(|name| nearest_name(name, siblings.iter().map(|sibling| sibling.to_string_lossy().into())));
+    Err(ProgramError::Missing { path, near })
 }
 
 /// The first file of that name on the PATH that may be executed; `skip` is a folder that has already had its turn.
-pub(super) fn on_path(host: &Host<'_>, name: &OsStr, skip: Option<&Path>) -> Result<PathBuf, NotFound> {
+pub(super) fn on_path(
+    host: &SearchHost<'_>,
+    name: &OsStr,
+    skip: Option<&Path>,
+) -> Result<PathBuf, ProgramError> {
     let mut searched: Vec<PathBuf> = Vec::new();
     let mut ignored = 0;
     let mut refused = None;
@@ -67,7 +71,9 @@ pub(super) fn on_path(host: &Host<'_>, name: &OsStr, skip: Option<&Path>) -> Res
             ignored += 1;
             continue;
         }
-        if searched.iter().any(|before| before == folder) || skip.is_some_and(|skip| same(skip, folder)) {
+        if searched.iter().any(|before| before == folder)
+            || skip.is_some_and(|skip| is_same_file(skip, folder))
+        {
             continue;
         }
         searched.push(folder.to_path_buf());
@@ -81,16 +87,16 @@ pub(super) fn on_path(host: &Host<'_>, name: &OsStr, skip: Option<&Path>) -> Res
         }
     }
     let all = searched.iter().flat_map(|folder| files::names(folder)).take(MAX_COMPARED);
-    let near = nearest(name, all.map(|name| name.to_string_lossy().into_owned()));
-    Err(NotFound::NotOnPath { name: name.to_owned(), searched, ignored, near, refused })
+    let near = nearest_name(name, all.map(|name| name.to_string_lossy().into_owned()));
+    Err(ProgramError::NotOnPath { name: name.to_owned(), searched, ignored, near, refused })
 }
 
-fn same(one: &Path, other: &Path) -> bool {
+fn is_same_file(one: &Path, other: &Path) -> bool {
     one == other || other.canonicalize().is_ok_and(|other| other == one)
 }
 
 /// The name that was perhaps meant: at most a third of it may be wrong.
-fn nearest(name: &OsStr, names: impl Iterator<Item = String>) -> Option<String> {
+fn nearest_name(name: &OsStr, names: impl Iterator<Item = String>) -> Option<String> {
     let name = name.to_str().filter(|name| name.len() <= 64)?;
     let most = name.chars().count().div_ceil(3).min(3);
     let near = |other: String| {

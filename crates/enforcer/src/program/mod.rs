@@ -14,9 +14,9 @@
 //! - nothing is executed. Every read is bounded, and of regular files only.
 //!
 //! A link cannot be carried into another root by itself. So either what is given covers each link on the way and its target,
-//! or [`Program::path`] is the first place on the way from which that is so; the last one is always such a place.
+//! or [`FoundProgram::path`] is the first place on the way from which that is so; the last one is always such a place.
 //!
-//! What is found may be changed by others before it is used: whoever mounts a [`Need`] must not follow links for it.
+//! What is found may be changed by others before it is used: to mount a [`ProgramNeed`], links must not be followed.
 
 mod elf;
 mod error;
@@ -36,21 +36,21 @@ use std::path::{Path, PathBuf};
 #[cfg(test)]
 #[allow(unused_imports, reason = "for tests/program.rs, which compiles this module into itself")]
 pub(crate) use self::elf::tests::{NEEDED, RPATH, RUNPATH, file as elf_file};
-pub(crate) use self::error::NotFound;
-use self::files::Step;
-use self::places::{Host, Places, is_made_up, is_system, passes_secrets};
-use self::shebang::Interpreter;
+pub(crate) use self::error::ProgramError;
+use self::files::PathStep;
+use self::places::{SearchFolders, SearchHost, is_made_up, is_system, passes_secrets};
+use self::shebang::ScriptInterpreter;
 
 /// Scripts whose interpreters are scripts, and stand-ins for stand-ins. The kernel follows as many.
 const MAX_DEPTH: usize = 4;
 
 /// What a command name means on this host, and what must be readable for it to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Program {
+pub(crate) struct FoundProgram {
     /// What to execute, by the same path inside as outside. No folder on the way is a link.
     pub(crate) path: PathBuf,
     /// To be granted for reading inside, beyond the system's folders and the working folder. Real paths, none within another.
-    pub(crate) needs: Vec<Need>,
+    pub(crate) needs: Vec<ProgramNeed>,
     /// Folders to put before the PATH inside, so that `#!/usr/bin/env python3` and child processes find the same program.
     pub(crate) path_dirs: Vec<PathBuf>,
     /// The files that the kernel executes when it is started, without links: itself, its interpreters, their loaders.
@@ -59,19 +59,19 @@ pub(crate) struct Program {
 
 /// A file or folder that must be readable, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Need {
+pub(crate) struct ProgramNeed {
     pub(crate) path: PathBuf,
     pub(crate) reason: &'static str,
 }
 
-impl Need {
+impl ProgramNeed {
     fn new(path: &Path, reason: &'static str) -> Self {
         Self { path: path.to_path_buf(), reason }
     }
 }
 
 /// Where to look: the caller's world, not the skill's.
-pub(crate) struct Search<'a> {
+pub(crate) struct ProgramSearch<'a> {
     /// The caller's PATH.
     pub(crate) path: &'a OsStr,
     /// The caller's home folder.
@@ -83,18 +83,18 @@ pub(crate) struct Search<'a> {
 }
 
 /// Finds the program that a name means.
-pub(crate) fn find(name: &OsStr, search: &Search<'_>) -> Result<Program, NotFound> {
-    let places = Places::of(search);
+pub(crate) fn find(name: &OsStr, search: &ProgramSearch<'_>) -> Result<FoundProgram, ProgramError> {
+    let places = SearchFolders::of(search);
     let host = places.host(search);
     let start = lookup::file(&host, name)?;
-    let mut program = resolve(&host, &start, 0, Asked::ByName)?;
-    program.needs = fold(&host, program.needs);
+    let mut program = resolve(&host, &start, 0, ProgramUser::ByName)?;
+    program.needs = fold_needs(&host, program.needs);
     Ok(program)
 }
 
 /// Who wants a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum ProgramUser {
     /// A manifest or a user, in the open.
     ByName,
     /// A file in the skill's folder, by a path in it.
@@ -102,22 +102,27 @@ enum Asked {
 }
 
 /// Whether a real path will be there inside.
-fn covered(host: &Host<'_>, needs: &[Need], path: &Path) -> bool {
+fn is_covered(host: &SearchHost<'_>, needs: &[ProgramNeed], path: &Path) -> bool {
     is_system(path) || host.in_skill(path) || needs.iter().any(|need| path.starts_with(&need.path))
 }
 
-fn resolve(host: &Host<'_>, start: &Path, depth: usize, asked: Asked) -> Result<Program, NotFound> {
+fn resolve(
+    host: &SearchHost<'_>,
+    start: &Path,
+    depth: usize,
+    asked: ProgramUser,
+) -> Result<FoundProgram, ProgramError> {
     if depth > MAX_DEPTH {
-        return Err(NotFound::TooDeep { path: start.to_path_buf(), limit: MAX_DEPTH });
+        return Err(ProgramError::TooDeep { path: start.to_path_buf(), limit: MAX_DEPTH });
     }
     let steps = files::steps(start).map_err(|source| missing_or(start, source))?;
     for step in &steps {
         check_place(&step.at)?;
-        if let Some(real) = shims::behind(host, &step.at)? {
+        if let Some(real) = shims::find_target(host, &step.at)? {
             return resolve(host, &real, depth + 1, asked);
         }
     }
-    let Some(last) = steps.last() else { return Err(NotFound::NotAFile(start.to_path_buf())) };
+    let Some(last) = steps.last() else { return Err(ProgramError::NotAFile(start.to_path_buf())) };
     let file = last.at.as_path();
     check_file(file)?;
 
@@ -130,30 +135,35 @@ fn resolve(host: &Host<'_>, start: &Path, depth: usize, asked: Asked) -> Result<
         }
     }
     // Links of folders count as much as that of the file: whatever lies in the skill's folder is the skill's word.
-    let told_by_skill = |step: &Step| step.through.iter().chain([&step.at]).any(|path| host.in_skill(path));
-    let asked = if steps.iter().any(told_by_skill) { Asked::BySkill } else { asked };
-    give(host, start, file, asked, &mut needs)?;
+    let told_by_skill =
+        |step: &PathStep| step.through.iter().chain([&step.at]).any(|path| host.in_skill(path));
+    let asked = if steps.iter().any(told_by_skill) { ProgramUser::BySkill } else { asked };
+    add_program(host, start, file, asked, &mut needs)?;
     if in_venv {
         // A virtual environment works only by its own path, so its links have to be there where they can be.
         let links = steps.iter().skip(1).flat_map(|step| &step.through);
         let mut more = needs.clone();
-        if venv::reach(host, links, &mut more).is_ok() {
+        if venv::reach_base(host, links, &mut more).is_ok() {
             needs = more;
         }
     }
-    let path = entrance(host, &steps, &needs).unwrap_or(file).to_path_buf();
-    let mut program = Program { path, needs, path_dirs: Vec::new(), executed: vec![file.to_path_buf()] };
+    let path = find_entrance(host, &steps, &needs).unwrap_or(file).to_path_buf();
+    let mut program = FoundProgram { path, needs, path_dirs: Vec::new(), executed: vec![file.to_path_buf()] };
     let alone = add_start(host, file, depth, asked, &mut program)?;
     // Child processes look for their like beside the program; but a skill's own folder is on nobody's PATH.
-    if alone == Beside::Welcome && (in_venv || !host.in_skill(&program.path)) {
+    if alone == OwnFolder::Welcome && (in_venv || !host.in_skill(&program.path)) {
         own_folder(&mut program);
     }
     Ok(program)
 }
 
 /// The first place on the way from which everything that follows will be there.
-fn entrance<'s>(host: &Host<'_>, steps: &'s [Step], needs: &[Need]) -> Option<&'s Path> {
-    let there = |path: &PathBuf| covered(host, needs, path);
+fn find_entrance<'s>(
+    host: &SearchHost<'_>,
+    steps: &'s [PathStep],
+    needs: &[ProgramNeed],
+) -> Option<&'s Path> {
+    let there = |path: &PathBuf| is_covered(host, needs, path);
     let fits = |from: usize| {
         let rest = steps.get(from..).unwrap_or_default();
         rest.iter().all(|step| there(&step.at))
@@ -163,13 +173,13 @@ fn entrance<'s>(host: &Host<'_>, steps: &'s [Step], needs: &[Need]) -> Option<&'
 }
 
 /// Makes the file readable: with its installation, or by itself.
-fn give(
-    host: &Host<'_>,
+fn add_program(
+    host: &SearchHost<'_>,
     start: &Path,
     file: &Path,
-    asked: Asked,
-    needs: &mut Vec<Need>,
-) -> Result<(), NotFound> {
+    asked: ProgramUser,
+    needs: &mut Vec<ProgramNeed>,
+) -> Result<(), ProgramError> {
     if is_system(file) || host.in_skill(file) {
         return Ok(());
     }
@@ -177,17 +187,17 @@ fn give(
         needs.extend(more);
     } else if needs.iter().any(|need| file.starts_with(&need.path)) {
         // In the virtual environment it was found in.
-    } else if asked == Asked::BySkill {
-        return Err(NotFound::LeadsOut { from: start.to_path_buf(), to: file.to_path_buf() });
+    } else if asked == ProgramUser::BySkill {
+        return Err(ProgramError::LeadsOut { from: start.to_path_buf(), to: file.to_path_buf() });
     } else {
-        needs.push(Need::new(file, "the program itself"));
+        needs.push(ProgramNeed::new(file, "the program itself"));
     }
     Ok(())
 }
 
 /// Whether the folder of a program may go before the PATH.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Beside {
+enum OwnFolder {
     Welcome,
     /// It holds another program of the name that `env` is to find in the system.
     Shadows,
@@ -195,20 +205,20 @@ enum Beside {
 
 /// What the file itself needs to start: an interpreter, or a loader and libraries.
 fn add_start(
-    host: &Host<'_>,
+    host: &SearchHost<'_>,
     file: &Path,
     depth: usize,
-    asked: Asked,
-    program: &mut Program,
-) -> Result<Beside, NotFound> {
+    asked: ProgramUser,
+    program: &mut FoundProgram,
+) -> Result<OwnFolder, ProgramError> {
     // A program may be executed without being readable; the kernel reads no first line of a script then either.
-    let Ok(head) = files::head(file, shebang::LONGEST as u64) else { return Ok(Beside::Welcome) };
-    let unfit = |why| NotFound::Format { path: file.to_path_buf(), why };
+    let Ok(head) = files::head(file, shebang::LONGEST as u64) else { return Ok(OwnFolder::Welcome) };
+    let unfit = |why| ProgramError::Format { path: file.to_path_buf(), why };
     match shebang::read(&head) {
         Some(read) => return add_interpreter(host, file, depth, asked, &read.map_err(unfit)?, program),
         None if elf::is_elf(&head) => {
             libraries::add(host, file, &mut program.needs);
-            program.executed.extend(libraries::loader(file));
+            program.executed.extend(libraries::read_loader(file));
         }
         None if head.is_empty() => return Err(unfit("is empty, so there is nothing to execute")),
         None => {
@@ -217,10 +227,10 @@ fn add_start(
             ));
         }
     }
-    Ok(Beside::Welcome)
+    Ok(OwnFolder::Welcome)
 }
 
-fn own_folder(program: &mut Program) {
+fn own_folder(program: &mut FoundProgram) {
     if let Some(folder) = program.path.parent().filter(|folder| !is_system(folder)).map(Path::to_path_buf)
         && !program.path_dirs.contains(&folder)
     {
@@ -229,20 +239,20 @@ fn own_folder(program: &mut Program) {
 }
 
 fn add_interpreter(
-    host: &Host<'_>,
+    host: &SearchHost<'_>,
     script: &Path,
     depth: usize,
-    asked: Asked,
-    interpreter: &Interpreter,
-    program: &mut Program,
-) -> Result<Beside, NotFound> {
+    asked: ProgramUser,
+    interpreter: &ScriptInterpreter,
+    program: &mut FoundProgram,
+) -> Result<OwnFolder, ProgramError> {
     let named = |name: &OsStr| {
         let (script, interpreter) = (script.to_path_buf(), name.to_owned());
-        |source| NotFound::Interpreter { script, interpreter, source: Box::new(source) }
+        |source| ProgramError::Interpreter { script, interpreter, source: Box::new(source) }
     };
     let (path, behind_env) = match interpreter {
-        Interpreter::Path(path) => (path, None),
-        Interpreter::Env(env, name) => (env, Some(name)),
+        ScriptInterpreter::Path(path) => (path, None),
+        ScriptInterpreter::Env(env, name) => (env, Some(name)),
     };
     let start = host.search.workdir.join(path);
     let found = resolve(host, &start, depth + 1, asked).map_err(named(path.as_os_str()))?;
@@ -252,71 +262,75 @@ fn add_interpreter(
     let reached =
         files::real(&start).map_err(|source| missing_or(&start, source)).map_err(named(path.as_os_str()))?;
     let real = files::real(&found.path).map_or_else(|_| found.path.clone(), |step| step.at);
-    if reached.at != real || !reached.through.iter().all(|link| covered(host, &program.needs, link)) {
-        return Err(NotFound::StandIn { script: script.to_path_buf(), interpreter: start, real: found.path });
+    if reached.at != real || !reached.through.iter().all(|link| is_covered(host, &program.needs, link)) {
+        return Err(ProgramError::StandIn {
+            script: script.to_path_buf(),
+            interpreter: start,
+            real: found.path,
+        });
     }
     let Some(name) = behind_env else {
         program.path_dirs.extend(found.path_dirs);
-        return Ok(Beside::Welcome);
+        return Ok(OwnFolder::Welcome);
     };
     // `env` looks on the PATH inside, which has the program's own folder before the caller's.
     let beside = program.path.with_file_name(name);
-    let has_one = covered(host, &program.needs, &beside) && beside.is_file() && files::executable(&beside);
+    let has_one = is_covered(host, &program.needs, &beside) && beside.is_file() && files::executable(&beside);
     let start = match lookup::file(host, name) {
-        Err(NotFound::NotOnPath { .. }) if has_one && !host.in_skill(&beside) => beside,
+        Err(ProgramError::NotOnPath { .. }) if has_one && !host.in_skill(&beside) => beside,
         other => other.map_err(named(name))?,
     };
-    let by = if name.as_encoded_bytes().contains(&b'/') { asked } else { Asked::ByName };
+    let by = if name.as_encoded_bytes().contains(&b'/') { asked } else { ProgramUser::ByName };
     let found = resolve(host, &start, depth + 1, by).map_err(named(name))?;
     program.needs.extend(found.needs);
     program.executed.extend(found.executed);
     let shadows = has_one && found.path_dirs.is_empty();
     program.path_dirs.extend(found.path_dirs);
-    Ok(if shadows { Beside::Shadows } else { Beside::Welcome })
+    Ok(if shadows { OwnFolder::Shadows } else { OwnFolder::Welcome })
 }
 
-fn missing_or(path: &Path, source: std::io::Error) -> NotFound {
+fn missing_or(path: &Path, source: std::io::Error) -> ProgramError {
     let path = path.to_path_buf();
     match source.raw_os_error() {
-        Some(libc::ELOOP) => NotFound::TooDeep { path, limit: files::MAX_LINKS },
-        Some(libc::ENOENT | libc::ENOTDIR) => NotFound::Missing { path, near: None },
-        _ => NotFound::Io { path, source },
+        Some(libc::ELOOP) => ProgramError::TooDeep { path, limit: files::MAX_LINKS },
+        Some(libc::ENOENT | libc::ENOTDIR) => ProgramError::Missing { path, near: None },
+        _ => ProgramError::Io { path, source },
     }
 }
 
 /// Places from which nothing is started, wherever the rest of the way leads.
-fn check_place(path: &Path) -> Result<(), NotFound> {
+fn check_place(path: &Path) -> Result<(), ProgramError> {
     if path.starts_with("/snap") || path.starts_with("/var/lib/snapd") {
-        return Err(NotFound::Snap(path.to_path_buf()));
+        return Err(ProgramError::Snap(path.to_path_buf()));
     }
     let why = match path {
         _ if is_made_up(path) => "it is made up by the kernel, and another one inside; name the file itself",
         _ if passes_secrets(path) => "secrets are kept there; move the program elsewhere",
         _ => return Ok(()),
     };
-    Err(NotFound::Place { path: path.to_path_buf(), why })
+    Err(ProgramError::Place { path: path.to_path_buf(), why })
 }
 
-fn check_file(file: &Path) -> Result<(), NotFound> {
+fn check_file(file: &Path) -> Result<(), ProgramError> {
     let path = file.to_path_buf();
     let kind = match file.symlink_metadata() {
         Ok(metadata) => metadata.file_type(),
         Err(source) => return Err(missing_or(file, source)),
     };
     match kind {
-        kind if kind.is_dir() => Err(NotFound::Directory(path)),
-        kind if kind.is_fifo() || kind.is_socket() || !kind.is_file() => Err(NotFound::NotAFile(path)),
-        _ if !files::executable(file) => Err(NotFound::NotExecutable { path }),
+        kind if kind.is_dir() => Err(ProgramError::Directory(path)),
+        kind if kind.is_fifo() || kind.is_socket() || !kind.is_file() => Err(ProgramError::NotAFile(path)),
+        _ if !files::executable(file) => Err(ProgramError::NotExecutable { path }),
         _ => Ok(()),
     }
 }
 
 /// Sorted, without what is there anyway and without what lies in another.
-fn fold(host: &Host<'_>, mut needs: Vec<Need>) -> Vec<Need> {
+fn fold_needs(host: &SearchHost<'_>, mut needs: Vec<ProgramNeed>) -> Vec<ProgramNeed> {
     needs.sort_by(|one, other| one.path.cmp(&other.path));
-    let mut folded: Vec<Need> = Vec::new();
+    let mut folded: Vec<ProgramNeed> = Vec::new();
     for need in needs {
-        if !covered(host, &folded, &need.path) {
+        if !is_covered(host, &folded, &need.path) {
             folded.push(need);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Search;
+use super::ProgramSearch;
 use super::files;
 
 /// The folders of a system that are there inside, besides `/lib*`.
@@ -61,21 +61,21 @@ const OF_A_HOME: [&str; 16] = [
 
 /// The host as a search sees it, with real paths.
 #[derive(Clone, Copy)]
-pub(super) struct Host<'a> {
-    pub(super) search: &'a Search<'a>,
+pub(super) struct SearchHost<'a> {
+    pub(super) search: &'a ProgramSearch<'a>,
     home: &'a [PathBuf],
     /// The folder that the skill's author filled; nothing in it is believed.
     skill: Option<&'a Path>,
 }
 
-/// The owned half of [`Host`].
-pub(super) struct Places {
+/// The owned half of [`SearchHost`].
+pub(super) struct SearchFolders {
     home: Vec<PathBuf>,
     skill: Option<PathBuf>,
 }
 
-impl Places {
-    pub(super) fn of(search: &Search<'_>) -> Self {
+impl SearchFolders {
+    pub(super) fn of(search: &ProgramSearch<'_>) -> Self {
         let mut home: Vec<PathBuf> = search.home.iter().map(|home| home.to_path_buf()).collect();
         home.extend(search.home.and_then(|home| home.canonicalize().ok()));
         let places = Self { home, skill: None };
@@ -89,12 +89,12 @@ impl Places {
         Self { skill, ..places }
     }
 
-    pub(super) fn host<'a>(&'a self, search: &'a Search<'a>) -> Host<'a> {
-        Host { search, home: &self.home, skill: self.skill.as_deref() }
+    pub(super) fn host<'a>(&'a self, search: &'a ProgramSearch<'a>) -> SearchHost<'a> {
+        SearchHost { search, home: &self.home, skill: self.skill.as_deref() }
     }
 }
 
-impl Host<'_> {
+impl SearchHost<'_> {
     pub(super) fn home(&self) -> Option<&Path> {
         self.home.last().map(PathBuf::as_path)
     }

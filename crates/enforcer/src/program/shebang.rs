@@ -9,20 +9,20 @@ pub(super) const LONGEST: usize = 256;
 
 /// What a script is to be run by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Interpreter {
+pub(super) enum ScriptInterpreter {
     /// By the program at this path.
     Path(PathBuf),
     /// By the program that `env` (first) finds by this name on the PATH.
     Env(PathBuf, OsString),
 }
 
-/// Reads the first bytes of a file: `None` where it is no script, or why it cannot be run.
-pub(super) fn read(head: &[u8]) -> Option<Result<Interpreter, &'static str>> {
+/// Reads the first bytes of a file: `None` where it is not a script, or why it cannot be run.
+pub(super) fn read(head: &[u8]) -> Option<Result<ScriptInterpreter, &'static str>> {
     let line = head.get(..LONGEST.min(head.len()))?.strip_prefix(b"#!")?;
-    Some(interpreter(line))
+    Some(parse_interpreter(line))
 }
 
-fn interpreter(line: &[u8]) -> Result<Interpreter, &'static str> {
+fn parse_interpreter(line: &[u8]) -> Result<ScriptInterpreter, &'static str> {
     let end = line.iter().position(|byte| *byte == b'\n');
     let text = trim(line.get(..end.unwrap_or(line.len())).unwrap_or_default());
     if text.ends_with(b"\r") {
@@ -43,13 +43,13 @@ fn interpreter(line: &[u8]) -> Result<Interpreter, &'static str> {
     }
     let path = PathBuf::from(OsStr::from_bytes(path));
     if path.file_name() != Some(OsStr::new("env")) {
-        return Ok(Interpreter::Path(path));
+        return Ok(ScriptInterpreter::Path(path));
     }
     if end.is_none() && line.len() + 2 >= LONGEST {
         return Err("has a first line longer than the 256 bytes that the kernel reads; shorten it");
     }
     let name = behind_env(trim(argument))?;
-    Ok(name.map_or(Interpreter::Path(path.clone()), |name| Interpreter::Env(path, name)))
+    Ok(name.map_or(ScriptInterpreter::Path(path.clone()), |name| ScriptInterpreter::Env(path, name)))
 }
 
 /// The program that `env` runs, where its arguments name one. The kernel hands all of them over as one.
@@ -122,12 +122,12 @@ mod tests {
 
     use super::*;
 
-    fn by_path(path: &str) -> Interpreter {
-        Interpreter::Path(path.into())
+    fn by_path(path: &str) -> ScriptInterpreter {
+        ScriptInterpreter::Path(path.into())
     }
 
-    fn by_env(name: &str) -> Interpreter {
-        Interpreter::Env("/usr/bin/env".into(), name.into())
+    fn by_env(name: &str) -> ScriptInterpreter {
+        ScriptInterpreter::Env("/usr/bin/env".into(), name.into())
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
             script.extend(&bytes);
             let answer = read(&script);
             prop_assert!(answer.is_some());
-            if let Some(Ok(Interpreter::Path(path) | Interpreter::Env(path, _))) = answer {
+            if let Some(Ok(ScriptInterpreter::Path(path) | ScriptInterpreter::Env(path, _))) = answer {
                 prop_assert!(path.as_os_str().len() < LONGEST);
                 prop_assert!(!path.as_os_str().is_empty());
                 prop_assert!(!path.as_os_str().as_bytes().ends_with(b"\r") || path.as_os_str().len() < bytes.len());
@@ -203,7 +203,7 @@ mod tests {
         fn plain_interpreters_come_back(path in "/[a-z/.]{1,60}", blanks in "[ \t]{0,5}", argument in "( -[a-z]{1,8})?") {
             prop_assume!(!path.ends_with("/env"));
             let text = format!("#!{blanks}{path}{argument}\nbody");
-            prop_assert_eq!(read(text.as_bytes()), Some(Ok(Interpreter::Path(path.into()))));
+            prop_assert_eq!(read(text.as_bytes()), Some(Ok(ScriptInterpreter::Path(path.into()))));
         }
     }
 }

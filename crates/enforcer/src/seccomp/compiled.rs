@@ -2,26 +2,26 @@
 //!
 //! A test makes them again and compares; others run them against the tables, call by call, as they run those made on the spot.
 
-use super::{Profile, Refusal};
+use super::{Profile, RefusalMode};
 
 /// The filter for this architecture, where it is here.
-pub(super) fn filter(profile: Profile, refusal: Refusal) -> Option<&'static [u8]> {
+pub(super) fn filter(profile: Profile, refusal: RefusalMode) -> Option<&'static [u8]> {
     if !cfg!(target_arch = "x86_64") {
         return None;
     }
     Some(match (profile, refusal) {
-        (Profile::Default, Refusal::Errno) => include_bytes!("compiled/x86_64/default-errno.bpf"),
+        (Profile::Default, RefusalMode::Errno) => include_bytes!("compiled/x86_64/default-errno.bpf"),
         // Both ask about the same calls; only the answers differ.
-        (Profile::Default | Profile::Permissive, Refusal::Notify) => {
+        (Profile::Default | Profile::Permissive, RefusalMode::Notify) => {
             include_bytes!("compiled/x86_64/default-notify.bpf")
         }
-        (Profile::Default | Profile::Permissive, Refusal::Observe) => {
+        (Profile::Default | Profile::Permissive, RefusalMode::Observe) => {
             include_bytes!("compiled/x86_64/default-observe.bpf")
         }
-        (Profile::Strict, Refusal::Observe) => include_bytes!("compiled/x86_64/strict-observe.bpf"),
-        (Profile::Strict, Refusal::Errno) => include_bytes!("compiled/x86_64/strict-errno.bpf"),
-        (Profile::Strict, Refusal::Notify) => include_bytes!("compiled/x86_64/strict-notify.bpf"),
-        (Profile::Permissive, Refusal::Errno) => include_bytes!("compiled/x86_64/permissive-errno.bpf"),
+        (Profile::Strict, RefusalMode::Observe) => include_bytes!("compiled/x86_64/strict-observe.bpf"),
+        (Profile::Strict, RefusalMode::Errno) => include_bytes!("compiled/x86_64/strict-errno.bpf"),
+        (Profile::Strict, RefusalMode::Notify) => include_bytes!("compiled/x86_64/strict-notify.bpf"),
+        (Profile::Permissive, RefusalMode::Errno) => include_bytes!("compiled/x86_64/permissive-errno.bpf"),
     })
 }
 
@@ -41,12 +41,14 @@ mod tests {
         let generate = std::env::var_os("SKILLSANDBOX_GENERATE").is_some();
         let made_by = fs::read_to_string(folder.join("libseccomp-version")).unwrap_or_default();
         for profile in Profile::ALL {
-            for (refusal, suffix) in
-                [(Refusal::Errno, "errno"), (Refusal::Notify, "notify"), (Refusal::Observe, "observe")]
-            {
+            for (refusal, suffix) in [
+                (RefusalMode::Errno, "errno"),
+                (RefusalMode::Notify, "notify"),
+                (RefusalMode::Observe, "observe"),
+            ] {
                 let name = format!("{profile}-{suffix}.bpf");
                 let made = build(profile, refusal).unwrap();
-                let is_shared = profile == Profile::Permissive && refusal != Refusal::Errno;
+                let is_shared = profile == Profile::Permissive && refusal != RefusalMode::Errno;
                 if generate && !is_shared {
                     fs::write(folder.join(&name), &made).unwrap();
                 } else if generate {

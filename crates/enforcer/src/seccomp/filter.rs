@@ -8,8 +8,8 @@ use libseccomp::{ScmpAction, ScmpArgCompare, ScmpCompareOp, ScmpFilterContext, S
 use nix::errno::Errno;
 
 use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED};
-use super::table::{Answer, Call, Group, Rule};
-use super::{Profile, Refusal};
+use super::table::{ArgumentRule, CallGroup, DenialAnswer, ListedCall};
+use super::{Profile, RefusalMode};
 
 /// What a call is told that no table mentions.
 pub(super) const UNLISTED: Errno = Errno::EPERM;
@@ -61,7 +61,7 @@ pub enum CompileError {
 }
 
 /// The number that a call has here.
-pub(super) fn number(call: &Call) -> Result<i32, CompileError> {
+pub(super) fn call_number(call: &ListedCall) -> Result<i32, CompileError> {
     if let Some(number) = call.number {
         return Ok(number);
     }
@@ -70,11 +70,11 @@ pub(super) fn number(call: &Call) -> Result<i32, CompileError> {
 }
 
 /// Makes the filter of a profile.
-pub(super) fn build(profile: Profile, refusal: Refusal) -> Result<Vec<u8>, CompileError> {
+pub(super) fn build(profile: Profile, refusal: RefusalMode) -> Result<Vec<u8>, CompileError> {
     let refused = |errno: Errno| match (refusal, profile) {
-        (Refusal::Notify | Refusal::Observe, _) => ScmpAction::Notify,
-        (Refusal::Errno, Profile::Permissive) => ScmpAction::Log,
-        (Refusal::Errno, _) => ScmpAction::Errno(errno as i32),
+        (RefusalMode::Notify | RefusalMode::Observe, _) => ScmpAction::Notify,
+        (RefusalMode::Errno, Profile::Permissive) => ScmpAction::Log,
+        (RefusalMode::Errno, _) => ScmpAction::Errno(errno as i32),
     };
     let otherwise = refused(UNLISTED);
 
@@ -85,15 +85,16 @@ pub(super) fn build(profile: Profile, refusal: Refusal) -> Result<Vec<u8>, Compi
     filter.set_ctl_optimize(BINARY_TREE).map_err(step("sort calls into a tree"))?;
 
     // What is observed and not listed is asked about, as all that is not listed is.
-    let listed = |group: &&Group| group.within.has(profile) && !(group.observed && refusal != Refusal::Errno);
-    let observed = |call: &Call| refusal == Refusal::Observe && OBSERVED.contains(&call.name);
+    let listed =
+        |group: &&CallGroup| group.within.has(profile) && !(group.observed && refusal != RefusalMode::Errno);
+    let observed = |call: &ListedCall| refusal == RefusalMode::Observe && OBSERVED.contains(&call.name);
     let allowed =
         GROUPS.iter().filter(listed).flat_map(|group| group.calls.here()).filter(|call| !observed(call));
     let denied = DENIED.iter().flat_map(|denial| {
         let action = match denial.answer {
-            Answer::Refuse(errno) => refused(errno),
-            Answer::OnlyWall(_) if refusal != Refusal::Errno => ScmpAction::Notify,
-            Answer::OnlyWall(errno) | Answer::Always(errno) => ScmpAction::Errno(errno as i32),
+            DenialAnswer::Refuse(errno) => refused(errno),
+            DenialAnswer::OnlyLayer(_) if refusal != RefusalMode::Errno => ScmpAction::Notify,
+            DenialAnswer::OnlyLayer(errno) | DenialAnswer::Always(errno) => ScmpAction::Errno(errno as i32),
         };
         denial.calls.here().map(move |call| (action, call))
     });
@@ -108,11 +109,11 @@ pub(super) fn build(profile: Profile, refusal: Refusal) -> Result<Vec<u8>, Compi
         let call = "a number of the future";
         filter.add_rule_exact(missing, number).map_err(|source| CompileError::Rule { call, source })?;
     }
-    exported(&filter)
+    export_filter(&filter)
 }
 
-fn add(filter: &mut ScmpFilterContext, action: ScmpAction, call: &Call) -> Result<(), CompileError> {
-    let number = ScmpSyscall::from(number(call)?);
+fn add(filter: &mut ScmpFilterContext, action: ScmpAction, call: &ListedCall) -> Result<(), CompileError> {
+    let number = ScmpSyscall::from(call_number(call)?);
     let failed = |source| CompileError::Rule { call: call.name, source };
     if call.rules.is_empty() {
         filter.add_rule_exact(action, number).map_err(failed)?;
@@ -123,8 +124,8 @@ fn add(filter: &mut ScmpFilterContext, action: ScmpAction, call: &Call) -> Resul
     Ok(())
 }
 
-fn comparisons(rule: Rule) -> Vec<ScmpArgCompare> {
-    let compare = |test: &super::table::Test| {
+fn comparisons(rule: ArgumentRule) -> Vec<ScmpArgCompare> {
+    let compare = |test: &super::table::ArgumentTest| {
         let masked = ScmpCompareOp::MaskedEqual(u64::from(test.mask));
         ScmpArgCompare::new(u32::from(test.argument), masked, u64::from(test.value))
     };
@@ -132,7 +133,7 @@ fn comparisons(rule: Rule) -> Vec<ScmpArgCompare> {
 }
 
 /// libseccomp 2.5 writes to a file only; this one is in memory and has no name.
-fn exported(filter: &ScmpFilterContext) -> Result<Vec<u8>, CompileError> {
+fn export_filter(filter: &ScmpFilterContext) -> Result<Vec<u8>, CompileError> {
     let memory =
         rustix::fs::memfd_create("seccomp", rustix::fs::MemfdFlags::CLOEXEC).map_err(io::Error::from)?;
     let mut memory = File::from(memory);

@@ -6,14 +6,15 @@ use std::sync::OnceLock;
 use nix::errno::Errno;
 
 use super::Profile;
-use super::filter::{CompileError, UNLISTED, number};
+use super::filter::{CompileError, UNLISTED, call_number};
 use super::groups::{DENIED, FUTURE, GROUPS};
-use super::table::{Answer, Denial, Group, Rule, Within};
+use super::table::{ArgumentRule, CallGroup, DenialAnswer, DeniedGroup, ProfileScope};
 
 /// What a profile does with one call.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Judgement {
+pub enum SyscallVerdict {
     /// It is allowed.
     Allowed,
     /// It is allowed, and a supervisor is asked first, so that it knows.
@@ -38,23 +39,27 @@ pub enum Judgement {
 
 /// What the tables say about one number.
 #[derive(Default)]
-struct Entry {
-    groups: Vec<(&'static Group, &'static [Rule])>,
-    denials: Vec<(&'static Denial, &'static [Rule])>,
+struct CallEntry {
+    groups: Vec<(&'static CallGroup, &'static [ArgumentRule])>,
+    denials: Vec<(&'static DeniedGroup, &'static [ArgumentRule])>,
 }
 
-pub(super) fn judge(profile: Profile, number: i32, arguments: [u64; 6]) -> Result<Judgement, CompileError> {
-    let holds = |rules: &[Rule]| rules.is_empty() || rules.iter().any(|rule| rule.holds(arguments));
+pub(super) fn judge(
+    profile: Profile,
+    number: i32,
+    arguments: [u64; 6],
+) -> Result<SyscallVerdict, CompileError> {
+    let holds = |rules: &[ArgumentRule]| rules.is_empty() || rules.iter().any(|rule| rule.holds(arguments));
     let entry = index()?.get(&number);
     let groups = entry.map_or(&[][..], |entry| &entry.groups);
     let denials = entry.map_or(&[][..], |entry| &entry.denials);
 
     if let Some((group, _)) = groups.iter().find(|(group, rules)| group.within.has(profile) && holds(rules)) {
-        return Ok(if group.observed { Judgement::Observed } else { Judgement::Allowed });
+        return Ok(if group.observed { SyscallVerdict::Observed } else { SyscallVerdict::Allowed });
     }
     let denial = denials.iter().find(|(_, rules)| holds(rules)).map(|(denial, _)| *denial);
     let otherwise = if FUTURE.contains(&number) { Errno::ENOSYS } else { UNLISTED };
-    let answer = denial.map_or(Answer::Refuse(otherwise), |denial| denial.answer);
+    let answer = denial.map_or(DenialAnswer::Refuse(otherwise), |denial| denial.answer);
     // Of the groups that have the call, the one this profile has says most about it.
     let group = groups.iter().find(|(group, _)| group.within.has(profile)).or(groups.first());
     let (group, reason) = match (denial, group) {
@@ -63,33 +68,33 @@ pub(super) fn judge(profile: Profile, number: i32, arguments: [u64; 6]) -> Resul
         (None, None) => ("unknown", "no call has this number, or only in a kernel newer than the tables"),
     };
     Ok(match (profile, answer) {
-        (Profile::Permissive, Answer::Refuse(_)) => Judgement::Reported { group, reason },
-        _ => Judgement::Refused { errno: answer.errno() as i32, group, reason },
+        (Profile::Permissive, DenialAnswer::Refuse(_)) => SyscallVerdict::Reported { group, reason },
+        _ => SyscallVerdict::Refused { errno: answer.errno() as i32, group, reason },
     })
 }
 
 /// Why a call of a group is not allowed: the profile lacks the group, or the arguments are not those of its reason.
-fn why_not(profile: Profile, group: &Group) -> &'static str {
+fn why_not(profile: Profile, group: &CallGroup) -> &'static str {
     match group.within {
-        Within::NotStrict(reason) if profile == Profile::Strict => reason,
+        ProfileScope::NotStrict(reason) if profile == Profile::Strict => reason,
         _ => group.reason,
     }
 }
 
-fn index() -> Result<&'static HashMap<i32, Entry>, CompileError> {
-    static INDEX: OnceLock<HashMap<i32, Entry>> = OnceLock::new();
+fn index() -> Result<&'static HashMap<i32, CallEntry>, CompileError> {
+    static INDEX: OnceLock<HashMap<i32, CallEntry>> = OnceLock::new();
     if let Some(index) = INDEX.get() {
         return Ok(index);
     }
-    let mut index: HashMap<i32, Entry> = HashMap::new();
+    let mut index: HashMap<i32, CallEntry> = HashMap::new();
     for group in GROUPS {
         for call in group.calls.here() {
-            index.entry(number(&call)?).or_default().groups.push((group, call.rules));
+            index.entry(call_number(&call)?).or_default().groups.push((group, call.rules));
         }
     }
     for denial in DENIED {
         for call in denial.calls.here() {
-            index.entry(number(&call)?).or_default().denials.push((denial, call.rules));
+            index.entry(call_number(&call)?).or_default().denials.push((denial, call.rules));
         }
     }
     Ok(INDEX.get_or_init(|| index))

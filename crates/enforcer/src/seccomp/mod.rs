@@ -21,22 +21,23 @@ use std::sync::OnceLock;
 use serde::Serialize;
 
 pub use filter::CompileError;
-pub use judge::Judgement;
+pub use judge::SyscallVerdict;
 
 /// Which system calls the skill may make.
 ///
 /// Programs for another architecture or for the x32 interface are killed in every profile: their calls have other numbers, so
 /// that a filter for the one says nothing about the other.
+///
+/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Profile {
     /// What ordinary programs need; nothing that leads out of the sandbox or deep into the kernel.
     #[default]
     Default,
-    /// Like `default`, without sockets, without new processes, and with signals to nobody but itself.
+    /// Like `default`, without sockets, without new processes, and with signals only to itself.
     Strict,
-    /// Refuses nothing but what could not be watched and what no other wall keeps from it, the user's keys; what `default`
+    /// Refuses nothing but what could not be watched and what no other layer protects, the user's keys; what `default`
     /// would refuse is reported.
     Permissive,
 }
@@ -67,7 +68,7 @@ impl Profile {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn filter(self) -> Result<Vec<u8>, CompileError> {
-        compile(self, Refusal::Errno).map(|program| program.0.into_owned())
+        compile(self, RefusalMode::Errno).map(|program| program.0.into_owned())
     }
 
     /// The same filter for a program that has a supervisor: what is refused or reported goes to the listener that
@@ -75,22 +76,22 @@ impl Profile {
     ///
     /// `strict` lets the listener be sent over a socket at descriptor 3, and refuses `sendmsg` on any other.
     pub fn notifying_filter(self) -> Result<Vec<u8>, CompileError> {
-        compile(self, Refusal::Notify).map(|program| program.0.into_owned())
+        compile(self, RefusalMode::Notify).map(|program| program.0.into_owned())
     }
 
     /// What this profile does with a call, by its number here and its six arguments.
     ///
     /// ```
-    /// use skillsandbox_enforcer::{Judgement, Profile};
+    /// use skillsandbox_enforcer::{SyscallVerdict, Profile};
     ///
     /// # #[cfg(target_arch = "x86_64")] {
     /// const PTRACE: i32 = 101;
     /// let judgement = Profile::Default.judge(PTRACE, [0; 6])?;
-    /// assert!(matches!(judgement, Judgement::Refused { group: "other processes", .. }));
+    /// assert!(matches!(judgement, SyscallVerdict::Refused { group: "other processes", .. }));
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn judge(self, number: i32, arguments: [u64; 6]) -> Result<Judgement, CompileError> {
+    pub fn judge(self, number: i32, arguments: [u64; 6]) -> Result<SyscallVerdict, CompileError> {
         judge::judge(self, number, arguments)
     }
 }
@@ -124,7 +125,7 @@ impl FromStr for Profile {
 
 /// What happens to a call that the profile refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum RefusalMode {
     /// The kernel answers it with an error number.
     Errno,
     /// It goes to the listener of the filter.
@@ -135,9 +136,9 @@ pub(crate) enum Refusal {
 
 /// A filter as the kernel takes it: the bytes of an array of `struct sock_filter`.
 #[derive(Debug, Clone)]
-pub(crate) struct Program(Cow<'static, [u8]>);
+pub(crate) struct FilterProgram(Cow<'static, [u8]>);
 
-impl Program {
+impl FilterProgram {
     // The seccomp layer installs these; until it does, tests are what reads them.
     #[cfg_attr(not(test), allow(dead_code))]
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -147,10 +148,10 @@ impl Program {
 
 /// The filter of a profile: the one that comes with the crate where there is one for this architecture, since libseccomp takes
 /// 5 to 9 ms to make one; otherwise made once for each profile and refusal, and kept.
-pub(crate) fn compile(profile: Profile, refusal: Refusal) -> Result<Program, CompileError> {
-    static MADE: [[OnceLock<Program>; 3]; 3] = [const { [const { OnceLock::new() }; 3] }; 3];
+pub(crate) fn compile(profile: Profile, refusal: RefusalMode) -> Result<FilterProgram, CompileError> {
+    static MADE: [[OnceLock<FilterProgram>; 3]; 3] = [const { [const { OnceLock::new() }; 3] }; 3];
     if let Some(bytes) = compiled::filter(profile, refusal) {
-        return Ok(Program(Cow::Borrowed(bytes)));
+        return Ok(FilterProgram(Cow::Borrowed(bytes)));
     }
     let [default, strict, permissive] = &MADE;
     let [errno, notify, observe] = match profile {
@@ -159,19 +160,19 @@ pub(crate) fn compile(profile: Profile, refusal: Refusal) -> Result<Program, Com
         Profile::Permissive => permissive,
     };
     let place = match refusal {
-        Refusal::Errno => errno,
-        Refusal::Notify => notify,
-        Refusal::Observe => observe,
+        RefusalMode::Errno => errno,
+        RefusalMode::Notify => notify,
+        RefusalMode::Observe => observe,
     };
     if let Some(program) = place.get() {
         return Ok(program.clone());
     }
     // Two threads may both make it; it is the same program.
-    let program = Program(Cow::Owned(filter::build(profile, refusal)?));
+    let program = FilterProgram(Cow::Owned(filter::build(profile, refusal)?));
     Ok(place.get_or_init(|| program).clone())
 }
 
-/// What a call is called here, or its number.
-pub(crate) fn name(number: i32) -> String {
+/// The name of a call on this architecture, or its number.
+pub(crate) fn call_name(number: i32) -> String {
     libseccomp::ScmpSyscall::from(number).get_name().unwrap_or_else(|_| number.to_string())
 }

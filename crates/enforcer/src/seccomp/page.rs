@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::groups::{DENIED, FUTURE, GROUPS};
-use super::table::{Answer, Call, Calls, Rule, Test, Within};
+use super::table::{ArgumentRule, ArgumentTest, CallList, DenialAnswer, ListedCall, ProfileScope};
 
 const BEGINNING: &str = "\
 # System calls: what each profile allows
@@ -15,7 +15,7 @@ Made by `cargo xtask generate` from the tables in `crates/enforcer/src/seccomp/g
 `permissions.syscalls.profile` in a manifest names one of three profiles:
 
 - **default** allows what ordinary programs need, and nothing that leads out of the sandbox or deep into the kernel.
-- **strict** is default without sockets, without new processes (threads are allowed), and with signals to nobody but itself.
+- **strict** is default without sockets, without new processes (threads are allowed), and with signals only to itself.
 - **permissive** refuses nothing but `clone3` and what could not be watched: what default would refuse passes, and is reported.
 
 A profile is an allow-list. A call that is neither here nor below, or not with these arguments, fails with `EPERM`. With an
@@ -39,9 +39,9 @@ fn page() -> String {
     out.push_str("\n## Allowed\n");
     for group in GROUPS {
         let within = match group.within {
-            Within::Every => "default, strict, permissive".to_owned(),
-            Within::NotStrict(reason) => format!("default, permissive. Not strict: {reason}"),
-            Within::OnlyStrict => "strict only".to_owned(),
+            ProfileScope::Every => "default, strict, permissive".to_owned(),
+            ProfileScope::NotStrict(reason) => format!("default, permissive. Not strict: {reason}"),
+            ProfileScope::OnlyStrict => "strict only".to_owned(),
         };
         let observed = if group.observed {
             "\n\nObserved: the supervisor is told before the call is carried out."
@@ -55,9 +55,11 @@ fn page() -> String {
     out.push_str("\n## Refused in default and strict, reported in permissive\n");
     for denial in DENIED {
         let answer = match denial.answer {
-            Answer::Refuse(errno) => format!("`{errno:?}`"),
-            Answer::OnlyWall(errno) => format!("`{errno:?}`, in permissive too"),
-            Answer::Always(errno) => format!("`{errno:?}`, in permissive too, and by the filter itself"),
+            DenialAnswer::Refuse(errno) => format!("`{errno:?}`"),
+            DenialAnswer::OnlyLayer(errno) => format!("`{errno:?}`, in permissive too"),
+            DenialAnswer::Always(errno) => {
+                format!("`{errno:?}`, in permissive too, and by the filter itself")
+            }
         };
         let _ = write!(
             out,
@@ -78,7 +80,7 @@ fn page() -> String {
     out
 }
 
-fn calls(out: &mut String, calls: &Calls) {
+fn calls(out: &mut String, calls: &CallList) {
     let plain = |only_x86_64: bool| {
         let those = calls.all().filter(move |call| call.only_x86_64 == only_x86_64 && call.rules.is_empty());
         those.map(|call| format!("`{}`", call.name)).collect::<Vec<_>>().join(" ")
@@ -98,11 +100,11 @@ fn calls(out: &mut String, calls: &Calls) {
     }
 }
 
-fn checked(call: &Call) -> String {
+fn checked(call: &ListedCall) -> String {
     let place = if call.only_x86_64 { " (x86-64)" } else { "" };
     // A list of commands or options is one of values of one argument.
     let values = call.rules.iter().map(|rule| match rule.tests {
-        [Test { argument, mask: u32::MAX, value }] => {
+        [ArgumentTest { argument, mask: u32::MAX, value }] => {
             Some((*argument, format!("{} ({})", rule.says, number(*value))))
         }
         _ => None,
@@ -116,8 +118,8 @@ fn checked(call: &Call) -> String {
     format!("`{}`{place}: {}", call.name, texts.join("; "))
 }
 
-fn condition(rule: Rule) -> String {
-    let one = |test: &Test| match (test.argument, test.mask, test.value) {
+fn condition(rule: ArgumentRule) -> String {
+    let one = |test: &ArgumentTest| match (test.argument, test.mask, test.value) {
         (argument, u32::MAX, value) => format!("argument {argument} is {}", number(value)),
         (argument, mask, 0) => format!("argument {argument} has none of {mask:#x}"),
         (argument, mask, value) if mask == value => format!("argument {argument} has {mask:#x}"),

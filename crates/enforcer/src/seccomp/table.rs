@@ -6,18 +6,18 @@ use super::Profile;
 
 /// What programs need, and why they may have it.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct CallGroup {
     pub(super) name: &'static str,
     pub(super) reason: &'static str,
-    pub(super) within: Within,
+    pub(super) within: ProfileScope,
     /// Where there is a supervisor, it is asked first: not for leave, but so that it knows.
     pub(super) observed: bool,
-    pub(super) calls: Calls,
+    pub(super) calls: CallList,
 }
 
 /// Which profiles a group belongs to. What `default` has, `permissive` has without a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Within {
+pub(super) enum ProfileScope {
     Every,
     /// Not in `strict`, for this reason.
     NotStrict(&'static str),
@@ -27,76 +27,76 @@ pub(super) enum Within {
 
 /// What no profile allows, why, and what the caller is told.
 #[derive(Debug)]
-pub(super) struct Denial {
+pub(super) struct DeniedGroup {
     pub(super) name: &'static str,
     pub(super) reason: &'static str,
-    pub(super) answer: Answer,
-    pub(super) calls: Calls,
+    pub(super) answer: DenialAnswer,
+    pub(super) calls: CallList,
 }
 
 /// What the caller of a refused call is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum DenialAnswer {
     /// By the filter, or by the supervisor where refused calls go to one; `permissive` lets the call pass and reports it.
     Refuse(Errno),
-    /// The same, and `permissive` refuses it too: no other wall stands where this one does.
-    OnlyWall(Errno),
+    /// The same, and `permissive` refuses it too: no other layer protects this.
+    OnlyLayer(Errno),
     /// By the filter in every profile, because the call makes sense only with this answer.
     Always(Errno),
 }
 
-impl Answer {
+impl DenialAnswer {
     pub(super) fn errno(self) -> Errno {
         match self {
-            Self::Refuse(errno) | Self::OnlyWall(errno) | Self::Always(errno) => errno,
+            Self::Refuse(errno) | Self::OnlyLayer(errno) | Self::Always(errno) => errno,
         }
     }
 }
 
 /// Calls of a group: plain names separated by spaces, and calls of which there is more to say.
 #[derive(Debug)]
-pub(super) struct Calls {
+pub(super) struct CallList {
     /// On every architecture.
     pub(super) both: &'static str,
     /// Only on x86-64: what newer architectures have only in its later form (`open`, but not `openat`).
     pub(super) x86_64: &'static str,
-    pub(super) more: &'static [Call],
+    pub(super) more: &'static [ListedCall],
 }
 
-impl Calls {
+impl CallList {
     /// Every call of every architecture.
-    pub(super) fn all(&self) -> impl Iterator<Item = Call> + use<> {
-        let both = self.both.split_whitespace().map(|name| Call::both(name, &[]));
-        let x86_64 = self.x86_64.split_whitespace().map(|name| Call::x86_64(name, &[]));
+    pub(super) fn all(&self) -> impl Iterator<Item = ListedCall> + use<> {
+        let both = self.both.split_whitespace().map(|name| ListedCall::both(name, &[]));
+        let x86_64 = self.x86_64.split_whitespace().map(|name| ListedCall::x86_64(name, &[]));
         both.chain(x86_64).chain(self.more.iter().copied())
     }
 
     /// Those that exist where this program runs.
-    pub(super) fn here(&self) -> impl Iterator<Item = Call> + use<> {
+    pub(super) fn here(&self) -> impl Iterator<Item = ListedCall> + use<> {
         self.all().filter(|call| !call.only_x86_64 || cfg!(target_arch = "x86_64"))
     }
 }
 
 /// A system call; with rules, only as one of them says.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Call {
+pub(super) struct ListedCall {
     pub(super) name: &'static str,
     /// For calls that libseccomp 2.5 does not know by name. From 424 on, numbers are the same on every architecture.
     pub(super) number: Option<i32>,
     pub(super) only_x86_64: bool,
-    pub(super) rules: &'static [Rule],
+    pub(super) rules: &'static [ArgumentRule],
 }
 
-impl Call {
-    pub(super) const fn both(name: &'static str, rules: &'static [Rule]) -> Self {
+impl ListedCall {
+    pub(super) const fn both(name: &'static str, rules: &'static [ArgumentRule]) -> Self {
         Self { name, number: None, only_x86_64: false, rules }
     }
 
-    pub(super) const fn x86_64(name: &'static str, rules: &'static [Rule]) -> Self {
+    pub(super) const fn x86_64(name: &'static str, rules: &'static [ArgumentRule]) -> Self {
         Self { name, number: None, only_x86_64: true, rules }
     }
 
-    pub(super) const fn newer(number: i32, name: &'static str, rules: &'static [Rule]) -> Self {
+    pub(super) const fn newer(number: i32, name: &'static str, rules: &'static [ArgumentRule]) -> Self {
         Self { name, number: Some(number), only_x86_64: false, rules }
     }
 
@@ -107,13 +107,13 @@ impl Call {
 
 /// One way in which a call's arguments may be: every test holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rule {
+pub(super) struct ArgumentRule {
     pub(super) says: &'static str,
-    pub(super) tests: &'static [Test],
+    pub(super) tests: &'static [ArgumentTest],
 }
 
-impl Rule {
-    pub(super) const fn new(says: &'static str, tests: &'static [Test]) -> Self {
+impl ArgumentRule {
+    pub(super) const fn new(says: &'static str, tests: &'static [ArgumentTest]) -> Self {
         Self { says, tests }
     }
 
@@ -128,13 +128,13 @@ impl Rule {
 /// before it looks at it, so a comparison of all 64 is one that a caller gets round with a bit above them (CVE-2019-10063).
 /// That mistake cannot be written down in this type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Test {
+pub(super) struct ArgumentTest {
     pub(super) argument: u8,
     pub(super) mask: u32,
     pub(super) value: u32,
 }
 
-impl Test {
+impl ArgumentTest {
     fn holds(self, arguments: [u64; 6]) -> bool {
         arguments
             .get(usize::from(self.argument))
@@ -143,26 +143,26 @@ impl Test {
 }
 
 /// The argument, as the kernel reads it, is `value`.
-pub(super) const fn is(argument: u8, value: u32) -> Test {
-    Test { argument, mask: u32::MAX, value }
+pub(super) const fn is(argument: u8, value: u32) -> ArgumentTest {
+    ArgumentTest { argument, mask: u32::MAX, value }
 }
 
 /// None of these bits is set.
-pub(super) const fn without(argument: u8, bits: u32) -> Test {
-    Test { argument, mask: bits, value: 0 }
+pub(super) const fn without(argument: u8, bits: u32) -> ArgumentTest {
+    ArgumentTest { argument, mask: bits, value: 0 }
 }
 
 /// All of these bits are set.
-pub(super) const fn with(argument: u8, bits: u32) -> Test {
-    Test { argument, mask: bits, value: bits }
+pub(super) const fn with(argument: u8, bits: u32) -> ArgumentTest {
+    ArgumentTest { argument, mask: bits, value: bits }
 }
 
 /// These bits of the argument are `value`.
-pub(super) const fn bits(argument: u8, mask: u32, value: u32) -> Test {
-    Test { argument, mask, value }
+pub(super) const fn bits(argument: u8, mask: u32, value: u32) -> ArgumentTest {
+    ArgumentTest { argument, mask, value }
 }
 
-impl Within {
+impl ProfileScope {
     pub(super) fn has(self, profile: Profile) -> bool {
         match self {
             Self::Every => true,

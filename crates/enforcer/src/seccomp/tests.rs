@@ -7,15 +7,15 @@ use std::sync::OnceLock;
 
 use libseccomp::{ScmpArch, ScmpSyscall};
 
-use self::machine::{Action, run};
+use self::machine::{MachineAction, run};
 use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED};
-use super::table::{Answer, Call, Calls, Rule, Test, Within};
-use super::{Judgement, Profile, Refusal, compile, filter};
+use super::table::{ArgumentRule, ArgumentTest, CallList, DenialAnswer, ListedCall, ProfileScope};
+use super::{Profile, RefusalMode, SyscallVerdict, compile, filter};
 
 /// Where the names of calls come from that libseccomp knows: enough for every number there is, and for many that may come.
 const NUMBERS: std::ops::Range<i32> = 0..700;
 
-fn every_table() -> impl Iterator<Item = (&'static str, &'static Calls)> {
+fn every_table() -> impl Iterator<Item = (&'static str, &'static CallList)> {
     let groups = GROUPS.iter().map(|group| (group.name, &group.calls));
     groups.chain(DENIED.iter().map(|denial| (denial.name, &denial.calls)))
 }
@@ -72,9 +72,9 @@ fn numbers_are_given_only_where_every_architecture_has_the_same() {
 fn no_call_is_listed_twice() {
     for profile in [Profile::Default, Profile::Strict] {
         let mut plain = HashSet::new();
-        let mut checked: BTreeMap<&str, Vec<&[Test]>> = BTreeMap::new();
+        let mut checked: BTreeMap<&str, Vec<&[ArgumentTest]>> = BTreeMap::new();
         let groups = GROUPS.iter().filter(|group| group.within.has(profile)).map(|group| &group.calls);
-        for call in groups.chain(DENIED.iter().map(|denial| &denial.calls)).flat_map(Calls::all) {
+        for call in groups.chain(DENIED.iter().map(|denial| &denial.calls)).flat_map(CallList::all) {
             if call.rules.is_empty() {
                 assert!(plain.insert(call.name), "{profile}: {} twice", call.name);
             }
@@ -103,7 +103,7 @@ fn what_is_allowed_is_not_also_denied() {
     }
 }
 
-fn disjoint(one: Rule, other: Rule) -> bool {
+fn disjoint(one: ArgumentRule, other: ArgumentRule) -> bool {
     one.tests.iter().any(|a| {
         other.tests.iter().any(|b| {
             let both = a.mask & b.mask;
@@ -162,7 +162,7 @@ fn reasons_are_sentences_and_names_are_unique() {
     assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
     let reasons = GROUPS.iter().map(|group| group.reason).chain(DENIED.iter().map(|denial| denial.reason));
     let lacking = GROUPS.iter().filter_map(|group| match group.within {
-        Within::NotStrict(reason) => Some(reason),
+        ProfileScope::NotStrict(reason) => Some(reason),
         _ => None,
     });
     for reason in reasons.chain(lacking) {
@@ -172,14 +172,14 @@ fn reasons_are_sentences_and_names_are_unique() {
 
 #[test]
 fn a_name_that_nobody_knows_is_an_error_that_names_it() {
-    let error = filter::number(&Call::both("frobnicate", &[])).unwrap_err().to_string();
+    let error = filter::call_number(&ListedCall::both("frobnicate", &[])).unwrap_err().to_string();
     assert!(error.contains("frobnicate"), "{error}");
 }
 
 #[test]
 fn a_program_is_made_once_and_fits_into_the_kernel() {
     for profile in Profile::ALL {
-        for refusal in [Refusal::Errno, Refusal::Notify, Refusal::Observe] {
+        for refusal in [RefusalMode::Errno, RefusalMode::Notify, RefusalMode::Observe] {
             let program = compile(profile, refusal).unwrap();
             assert_eq!(program.bytes(), compile(profile, refusal).unwrap().bytes());
             assert_eq!(
@@ -197,10 +197,10 @@ fn a_program_is_made_once_and_fits_into_the_kernel() {
 /// The programs, run by a machine for them, against the tables: at the edges of every rule, and at random.
 #[test]
 fn programs_do_what_the_tables_say() {
-    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    let mut dice = FilterDice(0x2545_f491_4f6c_dd1d);
     let rules = rules_by_number();
     for profile in Profile::ALL {
-        for refusal in [Refusal::Errno, Refusal::Notify, Refusal::Observe] {
+        for refusal in [RefusalMode::Errno, RefusalMode::Notify, RefusalMode::Observe] {
             let program = compile(profile, refusal).unwrap();
             let check = |number: i32, arguments: [u64; 6]| {
                 let action = run(program.bytes(), machine::NATIVE, number, arguments);
@@ -239,11 +239,11 @@ fn programs_do_what_the_tables_say() {
 /// There is a short cut for what is observed; it leads to the same place.
 #[test]
 fn the_short_cut_to_observed_calls_is_right() {
-    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    let mut dice = FilterDice(0x2545_f491_4f6c_dd1d);
     let rules = rules_by_number();
     for profile in Profile::ALL {
         let check = |number: i32, arguments: [u64; 6]| {
-            let observed = profile.judge(number, arguments).unwrap() == Judgement::Observed;
+            let observed = profile.judge(number, arguments).unwrap() == SyscallVerdict::Observed;
             assert_eq!(profile.observes(number, arguments), observed, "{profile}: {number} {arguments:x?}");
         };
         for number in -1..600 {
@@ -261,45 +261,52 @@ fn the_short_cut_to_observed_calls_is_right() {
 fn other_architectures_and_x32_are_killed() {
     let x32 = 0x4000_0000;
     for profile in Profile::ALL {
-        for refusal in [Refusal::Errno, Refusal::Notify, Refusal::Observe] {
+        for refusal in [RefusalMode::Errno, RefusalMode::Notify, RefusalMode::Observe] {
             let program = compile(profile, refusal).unwrap();
             for architecture in machine::FOREIGN {
                 for number in [0, 1, 20, 102, 117, 400] {
-                    assert_eq!(run(program.bytes(), *architecture, number, [0; 6]), Action::KillProcess);
+                    assert_eq!(
+                        run(program.bytes(), *architecture, number, [0; 6]),
+                        MachineAction::KillProcess
+                    );
                 }
             }
             if cfg!(target_arch = "x86_64") {
                 for number in 0..600 {
                     let action = run(program.bytes(), machine::NATIVE, x32 | number, [0; 6]);
-                    assert_eq!(action, Action::KillProcess, "{number}");
+                    assert_eq!(action, MachineAction::KillProcess, "{number}");
                 }
             }
         }
     }
 }
 
-fn expected(profile: Profile, refusal: Refusal, number: i32, arguments: [u64; 6]) -> Action {
+fn expected(profile: Profile, refusal: RefusalMode, number: i32, arguments: [u64; 6]) -> MachineAction {
     // Beyond x32 there is only -1, which is how a debugger skips a call: it gets the answer of what is not listed.
     if cfg!(target_arch = "x86_64") && number < -1 {
-        return Action::KillProcess;
+        return MachineAction::KillProcess;
     }
     match (profile.judge(number, arguments).unwrap(), refusal) {
-        (Judgement::Allowed, Refusal::Observe) if observed().contains(&number) => Action::Notify,
-        (Judgement::Allowed, _) | (Judgement::Observed, Refusal::Errno) => Action::Allow,
-        (Judgement::Refused { errno, .. }, _) if always_answered().contains(&number) => Action::Errno(errno),
-        (_, Refusal::Notify | Refusal::Observe) => Action::Notify,
-        (Judgement::Reported { .. }, Refusal::Errno) => Action::Log,
-        (Judgement::Refused { errno, .. }, Refusal::Errno) => Action::Errno(errno),
+        (SyscallVerdict::Allowed, RefusalMode::Observe) if observed().contains(&number) => {
+            MachineAction::Notify
+        }
+        (SyscallVerdict::Allowed, _) | (SyscallVerdict::Observed, RefusalMode::Errno) => MachineAction::Allow,
+        (SyscallVerdict::Refused { errno, .. }, _) if always_answered().contains(&number) => {
+            MachineAction::Errno(errno)
+        }
+        (_, RefusalMode::Notify | RefusalMode::Observe) => MachineAction::Notify,
+        (SyscallVerdict::Reported { .. }, RefusalMode::Errno) => MachineAction::Log,
+        (SyscallVerdict::Refused { errno, .. }, RefusalMode::Errno) => MachineAction::Errno(errno),
     }
 }
 
 /// The numbers of calls that are observed.
 fn observed() -> &'static HashSet<i32> {
     static NUMBERS: OnceLock<HashSet<i32>> = OnceLock::new();
-    let is_observed = |call: &Call| OBSERVED.contains(&call.name);
+    let is_observed = |call: &ListedCall| OBSERVED.contains(&call.name);
     NUMBERS.get_or_init(|| {
         let calls = every_table().flat_map(|(_, calls)| calls.here()).filter(is_observed);
-        calls.map(|call| filter::number(&call).unwrap()).collect()
+        calls.map(|call| filter::call_number(&call).unwrap()).collect()
     })
 }
 
@@ -307,23 +314,26 @@ fn observed() -> &'static HashSet<i32> {
 fn always_answered() -> &'static HashSet<i32> {
     static NUMBERS: OnceLock<HashSet<i32>> = OnceLock::new();
     NUMBERS.get_or_init(|| {
-        let always = DENIED.iter().filter(|denial| matches!(denial.answer, Answer::Always(_)));
-        always.flat_map(|denial| denial.calls.here()).map(|call| filter::number(&call).unwrap()).collect()
+        let always = DENIED.iter().filter(|denial| matches!(denial.answer, DenialAnswer::Always(_)));
+        always
+            .flat_map(|denial| denial.calls.here())
+            .map(|call| filter::call_number(&call).unwrap())
+            .collect()
     })
 }
 
-fn rules_by_number() -> BTreeMap<i32, Vec<Rule>> {
-    let mut rules: BTreeMap<i32, Vec<Rule>> = BTreeMap::new();
+fn rules_by_number() -> BTreeMap<i32, Vec<ArgumentRule>> {
+    let mut rules: BTreeMap<i32, Vec<ArgumentRule>> = BTreeMap::new();
     for call in every_table().flat_map(|(_, calls)| calls.here()) {
         if !call.rules.is_empty() {
-            rules.entry(filter::number(&call).unwrap()).or_default().extend(call.rules);
+            rules.entry(filter::call_number(&call).unwrap()).or_default().extend(call.rules);
         }
     }
     rules
 }
 
 /// Arguments for which a rule holds, whatever is in the bits it does not look at, and all that differ from them by one bit.
-fn edges(rule: Rule, dice: &mut Dice) -> Vec<[u64; 6]> {
+fn edges(rule: ArgumentRule, dice: &mut FilterDice) -> Vec<[u64; 6]> {
     let mut found = Vec::new();
     for others in [0, u64::MAX, dice.next()] {
         let mut arguments = dice.arguments();
@@ -341,9 +351,9 @@ fn edges(rule: Rule, dice: &mut Dice) -> Vec<[u64; 6]> {
 }
 
 /// Marsaglia's xorshift: the same numbers in every run.
-struct Dice(u64);
+struct FilterDice(u64);
 
-impl Dice {
+impl FilterDice {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -8,34 +8,34 @@ mod namespaces;
 mod process;
 mod rules;
 
-use super::child::Tried;
-use crate::layer::Layer;
-use crate::step::Step;
+use super::child::TrialOutcome;
+use crate::child::step::SetupStep;
+use crate::layers::Layer;
 
 pub(super) use process::NOTHING;
 pub(super) use rules::{landlock_version, observe};
 
 /// One thing to try.
-pub(super) struct Trial {
+pub(super) struct HostTrial {
     /// A short name; kernel calls by theirs.
     pub(super) name: &'static str,
     /// What it is for, to go after "cannot".
     pub(super) what: &'static str,
     /// The step of a run that needs it.
-    pub(super) step: Step,
+    pub(super) step: SetupStep,
     /// Checks without which this one means nothing.
     pub(super) after: &'static [&'static str],
-    pub(super) run: fn() -> Tried,
+    pub(super) run: fn() -> TrialOutcome,
 }
 
-impl Trial {
+impl HostTrial {
     pub(super) fn layer(&self) -> Layer {
         self.step.layer()
     }
 }
 
 /// Every check, in an order in which none comes before what it is after.
-pub(super) fn all() -> impl Iterator<Item = &'static Trial> {
+pub(super) fn all() -> impl Iterator<Item = &'static HostTrial> {
     [namespaces::TRIALS, mounts::TRIALS, process::TRIALS, rules::TRIALS].into_iter().flatten()
 }
 

@@ -4,9 +4,9 @@ use landlock::{ABI, Access as _, AccessFs, BitFlags, Scope};
 use serde::Serialize;
 
 use super::checks;
-use super::child::{Tried, Trouble};
-use super::host::{Container, Host, KernelKind};
-use crate::cgroup::{Group, Mechanism, Wanted};
+use super::child::{TrialFailure, TrialOutcome};
+use super::host::{Container, HostProfile, KernelKind};
+use crate::cgroup::{ControlGroup, GroupLimits, LimitMechanism};
 use crate::cures::{self, Cure};
 use crate::layers::landlock::NEWEST;
 use crate::sys::Errno;
@@ -14,7 +14,7 @@ use crate::sys::Errno;
 /// What else is worth knowing of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Facts {
+pub struct HostFacts {
     /// The kernel's own name for itself.
     pub kernel: String,
     /// Whose kernel it is.
@@ -24,7 +24,7 @@ pub struct Facts {
     /// The newest version of Landlock that the kernel speaks.
     pub landlock: Option<i32>,
     /// What holds the limits on a whole run.
-    pub limiting: Limiting,
+    pub limiting: LimitFacts,
     /// Whether this program runs as root.
     pub is_root: bool,
     /// The container it runs in.
@@ -34,15 +34,15 @@ pub struct Facts {
     /// How many filters of system calls it is under already.
     pub seccomp_filters: u32,
     /// Whether what a run tries can be observed.
-    pub observation: Observation,
+    pub observation: ObserveSupport,
 }
 
 /// What holds the limits on a whole run here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Limiting {
+pub struct LimitFacts {
     /// The mechanism.
-    pub mechanism: Mechanism,
+    pub mechanism: LimitMechanism,
     /// Why it is not a better one.
     pub why_not_better: Option<String>,
 }
@@ -50,8 +50,7 @@ pub struct Limiting {
 /// Whether what a run tries can be observed: by a listener to its filter, of which there can be one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state", content = "reason")]
-#[non_exhaustive]
-pub enum Observation {
+pub enum ObserveSupport {
     /// Yes.
     Possible,
     /// No: a sandbox around this one listens already.
@@ -60,14 +59,14 @@ pub enum Observation {
     Impossible(String),
 }
 
-impl Facts {
-    pub(super) fn gather(host: &Host) -> Self {
+impl HostFacts {
+    pub(super) fn gather(host: &HostProfile) -> Self {
         Self {
             kernel: host.kernel.clone(),
             kernel_kind: host.kind,
             architecture: host.architecture,
             landlock: checks::landlock_version(),
-            limiting: Limiting::look(),
+            limiting: LimitFacts::look(),
             is_root: host.is_root,
             container: host.container,
             is_own_sandbox: host.is_own_sandbox,
@@ -77,36 +76,42 @@ impl Facts {
     }
 }
 
-fn observation(tried: Tried) -> Observation {
+fn observation(tried: TrialOutcome) -> ObserveSupport {
     match tried {
-        Tried::Worked => Observation::Possible,
-        Tried::Trouble(Trouble::Here(Errno(libc::EBUSY))) => Observation::Nested,
-        Tried::Trouble(Trouble::Here(errno)) => {
-            Observation::Impossible(std::io::Error::from(errno).to_string())
+        TrialOutcome::Worked => ObserveSupport::Possible,
+        TrialOutcome::Trouble(TrialFailure::Here(Errno(libc::EBUSY))) => ObserveSupport::Nested,
+        TrialOutcome::Trouble(TrialFailure::Here(errno)) => {
+            ObserveSupport::Impossible(std::io::Error::from(errno).to_string())
         }
-        _ => Observation::Impossible("a filter could not be tried".to_owned()),
+        TrialOutcome::Trouble(TrialFailure::Step(_) | TrialFailure::Before | TrialFailure::NoEffect)
+        | TrialOutcome::NoChild(_)
+        | TrialOutcome::Killed(_)
+        | TrialOutcome::Silent(_)
+        | TrialOutcome::Stuck => ObserveSupport::Impossible("a filter could not be tried".to_owned()),
     }
 }
 
-impl Limiting {
+impl LimitFacts {
     /// Makes a group with every kind of limit, and removes it again.
     fn look() -> Self {
-        let wanted = Wanted { memory: Some(64 << 20), processes: Some(16), cpu_percent: Some(50) };
-        match Group::create(&wanted) {
+        let wanted = GroupLimits { memory: Some(64 << 20), processes: Some(16), cpu_percent: Some(50) };
+        match ControlGroup::create(&wanted) {
             Ok(group) => Self { mechanism: group.mechanism(), why_not_better: None },
-            Err(error) => Self { mechanism: Mechanism::Supervised, why_not_better: Some(error.to_string()) },
+            Err(error) => {
+                Self { mechanism: LimitMechanism::Supervised, why_not_better: Some(error.to_string()) }
+            }
         }
     }
 
     /// What is missing where no group holds the limits.
-    pub(super) fn missing(&self, host: &Host) -> (Vec<String>, Option<Cure>) {
-        if self.mechanism != Mechanism::Supervised {
+    pub(super) fn missing(&self, host: &HostProfile) -> (Vec<String>, Option<Cure>) {
+        if self.mechanism != LimitMechanism::Supervised {
             return (Vec::new(), None);
         }
         let why = self.why_not_better.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
         let missing =
             format!("no cgroup holds limits on memory, processes and CPU: the launching program does{why}");
-        (vec![missing], Some(cures::delegation(host)))
+        (vec![missing], Some(cures::delegation_cure(host)))
     }
 }
 
@@ -143,9 +148,9 @@ mod tests {
 
     #[test]
     fn a_listener_above_is_told_from_other_reasons() {
-        let refused = |errno| observation(Tried::Trouble(Trouble::Here(Errno(errno))));
-        assert_eq!(refused(libc::EBUSY), Observation::Nested);
-        assert!(matches!(refused(libc::EINVAL), Observation::Impossible(_)));
-        assert_eq!(observation(Tried::Worked), Observation::Possible);
+        let refused = |errno| observation(TrialOutcome::Trouble(TrialFailure::Here(Errno(errno))));
+        assert_eq!(refused(libc::EBUSY), ObserveSupport::Nested);
+        assert!(matches!(refused(libc::EINVAL), ObserveSupport::Impossible(_)));
+        assert_eq!(observation(TrialOutcome::Worked), ObserveSupport::Possible);
     }
 }

@@ -16,7 +16,6 @@ const MOST: u64 = 256 << 10;
 /// What runs this program apart from other programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Container {
     /// Docker, or a runtime that leaves the same marks.
     Docker,
@@ -31,7 +30,6 @@ pub enum Container {
 /// Whose kernel this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum KernelKind {
     /// Linux.
     #[default]
@@ -47,7 +45,7 @@ pub enum KernelKind {
 /// What cures are chosen by.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, each with a cure of its own")]
-pub(crate) struct Host {
+pub(crate) struct HostProfile {
     pub(crate) kernel: String,
     pub(crate) kind: KernelKind,
     pub(crate) architecture: &'static str,
@@ -71,7 +69,7 @@ pub(crate) struct Host {
     pub(crate) no_user_namespaces: bool,
 }
 
-impl Host {
+impl HostProfile {
     pub(crate) fn look() -> Self {
         let program = std::env::current_exe().unwrap_or_default();
         let is_privileged =
@@ -171,9 +169,9 @@ mod tests {
 
     use super::*;
 
-    fn host(files: &[(&str, &str)]) -> Host {
+    fn host(files: &[(&str, &str)]) -> HostProfile {
         let files: BTreeMap<&str, &str> = files.iter().copied().collect();
-        Host::read(&|path| files.get(path).map(|text| (*text).to_owned()), false)
+        HostProfile::read(&|path| files.get(path).map(|text| (*text).to_owned()), false)
     }
 
     #[test]
@@ -240,7 +238,7 @@ mod tests {
             ("6.1.0-26", false),
             ("?", false),
         ] {
-            let host = Host { kernel: kernel.into(), ..Host::default() };
+            let host = HostProfile { kernel: kernel.into(), ..HostProfile::default() };
             assert_eq!(host.is_older_than(5, 12), older, "{kernel}");
         }
     }

@@ -7,55 +7,55 @@ pub(crate) fn cure(what: &str) -> Cure {
 }
 
 /// A host that has everything.
-pub(crate) fn full() -> Support {
+pub(crate) fn full() -> HostSupport {
     with(&[])
 }
 
 /// One that has everything but this.
-pub(crate) fn with(states: &[(Layer, State)]) -> Support {
+pub(crate) fn with(states: &[(Layer, LayerState)]) -> HostSupport {
     let state = |layer| {
         let given = states.iter().find(|(given, _)| *given == layer);
-        given.map_or(State::Available, |(_, state)| state.clone())
+        given.map_or(LayerState::Available, |(_, state)| state.clone())
     };
-    Support {
+    HostSupport {
         layers: Layer::ALL.into_iter().map(|layer| LayerSupport { layer, state: state(layer) }).collect(),
         checks: Vec::new(),
-        trial: Trial::NotTried,
-        facts: facts(7, Mechanism::CgroupV2),
+        trial: TrialRun::NotTried,
+        facts: facts(7, LimitMechanism::CgroupV2),
     }
 }
 
 /// One whose kernel has this version of Landlock.
-pub(crate) fn landlock(version: i32) -> Support {
-    derived(&facts(version, Mechanism::CgroupV2))
+pub(crate) fn landlock(version: i32) -> HostSupport {
+    derived(&facts(version, LimitMechanism::CgroupV2))
 }
 
 /// One without a group that may be written.
-pub(crate) fn supervised() -> Support {
-    derived(&facts(7, Mechanism::Supervised))
+pub(crate) fn supervised() -> HostSupport {
+    derived(&facts(7, LimitMechanism::Supervised))
 }
 
 /// As if every check had worked.
-fn derived(facts: &Facts) -> Support {
-    let state = |layer| state(layer, &[], facts, &Host::default());
-    Support {
+fn derived(facts: &HostFacts) -> HostSupport {
+    let state = |layer| layer_state(layer, &[], facts, &HostProfile::default());
+    HostSupport {
         layers: Layer::ALL.into_iter().map(|layer| LayerSupport { layer, state: state(layer) }).collect(),
         facts: facts.clone(),
         ..full()
     }
 }
 
-fn facts(landlock: i32, mechanism: Mechanism) -> Facts {
-    Facts {
+fn facts(landlock: i32, mechanism: LimitMechanism) -> HostFacts {
+    HostFacts {
         kernel: "6.1.0".into(),
         kernel_kind: KernelKind::Linux,
         architecture: "x86_64",
         landlock: Some(landlock),
-        limiting: Limiting { mechanism, why_not_better: None },
+        limiting: LimitFacts { mechanism, why_not_better: None },
         is_root: false,
         container: None,
         is_own_sandbox: false,
         seccomp_filters: 0,
-        observation: Observation::Possible,
+        observation: ObserveSupport::Possible,
     }
 }

@@ -6,22 +6,21 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::described;
+use super::describe_error;
 use crate::cures::{self, Cure};
 use crate::error::Error;
-use crate::layer::Layer;
-use crate::outcome::{Outcome, Status};
-use crate::plan::{Command, Input, Output, Plan};
+use crate::layers::Layer;
+use crate::plan::{Command, OutputMode, Plan, StdinMode};
+use crate::supervise::{CommandStatus, RunOutcome};
 
 /// Far more than a program that does nothing needs.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How a whole run went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "result")]
-#[non_exhaustive]
-pub enum Trial {
-    /// It started, with every wall, and ended well.
+pub enum TrialRun {
+    /// It started, with every layer, and ended well.
     Ran {
         /// What was run.
         program: String,
@@ -39,30 +38,32 @@ pub enum Trial {
     NotTried,
 }
 
-pub(super) fn run() -> Trial {
-    let Some(program) = program() else { return Trial::NotTried };
+pub(super) fn run() -> TrialRun {
+    let Some(program) = program() else { return TrialRun::NotTried };
     let shown = program.to_string_lossy().into_owned();
     match attempt(program) {
-        Ok(outcome) if outcome.success() => Trial::Ran { program: shown },
+        Ok(outcome) if outcome.success() => TrialRun::Ran { program: shown },
         Ok(outcome) => {
-            Trial::Refused { layer: None, reason: format!("{shown} {}", ended(&outcome)), cure: None }
+            TrialRun::Refused { layer: None, reason: format!("{shown} {}", ended(&outcome)), cure: None }
         }
         Err(error) => {
-            let (layer, reason) = described(&error);
+            let (layer, reason) = describe_error(&error);
             let cure = match error {
-                Error::Layer { cure: Some(cure), .. } => Some(cures::parsed(&cure)),
+                Error::Layer { cure: Some(cure), .. } => Some(cures::parse_cure(&cure)),
                 _ => None,
             };
-            Trial::Refused { layer, reason, cure }
+            TrialRun::Refused { layer, reason, cure }
         }
     }
 }
 
-fn attempt(program: OsString) -> Result<Outcome, Error> {
+fn attempt(program: OsString) -> Result<RunOutcome, Error> {
     // With every limit, so that what holds them is tried too.
-    let plan = Plan::builder().memory(256 << 20).processes(32).cpu_percent(100).timeout(PATIENCE).build()?;
-    let command =
-        Command::new(program).stdin(Input::Empty).stdout(Output::Discarded).stderr(Output::Discarded);
+    let plan = Plan::builder().memory(256 << 20).processes(32).cpu_percent(100).timeout(TIMEOUT).build()?;
+    let command = Command::new(program)
+        .stdin(StdinMode::Empty)
+        .stdout(OutputMode::Discarded)
+        .stderr(OutputMode::Discarded);
     plan.spawn(&command)?.wait()
 }
 
@@ -81,9 +82,9 @@ fn program() -> Option<OsString> {
     fixed.map(OsString::from).or_else(|| searched().map(Into::into))
 }
 
-fn ended(outcome: &Outcome) -> String {
+fn ended(outcome: &RunOutcome) -> String {
     match outcome.status {
-        Status::Exited(code) => format!("ended with {code}"),
-        Status::Signalled(signal) => format!("was ended by signal {signal}"),
+        CommandStatus::Exited(code) => format!("ended with {code}"),
+        CommandStatus::Signalled(signal) => format!("was ended by signal {signal}"),
     }
 }

@@ -12,7 +12,7 @@ const CLONE_CLEAR_SIGHAND: u64 = 1 << 32;
 
 /// A process that was made, seen from the one that made it.
 #[derive(Debug)]
-pub(crate) struct Child {
+pub(crate) struct ChildProcess {
     pub(crate) pid: i32,
     /// Refers to this process and to no other that may get its number later.
     pub(crate) pidfd: OwnedFd,
@@ -21,7 +21,7 @@ pub(crate) struct Child {
 /// Children that send no signal at their end are only waited for where that is asked for.
 pub(crate) const EVERY_KIND: WaitIdOptions = WaitIdOptions::from_bits_retain(libc::__WALL.cast_unsigned());
 
-impl Child {
+impl ChildProcess {
     /// Ends it, with its whole pid namespace where it is the init of one.
     pub(crate) fn kill(&self) {
         if rustix::process::pidfd_send_signal(&self.pidfd, Signal::KILL).is_ok() {
@@ -44,7 +44,7 @@ impl Child {
 ///
 /// The kernel is called directly: the handlers that `fork` of the C library runs may take locks. `main` must therefore keep
 /// to kernel calls (the functions of `sys` and of rustix), allocate nothing, take no lock and not panic.
-pub(crate) fn child(namespaces: i32, main: impl FnOnce() -> i32) -> Result<Child> {
+pub(crate) fn child(namespaces: i32, main: impl FnOnce() -> i32) -> Result<ChildProcess> {
     let mut pidfd: i32 = -1;
     // SAFETY: all fields of the structure may be zero.
     let mut args: libc::clone_args = unsafe { std::mem::zeroed() };
@@ -66,7 +66,7 @@ pub(crate) fn child(namespaces: i32, main: impl FnOnce() -> i32) -> Result<Child
     }
     // SAFETY: the kernel wrote a new descriptor there, which nobody else owns.
     let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-    Ok(Child { pid: i32::try_from(pid).unwrap_or(i32::MAX), pidfd })
+    Ok(ChildProcess { pid: i32::try_from(pid).unwrap_or(i32::MAX), pidfd })
 }
 
 /// A second process inside the sandbox, made by its init. Like [`child`], without a descriptor for it.

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd};
 use super::{Result, checked};
 
 /// Switches `lo` on, through any socket of the namespace.
-pub(crate) fn up(socket: BorrowedFd<'_>) -> Result<()> {
+pub(crate) fn switch_loopback_on(socket: BorrowedFd<'_>) -> Result<()> {
     // SAFETY: all fields of the structure may be zero.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (slot, byte) in request.ifr_name.iter_mut().zip(b"lo") {

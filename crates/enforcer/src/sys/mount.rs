@@ -12,7 +12,7 @@ pub(crate) const NOEXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
 
 /// How far an attribute reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum AttributeReach {
     /// This mount only.
     One,
     /// This mount and all that are mounted below it.
@@ -20,10 +20,10 @@ pub(crate) enum Reach {
 }
 
 /// Adds attributes to a mount and cuts it off from mounts that happen elsewhere.
-pub(crate) fn set_attributes(mount: BorrowedFd<'_>, attributes: u64, reach: Reach) -> Result<()> {
+pub(crate) fn set_attributes(mount: BorrowedFd<'_>, attributes: u64, reach: AttributeReach) -> Result<()> {
     let attr =
         libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: libc::MS_PRIVATE, userns_fd: 0 };
-    let recursive = if reach == Reach::Tree { libc::AT_RECURSIVE } else { 0 };
+    let recursive = if reach == AttributeReach::Tree { libc::AT_RECURSIVE } else { 0 };
     // SAFETY: the path is an empty string that ends with a zero byte; the structure has the size given and outlives the call.
     let result = unsafe {
         libc::syscall(

@@ -46,7 +46,7 @@ fn set_filter(program: &[u8], flags: libc::c_ulong) -> Result<libc::c_long> {
 
 /// A call that waits for an answer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct Notification {
     id: u64,
     /// The thread that made it, by its number where the listener is read.
     pub(crate) pid: u32,
@@ -56,11 +56,11 @@ pub(crate) struct Asked {
 
 /// What a waiting call is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum NotifyReply {
     /// It fails with this number.
     Fail(i32),
     /// The kernel carries it out.
-    GoOn,
+    Continue,
 }
 
 /// Answers are to wake the caller up where they are given. Not all kernels can.
@@ -70,17 +70,17 @@ pub(crate) fn wake_in_place(listener: BorrowedFd<'_>) {
 }
 
 /// The next call that waits. `ENOENT` means that its caller was killed in the meantime, and nothing else.
-pub(crate) fn receive(listener: BorrowedFd<'_>) -> Result<Asked> {
+pub(crate) fn receive(listener: BorrowedFd<'_>) -> Result<Notification> {
     // SAFETY: all fields may be zero, and the kernel insists that they are.
     let mut asked: libc::seccomp_notif = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel fills the structure, which has the size that is part of the request's number.
     let result = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut asked) };
     checked(result.into())?;
-    Ok(Asked { id: asked.id, pid: asked.pid, number: asked.data.nr, arguments: asked.data.args })
+    Ok(Notification { id: asked.id, pid: asked.pid, number: asked.data.nr, arguments: asked.data.args })
 }
 
 /// Whether a caller still waits: if it does, its number was its own all the time.
-pub(crate) fn is_waiting(listener: BorrowedFd<'_>, asked: Asked) -> bool {
+pub(crate) fn is_waiting(listener: BorrowedFd<'_>, asked: Notification) -> bool {
     // SAFETY: the kernel reads a number of the size that is part of the request's number.
     let result =
         unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const asked.id) };
@@ -96,13 +96,13 @@ pub(crate) fn receive_ends() -> bool {
 }
 
 /// Answers one: whether it still waited, and so was what was asked about all the time.
-pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Asked, answer: Answer) -> Result<bool> {
+pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Notification, answer: NotifyReply) -> Result<bool> {
     // SAFETY: all fields may be zero.
     let mut response: libc::seccomp_notif_resp = unsafe { std::mem::zeroed() };
     response.id = asked.id;
     match answer {
-        Answer::Fail(errno) => response.error = -errno,
-        Answer::GoOn => response.flags = CONTINUE,
+        NotifyReply::Fail(errno) => response.error = -errno,
+        NotifyReply::Continue => response.flags = CONTINUE,
     }
     // SAFETY: the kernel reads the structure, which has the size that is part of the request's number.
     let result =

@@ -15,8 +15,8 @@ const SET_SIZE: usize = 8;
 pub(crate) fn reset() {
     /// `struct sigaction` as the kernel has it: handler, flags, restorer, mask; all zero is the default.
     #[repr(C)]
-    struct Action([u64; 4]);
-    let default = Action([0; 4]);
+    struct SignalAction([u64; 4]);
+    let default = SignalAction([0; 4]);
     for signal in 1..=COUNT {
         // KILL and STOP answer EINVAL, which is as good.
         // SAFETY: the structure is at least as large as the kernel reads; nothing is written.
@@ -25,7 +25,7 @@ pub(crate) fn reset() {
                 libc::SYS_rt_sigaction,
                 signal,
                 &raw const default,
-                ptr::null_mut::<Action>(),
+                ptr::null_mut::<SignalAction>(),
                 SET_SIZE,
             );
         }
@@ -50,13 +50,13 @@ pub(crate) const fn bit(signal: i32) -> u64 {
 
 /// A signal that arrived, and whether a process outside the pid namespace sent it by `kill` or its like.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Arrived {
+pub(crate) struct ArrivedSignal {
     pub(crate) signal: i32,
     pub(crate) from_outside: bool,
 }
 
 /// Waits for one of the blocked signals of `mask`.
-pub(crate) fn wait(mask: u64) -> Result<Arrived> {
+pub(crate) fn wait(mask: u64) -> Result<ArrivedSignal> {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     loop {
         // SAFETY: the set has the size given; `info` is large enough; there is no time limit.
@@ -79,7 +79,7 @@ pub(crate) fn wait(mask: u64) -> Result<Arrived> {
                 // another code; and where there were too many signals to remember, the kernel says 0 for the sender and also
                 // for the user, a number that is nobody's in the sandbox.
                 let from_outside = info.si_code == libc::SI_USER && sender == 0 && user != 0;
-                return Ok(Arrived { signal: i32::try_from(signal).unwrap_or(0), from_outside });
+                return Ok(ArrivedSignal { signal: i32::try_from(signal).unwrap_or(0), from_outside });
             }
             Err(Errno(libc::EINTR)) => {}
             Err(errno) => return Err(errno),

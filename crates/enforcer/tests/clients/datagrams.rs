@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 use std::sync::mpsc;
 use std::thread;
 
-use skillsandbox_enforcer::egress::{Protocol, Reason, Rule, Transport, Verdict};
+use skillsandbox_enforcer::egress::{AttemptVerdict, NetworkRule, Protocol, RefusalReason, Transport};
 
 use crate::run::{NAME, Run, has};
 use crate::servers::DEADLINE;
@@ -34,7 +34,7 @@ fn go_there_and_back() {
         return;
     }
     let (at, told) = echo("127.0.0.1:0").unwrap();
-    let rule = Rule::domain(NAME).unwrap().ports([5000]).protocol(Protocol::Udp);
+    let rule = NetworkRule::domain(NAME).unwrap().ports([5000]).protocol(Protocol::Udp);
     let text = "import socket\nfor family in (socket.AF_INET, socket.AF_INET6):\n    \
                 to = socket.getaddrinfo('api.weather.test', 5000, family, socket.SOCK_DGRAM)[0][4]\n    \
                 s = socket.socket(family, socket.SOCK_DGRAM)\n    s.settimeout(60)\n    \
@@ -57,7 +57,7 @@ fn are_not_connections() {
     }
     let (at, told) = echo("127.0.0.1:0").unwrap();
     let grant = |protocol| {
-        let rule = Rule::domain(NAME).unwrap().ports([5000]).protocol(protocol);
+        let rule = NetworkRule::domain(NAME).unwrap().ports([5000]).protocol(protocol);
         Run::new().grant(rule).pin_to(NAME, 5000, at)
     };
     let send = "import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
@@ -65,21 +65,21 @@ fn are_not_connections() {
                 try:\n    s.recv(100)\nexcept ConnectionRefusedError:\n    print('refused')\n";
     let seen = grant(Protocol::Tcp).go("python3", &["-c", send]);
     seen.prints("refused\n");
-    seen.refused(NAME, 5000, &Reason::NotGranted);
+    seen.refused(NAME, 5000, &RefusalReason::NotGranted);
     let dial = "import socket\ntry:\n    socket.create_connection(('api.weather.test', 5000))\n\
                 except ConnectionRefusedError:\n    print('refused')\n";
     let seen = grant(Protocol::Udp).go("python3", &["-c", dial]);
     seen.prints("refused\n");
-    seen.refused(NAME, 5000, &Reason::NotGranted);
+    seen.refused(NAME, 5000, &RefusalReason::NotGranted);
     // Nobody: not the name on another port, not an address.
     let other = "import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\nfor to in (('198.51.100.1', 5000), \
                  ('api.weather.test', 5001)):\n    s.sendto(b'data', to)\nprint('sent')\n";
     let seen = grant(Protocol::Udp).go("python3", &["-c", other]);
     seen.prints("sent\n");
-    seen.refused(NAME, 5001, &Reason::NotGranted);
+    seen.refused(NAME, 5001, &RefusalReason::NotGranted);
     seen.refused_at("198.51.100.1:5000".parse().unwrap(), Transport::Udp);
     assert!(
-        seen.reached().all(|attempt| attempt.verdict == Verdict::Refused(Reason::NotGranted)),
+        seen.reached().all(|attempt| attempt.verdict == AttemptVerdict::Refused(RefusalReason::NotGranted)),
         "{}",
         seen.told()
     );

@@ -1,7 +1,7 @@
 //! How connections end, and many of them at once.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use skillsandbox_enforcer::egress::{End, Protocol, Rule};
+use skillsandbox_enforcer::egress::{AttemptEnd, NetworkRule, Protocol};
 
 use crate::run::{NAME, Run, has};
 use crate::servers::Server;
@@ -39,7 +39,7 @@ fn a_half_that_is_closed_leaves_the_other_open() {
         let server = Server::http();
         let seen = Run::new().served(NAME, 80, protocol, &server).go("python3", &["-c", text]);
         seen.prints("hello from api.weather.test\n");
-        assert_eq!(seen.allowed(NAME, 80).end, Some(End::Closed), "{}", seen.told());
+        assert_eq!(seen.allowed(NAME, 80).end, Some(AttemptEnd::Closed), "{}", seen.told());
     }
 }
 
@@ -71,12 +71,12 @@ fn a_destination_that_is_not_there() {
     }
     let gone = Server::gone();
     for protocol in [Protocol::Tcp, Protocol::Http] {
-        let rule = Rule::domain(NAME).unwrap().ports([80]).protocol(protocol);
+        let rule = NetworkRule::domain(NAME).unwrap().ports([80]).protocol(protocol);
         let seen =
             Run::new().grant(rule).pin_to(NAME, 80, gone).go("curl", &["-sS4", "http://api.weather.test/"]);
         seen.fails();
         let attempt = seen.allowed(NAME, 80);
-        let Some(End::NotConnected(error)) = &attempt.end else { panic!("{}", seen.told()) };
+        let Some(AttemptEnd::NotConnected(error)) = &attempt.end else { panic!("{}", seen.told()) };
         assert!(error.contains("refused"), "{error}");
         assert_eq!((attempt.sent, attempt.grant()), (0, None));
         assert!(attempt.to_string().contains("not connected: "), "{attempt}");

@@ -1,7 +1,7 @@
 //! What a rule for HTTP lets through, end to end: a sink outside says what came.
 
-use skillsandbox_enforcer::Status;
-use skillsandbox_enforcer::egress::{End, Protocol, Reason};
+use skillsandbox_enforcer::CommandStatus;
+use skillsandbox_enforcer::egress::{AttemptEnd, Protocol, RefusalReason};
 
 use crate::run::{NAME, Run, has};
 use crate::servers::Server;
@@ -12,18 +12,18 @@ fn run(server: &Server, protocol: Protocol, data: &str) -> Run {
     run.file("raw.py", include_str!("scripts/raw.py")).file("data", data)
 }
 
-fn other_host() -> Reason {
-    Reason::OtherHost("evil.test".to_owned())
+fn other_host() -> RefusalReason {
+    RefusalReason::OtherHost("evil.test".to_owned())
 }
 
 /// curl, inside as it is given and outside with everything led to the sink.
 #[track_caller]
-fn curl_is_refused(arguments: &[&str], reason: &Reason) {
+fn curl_is_refused(arguments: &[&str], reason: &RefusalReason) {
     let sink = Server::sink();
     let all = [&["-sSk", "--noproxy", "", "--max-time", "100"][..], arguments].concat();
     let seen = run(&sink, Protocol::Http, "").go("curl", &all);
     // A failure to receive, to send, or of a handshake.
-    assert!(matches!(seen.outcome.status, Status::Exited(56 | 55 | 35)), "{}", seen.told());
+    assert!(matches!(seen.outcome.status, CommandStatus::Exited(56 | 55 | 35)), "{}", seen.told());
     seen.refused(NAME, 80, reason);
     sink.saw_nothing();
 
@@ -40,7 +40,7 @@ fn requests_of_curl_for_another_host() {
     }
     let url = "http://api.weather.test/";
     curl_is_refused(&["-H", "Host: evil.test", url], &other_host());
-    curl_is_refused(&["-H", "Host: evil.test:80", url], &Reason::OtherHost("evil.test:80".into()));
+    curl_is_refused(&["-H", "Host: evil.test:80", url], &RefusalReason::OtherHost("evil.test:80".into()));
     curl_is_refused(
         &["--connect-to", "evil.test:80:api.weather.test:80", "http://evil.test/"],
         &other_host(),
@@ -49,11 +49,11 @@ fn requests_of_curl_for_another_host() {
     curl_is_refused(&["--request-target", "http://evil.test/", url], &other_host());
     curl_is_refused(
         &["-H", "Host: api.weather.test.evil.test", url],
-        &Reason::OtherHost("api.weather.test.evil.test".into()),
+        &RefusalReason::OtherHost("api.weather.test.evil.test".into()),
     );
     // By its address, which stands for the name: the host is the address then.
-    curl_is_refused(&["http://198.18.0.1/"], &Reason::OtherHost("198.18.0.1".into()));
-    curl_is_refused(&["-H", "Host:", url], &Reason::NoHost);
+    curl_is_refused(&["http://198.18.0.1/"], &RefusalReason::OtherHost("198.18.0.1".into()));
+    curl_is_refused(&["-H", "Host:", url], &RefusalReason::NoHost);
 }
 
 #[test]
@@ -62,10 +62,13 @@ fn other_protocols_of_curl() {
         return;
     }
     let url = "http://api.weather.test/";
-    curl_is_refused(&["--http2-prior-knowledge", url], &Reason::Http2);
-    curl_is_refused(&["--http2", url], &Reason::Http2);
-    curl_is_refused(&["-p", "-x", "http://api.weather.test:80", "http://evil.test/"], &Reason::NotHttp);
-    curl_is_refused(&["https://api.weather.test:80/"], &Reason::NotHttp);
+    curl_is_refused(&["--http2-prior-knowledge", url], &RefusalReason::Http2);
+    curl_is_refused(&["--http2", url], &RefusalReason::Http2);
+    curl_is_refused(
+        &["-p", "-x", "http://api.weather.test:80", "http://evil.test/"],
+        &RefusalReason::NotHttp,
+    );
+    curl_is_refused(&["https://api.weather.test:80/"], &RefusalReason::NotHttp);
 }
 
 /// Bytes, sent as they are: what the sandbox says, and that the sink got nothing; then the same without a sandbox.
@@ -76,20 +79,20 @@ fn requests_that_can_be_read_in_two_ways() {
     }
     let host = "Host: api.weather.test\r\n";
     let cases = [
-        ("GET / HTTP/1.1\r\n\r\n".to_owned(), Reason::NoHost),
-        (format!("GET / HTTP/1.1\r\n{host}Host: evil.test\r\n\r\n"), Reason::NoHost),
-        (format!("GET / HTTP/1.1\r\n{host} evil.test\r\n\r\n"), Reason::NotHttp),
-        ("GET / HTTP/1.1\nHost: api.weather.test\n\n".to_owned(), Reason::NotHttp),
+        ("GET / HTTP/1.1\r\n\r\n".to_owned(), RefusalReason::NoHost),
+        (format!("GET / HTTP/1.1\r\n{host}Host: evil.test\r\n\r\n"), RefusalReason::NoHost),
+        (format!("GET / HTTP/1.1\r\n{host} evil.test\r\n\r\n"), RefusalReason::NotHttp),
+        ("GET / HTTP/1.1\nHost: api.weather.test\n\n".to_owned(), RefusalReason::NotHttp),
         (format!("GET http://evil.test/ HTTP/1.1\r\n{host}\r\n"), other_host()),
-        (format!("GET evil.test HTTP/1.1\r\n{host}\r\n"), Reason::NotHttp),
+        (format!("GET evil.test HTTP/1.1\r\n{host}\r\n"), RefusalReason::NotHttp),
         (
             format!(
                 "POST / HTTP/1.1\r\n{host}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
             ),
-            Reason::NotHttp,
+            RefusalReason::NotHttp,
         ),
-        ("SSH-2.0-client\r\n\r\n".to_owned(), Reason::NotHttp),
-        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(), Reason::Http2),
+        ("SSH-2.0-client\r\n\r\n".to_owned(), RefusalReason::NotHttp),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(), RefusalReason::Http2),
     ];
     for (data, reason) in cases {
         let sink = Server::sink();
@@ -195,7 +198,7 @@ fn what_says_not_yet_whom_it_wants_reaches_nobody() {
         assert!(["closed\n", "reset\n"].contains(&seen.stdout().as_str()), "{}", seen.told());
         sink.saw_nothing();
         if data.is_empty() {
-            assert_eq!(seen.allowed(NAME, 80).end, Some(End::Closed), "{}", seen.told());
+            assert_eq!(seen.allowed(NAME, 80).end, Some(AttemptEnd::Closed), "{}", seen.told());
         }
     }
     let sink = Server::sink();
@@ -219,9 +222,9 @@ fn java_asks_for_http2_by_default() {
     let seen =
         run(&server, Protocol::Http, "").file("Main.java", text).go("java", &["-Xmx256m", "Main.java"]);
     seen.fails();
-    let attempt = seen.refused(NAME, 80, &Reason::Http2);
+    let attempt = seen.refused(NAME, 80, &RefusalReason::Http2);
     assert!(attempt.to_string().contains("HTTP/2 without TLS"), "{attempt}");
-    assert_eq!(Reason::Http2.advice(), "grant the name with `protocol: tcp`");
+    assert_eq!(RefusalReason::Http2.advice(), "grant the name with `protocol: tcp`");
     server.saw_nothing();
     let seen = run(&server, Protocol::Tcp, "").file("Main.java", text).go("java", &["-Xmx256m", "Main.java"]);
     seen.prints("hello from api.weather.test\n");

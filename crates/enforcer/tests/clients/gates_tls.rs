@@ -2,16 +2,16 @@
 
 use std::sync::OnceLock;
 
-use skillsandbox_enforcer::Status;
-use skillsandbox_enforcer::egress::{Protocol, Reason};
+use skillsandbox_enforcer::CommandStatus;
+use skillsandbox_enforcer::egress::{Protocol, RefusalReason};
 
 use crate::missing;
 use crate::run::{NAME, Run, has};
 use crate::servers::Server;
 use crate::tls::Tls;
 
-fn other_name() -> Reason {
-    Reason::OtherServerName("evil.test".to_owned())
+fn other_name() -> RefusalReason {
+    RefusalReason::OtherServerName("evil.test".to_owned())
 }
 
 /// A run in which the name means the server, with the beginnings of TLS for it and for another in files.
@@ -45,12 +45,12 @@ fn has_python_and<'a>(programs: impl IntoIterator<Item = &'a str>) -> bool {
 }
 
 #[track_caller]
-fn is_refused(program: &str, arguments: &[&str], reason: &Reason) {
+fn is_refused(program: &str, arguments: &[&str], reason: &RefusalReason) {
     let sink = Server::sink();
     let seen = run(&sink, Protocol::Https).go(program, arguments);
     if program == "curl" {
         // A failure to receive, to send, or of a handshake.
-        assert!(matches!(seen.outcome.status, Status::Exited(56 | 55 | 35)), "{}", seen.told());
+        assert!(matches!(seen.outcome.status, CommandStatus::Exited(56 | 55 | 35)), "{}", seen.told());
     }
     seen.refused(NAME, 443, reason);
     sink.saw_nothing();
@@ -73,14 +73,15 @@ fn curl_for_another_server() {
         return;
     }
     let common = ["-sSk", "--max-time", "100"];
-    let inside = |more: &[&str], reason: &Reason| is_refused("curl", &[&common, more].concat(), reason);
+    let inside =
+        |more: &[&str], reason: &RefusalReason| is_refused("curl", &[&common, more].concat(), reason);
     inside(&["--connect-to", "evil.test:443:api.weather.test:443", "https://evil.test/"], &other_name());
     inside(&["--resolve", "evil.test:443:198.18.0.1", "https://evil.test/"], &other_name());
     inside(&["--resolve", "evil.test:443:[fd53:6b69:6c6c::1]", "https://evil.test/"], &other_name());
     // To an address, no server name is sent.
-    inside(&["https://198.18.0.1/"], &Reason::NoServerName);
-    inside(&["http://api.weather.test:443/"], &Reason::NotTls);
-    inside(&["--http2-prior-knowledge", "http://api.weather.test:443/"], &Reason::NotTls);
+    inside(&["https://198.18.0.1/"], &RefusalReason::NoServerName);
+    inside(&["http://api.weather.test:443/"], &RefusalReason::NotTls);
+    inside(&["--http2-prior-knowledge", "http://api.weather.test:443/"], &RefusalReason::NotTls);
     for url in ["https://evil.test/", "http://evil.test:443/"] {
         comes_outside("curl", &[&common[..], &["--connect-to", "::127.0.0.1:PORT", url]].concat());
     }
@@ -94,12 +95,12 @@ fn tls_without_a_server_name() {
     let python = "import socket, ssl, sys\ncontext = ssl.create_default_context()\ncontext.check_hostname = False\n\
                   context.verify_mode = ssl.CERT_NONE\n\
                   context.wrap_socket(socket.create_connection((sys.argv[1], int(sys.argv[2]))))\n";
-    is_refused("python3", &["-c", python, NAME, "443"], &Reason::NoServerName);
+    is_refused("python3", &["-c", python, NAME, "443"], &RefusalReason::NoServerName);
     comes_outside("python3", &["-c", python, "127.0.0.1", "PORT"]);
     is_refused(
         "openssl",
         &["s_client", "-noservername", "-connect", "api.weather.test:443"],
-        &Reason::NoServerName,
+        &RefusalReason::NoServerName,
     );
     comes_outside("openssl", &["s_client", "-noservername", "-connect", "127.0.0.1:PORT"]);
     let other = ["s_client", "-servername", "evil.test", "-connect"];
@@ -113,13 +114,13 @@ fn beginnings_that_hide_a_name() {
     }
     for (file, reason) in [
         ("evil", other_name()),
-        ("ech", Reason::HiddenServerName),
-        ("esni", Reason::HiddenServerName),
-        ("second-name", Reason::BadHello),
-        ("second-name-first", Reason::BadHello),
-        ("short", Reason::BadHello),
-        ("nonsense", Reason::NotTls),
-        ("old", Reason::NotTls),
+        ("ech", RefusalReason::HiddenServerName),
+        ("esni", RefusalReason::HiddenServerName),
+        ("second-name", RefusalReason::BadHello),
+        ("second-name-first", RefusalReason::BadHello),
+        ("short", RefusalReason::BadHello),
+        ("nonsense", RefusalReason::NotTls),
+        ("old", RefusalReason::NotTls),
     ] {
         let sink = Server::sink();
         let seen = run(&sink, Protocol::Https).go("python3", &["raw.py", NAME, "443", file]);
@@ -223,7 +224,7 @@ fn tcp_takes_any_other_protocol() {
         let text = "import socket\ns = socket.create_connection(('api.weather.test', 25))\ns.sendall(b'HELO me\\r\\n\\r\\n')\n\
                     try:\n    print(s.recv(100))\nexcept ConnectionResetError:\n    print('reset')\n";
         let seen = grant(protocol).go("python3", &["-c", text]);
-        let reason = if protocol == Protocol::Http { Reason::NotHttp } else { Reason::NotTls };
+        let reason = if protocol == Protocol::Http { RefusalReason::NotHttp } else { RefusalReason::NotTls };
         seen.prints("reset\n").refused(NAME, 25, &reason);
     }
     assert_eq!(server.connections(), before);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use skillsandbox_enforcer::egress::{Protocol, Reason};
+use skillsandbox_enforcer::egress::{Protocol, RefusalReason};
 
 use crate::run::{NAME, Run, has};
 use crate::servers::Server;
@@ -72,10 +72,10 @@ fn does_not_clone_from_elsewhere() {
     grant().go("git", &["clone", "-q", &address]).fails();
     let seen = grant().go("git", &["clone", "-q", "http://api.weather.test:8080/repository.git"]);
     seen.fails();
-    seen.refused(NAME, 8080, &Reason::NotGranted);
+    seen.refused(NAME, 8080, &RefusalReason::NotGranted);
     let seen = grant().go("git", &["clone", "-q", "git://api.weather.test/repository.git"]);
     seen.fails();
-    seen.refused(NAME, 9418, &Reason::NotGranted);
+    seen.refused(NAME, 9418, &RefusalReason::NotGranted);
     server.saw_nothing();
 
     let run = Run::new();

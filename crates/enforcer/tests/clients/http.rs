@@ -175,7 +175,7 @@ fn python_requests() {
                 print(session.post('http://api.weather.test/', data={'a': 'b'}).text, end='')\n\
                 try:\n    session.get('http://webhook.test/')\nexcept requests.ConnectionError as e:\n    print('no webhook')\n";
     let seen = run(&server).go("python3", &["-c", text]);
-    if seen.outcome.status == skillsandbox_enforcer::Status::Exited(77) {
+    if seen.outcome.status == skillsandbox_enforcer::CommandStatus::Exited(77) {
         missing::skip(&["pip"]);
         return;
     }

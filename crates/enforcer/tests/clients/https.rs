@@ -55,7 +55,7 @@ fn curl_without_the_certificate_does_not_trust_the_server() {
     let Some(server) = server_for(["curl"]) else { return };
     let seen = run(&server).go("curl", &["-sS", "https://api.weather.test/"]);
     // "Peer certificate cannot be authenticated with known CA certificates."
-    assert_eq!(seen.outcome.status, skillsandbox_enforcer::Status::Exited(60), "{}", seen.told());
+    assert_eq!(seen.outcome.status, skillsandbox_enforcer::CommandStatus::Exited(60), "{}", seen.told());
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn python_requests() {
                 from pip._vendor import requests\n\
                 print(requests.get('https://api.weather.test/', verify='cert.pem').text, end='')\n";
     let seen = run(&server).go("python3", &["-c", text]);
-    if seen.outcome.status == skillsandbox_enforcer::Status::Exited(77) {
+    if seen.outcome.status == skillsandbox_enforcer::CommandStatus::Exited(77) {
         missing::skip(&["pip"]);
         return;
     }

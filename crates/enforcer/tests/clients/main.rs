@@ -14,6 +14,7 @@ mod run;
 mod servers;
 mod tls;
 
+mod behaviours;
 mod datagrams;
 mod endings;
 mod gates_http;
@@ -23,5 +24,4 @@ mod http;
 mod https;
 mod messages;
 mod resolvers;
-mod rows;
 mod sockets;

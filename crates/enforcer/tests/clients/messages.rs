@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use skillsandbox_enforcer::egress::{Action, Attempt, Protocol, Reason, Rule, Transport, Verdict};
-use skillsandbox_enforcer::{Command, Observed, Observer, Plan, Tried};
+use skillsandbox_enforcer::egress::{
+    Attempt, AttemptAction, AttemptVerdict, NetworkRule, Protocol, RefusalReason, Transport,
+};
+use skillsandbox_enforcer::{Command, ObservedAction, ObservedEvent, Observer, Plan};
 
 use crate::run::{NAME, Run, has};
 use crate::servers::{DEADLINE, Server};
@@ -24,7 +26,7 @@ fn a_refusal_names_the_host_and_what_would_grant_it() {
     assert_eq!(attempt.grant().as_deref(), Some("{ domain: webhook.test, ports: [443] }"));
 
     let seen = run().go("curl", &["-sS", "http://api.weather.test:8080/"]);
-    let attempt = seen.refused(NAME, 8080, &Reason::NotGranted);
+    let attempt = seen.refused(NAME, 8080, &RefusalReason::NotGranted);
     let told = attempt.to_string();
     assert!(told.contains("blocked: api.weather.test:8080 (not in permissions.network.egress)"), "{told}");
     assert_eq!(attempt.grant().as_deref(), Some("{ domain: api.weather.test, ports: [8080] }"));
@@ -72,13 +74,15 @@ fn a_name_that_means_this_machine_is_refused() {
     let server = Server::http();
     let port = server.address().port();
     // The one name that every host resolves to itself, without asking anybody.
-    let rule = Rule::domain("localhost").unwrap().ports([port]);
+    let rule = NetworkRule::domain("localhost").unwrap().ports([port]);
     let url = format!("http://198.18.0.1:{port}/");
     let seen = Run::new().grant(rule).go("curl", &["-sS", "-H", "Host: localhost", &url]);
     seen.fails();
     server.saw_nothing();
     let attempt = seen.reached().next().unwrap();
-    let Verdict::Refused(Reason::Special { kind, .. }) = &attempt.verdict else { panic!("{}", seen.told()) };
+    let AttemptVerdict::Refused(RefusalReason::Special { kind, .. }) = &attempt.verdict else {
+        panic!("{}", seen.told())
+    };
     assert_eq!(*kind, "a loopback address");
     assert!(attempt.grant().is_some_and(|grant| grant.starts_with("{ cidr: ")), "{}", seen.told());
 }
@@ -87,8 +91,8 @@ fn a_name_that_means_this_machine_is_refused() {
 struct Watching(Mutex<Vec<Attempt>>);
 
 impl Observer for Watching {
-    fn observed(&self, observed: &Observed) {
-        if let Tried::Network(attempt) = &observed.tried {
+    fn observed(&self, observed: &ObservedEvent) {
+        if let ObservedAction::Network(attempt) = &observed.tried {
             self.0.lock().unwrap().push(attempt.clone());
         }
     }
@@ -101,7 +105,7 @@ fn whoever_watches_is_told_as_it_happens() {
         return;
     }
     let server = Server::http();
-    let rule = Rule::domain(NAME).unwrap().ports([80]).protocol(Protocol::Http);
+    let rule = NetworkRule::domain(NAME).unwrap().ports([80]).protocol(Protocol::Http);
     let plan = Plan::builder().timeout(DEADLINE).egress(rule).pin(NAME, 80, server.address());
     let watching = Arc::new(Watching::default());
     let script = "curl -sS4 http://api.weather.test/; curl -sS4 http://webhook.test/; exit 0";
@@ -109,10 +113,10 @@ fn whoever_watches_is_told_as_it_happens() {
     let outcome = plan.build().unwrap().spawn(&command).unwrap().wait().unwrap();
     assert!(outcome.success(), "{}", outcome.stderr.text());
     let told = watching.0.lock().unwrap();
-    let reached: Vec<&Attempt> = told.iter().filter(|one| one.action != Action::LookUp).collect();
+    let reached: Vec<&Attempt> = told.iter().filter(|one| one.action != AttemptAction::LookUp).collect();
     assert_eq!(reached.len(), 2, "{told:?}");
     assert!(reached[0].end.is_none() && reached[1].end.is_some(), "{told:?}");
-    let refused = Verdict::Refused(Reason::NotGranted);
+    let refused = AttemptVerdict::Refused(RefusalReason::NotGranted);
     let refused: Vec<_> =
         told.iter().filter(|one| one.verdict == refused).map(|one| one.name.as_deref()).collect();
     assert_eq!(refused, [Some("webhook.test")], "{told:?}");

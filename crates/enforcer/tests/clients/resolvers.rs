@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
-use skillsandbox_enforcer::egress::{Action, Protocol, Reason};
+use skillsandbox_enforcer::egress::{AttemptAction, Protocol, RefusalReason};
 
 use crate::missing;
 use crate::run::{NAME, Run, has};
@@ -42,7 +42,8 @@ fn packets_made_by_hand_are_answered_whoever_is_asked() {
     seen.prints(&table("hello from api.weather.test"));
     assert_eq!(server.connections(), 32);
     // Every question and every connection is in the record, and nothing else is.
-    let looked = seen.outcome.network.attempts.iter().filter(|attempt| attempt.action == Action::LookUp);
+    let looked =
+        seen.outcome.network.attempts.iter().filter(|attempt| attempt.action == AttemptAction::LookUp);
     assert_eq!(looked.map(|attempt| attempt.count).sum::<u64>(), 32, "{}", seen.told());
     assert_eq!(seen.reached().map(|attempt| attempt.count).sum::<u64>(), 32, "{}", seen.told());
     seen.allowed(NAME, 80);
@@ -151,7 +152,7 @@ fn static_programs() {
         assert_eq!(seen.stderr(), "code 3\n", "{}", seen.told());
         let seen = make(run(&other)).go("./fetch", &[NAME, "81"]);
         seen.fails();
-        seen.refused(NAME, 81, &Reason::NotGranted);
+        seen.refused(NAME, 81, &RefusalReason::NotGranted);
         other.saw_nothing();
     }
 }

@@ -7,8 +7,10 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use skillsandbox_enforcer::egress::{Action, Attempt, Protocol, Reason, Rule, Transport, Verdict};
-use skillsandbox_enforcer::{Command, Outcome, Plan, PlanBuilder};
+use skillsandbox_enforcer::egress::{
+    Attempt, AttemptAction, AttemptVerdict, NetworkRule, Protocol, RefusalReason, Transport,
+};
+use skillsandbox_enforcer::{Command, Plan, PlanBuilder, RunOutcome};
 use tempfile::TempDir;
 
 use crate::missing;
@@ -33,7 +35,7 @@ impl Run {
         Self { plan, work, variables: Vec::new() }
     }
 
-    pub(crate) fn grant(self, rule: Rule) -> Self {
+    pub(crate) fn grant(self, rule: NetworkRule) -> Self {
         Self { plan: self.plan.egress(rule), ..self }
     }
 
@@ -49,7 +51,7 @@ impl Run {
 
     /// Grants a name and lets it mean a server.
     pub(crate) fn served(self, name: &str, port: u16, protocol: Protocol, server: &Server) -> Self {
-        let rule = Rule::domain(name).unwrap().ports([port]).protocol(protocol);
+        let rule = NetworkRule::domain(name).unwrap().ports([port]).protocol(protocol);
         self.grant(rule).pin(name, port, server)
     }
 
@@ -119,7 +121,7 @@ pub(crate) fn has<'a>(programs: impl IntoIterator<Item = &'a str>) -> bool {
 /// How a run went.
 pub(crate) struct Seen {
     what: String,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: RunOutcome,
 }
 
 impl Seen {
@@ -165,7 +167,7 @@ impl Seen {
 
     /// What was connected to or sent to, or would have been.
     pub(crate) fn reached(&self) -> impl Iterator<Item = &Attempt> {
-        let reach = |attempt: &&Attempt| matches!(attempt.action, Action::Reach(_));
+        let reach = |attempt: &&Attempt| matches!(attempt.action, AttemptAction::Reach(_));
         self.outcome.network.attempts.iter().filter(reach)
     }
 
@@ -173,16 +175,16 @@ impl Seen {
     #[track_caller]
     pub(crate) fn allowed(&self, name: &str, port: u16) -> &Attempt {
         let mut to = self.to(name, port);
-        let allowed = |attempt: &&Attempt| matches!(attempt.verdict, Verdict::Allowed(_));
+        let allowed = |attempt: &&Attempt| matches!(attempt.verdict, AttemptVerdict::Allowed(_));
         assert!(!to.is_empty() && to.iter().all(allowed), "{}", self.told());
         to.remove(0)
     }
 
     /// Every connection to this name and port was refused for this reason, and nothing was dialled for it.
     #[track_caller]
-    pub(crate) fn refused(&self, name: &str, port: u16, reason: &Reason) -> &Attempt {
+    pub(crate) fn refused(&self, name: &str, port: u16, reason: &RefusalReason) -> &Attempt {
         let mut to = self.to(name, port);
-        let verdict = Verdict::Refused(reason.clone());
+        let verdict = AttemptVerdict::Refused(reason.clone());
         let refused = |one: &&Attempt| one.verdict == verdict && one.dialled.is_none() && one.sent == 0;
         assert!(!to.is_empty() && to.iter().all(refused), "expected {verdict:?}\n{}", self.told());
         to.remove(0)
@@ -190,9 +192,9 @@ impl Seen {
 
     /// The connection to this name and port was cut off for this reason.
     #[track_caller]
-    pub(crate) fn cut(&self, name: &str, port: u16, reason: &Reason) -> &Attempt {
+    pub(crate) fn cut(&self, name: &str, port: u16, reason: &RefusalReason) -> &Attempt {
         let mut to = self.to(name, port);
-        let verdict = Verdict::Cut(reason.clone());
+        let verdict = AttemptVerdict::Cut(reason.clone());
         let is_one = to.len() == 1 && to[0].verdict == verdict;
         assert!(is_one, "expected {verdict:?}\n{}", self.told());
         to.remove(0)
@@ -209,21 +211,22 @@ impl Seen {
         let mut found = self.outcome.network.attempts.iter().filter(|attempt| {
             attempt.address == Some(to.ip())
                 && attempt.port == to.port()
-                && attempt.action == Action::Reach(transport)
+                && attempt.action == AttemptAction::Reach(transport)
         });
         let attempt = found.next().unwrap_or_else(|| panic!("nothing was seen of {to}\n{}", self.told()));
-        assert_eq!(attempt.verdict, Verdict::Refused(Reason::NotGranted), "{}", self.told());
+        assert_eq!(attempt.verdict, AttemptVerdict::Refused(RefusalReason::NotGranted), "{}", self.told());
         attempt
     }
 
     /// The name was asked for, and does not exist inside.
     #[track_caller]
     pub(crate) fn unknown(&self, name: &str) -> &Attempt {
-        let asked =
-            |attempt: &&Attempt| attempt.action == Action::LookUp && attempt.name.as_deref() == Some(name);
+        let asked = |attempt: &&Attempt| {
+            attempt.action == AttemptAction::LookUp && attempt.name.as_deref() == Some(name)
+        };
         let attempt = self.outcome.network.attempts.iter().find(asked);
         let attempt = attempt.unwrap_or_else(|| panic!("{name} was not asked for\n{}", self.told()));
-        assert_eq!(attempt.verdict, Verdict::Refused(Reason::NotGranted), "{}", self.told());
+        assert_eq!(attempt.verdict, AttemptVerdict::Refused(RefusalReason::NotGranted), "{}", self.told());
         attempt
     }
 }

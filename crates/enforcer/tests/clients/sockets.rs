@@ -1,6 +1,6 @@
 //! Sockets, used in every way that they can be: a way around `connect` is no way out.
 
-use skillsandbox_enforcer::egress::{Protocol, Verdict};
+use skillsandbox_enforcer::egress::{AttemptVerdict, Protocol};
 
 use crate::run::{NAME, Run, has};
 use crate::servers::Server;
@@ -41,7 +41,10 @@ fn every_way_to_connect() {
         let others: Vec<_> = seen.reached().filter(|one| one.name.is_none()).collect();
         assert!(!others.is_empty(), "{}", seen.told());
         for attempt in others {
-            assert!(matches!(attempt.verdict, Verdict::Refused(_)) && attempt.dialled.is_none(), "{attempt}");
+            assert!(
+                matches!(attempt.verdict, AttemptVerdict::Refused(_)) && attempt.dialled.is_none(),
+                "{attempt}"
+            );
         }
     }
 }

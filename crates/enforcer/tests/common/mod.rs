@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use skillsandbox_enforcer::{Command, Outcome, Plan, PlanBuilder};
+use skillsandbox_enforcer::{Command, Plan, PlanBuilder, RunOutcome};
 
 #[allow(unused_imports)]
 pub(crate) use skillsandbox_enforcer::PlanBuilder as Builder;
@@ -15,12 +15,12 @@ pub(crate) fn plan() -> PlanBuilder {
 }
 
 /// Runs a shell script under a plan and captures what it says.
-pub(crate) fn sh(plan: PlanBuilder, script: &str) -> Outcome {
+pub(crate) fn sh(plan: PlanBuilder, script: &str) -> RunOutcome {
     run(plan, &Command::new("/bin/sh").args(["-c", script]))
 }
 
 /// Runs a command under a plan and captures what it says.
-pub(crate) fn run(plan: PlanBuilder, command: &Command) -> Outcome {
+pub(crate) fn run(plan: PlanBuilder, command: &Command) -> RunOutcome {
     let plan = plan.build().expect("the plan is sound");
     let running = plan.spawn(&command.clone().captured(1 << 20)).expect("the sandbox stands");
     running.wait().expect("the run is watched to its end")

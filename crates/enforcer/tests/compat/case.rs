@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use skillsandbox_enforcer::{Command, Outcome, Plan, Profile};
+use skillsandbox_enforcer::{Command, Plan, Profile, RunOutcome};
 use tempfile::TempDir;
 
 use crate::missing;
@@ -110,7 +110,7 @@ impl Case {
         work
     }
 
-    fn run(&self, work: &Path, profile: Profile) -> Outcome {
+    fn run(&self, work: &Path, profile: Profile) -> RunOutcome {
         let mut plan = Plan::builder()
             .write(work)
             .workdir(work)
@@ -136,7 +136,7 @@ impl Case {
     }
 
     /// What happened, and where else it happens.
-    fn diagnosis(&self, outcome: &Outcome, expected: &str) -> String {
+    fn diagnosis(&self, outcome: &RunOutcome, expected: &str) -> String {
         let mut text = format!("{} {}\n", self.program, self.arguments.join(" "));
         let _ =
             writeln!(text, "{:?}, {:?}, limits hit {:?}", outcome.status, outcome.end, outcome.limits_hit);

@@ -32,11 +32,11 @@ fn what_only_bash_has() {
 fn a_program_reads_what_is_written_to_it() {
     use std::io::Write as _;
 
-    use skillsandbox_enforcer::{Command, Input, Plan};
+    use skillsandbox_enforcer::{Command, Plan, StdinMode};
 
     let plan = Plan::builder().timeout(std::time::Duration::from_mins(5)).build().unwrap();
     let command = Command::new("sh").args(["-c", "while read -r line; do echo \"<$line>\"; done"]);
-    let mut running = plan.spawn(&command.stdin(Input::Piped).captured(1000)).unwrap();
+    let mut running = plan.spawn(&command.stdin(StdinMode::Piped).captured(1000)).unwrap();
     running.stdin().unwrap().write_all(b"one\ntwo\n").unwrap();
     let outcome = running.wait().unwrap();
     assert_eq!((outcome.stdout.text().as_ref(), outcome.success()), ("<one>\n<two>\n", true));

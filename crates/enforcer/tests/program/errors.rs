@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
-use crate::program::NotFound;
+use crate::program::ProgramError;
 use crate::world::World;
 
 #[test]
@@ -55,7 +55,7 @@ fn entries_of_the_path_that_mean_the_current_folder_are_not_searched() {
     world.program("@/python3");
     for path in ["", ".", ":", "bin::.", "../weather", "./"] {
         let error = world.find_by("python3", OsStr::new(path)).unwrap_err();
-        assert!(matches!(error, NotFound::NotOnPath { ignored: 1.., .. }), "{path:?}: {error}");
+        assert!(matches!(error, ProgramError::NotOnPath { ignored: 1.., .. }), "{path:?}: {error}");
         assert!(error.to_string().contains("mean the current folder"), "{error}");
     }
     // By its path it is the skill's own, and needs nothing but the skill's folder.
@@ -95,7 +95,7 @@ fn a_snap_and_a_folder_of_secrets_are_no_place_for_programs() {
     world.link("@/tool", world.at("~/.ssh/tool"));
     assert!(world.refusal(world.at("~/.ssh/tool")).contains("secrets are kept there"));
     assert!(world.refusal("./tool").contains("secrets are kept there"));
-    let error = NotFound::Snap("/snap/bin/node".into()).to_string();
+    let error = ProgramError::Snap("/snap/bin/node".into()).to_string();
     assert!(error.contains("set-user-id") && error.contains("Install it another way"), "{error}");
 }
 

@@ -12,7 +12,7 @@ use landlock::{
     RulesetCreatedAttr as _, path_beneath_rules,
 };
 
-use crate::program::{Program, Search, find};
+use crate::program::{FoundProgram, ProgramSearch, find};
 use crate::world::World;
 
 /// Programs that people have by version managers, with what proves that they came up.
@@ -27,11 +27,17 @@ const PROGRAMS: [(&str, &[&str]); 8] = [
     ("sh", &["-c", "echo up"]),
 ];
 
-fn search_here(name: impl AsRef<OsStr>, workdir: &Path) -> Result<Program, crate::program::NotFound> {
+fn search_here(
+    name: impl AsRef<OsStr>,
+    workdir: &Path,
+) -> Result<FoundProgram, crate::program::ProgramError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let environment = |name: &str| std::env::var_os(name);
-    find(name.as_ref(), &Search { path: &path, home: home.as_deref(), workdir, environment: &environment })
+    find(
+        name.as_ref(),
+        &ProgramSearch { path: &path, home: home.as_deref(), workdir, environment: &environment },
+    )
 }
 
 /// Runs a program that may read the system's folders and these, and nothing else. Landlock holds for the thread that asked for
@@ -65,7 +71,7 @@ fn run_with_only(
     restricted.expect("Landlock is needed for this test: a kernel from 6.2, with landlock among its `lsm=`")
 }
 
-fn path_of(found: &Program) -> std::ffi::OsString {
+fn path_of(found: &FoundProgram) -> std::ffi::OsString {
     let system = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);
     std::env::join_paths(found.path_dirs.iter().cloned().chain(system)).unwrap()
 }

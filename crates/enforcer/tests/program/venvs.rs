@@ -84,7 +84,7 @@ fn a_base_is_believed_only_where_an_installation_lies() {
         ("/root", "no Python there"),
         ("/etc", "no Python there"),
         ("/no/such/folder", "nothing there"),
-        ("bin", "no absolute path"),
+        ("bin", "not an absolute path"),
         ("HOME", "no Python there"),
         ("HOME/.ssh", "no Python there"),
         ("HOME/bin", "no installation is known there"),

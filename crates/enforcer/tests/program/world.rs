@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::program::{NotFound, Program, Search, find};
+use crate::program::{FoundProgram, ProgramError, ProgramSearch, find};
 
 pub(crate) struct World {
     folder: tempfile::TempDir,
@@ -92,16 +92,23 @@ impl World {
         path
     }
 
-    pub(crate) fn find(&self, name: impl AsRef<OsStr>) -> Result<Program, NotFound> {
+    pub(crate) fn find(&self, name: impl AsRef<OsStr>) -> Result<FoundProgram, ProgramError> {
         let path = std::env::join_paths(&self.path).unwrap();
         self.find_by(name, &path)
     }
 
-    pub(crate) fn find_by(&self, name: impl AsRef<OsStr>, path: &OsStr) -> Result<Program, NotFound> {
+    pub(crate) fn find_by(
+        &self,
+        name: impl AsRef<OsStr>,
+        path: &OsStr,
+    ) -> Result<FoundProgram, ProgramError> {
         let home = self.home();
         let workdir = self.workdir.clone().unwrap_or_else(|| self.skill());
         let environment = |name: &str| self.variables.get(name).cloned();
-        find(name.as_ref(), &Search { path, home: Some(&home), workdir: &workdir, environment: &environment })
+        find(
+            name.as_ref(),
+            &ProgramSearch { path, home: Some(&home), workdir: &workdir, environment: &environment },
+        )
     }
 
     /// The message of a refusal, without this world's own folder.
@@ -122,7 +129,7 @@ impl World {
         path: &str,
         needs: &[&str],
         path_dirs: &[&str],
-    ) -> Program {
+    ) -> FoundProgram {
         let shown = name.as_ref().display();
         let found = self.find(name.as_ref()).unwrap_or_else(|error| panic!("{shown}: {error}"));
         let place = |place: &&str| {
@@ -140,7 +147,7 @@ impl World {
 
     /// What holds for every program that is found.
     #[track_caller]
-    pub(crate) fn laws(&self, found: &Program) {
+    pub(crate) fn laws(&self, found: &FoundProgram) {
         let home = self.home();
         for need in &found.needs {
             assert_eq!(need.path, need.path.canonicalize().unwrap(), "not a real path");

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use skillsandbox_enforcer::{Judgement, Profile};
+use skillsandbox_enforcer::{Profile, SyscallVerdict};
 
 /// An error number that no kernel uses.
 const MARK: i64 = 1961;
@@ -86,7 +86,7 @@ pub(crate) enum End {
 }
 
 /// A system call: its number and its arguments.
-pub(crate) type Attempt = (libc::c_long, [u64; 6]);
+pub(crate) type FilterAttempt = (libc::c_long, [u64; 6]);
 
 /// No address that a child may read or write.
 pub(crate) const NOWHERE: u64 = 1;
@@ -99,19 +99,19 @@ pub(crate) const ABOVE: [u64; 4] = [0, 1 << 32, 0xffff_ffff << 32, 1 << 63];
 pub(crate) const CHILD: u64 = 0x11;
 
 /// A call with arguments; the rest is 0.
-pub(crate) fn call(number: libc::c_long, arguments: &[u64]) -> Attempt {
+pub(crate) fn call(number: libc::c_long, arguments: &[u64]) -> FilterAttempt {
     let mut all = [0; 6];
     all[..arguments.len()].copy_from_slice(arguments);
     (number, all)
 }
 
 /// Makes a call in a child, with or without a filter.
-pub(crate) fn attempt(filter: Option<&Filter>, call: Attempt) -> End {
+pub(crate) fn attempt(filter: Option<&Filter>, call: FilterAttempt) -> End {
     in_child(filter, || make(call))
 }
 
 /// Makes a call, here and now.
-pub(crate) fn make((number, args): Attempt) -> libc::c_long {
+pub(crate) fn make((number, args): FilterAttempt) -> libc::c_long {
     // SAFETY: the arguments of every attempt are numbers, or pointers that the kernel refuses.
     unsafe { libc::syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]) }
 }
@@ -157,14 +157,14 @@ pub(crate) fn in_child(filter: Option<&Filter>, act: impl FnOnce() -> libc::c_lo
 
 /// The filter refuses the call, with this number, and it is the filter that does: with another answer in the filter, the call
 /// has another answer. (Without a filter some of them would load modules into the kernel.)
-pub(crate) fn assert_refused(profile: Profile, what: &str, call: Attempt, errno: i32) {
+pub(crate) fn assert_refused(profile: Profile, what: &str, call: FilterAttempt, errno: i32) {
     let filter = Filter::of(profile);
     assert_eq!(attempt(Some(&filter), call), End::Errno(errno.into()), "{profile}: {what}");
     assert_eq!(attempt(Some(&filter.marked()), call), End::Errno(MARK), "{profile}: {what}");
 }
 
 /// The filter lets the call reach the kernel, which does what it does without one.
-pub(crate) fn assert_passes(profile: Profile, what: &str, call: Attempt) {
+pub(crate) fn assert_passes(profile: Profile, what: &str, call: FilterAttempt) {
     let with = attempt(Some(&Filter::of(profile).marked()), call);
     assert_ne!(with, End::Errno(MARK), "{profile}: {what}");
     match (with, attempt(None, call)) {
@@ -231,14 +231,16 @@ fn answer(profile: Profile, listener: &OwnedFd, notified: &mut Notified) {
         return; // The caller died meanwhile.
     }
     let judgement = profile.judge(call.data.nr, call.data.args).unwrap();
-    if judgement != Judgement::Observed {
+    if judgement != SyscallVerdict::Observed {
         notified.push((call.data.nr, call.data.args));
     }
     let mut answer = libc::seccomp_notif_resp { id: call.id, val: 0, error: 0, flags: 0 };
     match judgement {
-        Judgement::Refused { errno, .. } => answer.error = -errno,
-        Judgement::Reported { .. } | Judgement::Observed => answer.flags = CONTINUE,
-        other => panic!("{other:?} should not have come here: {} {:x?}", call.data.nr, call.data.args),
+        SyscallVerdict::Refused { errno, .. } => answer.error = -errno,
+        SyscallVerdict::Reported { .. } | SyscallVerdict::Observed => answer.flags = CONTINUE,
+        SyscallVerdict::Allowed => {
+            panic!("an allowed call should not have come here: {} {:x?}", call.data.nr, call.data.args)
+        }
     }
     // SAFETY: as above. It fails if the caller died meanwhile, which is no matter.
     unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw const answer) };

@@ -4,34 +4,34 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use skillsandbox_enforcer::egress::{Action, Attempt, End as Ended, Reason, Verdict as Judged};
+use skillsandbox_enforcer::egress::{Attempt, AttemptAction, AttemptEnd, AttemptVerdict, RefusalReason};
 use skillsandbox_enforcer::{
-    Access, Actor, End, Execution, FileAccess, Limit, Observed, Operation, Outcome, Status, Tried,
+    AccessVerdict, Actor, CommandStatus, Execution, FileAccess, LimitKind, ObservedAction, ObservedEvent,
+    ObservedOperation, RunEnd, RunOutcome,
 };
 use skillsandbox_tracer::{Connection, Event, FileOperation, Process, Verdict, What};
 
 /// Something that was seen, in a run whose clock was started then. `None` for the beginning of a connection, which is told again when
 /// it has ended, with all there is to say of it.
-pub(crate) fn observed(observed: &Observed, started: Instant) -> Option<Event> {
-    if matches!(&observed.tried, Tried::Network(attempt) if goes_on(attempt)) {
+pub(crate) fn observed(observed: &ObservedEvent, started: Instant) -> Option<Event> {
+    if matches!(&observed.tried, ObservedAction::Network(attempt) if goes_on(attempt)) {
         return None;
     }
     let mut event = match &observed.tried {
-        Tried::File(file) => self::file(file),
-        Tried::Exec(exec) => self::exec(exec),
-        Tried::Network(attempt) => network(attempt),
-        Tried::Refused(call) => {
+        ObservedAction::File(file) => self::file(file),
+        ObservedAction::Exec(exec) => self::exec(exec),
+        ObservedAction::Network(attempt) => network(attempt),
+        ObservedAction::Refused(call) => {
             let verdict = if call.errno.is_some() { Verdict::Denied } else { Verdict::Allowed };
             let (name, reason) = (call.name.clone(), call.reason.to_owned());
             Event::new(What::SyscallRefused { name, reason, errno: call.errno })
                 .judged(verdict, "permissions.syscalls.profile".to_owned())
         }
-        Tried::Lost(count) => {
+        ObservedAction::Lost(count) => {
             let mut event = Event::new(What::Lost { at: "observer".to_owned() });
             event.count = *count;
             event
         }
-        _ => Event::new(What::Lost { at: "observer".to_owned() }),
     };
     let elapsed = observed.instant.saturating_duration_since(started);
     event.elapsed_us = elapsed.as_micros().try_into().unwrap_or(u64::MAX);
@@ -43,7 +43,7 @@ pub(crate) fn observed(observed: &Observed, started: Instant) -> Option<Event> {
 }
 
 fn goes_on(attempt: &Attempt) -> bool {
-    matches!((&attempt.verdict, attempt.action), (Judged::Allowed(_), Action::Reach(_)))
+    matches!((&attempt.verdict, attempt.action), (AttemptVerdict::Allowed(_), AttemptAction::Reach(_)))
         && attempt.end.is_none()
 }
 
@@ -54,28 +54,28 @@ fn process(actor: &Actor) -> Process {
     process
 }
 
-fn judged(event: Event, access: &Access) -> Event {
+fn judged(event: Event, access: &AccessVerdict) -> Event {
     match access {
-        Access::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
-        Access::Denied(reason) => event.judged(Verdict::Denied, (*reason).to_owned()),
-        _ => event.judged(Verdict::Failed, "no such file".to_owned()),
+        AccessVerdict::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
+        AccessVerdict::Denied(reason) => event.judged(Verdict::Denied, (*reason).to_owned()),
+        AccessVerdict::NotThere => event.judged(Verdict::Failed, "no such file".to_owned()),
     }
 }
 
 fn file(file: &FileAccess) -> Event {
     let operation = match file.operation {
-        Operation::Read => FileOperation::Read,
-        Operation::Write => FileOperation::Write,
-        Operation::Remove => FileOperation::Remove,
-        Operation::Rename => FileOperation::Rename,
-        Operation::Link => FileOperation::Link,
-        Operation::Symlink => FileOperation::Symlink,
-        Operation::MakeFolder => FileOperation::MakeFolder,
-        Operation::MakeNode => FileOperation::MakeNode,
-        Operation::Truncate => FileOperation::Truncate,
-        Operation::ChangeMode => FileOperation::ChangeMode,
-        Operation::Connect => FileOperation::Connect,
-        _ => FileOperation::ChangeAttributes,
+        ObservedOperation::Read => FileOperation::Read,
+        ObservedOperation::Write => FileOperation::Write,
+        ObservedOperation::Remove => FileOperation::Remove,
+        ObservedOperation::Rename => FileOperation::Rename,
+        ObservedOperation::Link => FileOperation::Link,
+        ObservedOperation::Symlink => FileOperation::Symlink,
+        ObservedOperation::MakeFolder => FileOperation::MakeFolder,
+        ObservedOperation::MakeNode => FileOperation::MakeNode,
+        ObservedOperation::Truncate => FileOperation::Truncate,
+        ObservedOperation::ChangeMode => FileOperation::ChangeMode,
+        ObservedOperation::Connect => FileOperation::Connect,
+        ObservedOperation::ChangeAttributes => FileOperation::ChangeAttributes,
     };
     let path = file.path.to_string_lossy().into_owned();
     let to = file.to.as_ref().map(|to| to.to_string_lossy().into_owned());
@@ -100,8 +100,8 @@ fn exec(exec: &Execution) -> Event {
 fn network(attempt: &Attempt) -> Event {
     let address = attempt.address.map(|address| address.to_string());
     let what = match attempt.action {
-        Action::LookUp => What::DnsQuery { name: attempt.name.clone(), server: address },
-        Action::Reach(transport) => {
+        AttemptAction::LookUp => What::DnsQuery { name: attempt.name.clone(), server: address },
+        AttemptAction::Reach(transport) => {
             let mut connection = Connection::default();
             connection.name.clone_from(&attempt.name);
             connection.address = address;
@@ -115,79 +115,76 @@ fn network(attempt: &Attempt) -> Event {
             connection.reason = reason(attempt);
             What::NetConnect(connection)
         }
-        _ => return Event::new(What::Lost { at: "observer".to_owned() }),
     };
     let event = Event::new(what);
     match &attempt.verdict {
-        Judged::Allowed(rule) if has_failed(attempt) => event.judged(Verdict::Failed, rule.clone()),
-        Judged::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
+        AttemptVerdict::Allowed(rule) if has_failed(attempt) => event.judged(Verdict::Failed, rule.clone()),
+        AttemptVerdict::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
         // A lookup has no place of its own for the word.
-        Judged::Refused(_) if attempt.action == Action::LookUp => {
+        AttemptVerdict::Refused(_) if attempt.action == AttemptAction::LookUp => {
             event.judged(Verdict::Denied, reason(attempt))
         }
-        Judged::Refused(reason) | Judged::Cut(reason) => event.judged(Verdict::Denied, reason.to_string()),
-        _ => event,
+        AttemptVerdict::Refused(reason) | AttemptVerdict::Cut(reason) => {
+            event.judged(Verdict::Denied, reason.to_string())
+        }
     }
 }
 
 fn has_failed(attempt: &Attempt) -> bool {
-    matches!(attempt.end, Some(Ended::NotResolved(_) | Ended::NotConnected(_)))
+    matches!(attempt.end, Some(AttemptEnd::NotResolved(_) | AttemptEnd::NotConnected(_)))
 }
 
 /// One word for how it ended, or why it was refused.
 fn reason(attempt: &Attempt) -> Option<String> {
     let word = match (&attempt.verdict, &attempt.end) {
-        (Judged::Refused(reason) | Judged::Cut(reason), _) => match reason {
-            Reason::NotGranted => "not_granted",
-            Reason::LooksLikeData => "looks_like_data",
-            Reason::TooManyNames => "too_many_names",
-            Reason::Special { .. } => "special_address",
-            Reason::NotTls => "not_tls",
-            Reason::NoServerName => "no_server_name",
-            Reason::OtherServerName(_) => "other_server_name",
-            Reason::HiddenServerName => "hidden_server_name",
-            Reason::BadHello => "bad_hello",
-            Reason::NotHttp => "not_http",
-            Reason::NoHost => "no_host",
-            Reason::OtherHost(_) => "other_host",
-            Reason::Http2 => "http2",
-            _ => "refused",
+        (AttemptVerdict::Refused(reason) | AttemptVerdict::Cut(reason), _) => match reason {
+            RefusalReason::NotGranted => "not_granted",
+            RefusalReason::LooksLikeData => "looks_like_data",
+            RefusalReason::TooManyNames => "too_many_names",
+            RefusalReason::Special { .. } => "special_address",
+            RefusalReason::NotTls => "not_tls",
+            RefusalReason::NoServerName => "no_server_name",
+            RefusalReason::OtherServerName(_) => "other_server_name",
+            RefusalReason::HiddenServerName => "hidden_server_name",
+            RefusalReason::BadHello => "bad_hello",
+            RefusalReason::NotHttp => "not_http",
+            RefusalReason::NoHost => "no_host",
+            RefusalReason::OtherHost(_) => "other_host",
+            RefusalReason::Http2 => "http2",
         },
         (_, None) => return None,
         (_, Some(end)) => match end {
-            Ended::Closed => "closed",
-            Ended::ResetByProgram => "reset_by_program",
-            Ended::ResetByDestination => "reset_by_destination",
-            Ended::NotResolved(_) => "not_resolved",
-            Ended::NotConnected(_) => "not_connected",
-            Ended::Idle => "idle",
-            Ended::RunEnded => "run_ended",
-            _ => "ended",
+            AttemptEnd::Closed => "closed",
+            AttemptEnd::ResetByProgram => "reset_by_program",
+            AttemptEnd::ResetByDestination => "reset_by_destination",
+            AttemptEnd::NotResolved(_) => "not_resolved",
+            AttemptEnd::NotConnected(_) => "not_connected",
+            AttemptEnd::Idle => "idle",
+            AttemptEnd::RunEnded => "run_ended",
         },
     };
     Some(word.to_owned())
 }
 
 /// The name of a limit.
-pub(crate) fn limit(limit: Limit) -> &'static str {
+pub(crate) fn limit(limit: LimitKind) -> &'static str {
     match limit {
-        Limit::Memory => "memory",
-        Limit::Processes => "processes",
-        Limit::Cpu => "cpu",
-        Limit::Timeout => "timeout",
-        Limit::Output => "output",
-        _ => "other",
+        LimitKind::Memory => "memory",
+        LimitKind::Processes => "processes",
+        LimitKind::Cpu => "cpu",
+        LimitKind::Timeout => "timeout",
+        LimitKind::Output => "output",
     }
 }
 
 /// Limits that were reached.
-pub(crate) fn limits(outcome: &Outcome) -> impl Iterator<Item = Event> + '_ {
+pub(crate) fn limits(outcome: &RunOutcome) -> impl Iterator<Item = Event> + '_ {
     outcome.limits_hit.iter().map(|hit| {
         let limit = limit(hit.limit);
         let what = What::ResourceLimitHit { limit: limit.to_owned(), mechanism: hit.mechanism.to_string() };
         let event = Event::new(what);
         // Who is slowed down was kept from nothing, and on a busy machine that is anybody.
-        if hit.limit == Limit::Cpu {
+        if hit.limit == LimitKind::Cpu {
             event
         } else {
             event.judged(Verdict::Denied, format!("resources: {limit}"))
@@ -196,19 +193,18 @@ pub(crate) fn limits(outcome: &Outcome) -> impl Iterator<Item = Event> + '_ {
 }
 
 /// The end of a run.
-pub(crate) fn ended(outcome: &Outcome) -> Event {
+pub(crate) fn ended(outcome: &RunOutcome) -> Event {
     let (exit_code, signal) = match outcome.status {
-        Status::Exited(code) => (Some(code), None),
-        Status::Signalled(signal) => (None, Some(signal)),
+        CommandStatus::Exited(code) => (Some(code), None),
+        CommandStatus::Signalled(signal) => (None, Some(signal)),
     };
     let end = match outcome.end {
-        End::Itself => "itself",
-        End::Timeout => "timeout",
-        End::Memory => "memory",
-        End::Processes => "processes",
-        End::Killed => "killed",
-        End::Unobserved => "unobserved",
-        _ => "other",
+        RunEnd::Itself => "itself",
+        RunEnd::Timeout => "timeout",
+        RunEnd::Memory => "memory",
+        RunEnd::Processes => "processes",
+        RunEnd::Killed => "killed",
+        RunEnd::Unobserved => "unobserved",
     };
     Event::new(What::RunEnded { exit_code, signal, end: end.to_owned(), error: None })
 }

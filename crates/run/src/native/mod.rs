@@ -11,7 +11,7 @@ mod policy;
 mod preview;
 mod record;
 
-use skillsandbox_enforcer::{End, Error, Outcome, Status};
+use skillsandbox_enforcer::{CommandStatus, Error, RunEnd, RunOutcome};
 use skillsandbox_manifest::Runtime;
 use skillsandbox_tracer::Recorder;
 
@@ -71,19 +71,19 @@ fn refused(error: Error) -> Refusal {
     }
 }
 
-fn ended(outcome: &Outcome, stopped: bool) -> Ended {
+fn ended(outcome: &RunOutcome, stopped: bool) -> Ended {
     let (exit_code, signal) = match outcome.status {
-        Status::Exited(code) => (Some(code), None),
-        Status::Signalled(signal) => (None, Some(signal)),
+        CommandStatus::Exited(code) => (Some(code), None),
+        CommandStatus::Signalled(signal) => (None, Some(signal)),
     };
     let by = match outcome.end {
-        End::Itself => By::Itself,
-        End::Timeout => By::Timeout,
-        End::Memory => By::Memory,
-        End::Processes => By::Processes,
-        End::Killed if stopped => By::Stopped,
-        End::Unobserved => By::Unobserved,
-        _ => By::Other,
+        RunEnd::Itself => By::Itself,
+        RunEnd::Timeout => By::Timeout,
+        RunEnd::Memory => By::Memory,
+        RunEnd::Processes => By::Processes,
+        RunEnd::Killed if stopped => By::Stopped,
+        RunEnd::Unobserved => By::Unobserved,
+        RunEnd::Killed => By::Other,
     };
     Ended {
         exit_code,

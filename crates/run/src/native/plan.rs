@@ -1,7 +1,7 @@
 //! A job as a plan of the enforcer.
 
-use skillsandbox_enforcer::egress::{Protocol, Rule};
-use skillsandbox_enforcer::{Audit, Command, Layer, Plan, Profile};
+use skillsandbox_enforcer::egress::{NetworkRule, Protocol};
+use skillsandbox_enforcer::{Command, Layer, ObserveLevel, Plan, Profile};
 use skillsandbox_manifest as manifest;
 use skillsandbox_manifest::{Destination, EgressRule, Resolver, SyscallProfile};
 
@@ -55,7 +55,7 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
     builder = builder.syscalls(match job.profile {
         SyscallProfile::Strict => Profile::Strict,
         SyscallProfile::Permissive => Profile::Permissive,
-        _ => Profile::Default,
+        SyscallProfile::Default => Profile::Default,
     });
     if let Some(programs) = commands::programs(job)? {
         builder = builder.programs(programs);
@@ -90,12 +90,13 @@ fn limits(
 }
 
 fn command(job: &Job) -> Command {
-    let command = Command::new(&job.program).args(job.arguments.iter().cloned()).audit(match job.audit {
-        job::Audit::Off => Audit::Off,
-        job::Audit::Violations => Audit::Violations,
-        job::Audit::Full => Audit::Full,
-    });
-    if job.audit_required { command.audit_required() } else { command }
+    let command =
+        Command::new(&job.program).args(job.arguments.iter().cloned()).observe_level(match job.audit {
+            job::Audit::Off => ObserveLevel::Off,
+            job::Audit::Violations => ObserveLevel::Violations,
+            job::Audit::Full => ObserveLevel::Full,
+        });
+    if job.audit_required { command.observe_required() } else { command }
 }
 
 fn layer(name: &str) -> Result<Layer, Refusal> {
@@ -110,17 +111,16 @@ fn layer(name: &str) -> Result<Layer, Refusal> {
     })
 }
 
-fn rule(declared: &EgressRule) -> Result<Rule, Refusal> {
+fn rule(declared: &EgressRule) -> Result<NetworkRule, Refusal> {
     let rule = match &declared.to {
-        Destination::Domain(domain) => Rule::domain(domain.to_string()),
-        Destination::Cidr(cidr) => Rule::cidr(cidr.network(), cidr.prefix_len()),
-        other => return Err(Refusal::Sandbox(format!("{other} cannot be reached by this version"))),
+        Destination::Domain(domain) => NetworkRule::domain(domain.to_string()),
+        Destination::Cidr(cidr) => NetworkRule::cidr(cidr.network(), cidr.prefix_len()),
     };
     let rule = rule.map_err(|problem| Refusal::Sandbox(problem.to_string()))?;
     Ok(rule.ports(declared.ports.iter().copied()).protocol(match declared.protocol {
         manifest::Protocol::Https => Protocol::Https,
         manifest::Protocol::Http => Protocol::Http,
         manifest::Protocol::Udp => Protocol::Udp,
-        _ => Protocol::Tcp,
+        manifest::Protocol::Tcp => Protocol::Tcp,
     }))
 }

@@ -1,6 +1,6 @@
 //! What the walls of a run hold, as events: nothing was tried.
 
-use skillsandbox_enforcer::{Outcome, Plan};
+use skillsandbox_enforcer::{Plan, RunOutcome};
 use skillsandbox_tracer::{Event, Redactor, What};
 
 use crate::session::note;
@@ -28,7 +28,7 @@ pub(crate) fn not_taken_out(redactor: &Redactor) -> Option<Event> {
 }
 
 /// What is known when it has ended: what held it.
-pub(crate) fn after(outcome: &Outcome) -> Vec<Event> {
+pub(crate) fn after(outcome: &RunOutcome) -> Vec<Event> {
     let counts = &outcome.environment;
     let figures = [
         ("allowed", counts.allowed),
@@ -72,7 +72,7 @@ const PAST_THE_OBSERVER: [&str; 22] = [
 ];
 
 /// Those of them that a permissive profile let pass.
-pub(crate) fn unseen(outcome: &Outcome) -> Vec<&str> {
+pub(crate) fn unseen(outcome: &RunOutcome) -> Vec<&str> {
     let passed = outcome.refused.iter().filter(|call| call.errno.is_none());
     passed.map(|call| call.name.as_str()).filter(|name| PAST_THE_OBSERVER.contains(name)).collect()
 }

@@ -1,8 +1,8 @@
 //! What a run would have on this host, wall by wall.
 
 use skillsandbox_enforcer::{
-    Command, Cure, Inspection, Layer, Limits, PathAccess, PathSource, Plan, Resolved, Standing as Has,
-    Support,
+    Command, Cure, HostSupport, Layer, LayerResolution, LayerStanding, PathAccess, PathSource, Plan,
+    PlanInspection, RunLimits,
 };
 
 use super::refused;
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 /// Tries what this host has in processes that are thrown away; nothing of the job is executed.
 pub(super) fn preview(plan: &Plan, command: &Command) -> Result<Preview, Refusal> {
     let inspection = plan.inspect(command).map_err(refused)?;
-    let support = Support::probe();
+    let support = HostSupport::probe();
     let resolution = plan.resolve(&support);
     let refused = match resolution.refuses() {
         Some(resolved) => Some(format!("the {} layer is not available", resolved.layer.name())),
@@ -22,12 +22,11 @@ pub(super) fn preview(plan: &Plan, command: &Command) -> Result<Preview, Refusal
     Ok(Preview { program: inspection.program.to_string_lossy().into_owned(), layers, refused })
 }
 
-fn wall(resolved: &Resolved, inspection: &Inspection) -> Wall {
+fn wall(resolved: &LayerResolution, inspection: &PlanInspection) -> Wall {
     let (standing, missing, cure) = match &resolved.standing {
-        Has::Full => (Standing::Full, Vec::new(), None),
-        Has::Partial { missing, cure } => (Standing::Partial, missing.clone(), cure.as_ref()),
-        Has::Missing { reason, cure } => (Standing::Missing, vec![reason.clone()], cure.as_ref()),
-        _ => (Standing::Missing, vec!["it is not known whether it is there".to_owned()], None),
+        LayerStanding::Full => (Standing::Full, Vec::new(), None),
+        LayerStanding::Partial { missing, cure } => (Standing::Partial, missing.clone(), cure.as_ref()),
+        LayerStanding::Missing { reason, cure } => (Standing::Missing, vec![reason.clone()], cure.as_ref()),
     };
     Wall {
         layer: resolved.layer.name(),
@@ -45,7 +44,7 @@ fn cured(cure: &Cure) -> Vec<String> {
 }
 
 /// What this run would have of a layer, where that depends on the run.
-fn holds(layer: Layer, inspection: &Inspection) -> Vec<String> {
+fn holds(layer: Layer, inspection: &PlanInspection) -> Vec<String> {
     match layer {
         Layer::Env => inspection.variables.clone(),
         Layer::Mounts => mounts(inspection),
@@ -57,11 +56,16 @@ fn holds(layer: Layer, inspection: &Inspection) -> Vec<String> {
             format!("{} for the largest file", size(inspection.limits.disk)),
         ],
         Layer::Seccomp => vec![format!("profile {}", inspection.profile)],
-        _ => Vec::new(),
+        Layer::Namespaces
+        | Layer::Lifetime
+        | Layer::Fds
+        | Layer::Caps
+        | Layer::NoNewPrivs
+        | Layer::Landlock => Vec::new(),
     }
 }
 
-fn mounts(inspection: &Inspection) -> Vec<String> {
+fn mounts(inspection: &PlanInspection) -> Vec<String> {
     let asked = inspection.grants.iter().filter(|grant| grant.source != PathSource::System);
     let mut lines: Vec<String> = asked
         .map(|grant| {
@@ -78,7 +82,7 @@ fn mounts(inspection: &Inspection) -> Vec<String> {
     lines
 }
 
-fn limits(limits: &Limits) -> Vec<String> {
+fn limits(limits: &RunLimits) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(bytes) = limits.memory {
         lines.push(format!("{} of memory", size(bytes)));

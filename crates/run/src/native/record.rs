@@ -6,7 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use skillsandbox_enforcer::{
-    Audit, Command, Error, Input, Observed, Observer, Outcome, Output, Plan, Running,
+    Command, Error, ObserveLevel, ObservedEvent, Observer, OutputMode, Plan, RunOutcome, RunningCommand,
+    StdinMode,
 };
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::{Event, Recorded, Recorder, RedactError, Redactor, Verdict, What};
@@ -21,7 +22,7 @@ use crate::streams::Printed;
 #[non_exhaustive]
 pub struct Traced {
     /// How it ended, or why it did not start.
-    pub outcome: Result<Outcome, Error>,
+    pub outcome: Result<RunOutcome, Error>,
     /// What was recorded: of a run that did not start, too.
     pub recorded: Recorded,
     /// What it printed to standard output.
@@ -69,9 +70,9 @@ pub(super) fn record_without(
     }
     let words = command.words();
     let command = command
-        .stdin(if streams.stdin { Input::Piped } else { Input::Empty })
-        .stdout(Output::Piped)
-        .stderr(Output::Piped)
+        .stdin(if streams.stdin { StdinMode::Piped } else { StdinMode::Empty })
+        .stdout(OutputMode::Piped)
+        .stderr(OutputMode::Piped)
         .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
     let (mut stdout, mut stderr) = (Printed::default(), Printed::default());
     let outcome = plan.spawn(&command).and_then(|mut running| {
@@ -110,10 +111,10 @@ pub(super) fn record_without(
                     unseen.join(", ")
                 ));
             }
-            if outcome.audit != Audit::Full {
+            if outcome.observe_level != ObserveLevel::Full {
                 recorder.incomplete(format!(
                     "files and programs were not observed: audit level {}",
-                    outcome.audit.name()
+                    outcome.observe_level.name()
                 ));
             }
         }
@@ -162,7 +163,7 @@ impl Shared {
 }
 
 impl Observer for Shared {
-    fn observed(&self, observed: &Observed) {
+    fn observed(&self, observed: &ObservedEvent) {
         let mut book = self.lock();
         let Some(event) = events::observed(observed, book.started) else { return };
         match &mut book.early {
@@ -181,7 +182,7 @@ impl Shared {
 }
 
 /// Hands this program's standard input on, in a thread that nobody waits for: who types may never stop.
-fn feed(running: &mut Running) {
+fn feed(running: &mut RunningCommand) {
     let Some(mut pipe) = running.stdin() else { return };
     let copy = move || {
         // Whoever does not read on is not written to.
@@ -194,7 +195,7 @@ type Reading = Option<JoinHandle<Printed>>;
 
 /// Reads both outputs, each in a thread of its own.
 fn readers(
-    running: &mut Running,
+    running: &mut RunningCommand,
     shared: &Shared,
     redactor: &Arc<Redactor>,
     output: Option<u64>,

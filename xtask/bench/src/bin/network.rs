@@ -11,7 +11,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::process::Command as Bare;
 use std::time::{Duration, Instant};
 
-use skillsandbox_enforcer::egress::{Protocol, Rule};
+use skillsandbox_enforcer::egress::{NetworkRule, Protocol};
 use skillsandbox_enforcer::{Command, Plan, PlanBuilder};
 
 const NAME: &str = "api.weather.test";
@@ -147,7 +147,7 @@ fn client(what: &str, to: &str, count: usize) {
 
 fn plan(server: SocketAddr, protocol: Protocol) -> Plan {
     let own = std::env::current_exe().unwrap();
-    let rule = Rule::domain(NAME).unwrap().ports([PORT]).protocol(protocol);
+    let rule = NetworkRule::domain(NAME).unwrap().ports([PORT]).protocol(protocol);
     let plan: PlanBuilder = Plan::builder().read(own).egress(rule).pin(NAME, PORT, server);
     plan.build().unwrap()
 }

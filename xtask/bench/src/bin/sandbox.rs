@@ -11,7 +11,7 @@ use std::process::{Command as Bare, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use skillsandbox_enforcer::{Audit, Command, Observed, Observer, Plan, PlanBuilder};
+use skillsandbox_enforcer::{Command, ObserveLevel, ObservedEvent, Observer, Plan, PlanBuilder};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -194,7 +194,7 @@ fn steady(count: usize) {
 struct Counts(std::sync::atomic::AtomicU32);
 
 impl Observer for Counts {
-    fn observed(&self, _: &Observed) {
+    fn observed(&self, _: &ObservedEvent) {
         self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     }
 }
@@ -219,10 +219,10 @@ fn observed(count: usize) {
         let mut times = [Vec::new(), Vec::new(), Vec::new()];
         let mut seen = 0;
         for _ in 0..count {
-            for (audit, times) in Audit::ALL.into_iter().zip(&mut times) {
+            for (observe_level, times) in ObserveLevel::ALL.into_iter().zip(&mut times) {
                 let counts = Arc::new(Counts::default());
                 let command = Command::new("/usr/bin/python3").args(["-c", &script]).captured(1000);
-                let command = command.observer(counts.clone()).audit(audit);
+                let command = command.observer(counts.clone()).observe_level(observe_level);
                 let outcome = plan.spawn(&command).unwrap().wait().unwrap();
                 assert_eq!(outcome.lost, 0);
                 times.push(seconds(&outcome.stdout.bytes));

@@ -6,14 +6,14 @@ use simple_dns::rdata::RData;
 use simple_dns::{Packet, PacketFlag, RCODE};
 
 use super::{message, names, query, question, record, wire};
-use crate::attempt::Reason;
-use crate::dns::answer::{Answered, Over, answer};
+use crate::attempt::RefusalReason;
+use crate::dns::answer::{DnsReply, DnsTransport, answer};
 
 const V6: Ipv6Addr = Ipv6Addr::new(0xfd53, 0x6b69, 0x6c6c, 0, 0, 0, 0, 1);
 
-fn asked(packet: &[u8]) -> Answered {
-    let udp = answer(&mut names(), packet, Over::Udp).expect("a reply");
-    assert_eq!(answer(&mut names(), packet, Over::Tcp).as_ref(), Some(&udp));
+fn asked(packet: &[u8]) -> DnsReply {
+    let udp = answer(&mut names(), packet, DnsTransport::Udp).expect("a reply");
+    assert_eq!(answer(&mut names(), packet, DnsTransport::Tcp).as_ref(), Some(&udp));
     assert_eq!(udp.reply[..2], [0xab, 0xcd], "the number of the question");
     assert!(udp.reply.len() <= 512, "{}", udp.reply.len());
     udp
@@ -36,7 +36,7 @@ fn seen(packet: &[u8]) -> (RCODE, Vec<String>, bool) {
     (reply.rcode(), addresses, soa)
 }
 
-fn refused(packet: &[u8]) -> Option<Reason> {
+fn refused(packet: &[u8]) -> Option<RefusalReason> {
     asked(packet).question.expect("a question").refused
 }
 
@@ -105,19 +105,19 @@ fn names_that_are_not_granted_do_not_exist() {
     for name in missing {
         for kind in [1, 28, 12, 16, 255] {
             assert_eq!(seen(&query(name, kind)), (RCODE::NameError, vec![], true), "{name} {kind}");
-            assert_eq!(refused(&query(name, kind)), Some(Reason::NotGranted));
+            assert_eq!(refused(&query(name, kind)), Some(RefusalReason::NotGranted));
         }
     }
     let data = query("68656c6c6f20776f726c64.cdn.test", 1);
     assert_eq!(seen(&data), (RCODE::NameError, vec![], true));
-    assert_eq!(refused(&data), Some(Reason::LooksLikeData));
+    assert_eq!(refused(&data), Some(RefusalReason::LooksLikeData));
 }
 
 #[test]
 fn names_above_granted_ones_have_no_data() {
     for name in ["", "test", "weather.test", "cdn.test", "invalid", "in.the.tree.invalid"] {
         assert_eq!(seen(&query(name, 1)), (RCODE::NoError, vec![], true), "{name}");
-        assert_eq!(refused(&query(name, 1)), Some(Reason::NotGranted));
+        assert_eq!(refused(&query(name, 1)), Some(RefusalReason::NotGranted));
     }
 }
 
@@ -162,7 +162,7 @@ fn names_are_compared_label_by_label() {
     ];
     for name in impostors {
         assert_eq!(seen(&query(name, 1)), (RCODE::NameError, vec![], true), "{name:?}");
-        assert_eq!(refused(&query(name, 1)), Some(Reason::NotGranted), "{name:?}");
+        assert_eq!(refused(&query(name, 1)), Some(RefusalReason::NotGranted), "{name:?}");
     }
     // Bytes that are no text, and the bit by which upper case would be told apart: 0x01 is not "a" nor "A", `[` is not `{`.
     for odd in [
@@ -223,7 +223,7 @@ fn other_classes_and_whole_zones_are_refused() {
         ("weather.test", 251, 1),
     ] {
         assert_eq!(seen_raw(&packet(name, kind, class)), (5, 0, 0), "{name} {kind} {class}");
-        assert_eq!(refused(&packet(name, kind, class)), Some(Reason::NotGranted));
+        assert_eq!(refused(&packet(name, kind, class)), Some(RefusalReason::NotGranted));
     }
 }
 
@@ -370,12 +370,12 @@ fn other_operations_are_not_implemented() {
 fn replies_and_scraps_are_not_answered() {
     let mut reply = query("api.weather.test", 1);
     reply[2] |= 0x80;
-    assert_eq!(answer(&mut names(), &reply, Over::Udp), None);
+    assert_eq!(answer(&mut names(), &reply, DnsTransport::Udp), None);
     // Nor an answer of ours: two brokers would talk for ever.
     let ours = asked(&query("evil.test", 1)).reply;
-    assert_eq!(answer(&mut names(), &ours, Over::Udp), None);
+    assert_eq!(answer(&mut names(), &ours, DnsTransport::Udp), None);
     for length in 0..12 {
-        assert_eq!(answer(&mut names(), &query("api.weather.test", 1)[..length], Over::Udp), None);
+        assert_eq!(answer(&mut names(), &query("api.weather.test", 1)[..length], DnsTransport::Udp), None);
     }
 }
 
@@ -390,6 +390,6 @@ fn long_questions_are_read_up_to_a_bound() {
         assert_eq!(seen(&padded(length)).1, ["198.18.0.1"], "{length}");
     }
     let long = padded(5000);
-    assert_eq!(answer(&mut names(), &long, Over::Udp).unwrap().reply[3] & 15, 1);
-    assert_eq!(answer(&mut names(), &long, Over::Tcp).unwrap().reply[7], 1);
+    assert_eq!(answer(&mut names(), &long, DnsTransport::Udp).unwrap().reply[3] & 15, 1);
+    assert_eq!(answer(&mut names(), &long, DnsTransport::Tcp).unwrap().reply[7], 1);
 }

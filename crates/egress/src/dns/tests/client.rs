@@ -8,18 +8,18 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::{names, record, wire};
-use crate::dns::answer::{Over, answer};
+use crate::dns::answer::{DnsTransport, answer};
 use crate::dns::client::resolve;
 
 /// A server in a thread of its own, until it is dropped. It answers a datagram with any number of datagrams, and a question over
 /// TCP with bytes as they are.
-struct Server {
+struct TestResolver {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Server {
+impl TestResolver {
     fn new(
         mut datagram: impl FnMut(&[u8]) -> Vec<Vec<u8>> + Send + 'static,
         mut stream: impl FnMut(&[u8]) -> Vec<u8> + Send + 'static,
@@ -82,7 +82,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for TestResolver {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
@@ -132,7 +132,7 @@ fn framed(message: &[u8]) -> Vec<u8> {
 
 #[test]
 fn both_families_are_asked_for() {
-    let server = Server::udp(|asked| {
+    let server = TestResolver::udp(|asked| {
         let mut v6 = [0; 16];
         v6[0] = 0x20;
         let record = if kind(asked) == A { a(THE_NAME, 7) } else { record(THE_NAME, AAAA, 1, 60, &v6) };
@@ -146,7 +146,8 @@ fn both_families_are_asked_for() {
 #[test]
 fn the_client_reads_what_the_broker_writes() {
     let mut names = names();
-    let server = Server::udp(move |asked| vec![answer(&mut names, asked, Over::Udp).unwrap().reply]);
+    let server =
+        TestResolver::udp(move |asked| vec![answer(&mut names, asked, DnsTransport::Udp).unwrap().reply]);
     let found = server.resolve("api.weather.test.").unwrap();
     assert_eq!(found, ["198.18.0.1".parse::<IpAddr>().unwrap(), "fd53:6b69:6c6c::1".parse().unwrap()]);
     assert_eq!(server.resolve("evil.test").unwrap_err().kind(), ErrorKind::NotFound);
@@ -154,7 +155,7 @@ fn the_client_reads_what_the_broker_writes() {
 
 #[test]
 fn questions_are_plain_and_differ_in_their_numbers() {
-    let server = Server::udp(|asked| {
+    let server = TestResolver::udp(|asked| {
         assert_eq!(asked[2..12], [1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
         assert_eq!(asked[12..asked.len() - 4], wire("api.weather.test"));
         // The number is sent back as an address: the test sees it.
@@ -167,7 +168,7 @@ fn questions_are_plain_and_differ_in_their_numbers() {
 
 #[test]
 fn aliases_are_followed_in_any_order() {
-    let server = Server::udp(|asked| {
+    let server = TestResolver::udp(|asked| {
         let records = [
             a(&wire("end.test"), 9),
             record(&wire("Middle.test"), CNAME, 1, 60, &wire("END.test")),
@@ -196,7 +197,7 @@ fn aliases_that_lead_nowhere_give_no_address() {
         vec![a(&wire("other.test"), 1)],
     ];
     for records in loops {
-        let server = Server::udp(move |asked| vec![only_a(asked, &records)]);
+        let server = TestResolver::udp(move |asked| vec![only_a(asked, &records)]);
         let error = server.resolve("start.test").unwrap_err();
         assert_eq!(
             (error.kind(), error.to_string().as_str()),
@@ -204,7 +205,7 @@ fn aliases_that_lead_nowhere_give_no_address() {
         );
     }
     // A chain that is too long.
-    let server = Server::udp(|asked| {
+    let server = TestResolver::udp(|asked| {
         let step = |number: u8| {
             record(&wire(&format!("n{number}.test")), CNAME, 1, 60, &wire(&format!("n{}.test", number + 1)))
         };
@@ -219,20 +220,20 @@ fn aliases_that_lead_nowhere_give_no_address() {
 #[test]
 fn what_the_resolver_says_is_passed_on() {
     let table = [
-        (3, ErrorKind::NotFound, "the resolver says that there is no such name (NXDOMAIN)"),
+        (3, ErrorKind::NotFound, "the resolver says that the name does not exist (NXDOMAIN)"),
         (2, ErrorKind::Other, "SERVFAIL"),
         (5, ErrorKind::Other, "REFUSED"),
         (1, ErrorKind::Other, "FORMERR"),
         (9, ErrorKind::Other, "(code 9)"),
     ];
     for (code, kind, text) in table {
-        let server = Server::udp(move |asked| vec![reply(asked, code, &[])]);
+        let server = TestResolver::udp(move |asked| vec![reply(asked, code, &[])]);
         let error = server.resolve("api.weather.test").unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains(text), "{error}");
     }
     // One family is enough.
-    let server = Server::udp(|asked| {
+    let server = TestResolver::udp(|asked| {
         vec![if kind(asked) == A { reply(asked, 0, &[a(THE_NAME, 1)]) } else { reply(asked, 2, &[]) }]
     });
     assert_eq!(server.resolve("api.weather.test").unwrap(), [address(1)]);
@@ -241,14 +242,16 @@ fn what_the_resolver_says_is_passed_on() {
 #[test]
 fn a_family_that_is_never_answered_does_not_cost_the_other() {
     let server =
-        Server::udp(|asked| if kind(asked) == A { vec![reply(asked, 0, &[a(THE_NAME, 1)])] } else { vec![] });
+        TestResolver::udp(
+            |asked| if kind(asked) == A { vec![reply(asked, 0, &[a(THE_NAME, 1)])] } else { vec![] },
+        );
     assert_eq!(server.resolve("api.weather.test").unwrap(), [address(1)]);
 }
 
 /// Whatever comes before the answer and is not it, is passed over.
 #[test]
 fn forged_answers_are_passed_over() {
-    let server = Server::udp(|asked| {
+    let server = TestResolver::udp(|asked| {
         let forged = only_a(asked, &[a(THE_NAME, 66)]);
         let with = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut packet = forged.clone();
@@ -305,7 +308,7 @@ fn only_a_or_garbage(asked: &[u8], records: &[Vec<u8>]) -> Vec<u8> {
 
 #[test]
 fn case_of_letters_in_the_answer_makes_no_difference() {
-    let server = Server::udp(|asked| {
+    let server = TestResolver::udp(|asked| {
         let mut packet = only_a(asked, &[a(&wire("API.weather.TEST"), 1)]);
         packet[12..20].make_ascii_uppercase();
         vec![packet]
@@ -317,7 +320,7 @@ fn case_of_letters_in_the_answer_makes_no_difference() {
 fn a_lost_question_is_asked_again() {
     let count = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&count);
-    let server = Server::udp(move |asked| {
+    let server = TestResolver::udp(move |asked| {
         // The first two are the first try of both families.
         if seen.fetch_add(1, Ordering::Relaxed) < 2 { vec![] } else { vec![only_a(asked, &[a(THE_NAME, 1)])] }
     });
@@ -327,7 +330,7 @@ fn a_lost_question_is_asked_again() {
 
 #[test]
 fn silence_ends_at_the_deadline() {
-    let server = Server::udp(|_| vec![]);
+    let server = TestResolver::udp(|_| vec![]);
     let error = server.resolve_shortly("api.weather.test").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
     assert!(error.to_string().contains("did not answer in time"), "{error}");
@@ -337,7 +340,7 @@ fn silence_ends_at_the_deadline() {
 
 #[test]
 fn noise_without_end_is_given_up() {
-    let server = Server::udp(|_| vec![b"noise".to_vec(); 20_000]);
+    let server = TestResolver::udp(|_| vec![b"noise".to_vec(); 20_000]);
     let error = server.resolve("api.weather.test").unwrap_err();
     // The kernel may drop most of it: then it is the deadline that ends it, with the questions asked again and again.
     assert!(
@@ -356,7 +359,7 @@ fn nobody_there_is_an_error() {
 
 #[test]
 fn what_is_no_host_name_is_not_asked_for() {
-    let server = Server::udp(|_| panic!("asked"));
+    let server = TestResolver::udp(|_| panic!("asked"));
     let long = "a".repeat(64);
     let longer = vec!["a".repeat(63); 4].join(".");
     for name in ["", ".", "a..b", ".a", "a.test..", "a b", "a\0b", "\u{e9}.test", &long, &longer] {
@@ -366,7 +369,7 @@ fn what_is_no_host_name_is_not_asked_for() {
 
 #[test]
 fn a_cut_answer_is_asked_for_over_tcp() {
-    let server = Server::new(
+    let server = TestResolver::new(
         |asked| vec![reply(asked, 0x0200, &[])],
         |asked| framed(&only_a(asked, &(0..20).map(|last| a(THE_NAME, last)).collect::<Vec<_>>())),
     );
@@ -376,7 +379,7 @@ fn a_cut_answer_is_asked_for_over_tcp() {
 
 #[test]
 fn ten_thousand_records_are_read_and_few_are_kept() {
-    let server = Server::new(
+    let server = TestResolver::new(
         |asked| vec![reply(asked, 0x0200, &[])],
         |asked| {
             // 16 bytes each: as many as fit a message. And as many that are promised.
@@ -386,7 +389,7 @@ fn ten_thousand_records_are_read_and_few_are_kept() {
         },
     );
     assert_eq!(server.resolve("api.weather.test").unwrap().len(), 32);
-    let server = Server::new(
+    let server = TestResolver::new(
         |asked| vec![reply(asked, 0x0200, &[])],
         |asked| {
             let mut packet = only_a(asked, &[a(THE_NAME, 1)]);
@@ -399,8 +402,8 @@ fn ten_thousand_records_are_read_and_few_are_kept() {
 
 #[test]
 fn hostile_answers_over_tcp_are_errors() {
-    type Answer = fn(&[u8]) -> Vec<u8>;
-    let table: [(&str, Answer, &str); 5] = [
+    type TestAnswer = fn(&[u8]) -> Vec<u8>;
+    let table: [(&str, TestAnswer, &str); 5] = [
         ("nothing", |_| vec![], "it hung up"),
         ("less than promised", |_| vec![0xff, 0xff, 1, 2, 3], "it hung up"),
         ("garbage", |_| framed(b"garbage"), "cannot be read"),
@@ -416,7 +419,7 @@ fn hostile_answers_over_tcp_are_errors() {
         ("cut again", |asked| framed(&reply(asked, 0x0200, &[])), "cut short as well"),
     ];
     for (what, answer, text) in table {
-        let server = Server::new(|asked| vec![reply(asked, 0x0200, &[])], answer);
+        let server = TestResolver::new(|asked| vec![reply(asked, 0x0200, &[])], answer);
         let error = server.resolve("api.weather.test").unwrap_err().to_string();
         assert!(error.contains(text) && error.contains("wants TCP"), "{what}: {error}");
     }
@@ -425,7 +428,7 @@ fn hostile_answers_over_tcp_are_errors() {
 /// One that takes the question and says nothing, and one that says a byte now and then.
 #[test]
 fn the_deadline_holds_over_tcp() {
-    let server = Server::new(
+    let server = TestResolver::new(
         |asked| vec![reply(asked, 0x0200, &[])],
         |_| {
             thread::sleep(Duration::from_secs(1));
@@ -459,10 +462,11 @@ fn the_deadline_holds_over_tcp() {
 
 #[test]
 fn no_such_name_says_more_than_silence() {
-    let server = Server::udp(|asked| if kind(asked) == A { vec![reply(asked, 3, &[])] } else { vec![] });
+    let server =
+        TestResolver::udp(|asked| if kind(asked) == A { vec![reply(asked, 3, &[])] } else { vec![] });
     assert!(server.resolve("api.weather.test").unwrap_err().to_string().contains("NXDOMAIN"));
     // Of one family only, it is not believed.
-    let server = Server::udp(|asked| {
+    let server = TestResolver::udp(|asked| {
         vec![if kind(asked) == A { reply(asked, 0, &[a(THE_NAME, 1)]) } else { reply(asked, 3, &[]) }]
     });
     assert_eq!(server.resolve("api.weather.test").unwrap(), [address(1)]);
@@ -471,7 +475,7 @@ fn no_such_name_says_more_than_silence() {
 /// Many pointers in a row take no more time than they are long.
 #[test]
 fn chains_of_pointers_are_bounded() {
-    let server = Server::new(
+    let server = TestResolver::new(
         |asked| vec![reply(asked, 0x0200, &[])],
         |asked| {
             // An unknown record whose data is pointers, each to the one before; then owners that begin at the last.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{message, names, query};
-use crate::dns::answer::{Over, answer};
+use crate::dns::answer::{DnsTransport, answer};
 use crate::dns::hostile::{dns_answer, dns_reply};
 
 proptest! {
@@ -51,7 +51,7 @@ proptest! {
         let name: Vec<u8> = labels.iter().flat_map(|label| {
             [&[u8::try_from(label.len()).unwrap()], label.as_slice()].concat()
         }).chain([0, 0, 1, 0, 1]).collect();
-        let reply = answer(&mut names(), &message(0, [1, 0, 0, 0], &[&name]), Over::Udp).unwrap().reply;
+        let reply = answer(&mut names(), &message(0, [1, 0, 0, 0], &[&name]), DnsTransport::Udp).unwrap().reply;
         let lower: Vec<Vec<u8>> = labels.iter().map(|label| label.to_ascii_lowercase()).collect();
         let granted = lower == [&b"api"[..], b"weather", b"test"] || (lower.len() > 2 && lower.ends_with(&[b"cdn".to_vec(), b"test".to_vec()]));
         prop_assert!(granted || reply[7] == 0);

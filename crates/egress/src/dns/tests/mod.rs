@@ -3,16 +3,16 @@ mod client;
 mod hostile;
 mod stubs;
 
-use crate::names::Names;
-use crate::policy::Policy;
-use crate::rule::Rule;
+use crate::policy::EgressPolicy;
+use crate::rule::NetworkRule;
+use crate::synthetic_addresses::SyntheticAddresses;
 
-fn names() -> Names {
-    let mut policy = Policy::new();
+fn names() -> SyntheticAddresses {
+    let mut policy = EgressPolicy::new();
     for name in ["api.weather.test", "*.cdn.test", "deep.in.the.tree.invalid"] {
-        policy.allow(Rule::domain(name).unwrap()).unwrap();
+        policy.allow(NetworkRule::domain(name).unwrap()).unwrap();
     }
-    Names::new(&policy)
+    SyntheticAddresses::new(&policy)
 }
 
 /// A name in labels. `%` stands for a dot in a label.

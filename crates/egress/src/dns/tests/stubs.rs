@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::thread;
 
 use super::names;
-use crate::dns::answer::{Over, answer};
+use crate::dns::answer::{DnsTransport, answer};
 
 /// Set in the process that is inside.
 const INSIDE: &str = "SKILLSANDBOX_DNS_INSIDE";
@@ -62,7 +62,7 @@ fn serve() {
         let mut buffer = [0; 4096];
         loop {
             let (length, from) = udp.recv_from(&mut buffer).unwrap();
-            if let Some(answered) = answer(&mut names, &buffer[..length], Over::Udp) {
+            if let Some(answered) = answer(&mut names, &buffer[..length], DnsTransport::Udp) {
                 let _ = udp.send_to(&answered.reply, from);
             }
         }
@@ -75,7 +75,7 @@ fn serve() {
             while client.read_exact(&mut length).is_ok() {
                 let mut asked = vec![0; u16::from_be_bytes(length).into()];
                 client.read_exact(&mut asked).unwrap();
-                let reply = answer(&mut names, &asked, Over::Tcp).unwrap().reply;
+                let reply = answer(&mut names, &asked, DnsTransport::Tcp).unwrap().reply;
                 let length = u16::try_from(reply.len()).unwrap().to_be_bytes();
                 client.write_all(&[&length[..], &reply].concat()).unwrap();
             }
@@ -84,9 +84,9 @@ fn serve() {
 }
 
 /// A program with its arguments, how it must end, what it must say, and what it must not.
-type Case = (&'static [&'static str], i32, &'static [&'static str], &'static [&'static str]);
+type StubCase = (&'static [&'static str], i32, &'static [&'static str], &'static [&'static str]);
 
-const CASES: &[Case] = &[
+const CASES: &[StubCase] = &[
     // glibc.
     (&["getent", "ahostsv4", "api.weather.test"], 0, &["198.18.0.1 "], &[]),
     (&["getent", "ahostsv6", "Api.Weather.Test"], 0, &["fd53:6b69:6c6c::1 "], &[]),

@@ -2,8 +2,8 @@
 
 /// Listens to the server until it has agreed or not.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
-    heard: Heard,
+pub(super) struct UpgradeAnswer {
+    state: UpgradeState,
     /// Bytes of the status line that were heard, as far as it matters.
     at: usize,
     /// The three digits in it.
@@ -17,7 +17,7 @@ pub(super) struct Answer {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Heard {
+enum UpgradeState {
     #[default]
     Nothing,
     Agreement,
@@ -32,36 +32,36 @@ const STATUS_LINE: &[u8; 13] = b"HTTP/1.? ??? ";
 /// not this.
 const UPGRADE: &[u8; 8] = b"upgrade:";
 
-impl Answer {
+impl UpgradeAnswer {
     /// Whether nothing was heard that decides.
     pub(super) fn is_to_come(&self) -> bool {
-        self.heard == Heard::Nothing
+        self.state == UpgradeState::Nothing
     }
 
     pub(super) fn agrees(&self) -> bool {
-        self.heard == Heard::Agreement
+        self.state == UpgradeState::Agreement
     }
 
     /// Nothing that the server says from now on is the answer.
     pub(super) fn ignore(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
-            self.heard = Heard::Other;
+            self.state = UpgradeState::Other;
         }
     }
 
-    pub(super) fn hear(&mut self, bytes: &[u8]) {
+    pub(super) fn read(&mut self, bytes: &[u8]) {
         for &byte in bytes {
-            if self.heard != Heard::Nothing {
+            if self.state != UpgradeState::Nothing {
                 return;
             }
             match STATUS_LINE.get(self.at) {
-                Some(&expected) => self.hear_status(byte, expected),
-                None => self.hear_head(byte),
+                Some(&expected) => self.read_status(byte, expected),
+                None => self.read_head(byte),
             }
         }
     }
 
-    fn hear_status(&mut self, byte: u8, expected: u8) {
+    fn read_status(&mut self, byte: u8, expected: u8) {
         let is_end = self.at == STATUS_LINE.len() - 1;
         let fits = match expected {
             b'?' => byte.is_ascii_digit(),
@@ -69,7 +69,7 @@ impl Answer {
             _ => byte == expected || (is_end && byte == b'\r'),
         };
         if !fits {
-            self.heard = Heard::Other;
+            self.state = UpgradeState::Other;
             return;
         }
         if let Some(digit) = self.at.checked_sub(9).and_then(|at| self.status.get_mut(at)) {
@@ -80,14 +80,14 @@ impl Answer {
         self.in_line = 1;
         // What begins with 1 comes before another answer (100, 103), or agrees (101).
         if is_end && !self.status.starts_with(b"1") {
-            self.heard = Heard::Other;
+            self.state = UpgradeState::Other;
         }
     }
 
     /// The rest of the head, up to an empty line.
-    fn hear_head(&mut self, byte: u8) {
+    fn read_head(&mut self, byte: u8) {
         match byte {
-            b'\n' if self.in_line == 0 => self.hear_end(),
+            b'\n' if self.in_line == 0 => self.finish_head(),
             b'\n' => {
                 self.in_line = 0;
                 self.of_upgrade = Some(0);
@@ -102,10 +102,10 @@ impl Answer {
         }
     }
 
-    fn hear_end(&mut self) {
+    fn finish_head(&mut self) {
         match (&self.status, self.names_protocol) {
-            (b"101", true) => self.heard = Heard::Agreement,
-            (b"101", false) => self.heard = Heard::Other,
+            (b"101", true) => self.state = UpgradeState::Agreement,
+            (b"101", false) => self.state = UpgradeState::Other,
             _ => *self = Self::default(),
         }
     }

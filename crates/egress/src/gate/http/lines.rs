@@ -2,7 +2,7 @@
 
 /// Looks for the end of a line or of a section, and remembers how far it has looked.
 #[derive(Debug, Default)]
-pub(super) struct Section {
+pub(super) struct SectionScanner {
     /// Bytes that were looked at.
     at: usize,
     /// Bytes since the last line end.
@@ -11,7 +11,7 @@ pub(super) struct Section {
     after_cr: bool,
 }
 
-impl Section {
+impl SectionScanner {
     /// Where the first empty line ends, once it is there; `None` for what cannot be lines of text, or ends after `most` of
     /// them. The bytes
     /// are those of the last time, and more.

@@ -4,20 +4,20 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::made::{Hello, message, record, records, server_hello};
+use super::made::{SpoiledHello, message, record, records, server_hello};
 use super::tls_answers::RETRY;
-use super::{Client, Event, Gate, NAME, Server, cut, http, https, run, tcp, to_address};
+use super::{Client, GateEvent, NAME, ProtocolGate, Server, cut, http, https, run, tcp, to_address};
 
-const GATES: [fn() -> Gate; 4] = [https, tcp, to_address, http];
+const GATES: [fn() -> ProtocolGate; 4] = [https, tcp, to_address, http];
 
 /// Something that means something to one of the gates.
 fn phrase() -> impl Strategy<Value = Vec<u8>> {
     let tls = select(vec![
-        Hello::new().bytes(),
-        records(&Hello::new().message(), 7),
-        Hello::named("evil.test").bytes(),
-        Hello::with(vec![(0xfe0d, vec![1])]).bytes(),
-        Hello::with(vec![]).bytes(),
+        SpoiledHello::new().bytes(),
+        records(&SpoiledHello::new().message(), 7),
+        SpoiledHello::named("evil.test").bytes(),
+        SpoiledHello::with(vec![(0xfe0d, vec![1])]).bytes(),
+        SpoiledHello::with(vec![]).bytes(),
         record(20, &[1]),
         record(21, &[1, 0]),
         record(23, &[0; 20]),
@@ -55,7 +55,7 @@ fn answer() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// What may happen on a connection: phrases, of which some bytes were changed, left out or put in.
-fn events() -> impl Strategy<Value = Vec<Event>> {
+fn events() -> impl Strategy<Value = Vec<GateEvent>> {
     let spoils = vec((any::<Index>(), any::<u8>(), 0..3_u8), 0..3);
     let client = (vec(phrase(), 1..4), prop_oneof![3 => Just(Vec::new()), 2 => spoils]).prop_map(
         |(phrases, spoils)| {
@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn no_bytes_are_too_wild(client in vec(vec(any::<u8>(), 0..200), 0..8), server in vec(any::<u8>(), 0..200)) {
-        let mut events: Vec<Event> = client.into_iter().map(Client).collect();
+        let mut events: Vec<GateEvent> = client.into_iter().map(Client).collect();
         events.insert(events.len() / 2, Server(server));
         for gate in GATES {
             prop_assert_eq!(run(gate(), &events), run(gate(), &cut(&events, &[1])));
@@ -104,7 +104,7 @@ proptest! {
     /// A hello that passes holds the name where a hello has it, and no other, wherever a byte was changed.
     #[test]
     fn a_changed_byte_does_not_change_the_name(place in any::<Index>(), byte: u8, size in 1..400_usize) {
-        let mut message = Hello::new().message();
+        let mut message = SpoiledHello::new().message();
         let at = place.index(message.len());
         message[at] = byte;
         let passed = run(https(), &[Client(records(&message, size))]).passed;
@@ -118,17 +118,18 @@ proptest! {
 #[test]
 fn nothing_is_looked_at_twice() {
     let head = format!("GET / HTTP/1.1\r\nHost: {NAME}\r\nX: {}", "x".repeat(60_000));
-    let mut hello = Hello::new();
+    let mut hello = SpoiledHello::new();
     hello.extensions.push((21, vec![0; 60_000]));
     let hello = records(&hello.message(), 1000);
-    for (gate, said) in [(http as fn() -> Gate, head.as_bytes()), (https, &hello[..hello.len() - 1])] {
+    for (gate, said) in [(http as fn() -> ProtocolGate, head.as_bytes()), (https, &hello[..hello.len() - 1])]
+    {
         let mut gate = gate();
         let (known, last) = said.split_at(said.len() - 1);
-        assert!(gate.client(known).is_ok_and(|passage| passage.bytes == 0));
+        assert!(gate.judge_client(known).is_ok_and(|passage| passage.bytes == 0));
         // All but the few bytes that tell what it is, and the record that is not yet complete.
         let mut changed = known.to_vec();
         changed[6..known.len() - 1005].fill(0);
         changed.extend(last);
-        assert!(gate.client(&changed).is_ok_and(|passage| passage.bytes == 0));
+        assert!(gate.judge_client(&changed).is_ok_and(|passage| passage.bytes == 0));
     }
 }

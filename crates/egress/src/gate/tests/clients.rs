@@ -1,6 +1,6 @@
 //! What real clients send first. How it was recorded is told beside it.
 
-use super::{Client, Gate, NAME, Reason, https, outcome, refused, run, tcp, to_address};
+use super::{Client, NAME, ProtocolGate, RefusalReason, https, outcome, refused, run, tcp, to_address};
 use crate::gate::tls::TlsGate;
 
 const CLIENTS: [(&str, &[u8]); 8] = [
@@ -28,10 +28,16 @@ fn real_clients_pass_for_their_name_and_for_no_other() {
         }
         for required in [true, false] {
             let mut other = TlsGate::new(Some("other.test".to_owned()), required);
-            assert_eq!(other.client(hello), Err(Reason::OtherServerName(NAME.to_owned())), "{client}");
+            assert_eq!(
+                other.judge_client(hello),
+                Err(RefusalReason::OtherServerName(NAME.to_owned())),
+                "{client}"
+            );
         }
         let mut address = TlsGate::new(None, false);
-        assert!(address.client(hello).is_ok_and(|passage| passage.open && passage.bytes == hello.len()));
+        assert!(
+            address.judge_client(hello).is_ok_and(|passage| passage.open && passage.bytes == hello.len())
+        );
         assert_eq!(address.server_name(), Some(NAME), "{client}");
         assert!(outcome(to_address, &[Client(hello.to_vec())]).open);
     }
@@ -39,17 +45,20 @@ fn real_clients_pass_for_their_name_and_for_no_other() {
 
 #[test]
 fn a_real_client_without_a_name_passes_only_where_tls_is_not_required() {
-    assert_eq!(refused(&outcome(https, &[Client(NO_NAME.to_vec())])), Some(&Reason::NoServerName));
+    assert_eq!(refused(&outcome(https, &[Client(NO_NAME.to_vec())])), Some(&RefusalReason::NoServerName));
     assert_eq!(outcome(tcp, &[Client(NO_NAME.to_vec())]).passed, NO_NAME);
 }
 
 #[test]
 fn a_hidden_name_is_refused_even_if_it_is_only_grease() {
     for gate in [https, tcp] {
-        assert_eq!(refused(&outcome(gate, &[Client(GREASED.to_vec())])), Some(&Reason::HiddenServerName));
+        assert_eq!(
+            refused(&outcome(gate, &[Client(GREASED.to_vec())])),
+            Some(&RefusalReason::HiddenServerName)
+        );
     }
     let mut gate = TlsGate::new(None, false);
-    assert!(gate.client(GREASED).is_ok_and(|passage| passage.open));
+    assert!(gate.judge_client(GREASED).is_ok_and(|passage| passage.open));
     assert_eq!(gate.server_name(), Some(NAME));
 }
 
@@ -57,11 +66,11 @@ fn a_hidden_name_is_refused_even_if_it_is_only_grease() {
 fn the_name_is_told_for_the_record() {
     let mut gate = https();
     assert_eq!(gate.server_name(), None);
-    assert!(gate.client(POST_QUANTUM).is_ok());
+    assert!(gate.judge_client(POST_QUANTUM).is_ok());
     assert_eq!(gate.server_name(), Some(NAME));
     let other = TlsGate::new(Some("other.test".to_owned()), true);
-    let mut other = Gate::Tls(other);
-    assert!(other.client(POST_QUANTUM).is_err());
+    let mut other = ProtocolGate::Tls(other);
+    assert!(other.judge_client(POST_QUANTUM).is_err());
     assert_eq!(other.server_name(), Some(NAME), "of a refusal, too");
-    assert!(run(Gate::Open, &[Client(GREASED.to_vec())]).open);
+    assert!(run(ProtocolGate::Open, &[Client(GREASED.to_vec())]).open);
 }

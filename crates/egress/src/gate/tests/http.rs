@@ -1,6 +1,6 @@
 //! Requests, right ones and those that two servers would read in two ways.
 
-use super::{Client, HttpGate, MOST_HELD, NAME, Reason, http, outcome, refused};
+use super::{Client, HttpGate, MOST_HELD, NAME, RefusalReason, http, outcome, refused};
 
 /// A head with these lines after the request line; the host is added.
 fn get(lines: &str) -> String {
@@ -38,13 +38,13 @@ fn passes(cases: &[(&str, String)]) {
         // And then one for another host is refused.
         let events = [Client([request, SMUGGLED].concat().into_bytes())];
         let outcome = super::outcome(http, &events);
-        assert_eq!(refused(&outcome), Some(&Reason::OtherHost("evil.test".to_owned())), "{what}");
+        assert_eq!(refused(&outcome), Some(&RefusalReason::OtherHost("evil.test".to_owned())), "{what}");
         assert_eq!(outcome.passed.len(), request.len(), "{what}");
     }
 }
 
 /// Refused before anything passes, and likewise after an honest request.
-fn stops(reason: &Reason, cases: &[(&str, String)]) {
+fn stops(reason: &RefusalReason, cases: &[(&str, String)]) {
     for (what, request) in cases {
         for before in
             [String::new(), get(""), post("Content-Length: 3\r\n", "abc"), chunked("3\r\nabc\r\n0\r\n\r\n")]
@@ -96,7 +96,8 @@ fn honest_requests_pass() {
 
 #[test]
 fn the_host_is_the_one_that_is_meant() {
-    let other = |host: &str, request: String| stops(&Reason::OtherHost(host.to_owned()), &[(host, request)]);
+    let other =
+        |host: &str, request: String| stops(&RefusalReason::OtherHost(host.to_owned()), &[(host, request)]);
     for host in [
         "evil.test",
         "api.weather.test.evil.test",
@@ -142,7 +143,7 @@ fn the_host_is_the_one_that_is_meant() {
     let long = "a".repeat(3000);
     other(&long[..255], hosts(&format!("Host: {long}\r\n")));
     stops(
-        &Reason::NoHost,
+        &RefusalReason::NoHost,
         &[
             ("none", hosts("Accept: */*\r\n")),
             ("none of HTTP/1.0", "GET / HTTP/1.0\r\n\r\n".to_owned()),
@@ -157,12 +158,12 @@ fn the_host_is_the_one_that_is_meant() {
     );
     let mut gate = HttpGate::new(NAME.to_owned(), 8080);
     assert!(
-        gate.client(hosts("Host: api.weather.test:8080\r\n").as_bytes())
+        gate.judge_client(hosts("Host: api.weather.test:8080\r\n").as_bytes())
             .is_ok_and(|passage| passage.bytes > 0)
     );
     assert_eq!(
-        gate.client(hosts("Host: api.weather.test:80\r\n").as_bytes()),
-        Err(Reason::OtherHost("api.weather.test:80".to_owned()))
+        gate.judge_client(hosts("Host: api.weather.test:80\r\n").as_bytes()),
+        Err(RefusalReason::OtherHost("api.weather.test:80".to_owned()))
     );
 }
 
@@ -221,10 +222,10 @@ fn request_lines_can_be_read_in_one_way_only() {
         "SSH-2.0-x",
     ];
     for case in cases {
-        stops(&Reason::NotHttp, &[(case, line(case))]);
+        stops(&RefusalReason::NotHttp, &[(case, line(case))]);
     }
     stops(
-        &Reason::Http2,
+        &RefusalReason::Http2,
         &[
             ("HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned()),
             (
@@ -276,7 +277,7 @@ fn headers_can_be_read_in_one_way_only() {
         "Upgrade:\r\n",
     ];
     for case in cases {
-        stops(&Reason::NotHttp, &[(case, get(case))]);
+        stops(&RefusalReason::NotHttp, &[(case, get(case))]);
     }
     for case in [
         "Host : api.weather.test\r\n",
@@ -285,7 +286,7 @@ fn headers_can_be_read_in_one_way_only() {
         "Host: api.weather.test\r\n x\r\n",
         " Host: api.weather.test\r\n",
     ] {
-        stops(&Reason::NotHttp, &[(case, hosts(case))]);
+        stops(&RefusalReason::NotHttp, &[(case, hosts(case))]);
     }
 }
 
@@ -364,28 +365,31 @@ fn where_a_body_ends_can_be_read_in_one_way_only() {
         "Transfer-Encoding: \u{feff}chunked\r\n",
     ];
     for framing in framings {
-        stops(&Reason::NotHttp, &[(framing, post(framing, &format!("0\r\n\r\n{SMUGGLED}")))]);
+        stops(&RefusalReason::NotHttp, &[(framing, post(framing, &format!("0\r\n\r\n{SMUGGLED}")))]);
     }
     // Many servers do not read a body where they expect none.
     for method in ["GET", "HEAD", "TRACE", "get"] {
         let length = format!("{method} / HTTP/1.1\r\nContent-Length: {}", SMUGGLED.len());
         let chunks = format!("{method} / HTTP/1.1\r\nTransfer-Encoding: chunked");
-        stops(&Reason::NotHttp, &[(method, line(&length) + SMUGGLED), (method, line(&chunks) + "0\r\n\r\n")]);
+        stops(
+            &RefusalReason::NotHttp,
+            &[(method, line(&length) + SMUGGLED), (method, line(&chunks) + "0\r\n\r\n")],
+        );
     }
     // Some servers do not read a body after they were asked whether to send it.
     for expect in
         ["y 100-continue", "100-continue, x", "100-Continue", "100-continue ", "200-ok", "", "\t100-continue"]
     {
         let lines = format!("Expect: {expect}\r\nContent-Length: 1\r\n");
-        stops(&Reason::NotHttp, &[(expect, post(&lines, "x"))]);
+        stops(&RefusalReason::NotHttp, &[(expect, post(&lines, "x"))]);
     }
     let twice = "Expect: 100-continue\r\nExpect: 100-continue\r\nContent-Length: 1\r\n";
     stops(
-        &Reason::NotHttp,
+        &RefusalReason::NotHttp,
         &[("asked twice", post(twice, "x")), ("without a body", post("Expect: 100-continue\r\n", ""))],
     );
     let old = "POST / HTTP/1.0\r\nHost: api.weather.test\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
-    stops(&Reason::NotHttp, &[("chunks before there were any", old.to_owned())]);
+    stops(&RefusalReason::NotHttp, &[("chunks before there were any", old.to_owned())]);
 }
 
 #[test]
@@ -437,12 +441,12 @@ fn chunks_can_be_read_in_one_way_only() {
     for (right, wrong) in cases {
         let right = chunked(right);
         let outcome = outcome(http, &[Client([right.as_str(), wrong].concat().into_bytes())]);
-        assert_eq!(refused(&outcome), Some(&Reason::NotHttp), "{wrong:?}");
+        assert_eq!(refused(&outcome), Some(&RefusalReason::NotHttp), "{wrong:?}");
         assert_eq!(outcome.passed.len(), right.len(), "{wrong:?}");
     }
     // A twice ended body: what follows is a request of its own.
     let twice = [chunked("0\r\n\r\n"), "0\r\n\r\n".to_owned()].concat();
-    assert_eq!(refused(&outcome(http, &[Client(twice.into_bytes())])), Some(&Reason::NotHttp));
+    assert_eq!(refused(&outcome(http, &[Client(twice.into_bytes())])), Some(&RefusalReason::NotHttp));
 }
 
 #[test]
@@ -469,7 +473,7 @@ fn no_more_is_held_than_may_be() {
     assert_eq!(outcome(http, &[Client(fits.into_bytes())]).passed.len(), MOST_HELD);
     let long = |request: String| {
         let outcome = outcome(http, &[Client(request.into_bytes())]);
-        assert_eq!(refused(&outcome), Some(&Reason::NotHttp));
+        assert_eq!(refused(&outcome), Some(&RefusalReason::NotHttp));
     };
     long(padded(MOST_HELD + 1));
     long("G".repeat(MOST_HELD));

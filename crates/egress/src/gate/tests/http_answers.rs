@@ -1,33 +1,33 @@
 //! Requests for another protocol, and what the server answers.
 
-use super::{Client, Event, NAME, Outcome, Reason, Server, http, outcome};
+use super::{Client, GateEvent, GateOutcome, NAME, RefusalReason, Server, http, outcome};
 
-fn upgrade(lines: &str) -> Event {
+fn upgrade(lines: &str) -> GateEvent {
     let head = format!(
         "GET /chat HTTP/1.1\r\nHost: {NAME}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n{lines}\r\n"
     );
     Client(head.into_bytes())
 }
 
-fn says(text: &str) -> Event {
+fn says(text: &str) -> GateEvent {
     Client(text.as_bytes().to_vec())
 }
 
-fn answers(text: &str) -> Event {
+fn answers(text: &str) -> GateEvent {
     Server(text.as_bytes().to_vec())
 }
 
-fn request(host: &str) -> Event {
+fn request(host: &str) -> GateEvent {
     says(&format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"))
 }
 
-fn said(events: &[Event]) -> usize {
+fn said(events: &[GateEvent]) -> usize {
     events.iter().map(|event| if let Client(bytes) = event { bytes.len() } else { 0 }).sum()
 }
 
 /// (refused, bytes held, open)
-fn result(events: &[Event]) -> (Option<Reason>, usize, bool) {
-    let Outcome { refused, passed, open } = outcome(http, events);
+fn result(events: &[GateEvent]) -> (Option<RefusalReason>, usize, bool) {
+    let GateOutcome { refused, passed, open } = outcome(http, events);
     (refused, said(events) - passed.len(), open)
 }
 
@@ -52,7 +52,7 @@ fn another_protocol_passes_when_the_server_agrees() {
 
 #[test]
 fn when_the_server_does_not_agree_it_stays_http() {
-    let other = Some(Reason::OtherHost("evil.test".to_owned()));
+    let other = Some(RefusalReason::OtherHost("evil.test".to_owned()));
     for answer in [
         "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 400 Bad Request\r\n\r\n",
@@ -91,7 +91,7 @@ fn when_the_server_does_not_agree_it_stays_http() {
         // And no second try.
         assert_eq!(
             result(&[upgrade(""), answers(answer), upgrade(""), answers(AGREES)]).0,
-            Some(Reason::NotHttp)
+            Some(RefusalReason::NotHttp)
         );
     }
     // An interim answer does not agree, whatever is in its head.
@@ -101,7 +101,8 @@ fn when_the_server_does_not_agree_it_stays_http() {
 
 #[test]
 fn only_the_first_request_may_ask_and_only_its_answer_counts() {
-    let refused = |events: &[Event]| assert_eq!(result(events).0, Some(Reason::NotHttp), "{events:?}");
+    let refused =
+        |events: &[GateEvent]| assert_eq!(result(events).0, Some(RefusalReason::NotHttp), "{events:?}");
     refused(&[request(NAME), upgrade("")]);
     refused(&[request(NAME), answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), upgrade("")]);
     // What was said before the request is no answer to it.
@@ -115,7 +116,7 @@ fn only_the_first_request_may_ask_and_only_its_answer_counts() {
     }
     // Nobody asked.
     assert!(!result(&[request(NAME), answers(AGREES), request("evil.test")]).2);
-    assert_eq!(result(&[request(NAME), answers(AGREES), says("\u{1}")]).0, Some(Reason::NotHttp));
+    assert_eq!(result(&[request(NAME), answers(AGREES), says("\u{1}")]).0, Some(RefusalReason::NotHttp));
 }
 
 #[test]
@@ -135,7 +136,7 @@ fn half_an_agreement_is_none() {
 #[test]
 fn a_flood_before_the_answer_is_refused() {
     let flood = Client(vec![1; super::MOST_HELD]);
-    assert_eq!(result(&[upgrade(""), flood, answers(AGREES)]).0, Some(Reason::NotHttp));
+    assert_eq!(result(&[upgrade(""), flood, answers(AGREES)]).0, Some(RefusalReason::NotHttp));
     let most = Client(vec![1; super::MOST_HELD - 1]);
     assert_eq!(result(&[upgrade(""), most, answers(AGREES)]), (None, 0, true));
 }

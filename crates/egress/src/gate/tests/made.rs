@@ -4,7 +4,7 @@ use super::NAME;
 
 /// A `ClientHello` to be spoiled.
 #[derive(Clone)]
-pub(super) struct Hello {
+pub(super) struct SpoiledHello {
     pub(super) version: [u8; 2],
     pub(super) session: Vec<u8>,
     pub(super) ciphers: Vec<u8>,
@@ -23,7 +23,7 @@ pub(super) fn names(name: &[u8]) -> Vec<u8> {
     counted::<2>(&[&[0], counted::<2>(name).as_slice()].concat())
 }
 
-impl Hello {
+impl SpoiledHello {
     pub(super) fn new() -> Self {
         Self::with(vec![(0, names(NAME.as_bytes())), (43, vec![2, 3, 4]), (51, vec![7; 38])])
     }

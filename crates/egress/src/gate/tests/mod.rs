@@ -10,56 +10,56 @@ mod tls_answers;
 
 use super::http::HttpGate;
 use super::tls::TlsGate;
-use super::{Gate, MOST_HELD};
-use crate::attempt::Reason;
+use super::{MOST_HELD, ProtocolGate};
+use crate::attempt::RefusalReason;
 
 /// The name that connections are made for.
 const NAME: &str = "api.weather.test";
 
 /// What happens on a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Event {
+enum GateEvent {
     Client(Vec<u8>),
     Server(Vec<u8>),
 }
 
-use Event::{Client, Server};
+use GateEvent::{Client, Server};
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Outcome {
+struct GateOutcome {
     passed: Vec<u8>,
-    refused: Option<Reason>,
+    refused: Option<RefusalReason>,
     open: bool,
 }
 
-fn https() -> Gate {
-    Gate::Tls(TlsGate::new(Some(NAME.to_owned()), true))
+fn https() -> ProtocolGate {
+    ProtocolGate::Tls(TlsGate::new(Some(NAME.to_owned()), true))
 }
 
-fn tcp() -> Gate {
-    Gate::Tls(TlsGate::new(Some(NAME.to_owned()), false))
+fn tcp() -> ProtocolGate {
+    ProtocolGate::Tls(TlsGate::new(Some(NAME.to_owned()), false))
 }
 
-fn to_address() -> Gate {
-    Gate::Tls(TlsGate::new(None, false))
+fn to_address() -> ProtocolGate {
+    ProtocolGate::Tls(TlsGate::new(None, false))
 }
 
-fn http() -> Gate {
-    Gate::Http(HttpGate::new(NAME.to_owned(), 80))
+fn http() -> ProtocolGate {
+    ProtocolGate::Http(HttpGate::new(NAME.to_owned(), 80))
 }
 
 /// Does what a broker does, and checks that the gate keeps its side of the contract.
-fn run(mut gate: Gate, events: &[Event]) -> Outcome {
-    let mut outcome = Outcome { passed: Vec::new(), refused: None, open: false };
+fn run(mut gate: ProtocolGate, events: &[GateEvent]) -> GateOutcome {
+    let mut outcome = GateOutcome { passed: Vec::new(), refused: None, open: false };
     let mut held = Vec::new();
     for event in events {
         match event {
             Client(bytes) => held.extend_from_slice(bytes),
-            Server(bytes) => gate.server(bytes),
+            Server(bytes) => gate.observe_server(bytes),
         }
         loop {
-            match gate.client(&held) {
+            match gate.judge_client(&held) {
                 Ok(passage) => {
                     assert_eq!(outcome.refused, None, "after a refusal nothing passes");
                     assert!(passage.bytes <= held.len());
@@ -86,7 +86,7 @@ fn run(mut gate: Gate, events: &[Event]) -> Outcome {
 }
 
 /// The same in pieces of these sizes, again and again; 0 is an empty piece.
-fn cut(events: &[Event], sizes: &[usize]) -> Vec<Event> {
+fn cut(events: &[GateEvent], sizes: &[usize]) -> Vec<GateEvent> {
     let mut sizes = sizes.iter().copied().cycle();
     let mut pieces = Vec::new();
     for event in events {
@@ -105,7 +105,7 @@ fn cut(events: &[Event], sizes: &[usize]) -> Vec<Event> {
 }
 
 /// What comes of it, in one piece or in many.
-fn outcome(gate: fn() -> Gate, events: &[Event]) -> Outcome {
+fn outcome(gate: fn() -> ProtocolGate, events: &[GateEvent]) -> GateOutcome {
     let whole = run(gate(), events);
     for sizes in [&[1][..], &[2], &[3, 1, 7], &[0, 5], &[1400], &[4096, 1]] {
         // One byte at a time is tried where it does not take all day.
@@ -125,6 +125,6 @@ fn outcome(gate: fn() -> Gate, events: &[Event]) -> Outcome {
     whole
 }
 
-fn refused(outcome: &Outcome) -> Option<&Reason> {
+fn refused(outcome: &GateOutcome) -> Option<&RefusalReason> {
     outcome.refused.as_ref()
 }

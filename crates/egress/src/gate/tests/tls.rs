@@ -1,34 +1,34 @@
 //! The first thing that a client says.
 
-use super::made::{Hello, counted, message, names, record, records};
-use super::{Client, MOST_HELD, NAME, Reason, https, outcome, refused, tcp, to_address};
+use super::made::{SpoiledHello, counted, message, names, record, records};
+use super::{Client, MOST_HELD, NAME, RefusalReason, https, outcome, refused, tcp, to_address};
 
 /// What comes of it where TLS is required, and where it is not. `None`: it passes.
-type Expected = (Option<Reason>, Option<Reason>);
+type ExpectedRefusal = (Option<RefusalReason>, Option<RefusalReason>);
 
-fn both(reason: Reason) -> Expected {
+fn both(reason: RefusalReason) -> ExpectedRefusal {
     (Some(reason.clone()), Some(reason))
 }
 
-fn bad() -> Expected {
-    both(Reason::BadHello)
+fn bad() -> ExpectedRefusal {
+    both(RefusalReason::BadHello)
 }
 
 /// Not TLS, and so only refused where it must be.
-fn not_tls() -> Expected {
-    (Some(Reason::NotTls), None)
+fn not_tls() -> ExpectedRefusal {
+    (Some(RefusalReason::NotTls), None)
 }
 
 /// Something that some servers take for TLS.
-fn disguised() -> Expected {
-    (Some(Reason::NotTls), Some(Reason::BadHello))
+fn disguised() -> ExpectedRefusal {
+    (Some(RefusalReason::NotTls), Some(RefusalReason::BadHello))
 }
 
-fn other(name: &str) -> Expected {
-    both(Reason::OtherServerName(name.to_owned()))
+fn other(name: &str) -> ExpectedRefusal {
+    both(RefusalReason::OtherServerName(name.to_owned()))
 }
 
-fn check(cases: Vec<(&str, Vec<u8>, Expected)>) {
+fn check(cases: Vec<(&str, Vec<u8>, ExpectedRefusal)>) {
     for (what, bytes, (required, optional)) in cases {
         for (gate, expected) in [(https as fn() -> _, required), (tcp, optional)] {
             let outcome = outcome(gate, &[Client(bytes.clone())]);
@@ -43,7 +43,7 @@ fn check(cases: Vec<(&str, Vec<u8>, Expected)>) {
 
 /// The same with other extensions.
 fn extended(extensions: Vec<(u16, Vec<u8>)>) -> Vec<u8> {
-    Hello::with(extensions).bytes()
+    SpoiledHello::with(extensions).bytes()
 }
 
 /// The same with this for the data of the server name extension.
@@ -53,14 +53,14 @@ fn list(data: &[u8]) -> Vec<u8> {
 
 /// A hello whose body was spoiled.
 fn spoiled(spoil: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    let mut body = Hello::new().body();
+    let mut body = SpoiledHello::new().body();
     spoil(&mut body);
     records(&message(1, &body), 1 << 14)
 }
 
 #[test]
 fn names_are_compared() {
-    let named = |name: &str| Hello::named(name).bytes();
+    let named = |name: &str| SpoiledHello::named(name).bytes();
     let long = format!("{}.test", ["a".repeat(60).as_str(); 4].join("."));
     check(vec![
         ("the name", named(NAME), (None, None)),
@@ -127,18 +127,18 @@ fn extensions_are_read_to_the_end() {
     let right = || (0, names(NAME.as_bytes()));
     let evil = || (0, names(b"evil.test"));
     let hidden = |kind| extended(vec![right(), (kind, vec![0; 40])]);
-    let count_of_extensions = Hello::new().front().len();
+    let count_of_extensions = SpoiledHello::new().front().len();
     check(vec![
         ("twice the name", extended(vec![right(), right()]), bad()),
         ("another name after it", extended(vec![right(), (43, vec![2, 3, 4]), evil()]), bad()),
         ("another name before it", extended(vec![evil(), right()]), bad()),
         ("any extension twice", extended(vec![(10, vec![]), right(), (10, vec![])]), bad()),
-        ("no name", extended(vec![(43, vec![2, 3, 4])]), (Some(Reason::NoServerName), None)),
-        ("an empty list of extensions", extended(vec![]), (Some(Reason::NoServerName), None)),
+        ("no name", extended(vec![(43, vec![2, 3, 4])]), (Some(RefusalReason::NoServerName), None)),
+        ("an empty list of extensions", extended(vec![]), (Some(RefusalReason::NoServerName), None)),
         (
             "no extensions",
-            records(&message(1, &Hello::new().front()), 1 << 14),
-            (Some(Reason::NoServerName), None),
+            records(&message(1, &SpoiledHello::new().front()), 1 << 14),
+            (Some(RefusalReason::NoServerName), None),
         ),
         ("half a count of extensions", spoiled(|body| body.truncate(count_of_extensions + 1)), bad()),
         ("extensions longer than the hello", spoiled(|body| body[count_of_extensions + 1] += 1), bad()),
@@ -146,14 +146,26 @@ fn extensions_are_read_to_the_end() {
         ("bytes after the extensions", spoiled(|body| body.extend([0, 0, 0, 0])), bad()),
         ("an extension longer than the list", spoiled(|body| body[count_of_extensions + 5] += 200), bad()),
         ("half an extension", extended(vec![right(), (43, vec![])]).tap_last(), bad()),
-        ("ECH", hidden(0xfe0d), both(Reason::HiddenServerName)),
-        ("ECH that is empty", extended(vec![right(), (0xfe0d, vec![])]), both(Reason::HiddenServerName)),
-        ("ECH before the name", extended(vec![(0xfe0d, vec![1]), right()]), both(Reason::HiddenServerName)),
-        ("ECH and another name", extended(vec![(0xfe0d, vec![1]), evil()]), both(Reason::HiddenServerName)),
-        ("ECH without a name", extended(vec![(0xfe0d, vec![1])]), both(Reason::HiddenServerName)),
-        ("a draft of ECH", hidden(0xfe0a), both(Reason::HiddenServerName)),
-        ("an old draft of ECH", hidden(0xff02), both(Reason::HiddenServerName)),
-        ("an encrypted server name", hidden(0xffce), both(Reason::HiddenServerName)),
+        ("ECH", hidden(0xfe0d), both(RefusalReason::HiddenServerName)),
+        (
+            "ECH that is empty",
+            extended(vec![right(), (0xfe0d, vec![])]),
+            both(RefusalReason::HiddenServerName),
+        ),
+        (
+            "ECH before the name",
+            extended(vec![(0xfe0d, vec![1]), right()]),
+            both(RefusalReason::HiddenServerName),
+        ),
+        (
+            "ECH and another name",
+            extended(vec![(0xfe0d, vec![1]), evil()]),
+            both(RefusalReason::HiddenServerName),
+        ),
+        ("ECH without a name", extended(vec![(0xfe0d, vec![1])]), both(RefusalReason::HiddenServerName)),
+        ("a draft of ECH", hidden(0xfe0a), both(RefusalReason::HiddenServerName)),
+        ("an old draft of ECH", hidden(0xff02), both(RefusalReason::HiddenServerName)),
+        ("an encrypted server name", hidden(0xffce), both(RefusalReason::HiddenServerName)),
         ("renegotiation info is no ECH", extended(vec![right(), (0xff01, vec![0])]), (None, None)),
         ("grease is no ECH", extended(vec![(0xfafa, vec![]), right(), (0x0a0a, vec![0])]), (None, None)),
         (
@@ -172,7 +184,7 @@ trait TapLast {
 impl TapLast for Vec<u8> {
     fn tap_last(self) -> Vec<u8> {
         let mut body = self[9..self.len() - 1].to_vec();
-        let front = Hello::new().front().len();
+        let front = SpoiledHello::new().front().len();
         body[front + 1] -= 1;
         records(&message(1, &body), 1 << 14)
     }
@@ -180,8 +192,8 @@ impl TapLast for Vec<u8> {
 
 #[test]
 fn the_rest_of_a_hello_has_lengths_that_fit() {
-    let with = |change: fn(&mut Hello)| {
-        let mut hello = Hello::new();
+    let with = |change: fn(&mut SpoiledHello)| {
+        let mut hello = SpoiledHello::new();
         change(&mut hello);
         hello.bytes()
     };
@@ -210,8 +222,8 @@ fn the_rest_of_a_hello_has_lengths_that_fit() {
 
 #[test]
 fn records_are_put_together() {
-    let hello = Hello::new().message();
-    let evil = Hello::named("evil.test").message();
+    let hello = SpoiledHello::new().message();
+    let evil = SpoiledHello::named("evil.test").message();
     let versioned = |major: u8, minor: u8| {
         let mut bytes = records(&hello, 1 << 14);
         bytes[1..3].copy_from_slice(&[major, minor]);
@@ -275,7 +287,7 @@ fn records_are_put_together() {
 
 #[test]
 fn what_is_not_tls_passes_where_it_may_and_what_hides_tls_does_not() {
-    let hello = Hello::named("evil.test").bytes();
+    let hello = SpoiledHello::named("evil.test").bytes();
     let before = |kind: u8, major: u8, body: &[u8]| {
         let mut first = record(kind, body);
         first[1] = major;
@@ -305,7 +317,7 @@ fn what_is_not_tls_passes_where_it_may_and_what_hides_tls_does_not() {
 
 #[test]
 fn nothing_is_refused_or_passed_before_it_can_be_told() {
-    let hello = Hello::new().bytes();
+    let hello = SpoiledHello::new().bytes();
     for len in 0..hello.len() {
         for gate in [https, tcp] {
             let part = outcome(gate, &[Client(hello[..len].to_vec())]);
@@ -314,13 +326,13 @@ fn nothing_is_refused_or_passed_before_it_can_be_told() {
     }
     // The first byte decides where it can.
     assert!(outcome(tcp, &[Client(b"E".to_vec())]).open);
-    assert_eq!(refused(&outcome(https, &[Client(b"E".to_vec())])), Some(&Reason::NotTls));
+    assert_eq!(refused(&outcome(https, &[Client(b"E".to_vec())])), Some(&RefusalReason::NotTls));
 }
 
 #[test]
 fn no_more_is_held_than_may_be() {
     let padded = |padding: usize| {
-        let mut hello = Hello::new();
+        let mut hello = SpoiledHello::new();
         hello.extensions.push((21, vec![0; padding]));
         hello.message()
     };
@@ -332,7 +344,7 @@ fn no_more_is_held_than_may_be() {
     assert_eq!(fits.len(), MOST_HELD);
     assert_eq!(outcome(https, &[Client(fits.clone())]).passed, fits);
     let longer = records(&padded(MOST_HELD - rest + 1), (MOST_HELD / 5) + 8);
-    assert_eq!(refused(&outcome(https, &[Client(longer)])), Some(&Reason::BadHello));
+    assert_eq!(refused(&outcome(https, &[Client(longer)])), Some(&RefusalReason::BadHello));
     // Nor for the header of a record that could not follow: the last one ends two bytes before the most.
     let message = padded(MOST_HELD - 16 - padded(0).len());
     let (most, last) = message.split_at(4 * 16_000);
@@ -341,9 +353,9 @@ fn no_more_is_held_than_may_be() {
     assert_eq!(nearly.len(), MOST_HELD - 2);
     for more in [&[][..], &[22], &[22, 3, 3, 0]] {
         let outcome = outcome(https, &[Client([&nearly, more].concat())]);
-        assert_eq!(refused(&outcome), Some(&Reason::BadHello));
+        assert_eq!(refused(&outcome), Some(&RefusalReason::BadHello));
     }
     // Records of one byte are six times as long.
     let small = records(&padded(MOST_HELD / 6), 1);
-    assert_eq!(refused(&outcome(https, &[Client(small)])), Some(&Reason::BadHello));
+    assert_eq!(refused(&outcome(https, &[Client(small)])), Some(&RefusalReason::BadHello));
 }

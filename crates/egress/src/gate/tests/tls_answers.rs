@@ -1,7 +1,7 @@
 //! What a client may say after its first hello, before and after the server has answered.
 
-use super::made::{Hello, message, record, records, server_hello};
-use super::{Client, Event, Gate, NAME, Outcome, Reason, Server, https, outcome, tcp};
+use super::made::{SpoiledHello, message, record, records, server_hello};
+use super::{Client, GateEvent, GateOutcome, NAME, ProtocolGate, RefusalReason, Server, https, outcome, tcp};
 
 /// SHA-256 of `HelloRetryRequest`, written down once more: a slip in the gate would not be found by the gate's own copy.
 pub(super) const RETRY: [u8; 32] = *b"\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91\
@@ -11,38 +11,38 @@ fn retry() -> Vec<u8> {
     server_hello(RETRY)
 }
 
-fn hello() -> Event {
-    Client(Hello::new().bytes())
+fn hello() -> GateEvent {
+    Client(SpoiledHello::new().bytes())
 }
 
-fn evil() -> Event {
-    Client(Hello::named("evil.test").bytes())
+fn evil() -> GateEvent {
+    Client(SpoiledHello::named("evil.test").bytes())
 }
 
-fn accepts() -> Event {
+fn accepts() -> GateEvent {
     Server(records(&server_hello([8; 32]), 1 << 14))
 }
 
-fn asks_again() -> Event {
+fn asks_again() -> GateEvent {
     Server(records(&retry(), 1 << 14))
 }
 
-fn sends(kind: u8, body: &[u8]) -> Event {
+fn sends(kind: u8, body: &[u8]) -> GateEvent {
     Client(record(kind, body))
 }
 
-fn said(events: &[Event]) -> usize {
+fn said(events: &[GateEvent]) -> usize {
     events.iter().map(|event| if let Client(bytes) = event { bytes.len() } else { 0 }).sum()
 }
 
-fn each(events: &[Event], check: impl Fn(Outcome)) {
-    for gate in [https as fn() -> Gate, tcp] {
+fn each(events: &[GateEvent], check: impl Fn(GateOutcome)) {
+    for gate in [https as fn() -> ProtocolGate, tcp] {
         check(outcome(gate, events));
     }
 }
 
 /// All passes, and the gate is open or not.
-fn passes(what: &str, events: &[Event], open: bool) {
+fn passes(what: &str, events: &[GateEvent], open: bool) {
     each(events, |outcome| {
         assert_eq!(
             (outcome.refused, outcome.passed.len(), outcome.open),
@@ -53,7 +53,7 @@ fn passes(what: &str, events: &[Event], open: bool) {
 }
 
 /// All passes but the last event.
-fn stops(what: &str, events: &[Event], reason: &Reason) {
+fn stops(what: &str, events: &[GateEvent], reason: &RefusalReason) {
     let before = said(&events[..events.len() - 1]);
     each(events, |outcome| {
         assert_eq!((outcome.refused.as_ref(), outcome.passed.len()), (Some(reason), before), "{what}");
@@ -61,8 +61,8 @@ fn stops(what: &str, events: &[Event], reason: &Reason) {
     });
 }
 
-fn fronting() -> Reason {
-    Reason::OtherServerName("evil.test".to_owned())
+fn fronting() -> RefusalReason {
+    RefusalReason::OtherServerName("evil.test".to_owned())
 }
 
 #[test]
@@ -117,11 +117,11 @@ fn a_second_hello_is_judged_like_the_first() {
     stops("a third one", &[hello(), asks_again(), hello(), evil()], &fronting());
     stops("after a second retry", &[hello(), asks_again(), hello(), asks_again(), evil()], &fronting());
     stops("instead of a key exchange", &[hello(), accepts(), evil()], &fronting());
-    let in_bytes = Client(records(&Hello::named("evil.test").message(), 1));
+    let in_bytes = Client(records(&SpoiledHello::named("evil.test").message(), 1));
     stops("in records of one byte", &[hello(), asks_again(), in_bytes], &fronting());
-    let mut hidden = Hello::new();
+    let mut hidden = SpoiledHello::new();
     hidden.extensions.push((0xfe0d, vec![0; 9]));
-    stops("with ECH", &[hello(), asks_again(), Client(hidden.bytes())], &Reason::HiddenServerName);
+    stops("with ECH", &[hello(), asks_again(), Client(hidden.bytes())], &RefusalReason::HiddenServerName);
 }
 
 #[test]
@@ -141,9 +141,9 @@ fn a_second_hello_waits_until_it_is_complete() {
 
 #[test]
 fn a_second_hello_must_name_the_server_where_the_first_must() {
-    let nameless = Client(Hello::with(vec![(43, vec![2, 3, 4])]).bytes());
+    let nameless = Client(SpoiledHello::with(vec![(43, vec![2, 3, 4])]).bytes());
     let events = [hello(), asks_again(), nameless];
-    assert_eq!(outcome(https, &events).refused, Some(Reason::NoServerName));
+    assert_eq!(outcome(https, &events).refused, Some(RefusalReason::NoServerName));
     assert_eq!(outcome(tcp, &events).refused, None);
 }
 
@@ -201,9 +201,9 @@ fn real_servers_are_understood() {
 
 #[test]
 fn other_records_are_refused_until_the_client_encrypts() {
-    let stop = |what: &str, last: Event| {
-        stops(what, &[hello(), last.clone()], &Reason::BadHello);
-        stops(what, &[hello(), asks_again(), last], &Reason::BadHello);
+    let stop = |what: &str, last: GateEvent| {
+        stops(what, &[hello(), last.clone()], &RefusalReason::BadHello);
+        stops(what, &[hello(), asks_again(), last], &RefusalReason::BadHello);
     };
     stop("plain text", Client(b"GET / HTTP/1.1\r\n".to_vec()));
     stop("a heartbeat", sends(24, &[1, 0, 0]));
@@ -215,17 +215,17 @@ fn other_records_are_refused_until_the_client_encrypts() {
     stop("a key exchange before its time", sends(22, &message(16, &[0; 9])));
     stop("another version", Client(vec![23, 2, 0, 0, 1, 0]));
     let Client(evil) = evil() else { unreachable!() };
-    let both = [Hello::new().message(), evil[5..].to_vec()].concat();
+    let both = [SpoiledHello::new().message(), evil[5..].to_vec()].concat();
     stop("two hellos in one record", sends(22, &both));
 }
 
 #[test]
 fn a_hello_is_found_behind_other_messages() {
     let key = message(16, &[7; 33]);
-    let hidden = [key.clone(), Hello::new().message()].concat();
+    let hidden = [key.clone(), SpoiledHello::new().message()].concat();
     let events = [hello(), accepts(), sends(22, &hidden)];
     each(&events, |outcome| {
-        assert_eq!(outcome.refused, Some(Reason::BadHello));
+        assert_eq!(outcome.refused, Some(RefusalReason::BadHello));
         assert_eq!(outcome.passed.len(), said(&[hello()]) + 5 + key.len(), "as far as it is right");
     });
     // The kind of a message in one record, the rest in the next.
@@ -243,6 +243,6 @@ fn an_address_opens_at_the_first_hello() {
     assert_eq!(outcome.passed.len(), said(&[hello(), evil()]));
     let mut gate = super::to_address();
     let Client(bytes) = hello() else { unreachable!() };
-    assert!(gate.client(&bytes).is_ok());
+    assert!(gate.judge_client(&bytes).is_ok());
     assert_eq!(gate.server_name(), Some(NAME));
 }

@@ -1,6 +1,6 @@
 //! What the server answers to a `ClientHello`.
 
-use super::record::{ALERT, CHANGE_CIPHER_SPEC, HANDSHAKE, HEADER, Header, length};
+use super::record::{ALERT, CHANGE_CIPHER_SPEC, HANDSHAKE, HEADER, RecordHeader, length};
 
 /// The random value of a `ServerHello` that asks for another `ClientHello`: the SHA-256 of
 /// `HelloRetryRequest` (RFC 8446, 4.1.3).
@@ -17,8 +17,8 @@ const BEGINNING: usize = 4 + 2 + 32;
 
 /// Listens to the server until it has made up its mind.
 #[derive(Debug)]
-pub(super) struct Answer {
-    heard: Heard,
+pub(super) struct ServerAnswer {
+    state: ServerAnswerState,
     header: [u8; HEADER],
     /// Bytes of `header` that are there.
     have_header: usize,
@@ -33,17 +33,17 @@ pub(super) struct Answer {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Heard {
+enum ServerAnswerState {
     Nothing,
     ServerHello,
     /// Not TLS, or not what a server begins with.
     Nonsense,
 }
 
-impl Answer {
+impl ServerAnswer {
     pub(super) fn new() -> Self {
         Self {
-            heard: Heard::Nothing,
+            state: ServerAnswerState::Nothing,
             header: [0; HEADER],
             have_header: 0,
             kind: 0,
@@ -56,48 +56,48 @@ impl Answer {
 
     /// Whether the server has accepted a `ClientHello`, and wants no other one.
     pub(super) fn is_final(&self) -> bool {
-        self.heard == Heard::ServerHello
+        self.state == ServerAnswerState::ServerHello
     }
 
     /// Nothing that the server says from now on is an answer.
     pub(super) fn ignore(&mut self) {
-        self.heard = Heard::Nonsense;
+        self.state = ServerAnswerState::Nonsense;
     }
 
-    pub(super) fn hear(&mut self, mut bytes: &[u8]) {
-        while self.heard == Heard::Nothing && !bytes.is_empty() {
+    pub(super) fn read(&mut self, mut bytes: &[u8]) {
+        while self.state == ServerAnswerState::Nothing && !bytes.is_empty() {
             if self.left == 0 {
-                bytes = self.hear_header(bytes);
+                bytes = self.read_header(bytes);
                 continue;
             }
             let (body, rest) = bytes.split_at(self.left.min(bytes.len()));
             self.left -= body.len();
             bytes = rest;
             if self.kind == HANDSHAKE {
-                self.hear_messages(body);
+                self.read_messages(body);
             }
         }
     }
 
-    fn hear_header<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+    fn read_header<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let rest = fill(&mut self.header, &mut self.have_header, bytes);
         if self.have_header == HEADER {
             self.have_header = 0;
-            match Header::read(self.header) {
+            match RecordHeader::read(self.header) {
                 // A warning, or what servers send for the sake of middle boxes: the answer is still to come. After a fatal
                 // alert none comes, and nothing need pass any more.
                 Some(header) if matches!(header.kind, HANDSHAKE | ALERT | CHANGE_CIPHER_SPEC) => {
                     self.kind = header.kind;
                     self.left = header.len;
                 }
-                _ => self.heard = Heard::Nonsense,
+                _ => self.state = ServerAnswerState::Nonsense,
             }
         }
         rest
     }
 
-    fn hear_messages(&mut self, mut bytes: &[u8]) {
-        while self.heard == Heard::Nothing && !bytes.is_empty() {
+    fn read_messages(&mut self, mut bytes: &[u8]) {
+        while self.state == ServerAnswerState::Nothing && !bytes.is_empty() {
             if self.skip > 0 {
                 let skipped = self.skip.min(bytes.len());
                 self.skip -= skipped;
@@ -115,13 +115,13 @@ impl Answer {
                 (SERVER_HELLO, len) if len >= BEGINNING - 4 => {
                     if want == BEGINNING {
                         if random != RETRY {
-                            self.heard = Heard::ServerHello;
+                            self.state = ServerAnswerState::ServerHello;
                         }
                         self.skip = len - (BEGINNING - 4);
                         self.have = 0;
                     }
                 }
-                _ => self.heard = Heard::Nonsense,
+                _ => self.state = ServerAnswerState::Nonsense,
             }
         }
     }

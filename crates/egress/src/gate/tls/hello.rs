@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// What a `ClientHello` says about the server that is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hello {
+pub(super) struct ClientHello {
     /// The one name in it, as it was sent.
     pub(super) server_name: Option<String>,
     /// Whether it may hold another name that only the server can read.
@@ -21,33 +21,33 @@ fn is_hiding(kind: u16) -> bool {
 
 /// Reads the body of a `ClientHello`. `None` unless every length in it fits exactly and every extension is there once: servers
 /// differ in what they make of anything else.
-pub(super) fn read(body: &[u8]) -> Option<Hello> {
-    let mut body = Reader(body);
+pub(super) fn read(body: &[u8]) -> Option<ClientHello> {
+    let mut body = HelloReader(body);
     let [3, _] = body.array()? else { return None };
     let _random: [u8; 32] = body.array()?;
     if body.short_vector()?.len() > 32 {
         return None;
     }
-    let ciphers = body.vector()?;
+    let ciphers = body.read_vector()?;
     if ciphers.is_empty() || ciphers.len() % 2 != 0 {
         return None;
     }
     if body.short_vector()?.is_empty() {
         return None;
     }
-    let mut hello = Hello { server_name: None, hides: false };
+    let mut hello = ClientHello { server_name: None, hides: false };
     if body.is_empty() {
         // As it was before there were extensions.
         return Some(hello);
     }
-    let mut extensions = Reader(body.vector()?);
+    let mut extensions = HelloReader(body.read_vector()?);
     if !body.is_empty() {
         return None;
     }
     let mut kinds = BTreeSet::new();
     while !extensions.is_empty() {
-        let kind = extensions.number()?;
-        let data = extensions.vector()?;
+        let kind = extensions.read_u16()?;
+        let data = extensions.read_vector()?;
         if !kinds.insert(kind) {
             return None;
         }
@@ -61,10 +61,10 @@ pub(super) fn read(body: &[u8]) -> Option<Hello> {
 
 /// The only name in a list of server names.
 fn server_name(data: &[u8]) -> Option<String> {
-    let mut data = Reader(data);
-    let mut list = Reader(data.vector()?);
+    let mut data = HelloReader(data);
+    let mut list = HelloReader(data.read_vector()?);
     let [0] = list.array()? else { return None };
-    let name = list.vector()?;
+    let name = list.read_vector()?;
     let is_name = (1..=253).contains(&name.len())
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
     if !is_name || !list.is_empty() || !data.is_empty() {
@@ -74,9 +74,9 @@ fn server_name(data: &[u8]) -> Option<String> {
 }
 
 /// Takes bytes from the front, as long as there are enough.
-struct Reader<'a>(&'a [u8]);
+struct HelloReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> HelloReader<'a> {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         Some(*array)
     }
 
-    fn number(&mut self) -> Option<u16> {
+    fn read_u16(&mut self) -> Option<u16> {
         self.array().map(u16::from_be_bytes)
     }
 
@@ -98,8 +98,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Bytes after their count in two bytes.
-    fn vector(&mut self) -> Option<&'a [u8]> {
-        let count = self.number()?;
+    fn read_vector(&mut self) -> Option<&'a [u8]> {
+        let count = self.read_u16()?;
         self.take(count.into())
     }
 

@@ -20,14 +20,14 @@ const MOST_ENCRYPTED: usize = MOST_PLAIN + 256;
 
 /// The header of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct RecordHeader {
     pub(super) kind: u8,
     /// Bytes in the body, at least one.
     pub(super) len: usize,
 }
 
-impl Header {
-    /// `None` for what is no header of a record that may stand near the beginning of a connection. The version is 3 and
+impl RecordHeader {
+    /// `None` for what is not a header of a record that may stand near the beginning of a connection. The version is 3 and
     /// something: servers do not look at the something.
     pub(super) fn read([kind, major, minor, high, low]: [u8; HEADER]) -> Option<Self> {
         let len = usize::from(u16::from_be_bytes([high, low]));
@@ -44,7 +44,7 @@ impl Header {
 
 /// A handshake message that is being gathered from the records which it begins and ends together with.
 #[derive(Debug, Default)]
-pub(super) struct Gathering {
+pub(super) struct MessageGathering {
     /// Where the next record begins.
     at: usize,
     /// Bytes of the message in the records before it.
@@ -55,24 +55,25 @@ pub(super) struct Gathering {
 
 /// Not a `ClientHello` of a bearable length that ends where a record ends.
 #[derive(Debug)]
-pub(super) struct Bad;
+pub(super) struct BadHello;
 
-impl Gathering {
+impl MessageGathering {
     /// Where the last record of the message ends, once it is there. The bytes are those of the last time, and more.
-    pub(super) fn more(&mut self, bytes: &[u8]) -> Result<Option<usize>, Bad> {
+    pub(super) fn gather(&mut self, bytes: &[u8]) -> Result<Option<usize>, BadHello> {
         loop {
             // By where it is, not by how much is there: the same for any pieces.
             if self.at + HEADER >= MOST_HELD {
-                return Err(Bad);
+                return Err(BadHello);
             }
             let Some(header) = bytes.get(self.at..).and_then(|rest| rest.first_chunk::<HEADER>()) else {
                 return Ok(None);
             };
-            let header = Header::read(*header).filter(|header| header.kind == HANDSHAKE).ok_or(Bad)?;
+            let header =
+                RecordHeader::read(*header).filter(|header| header.kind == HANDSHAKE).ok_or(BadHello)?;
             let begin = self.at + HEADER;
             let end = begin + header.len;
             if end > MOST_HELD {
-                return Err(Bad);
+                return Err(BadHello);
             }
             let Some(body) = bytes.get(begin..end) else { return Ok(None) };
             for (to, from) in self.head.iter_mut().skip(self.have).zip(body) {
@@ -82,14 +83,14 @@ impl Gathering {
             self.at = end;
             let [kind, a, b, c] = self.head;
             if kind != CLIENT_HELLO {
-                return Err(Bad);
+                return Err(BadHello);
             }
             if self.have < self.head.len() {
                 continue;
             }
             let want = self.head.len() + length([a, b, c]);
             if self.have > want || want > MOST_HELD {
-                return Err(Bad);
+                return Err(BadHello);
             }
             if self.have == want {
                 return Ok(Some(end));
@@ -98,7 +99,7 @@ impl Gathering {
     }
 }
 
-/// The body of the message in whole records that [`Gathering`] has found to be sound.
+/// The body of the message in whole records that [`MessageGathering`] has found to be sound.
 pub(super) fn body(mut records: &[u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(records.len());
     while let Some((&[_, _, _, high, low], rest)) = records.split_first_chunk::<HEADER>() {
@@ -112,13 +113,13 @@ pub(super) fn body(mut records: &[u8]) -> Vec<u8> {
 
 /// Handshake messages that pass as they come.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
+pub(super) struct HandshakeMessages {
     head: [u8; 4],
     have: usize,
     left: usize,
 }
 
-impl Messages {
+impl HandshakeMessages {
     /// Whether the next byte begins a message.
     pub(super) fn is_between(&self) -> bool {
         self.have == 0 && self.left == 0

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use rustix::io::Errno;
 
-use super::super::kernel::{Kernel, Real, Version};
-use super::Host;
+use super::super::kernel::{CgroupKernel, CgroupVersion, RealKernel};
+use super::CgroupHost;
 
 /// The files that a controller of version 2 gives to a group.
 fn files(controller: &str) -> &'static [(&'static str, &'static str)] {
@@ -41,7 +41,7 @@ fn put(file: &Path, text: &str) -> io::Result<()> {
 
 /// What this kernel does other than the newest one does for root.
 #[derive(Default)]
-pub(super) struct Oddities {
+pub(super) struct KernelOddities {
     /// Files and folders that may not be written.
     pub(super) denied: HashSet<PathBuf>,
     /// Files that groups do not have, as on older kernels.
@@ -54,10 +54,10 @@ pub(super) struct Oddities {
     pub(super) covered: HashSet<PathBuf>,
 }
 
-pub(super) struct Fake {
+pub(super) struct FakeKernel {
     _folder: tempfile::TempDir,
     pub(super) root: PathBuf,
-    pub(super) odd: Mutex<Oddities>,
+    pub(super) odd: Mutex<KernelOddities>,
     writes: Mutex<Vec<String>>,
     /// Which group a process is in, where a test says so.
     #[cfg(feature = "systemd")]
@@ -66,7 +66,7 @@ pub(super) struct Fake {
     one_at_a_time: Mutex<()>,
 }
 
-impl Fake {
+impl FakeKernel {
     /// A root with controllers of version 2.
     pub(super) fn unified(controllers: &str) -> Arc<Self> {
         let fake = Self::legacy();
@@ -114,10 +114,10 @@ impl Fake {
     }
 
     /// A host whose only hierarchy is this one, and whose process is in `own`.
-    pub(super) fn host(self: &Arc<Self>, own: &str) -> Host {
+    pub(super) fn host(self: &Arc<Self>, own: &str) -> CgroupHost {
         let point = self.root.to_str().unwrap();
         let mountinfo = format!("31 23 0:28 / {point} rw,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate");
-        Host::parse(mountinfo.as_bytes(), format!("0::{own}\n").as_bytes(), self.clone())
+        CgroupHost::parse(mountinfo.as_bytes(), format!("0::{own}\n").as_bytes(), self.clone())
     }
 
     pub(super) fn writes(&self) -> Vec<String> {
@@ -195,7 +195,7 @@ impl Fake {
     }
 }
 
-impl Kernel for Fake {
+impl CgroupKernel for FakeKernel {
     fn make(&self, folder: &Path) -> io::Result<()> {
         let _turn = self.one_at_a_time.lock().unwrap();
         let parent = folder.parent().unwrap();
@@ -281,7 +281,7 @@ impl Kernel for Fake {
 
     fn open(&self, file: &Path) -> io::Result<OwnedFd> {
         self.allowed(file)?;
-        Real.open(file)
+        RealKernel.open(file)
     }
 
     #[cfg(feature = "systemd")]
@@ -294,7 +294,7 @@ impl Kernel for Fake {
             .map_or("0::/session.scope\n".to_owned(), |path| format!("0::{path}\n")))
     }
 
-    fn is_cgroup(&self, folder: &Path, _: Version) -> io::Result<bool> {
+    fn is_cgroup(&self, folder: &Path, _: CgroupVersion) -> io::Result<bool> {
         fs::metadata(folder)?;
         Ok(!self.odd.lock().unwrap().covered.contains(folder))
     }

@@ -3,23 +3,26 @@
 use std::fs;
 use std::path::Path;
 
-use super::super::kernel::Kernel as _;
+use super::super::kernel::CgroupKernel as _;
 use super::super::leftovers;
-use super::fake::Fake;
+use super::fake::FakeKernel;
 use super::*;
 
 /// Our unified group for a mount's root and point and our own path, all relative to the fake's root; where it was found.
-fn unified(fake: &Arc<Fake>, root: &str, point: &str, own: &str) -> Result<String, String> {
+fn unified(fake: &Arc<FakeKernel>, root: &str, point: &str, own: &str) -> Result<String, String> {
     let base = fake.root.to_str().unwrap();
     let mountinfo = format!("31 23 0:28 {root} {base}{point} rw - cgroup2 cgroup2 rw\n");
-    let host =
-        Host::parse(mountinfo.as_bytes(), format!("1:name=systemd:/x\n0::{own}\n").as_bytes(), fake.clone());
-    host.unified().map(|own| own.folder.strip_prefix(&fake.root).unwrap().to_str().unwrap().to_owned())
+    let host = CgroupHost::parse(
+        mountinfo.as_bytes(),
+        format!("1:name=systemd:/x\n0::{own}\n").as_bytes(),
+        fake.clone(),
+    );
+    host.unified_group().map(|own| own.folder.strip_prefix(&fake.root).unwrap().to_str().unwrap().to_owned())
 }
 
 #[test]
 fn our_group_is_found_through_roots_and_namespaces() {
-    let fake = Fake::legacy();
+    let fake = FakeKernel::legacy();
     for folder in ["a/b/c", "with space/x", "back\\slash", "tab\there", "odd:name/y", "ends (deleted)"] {
         fs::create_dir_all(fake.root.join(folder)).unwrap();
     }
@@ -61,7 +64,7 @@ fn our_group_is_found_through_roots_and_namespaces() {
 
 #[test]
 fn of_several_mounts_the_first_that_serves() {
-    let fake = Fake::legacy();
+    let fake = FakeKernel::legacy();
     for folder in ["hidden", "partial", "fixed", "good"] {
         fs::create_dir_all(fake.root.join(folder)).unwrap();
     }
@@ -79,10 +82,10 @@ fn of_several_mounts_the_first_that_serves() {
     ];
     let host = |count: usize| {
         let text: Vec<&str> = lines.iter().take(count).map(|(line, _)| line.as_str()).collect();
-        Host::parse(text.join("\n").as_bytes(), b"0::/", fake.clone())
+        CgroupHost::parse(text.join("\n").as_bytes(), b"0::/", fake.clone())
     };
     for (index, (_, expected)) in lines.iter().enumerate() {
-        match host(index + 1).unified() {
+        match host(index + 1).unified_group() {
             Ok(own) => assert_eq!((own.folder, *expected), (fake.root.join("good"), "")),
             Err(reason) => assert!(reason.contains(expected) && !expected.is_empty(), "{reason}"),
         }
@@ -91,7 +94,7 @@ fn of_several_mounts_the_first_that_serves() {
 
 #[test]
 fn broken_lines_are_no_mounts() {
-    let fake = Fake::legacy();
+    let fake = FakeKernel::legacy();
     for mountinfo in [
         "",
         "\n\n",
@@ -104,14 +107,14 @@ fn broken_lines_are_no_mounts() {
         // A mount point that looks like the rest of a line.
         "31 23 0:28 / /x\\040-\\040cgroup2 rw - ext4 cgroup2 rw",
     ] {
-        let host = Host::parse(mountinfo.as_bytes(), b"0::/\n", fake.clone());
-        assert_eq!(host.unified().unwrap_err(), "no cgroup2 file system is mounted", "{mountinfo}");
+        let host = CgroupHost::parse(mountinfo.as_bytes(), b"0::/\n", fake.clone());
+        assert_eq!(host.unified_group().unwrap_err(), "no cgroup2 file system is mounted", "{mountinfo}");
     }
     let line = format!("31 23 0:28 / {} rw - cgroup2 none rw", fake.root.display());
     for cgroup in ["", "0", "0:", "0::", "0::relative", "::\n1:memory:/"] {
-        let host = Host::parse(line.as_bytes(), cgroup.as_bytes(), fake.clone());
+        let host = CgroupHost::parse(line.as_bytes(), cgroup.as_bytes(), fake.clone());
         assert_eq!(
-            host.unified().unwrap_err(),
+            host.unified_group().unwrap_err(),
             "/proc/self/cgroup does not name our cgroup2 group",
             "{cgroup}"
         );
@@ -119,7 +122,7 @@ fn broken_lines_are_no_mounts() {
 }
 
 /// A group that a killed supervisor left, with the process number in its name.
-fn left(fake: &Fake, pid: u32, procs: &str) -> String {
+fn left(fake: &FakeKernel, pid: u32, procs: &str) -> String {
     let name = format!("skillsandbox-{pid}-0-0123456789abcdef");
     fake.group(&name, "", "");
     fake.group(&format!("{name}/run"), "", procs);
@@ -135,13 +138,13 @@ fn ended() -> u32 {
 
 #[test]
 fn groups_of_the_dead_are_removed_if_empty() {
-    let fake = Fake::unified("pids");
+    let fake = FakeKernel::unified("pids");
     let dead = ended();
     let empty = left(&fake, dead, "");
     fake.group(&format!("skillsandbox-{dead}-other"), "", "");
     fake.group("system.slice", "", "");
     let living = left(&fake, std::process::id(), "");
-    leftovers::sweep(&*fake, &fake.root);
+    leftovers::remove_leftovers(&*fake, &fake.root);
     assert_eq!(
         fake.groups(""),
         [living.clone(), format!("skillsandbox-{dead}-other"), "system.slice".to_owned()]
@@ -153,7 +156,7 @@ fn groups_of_the_dead_are_removed_if_empty() {
     assert!(!Path::new(&fake.root.join(empty)).exists());
 
     let busy = left(&fake, dead, "4711\n");
-    leftovers::sweep(&*fake, &fake.root);
+    leftovers::remove_leftovers(&*fake, &fake.root);
     assert!(fake.groups("").contains(&busy));
     // Nothing was ended for it.
     assert!(fake.writes().iter().all(|write| !write.starts_with("cgroup.kill")), "{:?}", fake.writes());
@@ -162,24 +165,24 @@ fn groups_of_the_dead_are_removed_if_empty() {
 #[test]
 fn a_group_that_is_held_is_left_alone_whatever_its_number_means_here() {
     // In another pid namespace the number of a living supervisor is nobody's here, or somebody else's.
-    let fake = Fake::unified("pids");
+    let fake = FakeKernel::unified("pids");
     let name = left(&fake, ended(), "");
     let folder = fs::File::open(fake.root.join(&name)).unwrap();
     rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    leftovers::sweep(&*fake, &fake.root);
+    leftovers::remove_leftovers(&*fake, &fake.root);
     assert_eq!(fake.groups(""), [name]);
     drop(folder);
-    leftovers::sweep(&*fake, &fake.root);
+    leftovers::remove_leftovers(&*fake, &fake.root);
     assert!(fake.groups("").is_empty());
 }
 
 #[test]
 fn a_sweep_is_bounded() {
-    let fake = Fake::unified("pids");
+    let fake = FakeKernel::unified("pids");
     let dead = ended();
     for count in 0..300 {
         fake.make(&fake.root.join(format!("skillsandbox-{dead}-{count}-0123456789abcdef"))).unwrap();
     }
-    leftovers::sweep(&*fake, &fake.root);
+    leftovers::remove_leftovers(&*fake, &fake.root);
     assert_eq!(fake.groups("").len(), 44);
 }

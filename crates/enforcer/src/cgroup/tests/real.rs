@@ -1,5 +1,5 @@
 //! The kernel of this machine. Processes that the tests start are this program again, with the name of a [`helper`] in the environment;
-//! they join by writing to the very files that [`Group::join`] hands out, which they inherit as standard input, output and error.
+//! they join by writing to the very files that [`ControlGroup::join`] hands out, which they inherit as standard input, output and error.
 
 use std::env;
 use std::fs;
@@ -28,8 +28,9 @@ fn helper() {
             answer(kept.len().to_string());
         }
         Ok("start 32 processes") => {
-            let started: Vec<Ended> =
-                (0..32).map_while(|_| Command::new("sleep").arg("60").spawn().ok().map(Ended)).collect();
+            let started: Vec<EndedWithTest> = (0..32)
+                .map_while(|_| Command::new("sleep").arg("60").spawn().ok().map(EndedWithTest))
+                .collect();
             answer(started.len().to_string());
         }
         Ok("be busy") => {
@@ -39,7 +40,8 @@ fn helper() {
             }
         }
         Ok("make a group and wait") => {
-            let group = Group::create(&Wanted { processes: Some(8), ..Wanted::default() }).unwrap();
+            let group =
+                ControlGroup::create(&GroupLimits { processes: Some(8), ..GroupLimits::default() }).unwrap();
             let member = env::var(ANSWER).unwrap().ends_with("busy").then(|| {
                 let mut command = joining(&group);
                 command.args(["sleep", "60"]).spawn().unwrap()
@@ -50,7 +52,7 @@ fn helper() {
             std::thread::sleep(Duration::from_mins(1));
         }
         Ok("ask for a group") => {
-            let unavailable = Group::create(&LIMITS).unwrap_err();
+            let unavailable = ControlGroup::create(&LIMITS).unwrap_err();
             let mut out = io::stdout();
             writeln!(out, "<{unavailable}> cure <{}>", unavailable.cure()).unwrap();
         }
@@ -58,12 +60,13 @@ fn helper() {
     }
 }
 
-const LIMITS: Wanted = Wanted { memory: Some(64 * MIB), processes: Some(64), cpu_percent: Some(100) };
+const LIMITS: GroupLimits =
+    GroupLimits { memory: Some(64 * MIB), processes: Some(64), cpu_percent: Some(100) };
 
 /// A process of ours, which ends with the test whatever becomes of it.
-struct Ended(Child);
+struct EndedWithTest(Child);
 
-impl Drop for Ended {
+impl Drop for EndedWithTest {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -71,8 +74,8 @@ impl Drop for Ended {
 }
 
 /// A group of this host, or a loud word that there is none. `SKILLSANDBOX_REQUIRE=cgroup` makes that a failure.
-fn group(wanted: &Wanted) -> Option<Group> {
-    match Group::create(wanted) {
+fn group(wanted: &GroupLimits) -> Option<ControlGroup> {
+    match ControlGroup::create(wanted) {
         Ok(group) => Some(group),
         Err(unavailable) => {
             let required = env::var("SKILLSANDBOX_REQUIRE").is_ok_and(|list| list.contains("cgroup"));
@@ -85,7 +88,7 @@ fn group(wanted: &Wanted) -> Option<Group> {
 }
 
 /// A shell that joins and becomes the program in its arguments.
-fn joining(group: &Group) -> Command {
+fn joining(group: &ControlGroup) -> Command {
     let mut command = Command::new("sh");
     let count = group.join().len();
     assert!((1..=3).contains(&count));
@@ -119,7 +122,9 @@ fn gone(folders: &[PathBuf]) -> bool {
 
 #[test]
 fn a_tree_over_its_memory_is_ended_and_one_without_a_group_is_not() {
-    let Some(group) = group(&Wanted { memory: Some(64 * MIB), ..Wanted::default() }) else { return };
+    let Some(group) = group(&GroupLimits { memory: Some(64 * MIB), ..GroupLimits::default() }) else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let (held, free) = (folder.path().join("held"), folder.path().join("free"));
     let status = as_helper(Some(joining(&group)), "allocate 256 MiB", &held).status().unwrap();
@@ -142,7 +147,7 @@ fn a_tree_over_its_memory_is_ended_and_one_without_a_group_is_not() {
 
 #[test]
 fn the_number_of_processes_holds() {
-    let Some(group) = group(&Wanted { processes: Some(8), ..Wanted::default() }) else { return };
+    let Some(group) = group(&GroupLimits { processes: Some(8), ..GroupLimits::default() }) else { return };
     let folder = tempfile::tempdir().unwrap();
     let (held, free) = (folder.path().join("held"), folder.path().join("free"));
     assert!(as_helper(Some(joining(&group)), "start 32 processes", &held).status().unwrap().success());
@@ -155,8 +160,10 @@ fn the_number_of_processes_holds() {
 
 #[test]
 fn processor_time_is_held_back() {
-    let Some(tight) = group(&Wanted { cpu_percent: Some(20), ..Wanted::default() }) else { return };
-    let Some(wide) = group(&Wanted { cpu_percent: Some(100_000), ..Wanted::default() }) else { return };
+    let Some(tight) = group(&GroupLimits { cpu_percent: Some(20), ..GroupLimits::default() }) else { return };
+    let Some(wide) = group(&GroupLimits { cpu_percent: Some(100_000), ..GroupLimits::default() }) else {
+        return;
+    };
     for group in [&tight, &wide] {
         assert!(
             as_helper(Some(joining(group)), "be busy", Path::new("/dev/null")).status().unwrap().success()
@@ -178,12 +185,12 @@ fn all_limits_at_once() {
 #[test]
 fn a_group_that_goes_takes_its_processes_along() {
     let Some(group) = group(&LIMITS) else { return };
-    let mut children: Vec<Ended> =
-        (0..8).map(|_| Ended(joining(&group).args(["sleep", "60"]).spawn().unwrap())).collect();
-    let mut outside = Ended(Command::new("sleep").arg("60").spawn().unwrap());
+    let mut children: Vec<EndedWithTest> =
+        (0..8).map(|_| EndedWithTest(joining(&group).args(["sleep", "60"]).spawn().unwrap())).collect();
+    let mut outside = EndedWithTest(Command::new("sleep").arg("60").spawn().unwrap());
     wait_until(|| members(&group) == 8);
     let mut group = group;
-    let pid = |child: &Ended| i32::try_from(child.0.id()).unwrap();
+    let pid = |child: &EndedWithTest| i32::try_from(child.0.id()).unwrap();
     for child in &children {
         group.adopt(pid(child)).unwrap();
     }
@@ -198,9 +205,9 @@ fn a_group_that_goes_takes_its_processes_along() {
 }
 
 /// The processes in the part of a group that has the fewest: a child joins one hierarchy after the other.
-fn members(group: &Group) -> usize {
+fn members(group: &ControlGroup) -> usize {
     let parts =
-        if group.mechanism() == Mechanism::CgroupV1 { group.folders() } else { &group.folders()[..1] };
+        if group.mechanism() == LimitMechanism::CgroupV1 { group.folders() } else { &group.folders()[..1] };
     let count = |folder: &PathBuf| fs::read_to_string(folder.join("cgroup.procs")).unwrap().lines().count();
     parts.iter().map(count).min().unwrap()
 }
@@ -221,10 +228,11 @@ fn the_next_supervisor_removes_what_a_killed_one_left_unless_somebody_is_in_it()
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let sweep = || drop(Group::create(&LIMITS).unwrap());
+    let sweep = || drop(ControlGroup::create(&LIMITS).unwrap());
     for (name, is_busy) in [("empty", false), ("busy", true)] {
         let answer = folder.path().join(name);
-        let mut supervisor = Ended(as_helper(None, "make a group and wait", &answer).spawn().unwrap());
+        let mut supervisor =
+            EndedWithTest(as_helper(None, "make a group and wait", &answer).spawn().unwrap());
         wait_until(|| fs::read_to_string(&answer).is_ok_and(|text| text.contains('/')));
         let text = fs::read_to_string(&answer).unwrap();
         let mut lines = text.lines();
@@ -261,11 +269,11 @@ fn sixty_four_at_once() {
     if group(&LIMITS).is_none() {
         return;
     }
-    let groups: Vec<Group> = std::thread::scope(|scope| {
+    let groups: Vec<ControlGroup> = std::thread::scope(|scope| {
         let threads: Vec<_> = (1..=64)
             .map(|count| {
                 scope.spawn(move || {
-                    Group::create(&Wanted {
+                    ControlGroup::create(&GroupLimits {
                         memory: Some(count * MIB),
                         processes: Some(8),
                         cpu_percent: None,
@@ -314,7 +322,7 @@ fn who_is_not_root_is_told_why_and_what_to_do() {
     let mut command = Command::new(program);
     command.args(["--exact", "cgroup::tests::real::helper", "--ignored", "--nocapture", "--test-threads=1"]);
     command.env(HELPER, "ask for a group").uid(65534).gid(65534).current_dir("/").stdout(Stdio::piped());
-    let mut child = Ended(command.spawn().unwrap());
+    let mut child = EndedWithTest(command.spawn().unwrap());
     let mut text = String::new();
     child.0.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     assert!(text.contains("no control group can hold the limits: cgroup v2: "), "{text}");
@@ -325,8 +333,8 @@ fn who_is_not_root_is_told_why_and_what_to_do() {
 #[test]
 #[ignore = "tries to take controllers away from the groups of this host; for a machine of its own, with version 2"]
 fn controllers_stay_as_long_as_a_group_needs_them() {
-    let group = Group::create(&LIMITS).unwrap();
-    assert_eq!(group.mechanism(), Mechanism::CgroupV2);
+    let group = ControlGroup::create(&LIMITS).unwrap();
+    assert_eq!(group.mechanism(), LimitMechanism::CgroupV2);
     let file = group.folders()[1].parent().unwrap().join("cgroup.subtree_control");
     for controller in ["memory", "pids", "cpu"] {
         let taken = fs::write(&file, format!("-{controller}")).unwrap_err();
@@ -341,12 +349,12 @@ fn controllers_stay_as_long_as_a_group_needs_them() {
 #[test]
 #[ignore = "for a user whose manager runs, in a group that is not theirs"]
 fn a_scope_of_the_real_manager_holds() {
-    let mut group = Group::create(&LIMITS).unwrap();
-    assert_eq!(group.mechanism(), Mechanism::CgroupV2Systemd);
+    let mut group = ControlGroup::create(&LIMITS).unwrap();
+    assert_eq!(group.mechanism(), LimitMechanism::CgroupV2Systemd);
     let mut command = Command::new("sh");
     command.args(["-c", "read go && exec \"$@\"", "sh"]);
     let mut command = as_helper(Some(command), "allocate 256 MiB", Path::new("/dev/null"));
-    let mut child = Ended(command.stdin(Stdio::piped()).spawn().unwrap());
+    let mut child = EndedWithTest(command.stdin(Stdio::piped()).spawn().unwrap());
     group.adopt(i32::try_from(child.0.id()).unwrap()).unwrap();
     child.0.stdin.take().unwrap().write_all(b"go\n").unwrap();
     assert_eq!(child.0.wait().unwrap().signal(), Some(9));

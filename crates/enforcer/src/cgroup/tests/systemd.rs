@@ -8,23 +8,23 @@ use std::os::unix::net::UnixListener;
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 
-use super::super::dbus::{Body, Bus, CALL, Call, ERROR, Message, RETURN};
-use super::super::kernel::Kernel as _;
+use super::super::dbus::{CALL, DbusBody, DbusCall, DbusConnection, DbusMessage, ERROR, RETURN};
+use super::super::kernel::CgroupKernel as _;
 use super::super::systemd;
-use super::fake::Fake;
+use super::fake::FakeKernel;
 use super::*;
 
 const MIB: u64 = 1 << 20;
-const ALL: Wanted = Wanted { memory: Some(64 * MIB), processes: Some(8), cpu_percent: Some(150) };
+const ALL: GroupLimits = GroupLimits { memory: Some(64 * MIB), processes: Some(8), cpu_percent: Some(150) };
 const PID: i32 = 4711;
 
 /// A bus that ends with the test.
-struct Daemon {
+struct BusDaemon {
     child: Child,
     folder: tempfile::TempDir,
 }
 
-impl Daemon {
+impl BusDaemon {
     /// `None`, said loudly, where there is no dbus-daemon; `SKILLSANDBOX_REQUIRE=dbus` makes that a failure.
     fn start() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
@@ -57,7 +57,7 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
+impl Drop for BusDaemon {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -66,7 +66,7 @@ impl Drop for Daemon {
 
 /// How the manager behaves.
 #[derive(Clone, Copy, PartialEq)]
-enum Manager {
+enum ManagerBehaviour {
     Obliging,
     /// It has no cpu controller to give.
     WithoutCpu,
@@ -78,12 +78,16 @@ enum Manager {
 }
 
 /// One request, answered.
-fn manager(daemon: &Daemon, fake: &Arc<Fake>, manager: Manager) -> JoinHandle<Properties> {
-    let mut bus = Bus::connect(&daemon.socket()).unwrap();
-    let mut body = Body::default();
+fn manager(
+    daemon: &BusDaemon,
+    fake: &Arc<FakeKernel>,
+    manager: ManagerBehaviour,
+) -> JoinHandle<ScopeProperties> {
+    let mut bus = DbusConnection::connect(&daemon.socket()).unwrap();
+    let mut body = DbusBody::default();
     body.string("org.freedesktop.systemd1");
     body.number(0);
-    bus.call(&Call {
+    bus.call(&DbusCall {
         destination: "org.freedesktop.DBus",
         path: "/org/freedesktop/DBus",
         interface: "org.freedesktop.DBus",
@@ -101,13 +105,13 @@ fn manager(daemon: &Daemon, fake: &Arc<Fake>, manager: Manager) -> JoinHandle<Pr
                 break message;
             }
         };
-        let request = Properties::read(&message);
-        if !matches!(manager, Manager::Refusing | Manager::Idle) {
+        let request = ScopeProperties::read(&message);
+        if !matches!(manager, ManagerBehaviour::Refusing | ManagerBehaviour::Idle) {
             act(&fake, manager, &request);
         }
         let sender = message.sender.clone().unwrap();
-        let mut body = Body::default();
-        if manager == Manager::Refusing {
+        let mut body = DbusBody::default();
+        if manager == ManagerBehaviour::Refusing {
             body.string("Unit is\nnot wanted.");
             let fields = [(4, "s", "org.freedesktop.systemd1.Refused"), (6, "s", &*sender), (8, "g", "s")];
             bus.send(ERROR, Some(message.serial), &fields, &body).unwrap();
@@ -120,7 +124,7 @@ fn manager(daemon: &Daemon, fake: &Arc<Fake>, manager: Manager) -> JoinHandle<Pr
 }
 
 /// What a manager does for such a request.
-fn act(fake: &Fake, manager: Manager, request: &Properties) {
+fn act(fake: &FakeKernel, manager: ManagerBehaviour, request: &ScopeProperties) {
     let path = format!("app.slice/{}", request.unit);
     let folder = fake.group(&path, "", &format!("{PID}\n"));
     let number = |name: &str| request.numbers.get(name).copied().unwrap();
@@ -131,8 +135,8 @@ fn act(fake: &Fake, manager: Manager, request: &Properties) {
         ("cpu.max", format!("{} 50000", number("CPUQuotaPerSecUSec") / 20)),
     ];
     match manager {
-        Manager::WithoutCpu => fs::remove_file(folder.join("cpu.max")).unwrap(),
-        Manager::Lax => files[0].1 = "max".to_owned(),
+        ManagerBehaviour::WithoutCpu => fs::remove_file(folder.join("cpu.max")).unwrap(),
+        ManagerBehaviour::Lax => files[0].1 = "max".to_owned(),
         _ => {}
     }
     for (file, text) in files {
@@ -144,15 +148,15 @@ fn act(fake: &Fake, manager: Manager, request: &Properties) {
 }
 
 /// The request, read by rules of its own rather than by the code that wrote it.
-struct Properties {
+struct ScopeProperties {
     unit: String,
     mode: String,
     numbers: HashMap<String, u64>,
     pids: Vec<u32>,
 }
 
-impl Properties {
-    fn read(message: &Message) -> Self {
+impl ScopeProperties {
+    fn read(message: &DbusMessage) -> Self {
         assert_eq!(message.signature, "ssa(sv)a(sa(sv))");
         let bytes = &message.body;
         let mut at = 0;
@@ -197,8 +201,8 @@ impl Properties {
 }
 
 /// A user whose own group is not theirs, and whose manager has a slice.
-fn user() -> Arc<Fake> {
-    let fake = Fake::unified("cpu memory pids");
+fn user() -> Arc<FakeKernel> {
+    let fake = FakeKernel::unified("cpu memory pids");
     fake.write(&fake.root.join("cgroup.subtree_control"), "+cpu +memory +pids").unwrap();
     fake.group("app.slice", "+cpu +memory +pids", "");
     let own = fake.group("session.scope", "", "77\n");
@@ -210,12 +214,12 @@ fn user() -> Arc<Fake> {
 
 #[test]
 fn a_scope_is_made_around_a_process() {
-    let Some(daemon) = Daemon::start() else { return };
+    let Some(daemon) = BusDaemon::start() else { return };
     let fake = user();
     let host = fake.host("/session.scope");
-    let answers = manager(&daemon, &fake, Manager::Obliging);
+    let answers = manager(&daemon, &fake, ManagerBehaviour::Obliging);
     let mut group = systemd::create(&host, &ALL, &daemon.socket()).unwrap();
-    assert_eq!((group.mechanism(), group.join().len()), (Mechanism::CgroupV2Systemd, 0));
+    assert_eq!((group.mechanism(), group.join().len()), (LimitMechanism::CgroupV2Systemd, 0));
     group.adopt(PID).unwrap();
     let request = answers.join().unwrap();
     assert_eq!((request.mode.as_str(), request.pids.as_slice()), ("fail", &[4711_u32][..]));
@@ -244,12 +248,15 @@ fn a_scope_is_made_around_a_process() {
 
 #[test]
 fn what_the_manager_did_not_do_is_not_believed() {
-    let Some(daemon) = Daemon::start() else { return };
+    let Some(daemon) = BusDaemon::start() else { return };
     for (behaviour, expected) in [
-        (Manager::WithoutCpu, "cpu.max: No such file"),
-        (Manager::Lax, "memory.max: systemd did not set the limit: it says \"max\""),
-        (Manager::Refusing, "StartTransientUnit: org.freedesktop.systemd1.Refused: Unit is\\nnot wanted."),
-        (Manager::Idle, "systemd did not move the process"),
+        (ManagerBehaviour::WithoutCpu, "cpu.max: No such file"),
+        (ManagerBehaviour::Lax, "memory.max: systemd did not set the limit: it says \"max\""),
+        (
+            ManagerBehaviour::Refusing,
+            "StartTransientUnit: org.freedesktop.systemd1.Refused: Unit is\\nnot wanted.",
+        ),
+        (ManagerBehaviour::Idle, "systemd did not move the process"),
     ] {
         let fake = user();
         let host = fake.host("/session.scope");
@@ -267,7 +274,7 @@ fn what_the_manager_did_not_do_is_not_believed() {
 
 #[test]
 fn a_manager_that_is_only_just_joining_the_bus_is_waited_for() {
-    let Some(daemon) = Daemon::start() else { return };
+    let Some(daemon) = BusDaemon::start() else { return };
     let fake = user();
     let host = fake.host("/session.scope");
     // The sign that there is one.
@@ -276,7 +283,7 @@ fn a_manager_that_is_only_just_joining_the_bus_is_waited_for() {
     let mut group = std::thread::scope(|scope| {
         let group = scope.spawn(|| systemd::create(&host, &ALL, &daemon.socket()).unwrap());
         std::thread::sleep(Duration::from_millis(200));
-        let answers = manager(&daemon, &fake, Manager::Obliging);
+        let answers = manager(&daemon, &fake, ManagerBehaviour::Obliging);
         (group.join().unwrap(), answers)
     });
     group.0.adopt(PID).unwrap();
@@ -285,7 +292,7 @@ fn a_manager_that_is_only_just_joining_the_bus_is_waited_for() {
 
 #[test]
 fn without_a_manager_or_a_bus_it_says_so() {
-    let Some(daemon) = Daemon::start() else { return };
+    let Some(daemon) = BusDaemon::start() else { return };
     let fake = user();
     let host = fake.host("/session.scope");
     let message = systemd::create(&host, &ALL, &daemon.socket()).unwrap_err();

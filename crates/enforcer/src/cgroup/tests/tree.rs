@@ -3,18 +3,18 @@
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use super::super::accounting::{Measured, Tree};
+use super::super::accounting::{ProcessTree, TreeUsage};
 use super::*;
 
 const MIB: u64 = 1 << 20;
 
 /// A tree that is ready, and ends by itself: each process of it waits for the end of one input, which comes with the drop.
-struct Started {
+struct StartedTree {
     child: Child,
     input: Option<ChildStdin>,
 }
 
-impl Started {
+impl StartedTree {
     /// A shell; descendants that do nothing are `cat <&3`.
     fn shell(script: &str) -> Self {
         Self::new(Command::new("sh").arg("-c").arg(format!("exec 3<&0\n{script}\necho ready; read end <&3")))
@@ -45,12 +45,12 @@ impl Started {
         Self { child, input }
     }
 
-    fn tree(&self) -> Tree {
-        Tree::of(i32::try_from(self.child.id()).unwrap())
+    fn tree(&self) -> ProcessTree {
+        ProcessTree::of(i32::try_from(self.child.id()).unwrap())
     }
 }
 
-impl Drop for Started {
+impl Drop for StartedTree {
     fn drop(&mut self) {
         drop(self.input.take());
         let _ = self.child.wait();
@@ -58,7 +58,7 @@ impl Drop for Started {
 }
 
 /// Measured until it is as expected: a process that was started need not have got far.
-fn until(tree: &mut Tree, expected: impl Fn(&Measured) -> bool) -> Measured {
+fn until(tree: &mut ProcessTree, expected: impl Fn(&TreeUsage) -> bool) -> TreeUsage {
     for _ in 0..3000 {
         let measured = tree.measure();
         if expected(&measured) {
@@ -70,18 +70,18 @@ fn until(tree: &mut Tree, expected: impl Fn(&Measured) -> bool) -> Measured {
 }
 
 /// Asked twice, as a supervisor does.
-fn over(tree: &mut Tree, limit: u64) -> Option<u64> {
+fn over(tree: &mut ProcessTree, limit: u64) -> Option<u64> {
     tree.measure();
-    tree.over(limit);
+    tree.over_limit(limit);
     tree.measure();
-    tree.over(limit)
+    tree.over_limit(limit)
 }
 
 #[test]
 fn descendants_are_counted_and_init_is_not() {
-    let alone = Started::shell("");
-    assert_eq!(alone.tree().measure(), Measured::default());
-    let started = Started::shell("cat <&3 & cat <&3 & (cat <&3 & cat <&3 & wait) &");
+    let alone = StartedTree::shell("");
+    assert_eq!(alone.tree().measure(), TreeUsage::default());
+    let started = StartedTree::shell("cat <&3 & cat <&3 & (cat <&3 & cat <&3 & wait) &");
     for by_parent in [false, true] {
         let mut tree = started.tree();
         tree.ask_each_for_its_parent(by_parent);
@@ -89,13 +89,13 @@ fn descendants_are_counted_and_init_is_not() {
         let measured = until(&mut tree, |measured| measured.processes == 5);
         assert!(measured.memory > 0, "{by_parent}");
     }
-    assert!(Tree::of(i32::MAX).measure() == Measured::default());
+    assert!(ProcessTree::of(i32::MAX).measure() == TreeUsage::default());
 }
 
 #[test]
 fn orphans_of_threads_and_of_the_dead_are_found() {
     // A child of a thread that is not the first, and one whose parent has ended and whose reaper is Python.
-    let Some(started) = Started::python(
+    let Some(started) = StartedTree::python(
         "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n\
          def thread():\n    if os.fork() == 0: rest()\n    os.read(0, 1)\n\
          threading.Thread(target=thread).start()\n\
@@ -111,25 +111,26 @@ fn orphans_of_threads_and_of_the_dead_are_found() {
 
 #[test]
 fn memory_is_over_only_when_it_is_so_twice() {
-    let Some(started) = Started::python("kept = bytearray(os.urandom(1 << 20) * 96)\nready()\nrest()") else {
+    let Some(started) = StartedTree::python("kept = bytearray(os.urandom(1 << 20) * 96)\nready()\nrest()")
+    else {
         return;
     };
     let mut tree = started.tree();
     let measured = tree.measure();
     assert!(measured.memory >= 96 * MIB, "{measured:?}");
-    assert_eq!(tree.over(64 * MIB), None);
+    assert_eq!(tree.over_limit(64 * MIB), None);
     tree.measure();
-    let sum = tree.over(64 * MIB).unwrap();
+    let sum = tree.over_limit(64 * MIB).unwrap();
     assert!((96 * MIB..160 * MIB).contains(&sum), "{sum}");
     // A look in between that was not over begins anew.
-    assert_eq!(tree.over(1024 * MIB), None);
-    assert_eq!(tree.over(64 * MIB), None);
-    assert!(tree.over(64 * MIB).is_some());
+    assert_eq!(tree.over_limit(1024 * MIB), None);
+    assert_eq!(tree.over_limit(64 * MIB), None);
+    assert!(tree.over_limit(64 * MIB).is_some());
 }
 
 #[test]
 fn pages_shared_after_a_fork_count_once() {
-    let Some(started) = Started::python(
+    let Some(started) = StartedTree::python(
         "kept = bytearray(os.urandom(1 << 20) * 64)\n\
          for _ in range(7):\n    if os.fork() == 0: rest()\n\
          ready()\nrest()",
@@ -145,7 +146,7 @@ fn pages_shared_after_a_fork_count_once() {
 
 #[test]
 fn memory_of_a_process_whose_first_thread_has_ended_is_seen() {
-    let Some(started) = Started::python(
+    let Some(started) = StartedTree::python(
         "kept = bytearray(os.urandom(1 << 20) * 96)\n\
          def thread():\n    main.join(0.2)\n    ready()\n    rest()\n\
          main = threading.main_thread()\n\
@@ -164,7 +165,7 @@ fn memory_of_a_process_whose_first_thread_has_ended_is_seen() {
 fn memory_in_files_that_are_only_memory_is_seen() {
     // Written, and never mapped: nobody's resident pages. The second has no entry in the first thread's table of files.
     for hidden in ["pass", "ctypes.CDLL(None).unshare(0x400)"] {
-        let Some(started) = Started::python(&format!(
+        let Some(started) = StartedTree::python(&format!(
             "def thread():\n    {hidden}\n    file = os.memfd_create('kept')\n    for _ in range(96): os.write(file, b'x' * (1 << 20))\n    \
              os.dup(file)\n    ready()\n    rest()\n\
              threading.Thread(target=thread).start()\n\
@@ -181,7 +182,7 @@ fn memory_in_files_that_are_only_memory_is_seen() {
 
 #[test]
 fn shared_memory_counts_and_mapped_files_do_not() {
-    let Some(started) = Started::python(
+    let Some(started) = StartedTree::python(
         "kept = mmap.mmap(-1, 96 << 20)\nfor at in range(0, 96 << 20, 4096): kept[at] = 1\n\
          for _ in range(3):\n    if os.fork() == 0:\n        sum(kept[at] for at in range(0, 96 << 20, 4096))\n        rest()\n\
          ready()\nrest()",
@@ -196,7 +197,7 @@ fn shared_memory_counts_and_mapped_files_do_not() {
     let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
     let file = folder.path().join("file");
     fs::write(&file, vec![1_u8; 96 << 20]).unwrap();
-    let Some(started) = Started::python(&format!(
+    let Some(started) = StartedTree::python(&format!(
         "kept = mmap.mmap(os.open({:?}, os.O_RDONLY), 0, prot=mmap.PROT_READ)\n\
          sum(kept[at] for at in range(0, 96 << 20, 4096))\nready()\nrest()",
         file.display()
@@ -211,7 +212,7 @@ fn shared_memory_counts_and_mapped_files_do_not() {
 
 #[test]
 fn time_of_the_living_and_of_the_dead() {
-    let Some(started) = Started::python(
+    let Some(started) = StartedTree::python(
         "import time\n\
          def busy():\n    while time.process_time() < 0.2: pass\n\
          if os.fork() == 0:\n    busy()\n    os._exit(0)\n\
@@ -230,7 +231,7 @@ fn time_of_the_living_and_of_the_dead() {
 #[test]
 fn a_name_cannot_forge_the_figures() {
     // The name of a process is the part in brackets of its line.
-    let Some(started) = Started::python(
+    let Some(started) = StartedTree::python(
         "kept = bytearray(os.urandom(1 << 20) * 64)\n\
          open('/proc/self/comm', 'w').write('x) R 1 1 (0\\n0')\nready()\nrest()",
     ) else {
@@ -246,7 +247,7 @@ fn a_name_cannot_forge_the_figures() {
 #[ignore = "prints figures; it asserts nothing. Run it alone, optimised"]
 fn cost_of_a_look() {
     for count in [1, 50, 500] {
-        let Some(started) = Started::python(&format!(
+        let Some(started) = StartedTree::python(&format!(
             "kept = bytearray(os.urandom(1 << 20) * 8)\n\
              for _ in range({count} - 1):\n    if os.fork() == 0: rest()\n\
              ready()\nrest()"
@@ -266,7 +267,7 @@ fn cost_of_a_look() {
             Duration::from_nanos((used() - before) / 100)
         };
         let look = timed(&mut || assert!(tree.measure().processes > 0));
-        let exact = timed(&mut || assert!(tree.over(1 << 40).is_none()));
+        let exact = timed(&mut || assert!(tree.over_limit(1 << 40).is_none()));
         let mut out = io::stdout();
         writeln!(out, "{count} processes: {look:?} to measure, {exact:?} without files").unwrap();
     }

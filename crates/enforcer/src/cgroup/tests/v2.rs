@@ -2,30 +2,30 @@
 
 use std::fs;
 
-use super::super::kernel::Kernel as _;
-use super::fake::Fake;
+use super::super::kernel::CgroupKernel as _;
+use super::fake::FakeKernel;
 use super::*;
 
 const MIB: u64 = 1 << 20;
-const ALL: Wanted = Wanted { memory: Some(64 * MIB), processes: Some(8), cpu_percent: Some(50) };
+const ALL: GroupLimits = GroupLimits { memory: Some(64 * MIB), processes: Some(8), cpu_percent: Some(50) };
 
 /// Why version 2 was not to be had.
-fn reason(host: &Host, wanted: &Wanted) -> String {
-    let unavailable = Group::create_in(host, wanted).unwrap_err();
+fn reason(host: &CgroupHost, wanted: &GroupLimits) -> String {
+    let unavailable = ControlGroup::create_in(host, wanted).unwrap_err();
     let (mechanism, reason) = unavailable.tried[0].clone();
-    assert_eq!(mechanism, Mechanism::CgroupV2);
+    assert_eq!(mechanism, LimitMechanism::CgroupV2);
     reason
 }
 
-fn said(group: &Group, file: &str) -> String {
+fn said(group: &ControlGroup, file: &str) -> String {
     fs::read_to_string(group.folders()[0].join(file)).unwrap()
 }
 
 #[test]
 fn in_our_own_group_where_it_is_the_root() {
-    let fake = Fake::unified("cpuset cpu io memory hugetlb pids");
-    let group = Group::create_in(&fake.host("/"), &ALL).unwrap();
-    assert_eq!(group.mechanism(), Mechanism::CgroupV2);
+    let fake = FakeKernel::unified("cpuset cpu io memory hugetlb pids");
+    let group = ControlGroup::create_in(&fake.host("/"), &ALL).unwrap();
+    assert_eq!(group.mechanism(), LimitMechanism::CgroupV2);
     assert_eq!(fake.groups("").len(), 1);
     for (file, expected) in [
         ("memory.max", "67108864"),
@@ -47,21 +47,21 @@ fn in_our_own_group_where_it_is_the_root() {
 #[test]
 fn in_our_own_group_where_somebody_enabled_the_controllers() {
     // Possible only as long as no process was there: then ours came.
-    let fake = Fake::unified("cpu memory pids");
+    let fake = FakeKernel::unified("cpu memory pids");
     fake.write(&fake.root.join("cgroup.subtree_control"), "+cpu +memory +pids").unwrap();
     let own = fake.group("service", "+cpu +memory +pids", "");
     fs::write(own.join("cgroup.procs"), "77\n").unwrap();
-    let group = Group::create_in(&fake.host("/service"), &ALL).unwrap();
+    let group = ControlGroup::create_in(&fake.host("/service"), &ALL).unwrap();
     assert!(group.folders()[1].starts_with(&own));
 }
 
 #[test]
 fn beside_our_own_group_where_processes_are_in_it() {
-    let fake = Fake::unified("cpu memory pids");
+    let fake = FakeKernel::unified("cpu memory pids");
     fake.write(&fake.root.join("cgroup.subtree_control"), "+cpu +memory +pids").unwrap();
     let slice = fake.group("app.slice", "+memory +pids", "");
     fake.group("app.slice/terminal.scope", "", "77\n78\n");
-    let group = Group::create_in(&fake.host("/app.slice/terminal.scope"), &ALL).unwrap();
+    let group = ControlGroup::create_in(&fake.host("/app.slice/terminal.scope"), &ALL).unwrap();
     assert_eq!(group.folders()[1].parent().unwrap(), slice);
     // The one that was missing was enabled.
     assert_eq!(said(&group, "cpu.max"), "50000 100000");
@@ -71,7 +71,7 @@ fn beside_our_own_group_where_processes_are_in_it() {
 
 #[test]
 fn only_one_step_up() {
-    let fake = Fake::unified("cpu memory pids");
+    let fake = FakeKernel::unified("cpu memory pids");
     fake.write(&fake.root.join("cgroup.subtree_control"), "+cpu +memory +pids").unwrap();
     fake.group("a", "+cpu +memory +pids", "");
     let parent = fake.group("a/b", "", "5\n");
@@ -90,11 +90,11 @@ fn only_one_step_up() {
 #[test]
 fn never_above_the_mount() {
     // A container: what is mounted is our own group, and what is above it is not ours even if the folder could be written.
-    let fake = Fake::unified("cpu memory pids");
+    let fake = FakeKernel::unified("cpu memory pids");
     fake.write(&fake.root.join("cgroup.subtree_control"), "+cpu +memory +pids").unwrap();
     let own = fake.group("container", "", "1\n");
     let mountinfo = format!("31 23 0:28 / {} rw - cgroup2 cgroup2 rw", own.display());
-    let host = Host::parse(mountinfo.as_bytes(), b"0::/\n", fake.clone());
+    let host = CgroupHost::parse(mountinfo.as_bytes(), b"0::/\n", fake.clone());
     let reason = reason(&host, &ALL);
     assert!(reason.contains("has processes of its own"), "{reason}");
     assert_eq!(fake.groups(""), ["container"]);
@@ -102,14 +102,14 @@ fn never_above_the_mount() {
 
 #[test]
 fn limits_on_us_are_limits_on_a_group_beside_us() {
-    let fake = Fake::unified("cpu memory pids");
+    let fake = FakeKernel::unified("cpu memory pids");
     fake.write(&fake.root.join("cgroup.subtree_control"), "+cpu +memory +pids").unwrap();
     let own = fake.group("service", "", "77\n");
     for (file, text) in [("memory.max", "33554432\n"), ("pids.max", "max\n"), ("cpu.max", "20000 50000\n")] {
         fs::write(own.join(file), text).unwrap();
     }
-    let wanted = Wanted { cpu_percent: None, ..ALL };
-    let group = Group::create_in(&fake.host("/service"), &wanted).unwrap();
+    let wanted = GroupLimits { cpu_percent: None, ..ALL };
+    let group = ControlGroup::create_in(&fake.host("/service"), &wanted).unwrap();
     assert_eq!(said(&group, "memory.max"), "33554432");
     assert_eq!(said(&group, "pids.max"), "8");
     assert_eq!(said(&group, "cpu.max"), "40000 100000");
@@ -117,8 +117,8 @@ fn limits_on_us_are_limits_on_a_group_beside_us() {
 
 #[test]
 fn controllers_cannot_be_taken_away_from_under_the_limits() {
-    let fake = Fake::unified("cpu memory pids");
-    let group = Group::create_in(&fake.host("/"), &ALL).unwrap();
+    let fake = FakeKernel::unified("cpu memory pids");
+    let group = ControlGroup::create_in(&fake.host("/"), &ALL).unwrap();
     for controller in ["cpu", "memory", "pids"] {
         let taken = fake.write(&fake.root.join("cgroup.subtree_control"), &format!("-{controller}"));
         assert_eq!(taken.unwrap_err().raw_os_error(), Some(rustix::io::Errno::BUSY.raw_os_error()));
@@ -130,15 +130,15 @@ fn controllers_cannot_be_taken_away_from_under_the_limits() {
 
 #[test]
 fn only_what_is_asked_for_is_needed() {
-    let fake = Fake::unified("pids");
-    let only = Wanted { memory: None, cpu_percent: None, ..ALL };
-    let group = Group::create_in(&fake.host("/"), &only).unwrap();
+    let fake = FakeKernel::unified("pids");
+    let only = GroupLimits { memory: None, cpu_percent: None, ..ALL };
+    let group = ControlGroup::create_in(&fake.host("/"), &only).unwrap();
     assert_eq!(said(&group, "pids.max"), "8");
-    assert_eq!((group.hits(), group.usage().peak_memory), (Hits::default(), None));
+    assert_eq!((group.hits(), group.usage().peak_memory), (LimitHitCounts::default(), None));
     let reason = reason(&fake.host("/"), &ALL);
     assert!(reason.contains("cgroup.controllers: no memory, cpu controller is offered here"), "{reason}");
     // Nothing at all is a group too: it can be ended as one.
-    drop(Group::create_in(&fake.host("/"), &Wanted::default()).unwrap());
+    drop(ControlGroup::create_in(&fake.host("/"), &GroupLimits::default()).unwrap());
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn refusals_name_the_file_and_leave_nothing() {
         ("cgroup.subtree_control", "/cgroup.subtree_control: enabling memory, pids, cpu: Permission denied"),
         ("", "making a group: Permission denied"),
     ] {
-        let fake = Fake::unified("cpu memory pids");
+        let fake = FakeKernel::unified("cpu memory pids");
         let path = if denied.is_empty() { fake.root.clone() } else { fake.root.join(denied) };
         fake.odd.lock().unwrap().denied.insert(path);
         let reason = reason(&fake.host("/"), &ALL);
@@ -160,7 +160,7 @@ fn refusals_name_the_file_and_leave_nothing() {
 #[test]
 fn a_limit_that_the_kernel_did_not_take_is_none() {
     for file in ["memory.max", "pids.max", "cpu.max"] {
-        let fake = Fake::unified("cpu memory pids");
+        let fake = FakeKernel::unified("cpu memory pids");
         fake.odd.lock().unwrap().deaf.insert(file);
         let reason = reason(&fake.host("/"), &ALL);
         assert!(reason.contains(file) && reason.contains("was written, but it says \"max"), "{reason}");
@@ -170,7 +170,7 @@ fn a_limit_that_the_kernel_did_not_take_is_none() {
 
 #[test]
 fn older_kernels_have_fewer_files() {
-    let fake = Fake::unified("cpu memory pids");
+    let fake = FakeKernel::unified("cpu memory pids");
     fake.odd.lock().unwrap().absent.extend([
         "memory.swap.max",
         "memory.oom.group",
@@ -179,7 +179,7 @@ fn older_kernels_have_fewer_files() {
         "cgroup.type",
         "cgroup.max.descendants",
     ]);
-    let group = Group::create_in(&fake.host("/"), &ALL).unwrap();
+    let group = ControlGroup::create_in(&fake.host("/"), &ALL).unwrap();
     assert_eq!(group.usage().peak_memory, None);
     drop(group);
     assert!(fake.groups("").is_empty());
@@ -192,7 +192,7 @@ fn older_kernels_have_fewer_files() {
 
 #[test]
 fn below_a_threaded_group_nothing_holds() {
-    let fake = Fake::unified("cpu memory pids");
+    let fake = FakeKernel::unified("cpu memory pids");
     fake.odd.lock().unwrap().kind = Some("domain invalid");
     let reason = reason(&fake.host("/"), &ALL);
     assert!(reason.contains("the group is \"domain invalid\", not a domain"), "{reason}");
@@ -201,24 +201,24 @@ fn below_a_threaded_group_nothing_holds() {
 
 #[test]
 fn hits_and_usage_are_read() {
-    let fake = Fake::unified("cpu memory pids");
-    let group = Group::create_in(&fake.host("/"), &ALL).unwrap();
+    let fake = FakeKernel::unified("cpu memory pids");
+    let group = ControlGroup::create_in(&fake.host("/"), &ALL).unwrap();
     let file = |name: &str, text: &str| fs::write(group.folders()[0].join(name), text).unwrap();
     file("memory.events", "low 0\nhigh 0\nmax 17\noom 4\noom_kill 3\noom_group_kill 1\n");
     file("memory.peak", "67108864\n");
     file("pids.events", "max 5\n");
     file("cpu.stat", "usage_usec 2500000\nuser_usec 1\nnr_periods 9\nnr_throttled 7\nthrottled_usec 70\n");
-    assert_eq!(group.hits(), Hits { memory: 1, processes: 5, cpu_throttled: 7 });
+    assert_eq!(group.hits(), LimitHitCounts { memory: 1, processes: 5, cpu_throttled: 7 });
     file("memory.events", "low 0\nhigh 0\nmax 17\noom 4\noom_kill 3\n");
     assert_eq!(group.hits().memory, 3);
-    let usage = Usage { peak_memory: Some(64 * MIB), cpu: Some(Duration::from_millis(2500)) };
+    let usage = ResourceUsage { peak_memory: Some(64 * MIB), cpu: Some(Duration::from_millis(2500)) };
     assert_eq!(group.usage(), usage);
 }
 
 #[test]
 fn what_is_left_in_a_group_is_ended_with_it() {
-    let fake = Fake::unified("cpu memory pids");
-    let group = Group::create_in(&fake.host("/"), &ALL).unwrap();
+    let fake = FakeKernel::unified("cpu memory pids");
+    let group = ControlGroup::create_in(&fake.host("/"), &ALL).unwrap();
     fs::write(group.folders()[0].join("cgroup.procs"), "123456\n").unwrap();
     drop(group);
     assert!(fake.groups("").is_empty());
@@ -227,23 +227,24 @@ fn what_is_left_in_a_group_is_ended_with_it() {
 
 #[test]
 fn numbers_beyond_the_kernels_are_brought_down() {
-    let fake = Fake::unified("cpu memory pids");
-    let wanted = Wanted { memory: Some(u64::MAX), processes: Some(u32::MAX), cpu_percent: Some(u32::MAX) };
-    let group = Group::create_in(&fake.host("/"), &wanted).unwrap();
+    let fake = FakeKernel::unified("cpu memory pids");
+    let wanted =
+        GroupLimits { memory: Some(u64::MAX), processes: Some(u32::MAX), cpu_percent: Some(u32::MAX) };
+    let group = ControlGroup::create_in(&fake.host("/"), &wanted).unwrap();
     assert_eq!(said(&group, "pids.max"), "4194304");
     assert_eq!(said(&group, "cpu.max"), "4294967295000 100000");
 }
 
 #[test]
 fn many_at_once_share_nothing() {
-    let fake = Fake::unified("cpu memory pids");
+    let fake = FakeKernel::unified("cpu memory pids");
     let host = fake.host("/");
-    let groups: Vec<Group> = std::thread::scope(|scope| {
+    let groups: Vec<ControlGroup> = std::thread::scope(|scope| {
         let threads: Vec<_> = (1..=64)
             .map(|count| {
-                let wanted = Wanted { processes: Some(count), ..ALL };
+                let wanted = GroupLimits { processes: Some(count), ..ALL };
                 let host = &host;
-                scope.spawn(move || Group::create_in(host, &wanted).unwrap())
+                scope.spawn(move || ControlGroup::create_in(host, &wanted).unwrap())
             })
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -258,8 +259,8 @@ fn many_at_once_share_nothing() {
 
 #[test]
 fn a_process_that_did_not_join_is_not_let_go_on() {
-    let fake = Fake::unified("cpu memory pids");
-    let mut group = Group::create_in(&fake.host("/"), &ALL).unwrap();
+    let fake = FakeKernel::unified("cpu memory pids");
+    let mut group = ControlGroup::create_in(&fake.host("/"), &ALL).unwrap();
     let procs = group.folders()[0].join("cgroup.procs");
     for (members, adopted) in [("", false), ("12345\n", false), ("1\n1234\n", true)] {
         fs::write(&procs, members).unwrap();

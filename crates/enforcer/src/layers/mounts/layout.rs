@@ -6,11 +6,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use super::{Mounts, Operation};
+use super::{MountOperation, MountsLayer};
 use crate::error::{Error, PlanProblem};
-use crate::grants::{Access, Grants, is_within};
-use crate::plan::Plan;
-use crate::sys::mount::{NODEV, NOEXEC, NOSUID, RDONLY, Reach};
+use crate::plan::{PathAccess, Plan};
+use crate::prepare::grants::{Grants, is_within};
+use crate::sys::mount::{AttributeReach, NODEV, NOEXEC, NOSUID, RDONLY};
 
 /// The user inside: everybody's number is the same there, root's too.
 pub(crate) const ID: u32 = 1000;
@@ -63,12 +63,12 @@ const ROOTS_OWN_PROC: [&str; 8] = [
     "allocinfo",
 ];
 
-struct Layout {
-    operations: Vec<Operation>,
+struct RootLayout {
+    operations: Vec<MountOperation>,
     made: BTreeSet<OsString>,
 }
 
-impl Mounts {
+impl MountsLayer {
     /// Lays the root out. `workdir` is canonical.
     pub(crate) fn prepare(
         plan: &Plan,
@@ -76,15 +76,15 @@ impl Mounts {
         workdir: &Path,
         is_root: bool,
     ) -> Result<Self, Error> {
-        let mut layout = Layout { operations: Vec::new(), made: BTreeSet::new() };
-        layout.skeleton(plan.tmp.as_deref(), if plan.no_exec { NOEXEC } else { 0 })?;
-        layout.devices()?;
+        let mut layout = RootLayout { operations: Vec::new(), made: BTreeSet::new() };
+        layout.add_skeleton(plan.tmp.as_deref(), if plan.no_exec { NOEXEC } else { 0 })?;
+        layout.add_devices()?;
         layout.processes(is_root)?;
         let exec = if plan.no_exec { NOEXEC } else { 0 };
-        layout.grants(grants, exec)?;
-        layout.links(grants)?;
+        layout.add_grants(grants, exec)?;
+        layout.add_links(grants)?;
         layout.customary_links(grants)?;
-        layout.masks(grants)?;
+        layout.add_masks(grants)?;
         Ok(Self {
             operations: layout.operations,
             private_size: c_string(Path::new(&plan.limits.disk.to_string()))?,
@@ -94,64 +94,64 @@ impl Mounts {
     }
 }
 
-impl Layout {
-    fn skeleton(&mut self, tmp: Option<&Path>, exec: u64) -> Result<(), Error> {
+impl RootLayout {
+    fn add_skeleton(&mut self, tmp: Option<&Path>, exec: u64) -> Result<(), Error> {
         for (folder, mode) in
             [("/etc", 0o755), ("/proc", 0o555), ("/var", 0o755), ("/dev", 0o755), (TMP, 0o755)]
         {
-            self.folder(Path::new(folder), mode)?;
+            self.add_folder(Path::new(folder), mode)?;
         }
-        self.folder(Path::new(HOME), 0o755)?;
-        self.folder(Path::new("/dev/shm"), 0o755)?;
+        self.add_folder(Path::new(HOME), 0o755)?;
+        self.add_folder(Path::new("/dev/shm"), 0o755)?;
         // Made with the private file system itself, which this covers before anything else is looked up in it.
         self.made.insert("/run".into());
-        self.private(c"run", "/run")?;
+        self.add_private(c"run", "/run")?;
         match tmp {
-            Some(folder) => self.kept(folder, TMP, exec)?,
-            None => self.private(c"tmp", TMP)?,
+            Some(folder) => self.add_kept_tmp(folder, TMP, exec)?,
+            None => self.add_private(c"tmp", TMP)?,
         }
-        self.private(c"home", HOME)?;
-        self.private(c"shm", "/dev/shm")?;
+        self.add_private(c"home", HOME)?;
+        self.add_private(c"shm", "/dev/shm")?;
         for (path, content) in etc_files() {
-            self.file(Path::new(path), content.into_bytes(), 0o444)?;
+            self.add_file(Path::new(path), content.into_bytes(), 0o444)?;
         }
         Ok(())
     }
 
     /// A folder of the host in the place of a private one.
-    fn kept(&mut self, folder: &Path, target: &str, exec: u64) -> Result<(), Error> {
+    fn add_kept_tmp(&mut self, folder: &Path, target: &str, exec: u64) -> Result<(), Error> {
         let failed = |source| Error::Path { what: "cannot use", path: folder.to_owned(), source };
         let folder = folder.canonicalize().map_err(failed)?;
         let metadata = folder.metadata().map_err(failed)?;
         if !metadata.is_dir() {
             return Err(failed(std::io::Error::from_raw_os_error(libc::ENOTDIR)));
         }
-        self.operations.push(Operation::Bind {
+        self.operations.push(MountOperation::Bind {
             source: c_string(&folder)?,
             identity: (metadata.dev(), metadata.ino()),
             target: relative(Path::new(target))?,
             attributes: NOSUID | NODEV | exec,
-            reach: Reach::Tree,
+            reach: AttributeReach::Tree,
         });
         Ok(())
     }
 
-    fn devices(&mut self) -> Result<(), Error> {
+    fn add_devices(&mut self) -> Result<(), Error> {
         for name in DEVICES {
             let path = Path::new("/dev").join(name);
             let failed = |source| Error::Path { what: "cannot use", path: path.clone(), source };
             let metadata = path.metadata().map_err(failed)?;
-            self.file(&path, Vec::new(), 0o444)?;
-            self.operations.push(Operation::Bind {
+            self.add_file(&path, Vec::new(), 0o444)?;
+            self.operations.push(MountOperation::Bind {
                 source: c_string(&path)?,
                 identity: (metadata.dev(), metadata.ino()),
                 target: relative(&path)?,
                 attributes: NOSUID | NOEXEC,
-                reach: Reach::One,
+                reach: AttributeReach::One,
             });
         }
-        self.folder(Path::new("/dev/pts"), 0o755)?;
-        self.operations.push(Operation::Terminals { target: relative(Path::new("/dev/pts"))? });
+        self.add_folder(Path::new("/dev/pts"), 0o755)?;
+        self.operations.push(MountOperation::Terminals { target: relative(Path::new("/dev/pts"))? });
         for (path, text) in [
             ("/dev/ptmx", "pts/ptmx"),
             ("/dev/fd", "/proc/self/fd"),
@@ -159,73 +159,73 @@ impl Layout {
             ("/dev/stdout", "/proc/self/fd/1"),
             ("/dev/stderr", "/proc/self/fd/2"),
         ] {
-            self.link(path, text)?;
+            self.add_link(path, text)?;
         }
         Ok(())
     }
 
     fn processes(&mut self, is_root: bool) -> Result<(), Error> {
-        self.operations.push(Operation::Proc { target: relative(Path::new("/proc"))? });
+        self.operations.push(MountOperation::Proc { target: relative(Path::new("/proc"))? });
         let roots: &[&str] = if is_root { &ROOTS_OWN_PROC } else { &[] };
         let hidden = KEYS.iter().chain(roots).map(|name| Path::new("/proc").join(name));
         for path in hidden.filter(|path| path.exists()) {
-            self.operations.push(Operation::Mask { cover: HIDDEN_FILE, target: relative(&path)? });
+            self.operations.push(MountOperation::Mask { cover: HIDDEN_FILE, target: relative(&path)? });
         }
         Ok(())
     }
 
-    fn grants(&mut self, grants: &Grants, exec: u64) -> Result<(), Error> {
+    fn add_grants(&mut self, grants: &Grants, exec: u64) -> Result<(), Error> {
         // A pin splits a write grant, so it must be there before what it protects is put over it.
         let mut pins = grants.pins.iter().peekable();
         for (index, grant) in grants.all.iter().enumerate() {
             while let Some(pin) = pins.next_if(|pin| pin.as_os_str() < grant.path.as_os_str()) {
-                self.operations.push(Operation::Pin { target: relative(pin)? });
+                self.operations.push(MountOperation::Pin { target: relative(pin)? });
             }
             let inside = grants.all.iter().take(index).any(|above| is_within(&grant.path, &above.path));
             if !inside {
-                self.parents(&grant.path)?;
+                self.add_parents(&grant.path)?;
                 if grant.is_dir {
-                    self.folder(&grant.path, 0o755)?;
+                    self.add_folder(&grant.path, 0o755)?;
                 } else {
-                    self.file(&grant.path, Vec::new(), 0o444)?;
+                    self.add_file(&grant.path, Vec::new(), 0o444)?;
                 }
             }
             let attributes = match grant.access {
-                Access::Read => RDONLY | NOSUID | NODEV,
-                Access::Write => NOSUID | NODEV | exec,
+                PathAccess::Read => RDONLY | NOSUID | NODEV,
+                PathAccess::Write => NOSUID | NODEV | exec,
             };
-            self.operations.push(Operation::Bind {
+            self.operations.push(MountOperation::Bind {
                 source: c_string(&grant.path)?,
                 identity: grant.identity,
                 target: relative(&grant.path)?,
                 attributes,
-                reach: Reach::Tree,
+                reach: AttributeReach::Tree,
             });
         }
         for pin in pins {
-            self.operations.push(Operation::Pin { target: relative(pin)? });
+            self.operations.push(MountOperation::Pin { target: relative(pin)? });
         }
         Ok(())
     }
 
-    fn links(&mut self, grants: &Grants) -> Result<(), Error> {
+    fn add_links(&mut self, grants: &Grants) -> Result<(), Error> {
         for (link, text) in &grants.links {
             // In a granted folder the link is there already.
-            let there = link.parent().is_some_and(|parent| grants.deciding(parent).is_some());
+            let there = link.parent().is_some_and(|parent| grants.deciding_grant(parent).is_some());
             if there || self.made.contains(link.as_os_str()) {
                 continue;
             }
-            self.parents(link)?;
+            self.add_parents(link)?;
             self.made.insert(link.clone().into_os_string());
-            self.operations.push(Operation::Link { target: relative(link)?, text: c_string(text)? });
+            self.operations.push(MountOperation::Link { target: relative(link)?, text: c_string(text)? });
         }
         Ok(())
     }
 
-    fn masks(&mut self, grants: &Grants) -> Result<(), Error> {
+    fn add_masks(&mut self, grants: &Grants) -> Result<(), Error> {
         for (path, is_dir) in &grants.masks {
             let cover = if *is_dir { HIDDEN_FOLDER } else { HIDDEN_FILE };
-            self.operations.push(Operation::Mask { cover, target: relative(path)? });
+            self.operations.push(MountOperation::Mask { cover, target: relative(path)? });
         }
         Ok(())
     }
@@ -233,49 +233,50 @@ impl Layout {
     /// Names that programs know, where no grant has taken them.
     fn customary_links(&mut self, grants: &Grants) -> Result<(), Error> {
         for (path, text) in [("/var/tmp", "../tmp"), ("/var/run", "../run")] {
-            let taken = self.made.contains(OsStr::new(path)) || grants.deciding(Path::new(path)).is_some();
+            let taken =
+                self.made.contains(OsStr::new(path)) || grants.deciding_grant(Path::new(path)).is_some();
             if !taken {
-                self.link(path, text)?;
+                self.add_link(path, text)?;
             }
         }
         Ok(())
     }
 
-    fn parents(&mut self, path: &Path) -> Result<(), Error> {
+    fn add_parents(&mut self, path: &Path) -> Result<(), Error> {
         // What is made already has its own parents.
         match path.parent() {
-            Some(parent) if parent.parent().is_some() => self.folder(parent, 0o755),
+            Some(parent) if parent.parent().is_some() => self.add_folder(parent, 0o755),
             _ => Ok(()),
         }
     }
 
-    fn folder(&mut self, path: &Path, mode: u32) -> Result<(), Error> {
+    fn add_folder(&mut self, path: &Path, mode: u32) -> Result<(), Error> {
         if self.made.contains(path.as_os_str()) {
             return Ok(());
         }
-        self.parents(path)?;
+        self.add_parents(path)?;
         self.made.insert(path.as_os_str().to_owned());
-        self.operations.push(Operation::Folder { target: relative(path)?, mode });
+        self.operations.push(MountOperation::Folder { target: relative(path)?, mode });
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, content: Vec<u8>, mode: u32) -> Result<(), Error> {
+    fn add_file(&mut self, path: &Path, content: Vec<u8>, mode: u32) -> Result<(), Error> {
         if self.made.insert(path.as_os_str().to_owned()) {
-            self.parents(path)?;
-            self.operations.push(Operation::File { target: relative(path)?, content, mode });
+            self.add_parents(path)?;
+            self.operations.push(MountOperation::File { target: relative(path)?, content, mode });
         }
         Ok(())
     }
 
-    fn link(&mut self, path: &str, text: &str) -> Result<(), Error> {
+    fn add_link(&mut self, path: &str, text: &str) -> Result<(), Error> {
         self.made.insert(path.into());
         let text = c_string(Path::new(text))?;
-        self.operations.push(Operation::Link { target: relative(Path::new(path))?, text });
+        self.operations.push(MountOperation::Link { target: relative(Path::new(path))?, text });
         Ok(())
     }
 
-    fn private(&mut self, folder: &'static CStr, target: &str) -> Result<(), Error> {
-        self.operations.push(Operation::Private { folder, target: relative(Path::new(target))? });
+    fn add_private(&mut self, folder: &'static CStr, target: &str) -> Result<(), Error> {
+        self.operations.push(MountOperation::Private { folder, target: relative(Path::new(target))? });
         Ok(())
     }
 }

@@ -3,10 +3,10 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::{Behind, NotFound, files, in_section, is_plain, is_program, refuse, root, shown};
-use crate::program::places::Host;
+use super::{ProgramError, ShimTarget, files, in_section, is_plain, is_program, refuse, root, shown};
+use crate::program::places::SearchHost;
 
-struct Manager {
+struct AsdfManager {
     name: &'static str,
     roots: &'static [(&'static str, &'static str)],
     in_home: &'static [&'static str],
@@ -18,8 +18,8 @@ struct Manager {
     own: &'static [&'static str],
 }
 
-const MANAGERS: [Manager; 2] = [
-    Manager {
+const MANAGERS: [AsdfManager; 2] = [
+    AsdfManager {
         name: "asdf",
         roots: &[("ASDF_DATA_DIR", "")],
         in_home: &[".asdf"],
@@ -27,7 +27,7 @@ const MANAGERS: [Manager; 2] = [
         toml: &[],
         own: &[".tool-versions"],
     },
-    Manager {
+    AsdfManager {
         name: "mise",
         roots: &[("MISE_DATA_DIR", ""), ("XDG_DATA_HOME", "mise")],
         in_home: &[".local/share/mise"],
@@ -40,7 +40,11 @@ const MANAGERS: [Manager; 2] = [
 /// Where programs lie in an installation; Go's are one folder deeper.
 const BIN: [&str; 4] = ["bin", "go/bin", ".", "shims"];
 
-pub(super) fn behind(host: &Host<'_>, folder: &Path, name: &OsStr) -> Result<Option<Behind>, NotFound> {
+pub(super) fn find_target(
+    host: &SearchHost<'_>,
+    folder: &Path,
+    name: &OsStr,
+) -> Result<Option<ShimTarget>, ProgramError> {
     if !folder.ends_with("shims") {
         return Ok(None);
     }
@@ -53,8 +57,8 @@ pub(super) fn behind(host: &Host<'_>, folder: &Path, name: &OsStr) -> Result<Opt
     Ok(None)
 }
 
-impl Manager {
-    fn choose(&self, host: &Host<'_>, root: &Path, name: &OsStr) -> Result<Behind, NotFound> {
+impl AsdfManager {
+    fn choose(&self, host: &SearchHost<'_>, root: &Path, name: &OsStr) -> Result<ShimTarget, ProgramError> {
         let installs = root.join("installs");
         let mut tools: Vec<String> = files::names(&installs)
             .into_iter()
@@ -64,15 +68,15 @@ impl Manager {
         tools.sort();
         let mut unset = Vec::new();
         for tool in &tools {
-            for version in self.wanted(host, tool) {
+            for version in self.wanted_versions(host, tool) {
                 if version == "system" {
-                    return Ok(Behind::System);
+                    return Ok(ShimTarget::System);
                 }
                 if let Some(path) = Some(&version)
                     .filter(|version| is_plain(version))
-                    .and_then(|version| program(&installs.join(tool).join(version), name))
+                    .and_then(|version| find_program(&installs.join(tool).join(version), name))
                 {
-                    return Ok(Behind::Program(path));
+                    return Ok(ShimTarget::Program(path));
                 }
                 unset.push(format!("{tool} {}", shown(&version)));
             }
@@ -92,7 +96,7 @@ impl Manager {
     }
 
     /// The versions of a tool that are set: by the variable, the nearest file, the user's own.
-    fn wanted(&self, host: &Host<'_>, tool: &str) -> Vec<String> {
+    fn wanted_versions(&self, host: &SearchHost<'_>, tool: &str) -> Vec<String> {
         let variable =
             (host.search.environment)(&self.variable(tool)).and_then(|value| value.into_string().ok());
         if let Some(value) = variable {
@@ -130,9 +134,9 @@ fn set_in(text: &str, tool: &str) -> Vec<String> {
 
 /// Whether any version of a tool has the program.
 fn offers(tool: &Path, name: &OsStr) -> bool {
-    files::names(tool).iter().take(256).any(|version| program(&tool.join(version), name).is_some())
+    files::names(tool).iter().take(256).any(|version| find_program(&tool.join(version), name).is_some())
 }
 
-fn program(installation: &Path, name: &OsStr) -> Option<PathBuf> {
+fn find_program(installation: &Path, name: &OsStr) -> Option<PathBuf> {
     BIN.iter().map(|bin| installation.join(bin).join(name)).find(|path| is_program(path))
 }

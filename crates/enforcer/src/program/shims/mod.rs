@@ -11,21 +11,21 @@ mod volta;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::error::NotFound;
-use super::places::Host;
+use super::error::ProgramError;
+use super::places::SearchHost;
 use super::{files, lookup};
 
 /// The program behind a stand-in at this place; `None` if it is none.
-pub(super) fn behind(host: &Host<'_>, at: &Path) -> Result<Option<PathBuf>, NotFound> {
+pub(super) fn find_target(host: &SearchHost<'_>, at: &Path) -> Result<Option<PathBuf>, ProgramError> {
     let (Some(folder), Some(name)) = (at.parent(), at.file_name()) else { return Ok(None) };
     // A skill may bring whatever it likes, but not speak for the user's version managers.
     if host.in_skill(at) {
         return Ok(None);
     }
-    for find in [versions::behind, rustup::behind, volta::behind, asdf::behind] {
+    for find in [versions::find_target, rustup::find_target, volta::find_target, asdf::find_target] {
         match find(host, folder, name)? {
-            Some(Behind::Program(path)) => return Ok(Some(path)),
-            Some(Behind::System) => return lookup::on_path(host, name, Some(folder)).map(Some),
+            Some(ShimTarget::Program(path)) => return Ok(Some(path)),
+            Some(ShimTarget::System) => return lookup::on_path(host, name, Some(folder)).map(Some),
             None => {}
         }
     }
@@ -33,7 +33,7 @@ pub(super) fn behind(host: &Host<'_>, at: &Path) -> Result<Option<PathBuf>, NotF
 }
 
 /// What a manager answers.
-enum Behind {
+enum ShimTarget {
     /// This one.
     Program(PathBuf),
     /// Whatever stands on the PATH behind the stand-in.
@@ -41,7 +41,7 @@ enum Behind {
 }
 
 /// A manager's folder, if it is there: by its variable, or in the home folder.
-fn root(host: &Host<'_>, variables: &[(&str, &str)], in_home: &[&str]) -> Vec<PathBuf> {
+fn root(host: &SearchHost<'_>, variables: &[(&str, &str)], in_home: &[&str]) -> Vec<PathBuf> {
     let named = variables.iter().filter_map(|(name, below)| Some(host.folder_variable(name)?.join(below)));
     let usual = in_home.iter().filter_map(|place| Some(host.home()?.join(place)));
     named.chain(usual).filter_map(|root| root.canonicalize().ok()).collect()
@@ -83,8 +83,8 @@ fn quoted(value: &str) -> Option<&str> {
     rest.get(1..)?.split(mark).next()
 }
 
-fn refuse(manager: &'static str, program: &OsStr, why: String, cure: String) -> NotFound {
-    NotFound::Shim { manager, program: program.to_owned(), why, cure }
+fn refuse(manager: &'static str, program: &OsStr, why: String, cure: String) -> ProgramError {
+    ProgramError::Shim { manager, program: program.to_owned(), why, cure }
 }
 
 #[cfg(test)]

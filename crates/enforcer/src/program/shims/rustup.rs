@@ -4,25 +4,29 @@ use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Behind, NotFound, files, in_section, is_plain, is_program, refuse, root, shown};
-use crate::program::places::Host;
+use super::{ProgramError, ShimTarget, files, in_section, is_plain, is_program, refuse, root, shown};
+use crate::program::places::SearchHost;
 
-pub(super) fn behind(host: &Host<'_>, folder: &Path, name: &OsStr) -> Result<Option<Behind>, NotFound> {
+pub(super) fn find_target(
+    host: &SearchHost<'_>,
+    folder: &Path,
+    name: &OsStr,
+) -> Result<Option<ShimTarget>, ProgramError> {
     if !stands_in(folder, name) {
         return Ok(None);
     }
     let Some(root) = root(host, &[("RUSTUP_HOME", "")], &[".rustup"]).into_iter().next() else {
         return Ok(None);
     };
-    let Some(wanted) = wanted(host, &root) else {
+    let Some(wanted) = wanted_versions(host, &root) else {
         let why = "no toolchain is chosen".to_owned();
         return Err(refuse("rustup", name, why, "choose one with `rustup default stable`".to_owned()));
     };
     let toolchains = root.join("toolchains");
-    let installed = installed(&toolchains, &wanted);
+    let installed = find_toolchain(&toolchains, &wanted);
     let program = installed.map(|toolchain| toolchain.join("bin").join(name)).filter(|path| is_program(path));
     if let Some(path) = program {
-        return Ok(Some(Behind::Program(path)));
+        return Ok(Some(ShimTarget::Program(path)));
     }
     let why = format!("the toolchain it is set to, {}, is not installed or has none", shown(&wanted));
     let install =
@@ -42,7 +46,7 @@ fn stands_in(folder: &Path, name: &OsStr) -> bool {
 }
 
 /// The toolchain that is set, in rustup's own order.
-fn wanted(host: &Host<'_>, root: &Path) -> Option<String> {
+fn wanted_versions(host: &SearchHost<'_>, root: &Path) -> Option<String> {
     if let Some(value) =
         (host.search.environment)("RUSTUP_TOOLCHAIN").and_then(|value| value.into_string().ok())
     {
@@ -77,7 +81,7 @@ fn channel(text: &str) -> Option<String> {
 }
 
 /// The folder of a toolchain; `stable` means that for this machine.
-fn installed(toolchains: &Path, wanted: &str) -> Option<PathBuf> {
+fn find_toolchain(toolchains: &Path, wanted: &str) -> Option<PathBuf> {
     if !is_plain(wanted) {
         return None;
     }

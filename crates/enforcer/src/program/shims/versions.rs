@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::{Behind, NotFound, files, is_plain, is_program, refuse, root, shown};
-use crate::program::places::Host;
+use super::{ProgramError, ShimTarget, files, is_plain, is_program, refuse, root, shown};
+use crate::program::places::SearchHost;
 
-struct Manager {
+struct VersionManager {
     name: &'static str,
     root: &'static str,
     in_home: &'static str,
@@ -17,7 +17,7 @@ struct Manager {
     prefix: &'static str,
 }
 
-const MANAGERS: [Manager; 4] = [
+const MANAGERS: [VersionManager; 4] = [
     manager("pyenv", "PYENV_ROOT", ".pyenv", "PYENV_VERSION", ".python-version", "python-"),
     manager("rbenv", "RBENV_ROOT", ".rbenv", "RBENV_VERSION", ".ruby-version", "ruby-"),
     manager("nodenv", "NODENV_ROOT", ".nodenv", "NODENV_VERSION", ".node-version", "v"),
@@ -31,11 +31,15 @@ const fn manager(
     version: &'static str,
     file: &'static str,
     prefix: &'static str,
-) -> Manager {
-    Manager { name, root, in_home, version, file, prefix }
+) -> VersionManager {
+    VersionManager { name, root, in_home, version, file, prefix }
 }
 
-pub(super) fn behind(host: &Host<'_>, folder: &Path, name: &OsStr) -> Result<Option<Behind>, NotFound> {
+pub(super) fn find_target(
+    host: &SearchHost<'_>,
+    folder: &Path,
+    name: &OsStr,
+) -> Result<Option<ShimTarget>, ProgramError> {
     if !folder.ends_with("shims") {
         return Ok(None);
     }
@@ -48,16 +52,16 @@ pub(super) fn behind(host: &Host<'_>, folder: &Path, name: &OsStr) -> Result<Opt
     Ok(None)
 }
 
-impl Manager {
-    fn choose(&self, host: &Host<'_>, root: &Path, name: &OsStr) -> Result<Behind, NotFound> {
-        let wanted = self.wanted(host, root);
+impl VersionManager {
+    fn choose(&self, host: &SearchHost<'_>, root: &Path, name: &OsStr) -> Result<ShimTarget, ProgramError> {
+        let wanted = self.wanted_versions(host, root);
         for version in &wanted {
             if version == "system" {
-                return Ok(Behind::System);
+                return Ok(ShimTarget::System);
             }
-            let path = self.installed(root, version).map(|folder| folder.join("bin").join(name));
+            let path = self.find_installed(root, version).map(|folder| folder.join("bin").join(name));
             if let Some(path) = path.filter(|path| is_program(path)) {
-                return Ok(Behind::Program(path));
+                return Ok(ShimTarget::Program(path));
             }
         }
         let wanted: Vec<String> = wanted.iter().take(4).map(|version| shown(version)).collect();
@@ -77,7 +81,7 @@ impl Manager {
     }
 
     /// The versions that are set, first the one to try first: by the variable, the nearest file, the manager's own.
-    fn wanted(&self, host: &Host<'_>, root: &Path) -> Vec<String> {
+    fn wanted_versions(&self, host: &SearchHost<'_>, root: &Path) -> Vec<String> {
         let variable = (host.search.environment)(self.version).and_then(|value| value.into_string().ok());
         let texts = variable
             .map(|value| value.replace(':', "\n"))
@@ -95,7 +99,7 @@ impl Manager {
     }
 
     /// The folder of a version: by its name, or the newest that begins with it (`3.11` means `3.11.7`).
-    fn installed(&self, root: &Path, version: &str) -> Option<PathBuf> {
+    fn find_installed(&self, root: &Path, version: &str) -> Option<PathBuf> {
         let versions = root.join("versions");
         let bare = version.strip_prefix(self.prefix).unwrap_or(version);
         let exact = [version, bare].into_iter().filter(|name| is_plain(name)).map(|name| versions.join(name));

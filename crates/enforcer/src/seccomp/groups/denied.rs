@@ -3,261 +3,264 @@
 use nix::errno::Errno;
 
 use super::network::MSG_FASTOPEN;
-use crate::seccomp::table::Answer::{Always, OnlyWall, Refuse};
-use crate::seccomp::table::{Call, Calls, Denial, Rule, bits, is, with};
+use crate::seccomp::table::DenialAnswer::{Always, OnlyLayer, Refuse};
+use crate::seccomp::table::{ArgumentRule, CallList, DeniedGroup, ListedCall, bits, is, with};
 
 const TCP: u32 = 6;
 
 macro_rules! families {
     ($($name:ident = $number:literal),* $(,)?) => {
-        &[$(Rule::new(stringify!($name), &[is(0, $number)])),*]
+        &[$(ArgumentRule::new(stringify!($name), &[is(0, $number)])),*]
     };
 }
 
-pub(super) const DENIED: &[Denial] = &[
-    Denial {
+pub(super) const DENIED: &[DeniedGroup] = &[
+    DeniedGroup {
         name: "clone3",
         reason: "its flags are in memory, where a filter cannot see them and another thread can change them; told that it does \
                  not exist, C libraries take clone, whose flags are checked",
         answer: Always(Errno::ENOSYS),
-        calls: Calls { both: "clone3", x86_64: "", more: &[] },
+        calls: CallList { both: "clone3", x86_64: "", more: &[] },
     },
-    Denial {
+    DeniedGroup {
         name: "openat2",
         reason: "its mode is in memory, where a filter cannot see a set-user-id bit; told that it does not exist, programs take \
                  openat",
         answer: Refuse(Errno::ENOSYS),
-        calls: Calls { both: "openat2", x86_64: "", more: &[] },
+        calls: CallList { both: "openat2", x86_64: "", more: &[] },
     },
-    Denial {
+    DeniedGroup {
         name: "namespaces",
         reason: "leaving the sandbox's namespaces, or making some in which a process has every capability",
         answer: Refuse(Errno::EPERM),
-        calls: Calls { both: "unshare setns", x86_64: "", more: &[] },
+        calls: CallList { both: "unshare setns", x86_64: "", more: &[] },
     },
-    Denial {
+    DeniedGroup {
         name: "mounts",
         reason: "what there is in the file system is the sandbox's choice",
         answer: Refuse(Errno::EPERM),
-        calls: Calls {
+        calls: CallList {
             both: "mount umount2 pivot_root chroot fsopen fsconfig fsmount fspick move_mount open_tree mount_setattr",
             x86_64: "",
-            more: &[Call::newer(467, "open_tree_attr", &[])],
+            more: &[ListedCall::newer(467, "open_tree_attr", &[])],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "questions about mounts and namespaces",
         reason: "programs ask the old way, in /proc, where they are told that these do not exist",
         answer: Refuse(Errno::ENOSYS),
-        calls: Calls {
+        calls: CallList {
             both: "",
             x86_64: "",
             more: &[
-                Call::newer(457, "statmount", &[]),
-                Call::newer(458, "listmount", &[]),
-                Call::newer(470, "listns", &[]),
+                ListedCall::newer(457, "statmount", &[]),
+                ListedCall::newer(458, "listmount", &[]),
+                ListedCall::newer(470, "listns", &[]),
             ],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "file handles",
         reason: "a handle opens a file past every directory above it (CVE-2014-3519)",
         answer: Refuse(Errno::EPERM),
-        calls: Calls { both: "open_by_handle_at", x86_64: "", more: &[] },
+        calls: CallList { both: "open_by_handle_at", x86_64: "", more: &[] },
     },
-    Denial {
+    DeniedGroup {
         name: "names of file handles",
         reason: "good only for opening by handle; programs that ask take this answer for a file system without handles",
         answer: Refuse(Errno::EOPNOTSUPP),
-        calls: Calls { both: "name_to_handle_at", x86_64: "", more: &[] },
+        calls: CallList { both: "name_to_handle_at", x86_64: "", more: &[] },
     },
-    Denial {
+    DeniedGroup {
         name: "other processes",
         reason: "reading, changing and comparing other processes, and taking their descriptors",
         answer: Refuse(Errno::EPERM),
-        calls: Calls {
+        calls: CallList {
             both: "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_getfd",
             x86_64: "",
             more: &[],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "io_uring",
         reason: "it opens, connects and sends without a system call that a filter or the observer sees, and has been the kernel's \
                  richest source of holes",
         answer: Refuse(Errno::EPERM),
-        calls: Calls { both: "io_uring_setup io_uring_enter io_uring_register", x86_64: "", more: &[] },
+        calls: CallList { both: "io_uring_setup io_uring_enter io_uring_register", x86_64: "", more: &[] },
     },
-    Denial {
+    DeniedGroup {
         name: "programs in the kernel",
         reason: "BPF, performance counters, modules and other kernels",
         answer: Refuse(Errno::EPERM),
-        calls: Calls {
+        calls: CallList {
             both: "bpf perf_event_open init_module finit_module delete_module kexec_load kexec_file_load",
             x86_64: "",
             more: &[],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "page faults and hidden memory",
         reason: "userfaultfd stops the kernel in the middle of a copy, which exploits rest on; memfd_secret hides memory from \
-                 whoever examines the process",
+                 debuggers and supervisors",
         answer: Refuse(Errno::EPERM),
-        calls: Calls { both: "userfaultfd memfd_secret", x86_64: "", more: &[] },
+        calls: CallList { both: "userfaultfd memfd_secret", x86_64: "", more: &[] },
     },
-    Denial {
+    DeniedGroup {
         name: "keys",
-        reason: "the kernel's key rings do not know namespaces: secrets of the same user are in reach, and no other wall is \
+        reason: "the kernel's key rings do not know namespaces: secrets of the same user are in reach, and no other layer is \
                  in the way",
-        answer: OnlyWall(Errno::EPERM),
-        calls: Calls { both: "add_key request_key keyctl", x86_64: "", more: &[] },
+        answer: OnlyLayer(Errno::EPERM),
+        calls: CallList { both: "add_key request_key keyctl", x86_64: "", more: &[] },
     },
-    Denial {
+    DeniedGroup {
         name: "leases",
-        reason: "whoever opens a file on which there is a lease waits until its holder gives it up, 45 seconds at most, and a lease \
+        reason: "a program that opens a file under a lease waits until its holder gives it up, 45 seconds at most, and a lease \
                  takes no more than the right to read and the owner's number: where root runs a skill, that is every program \
-                 of the system. No other wall is in the way",
-        answer: OnlyWall(Errno::EACCES),
-        calls: Calls {
+                 of the system. No other layer is in the way",
+        answer: OnlyLayer(Errno::EACCES),
+        calls: CallList {
             both: "",
             x86_64: "",
-            more: &[Call::both(
+            more: &[ListedCall::both(
                 "fcntl",
-                &[Rule::new("F_SETLEASE", &[is(1, 1024)]), Rule::new("F_SETDELEG", &[is(1, 1040)])],
+                &[
+                    ArgumentRule::new("F_SETLEASE", &[is(1, 1024)]),
+                    ArgumentRule::new("F_SETDELEG", &[is(1, 1040)]),
+                ],
             )],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "the machine's state",
         reason: "clocks, host name, swap, quotas, accounting, the kernel's log, restarting: the machine's, not the skill's",
         answer: Refuse(Errno::EPERM),
-        calls: Calls {
+        calls: CallList {
             both: "settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname swapon swapoff quotactl \
                    quotactl_fd acct syslog reboot vhangup",
             x86_64: "iopl ioperm",
             more: &[],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "attributes of files",
         reason: "among them is the project, which decides whose quota a file counts against; chmod, chown and chattr are allowed",
         answer: Refuse(Errno::EPERM),
-        calls: Calls { both: "", x86_64: "", more: &[Call::newer(469, "file_setattr", &[])] },
+        calls: CallList { both: "", x86_64: "", more: &[ListedCall::newer(469, "file_setattr", &[])] },
     },
-    Denial {
+    DeniedGroup {
         name: "watching the file system",
         reason: "fanotify sees, and can stop, accesses of others; inotify is allowed",
         answer: Refuse(Errno::EPERM),
-        calls: Calls { both: "fanotify_init fanotify_mark", x86_64: "", more: &[] },
+        calls: CallList { both: "fanotify_init fanotify_mark", x86_64: "", more: &[] },
     },
-    Denial {
+    DeniedGroup {
         name: "placing of memory",
         reason: "for large machines, and often wrong in the kernel. libnuma takes this answer for a machine with one node, so \
                  that programs go on without",
         answer: Refuse(Errno::ENOSYS),
-        calls: Calls {
+        calls: CallList {
             both: "mbind set_mempolicy get_mempolicy migrate_pages move_pages",
             x86_64: "",
-            more: &[Call::newer(450, "set_mempolicy_home_node", &[])],
+            more: &[ListedCall::newer(450, "set_mempolicy_home_node", &[])],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "security modules and slices of time",
         reason: "new calls that no ordinary program needs yet; every user of them has a way without",
         answer: Refuse(Errno::ENOSYS),
-        calls: Calls {
+        calls: CallList {
             both: "",
             x86_64: "",
             more: &[
-                Call::newer(459, "lsm_get_self_attr", &[]),
-                Call::newer(460, "lsm_set_self_attr", &[]),
-                Call::newer(461, "lsm_list_modules", &[]),
-                Call::newer(471, "rseq_slice_yield", &[]),
+                ListedCall::newer(459, "lsm_get_self_attr", &[]),
+                ListedCall::newer(460, "lsm_set_self_attr", &[]),
+                ListedCall::newer(461, "lsm_list_modules", &[]),
+                ListedCall::newer(471, "rseq_slice_yield", &[]),
             ],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "old calls",
         reason: "calls that nothing uses any more: in the kernel they are missing, or unloved code",
         answer: Refuse(Errno::ENOSYS),
-        calls: Calls {
+        calls: CallList {
             both: "lookup_dcookie nfsservctl remap_file_pages",
             x86_64: "modify_ldt set_thread_area get_thread_area uselib ustat sysfs _sysctl create_module get_kernel_syms \
                      query_module getpmsg putpmsg afs_syscall tuxcall security vserver epoll_ctl_old epoll_wait_old",
             more: &[],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "other families of sockets",
         reason: "drivers that programs do not need; vsock leads out of a virtual machine past its network",
         answer: Refuse(Errno::EAFNOSUPPORT),
-        calls: Calls { both: "", x86_64: "", more: &[Call::both("socket", FAMILIES)] },
+        calls: CallList { both: "", x86_64: "", more: &[ListedCall::both("socket", FAMILIES)] },
     },
-    Denial {
+    DeniedGroup {
         name: "other protocols",
         reason: "MPTCP opens further connections by itself; programs that ask for it take plain TCP instead",
         answer: Refuse(Errno::EPROTONOSUPPORT),
-        calls: Calls {
+        calls: CallList {
             both: "",
             x86_64: "",
-            more: &[Call::both(
+            more: &[ListedCall::both(
                 "socket",
                 &[
-                    Rule::new("IPv4, MPTCP", &[is(0, 2), bits(1, 0xf, 1), is(2, 262)]),
-                    Rule::new("IPv6, MPTCP", &[is(0, 10), bits(1, 0xf, 1), is(2, 262)]),
+                    ArgumentRule::new("IPv4, MPTCP", &[is(0, 2), bits(1, 0xf, 1), is(2, 262)]),
+                    ArgumentRule::new("IPv6, MPTCP", &[is(0, 10), bits(1, 0xf, 1), is(2, 262)]),
                 ],
             )],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "TCP fast open",
         reason: "it connects by sending, past those who watch connect",
         answer: Refuse(Errno::EOPNOTSUPP),
-        calls: Calls {
+        calls: CallList {
             both: "",
             x86_64: "",
             more: &[
-                Call::both("sendto", &[Rule::new("MSG_FASTOPEN", &[with(3, MSG_FASTOPEN)])]),
-                Call::both("sendmsg", &[Rule::new("MSG_FASTOPEN", &[with(2, MSG_FASTOPEN)])]),
-                Call::both("sendmmsg", &[Rule::new("MSG_FASTOPEN", &[with(3, MSG_FASTOPEN)])]),
+                ListedCall::both("sendto", &[ArgumentRule::new("MSG_FASTOPEN", &[with(3, MSG_FASTOPEN)])]),
+                ListedCall::both("sendmsg", &[ArgumentRule::new("MSG_FASTOPEN", &[with(2, MSG_FASTOPEN)])]),
+                ListedCall::both("sendmmsg", &[ArgumentRule::new("MSG_FASTOPEN", &[with(3, MSG_FASTOPEN)])]),
             ],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "options of TCP",
         reason: "fast open connects by sending; TCP_ULP puts a driver under the socket (TLS, SMC), and TLS libraries go on without",
         answer: Refuse(Errno::ENOPROTOOPT),
-        calls: Calls {
+        calls: CallList {
             both: "",
             x86_64: "",
-            more: &[Call::both(
+            more: &[ListedCall::both(
                 "setsockopt",
                 &[
-                    Rule::new("TCP_FASTOPEN", &[is(1, TCP), is(2, 23)]),
-                    Rule::new("TCP_FASTOPEN_CONNECT", &[is(1, TCP), is(2, 30)]),
-                    Rule::new("TCP_ULP", &[is(1, TCP), is(2, 31)]),
-                    Rule::new("TCP_FASTOPEN_KEY", &[is(1, TCP), is(2, 33)]),
-                    Rule::new("TCP_FASTOPEN_NO_COOKIE", &[is(1, TCP), is(2, 34)]),
+                    ArgumentRule::new("TCP_FASTOPEN", &[is(1, TCP), is(2, 23)]),
+                    ArgumentRule::new("TCP_FASTOPEN_CONNECT", &[is(1, TCP), is(2, 30)]),
+                    ArgumentRule::new("TCP_ULP", &[is(1, TCP), is(2, 31)]),
+                    ArgumentRule::new("TCP_FASTOPEN_KEY", &[is(1, TCP), is(2, 33)]),
+                    ArgumentRule::new("TCP_FASTOPEN_NO_COOKIE", &[is(1, TCP), is(2, 34)]),
                 ],
             )],
         },
     },
-    Denial {
+    DeniedGroup {
         name: "typing into terminals",
-        reason: "TIOCSTI and TIOCLINUX put words into the input of whoever uses the terminal next (CVE-2017-5226, \
+        reason: "TIOCSTI and TIOCLINUX put text into the input of the next user of the terminal (CVE-2017-5226, \
                  CVE-2023-28100); TIOCSETD loads line disciplines, TIOCCONS takes the console's output",
         answer: Refuse(Errno::EPERM),
-        calls: Calls {
+        calls: CallList {
             both: "",
             x86_64: "",
-            more: &[Call::both(
+            more: &[ListedCall::both(
                 "ioctl",
                 &[
-                    Rule::new("TIOCSTI", &[is(1, 0x5412)]),
-                    Rule::new("TIOCLINUX", &[is(1, 0x541c)]),
-                    Rule::new("TIOCCONS", &[is(1, 0x541d)]),
-                    Rule::new("TIOCSETD", &[is(1, 0x5423)]),
-                    Rule::new("TIOCVHANGUP", &[is(1, 0x5437)]),
+                    ArgumentRule::new("TIOCSTI", &[is(1, 0x5412)]),
+                    ArgumentRule::new("TIOCLINUX", &[is(1, 0x541c)]),
+                    ArgumentRule::new("TIOCCONS", &[is(1, 0x541d)]),
+                    ArgumentRule::new("TIOCSETD", &[is(1, 0x5423)]),
+                    ArgumentRule::new("TIOCVHANGUP", &[is(1, 0x5437)]),
                 ],
             )],
         },
@@ -265,7 +268,7 @@ pub(super) const DENIED: &[Denial] = &[
 ];
 
 /// Every family but Unix, IPv4, IPv6 and netlink (include/linux/socket.h). Others that may come are refused with `EPERM`.
-const FAMILIES: &[Rule] = families! {
+const FAMILIES: &[ArgumentRule] = families! {
     AF_UNSPEC = 0, AF_AX25 = 3, AF_IPX = 4, AF_APPLETALK = 5, AF_NETROM = 6, AF_BRIDGE = 7, AF_ATMPVC = 8, AF_X25 = 9,
     AF_ROSE = 11, AF_DECNET = 12, AF_NETBEUI = 13, AF_SECURITY = 14, AF_KEY = 15, AF_PACKET = 17, AF_ASH = 18,
     AF_ECONET = 19, AF_ATMSVC = 20, AF_RDS = 21, AF_SNA = 22, AF_IRDA = 23, AF_PPPOX = 24, AF_WANPIPE = 25, AF_LLC = 26,

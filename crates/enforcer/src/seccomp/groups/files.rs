@@ -1,13 +1,13 @@
 //! Files, descriptors, and waiting for them.
 
-use crate::seccomp::table::{Call, Calls, Group, Rule, Within, bits, is, without};
+use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, bits, is, without};
 
-pub(super) const FILES: Group = Group {
+pub(super) const FILES: CallGroup = CallGroup {
     name: "files",
     reason: "reading, writing and arranging files; which ones is for mounts and Landlock to say",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "read write pread64 pwrite64 readv writev preadv pwritev preadv2 pwritev2 lseek \
                fsync fdatasync sync syncfs sync_file_range truncate ftruncate fallocate fadvise64 readahead \
                copy_file_range sendfile splice tee vmsplice \
@@ -21,13 +21,13 @@ pub(super) const FILES: Group = Group {
                  futimesat inotify_init",
         more: &[
             // RENAME_WHITEOUT leaves a device behind, which union file systems take for a deleted file.
-            Call::both("renameat2", &[Rule::new("without RENAME_WHITEOUT", &[without(4, 4)])]),
-            Call::newer(451, "cachestat", &[]),
-            Call::newer(463, "setxattrat", &[]),
-            Call::newer(464, "getxattrat", &[]),
-            Call::newer(465, "listxattrat", &[]),
-            Call::newer(466, "removexattrat", &[]),
-            Call::newer(468, "file_getattr", &[]),
+            ListedCall::both("renameat2", &[ArgumentRule::new("without RENAME_WHITEOUT", &[without(4, 4)])]),
+            ListedCall::newer(451, "cachestat", &[]),
+            ListedCall::newer(463, "setxattrat", &[]),
+            ListedCall::newer(464, "getxattrat", &[]),
+            ListedCall::newer(465, "listxattrat", &[]),
+            ListedCall::newer(466, "removexattrat", &[]),
+            ListedCall::newer(468, "file_getattr", &[]),
         ],
     },
 };
@@ -42,33 +42,33 @@ const KIND: u32 = 0o170_000;
 /// The rules for a mode without `$bits`, for each call that takes one.
 macro_rules! modes {
     ($bits:expr, $says:literal) => {
-        Calls {
+        CallList {
             both: "",
             x86_64: "",
             more: &[
-                Call::both("openat", &[OPENAT_ONLY, Rule::new($says, &[without(3, $bits)])]),
-                Call::x86_64("open", &[OPEN_ONLY, Rule::new($says, &[without(2, $bits)])]),
-                Call::x86_64("creat", &[Rule::new($says, &[without(1, $bits)])]),
-                Call::x86_64("chmod", &[Rule::new($says, &[without(1, $bits)])]),
-                Call::both("fchmod", &[Rule::new($says, &[without(1, $bits)])]),
-                Call::both("fchmodat", &[Rule::new($says, &[without(2, $bits)])]),
-                Call::newer(452, "fchmodat2", &[Rule::new($says, &[without(2, $bits)])]),
-                Call::x86_64(
+                ListedCall::both("openat", &[OPENAT_ONLY, ArgumentRule::new($says, &[without(3, $bits)])]),
+                ListedCall::x86_64("open", &[OPEN_ONLY, ArgumentRule::new($says, &[without(2, $bits)])]),
+                ListedCall::x86_64("creat", &[ArgumentRule::new($says, &[without(1, $bits)])]),
+                ListedCall::x86_64("chmod", &[ArgumentRule::new($says, &[without(1, $bits)])]),
+                ListedCall::both("fchmod", &[ArgumentRule::new($says, &[without(1, $bits)])]),
+                ListedCall::both("fchmodat", &[ArgumentRule::new($says, &[without(2, $bits)])]),
+                ListedCall::newer(452, "fchmodat2", &[ArgumentRule::new($says, &[without(2, $bits)])]),
+                ListedCall::x86_64(
                     "mknod",
                     &[
-                        Rule::new("a file", &[bits(1, KIND | $bits, 0)]),
-                        Rule::new("a file", &[bits(1, KIND | $bits, 0o100_000)]),
-                        Rule::new("a pipe", &[bits(1, KIND | $bits, 0o010_000)]),
-                        Rule::new("a socket", &[bits(1, KIND | $bits, 0o140_000)]),
+                        ArgumentRule::new("a file", &[bits(1, KIND | $bits, 0)]),
+                        ArgumentRule::new("a file", &[bits(1, KIND | $bits, 0o100_000)]),
+                        ArgumentRule::new("a pipe", &[bits(1, KIND | $bits, 0o010_000)]),
+                        ArgumentRule::new("a socket", &[bits(1, KIND | $bits, 0o140_000)]),
                     ],
                 ),
-                Call::both(
+                ListedCall::both(
                     "mknodat",
                     &[
-                        Rule::new("a file", &[bits(2, KIND | $bits, 0)]),
-                        Rule::new("a file", &[bits(2, KIND | $bits, 0o100_000)]),
-                        Rule::new("a pipe", &[bits(2, KIND | $bits, 0o010_000)]),
-                        Rule::new("a socket", &[bits(2, KIND | $bits, 0o140_000)]),
+                        ArgumentRule::new("a file", &[bits(2, KIND | $bits, 0)]),
+                        ArgumentRule::new("a file", &[bits(2, KIND | $bits, 0o100_000)]),
+                        ArgumentRule::new("a pipe", &[bits(2, KIND | $bits, 0o010_000)]),
+                        ArgumentRule::new("a socket", &[bits(2, KIND | $bits, 0o140_000)]),
                     ],
                 ),
             ],
@@ -76,96 +76,96 @@ macro_rules! modes {
     };
 }
 
-const OPENAT_ONLY: Rule = Rule::new("opens what is there", &[without(2, CREATES)]);
-const OPEN_ONLY: Rule = Rule::new("opens what is there", &[without(1, CREATES)]);
+const OPENAT_ONLY: ArgumentRule = ArgumentRule::new("opens what is there", &[without(2, CREATES)]);
+const OPEN_ONLY: ArgumentRule = ArgumentRule::new("opens what is there", &[without(1, CREATES)]);
 
-pub(super) const MODES: Group = Group {
+pub(super) const MODES: CallGroup = CallGroup {
     name: "modes",
     reason: "opening, making and chmod, but no set-user-id bit: a program left behind with it would run as the user for \
-             whoever starts it, and as root where root runs the skill. Set-group-id stays allowed, because directories \
+             anyone who starts it, and as root where root runs the skill. Set-group-id stays allowed, because directories \
              that are shared have it and programs that copy them set it again; no devices",
-    within: Within::NotStrict("strict has the same calls, and refuses set-group-id too"),
+    within: ProfileScope::NotStrict("strict has the same calls, and refuses set-group-id too"),
     observed: false,
     calls: modes!(SET_USER_ID, "a mode without set-user-id"),
 };
 
-pub(super) const MODES_STRICT: Group = Group {
+pub(super) const MODES_STRICT: CallGroup = CallGroup {
     name: "modes, strict",
     reason: "opening, making and chmod, but neither set-user-id nor set-group-id, and no devices",
-    within: Within::OnlyStrict,
+    within: ProfileScope::OnlyStrict,
     observed: false,
     calls: modes!(SET_ID, "a mode without set-user-id and set-group-id"),
 };
 
-pub(super) const DESCRIPTORS: Group = Group {
+pub(super) const DESCRIPTORS: CallGroup = CallGroup {
     name: "descriptors",
     reason: "what is set and asked of a descriptor; no leases",
-    within: Within::NotStrict("strict has fcntl without the commands that have signals sent to others"),
+    within: ProfileScope::NotStrict("strict has fcntl without the commands that have signals sent to others"),
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "",
         x86_64: "",
-        more: &[Call::both(
+        more: &[ListedCall::both(
             "fcntl",
             &[
-                Rule::new("commands below F_SETLEASE", &[bits(1, !1023, 0)]),
-                Rule::new("F_GETLEASE", &[is(1, 1025)]),
-                Rule::new("F_NOTIFY and F_DUPFD_QUERY", &[bits(1, !1, 1026)]),
-                Rule::new("F_CREATED_QUERY to F_SETPIPE_SZ", &[bits(1, !3, 1028)]),
-                Rule::new("F_GETPIPE_SZ to F_GET_RW_HINT", &[bits(1, !3, 1032)]),
-                Rule::new("F_SET_RW_HINT and F_GET_FILE_RW_HINT", &[bits(1, !1, 1036)]),
-                Rule::new("F_SET_FILE_RW_HINT and F_GETDELEG", &[bits(1, !1, 1038)]),
+                ArgumentRule::new("commands below F_SETLEASE", &[bits(1, !1023, 0)]),
+                ArgumentRule::new("F_GETLEASE", &[is(1, 1025)]),
+                ArgumentRule::new("F_NOTIFY and F_DUPFD_QUERY", &[bits(1, !1, 1026)]),
+                ArgumentRule::new("F_CREATED_QUERY to F_SETPIPE_SZ", &[bits(1, !3, 1028)]),
+                ArgumentRule::new("F_GETPIPE_SZ to F_GET_RW_HINT", &[bits(1, !3, 1032)]),
+                ArgumentRule::new("F_SET_RW_HINT and F_GET_FILE_RW_HINT", &[bits(1, !1, 1036)]),
+                ArgumentRule::new("F_SET_FILE_RW_HINT and F_GETDELEG", &[bits(1, !1, 1038)]),
             ],
         )],
     },
 };
 
-pub(super) const DESCRIPTORS_STRICT: Group = Group {
+pub(super) const DESCRIPTORS_STRICT: CallGroup = CallGroup {
     name: "descriptors, strict",
     reason: "fcntl without F_SETOWN, F_SETOWN_EX and F_SETSIG, by which a descriptor sends signals to any process",
-    within: Within::OnlyStrict,
+    within: ProfileScope::OnlyStrict,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "",
         x86_64: "",
-        more: &[Call::both(
+        more: &[ListedCall::both(
             "fcntl",
             &[
-                Rule::new("F_DUPFD", &[is(1, 0)]),
-                Rule::new("F_GETFD", &[is(1, 1)]),
-                Rule::new("F_SETFD", &[is(1, 2)]),
-                Rule::new("F_GETFL", &[is(1, 3)]),
-                Rule::new("F_SETFL", &[is(1, 4)]),
-                Rule::new("F_GETLK", &[is(1, 5)]),
-                Rule::new("F_SETLK", &[is(1, 6)]),
-                Rule::new("F_SETLKW", &[is(1, 7)]),
-                Rule::new("F_GETOWN", &[is(1, 9)]),
-                Rule::new("F_GETSIG", &[is(1, 11)]),
-                Rule::new("F_GETOWN_EX", &[is(1, 16)]),
-                Rule::new("F_OFD_GETLK", &[is(1, 36)]),
-                Rule::new("F_OFD_SETLK", &[is(1, 37)]),
-                Rule::new("F_OFD_SETLKW", &[is(1, 38)]),
-                Rule::new("F_GETLEASE", &[is(1, 1025)]),
-                Rule::new("F_DUPFD_QUERY", &[is(1, 1027)]),
-                Rule::new("F_CREATED_QUERY", &[is(1, 1028)]),
-                Rule::new("F_DUPFD_CLOEXEC", &[is(1, 1030)]),
-                Rule::new("F_SETPIPE_SZ", &[is(1, 1031)]),
-                Rule::new("F_GETPIPE_SZ", &[is(1, 1032)]),
-                Rule::new("F_ADD_SEALS", &[is(1, 1033)]),
-                Rule::new("F_GET_SEALS", &[is(1, 1034)]),
-                Rule::new("F_GET_RW_HINT", &[is(1, 1035)]),
-                Rule::new("F_SET_RW_HINT", &[is(1, 1036)]),
+                ArgumentRule::new("F_DUPFD", &[is(1, 0)]),
+                ArgumentRule::new("F_GETFD", &[is(1, 1)]),
+                ArgumentRule::new("F_SETFD", &[is(1, 2)]),
+                ArgumentRule::new("F_GETFL", &[is(1, 3)]),
+                ArgumentRule::new("F_SETFL", &[is(1, 4)]),
+                ArgumentRule::new("F_GETLK", &[is(1, 5)]),
+                ArgumentRule::new("F_SETLK", &[is(1, 6)]),
+                ArgumentRule::new("F_SETLKW", &[is(1, 7)]),
+                ArgumentRule::new("F_GETOWN", &[is(1, 9)]),
+                ArgumentRule::new("F_GETSIG", &[is(1, 11)]),
+                ArgumentRule::new("F_GETOWN_EX", &[is(1, 16)]),
+                ArgumentRule::new("F_OFD_GETLK", &[is(1, 36)]),
+                ArgumentRule::new("F_OFD_SETLK", &[is(1, 37)]),
+                ArgumentRule::new("F_OFD_SETLKW", &[is(1, 38)]),
+                ArgumentRule::new("F_GETLEASE", &[is(1, 1025)]),
+                ArgumentRule::new("F_DUPFD_QUERY", &[is(1, 1027)]),
+                ArgumentRule::new("F_CREATED_QUERY", &[is(1, 1028)]),
+                ArgumentRule::new("F_DUPFD_CLOEXEC", &[is(1, 1030)]),
+                ArgumentRule::new("F_SETPIPE_SZ", &[is(1, 1031)]),
+                ArgumentRule::new("F_GETPIPE_SZ", &[is(1, 1032)]),
+                ArgumentRule::new("F_ADD_SEALS", &[is(1, 1033)]),
+                ArgumentRule::new("F_GET_SEALS", &[is(1, 1034)]),
+                ArgumentRule::new("F_GET_RW_HINT", &[is(1, 1035)]),
+                ArgumentRule::new("F_SET_RW_HINT", &[is(1, 1036)]),
             ],
         )],
     },
 };
 
-pub(super) const WAITING: Group = Group {
+pub(super) const WAITING: CallGroup = CallGroup {
     name: "waiting",
     reason: "waiting for descriptors, as every event loop does; making, copying, locking and closing them",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 ppoll pselect6 eventfd2 signalfd4 \
                close close_range dup dup3 pipe2 flock",
         x86_64: "epoll_create epoll_wait poll select eventfd signalfd pause dup2 pipe",
@@ -173,12 +173,12 @@ pub(super) const WAITING: Group = Group {
     },
 };
 
-pub(super) const ASYNCHRONOUS: Group = Group {
+pub(super) const ASYNCHRONOUS: CallGroup = CallGroup {
     name: "asynchronous files",
     reason: "the old interface, which databases use; io_uring is refused, because it makes calls that no filter sees",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents",
         x86_64: "",
         more: &[],

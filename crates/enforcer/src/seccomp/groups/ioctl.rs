@@ -1,33 +1,33 @@
 //! `ioctl`, by command. The kernel reads 32 bits of it, whatever is above them.
 
-use crate::seccomp::table::{Call, Calls, Group, Rule, Within, is};
+use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, is};
 
-pub(super) const DEVICES: Group = Group {
+pub(super) const DEVICES: CallGroup = CallGroup {
     name: "terminals and files",
     reason: "what shells, editors, cp and language runtimes ask of terminals, files and /dev/random. An allow-list, because \
              behind other commands are whole drivers",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls { both: "", x86_64: "", more: &[Call::both("ioctl", COMMON)] },
+    calls: CallList { both: "", x86_64: "", more: &[ListedCall::both("ioctl", COMMON)] },
 };
 
-pub(super) const SOCKETS: Group = Group {
+pub(super) const SOCKETS: CallGroup = CallGroup {
     name: "questions to sockets",
     reason: "names, addresses and states of network interfaces, which getifaddrs, Java and psutil ask for; changing them is \
              not on the list",
-    within: Within::NotStrict("strict has no sockets"),
+    within: ProfileScope::NotStrict("strict has no sockets"),
     observed: false,
-    calls: Calls { both: "", x86_64: "", more: &[Call::both("ioctl", OF_SOCKETS)] },
+    calls: CallList { both: "", x86_64: "", more: &[ListedCall::both("ioctl", OF_SOCKETS)] },
 };
 
 macro_rules! commands {
     ($($name:ident = $number:literal),* $(,)?) => {
-        &[$(Rule::new(stringify!($name), &[is(1, $number)])),*]
+        &[$(ArgumentRule::new(stringify!($name), &[is(1, $number)])),*]
     };
 }
 
 // The numbers are those of asm-generic/ioctls.h and linux/fs.h: the same on x86-64 and aarch64.
-const COMMON: &[Rule] = commands! {
+const COMMON: &[ArgumentRule] = commands! {
     TCGETS = 0x5401, TCSETS = 0x5402, TCSETSW = 0x5403, TCSETSF = 0x5404,
     TCGETA = 0x5405, TCSETA = 0x5406, TCSETAW = 0x5407, TCSETAF = 0x5408,
     TCGETS2 = 0x802c_542a, TCSETS2 = 0x402c_542b, TCSETSW2 = 0x402c_542c, TCSETSF2 = 0x402c_542d,
@@ -44,7 +44,7 @@ const COMMON: &[Rule] = commands! {
     RNDGETENTCNT = 0x8004_5200,
 };
 
-const OF_SOCKETS: &[Rule] = commands! {
+const OF_SOCKETS: &[ArgumentRule] = commands! {
     FIOSETOWN = 0x8901, SIOCSPGRP = 0x8902, FIOGETOWN = 0x8903, SIOCGPGRP = 0x8904, SIOCATMARK = 0x8905,
     SIOCGSTAMP_OLD = 0x8906,
     SIOCGIFNAME = 0x8910, SIOCGIFCONF = 0x8912, SIOCGIFFLAGS = 0x8913, SIOCGIFADDR = 0x8915,

@@ -1,34 +1,34 @@
 //! Memory, what threads and processes share, and time.
 
-use crate::seccomp::table::{Call, Calls, Group, Within};
+use crate::seccomp::table::{CallGroup, CallList, ListedCall, ProfileScope};
 
-pub(super) const MEMORY: Group = Group {
+pub(super) const MEMORY: CallGroup = CallGroup {
     name: "memory",
     reason: "a process's own memory, and the locks its threads wait for",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "brk mmap munmap mremap mprotect madvise msync mincore mlock mlock2 mlockall munlock munlockall \
                membarrier pkey_alloc pkey_free pkey_mprotect \
                futex set_robust_list get_robust_list rseq",
         x86_64: "",
         more: &[
-            Call::newer(449, "futex_waitv", &[]),
-            Call::newer(453, "map_shadow_stack", &[]),
-            Call::newer(454, "futex_wake", &[]),
-            Call::newer(455, "futex_wait", &[]),
-            Call::newer(456, "futex_requeue", &[]),
-            Call::newer(462, "mseal", &[]),
+            ListedCall::newer(449, "futex_waitv", &[]),
+            ListedCall::newer(453, "map_shadow_stack", &[]),
+            ListedCall::newer(454, "futex_wake", &[]),
+            ListedCall::newer(455, "futex_wait", &[]),
+            ListedCall::newer(456, "futex_requeue", &[]),
+            ListedCall::newer(462, "mseal", &[]),
         ],
     },
 };
 
-pub(super) const SHARING: Group = Group {
+pub(super) const SHARING: CallGroup = CallGroup {
     name: "shared memory and queues",
     reason: "databases and multiprocessing share memory so; the IPC namespace is the sandbox's own",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl \
                mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr",
         x86_64: "",
@@ -36,12 +36,12 @@ pub(super) const SHARING: Group = Group {
     },
 };
 
-pub(super) const TIME: Group = Group {
+pub(super) const TIME: CallGroup = CallGroup {
     name: "time",
     reason: "reading clocks, sleeping and timers; setting clocks is refused",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday times \
                getitimer setitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete \
                timerfd_create timerfd_settime timerfd_gettime",

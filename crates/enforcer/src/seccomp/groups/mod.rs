@@ -8,11 +8,11 @@ mod network;
 mod own;
 mod processes;
 
-use super::table::{Denial, Group};
+use super::table::{CallGroup, DeniedGroup};
 pub(super) use network::is_destination;
 
 /// Everything that some profile allows.
-pub(super) const GROUPS: &[Group] = &[
+pub(super) const GROUPS: &[CallGroup] = &[
     files::FILES,
     files::MODES,
     files::MODES_STRICT,
@@ -44,7 +44,7 @@ pub(super) const GROUPS: &[Group] = &[
 ];
 
 /// What no profile allows.
-pub(super) const DENIED: &[Denial] = denied::DENIED;
+pub(super) const DENIED: &[DeniedGroup] = denied::DENIED;
 
 /// Numbers that no kernel used when the tables were written, up to where x86-64 has its x32 numbers. They answer `ENOSYS`: a C
 /// library that tries a new call first and finds it missing takes the old one; told `EPERM`, it gives up.

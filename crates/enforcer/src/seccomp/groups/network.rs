@@ -1,6 +1,8 @@
 //! Sockets, by family, kind and protocol.
 
-use crate::seccomp::table::{Call, Calls, Group, Rule, Test, Within, bits, is, with, without};
+use crate::seccomp::table::{
+    ArgumentRule, ArgumentTest, CallGroup, CallList, ListedCall, ProfileScope, bits, is, with, without,
+};
 
 const UNIX: u32 = 1;
 const INET: u32 = 2;
@@ -10,87 +12,99 @@ const TCP: u32 = 6;
 const UDP: u32 = 17;
 
 /// The kind of socket; `SOCK_NONBLOCK` and `SOCK_CLOEXEC` are above these bits (`SOCK_TYPE_MASK` in the kernel).
-const fn kind(kind: u32) -> Test {
+const fn kind(kind: u32) -> ArgumentTest {
     bits(1, 0xf, kind)
 }
-const STREAM: Test = kind(1);
-const DATAGRAM: Test = kind(2);
-const RAW: Test = kind(3);
-const PACKETS: Test = kind(5);
+const STREAM: ArgumentTest = kind(1);
+const DATAGRAM: ArgumentTest = kind(2);
+const RAW: ArgumentTest = kind(3);
+const PACKETS: ArgumentTest = kind(5);
 
 pub(super) const MSG_FASTOPEN: u32 = 0x2000_0000;
 
 const CONNECTED_FIRST: &str = "without MSG_FASTOPEN";
 
-pub(super) const SOCKETS: Group = Group {
+pub(super) const SOCKETS: CallGroup = CallGroup {
     name: "sockets",
     reason: "Unix sockets, TCP and UDP, and questions to the routing table; where they lead is for the network namespace to say. \
              Other families and protocols are drivers that programs do not need, or ways past the observer",
-    within: Within::NotStrict("strict has no sockets, neither new ones nor those it was given"),
+    within: ProfileScope::NotStrict("strict has no sockets, neither new ones nor those it was given"),
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "bind listen accept accept4 recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt",
         x86_64: "",
         more: &[
-            Call::both(
+            ListedCall::both(
                 "socket",
                 &[
-                    Rule::new("Unix, a stream", &[is(0, UNIX), STREAM]),
-                    Rule::new("Unix, datagrams", &[is(0, UNIX), DATAGRAM]),
-                    Rule::new("Unix, packets in order", &[is(0, UNIX), PACKETS]),
-                    Rule::new("IPv4, TCP", &[is(0, INET), STREAM, is(2, 0)]),
-                    Rule::new("IPv4, TCP", &[is(0, INET), STREAM, is(2, TCP)]),
-                    Rule::new("IPv4, UDP", &[is(0, INET), DATAGRAM, is(2, 0)]),
-                    Rule::new("IPv4, UDP", &[is(0, INET), DATAGRAM, is(2, UDP)]),
-                    Rule::new("IPv6, TCP", &[is(0, INET6), STREAM, is(2, 0)]),
-                    Rule::new("IPv6, TCP", &[is(0, INET6), STREAM, is(2, TCP)]),
-                    Rule::new("IPv6, UDP", &[is(0, INET6), DATAGRAM, is(2, 0)]),
-                    Rule::new("IPv6, UDP", &[is(0, INET6), DATAGRAM, is(2, UDP)]),
-                    Rule::new("netlink, routes", &[is(0, NETLINK), RAW, is(2, 0)]),
-                    Rule::new("netlink, routes", &[is(0, NETLINK), DATAGRAM, is(2, 0)]),
+                    ArgumentRule::new("Unix, a stream", &[is(0, UNIX), STREAM]),
+                    ArgumentRule::new("Unix, datagrams", &[is(0, UNIX), DATAGRAM]),
+                    ArgumentRule::new("Unix, packets in order", &[is(0, UNIX), PACKETS]),
+                    ArgumentRule::new("IPv4, TCP", &[is(0, INET), STREAM, is(2, 0)]),
+                    ArgumentRule::new("IPv4, TCP", &[is(0, INET), STREAM, is(2, TCP)]),
+                    ArgumentRule::new("IPv4, UDP", &[is(0, INET), DATAGRAM, is(2, 0)]),
+                    ArgumentRule::new("IPv4, UDP", &[is(0, INET), DATAGRAM, is(2, UDP)]),
+                    ArgumentRule::new("IPv6, TCP", &[is(0, INET6), STREAM, is(2, 0)]),
+                    ArgumentRule::new("IPv6, TCP", &[is(0, INET6), STREAM, is(2, TCP)]),
+                    ArgumentRule::new("IPv6, UDP", &[is(0, INET6), DATAGRAM, is(2, 0)]),
+                    ArgumentRule::new("IPv6, UDP", &[is(0, INET6), DATAGRAM, is(2, UDP)]),
+                    ArgumentRule::new("netlink, routes", &[is(0, NETLINK), RAW, is(2, 0)]),
+                    ArgumentRule::new("netlink, routes", &[is(0, NETLINK), DATAGRAM, is(2, 0)]),
                 ],
             ),
-            Call::both(
+            ListedCall::both(
                 "socketpair",
                 &[
-                    Rule::new("Unix, a stream", &[is(0, UNIX), STREAM]),
-                    Rule::new("Unix, datagrams", &[is(0, UNIX), DATAGRAM]),
-                    Rule::new("Unix, packets in order", &[is(0, UNIX), PACKETS]),
+                    ArgumentRule::new("Unix, a stream", &[is(0, UNIX), STREAM]),
+                    ArgumentRule::new("Unix, datagrams", &[is(0, UNIX), DATAGRAM]),
+                    ArgumentRule::new("Unix, packets in order", &[is(0, UNIX), PACKETS]),
                 ],
             ),
-            Call::both(
+            ListedCall::both(
                 "sendto",
-                &[Rule::new(
+                &[ArgumentRule::new(
                     "without an address, without MSG_FASTOPEN",
                     &[without(3, MSG_FASTOPEN), NO_ADDRESS],
                 )],
             ),
-            Call::both("sendmsg", &[Rule::new(CONNECTED_FIRST, &[without(2, MSG_FASTOPEN)])]),
-            Call::both("sendmmsg", &[Rule::new(CONNECTED_FIRST, &[without(3, MSG_FASTOPEN)])]),
-            Call::both("setsockopt", OPTIONS),
+            ListedCall::both("sendmsg", &[ArgumentRule::new(CONNECTED_FIRST, &[without(2, MSG_FASTOPEN)])]),
+            ListedCall::both("sendmmsg", &[ArgumentRule::new(CONNECTED_FIRST, &[without(3, MSG_FASTOPEN)])]),
+            ListedCall::both("setsockopt", OPTIONS),
         ],
     },
 };
 
 /// The length of an address: one that the kernel takes has at least 16 bytes and at most 128.
-const NO_ADDRESS: Test = without(5, 0xf0);
+const NO_ADDRESS: ArgumentTest = without(5, 0xf0);
 
 /// Calls that name a destination.
-pub(super) const DESTINATIONS: Group = Group {
+pub(super) const DESTINATIONS: CallGroup = CallGroup {
     name: "destinations",
     reason: "where a program connects and sends; the network namespace says what comes of it, and the observer knows who it was",
-    within: Within::NotStrict("strict has no sockets, neither new ones nor those it was given"),
+    within: ProfileScope::NotStrict("strict has no sockets, neither new ones nor those it was given"),
     observed: true,
-    calls: Calls {
+    calls: CallList {
         both: "connect",
         x86_64: "",
-        more: &[Call::both(
+        more: &[ListedCall::both(
             "sendto",
             &[
-                Rule::new("to an address, without MSG_FASTOPEN", &[without(3, MSG_FASTOPEN), with(5, 0x10)]),
-                Rule::new("to an address, without MSG_FASTOPEN", &[without(3, MSG_FASTOPEN), with(5, 0x20)]),
-                Rule::new("to an address, without MSG_FASTOPEN", &[without(3, MSG_FASTOPEN), with(5, 0x40)]),
-                Rule::new("to an address, without MSG_FASTOPEN", &[without(3, MSG_FASTOPEN), with(5, 0x80)]),
+                ArgumentRule::new(
+                    "to an address, without MSG_FASTOPEN",
+                    &[without(3, MSG_FASTOPEN), with(5, 0x10)],
+                ),
+                ArgumentRule::new(
+                    "to an address, without MSG_FASTOPEN",
+                    &[without(3, MSG_FASTOPEN), with(5, 0x20)],
+                ),
+                ArgumentRule::new(
+                    "to an address, without MSG_FASTOPEN",
+                    &[without(3, MSG_FASTOPEN), with(5, 0x40)],
+                ),
+                ArgumentRule::new(
+                    "to an address, without MSG_FASTOPEN",
+                    &[without(3, MSG_FASTOPEN), with(5, 0x80)],
+                ),
             ],
         )],
     },
@@ -110,18 +124,18 @@ pub(in crate::seccomp) fn is_destination(number: i32, arguments: [u64; 6]) -> bo
 
 /// `sendmsg` on the descriptor at which the enforcer has its socket, before the skill is executed. Afterwards it is whatever
 /// the skill has opened there, which cannot be a socket.
-pub(super) const LISTENER: Group = Group {
+pub(super) const LISTENER: CallGroup = CallGroup {
     name: "the listener",
     reason: "the listener of this very filter is sent to the supervisor, over the one socket there is, which is closed when the \
              skill is executed",
-    within: Within::OnlyStrict,
+    within: ProfileScope::OnlyStrict,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "",
         x86_64: "",
-        more: &[Call::both(
+        more: &[ListedCall::both(
             "sendmsg",
-            &[Rule::new("on descriptor 3", &[is(0, 3), without(2, MSG_FASTOPEN)])],
+            &[ArgumentRule::new("on descriptor 3", &[is(0, 3), without(2, MSG_FASTOPEN)])],
         )],
     },
 };
@@ -131,43 +145,43 @@ const SOL_IP: u32 = 0;
 const SOL_IPV6: u32 = 41;
 const SOL_NETLINK: u32 = 270;
 /// Options below 64. Those of packet filters begin there.
-const FIRST_64: Test = bits(2, !63, 0);
+const FIRST_64: ArgumentTest = bits(2, !63, 0);
 
 /// Options, by level: of TCP and UDP those that are about speed and keeping alive, of IP what is not for packet filters.
-const OPTIONS: &[Rule] = &[
-    Rule::new("any of SOL_SOCKET", &[is(1, SOL_SOCKET)]),
-    Rule::new("any of SOL_NETLINK", &[is(1, SOL_NETLINK)]),
-    Rule::new("IPPROTO_IP: those below 64", &[is(1, SOL_IP), FIRST_64]),
-    Rule::new("IPPROTO_IPV6: those below 64", &[is(1, SOL_IPV6), FIRST_64]),
-    Rule::new("IPV6_RECVTCLASS", &[is(1, SOL_IPV6), is(2, 66)]),
-    Rule::new("IPV6_TCLASS", &[is(1, SOL_IPV6), is(2, 67)]),
-    Rule::new("IPV6_AUTOFLOWLABEL", &[is(1, SOL_IPV6), is(2, 70)]),
-    Rule::new("IPV6_ADDR_PREFERENCES", &[is(1, SOL_IPV6), is(2, 72)]),
-    Rule::new("IPV6_MINHOPCOUNT", &[is(1, SOL_IPV6), is(2, 73)]),
-    Rule::new("IPV6_RECVORIGDSTADDR", &[is(1, SOL_IPV6), is(2, 74)]),
-    Rule::new("IPV6_UNICAST_IF", &[is(1, SOL_IPV6), is(2, 76)]),
-    Rule::new("IPV6_RECVFRAGSIZE", &[is(1, SOL_IPV6), is(2, 77)]),
-    Rule::new("IPV6_FREEBIND", &[is(1, SOL_IPV6), is(2, 78)]),
-    Rule::new("TCP_NODELAY", &[is(1, TCP), is(2, 1)]),
-    Rule::new("TCP_MAXSEG", &[is(1, TCP), is(2, 2)]),
-    Rule::new("TCP_CORK", &[is(1, TCP), is(2, 3)]),
-    Rule::new("TCP_KEEPIDLE", &[is(1, TCP), is(2, 4)]),
-    Rule::new("TCP_KEEPINTVL", &[is(1, TCP), is(2, 5)]),
-    Rule::new("TCP_KEEPCNT", &[is(1, TCP), is(2, 6)]),
-    Rule::new("TCP_SYNCNT", &[is(1, TCP), is(2, 7)]),
-    Rule::new("TCP_LINGER2", &[is(1, TCP), is(2, 8)]),
-    Rule::new("TCP_DEFER_ACCEPT", &[is(1, TCP), is(2, 9)]),
-    Rule::new("TCP_WINDOW_CLAMP", &[is(1, TCP), is(2, 10)]),
-    Rule::new("TCP_QUICKACK", &[is(1, TCP), is(2, 12)]),
-    Rule::new("TCP_CONGESTION", &[is(1, TCP), is(2, 13)]),
-    Rule::new("TCP_THIN_LINEAR_TIMEOUTS", &[is(1, TCP), is(2, 16)]),
-    Rule::new("TCP_THIN_DUPACK", &[is(1, TCP), is(2, 17)]),
-    Rule::new("TCP_USER_TIMEOUT", &[is(1, TCP), is(2, 18)]),
-    Rule::new("TCP_TIMESTAMP", &[is(1, TCP), is(2, 24)]),
-    Rule::new("TCP_NOTSENT_LOWAT", &[is(1, TCP), is(2, 25)]),
-    Rule::new("TCP_SAVE_SYN", &[is(1, TCP), is(2, 27)]),
-    Rule::new("TCP_INQ", &[is(1, TCP), is(2, 36)]),
-    Rule::new("UDP_CORK", &[is(1, UDP), is(2, 1)]),
-    Rule::new("UDP_SEGMENT", &[is(1, UDP), is(2, 103)]),
-    Rule::new("UDP_GRO", &[is(1, UDP), is(2, 104)]),
+const OPTIONS: &[ArgumentRule] = &[
+    ArgumentRule::new("any of SOL_SOCKET", &[is(1, SOL_SOCKET)]),
+    ArgumentRule::new("any of SOL_NETLINK", &[is(1, SOL_NETLINK)]),
+    ArgumentRule::new("IPPROTO_IP: those below 64", &[is(1, SOL_IP), FIRST_64]),
+    ArgumentRule::new("IPPROTO_IPV6: those below 64", &[is(1, SOL_IPV6), FIRST_64]),
+    ArgumentRule::new("IPV6_RECVTCLASS", &[is(1, SOL_IPV6), is(2, 66)]),
+    ArgumentRule::new("IPV6_TCLASS", &[is(1, SOL_IPV6), is(2, 67)]),
+    ArgumentRule::new("IPV6_AUTOFLOWLABEL", &[is(1, SOL_IPV6), is(2, 70)]),
+    ArgumentRule::new("IPV6_ADDR_PREFERENCES", &[is(1, SOL_IPV6), is(2, 72)]),
+    ArgumentRule::new("IPV6_MINHOPCOUNT", &[is(1, SOL_IPV6), is(2, 73)]),
+    ArgumentRule::new("IPV6_RECVORIGDSTADDR", &[is(1, SOL_IPV6), is(2, 74)]),
+    ArgumentRule::new("IPV6_UNICAST_IF", &[is(1, SOL_IPV6), is(2, 76)]),
+    ArgumentRule::new("IPV6_RECVFRAGSIZE", &[is(1, SOL_IPV6), is(2, 77)]),
+    ArgumentRule::new("IPV6_FREEBIND", &[is(1, SOL_IPV6), is(2, 78)]),
+    ArgumentRule::new("TCP_NODELAY", &[is(1, TCP), is(2, 1)]),
+    ArgumentRule::new("TCP_MAXSEG", &[is(1, TCP), is(2, 2)]),
+    ArgumentRule::new("TCP_CORK", &[is(1, TCP), is(2, 3)]),
+    ArgumentRule::new("TCP_KEEPIDLE", &[is(1, TCP), is(2, 4)]),
+    ArgumentRule::new("TCP_KEEPINTVL", &[is(1, TCP), is(2, 5)]),
+    ArgumentRule::new("TCP_KEEPCNT", &[is(1, TCP), is(2, 6)]),
+    ArgumentRule::new("TCP_SYNCNT", &[is(1, TCP), is(2, 7)]),
+    ArgumentRule::new("TCP_LINGER2", &[is(1, TCP), is(2, 8)]),
+    ArgumentRule::new("TCP_DEFER_ACCEPT", &[is(1, TCP), is(2, 9)]),
+    ArgumentRule::new("TCP_WINDOW_CLAMP", &[is(1, TCP), is(2, 10)]),
+    ArgumentRule::new("TCP_QUICKACK", &[is(1, TCP), is(2, 12)]),
+    ArgumentRule::new("TCP_CONGESTION", &[is(1, TCP), is(2, 13)]),
+    ArgumentRule::new("TCP_THIN_LINEAR_TIMEOUTS", &[is(1, TCP), is(2, 16)]),
+    ArgumentRule::new("TCP_THIN_DUPACK", &[is(1, TCP), is(2, 17)]),
+    ArgumentRule::new("TCP_USER_TIMEOUT", &[is(1, TCP), is(2, 18)]),
+    ArgumentRule::new("TCP_TIMESTAMP", &[is(1, TCP), is(2, 24)]),
+    ArgumentRule::new("TCP_NOTSENT_LOWAT", &[is(1, TCP), is(2, 25)]),
+    ArgumentRule::new("TCP_SAVE_SYN", &[is(1, TCP), is(2, 27)]),
+    ArgumentRule::new("TCP_INQ", &[is(1, TCP), is(2, 36)]),
+    ArgumentRule::new("UDP_CORK", &[is(1, UDP), is(2, 1)]),
+    ArgumentRule::new("UDP_SEGMENT", &[is(1, UDP), is(2, 103)]),
+    ArgumentRule::new("UDP_GRO", &[is(1, UDP), is(2, 104)]),
 ];

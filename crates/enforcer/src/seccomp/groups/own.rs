@@ -1,25 +1,25 @@
 //! What a process sets for itself.
 
-use crate::seccomp::table::{Call, Calls, Group, Rule, Within, is, without};
+use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, is, without};
 
 macro_rules! options {
     ($($name:ident = $number:literal),* $(,)?) => {
-        &[$(Rule::new(stringify!($name), &[is(0, $number)])),*]
+        &[$(ArgumentRule::new(stringify!($name), &[is(0, $number)])),*]
     };
 }
 
-pub(super) const SETTINGS: Group = Group {
+pub(super) const SETTINGS: CallGroup = CallGroup {
     name: "settings of a process",
     reason: "names, death signals, dumpability, protections of its own memory. Not on the list: PR_SET_MM, which rewrites what \
              /proc says of the process; PR_SET_PTRACER, which lets others in; PR_SET_SECUREBITS; and what no ordinary \
              program sets",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "",
         x86_64: "",
         more: &[
-            Call::both(
+            ListedCall::both(
                 "prctl",
                 options! {
                     PR_SET_PDEATHSIG = 1, PR_GET_PDEATHSIG = 2, PR_GET_DUMPABLE = 3, PR_SET_DUMPABLE = 4,
@@ -36,11 +36,11 @@ pub(super) const SETTINGS: Group = Group {
                     PR_LOCK_SHADOW_STACK_STATUS = 76, PR_SET_VMA = 0x5356_4d41, PR_GET_AUXV = 0x4155_5856,
                 },
             ),
-            Call::both(
+            ListedCall::both(
                 "personality",
                 &[
-                    Rule::new("0: plain Linux", &[is(0, 0)]),
-                    Rule::new("0xffffffff: a question", &[is(0, u32::MAX)]),
+                    ArgumentRule::new("0: plain Linux", &[is(0, 0)]),
+                    ArgumentRule::new("0xffffffff: a question", &[is(0, u32::MAX)]),
                 ],
             ),
         ],
@@ -50,37 +50,40 @@ pub(super) const SETTINGS: Group = Group {
 /// `SECCOMP_FILTER_FLAG_TSYNC`, `LOG`, `SPEC_ALLOW`, `TSYNC_ESRCH`.
 const FLAGS: u32 = 1 | 2 | 4 | 16;
 
-pub(super) const CONFINEMENT: Group = Group {
+pub(super) const CONFINEMENT: CallGroup = CallGroup {
     name: "confining itself further",
-    reason: "a program may put walls round its own parts, as browsers do: filters and rulesets only add up, and the strictest \
+    reason: "a program may confine its own parts, as browsers do: filters and rulesets only add up, and the strictest \
              decides. A filter with a listener of its own is refused: there is one place for a listener in a chain of filters, \
              and it is the observer's",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "landlock_create_ruleset landlock_add_rule landlock_restrict_self",
         x86_64: "",
-        more: &[Call::both(
+        more: &[ListedCall::both(
             "seccomp",
             &[
-                Rule::new("SECCOMP_SET_MODE_STRICT", &[is(0, 0)]),
-                Rule::new("SECCOMP_SET_MODE_FILTER without a listener", &[is(0, 1), without(1, !FLAGS)]),
-                Rule::new("SECCOMP_GET_ACTION_AVAIL", &[is(0, 2)]),
-                Rule::new("SECCOMP_GET_NOTIF_SIZES", &[is(0, 3)]),
+                ArgumentRule::new("SECCOMP_SET_MODE_STRICT", &[is(0, 0)]),
+                ArgumentRule::new(
+                    "SECCOMP_SET_MODE_FILTER without a listener",
+                    &[is(0, 1), without(1, !FLAGS)],
+                ),
+                ArgumentRule::new("SECCOMP_GET_ACTION_AVAIL", &[is(0, 2)]),
+                ArgumentRule::new("SECCOMP_GET_NOTIF_SIZES", &[is(0, 3)]),
             ],
         )],
     },
 };
 
-pub(super) const REGISTERS: Group = Group {
+pub(super) const REGISTERS: CallGroup = CallGroup {
     name: "registers",
     reason: "arch_prctl sets registers of the calling thread, which C libraries do at every start; uprobe and uretprobe are made \
              by the kernel itself when somebody outside traces the program, and end a program that makes them",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "",
         x86_64: "arch_prctl",
-        more: &[Call::newer_x86_64(335, "uretprobe"), Call::newer_x86_64(336, "uprobe")],
+        more: &[ListedCall::newer_x86_64(335, "uretprobe"), ListedCall::newer_x86_64(336, "uprobe")],
     },
 };

@@ -1,14 +1,14 @@
 //! Processes, threads, signals, and who and where a process is.
 
-use crate::seccomp::table::{Call, Calls, Group, Rule, Within, bits, is, without};
+use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, bits, is, without};
 
-pub(super) const PROGRAMS: Group = Group {
+pub(super) const PROGRAMS: CallGroup = CallGroup {
     name: "programs",
     reason: "starting programs in the place of the own one, waiting for children, ending. `strict` has execve too: it makes no \
              new process, and the skill itself is started by it after the filter is in place",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "execve execveat exit exit_group wait4 waitid pidfd_open set_tid_address \
                getpid getppid gettid getpgid setpgid getsid setsid",
         x86_64: "getpgrp",
@@ -24,33 +24,33 @@ const NAMESPACES: u32 =
     0x0002_0000 | 0x0200_0000 | 0x0400_0000 | 0x0800_0000 | 0x1000_0000 | 0x2000_0000 | 0x4000_0000;
 const CLONE_THREAD: u32 = 0x0001_0000;
 
-pub(super) const NEW_PROCESSES: Group = Group {
+pub(super) const NEW_PROCESSES: CallGroup = CallGroup {
     name: "new processes",
     reason: "processes and threads, but no namespaces: in a user namespace of its own a process has every capability, and with \
              them most of the kernel's code is in reach",
-    within: Within::NotStrict("strict has threads, and no further process"),
+    within: ProfileScope::NotStrict("strict has threads, and no further process"),
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "",
         x86_64: "fork vfork",
-        more: &[Call::both(
+        more: &[ListedCall::both(
             "clone",
-            &[Rule::new("without a flag for a namespace", &[without(0, NAMESPACES)])],
+            &[ArgumentRule::new("without a flag for a namespace", &[without(0, NAMESPACES)])],
         )],
     },
 };
 
-pub(super) const THREADS: Group = Group {
+pub(super) const THREADS: CallGroup = CallGroup {
     name: "threads",
     reason: "threads of the one process there is",
-    within: Within::OnlyStrict,
+    within: ProfileScope::OnlyStrict,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "",
         x86_64: "",
-        more: &[Call::both(
+        more: &[ListedCall::both(
             "clone",
-            &[Rule::new(
+            &[ArgumentRule::new(
                 "with CLONE_THREAD, and without a flag for a namespace",
                 &[bits(0, NAMESPACES | CLONE_THREAD, CLONE_THREAD)],
             )],
@@ -58,12 +58,12 @@ pub(super) const THREADS: Group = Group {
     },
 };
 
-pub(super) const OWN_SIGNALS: Group = Group {
+pub(super) const OWN_SIGNALS: CallGroup = CallGroup {
     name: "handling signals",
     reason: "how a process takes signals",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "rt_sigaction rt_sigprocmask rt_sigpending rt_sigreturn rt_sigsuspend rt_sigtimedwait sigaltstack \
                restart_syscall",
         x86_64: "",
@@ -71,12 +71,12 @@ pub(super) const OWN_SIGNALS: Group = Group {
     },
 };
 
-pub(super) const SIGNALS: Group = Group {
+pub(super) const SIGNALS: CallGroup = CallGroup {
     name: "sending signals",
     reason: "to processes of the same sandbox: its pid namespace has no others",
-    within: Within::NotStrict("strict sends signals to nobody but itself"),
+    within: ProfileScope::NotStrict("strict sends signals only to itself"),
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal",
         x86_64: "",
         more: &[],
@@ -86,56 +86,61 @@ pub(super) const SIGNALS: Group = Group {
 /// The number the skill has in its pid namespace: 1 is the init that reaps, and 2 the first process it starts.
 const ITSELF: u32 = 2;
 
-pub(super) const SIGNALS_STRICT: Group = Group {
+pub(super) const SIGNALS_STRICT: CallGroup = CallGroup {
     name: "signals to itself",
     reason: "raise and abort. A filter does not know who calls, but the skill is always process 2 of its pid namespace, and has \
              no other process. tkill, which musl uses, reaches only the main thread, because it takes no process",
-    within: Within::OnlyStrict,
+    within: ProfileScope::OnlyStrict,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "",
         x86_64: "",
         more: &[
-            Call::both("kill", TO_ITSELF),
-            Call::both("tkill", TO_ITSELF),
-            Call::both("tgkill", TO_ITSELF),
-            Call::both("rt_sigqueueinfo", TO_ITSELF),
-            Call::both("rt_tgsigqueueinfo", TO_ITSELF),
+            ListedCall::both("kill", TO_ITSELF),
+            ListedCall::both("tkill", TO_ITSELF),
+            ListedCall::both("tgkill", TO_ITSELF),
+            ListedCall::both("rt_sigqueueinfo", TO_ITSELF),
+            ListedCall::both("rt_tgsigqueueinfo", TO_ITSELF),
         ],
     },
 };
 
-const TO_ITSELF: &[Rule] = &[Rule::new("process 2", &[is(0, ITSELF)])];
+const TO_ITSELF: &[ArgumentRule] = &[ArgumentRule::new("process 2", &[is(0, ITSELF)])];
 
-pub(super) const LIMITS: Group = Group {
+pub(super) const LIMITS: CallGroup = CallGroup {
     name: "limits",
     reason: "limits can be lowered, never raised above the hard ones that the sandbox has set",
-    within: Within::NotStrict("strict has prlimit64 for itself: a CPU limit of 0 is a signal to another"),
+    within: ProfileScope::NotStrict(
+        "strict has prlimit64 for itself: a CPU limit of 0 is a signal to another",
+    ),
     observed: false,
-    calls: Calls { both: "prlimit64", x86_64: "", more: &[] },
+    calls: CallList { both: "prlimit64", x86_64: "", more: &[] },
 };
 
-pub(super) const LIMITS_STRICT: Group = Group {
+pub(super) const LIMITS_STRICT: CallGroup = CallGroup {
     name: "own limits",
     reason: "limits of the process itself",
-    within: Within::OnlyStrict,
+    within: ProfileScope::OnlyStrict,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "",
         x86_64: "",
-        more: &[Call::both(
+        more: &[ListedCall::both(
             "prlimit64",
-            &[Rule::new("itself, as 0", &[is(0, 0)]), Rule::new("process 2", &[is(0, ITSELF)])],
+            &[
+                ArgumentRule::new("itself, as 0", &[is(0, 0)]),
+                ArgumentRule::new("process 2", &[is(0, ITSELF)]),
+            ],
         )],
     },
 };
 
-pub(super) const IDENTITY: Group = Group {
+pub(super) const IDENTITY: CallGroup = CallGroup {
     name: "identity",
     reason: "users, groups and capabilities: without capabilities they can only be read or given up",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "getuid geteuid getgid getegid getresuid getresgid getgroups capget capset \
                setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups",
         x86_64: "",
@@ -143,12 +148,12 @@ pub(super) const IDENTITY: Group = Group {
     },
 };
 
-pub(super) const SYSTEM: Group = Group {
+pub(super) const SYSTEM: CallGroup = CallGroup {
     name: "the machine",
     reason: "what the machine is and how busy it is, random numbers, and which processor to run on",
-    within: Within::Every,
+    within: ProfileScope::Every,
     observed: false,
-    calls: Calls {
+    calls: CallList {
         both: "uname sysinfo getrandom getrusage getcpu getrlimit setrlimit getpriority setpriority ioprio_get ioprio_set \
                sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler \
                sched_setscheduler sched_getattr sched_setattr sched_get_priority_max sched_get_priority_min \

@@ -2,7 +2,7 @@
 
 /// What a program says about a call (`SECCOMP_RET_*` in linux/seccomp.h).
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum MachineAction {
     KillProcess,
     Errno(i32),
     Notify,
@@ -20,7 +20,7 @@ pub(super) const FOREIGN: &[u32] =
     &[0x4000_0003, 0x4000_0028, if NATIVE == 0xc000_003e { 0xc000_00b7 } else { 0xc000_003e }];
 
 /// Runs a program to its answer. Jumps go forward only, so it ends.
-pub(super) fn run(program: &[u8], architecture: u32, number: i32, arguments: [u64; 6]) -> Action {
+pub(super) fn run(program: &[u8], architecture: u32, number: i32, arguments: [u64; 6]) -> MachineAction {
     let mut data = Vec::new();
     data.extend(number.to_ne_bytes());
     data.extend(architecture.to_ne_bytes());
@@ -50,13 +50,13 @@ pub(super) fn run(program: &[u8], architecture: u32, number: i32, arguments: [u6
     }
 }
 
-fn action(value: u32) -> Action {
+fn action(value: u32) -> MachineAction {
     match (value & 0xffff_0000, value & 0xffff) {
-        (0x8000_0000, _) => Action::KillProcess,
-        (0x0005_0000, errno) => Action::Errno(errno.try_into().unwrap()),
-        (0x7fc0_0000, _) => Action::Notify,
-        (0x7ffc_0000, _) => Action::Log,
-        (0x7fff_0000, _) => Action::Allow,
+        (0x8000_0000, _) => MachineAction::KillProcess,
+        (0x0005_0000, errno) => MachineAction::Errno(errno.try_into().unwrap()),
+        (0x7fc0_0000, _) => MachineAction::Notify,
+        (0x7ffc_0000, _) => MachineAction::Log,
+        (0x7fff_0000, _) => MachineAction::Allow,
         _ => panic!("no known answer: {value:#x}"),
     }
 }

@@ -8,79 +8,80 @@ use rustix::mount::{
     fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
 };
 
-use super::Trial;
-use crate::step::Step;
-use crate::support::child::{Inside, Or as _, Trouble, within};
+use super::HostTrial;
+use crate::child::step::SetupStep;
+use crate::support::child::{BlameTrial as _, TrialFailure, TrialNamespaces, try_in_child};
 use crate::sys;
-use crate::sys::mount::{NODEV, NOSUID, RDONLY, Reach, set_attributes};
+use crate::sys::mount::{AttributeReach, NODEV, NOSUID, RDONLY, set_attributes};
 
 /// A file system of processes shows a pid namespace, so one is needed that is owned by the same user namespace.
-const NAMESPACES: Inside<'_> = Inside::New(libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID);
+const NAMESPACES: TrialNamespaces<'_> =
+    TrialNamespaces::New(libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID);
 const AFTER: &[&str] = &["mount namespace", "pid namespace"];
 
-pub(super) const TRIALS: &[Trial] = &[
-    Trial {
+pub(super) const TRIALS: &[HostTrial] = &[
+    HostTrial {
         name: "fsopen, fsmount",
         what: "make a file system in memory",
-        step: Step::RootFs,
+        step: SetupStep::RootFs,
         after: AFTER,
-        run: || within(NAMESPACES, |_| tmpfs().here().map(drop)),
+        run: || try_in_child(NAMESPACES, |_| tmpfs().here().map(drop)),
     },
-    Trial {
+    HostTrial {
         name: "move_mount",
         what: "put a new file system in place",
-        step: Step::RootFs,
+        step: SetupStep::RootFs,
         after: &["fsopen, fsmount"],
-        run: || within(NAMESPACES, |_| onto_root(&tmpfs().before()?).here()),
+        run: || try_in_child(NAMESPACES, |_| onto_root(&tmpfs().before()?).here()),
     },
-    Trial {
+    HostTrial {
         name: "open_tree",
         what: "clone a folder's mount",
-        step: Step::Place,
+        step: SetupStep::Place,
         after: AFTER,
-        run: || within(NAMESPACES, |_| clone_of_root().here().map(drop)),
+        run: || try_in_child(NAMESPACES, |_| clone_of_root().here().map(drop)),
     },
-    Trial {
+    HostTrial {
         name: "mount_setattr",
         what: "make a clone and all below it read-only",
-        step: Step::Place,
+        step: SetupStep::Place,
         after: &["open_tree"],
-        run: || within(NAMESPACES, |_| read_only_clone()),
+        run: || try_in_child(NAMESPACES, |_| read_only_clone()),
     },
-    Trial {
+    HostTrial {
         name: "openat2",
         what: "open a place without following links",
-        step: Step::Place,
+        step: SetupStep::Place,
         after: AFTER,
-        run: || within(NAMESPACES, |_| without_links()),
+        run: || try_in_child(NAMESPACES, |_| without_links()),
     },
-    Trial {
+    HostTrial {
         name: "a fresh /proc",
         what: "mount a /proc of its own",
-        step: Step::ProcFs,
+        step: SetupStep::ProcFs,
         after: &["fsopen, fsmount"],
-        run: || within(NAMESPACES, |_| proc(false).here().map(drop)),
+        run: || try_in_child(NAMESPACES, |_| proc(false).here().map(drop)),
     },
-    Trial {
+    HostTrial {
         name: "hidepid=ptraceable",
         what: "hide processes in /proc that may not be looked into",
-        step: Step::ProcFs,
+        step: SetupStep::ProcFs,
         after: &["a fresh /proc"],
-        run: || within(NAMESPACES, |_| proc(true).here().map(drop)),
+        run: || try_in_child(NAMESPACES, |_| proc(true).here().map(drop)),
     },
-    Trial {
+    HostTrial {
         name: "pivot_root",
         what: "change to a new root",
-        step: Step::Pivot,
+        step: SetupStep::Pivot,
         after: &["move_mount"],
-        run: || within(NAMESPACES, |_| pivot().map(drop)),
+        run: || try_in_child(NAMESPACES, |_| pivot().map(drop)),
     },
-    Trial {
+    HostTrial {
         name: "a read-only root",
         what: "make the new root read-only",
-        step: Step::Seal,
+        step: SetupStep::Seal,
         after: &["pivot_root", "mount_setattr"],
-        run: || within(NAMESPACES, |_| seal()),
+        run: || try_in_child(NAMESPACES, |_| check_sealed()),
     },
 ];
 
@@ -117,13 +118,13 @@ fn clone_of_root() -> sys::Result<OwnedFd> {
     Ok(open_tree(CWD, c"/", flags)?)
 }
 
-fn read_only_clone() -> Result<(), Trouble> {
+fn read_only_clone() -> Result<(), TrialFailure> {
     let tree = clone_of_root().before()?;
-    set_attributes(tree.as_fd(), RDONLY | NOSUID | NODEV, Reach::Tree).here()?;
+    set_attributes(tree.as_fd(), RDONLY | NOSUID | NODEV, AttributeReach::Tree).here()?;
     refuses_new_folders(&tree)
 }
 
-fn without_links() -> Result<(), Trouble> {
+fn without_links() -> Result<(), TrialFailure> {
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::IN_ROOT;
     let root = rustix::fs::open(c"/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).before()?;
     rustix::fs::openat2(&root, c".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve).here()?;
@@ -136,12 +137,12 @@ fn without_links() -> Result<(), Trouble> {
         resolve,
     ) {
         Err(rustix::io::Errno::LOOP) => Ok(()),
-        Err(errno) => Err(Trouble::Here(errno.into())),
-        Ok(_) => Err(Trouble::NoEffect),
+        Err(errno) => Err(TrialFailure::Here(errno.into())),
+        Ok(_) => Err(TrialFailure::NoEffect),
     }
 }
 
-fn pivot() -> Result<OwnedFd, Trouble> {
+fn pivot() -> Result<OwnedFd, TrialFailure> {
     let root = tmpfs().before()?;
     onto_root(&root).before()?;
     rustix::process::fchdir(&root).before()?;
@@ -151,24 +152,24 @@ fn pivot() -> Result<OwnedFd, Trouble> {
     // Nothing of the host is left: its /proc would be here otherwise.
     match rustix::fs::stat(c"/proc") {
         Err(rustix::io::Errno::NOENT) => Ok(root),
-        _ => Err(Trouble::NoEffect),
+        _ => Err(TrialFailure::NoEffect),
     }
 }
 
-fn seal() -> Result<(), Trouble> {
-    let root = pivot().map_err(|_| Trouble::Before)?;
-    set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, Reach::One).here()?;
+fn check_sealed() -> Result<(), TrialFailure> {
+    let root = pivot().map_err(|_| TrialFailure::Before)?;
+    set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, AttributeReach::One).here()?;
     refuses_new_folders(&root)
 }
 
 /// Read-only comes before every other reason in the kernel's own order but that a name is taken.
-fn refuses_new_folders(mount: &OwnedFd) -> Result<(), Trouble> {
+fn refuses_new_folders(mount: &OwnedFd) -> Result<(), TrialFailure> {
     match rustix::fs::mkdirat(mount, c".skillsandbox-doctor", Mode::RWXU) {
         Err(rustix::io::Errno::ROFS) => Ok(()),
         Ok(()) => {
             let _ = rustix::fs::unlinkat(mount, c".skillsandbox-doctor", rustix::fs::AtFlags::REMOVEDIR);
-            Err(Trouble::NoEffect)
+            Err(TrialFailure::NoEffect)
         }
-        Err(errno) => Err(Trouble::Here(errno.into())),
+        Err(errno) => Err(TrialFailure::Here(errno.into())),
     }
 }

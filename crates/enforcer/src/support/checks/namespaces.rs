@@ -1,72 +1,72 @@
 //! Namespaces: each by itself, then all of them with users mapped, as a run has them.
 
-use super::Trial;
-use crate::layers::namespaces::{AT_CLONE, Namespaces};
-use crate::step::Step;
-use crate::support::child::{Inside, Tried, Trouble, within};
+use super::HostTrial;
+use crate::child::step::SetupStep;
+use crate::layers::namespaces::{AT_CLONE, NamespacesLayer};
+use crate::support::child::{TrialFailure, TrialNamespaces, TrialOutcome, try_in_child};
 use crate::sys::Errno;
 
-pub(super) const TRIALS: &[Trial] = &[
-    Trial {
+pub(super) const TRIALS: &[HostTrial] = &[
+    HostTrial {
         name: "clone3",
         what: "make a process with clone3",
-        step: Step::Clone,
+        step: SetupStep::Clone,
         after: &[],
-        run: || made(0),
+        run: || make_namespaces(0),
     },
-    Trial {
+    HostTrial {
         name: "user namespace",
         what: "make a user namespace",
-        step: Step::Clone,
+        step: SetupStep::Clone,
         after: &["clone3"],
-        run: || made(libc::CLONE_NEWUSER),
+        run: || make_namespaces(libc::CLONE_NEWUSER),
     },
-    Trial {
+    HostTrial {
         name: "mount namespace",
         what: "make a mount namespace",
-        step: Step::Clone,
+        step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWNS),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWNS),
     },
-    Trial {
+    HostTrial {
         name: "pid namespace",
         what: "make a pid namespace",
-        step: Step::Clone,
+        step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWPID),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWPID),
     },
-    Trial {
+    HostTrial {
         name: "net namespace",
         what: "make a network namespace",
-        step: Step::Clone,
+        step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWNET),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWNET),
     },
-    Trial {
+    HostTrial {
         name: "ipc namespace",
         what: "make an IPC namespace",
-        step: Step::Clone,
+        step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWIPC),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWIPC),
     },
-    Trial {
+    HostTrial {
         name: "uts namespace",
         what: "make a host name namespace",
-        step: Step::Clone,
+        step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWUTS),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWUTS),
     },
-    Trial {
+    HostTrial {
         name: "cgroup namespace",
         what: "make a cgroup namespace",
-        step: Step::Clone,
+        step: SetupStep::Clone,
         after: &["user namespace"],
-        run: || made(libc::CLONE_NEWUSER | libc::CLONE_NEWCGROUP),
+        run: || make_namespaces(libc::CLONE_NEWUSER | libc::CLONE_NEWCGROUP),
     },
-    Trial {
+    HostTrial {
         name: "all namespaces, with users mapped",
         what: "make all namespaces at once and map users in them",
-        step: Step::Clone,
+        step: SetupStep::Clone,
         after: &[
             "mount namespace",
             "pid namespace",
@@ -79,14 +79,16 @@ pub(super) const TRIALS: &[Trial] = &[
     },
 ];
 
-fn made(namespaces: i32) -> Tried {
-    within(Inside::New(namespaces), |_| Ok(()))
+fn make_namespaces(namespaces: i32) -> TrialOutcome {
+    try_in_child(TrialNamespaces::New(namespaces), |_| Ok(()))
 }
 
 /// Maps, groups, host name and keyring as a run sets them.
-fn all() -> Tried {
-    match Namespaces::prepare(false) {
-        Ok(namespaces) => within(Inside::Mapped(AT_CLONE, &namespaces), |_| Ok(namespaces.apply()?)),
-        Err(_) => Tried::Trouble(Trouble::Here(Errno(libc::EMFILE))),
+fn all() -> TrialOutcome {
+    match NamespacesLayer::prepare(false) {
+        Ok(namespaces) => {
+            try_in_child(TrialNamespaces::Mapped(AT_CLONE, &namespaces), |_| Ok(namespaces.apply()?))
+        }
+        Err(_) => TrialOutcome::Trouble(TrialFailure::Here(Errno(libc::EMFILE))),
     }
 }

@@ -5,32 +5,32 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use landlock::{AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _};
 use rustix::fs::{Mode, OFlags};
 
-use super::Trial;
-use crate::seccomp::{self, Profile, Refusal};
-use crate::step::Step;
-use crate::support::child::{Inside, Or as _, Tried, Trouble, within};
+use super::HostTrial;
+use crate::child::step::SetupStep;
+use crate::seccomp::{self, Profile, RefusalMode};
+use crate::support::child::{BlameTrial as _, TrialFailure, TrialNamespaces, TrialOutcome, try_in_child};
 use crate::sys;
 use crate::sys::Errno;
 
-pub(super) const TRIALS: &[Trial] = &[
-    Trial {
+pub(super) const TRIALS: &[HostTrial] = &[
+    HostTrial {
         name: "landlock",
         what: "restrict a process with Landlock",
-        step: Step::Landlock,
+        step: SetupStep::Landlock,
         after: &["no_new_privs"],
-        run: restricted,
+        run: check_restricted,
     },
-    Trial {
+    HostTrial {
         name: "seccomp",
         what: "refuse a system call with a filter",
-        step: Step::Seccomp,
+        step: SetupStep::Seccomp,
         after: &["no_new_privs"],
-        run: || within(Inside::Plain, |_| refused()),
+        run: || try_in_child(TrialNamespaces::Plain, |_| check_refused()),
     },
-    Trial {
+    HostTrial {
         name: "the default profile",
         what: "install the filter of the default profile",
-        step: Step::Seccomp,
+        step: SetupStep::Seccomp,
         after: &["seccomp"],
         run: default_profile,
     },
@@ -41,9 +41,9 @@ pub(in crate::support) fn landlock_version() -> Option<i32> {
     sys::landlock::version().ok().filter(|version| *version > 0)
 }
 
-fn restricted() -> Tried {
+fn check_restricted() -> TrialOutcome {
     if let Err(errno) = sys::landlock::version() {
-        return Tried::Trouble(Trouble::Here(errno));
+        return TrialOutcome::Trouble(TrialFailure::Here(errno));
     }
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -55,9 +55,9 @@ fn restricted() -> Tried {
     };
     let Some(ruleset) = ruleset else {
         let errno = std::io::Error::last_os_error().raw_os_error();
-        return Tried::Trouble(Trouble::Here(Errno(errno.unwrap_or(libc::EOPNOTSUPP))));
+        return TrialOutcome::Trouble(TrialFailure::Here(Errno(errno.unwrap_or(libc::EOPNOTSUPP))));
     };
-    within(Inside::Plain, |_| {
+    try_in_child(TrialNamespaces::Plain, |_| {
         let open =
             || rustix::fs::open(c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
         // The control: the same works without.
@@ -66,7 +66,7 @@ fn restricted() -> Tried {
         sys::landlock::restrict_self(ruleset.as_fd()).here()?;
         match open() {
             Err(rustix::io::Errno::ACCESS) => Ok(()),
-            _ => Err(Trouble::NoEffect),
+            _ => Err(TrialFailure::NoEffect),
         }
     })
 }
@@ -94,32 +94,32 @@ fn filter() -> [u8; 32] {
     bytes
 }
 
-fn refused() -> Result<(), Trouble> {
+fn check_refused() -> Result<(), TrialFailure> {
     let filter = filter();
     nix::sched::sched_yield().before()?;
     rustix::thread::set_no_new_privs(true).before()?;
     sys::seccomp::install(&filter).here()?;
     match nix::sched::sched_yield() {
         Err(nix::errno::Errno::E2BIG) => Ok(()),
-        _ => Err(Trouble::NoEffect),
+        _ => Err(TrialFailure::NoEffect),
     }
 }
 
 /// What a run installs, whole: a kernel may take a small filter and not a large one.
-fn default_profile() -> Tried {
-    let Ok(program) = seccomp::compile(Profile::Default, Refusal::Errno) else {
-        return Tried::Trouble(Trouble::Here(Errno(libc::EINVAL)));
+fn default_profile() -> TrialOutcome {
+    let Ok(program) = seccomp::compile(Profile::Default, RefusalMode::Errno) else {
+        return TrialOutcome::Trouble(TrialFailure::Here(Errno(libc::EINVAL)));
     };
-    within(Inside::Plain, |_| {
+    try_in_child(TrialNamespaces::Plain, |_| {
         rustix::thread::set_no_new_privs(true).before()?;
         sys::seccomp::install(program.bytes()).here()
     })
 }
 
 /// Whether a filter could be listened to here: nothing depends on it but how much is seen of a run.
-pub(in crate::support) fn observe() -> Tried {
+pub(in crate::support) fn observe() -> TrialOutcome {
     let filter = filter();
-    within(Inside::Plain, |_| {
+    try_in_child(TrialNamespaces::Plain, |_| {
         rustix::thread::set_no_new_privs(true).before()?;
         sys::probe::listener(&filter).here().map(drop)
     })

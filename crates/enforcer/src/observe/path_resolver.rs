@@ -1,0 +1,311 @@
+//! Resolves a path inside the sandbox from outside, as the kernel would walk it, with its links.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2, readlinkat};
+use rustix::io::Errno;
+
+use super::Actor;
+use super::sandbox_root::SandboxRoot;
+use super::syscall_record::CallerPath;
+use crate::plan::PathAccess;
+use crate::prepare::grants::{GrantSource, Grants, is_within};
+
+/// Links that are followed, as many as the kernel does (`MAXSYMLINKS`).
+const MOST_LINKS: usize = 40;
+
+/// Parts of a path that are walked one by one: more than a path of 4,096 bytes has.
+const MOST_PARTS: usize = 4096;
+
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ResolvedPath {
+    /// The path without links.
+    pub(super) path: PathBuf,
+    pub(super) found: PathPresence,
+}
+
+/// What is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PathPresence {
+    /// It is.
+    There,
+    /// Only the folder it would be in.
+    Folder,
+    /// Not even that.
+    Nothing,
+}
+
+/// The sandbox's root, and what cannot change in it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SandboxPathResolver {
+    root: SandboxRoot,
+    /// Folders of the system, which nobody inside can change: a path in them leads where it led.
+    settled: Vec<PathBuf>,
+}
+
+impl SandboxPathResolver {
+    pub(super) fn new(grants: &Grants) -> Self {
+        let of_system = |path: &Path| {
+            let grant = grants.deciding_grant(path);
+            grant.is_some_and(|grant| {
+                grant.access == PathAccess::Read
+                    && matches!(grant.source, GrantSource::System | GrantSource::Program(_))
+            })
+        };
+        let grants_of_system = grants.all.iter().map(|grant| &grant.path).filter(|path| of_system(path));
+        // Some are links on the host too, like /bin and /lib; those of the sandbox cannot be changed either.
+        let links = grants.links.iter().filter(|(link, target)| {
+            let target = link.parent().unwrap_or(Path::new("/")).join(target);
+            grants.deciding_grant(link).is_none() && of_system(&target)
+        });
+        let settled = grants_of_system.chain(links.map(|(link, _)| link)).cloned().collect();
+        Self { root: SandboxRoot::default(), settled }
+    }
+
+    /// Whether a path is the same later on, so that nobody has to wait while it is looked at.
+    pub(super) fn is_settled(&self, path: &CallerPath) -> bool {
+        let text = &*path.text;
+        text.first() == Some(&b'/')
+            && !text.windows(3).any(|three| three == b"/..")
+            && self.settled.iter().any(|settled| is_within(Path::new(OsStr::from_bytes(text)), settled))
+    }
+
+    /// Opens the root while a process waits, so that it is there when the process is gone.
+    pub(super) fn hold_root(&self, pid: u32) {
+        self.root.hold_of(pid);
+    }
+
+    /// Where a path leads now. `None` where no process could be asked for the root.
+    pub(super) fn resolve(&self, raw: &CallerPath, actor: Option<&Actor>) -> Option<ResolvedPath> {
+        if let Some(actor) = actor {
+            self.hold_root(actor.pid);
+        }
+        let root = self.root.descriptor()?;
+        // What a descriptor is of is there, whatever it is called by now.
+        if raw.text.is_empty() {
+            let path = raw.base.clone().map(OsString::from_vec).unwrap_or_default();
+            let found = if raw.is_descriptor() { PathPresence::There } else { PathPresence::Nothing };
+            return Some(ResolvedPath { path: path.into(), found });
+        }
+        let path = join_base(raw);
+        let own = actor.and_then(|actor| actor.inner_pid);
+        let nofollow = if raw.follows { OFlags::empty() } else { OFlags::NOFOLLOW };
+        if let Some(resolved) = resolve_without_links(root, &path, nofollow) {
+            return Some(resolved);
+        }
+        match open_path(root, &path, nofollow) {
+            Ok(there) => Some(ResolvedPath { path: name_of(&there)?, found: PathPresence::There }),
+            Err(Errno::NOENT) => {
+                Some(resolve_absent(root, &path).unwrap_or_else(|| walk_parts(root, &path, raw.follows, own)))
+            }
+            Err(_) => Some(walk_parts(root, &path, raw.follows, own)),
+        }
+    }
+}
+
+fn join_base(raw: &CallerPath) -> PathBuf {
+    let text = Path::new(OsStr::from_bytes(&raw.text));
+    raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base))).join(text)
+}
+
+/// Most paths have no link in them, and lead where they say: the kernel need not be asked for their name. `None` for all others.
+fn resolve_without_links(root: &OwnedFd, path: &Path, flags: OFlags) -> Option<ResolvedPath> {
+    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
+    let flags = OFlags::PATH | OFlags::CLOEXEC | flags;
+    let is_there = |path: &Path| openat2(root, path, flags, Mode::empty(), resolve).map(drop);
+    let found = match is_there(path) {
+        Ok(()) => PathPresence::There,
+        // No part of it that is there is a link.
+        Err(Errno::NOENT) if path.parent().is_some_and(|folder| is_there(folder).is_ok()) => {
+            PathPresence::Folder
+        }
+        Err(Errno::NOENT) => PathPresence::Nothing,
+        Err(_) => return None,
+    };
+    Some(ResolvedPath { path: normalise(path), found })
+}
+
+/// Without `.` and `..`, by their names.
+pub(super) fn normalise(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                normal.pop();
+            }
+            Component::Normal(part) => normal.push(part),
+            _ => {}
+        }
+    }
+    normal
+}
+
+fn open_path(root: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC | flags;
+    openat2(root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT)
+}
+
+/// What the kernel calls something that was opened here: its path from the root of the sandbox on.
+fn name_of(file: &OwnedFd) -> Option<PathBuf> {
+    let link = readlinkat(CWD, format!("/proc/self/fd/{}", file.as_raw_fd()), Vec::new()).ok()?;
+    Some(PathBuf::from(OsString::from_vec(link.into_bytes())))
+}
+
+/// Most of what is not there is not there in a folder that is. `None` for everything else.
+fn resolve_absent(root: &OwnedFd, path: &Path) -> Option<ResolvedPath> {
+    let Some(Component::Normal(last)) = path.components().next_back() else { return None };
+    // A link that leads nowhere is there.
+    if open_path(root, path, OFlags::NOFOLLOW).err() != Some(Errno::NOENT) {
+        return None;
+    }
+    let folder = open_path(root, path.parent()?, OFlags::DIRECTORY).ok()?;
+    Some(ResolvedPath { path: name_of(&folder)?.join(last), found: PathPresence::Folder })
+}
+
+/// One part after the other. Some links lead elsewhere for each process: to a process's own files, and to what its descriptors are
+/// of. And what is not there inside still has a name, which says what was wanted.
+fn walk_parts(root: &OwnedFd, path: &Path, follows: bool, own: Option<u32>) -> ResolvedPath {
+    let follows = follows || path.as_os_str().as_bytes().ends_with(b"/");
+    let mut done = PathBuf::from("/");
+    let mut rest: VecDeque<OsString> = VecDeque::new();
+    push_parts(&mut rest, path);
+    let mut found = PathPresence::There;
+    let (mut links, mut parts) = (0, 0);
+    while let Some(part) = rest.pop_front() {
+        parts += 1;
+        if part == ".." {
+            done.pop();
+            continue;
+        }
+        let is_self = done == Path::new("/proc") && (part == "self" || part == "thread-self");
+        match own.filter(|_| is_self) {
+            Some(own) => done.push(own.to_string()),
+            None => done.push(&part),
+        }
+        if found != PathPresence::There || parts > MOST_PARTS {
+            found = PathPresence::Nothing;
+            continue;
+        }
+        let Ok(here) = open_path(root, &done, OFlags::NOFOLLOW) else {
+            found = if rest.is_empty() { PathPresence::Folder } else { PathPresence::Nothing };
+            continue;
+        };
+        if rest.is_empty() && !follows {
+            break;
+        }
+        let Ok(target) = readlinkat(&here, "", Vec::new()) else { continue };
+        links += 1;
+        if links > MOST_LINKS {
+            found = PathPresence::Nothing;
+            continue;
+        }
+        let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
+        if is_process_link(&done) {
+            // What it leads to is open, whatever its name is by now; pipes and sockets have none.
+            if target.is_absolute() {
+                done = target;
+            }
+            if rest.is_empty() {
+                break;
+            }
+            continue;
+        }
+        done.pop();
+        if target.is_absolute() {
+            done = PathBuf::from("/");
+        }
+        push_parts(&mut rest, &target);
+    }
+    ResolvedPath { path: done, found }
+}
+
+/// Puts the parts of a path before those that are left.
+fn push_parts(rest: &mut VecDeque<OsString>, path: &Path) {
+    let parts = path.components().filter_map(|part| match part {
+        Component::Normal(part) => Some(part.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        _ => None,
+    });
+    for part in parts.collect::<Vec<_>>().into_iter().rev() {
+        rest.push_front(part);
+    }
+}
+
+/// Whether a link is one of those in a process's folder, which lead to the thing itself and not to its name.
+fn is_process_link(path: &Path) -> bool {
+    let mut parts = path.components().skip(1).map(|part| part.as_os_str().as_bytes());
+    parts.next() == Some(b"proc")
+        && parts.next().is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
+        && parts.next().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use rustix::fs::openat;
+
+    /// A folder as a root, with links in it.
+    fn root() -> (tempfile::TempDir, SandboxPathResolver) {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("a/b")).unwrap();
+        std::fs::write(at("a/file"), "").unwrap();
+        for (text, name) in
+            [("/a/b", "deep"), ("loop", "loop"), ("../a/file", "a/up"), ("/none/x", "gone"), ("/", "a/root")]
+        {
+            std::os::unix::fs::symlink(text, at(name)).unwrap();
+        }
+        let root = openat(CWD, folder.path(), OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        (folder, SandboxPathResolver { root: SandboxRoot::of(root), settled: vec!["/usr".into()] })
+    }
+
+    #[test]
+    fn paths_lead_where_the_kernel_would_go() {
+        let (folder, resolver) = root();
+        let top = folder.path().canonicalize().unwrap();
+        for (text, follows, expected, found) in [
+            ("/a/file", true, "/a/file", PathPresence::There),
+            ("/a/up", true, "/a/file", PathPresence::There),
+            ("/a/up", false, "/a/up", PathPresence::There),
+            ("/deep/../file", true, "/a/file", PathPresence::There),
+            ("/deep/../other", true, "/a/other", PathPresence::Folder),
+            ("/gone", true, "/none/x", PathPresence::Nothing),
+            ("/gone/y/z", true, "/none/x/y/z", PathPresence::Nothing),
+            ("/a/root/home/u/.ssh/id", true, "/home/u/.ssh/id", PathPresence::Nothing),
+            ("/a/root/etc", true, "/etc", PathPresence::Folder),
+            ("/../../a/file", true, "/a/file", PathPresence::There),
+        ] {
+            let raw = CallerPath::new(text.into(), None, follows, false);
+            let answer = resolver.resolve(&raw, None).unwrap();
+            // What is there is called by the kernel, which knows where this root is.
+            let path =
+                answer.path.strip_prefix(&top).map_or(answer.path.clone(), |rest| Path::new("/").join(rest));
+            assert_eq!((path.as_path(), answer.found), (Path::new(expected), found), "{text}");
+        }
+        let looped = resolver.resolve(&CallerPath::new("/loop".into(), None, true, false), None).unwrap();
+        assert_eq!(looped.found, PathPresence::Nothing);
+    }
+
+    #[test]
+    fn only_what_nobody_can_change_is_settled() {
+        let (_folder, resolver) = root();
+        for (text, expected) in [
+            ("/usr/lib/x", true),
+            ("/usr", true),
+            ("/usr/../tmp/x", false),
+            ("/usr/lib/..", false),
+            ("/usrx", false),
+            ("/tmp/x", false),
+            ("usr/lib", false),
+        ] {
+            let raw = CallerPath::new(text.into(), None, true, false);
+            assert_eq!(resolver.is_settled(&raw), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Judges an access by the rules of the run and by what is there.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use super::path_resolver::{PathPresence, ResolvedPath, SandboxPathResolver, normalise};
+use super::syscall_record::CallerPath;
+use super::{AccessVerdict, Actor, ObservedOperation};
+use crate::layers::mounts::{HOME, RUNTIME_DIR, TMP};
+use crate::plan::PathAccess;
+use crate::prepare::executable::AllowedPrograms;
+use crate::prepare::grants::{Grant, GrantSource, Grants, is_within};
+
+/// Folders that every run has for itself, to write in.
+const PRIVATE: [&str; 5] = [HOME, TMP, RUNTIME_DIR, "/dev/shm", "/dev/pts"];
+
+const NOT_GRANTED: &str = "not granted";
+
+/// What a run may do with files.
+#[derive(Debug, Default)]
+pub(crate) struct PathJudge {
+    grants: Grants,
+    /// Where not every program may be executed.
+    executable: Option<AllowedPrograms>,
+    resolver: SandboxPathResolver,
+}
+
+/// A path and the verdict on it.
+#[derive(Debug)]
+pub(super) struct JudgedPath {
+    /// As it was named, from the root on.
+    pub(super) path: PathBuf,
+    /// Where it leads, if elsewhere.
+    pub(super) real: Option<PathBuf>,
+    pub(super) verdict: AccessVerdict,
+}
+
+impl PathJudge {
+    pub(crate) fn new(grants: Grants, executable: Option<AllowedPrograms>) -> Self {
+        let resolver = SandboxPathResolver::new(&grants);
+        Self { grants, executable, resolver }
+    }
+
+    /// What another thread needs to find out where paths lead.
+    pub(crate) fn resolver(&self) -> SandboxPathResolver {
+        self.resolver.clone()
+    }
+
+    /// Judges a program that is executed.
+    pub(super) fn judge_program(&self, raw: &CallerPath, actor: Option<&Actor>) -> JudgedPath {
+        let judged = self.judge(ObservedOperation::Read, raw, actor);
+        let (Some(executable), AccessVerdict::Allowed(_)) = (&self.executable, &judged.verdict) else {
+            return judged;
+        };
+        let resolved = raw.resolved.clone().or_else(|| self.resolver.resolve(raw, actor));
+        if resolved.is_some_and(|resolved| executable.covers(&resolved.path)) {
+            return judged;
+        }
+        JudgedPath { verdict: AccessVerdict::Denied("not among the programs that may be executed"), ..judged }
+    }
+
+    /// The path from the root on, and what comes of the access.
+    pub(super) fn judge(
+        &self,
+        operation: ObservedOperation,
+        raw: &CallerPath,
+        actor: Option<&Actor>,
+    ) -> JudgedPath {
+        let path = absolute_path(raw, actor);
+        // What cannot change was not looked at while its caller waited. Its links are those of the system, and tell nothing.
+        let resolved = raw.resolved.clone();
+        let is_settled = resolved.is_none();
+        let resolved = resolved.or_else(|| self.resolver.resolve(raw, actor));
+        let resolved =
+            resolved.unwrap_or_else(|| ResolvedPath { path: path.clone(), found: PathPresence::Nothing });
+        let verdict = match self.judge_access(operation, &resolved, raw.makes, actor) {
+            // A link that the system has put there, to something that is not in every sandbox: the program asked for a file of the system.
+            AccessVerdict::Denied(NOT_GRANTED) if is_settled && operation == ObservedOperation::Read => {
+                AccessVerdict::NotThere
+            }
+            verdict => verdict,
+        };
+        let real = (!is_settled && resolved.path != path).then_some(resolved.path);
+        JudgedPath { path, real, verdict }
+    }
+
+    fn judge_access(
+        &self,
+        operation: ObservedOperation,
+        resolved: &ResolvedPath,
+        makes: bool,
+        actor: Option<&Actor>,
+    ) -> AccessVerdict {
+        let (real, found) = (&*resolved.path, resolved.found);
+        if self.grants.masks.iter().any(|(mask, _)| is_within(real, mask)) {
+            return AccessVerdict::Denied("forbidden");
+        }
+        // The sandbox's first process is hidden from the others, though not from here.
+        if real.starts_with("/proc/1") {
+            return AccessVerdict::Denied("another process");
+        }
+        // No read-only mount keeps anybody from a socket.
+        let writes = !matches!(operation, ObservedOperation::Read | ObservedOperation::Connect);
+        let is_there = found == PathPresence::There || (makes && found == PathPresence::Folder);
+        let own = PRIVATE.iter().find(|private| real.starts_with(private));
+        let grant = self.grants.deciding_grant(real);
+        // Of two that hold it the nearer one decides: a folder below /tmp may be granted.
+        let own = own.filter(|own| !grant.is_some_and(|grant| is_within(&grant.path, Path::new(own))));
+        match (own, grant) {
+            (Some(own), _) if is_there => AccessVerdict::Allowed(format!("{own}, private to the run")),
+            (_, Some(grant)) if writes && grant.access == PathAccess::Read => {
+                AccessVerdict::Denied("read-only")
+            }
+            (_, Some(grant)) if is_there => AccessVerdict::Allowed(describe_grant(grant)),
+            (None, None) if found == PathPresence::There => judge_own_file(operation, real),
+            (None, None) if real.starts_with("/proc") => judge_proc(real, writes, actor),
+            (None, None) if writes => AccessVerdict::Denied(NOT_GRANTED),
+            (None, None) if is_on_host(real) => AccessVerdict::Denied(NOT_GRANTED),
+            _ => AccessVerdict::NotThere,
+        }
+    }
+}
+
+/// What the sandbox has put there, and what has no place in the file system: pipes, and files without a name.
+fn judge_own_file(operation: ObservedOperation, real: &Path) -> AccessVerdict {
+    let is_device = real.starts_with("/dev") && real != Path::new("/dev");
+    let is_nameless = real.to_str().is_some_and(|path| path.ends_with(" (deleted)")) || is_descriptor(real);
+    match operation {
+        ObservedOperation::Read | ObservedOperation::Connect => {
+            AccessVerdict::Allowed("of the sandbox itself".to_owned())
+        }
+        ObservedOperation::Write if is_device => AccessVerdict::Allowed("a device of the sandbox".to_owned()),
+        _ if is_nameless => AccessVerdict::Allowed("a descriptor of its own".to_owned()),
+        _ => AccessVerdict::Denied("read-only"),
+    }
+}
+
+fn judge_proc(path: &Path, writes: bool, actor: Option<&Actor>) -> AccessVerdict {
+    let own = actor.and_then(|actor| actor.inner_pid).map(|own| format!("/proc/{own}"));
+    if writes {
+        AccessVerdict::Denied("read-only")
+    } else if own.is_some_and(|own| path.starts_with(own)) {
+        AccessVerdict::NotThere
+    } else {
+        judge_other_process(path)
+    }
+}
+
+/// One of the descriptors in a process's folder.
+fn is_descriptor(path: &Path) -> bool {
+    let mut parts = path.components().map(Component::as_os_str);
+    parts.nth(1).is_some_and(|part| part == "proc") && parts.any(|part| part == "fd")
+}
+
+/// Whether the host has something of this name. What is not for us to look at counts as something.
+fn is_on_host(path: &Path) -> bool {
+    match path.symlink_metadata() {
+        Err(error) => !matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename
+        ),
+        Ok(_) => true,
+    }
+}
+
+/// Processes of the host are not in the sandbox's /proc; what a program wants of them is known by the name.
+fn judge_other_process(path: &Path) -> AccessVerdict {
+    let number = path.components().nth(2).and_then(|part| part.as_os_str().to_str());
+    match number {
+        Some(number) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            AccessVerdict::Denied("another process")
+        }
+        _ => AccessVerdict::NotThere,
+    }
+}
+
+fn describe_grant(grant: &Grant) -> String {
+    let path = grant.path.display();
+    match grant.source {
+        GrantSource::System => format!("{path}, of the system"),
+        GrantSource::Program(reason) => format!("{path}: {reason}"),
+        GrantSource::Plan => path.to_string(),
+    }
+}
+
+/// From the root on, with `.` and `..` taken out as far as that can be done by their names. A program's own /proc is called by its number.
+fn absolute_path(raw: &CallerPath, actor: Option<&Actor>) -> PathBuf {
+    let text = Path::new(OsStr::from_bytes(&raw.text));
+    let base = raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base)));
+    let absolute = normalise(&base.join(text));
+    let own = actor.and_then(|actor| actor.inner_pid);
+    match (absolute.strip_prefix("/proc/self"), own) {
+        (Ok(rest), Some(own)) => {
+            let rest = rest.to_owned();
+            let mut own_path = PathBuf::from(format!("/proc/{own}"));
+            if rest.components().next().is_some() {
+                own_path.push(rest);
+            }
+            own_path
+        }
+        _ => absolute,
+    }
+}
+
+/// What a symbolic link says, from the root on.
+pub(super) fn link_target(link: &Path, says: &CallerPath) -> PathBuf {
+    let base = link.parent().unwrap_or(link).as_os_str().as_bytes().to_owned();
+    absolute_path(&CallerPath::new(says.text.clone(), Some(base), true, false), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str, base: Option<&str>) -> CallerPath {
+        CallerPath::new(text.into(), base.map(Into::into), true, false)
+    }
+
+    #[test]
+    fn paths_are_told_from_the_root_on() {
+        for (text, base, expected) in [
+            ("/a/b", None, "/a/b"),
+            ("/a//b/./c/", None, "/a/b/c"),
+            ("/a/../../b", None, "/b"),
+            ("b", Some("/a"), "/a/b"),
+            ("../b", Some("/a/c"), "/a/b"),
+            ("", Some("/a/c"), "/a/c"),
+            ("/b", Some("/a"), "/b"),
+            ("b", None, "/b"),
+        ] {
+            assert_eq!(absolute_path(&raw(text, base), None), Path::new(expected), "{text}");
+        }
+        let actor = Actor { pid: 4711, thread: 4711, inner_pid: Some(7), parent: None, binary: None };
+        assert_eq!(
+            absolute_path(&raw("/proc/self/environ", None), Some(&actor)),
+            Path::new("/proc/7/environ")
+        );
+        assert_eq!(absolute_path(&raw("/proc/self", None), Some(&actor)), Path::new("/proc/7"));
+        assert_eq!(absolute_path(&raw("/proc/selfish", None), Some(&actor)), Path::new("/proc/selfish"));
+    }
+}

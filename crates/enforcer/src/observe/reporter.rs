@@ -1,0 +1,131 @@
+//! Judges what was observed and tells the observer. A run does not wait for it, however long that takes.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Instant, SystemTime};
+
+use super::path_verdicts::{self, JudgedPath, PathJudge};
+use super::record_queue::RecordQueue;
+use super::syscall_record::{ProgramArguments, RecordedAction, SyscallRecord};
+use super::{
+    AccessVerdict, Execution, FileAccess, ObservedAction, ObservedEvent, ObservedOperation, Observer,
+};
+
+/// The thread that tells the observer.
+#[derive(Debug)]
+pub(crate) struct ObservationReporter {
+    queue: Arc<RecordQueue>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ObservationReporter {
+    pub(crate) fn start(
+        queue: Arc<RecordQueue>,
+        observer: Arc<dyn Observer>,
+        paths: PathJudge,
+    ) -> io::Result<Self> {
+        let mut report_loop = ReportLoop { queue: Arc::clone(&queue), observer: Some(observer), paths };
+        let thread = std::thread::Builder::new().name("skillsandbox-log".into()).stack_size(256 << 10);
+        let thread = thread.spawn(move || report_loop.run())?;
+        Ok(Self { queue, thread: Some(thread) })
+    }
+
+    /// Reports what is left.
+    pub(crate) fn close(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.queue.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for ObservationReporter {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+struct ReportLoop {
+    queue: Arc<RecordQueue>,
+    /// `None` after it has failed.
+    observer: Option<Arc<dyn Observer>>,
+    paths: PathJudge,
+}
+
+impl ReportLoop {
+    fn run(&mut self) {
+        loop {
+            let batch = self.queue.take_all();
+            for record in batch.records {
+                let event = self.judge(record);
+                self.report(&event);
+            }
+            if batch.lost > 0 {
+                let tried = ObservedAction::Lost(batch.lost);
+                let (at, instant) = (SystemTime::now(), Instant::now());
+                self.report(&ObservedEvent { at, instant, actor: None, tried });
+            }
+            if batch.is_last {
+                return;
+            }
+        }
+    }
+
+    /// An observer that panics is not told again. What it was not told of counts as lost.
+    fn report(&mut self, event: &ObservedEvent) {
+        let Some(observer) = &self.observer else { return self.queue.count_unreported() };
+        if catch_unwind(AssertUnwindSafe(|| observer.observed(event))).is_err() {
+            self.observer = None;
+            self.queue.count_unreported();
+        }
+    }
+
+    fn judge(&mut self, record: SyscallRecord) -> ObservedEvent {
+        let actor = record.actor.as_deref();
+        let tried = match record.action {
+            RecordedAction::File { operation, path, to } => {
+                let judged = self.paths.judge(operation, &path, actor);
+                // Both names have to be allowed; what a symbolic link says need not, and begins where the link is.
+                let (to, verdict) = match to {
+                    Some(to) if operation == ObservedOperation::Symlink => {
+                        (Some(path_verdicts::link_target(&judged.path, &to)), judged.verdict)
+                    }
+                    Some(to) => {
+                        let to = self.paths.judge(operation, &to, actor);
+                        let is_allowed = matches!(judged.verdict, AccessVerdict::Allowed(_));
+                        let verdict = if is_allowed { to.verdict } else { judged.verdict };
+                        (Some(to.real.unwrap_or(to.path)), verdict)
+                    }
+                    None => (None, judged.verdict),
+                };
+                ObservedAction::File(FileAccess {
+                    operation,
+                    path: judged.path,
+                    real: judged.real,
+                    to,
+                    verdict,
+                })
+            }
+            RecordedAction::Exec { path, arguments } => {
+                let judged = self.paths.judge_program(&path, actor);
+                let JudgedPath { path, real, verdict } = judged;
+                let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+                let ProgramArguments { texts, are_cut } = arguments;
+                let arguments = texts.iter().map(text).collect();
+                ObservedAction::Exec(Execution { path, real, arguments, are_cut, verdict })
+            }
+            RecordedAction::Network(attempt) => ObservedAction::Network(attempt),
+            RecordedAction::Refused(call) => ObservedAction::Refused(call),
+        };
+        // One clock is read while a caller waits; the other follows from it.
+        let ago = record.at.elapsed();
+        let at = SystemTime::now().checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH);
+        ObservedEvent { at, instant: record.at, actor: record.actor, tried }
+    }
+}

@@ -1,0 +1,459 @@
+//! Grants as they are on this host: links followed, folders made, contradictions found.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
+
+use crate::error::{Error, PlanProblem};
+use crate::plan::{PathAccess, Plan, check_grant};
+use crate::program::ProgramNeed;
+
+/// The system's own folders: those that exist are there, read-only, in every sandbox.
+const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// What programs need of /etc to start. Files with names or secrets of this host are not among them: passwd, group, hosts,
+/// resolv.conf and nsswitch.conf are written anew, and /etc/ssl is not granted as a whole because of /etc/ssl/private.
+const ETC: [&str; 21] = [
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/ssl/cert.pem",
+    "/etc/ca-certificates",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/openssl.cnf",
+    "/etc/pki/ca-trust/extracted",
+    "/etc/crypto-policies",
+    "/etc/localtime",
+    "/etc/timezone",
+    "/etc/alternatives",
+    "/etc/mime.types",
+    "/etc/host.conf",
+    "/etc/gai.conf",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/perl",
+    "/etc/python3",
+];
+
+/// Settings, outside /usr, of what makes pictures and documents. Without them TeX has no formats, fonts are others, and
+/// `ImageMagick` has lost its own rules on what it must not open.
+const DOCUMENTS: [&str; 8] = [
+    "/etc/fonts",
+    "/etc/ImageMagick-6",
+    "/etc/ImageMagick-7",
+    "/etc/ghostscript",
+    "/var/lib/ghostscript",
+    "/etc/texmf",
+    "/var/lib/texmf",
+    "/etc/libreoffice",
+];
+
+/// What to do about folders of write grants that do not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FolderCreation {
+    /// Make them.
+    Make,
+    /// Only say that they would be made.
+    Look,
+}
+
+/// Who asked for a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum GrantSource {
+    /// Every sandbox has it.
+    System,
+    /// The program needs it to start; why.
+    Program(&'static str),
+    /// The plan.
+    Plan,
+}
+
+/// A file or folder of the host that exists inside, at the same path. Its path has no link in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Grant {
+    pub(crate) path: PathBuf,
+    pub(crate) access: PathAccess,
+    pub(crate) source: GrantSource,
+    pub(crate) is_dir: bool,
+    /// Device and inode number: what stands there when the child looks must still be this.
+    pub(crate) identity: (u64, u64),
+}
+
+/// All that exists inside of the host, parents before what lies in them.
+#[derive(Debug, Default)]
+pub(crate) struct Grants {
+    pub(crate) all: Vec<Grant>,
+    /// Links that lead to grants, and where.
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
+    /// Forbidden paths below grants, and whether they are folders.
+    pub(crate) masks: Vec<(PathBuf, bool)>,
+    /// Folders that a run may not rename, because something protected lies in them.
+    pub(crate) pins: Vec<PathBuf>,
+    /// Write grants that had to be made.
+    pub(crate) created: Vec<PathBuf>,
+}
+
+impl Grants {
+    /// Looks at the host. Makes missing folders of write grants where asked to, and nothing else.
+    pub(crate) fn resolve(
+        plan: &Plan,
+        needs: &[ProgramNeed],
+        folders: FolderCreation,
+    ) -> Result<Self, Error> {
+        let mut grants = Self::default();
+        for path in SYSTEM.iter().chain(&ETC).chain(&DOCUMENTS) {
+            grants.add_if_there(Path::new(path), GrantSource::System);
+        }
+        for path in java_settings() {
+            grants.add_if_there(&path, GrantSource::System);
+        }
+        for need in needs {
+            grants.add(&need.path, PathAccess::Read, GrantSource::Program(need.reason), plan)?;
+        }
+        for path in &plan.read {
+            grants.add(path, PathAccess::Read, GrantSource::Plan, plan)?;
+        }
+        for path in &plan.write {
+            if fs::symlink_metadata(path).is_err() {
+                grants.add_absent(path, plan)?;
+            } else {
+                grants.add(path, PathAccess::Write, GrantSource::Plan, plan)?;
+            }
+        }
+        grants.refuse_links_in_write_grants()?;
+        // Only now: a link that an earlier run left behind must not decide where folders are made.
+        if folders == FolderCreation::Make {
+            grants.make_folders()?;
+        }
+        grants.sort();
+        grants.mask_forbidden(plan)?;
+        grants.mask_sockets();
+        grants.pin_folders();
+        Ok(grants)
+    }
+
+    /// The grant that decides about a path inside: the nearest one above it.
+    pub(crate) fn deciding_grant(&self, path: &Path) -> Option<&Grant> {
+        self.all.iter().rev().find(|grant| is_within(path, &grant.path))
+    }
+
+    fn add_if_there(&mut self, path: &Path, source: GrantSource) {
+        // What is missing, or not ours to see, is not there inside either.
+        if let Ok(found) = FoundPath::look_up(path)
+            && let Ok(grant) = Grant::of(found, PathAccess::Read, source)
+        {
+            if grant.path != path {
+                self.add_links(path);
+            }
+            self.all.push(grant);
+        }
+    }
+
+    fn add(
+        &mut self,
+        path: &Path,
+        access: PathAccess,
+        source: GrantSource,
+        plan: &Plan,
+    ) -> Result<(), Error> {
+        let failed = |source| Error::Path { what: "cannot grant", path: path.to_owned(), source };
+        let found = FoundPath::look_up(path).map_err(failed)?;
+        if found.path != path && plan.as_named.iter().any(|named| named == path) {
+            return Err(failed(io::Error::other("a link has taken its place")));
+        }
+        check_grant(&found.path, &plan.forbidden)?;
+        let grant = Grant::of(found, access, source).map_err(failed)?;
+        if grant.path != path {
+            self.add_links(path);
+        }
+        self.all.push(grant);
+        Ok(())
+    }
+
+    /// A write grant that a run would make: what would be granted, and whether it could be made.
+    fn add_absent(&mut self, path: &Path, plan: &Plan) -> Result<(), Error> {
+        let failed =
+            |source| Error::Path { what: "cannot create the write grant", path: path.to_owned(), source };
+        let there = path.ancestors().skip(1).find(|above| fs::symlink_metadata(above).is_ok());
+        let there = there.unwrap_or(Path::new("/"));
+        let above = there.canonicalize().map_err(failed)?;
+        let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+        if !above.is_dir() {
+            return Err(failed(io::Error::from_raw_os_error(libc::ENOTDIR)));
+        }
+        let real = above.join(path.strip_prefix(there).unwrap_or(path));
+        check_grant(&real, &plan.forbidden)?;
+        rustix::fs::access(&above, access).map_err(|errno| failed(errno.into()))?;
+        self.add_links(there);
+        self.created.push(real.clone());
+        let (access, source) = (PathAccess::Write, GrantSource::Plan);
+        self.all.push(Grant { path: real, access, source, is_dir: true, identity: (0, 0) });
+        Ok(())
+    }
+
+    /// Remembers every link on the way to a grant, so that both its names work inside.
+    fn add_links(&mut self, path: &Path) {
+        self.links.extend(links_on(path));
+    }
+
+    /// Makes the write grants that are not there. Their paths have no link in them, and still must not when they are made.
+    fn make_folders(&mut self) -> Result<(), Error> {
+        for grant in self.all.iter_mut().filter(|grant| self.created.contains(&grant.path)) {
+            let path = grant.path.clone();
+            let made = fs::create_dir_all(&path).and_then(|()| FoundPath::look_up(&path)).and_then(|found| {
+                let moved = || io::Error::other("a folder on the way was replaced by a link meanwhile");
+                if found.path == path { Grant::of(found, grant.access, grant.source) } else { Err(moved()) }
+            });
+            *grant =
+                made.map_err(|source| Error::Path { what: "cannot create the write grant", path, source })?;
+        }
+        Ok(())
+    }
+
+    /// A run could leave a link behind in what it may write, and the next run's grant would lead where that link leads.
+    fn refuse_links_in_write_grants(&self) -> Result<(), Error> {
+        let writable = |link: &Path| {
+            self.all.iter().any(|grant| grant.access == PathAccess::Write && link.starts_with(&grant.path))
+        };
+        match self.links.iter().find(|(link, _)| writable(link)) {
+            Some((link, _)) => Err(Error::Path {
+                what: "cannot grant through",
+                path: link.clone(),
+                source: io::Error::other(
+                    "it is a link in a folder that the run may write; grant what it leads to",
+                ),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Parents first. The same path twice becomes one grant, the wider one; a grant that adds nothing to the one above goes.
+    fn sort(&mut self) {
+        self.all.sort_by(|a, b| {
+            a.path
+                .as_os_str()
+                .cmp(b.path.as_os_str())
+                .then(b.access.cmp(&a.access))
+                .then(b.source.cmp(&a.source))
+        });
+        self.all.dedup_by(|later, first| later.path == first.path);
+        let all = std::mem::take(&mut self.all);
+        for grant in all {
+            let redundant =
+                self.deciding_grant(&grant.path).is_some_and(|above| above.access == grant.access);
+            if !redundant {
+                self.all.push(grant);
+            }
+        }
+        self.links.sort();
+        self.links.dedup();
+    }
+
+    fn mask_forbidden(&mut self, plan: &Plan) -> Result<(), Error> {
+        for forbidden in &plan.forbidden {
+            self.refuse_links_to_forbidden(forbidden)?;
+            let Ok(real) = forbidden.canonicalize() else {
+                self.check_absent(forbidden)?;
+                continue;
+            };
+            if let Some(grant) = self.all.iter().find(|grant| grant.path.starts_with(&real)) {
+                let grant = grant.path.clone();
+                return Err(PlanProblem::GrantedAndForbidden { grant, forbidden: forbidden.clone() }.into());
+            }
+            if self.deciding_grant(&real).is_some() && !self.masks.iter().any(|(path, _)| *path == real) {
+                let is_dir = real.is_dir();
+                self.masks.push((real, is_dir));
+            }
+        }
+        // Parents first, and nothing below one that is hidden already.
+        self.masks.sort();
+        let all = std::mem::take(&mut self.masks);
+        for (path, is_dir) in all {
+            if !self.masks.iter().any(|(above, _)| path.starts_with(above)) {
+                self.masks.push((path, is_dir));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a link leads to is hidden, but the link itself is not: a run that may write where it is could put something else in
+    /// its place, and the next run would have that hidden instead.
+    fn refuse_links_to_forbidden(&self, forbidden: &Path) -> Result<(), Error> {
+        let writable =
+            |link: &Path| self.deciding_grant(link).is_some_and(|grant| grant.access == PathAccess::Write);
+        match links_on(forbidden).into_iter().find(|(link, _)| writable(link)) {
+            Some((link, _)) => Err(Error::Path {
+                what: "cannot forbid through",
+                path: link,
+                source: io::Error::other(
+                    "it is a link in a folder that the run may write; forbid what it leads to",
+                ),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// A process that can reach a Unix socket can talk to its server: an agent for keys, a bus, a daemon that runs containers.
+    /// No grant is meant to give that, and neither a read-only mount nor Landlock keeps it back, so the sockets that exist are
+    /// hidden. What is bound later in a granted folder is not.
+    fn mask_sockets(&mut self) {
+        let granted = |grant: &Grant| grant.is_dir && grant.source != GrantSource::System;
+        if !self.all.iter().any(granted) {
+            return;
+        }
+        // Names that are not text are not ours to guess; they are rare, and the file escapes nothing.
+        let Ok(list) = fs::read("/proc/net/unix") else { return };
+        let lines = list.split(|byte| *byte == b'\n').skip(1);
+        let names =
+            lines.filter_map(|line| line.iter().position(|byte| *byte == b'/').and_then(|at| line.get(at..)));
+        for name in names {
+            let path = PathBuf::from(OsStr::from_bytes(name));
+            let reachable = |path: &Path| self.deciding_grant(path).is_some_and(granted);
+            // By its real path: it may have been bound by another.
+            let real = if reachable(&path) {
+                Some(path)
+            } else {
+                path.canonicalize().ok().filter(|real| reachable(real))
+            };
+            let Some(real) = real else { continue };
+            let is_socket =
+                fs::symlink_metadata(&real).is_ok_and(|metadata| metadata.file_type().is_socket());
+            let hidden = self.masks.iter().any(|(above, _)| is_within(&real, above));
+            if is_socket && !hidden {
+                self.masks.push((real, false));
+            }
+        }
+    }
+
+    /// A forbidden path that is not there cannot be hidden; where it could be made, the plan cannot be kept.
+    fn check_absent(&self, forbidden: &Path) -> Result<(), Error> {
+        let nearest =
+            forbidden.ancestors().skip(1).find_map(|above| Some((above, above.canonicalize().ok()?)));
+        // The whole path, for a grant that is not there yet either and would be made.
+        let real = nearest.map(|(above, real)| real.join(forbidden.strip_prefix(above).unwrap_or(forbidden)));
+        let grant = real.as_deref().and_then(|real| self.deciding_grant(real));
+        match grant {
+            Some(grant) if grant.access == PathAccess::Write => {
+                Err(PlanProblem::ForbiddenCouldBeMade(forbidden.to_owned()).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is read-only or hidden below a write grant cannot be renamed itself, since it is a mount; a folder between the
+    /// two could be, and a new one put in its place that the next run would read. So those folders become mounts too.
+    fn pin_folders(&mut self) {
+        let read_only =
+            self.all.iter().filter(|grant| grant.access == PathAccess::Read).map(|grant| &grant.path);
+        let protected: Vec<PathBuf> =
+            read_only.chain(self.masks.iter().map(|(path, _)| path)).cloned().collect();
+        for path in protected {
+            for above in path.ancestors().skip(1) {
+                let Some(grant) = self.deciding_grant(above) else { break };
+                if grant.path == above || grant.access == PathAccess::Read {
+                    break;
+                }
+                self.pins.push(above.to_owned());
+            }
+        }
+        self.pins.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+        self.pins.dedup();
+    }
+}
+
+impl Grant {
+    fn of(found: FoundPath, access: PathAccess, source: GrantSource) -> io::Result<Self> {
+        let kind = FileType::from_raw_mode(found.stat.st_mode);
+        if !kind.is_dir() && !kind.is_file() {
+            return Err(io::Error::other("it is neither a file nor a folder"));
+        }
+        let identity = (found.stat.st_dev, found.stat.st_ino);
+        Ok(Self { path: found.path, access, source, is_dir: kind.is_dir(), identity })
+    }
+}
+
+/// A path without links, and what is there.
+struct FoundPath {
+    path: PathBuf,
+    stat: Stat,
+}
+
+impl FoundPath {
+    /// Most paths have no link in them, which one call finds out; only for the others every part is looked at.
+    fn look_up(path: &Path) -> io::Result<Self> {
+        let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        // Its parts put together again: no doubled slashes, no dots.
+        let plain: PathBuf = path.components().collect();
+        match rustix::fs::openat2(CWD, &plain, flags, Mode::empty(), resolve) {
+            Ok(place) => return Ok(Self { stat: rustix::fs::fstat(&place)?, path: plain }),
+            // A link on the way would have been found first.
+            Err(rustix::io::Errno::NOENT) => return Err(rustix::io::Errno::NOENT.into()),
+            Err(_) => {}
+        }
+        let path = plain.canonicalize()?;
+        let place = rustix::fs::open(&path, flags | OFlags::NOFOLLOW, Mode::empty())?;
+        Ok(Self { stat: rustix::fs::fstat(&place)?, path })
+    }
+}
+
+/// Whether a path is another one or lies in it. Both are free of links, dots and doubled slashes, so their bytes can be compared,
+/// which takes a tenth of the time of comparing their parts.
+pub(crate) fn is_within(path: &Path, above: &Path) -> bool {
+    let (path, above) = (path.as_os_str().as_encoded_bytes(), above.as_os_str().as_encoded_bytes());
+    match path.strip_prefix(above) {
+        Some(rest) => rest.is_empty() || rest.starts_with(b"/") || above == b"/",
+        None => false,
+    }
+}
+
+/// Every link on the way along a path, and where it leads.
+fn links_on(path: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let mut links = Vec::new();
+    let mut real = PathBuf::from("/");
+    for part in path.components().skip(1) {
+        real.push(part);
+        let Ok(target) = fs::read_link(&real) else { continue };
+        let Ok(canonical) = real.canonicalize() else { return links };
+        // A relative link stays one where that leads to the same place: /bin is usr/bin, as on the host.
+        let direct = real.parent().map(|parent| parent.join(&target));
+        let text = if direct.as_deref() == Some(canonical.as_path()) { target } else { canonical.clone() };
+        links.push((std::mem::replace(&mut real, canonical), text));
+    }
+    links
+}
+
+/// Debian's Java keeps its settings, without which it does not start, in /etc/java-17-openjdk and the like.
+fn java_settings() -> impl Iterator<Item = PathBuf> {
+    (8..=JAVA_NEWEST).map(|version| format!("/etc/java-{version}-openjdk").into())
+}
+
+/// The newest version of Java that is looked for.
+const JAVA_NEWEST: u32 = 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn within_means_the_path_itself_or_below_it() {
+        for (path, above, expected) in [
+            ("/a/b", "/a", true),
+            ("/a", "/a", true),
+            ("/ab", "/a", false),
+            ("/a", "/a/b", false),
+            ("/a", "/", true),
+            ("/a-b/c", "/a", false),
+        ] {
+            assert_eq!(is_within(Path::new(path), Path::new(above)), expected, "{path} in {above}");
+            assert_eq!(Path::new(path).starts_with(above), expected, "the slow way says the same");
+        }
+    }
+}

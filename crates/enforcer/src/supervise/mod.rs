@@ -1,0 +1,18 @@
+//! The launching program's side of a run: `running.rs` starts a thread, `supervisor.rs` is that thread, from the start of a sandbox to its
+//! [`RunOutcome`].
+//!
+//! `launch.rs` makes the processes and receives what they report. `tree_watch.rs` holds limits where no cgroup does, `capture.rs` keeps
+//! output, `run_slots.rs` bounds how many runs there are at a time.
+
+mod capture;
+pub(crate) mod launch;
+mod outcome;
+mod run_slots;
+mod running;
+mod supervisor;
+mod tree_watch;
+
+pub use outcome::{CapturedOutput, CommandStatus, LimitHit, LimitKind, RunEnd, RunOutcome};
+pub use run_slots::RunSlots;
+pub use running::{RunKiller, RunningCommand};
+pub(crate) use supervisor::WakeEvent;

@@ -1,0 +1,147 @@
+//! A run that is going on.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use super::RunOutcome;
+use super::run_slots::RunSlot;
+use super::supervisor::{Supervisor, WakeEvent};
+use crate::error::Error;
+use crate::plan::{Command, OutputMode, Plan};
+use crate::prepare::prepare;
+
+impl Plan {
+    /// Starts a command under this plan. When this returns, every layer is in place and the program is running; when a
+    /// layer is not available, nothing was executed and the error says which and why.
+    ///
+    /// May be called from any thread of any program.
+    pub fn spawn(&self, command: &Command) -> Result<RunningCommand, Error> {
+        self.spawn_holding(command, None)
+    }
+
+    /// Holds the slot until the run has ended.
+    pub(crate) fn spawn_holding(
+        &self,
+        command: &Command,
+        slot: Option<RunSlot>,
+    ) -> Result<RunningCommand, Error> {
+        let (prepared, mut outside) = prepare(self, command)?;
+        let host_error = |what| move |source: std::io::Error| Error::Host { what, source };
+        let wake = Arc::new(WakeEvent::new().map_err(host_error("make an event"))?);
+        let stdin = outside.ends.stdin.take().map(File::from);
+        let piped = |wanted: OutputMode, end: &mut Option<OwnedFd>| match wanted {
+            OutputMode::Piped => end.take().map(File::from),
+            OutputMode::Discarded | OutputMode::Inherited | OutputMode::Captured(_) => None,
+        };
+        let stdout = piped(command.stdout, &mut outside.ends.stdout);
+        let stderr = piped(command.stderr, &mut outside.ends.stderr);
+        let (started, wait_for_start) = mpsc::sync_channel(1);
+        let supervisor = Supervisor::new(self, command, outside, Arc::clone(&wake));
+        let watched = move || {
+            let outcome = supervisor.run(prepared, &started);
+            drop(slot);
+            outcome
+        };
+        // The kernel ends a sandbox with the thread that made it, so the one that makes it is the one that stays.
+        let thread = std::thread::Builder::new().name("skillsandbox".into()).stack_size(128 << 10);
+        let thread = thread.spawn(watched).map_err(host_error("start a thread"))?;
+        match wait_for_start.recv() {
+            Ok(Ok(pid)) => Ok(RunningCommand { thread: Some(thread), wake, pid, stdin, stdout, stderr }),
+            Ok(Err(error)) => {
+                let _ = thread.join();
+                Err(error)
+            }
+            Err(mpsc::RecvError) => {
+                let _ = thread.join();
+                Err(Error::Host { what: "start a run", source: std::io::Error::other("its thread ended") })
+            }
+        }
+    }
+}
+
+/// A command that runs. Dropping it ends every process of it.
+#[derive(Debug)]
+pub struct RunningCommand {
+    thread: Option<JoinHandle<Option<RunOutcome>>>,
+    wake: Arc<WakeEvent>,
+    pid: i32,
+    stdin: Option<File>,
+    stdout: Option<File>,
+    stderr: Option<File>,
+}
+
+impl RunningCommand {
+    /// The number that the sandbox's init has on the host.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Takes the pipe to its standard input, where one was asked for. Dropping it is the end of the input.
+    pub fn stdin(&mut self) -> Option<File> {
+        self.stdin.take()
+    }
+
+    /// Takes the pipe from its standard output, where one was asked for.
+    pub fn stdout(&mut self) -> Option<File> {
+        self.stdout.take()
+    }
+
+    /// Takes the pipe from its standard error, where one was asked for.
+    pub fn stderr(&mut self) -> Option<File> {
+        self.stderr.take()
+    }
+
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Ends every process of it. [`RunningCommand::wait`] then returns.
+    pub fn kill(&self) {
+        self.wake.signal();
+    }
+
+    /// A handle that can end the run from another thread while this one waits.
+    #[must_use]
+    pub fn killer(&self) -> RunKiller {
+        RunKiller(Arc::clone(&self.wake))
+    }
+
+    /// Waits for its end. The pipe to its standard input is closed first, unless it was taken.
+    pub fn wait(mut self) -> Result<RunOutcome, Error> {
+        self.stdin = None;
+        self.join()
+    }
+
+    fn join(&mut self) -> Result<RunOutcome, Error> {
+        let lost =
+            || Error::Host { what: "watch the run", source: std::io::Error::other("its thread failed") };
+        let thread = self.thread.take().ok_or_else(lost)?;
+        thread.join().ok().flatten().ok_or_else(lost)
+    }
+}
+
+impl Drop for RunningCommand {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            self.kill();
+            let _ = self.join();
+        }
+    }
+}
+
+/// Ends a run from any thread.
+#[derive(Debug, Clone)]
+pub struct RunKiller(Arc<WakeEvent>);
+
+impl RunKiller {
+    /// Ends every process of the run, if it is still going on.
+    pub fn kill(&self) {
+        self.0.signal();
+    }
+}

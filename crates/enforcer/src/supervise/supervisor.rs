@@ -1,0 +1,279 @@
+//! The thread that makes a sandbox, watches it and ends it.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+
+use super::capture::OutputCapture;
+use super::launch::{ChildReport, LaunchedRun, describe_waived, host_error, layer_error, start_run};
+use super::tree_watch::TreeWatch;
+use super::{LimitHit, LimitKind, RunEnd, RunOutcome};
+use crate::cgroup::orphan_reaper::OrphanReaper;
+use crate::cgroup::{ControlGroup, LimitMechanism, ResourceUsage};
+use crate::child::Prepared;
+use crate::child::step::SetupStep;
+use crate::error::Error;
+use crate::layers::Layer;
+use crate::observe::RunObservation;
+use crate::plan::RunLimits;
+use crate::plan::{Command, Plan};
+use crate::prepare::LauncherResources;
+use crate::sys;
+
+/// How often a cgroup of version 1 is asked whether memory was short.
+const GROUP_LOOK: Duration = Duration::from_millis(50);
+
+/// How long what a command said before it ended may take to reach its destination.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Wakes the supervisor up to end the run.
+#[derive(Debug)]
+pub(crate) struct WakeEvent(OwnedFd);
+
+impl WakeEvent {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
+    }
+
+    pub(crate) fn signal(&self) {
+        // Fails only when it was signalled more often than a number can say.
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
+    }
+}
+
+/// One run, seen from the launching program.
+pub(crate) struct Supervisor {
+    limits: RunLimits,
+    outside: LauncherResources,
+    stdout: OutputCapture,
+    stderr: OutputCapture,
+    wake: Arc<WakeEvent>,
+    watch: Option<TreeWatch>,
+    observation: RunObservation,
+    /// When the cgroup is looked at next, where that is needed.
+    next_look: Option<Instant>,
+    /// After `outside`, whose groups must be gone before it.
+    orphan_reaper: Option<OrphanReaper>,
+}
+
+impl Supervisor {
+    pub(crate) fn new(
+        plan: &Plan,
+        command: &Command,
+        mut outside: LauncherResources,
+        wake: Arc<WakeEvent>,
+    ) -> Self {
+        let observation = RunObservation::new(plan, command, std::mem::take(&mut outside.paths), &wake);
+        let stdout = OutputCapture::new(outside.ends.stdout.take(), command.stdout);
+        let stderr = OutputCapture::new(outside.ends.stderr.take(), command.stderr);
+        Self {
+            limits: plan.limits.clone(),
+            outside,
+            stdout,
+            stderr,
+            wake,
+            watch: None,
+            observation,
+            next_look: None,
+            orphan_reaper: None,
+        }
+    }
+
+    /// Makes the sandbox, says whether that worked, and stays until its end.
+    pub(crate) fn run(
+        mut self,
+        prepared: Prepared,
+        started: &SyncSender<Result<i32, Error>>,
+    ) -> Option<RunOutcome> {
+        let run = match self.start_run(&prepared) {
+            Ok((run, report)) => {
+                let waived = report.messages.iter().map(|message| describe_waived(&prepared, *message));
+                self.outside.waived.extend(waived);
+                run
+            }
+            Err(error) => {
+                let _ = started.send(Err(error));
+                return None;
+            }
+        };
+        // The child has its own copies; the pipes must have no other writers than its processes.
+        drop(prepared);
+        let _ = started.send(Ok(run.child.pid));
+        if self.outside.waived.iter().any(|(layer, _)| *layer == Layer::Cgroup) {
+            // It is not in the group that was made for it, so that holds nothing.
+            self.outside.group = None;
+            self.outside.mechanism = LimitMechanism::Supervised;
+        }
+        if self.outside.group.is_none() {
+            self.watch = TreeWatch::new(&self.limits, run.child.pid);
+        }
+        let end = self.wait_for_exit(&run);
+        Some(self.finish(&run, end))
+    }
+
+    fn start_run(&mut self, prepared: &Prepared) -> Result<(LaunchedRun, ChildReport), Error> {
+        // No handler of the embedding program may run in this thread or in its children.
+        let every = u64::MAX;
+        sys::signals::block(every).map_err(host_error("block signals"))?;
+        let orphan_groups = std::mem::take(&mut self.outside.orphan_groups);
+        if !orphan_groups.is_empty() {
+            self.orphan_reaper = Some(OrphanReaper::start(&orphan_groups).map_err(|source| {
+                layer_error(SetupStep::Clone, SetupStep::Clone.text().to_owned(), source)
+            })?);
+        }
+        let Self { outside, observation, .. } = self;
+        start_run(prepared, outside.group.as_mut(), |report| observation.start(prepared, report))
+    }
+
+    /// Waits until the run ends, by itself or because it must.
+    fn wait_for_exit(&mut self, run: &LaunchedRun) -> RunEnd {
+        let deadline = self.limits.timeout.and_then(|timeout| run.since.checked_add(timeout));
+        loop {
+            let now = Instant::now();
+            if deadline.is_some_and(|deadline| now >= deadline) {
+                return RunEnd::Timeout;
+            }
+            if let Some(end) =
+                self.watch.as_mut().and_then(|watch| watch.check_limits(now, run.child.pidfd.as_fd()))
+            {
+                return end;
+            }
+            if self.group_is_over(now) {
+                return RunEnd::Memory;
+            }
+            let next = [deadline, self.next_look, self.watch.as_ref().map(|watch| watch.next)]
+                .into_iter()
+                .flatten()
+                .min();
+            let wait = next.map(|next| timespec(next.saturating_duration_since(now)));
+            match self.wait_for_something(run, wait.as_ref()) {
+                WaitEvent::Ended => return RunEnd::Itself,
+                WaitEvent::Woken if self.observation.is_incomplete() => return RunEnd::Unobserved,
+                WaitEvent::Woken => return RunEnd::Killed,
+                WaitEvent::Nothing => {}
+            }
+        }
+    }
+
+    /// Version 1 ends one process where memory is short, and version 2 all of them: so here it is this thread that does.
+    fn group_is_over(&mut self, now: Instant) -> bool {
+        let Some(group) =
+            self.outside.group.as_ref().filter(|group| group.mechanism() == LimitMechanism::CgroupV1)
+        else {
+            return false;
+        };
+        if self.limits.memory.is_none() || self.next_look.is_some_and(|next| now < next) {
+            return false;
+        }
+        self.next_look = Some(now + GROUP_LOOK);
+        group.hits().memory > 0
+    }
+
+    fn wait_for_something(&mut self, run: &LaunchedRun, wait: Option<&Timespec>) -> WaitEvent {
+        let mut fds = [
+            PollFd::new(&run.child.pidfd, PollFlags::IN),
+            PollFd::new(&self.wake.0, PollFlags::IN),
+            self.stdout.poll(run.child.pidfd.as_fd()),
+            self.stderr.poll(run.child.pidfd.as_fd()),
+        ];
+        if poll(&mut fds, wait).is_err() {
+            return WaitEvent::Nothing;
+        }
+        let [ended, woken, out, err] = fds.map(|fd| !fd.revents().is_empty());
+        if out {
+            self.stdout.read_available();
+        }
+        if err {
+            self.stderr.read_available();
+        }
+        match (ended, woken) {
+            (true, _) => WaitEvent::Ended,
+            (_, true) => WaitEvent::Woken,
+            _ => WaitEvent::Nothing,
+        }
+    }
+
+    /// Ends what is left, collects what there is, and removes what was made.
+    fn finish(mut self, run: &LaunchedRun, end: RunEnd) -> RunOutcome {
+        if end != RunEnd::Itself {
+            // The init cannot catch this, and the kernel ends its whole pid namespace with it.
+            run.child.kill();
+        }
+        run.child.reap();
+        let duration = run.since.elapsed();
+        // All writers are dead by now: what the pipes hold is all there is.
+        self.stdout.read_rest();
+        self.stderr.read_rest();
+        let status = run.status();
+        let wait = if end == RunEnd::Itself { DRAIN_TIMEOUT } else { Duration::ZERO };
+        let (end, limits_hit) = self.judge_limits(end);
+        let usage = self.usage();
+        let observed = self.observation.finish(wait);
+        RunOutcome {
+            status,
+            end,
+            limits_hit,
+            mechanism: self.outside.mechanism,
+            stdout: self.stdout.captured,
+            stderr: self.stderr.captured,
+            duration,
+            usage,
+            observe_level: observed.observe_level,
+            lost: observed.lost,
+            reports_refusals: observed.is_listening,
+            refused: observed.refused,
+            network: observed.network,
+            environment: self.outside.environment,
+            waived: self.outside.waived,
+        }
+    }
+
+    fn usage(&self) -> ResourceUsage {
+        let group = self.outside.group.as_ref().map(ControlGroup::usage);
+        group.or_else(|| self.watch.as_ref().map(TreeWatch::usage)).unwrap_or_default()
+    }
+
+    /// Which limits were reached: by what was seen here, and by what the cgroup counted.
+    fn judge_limits(&self, end: RunEnd) -> (RunEnd, Vec<LimitHit>) {
+        let mechanism = self.outside.mechanism;
+        let hits = self.outside.group.as_ref().map(ControlGroup::hits).unwrap_or_default();
+        let end = if end == RunEnd::Itself && hits.memory > 0 { RunEnd::Memory } else { end };
+        let watched = |what: fn(&TreeWatch) -> bool| self.watch.as_ref().is_some_and(what);
+        let reached = [
+            (LimitKind::Timeout, end == RunEnd::Timeout),
+            (LimitKind::Memory, end == RunEnd::Memory || hits.memory > 0),
+            (
+                LimitKind::Processes,
+                end == RunEnd::Processes || hits.processes > 0 || watched(|watch| watch.crowded),
+            ),
+            (LimitKind::Cpu, hits.cpu_throttled > 0 || watched(|watch| watch.throttled)),
+            (LimitKind::Output, self.stdout.captured.is_truncated() || self.stderr.captured.is_truncated()),
+        ];
+        let held_by = |limit| match limit {
+            // These two are this thread's, whatever holds the others.
+            LimitKind::Timeout | LimitKind::Output => LimitMechanism::Supervised,
+            LimitKind::Memory | LimitKind::Processes | LimitKind::Cpu => mechanism,
+        };
+        let reached = reached.into_iter().filter(|(_, reached)| *reached);
+        (end, reached.map(|(limit, _)| LimitHit { limit, mechanism: held_by(limit) }).collect())
+    }
+}
+
+enum WaitEvent {
+    Ended,
+    Woken,
+    Nothing,
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    // A moment too late rather than one too early, which would mean a second look.
+    let duration = duration.saturating_add(Duration::from_micros(100));
+    Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(duration.subsec_nanos()),
+    }
+}

@@ -1,0 +1,99 @@
+//! Limits on the whole tree where no cgroup holds them: a look every 20 ms.
+//!
+//! Weaker than a cgroup in one way: between two looks a run can use more than it may. Memory over the limit ends it at the
+//! second look that finds it so; processor time over the share stops it until time has caught up.
+
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::RunEnd;
+use crate::cgroup::ResourceUsage;
+use crate::cgroup::accounting::ProcessTree;
+use crate::plan::RunLimits;
+
+/// How often the tree is looked at.
+const TICK: Duration = Duration::from_millis(20);
+
+/// Processor time that a run may use at once before its share counts.
+const BURST: Duration = Duration::from_millis(50);
+
+pub(crate) struct TreeWatch {
+    tree: ProcessTree,
+    limits: RunLimits,
+    since: Instant,
+    pub(crate) next: Instant,
+    peak: u64,
+    cpu: Duration,
+    stopped: bool,
+    /// Whether the share of processor time was ever used up.
+    pub(crate) throttled: bool,
+    /// Whether a look ever found as many processes as may be: then the next is refused, by the limit on the user inside. One that
+    /// was refused between two looks is refused anyway, and not counted.
+    pub(crate) crowded: bool,
+}
+
+impl TreeWatch {
+    /// `None` where there is nothing to watch.
+    pub(crate) fn new(limits: &RunLimits, init: i32) -> Option<Self> {
+        let wanted = limits.memory.is_some() || limits.processes.is_some() || limits.cpu_percent.is_some();
+        wanted.then(|| Self {
+            tree: ProcessTree::of(init),
+            limits: limits.clone(),
+            since: Instant::now(),
+            next: Instant::now(),
+            peak: 0,
+            cpu: Duration::ZERO,
+            stopped: false,
+            throttled: false,
+            crowded: false,
+        })
+    }
+
+    /// Looks at the tree if it is time to; tells what must end the run.
+    pub(crate) fn check_limits(&mut self, now: Instant, init: BorrowedFd<'_>) -> Option<RunEnd> {
+        if now < self.next {
+            return None;
+        }
+        let measured = self.tree.measure();
+        self.next = Instant::now() + TICK;
+        self.peak = self.peak.max(measured.memory);
+        self.cpu = measured.cpu;
+        if let Some(limit) = self.limits.memory
+            && measured.memory > limit
+            && self.tree.over_limit(limit).is_some()
+        {
+            return Some(RunEnd::Memory);
+        }
+        self.crowded |= self.limits.processes.is_some_and(|limit| measured.processes >= limit);
+        if self.limits.processes.is_some_and(|limit| measured.processes > limit) {
+            return Some(RunEnd::Processes);
+        }
+        if let Some(percent) = self.limits.cpu_percent {
+            self.hold_back(percent, now, init);
+        }
+        None
+    }
+
+    /// Stops every process of the run while it has used more than its share, and lets it go on after that.
+    fn hold_back(&mut self, percent: u32, now: Instant, init: BorrowedFd<'_>) {
+        let elapsed = now.saturating_duration_since(self.since);
+        let share = elapsed.mul_f64(f64::from(percent) / 100.0) + BURST;
+        let stop = self.cpu > share;
+        if stop != self.stopped {
+            self.stopped = stop;
+            self.throttled |= stop;
+            let signal = if stop { Signal::USR1 } else { Signal::USR2 };
+            // If the init is gone, so is the run.
+            let _ = rustix::process::pidfd_send_signal(init, signal);
+        }
+    }
+
+    pub(crate) fn usage(&self) -> ResourceUsage {
+        ResourceUsage {
+            peak_memory: (self.peak > 0).then_some(self.peak),
+            cpu: (!self.cpu.is_zero()).then_some(self.cpu),
+        }
+    }
+}
