@@ -13,7 +13,7 @@ use crate::anchors::ANCHORS;
 use crate::literals::Literals;
 use crate::pattern::{Compiled, compile};
 use crate::rule::{NEAR, Rule, Scope};
-use crate::signals::{SIGNALS, Signals};
+use crate::prefilter::{SIGNALS, Signals};
 use crate::text::{Block, OVERLAP, Role};
 
 /// How often one rule is noted in one text. Whoever would hide a match behind harmless ones has to write more of them than

@@ -17,10 +17,10 @@ use crate::engine::Found;
 use crate::finding::{Finding, snippet};
 use crate::kind::FileKind;
 use crate::rule::{CheckId, Rule, Scope, Status};
-use crate::signals::Signals;
+use crate::prefilter::Signals;
 use crate::skill::{Skill, SkillFile};
 use crate::text::{self, Block, Role};
-use crate::{hidden, polarity};
+use crate::{hidden, mitigation};
 
 /// One scan under way.
 pub(crate) struct Examination<'s> {
@@ -54,7 +54,7 @@ impl<'s> Examination<'s> {
             .unwrap_or_default();
         let title: String =
             doc.body(&text).lines().find(|line| line.starts_with('#')).unwrap_or_default().to_owned();
-        self.security = polarity::is_about_security(&format!("{name} {description} {title}"));
+        self.security = mitigation::is_about_security(&format!("{name} {description} {title}"));
         self.purpose = format!("{name} {} {description} {title}", self.skill.name);
 
         if let Some(file) = document.and_then(|at| self.skill.files.get(at)) {
@@ -275,12 +275,12 @@ impl<'s> Examination<'s> {
 
     /// Turns a match into a finding, as grave as its role makes it.
     fn weigh(&mut self, file: &SkillFile, range: &Range<usize>, rule: &'static Rule, block: &Block) {
-        let mut signs = polarity::signs(&file.bytes, block, range.start, range.end, self.security);
+        let mut signs = mitigation::signs(&file.bytes, block, range.start, range.end, self.security);
         // Quotation marks in front matter are YAML's, those in programs and data the language's, and an address or a command
         // is always written in some.
         let written_so = block.front_matter
             || matches!(block.role, Role::Code | Role::Data)
-            || (rule.scope == Scope::Code && !polarity::is_in_quotation_marks(&file.bytes, range));
+            || (rule.scope == Scope::Code && !mitigation::is_in_quotation_marks(&file.bytes, range));
         if written_so {
             signs.retain(|sign| *sign != "quoted");
         }

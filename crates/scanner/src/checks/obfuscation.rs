@@ -26,7 +26,7 @@ use base64::Engine as _;
 
 use crate::hidden::{STANDARD, is_look_alike};
 use crate::runs::{foreign, runs, word_at};
-use crate::signals::Signals;
+use crate::prefilter::Signals;
 
 /// A sign of hiding that means something by itself.
 #[derive(Clone, Debug)]

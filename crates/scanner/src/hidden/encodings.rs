@@ -8,7 +8,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::{MAX_PIECES, Push};
 use crate::runs::runs;
-use crate::signals::Signals;
+use crate::prefilter::Signals;
 
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)

@@ -1,7 +1,7 @@
 //! Characters written as escapes or as numbers.
 
 use super::Push;
-use crate::signals::Signals;
+use crate::prefilter::Signals;
 
 /// Fewer escapes are what they seem.
 const FEWEST: usize = 8;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Push;
 use crate::runs::fours;
-use crate::signals::Signals;
+use crate::prefilter::Signals;
 
 /// Longer lines are data.
 const LONGEST: usize = 4096;

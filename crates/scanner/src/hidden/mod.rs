@@ -11,7 +11,7 @@ mod shell;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::signals::Signals;
+use crate::prefilter::Signals;
 
 pub(crate) use characters::is_look_alike;
 pub(crate) use encodings::STANDARD;

@@ -1,7 +1,7 @@
 //! Commands that are spelt so that a filter does not know them, and strings that are put together from pieces.
 
 use super::Push;
-use crate::signals::Signals;
+use crate::prefilter::Signals;
 
 /// How commands are hidden in a shell's spelling.
 pub(crate) const SHELL: &str = "shell quoting";
