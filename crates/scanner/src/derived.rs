@@ -31,11 +31,11 @@ fn table() -> String {
          #[rustfmt::skip]\n\
          pub(crate) const ANCHORS: &[Anchors] = &[\n",
     );
-    for rule in checks::rules() {
-        let _ = writeln!(out, "    (\"{}/{}\", &[", rule.check.as_str(), rule.id);
+    for rule in checks::pattern_rules() {
+        let _ = writeln!(out, "    (\"{}/{}\", &[", rule.info.check.as_str(), rule.info.id);
         for pattern in rule.patterns {
             let (begins, literals) = anchors(pattern).unwrap_or_else(|| {
-                panic!("{}: no literal of {SHORTEST} bytes in every match of {pattern}", rule.id)
+                panic!("{}: no literal of {SHORTEST} bytes in every match of {pattern}", rule.info.id)
             });
             let sets: Vec<String> = literals.iter().map(|set| format!("&{set:?}")).collect();
             let _ = writeln!(out, "        ({begins}, &[{}]),", sets.join(", "));

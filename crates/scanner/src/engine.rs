@@ -12,8 +12,8 @@ use regex_automata::meta::{Cache, Regex};
 use crate::anchors::ANCHORS;
 use crate::literals::Literals;
 use crate::pattern::{Compiled, compile};
-use crate::rule::{NEAR, Rule, Scope};
 use crate::prefilter::{SIGNALS, Signals};
+use crate::rule::{NEAR, PatternRule, Scope};
 use crate::text::{Block, OVERLAP, Role};
 
 /// How often one rule is noted in one text. Whoever would hide a match behind harmless ones has to write more of them than
@@ -26,7 +26,7 @@ const MAX_TRIES: u16 = 12;
 /// Rules compiled for searching. Patterns are compiled when first needed: most never are.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    rules: Vec<&'static Rule>,
+    rules: Vec<&'static PatternRule>,
     patterns: Vec<Pattern>,
     /// For each rule, what must stand near a match.
     near: Vec<OnceLock<Regex>>,
@@ -51,7 +51,7 @@ pub(crate) struct Found {
 /// A rule that matched, and where.
 #[derive(Clone, Debug)]
 pub(crate) struct Hit {
-    pub(crate) rule: &'static Rule,
+    pub(crate) rule: &'static PatternRule,
     pub(crate) range: Range<usize>,
     pub(crate) block: usize,
 }
@@ -91,7 +91,7 @@ struct Progress {
 }
 
 impl Engine {
-    pub(crate) fn new(rules: Vec<&'static Rule>) -> Self {
+    pub(crate) fn new(rules: Vec<&'static PatternRule>) -> Self {
         let mut words = Words::default();
         let mut patterns = Vec::new();
         for (number, (rule, (_, anchors))) in rules.iter().zip(ANCHORS).enumerate() {

@@ -1,16 +1,22 @@
 //! What was found, where, and in which role.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
+use crate::checks;
 use crate::grade::{Confidence, Severity};
-use crate::rule::{CheckId, Status};
-use crate::text::Role;
+use crate::rule::{CheckId, RuleInfo, Status};
+use crate::skill::SkillFile;
+use crate::text::{self, Role};
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Finding {
+    #[serde(skip)]
+    info: &'static RuleInfo,
     /// The rule, under its check: `CHECK-04/secret-to-network`.
     pub rule: String,
     /// The check.
@@ -63,11 +69,13 @@ pub struct Suppressed {
 
 impl Finding {
     /// Something about the skill as a whole.
-    pub(crate) fn whole(check: CheckId, rule: &str, status: Status, why: String, advice: &str) -> Self {
+    pub(crate) fn new(rule: &'static RuleInfo, why: impl Into<String>) -> Self {
+        debug_assert!(checks::all_rules().any(|known| known == rule), "{} is in no registry", rule.name());
         Self {
-            rule: format!("{}/{rule}", check.as_str()),
-            check,
-            status,
+            info: rule,
+            rule: rule.name(),
+            check: rule.check,
+            status: rule.status,
             severity: Severity::Low,
             confidence: Confidence::Low,
             file: String::new(),
@@ -75,15 +83,49 @@ impl Finding {
             column: 0,
             range: (0, 0),
             snippet: String::new(),
-            role: Role::Data,
+            role: rule.role,
             mitigations: Vec::new(),
             decoded_from: Vec::new(),
-            why,
-            advice: advice.to_owned(),
-            techniques: Vec::new(),
-            owasp: &[],
+            why: why.into(),
+            advice: rule.advice.to_owned(),
+            techniques: rule.techniques.to_vec(),
+            owasp: rule.check.owasp(),
             suppressed: None,
         }
+    }
+
+    /// Something about a passage of a file.
+    pub(crate) fn in_file(
+        rule: &'static RuleInfo,
+        file: &SkillFile,
+        range: Range<usize>,
+        why: impl Into<String>,
+    ) -> Self {
+        let (line, column) = text::place(&file.bytes, range.start);
+        Self {
+            file: file.path.clone(),
+            line,
+            column,
+            snippet: snippet(file.bytes.get(range.clone()).unwrap_or_default()),
+            range: (range.start, range.end),
+            ..Self::new(rule, why)
+        }
+    }
+
+    /// The same, milder than its rule is at most.
+    pub(crate) fn with_status(self, status: Status) -> Self {
+        Self { status, ..self }
+    }
+
+    /// The same, with advice that only this case needs.
+    pub(crate) fn with_advice(self, advice: &str) -> Self {
+        Self { advice: advice.to_owned(), ..self }
+    }
+
+    /// What the registry says of its rule.
+    #[must_use]
+    pub fn info(&self) -> &'static RuleInfo {
+        self.info
     }
 
     /// Whether it counts for the verdict.

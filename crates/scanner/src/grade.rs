@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::finding::Finding;
-use crate::rule::{CheckId, Status};
+use crate::rule::{CheckId, RuleInfo, Status};
 use crate::text::Role;
 
 /// How much harm it would do.
@@ -62,20 +62,6 @@ impl Severity {
     }
 }
 
-/// Rules that state what stands there, and infer nothing.
-const FACTS: &[&str] = &[
-    "CHECK-02/exact",
-    "CHECK-04/blocklisted",
-    "CHECK-05/too-much",
-    "CHECK-05/tag-characters",
-    "CHECK-06/ring",
-    "CHECK-06/deep-chain",
-    "CHECK-08/embedded-archive",
-    "CHECK-08/embedded-program",
-    "CHECK-08/other-source",
-    "CHECK-08/overwrites-system",
-];
-
 impl Confidence {
     /// The word that stands for it.
     #[must_use]
@@ -90,8 +76,7 @@ impl Confidence {
     /// A fact, or something that had to be decoded first, is certain. Otherwise what blocks is certain and what warns is likely,
     /// one step less for each sign of the contrary.
     fn of(finding: &Finding) -> Self {
-        let fact = finding.check == CheckId::FrontMatter || FACTS.contains(&finding.rule.as_str());
-        if fact || finding.role == Role::Decoded {
+        if finding.info().is_fact || finding.role == Role::Decoded {
             return Self::High;
         }
         match (finding.status, finding.mitigations.len()) {
@@ -132,12 +117,25 @@ impl CheckId {
     }
 }
 
+impl RuleInfo {
+    /// How much harm a finding would do at most.
+    #[must_use]
+    pub fn severity(&'static self) -> Severity {
+        Severity::of(&Finding::new(self, ""))
+    }
+
+    /// How sure a finding is at most.
+    #[must_use]
+    pub fn confidence(&'static self) -> Confidence {
+        Confidence::of(&Finding::new(self, ""))
+    }
+}
+
 impl Finding {
     /// Sets what follows from the rest.
     pub(crate) fn grade(&mut self) {
         self.severity = Severity::of(self);
         self.confidence = Confidence::of(self);
-        self.owasp = self.check.owasp();
     }
 }
 
@@ -147,12 +145,12 @@ mod tests {
 
     fn graded(
         name: &str,
-        check: CheckId,
         status: Status,
         role: Role,
         mitigations: &[&'static str],
     ) -> (&'static str, &'static str) {
-        let mut finding = Finding::whole(check, name, status, String::new(), "");
+        let rule = RuleInfo::find(name).unwrap();
+        let mut finding = Finding::new(rule, "").with_status(status);
         finding.role = role;
         finding.mitigations = mitigations.to_vec();
         finding.grade();
@@ -161,24 +159,33 @@ mod tests {
 
     #[test]
     fn grades_follow_from_status_role_and_signs() {
-        use CheckId::{Exfiltration, FrontMatter, Injection, Obfuscation, SupplyChain};
-        for (name, check, status, role, signs, expected) in [
-            ("override", Injection, Status::Block, Role::Instruction, &[][..], ("critical", "high")),
-            ("override", Injection, Status::Block, Role::Data, &[], ("high", "high")),
-            ("override", Injection, Status::Block, Role::Instruction, &["quoted"], ("high", "medium")),
-            ("override", Injection, Status::Warn, Role::Quotation, &["quoted"], ("low", "low")),
-            ("unknown-host", Exfiltration, Status::Warn, Role::Code, &[], ("medium", "medium")),
-            ("blocklisted", Exfiltration, Status::Block, Role::Data, &[], ("high", "high")),
-            ("hidden-payload", Obfuscation, Status::Block, Role::Decoded, &[], ("critical", "high")),
-            ("missing", FrontMatter, Status::Warn, Role::Data, &[], ("low", "high")),
-            ("other-source", SupplyChain, Status::Warn, Role::Data, &[], ("medium", "high")),
-            ("x", SupplyChain, Status::Pass, Role::Data, &[], ("low", "low")),
+        for (name, status, role, signs, expected) in [
+            ("CHECK-01/override", Status::Block, Role::Instruction, &[][..], ("critical", "high")),
+            ("CHECK-01/override", Status::Block, Role::Data, &[], ("high", "high")),
+            ("CHECK-01/override", Status::Block, Role::Instruction, &["quoted"], ("high", "medium")),
+            ("CHECK-01/override", Status::Warn, Role::Quotation, &["quoted"], ("low", "low")),
+            ("CHECK-04/unknown-host", Status::Warn, Role::Code, &[], ("medium", "medium")),
+            ("CHECK-04/blocklisted", Status::Block, Role::Data, &[], ("high", "high")),
+            ("CHECK-05/hidden-payload", Status::Block, Role::Decoded, &[], ("critical", "high")),
+            ("CHECK-07/missing", Status::Warn, Role::Data, &[], ("low", "high")),
+            ("CHECK-08/other-source", Status::Warn, Role::Data, &[], ("medium", "high")),
+            ("CHECK-08/archive-link", Status::Pass, Role::Data, &[], ("low", "low")),
         ] {
-            assert_eq!(
-                graded(name, check, status, role, signs),
-                expected,
-                "{name} {status:?} {role:?} {signs:?}"
-            );
+            assert_eq!(graded(name, status, role, signs), expected, "{name} {status:?} {role:?} {signs:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_is_graded_as_its_gravest_finding() {
+        for (name, expected) in [
+            ("CHECK-01/override", ("critical", "high")),
+            ("CHECK-02/exact", ("high", "high")),
+            ("CHECK-04/unknown-host", ("medium", "medium")),
+            ("CHECK-05/tag-characters", ("high", "high")),
+            ("CHECK-07/missing", ("low", "high")),
+        ] {
+            let rule = RuleInfo::find(name).unwrap();
+            assert_eq!((rule.severity().as_str(), rule.confidence().as_str()), expected, "{name}");
         }
     }
 

@@ -216,3 +216,14 @@ pub(crate) fn promises(path: &str) -> Option<&'static str> {
         _ => None,
     }
 }
+/// Whether a path says that it holds tests, fixtures or examples.
+pub(crate) fn is_example_file(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    lower.split('/').any(|part| {
+        matches!(part, "tests" | "test" | "fixtures" | "__tests__" | "testdata" | "evals" | "test_data")
+            || part.starts_with("test_")
+            || part.ends_with("_test.py")
+            || part.contains(".test.")
+            || part.contains(".spec.")
+    })
+}

@@ -38,7 +38,6 @@ mod checks;
 mod derived;
 mod digest;
 mod engine;
-mod examination;
 mod explain;
 mod finding;
 #[cfg(test)]
@@ -59,10 +58,12 @@ mod rule;
 mod runs;
 mod sarif;
 mod scan;
+mod scan_context;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod skill;
-mod suppress;
+#[cfg(feature = "policy")]
+mod suppressions;
 mod text;
 
 /// The code of the README, run as a test.
@@ -79,11 +80,13 @@ pub use crate::links::Links;
 pub use crate::markdown::ScanStamp;
 pub use crate::pages::system_names;
 pub use crate::report::{CheckResult, LeftOut, Report, RuleSet, Scanned, Verdict};
-pub use crate::rule::{CheckId, Status};
+pub use crate::rule::{CheckId, RuleInfo, Status};
 pub use crate::sarif::to_sarif;
 pub use crate::scan::{Scanner, ScannerBuilder};
 pub use crate::skill::{ReadError, Skill, Unread};
-pub use crate::suppress::{Idle, Suppressions};
+#[cfg(feature = "policy")]
+pub use crate::suppressions::{Idle, Suppressions, UnknownRules};
 pub use crate::text::Role;
+#[cfg(feature = "policy")]
 /// Suppressions as a policy holds them: see [`skillsandbox_manifest::Policy::scan`].
 pub use skillsandbox_manifest::{Date, Fault, Suppression};

@@ -7,12 +7,12 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::calls::{Call, Calls};
+use crate::checks::delegation::{DEEP_CHAIN, RING, TOO_MANY_CALLS};
 use crate::finding::Finding;
 use crate::report::Report;
-use crate::rule::{CheckId, Status};
+use crate::rule::RuleInfo;
 use crate::scan::Scanner;
 use crate::skill::Skill;
-use crate::text::Role;
 
 /// Calls in a row that need no word of explanation.
 const MAX_DEPTH: u32 = 3;
@@ -39,13 +39,13 @@ impl Links {
         for (number, skill) in skills.iter().enumerate() {
             let mut findings = Vec::new();
             if let Some((call, why)) = graph.ring(skills, &parts, number) {
-                findings.push(finding(skill, Some(call), "ring", why));
+                findings.push(finding(skill, Some(call), &RING, why));
             } else if let Some((call, why)) = graph.chain(skills, &parts, number) {
-                findings.push(finding(skill, Some(call), "deep-chain", why));
+                findings.push(finding(skill, Some(call), &DEEP_CHAIN, why));
             }
             if skill.cut {
                 let why = "It names more skills than are followed".to_owned();
-                findings.push(finding(skill, None, "too-many-calls", why));
+                findings.push(finding(skill, None, &TOO_MANY_CALLS, why));
             }
             if !findings.is_empty() {
                 found.insert(number, findings);
@@ -54,12 +54,12 @@ impl Links {
         Self { found }
     }
 
-    /// Adds what concerns a skill to its report, and judges it again.
-    pub fn apply(&self, number: usize, report: &mut Report) {
-        if let Some(findings) = self.found.get(&number) {
-            report.findings.extend(findings.iter().cloned());
-            report.settle();
-        }
+    /// Adds what concerns a skill to its report, and judges it again; whether there was anything.
+    pub(crate) fn apply(&self, number: usize, report: &mut Report) -> bool {
+        let Some(findings) = self.found.get(&number) else { return false };
+        report.findings.extend(findings.iter().cloned());
+        report.settle();
+        true
     }
 }
 
@@ -71,22 +71,19 @@ impl Scanner {
         let links = Links::new(&calls);
         let judge = |(number, skill)| {
             let mut report = self.scan(skill);
-            links.apply(number, &mut report);
+            self.add_links(&links, number, &mut report);
             report
         };
         skills.iter().enumerate().map(judge).collect()
     }
 }
 
-fn finding(skill: &Calls, call: Option<&Call>, rule: &str, why: String) -> Finding {
-    let advice = "Ask where it ends: how often they call each other, and who stops them.";
-    let mut finding = Finding::whole(CheckId::Delegation, rule, Status::Warn, why, advice);
-    finding.techniques = vec!["T1499"];
+fn finding(skill: &Calls, call: Option<&Call>, rule: &'static RuleInfo, why: String) -> Finding {
+    let mut finding = Finding::new(rule, why);
     if let Some(call) = call {
         finding.file = skill.files.get(usize::from(call.file)).map(ToString::to_string).unwrap_or_default();
         (finding.line, finding.column) = (call.line as usize, call.column as usize);
         finding.range = (call.range.0 as usize, call.range.1 as usize);
-        finding.role = Role::Instruction;
     }
     finding
 }

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::digest::{hex, sha256};
 use crate::finding::{Finding, Suppressed};
-use crate::grade::{Confidence, OWASP, Severity};
+use crate::grade::{OWASP, Severity};
 use crate::report::Report;
-use crate::rule::{CheckId, Status};
+use crate::rule::{RuleInfo, Status};
 
 /// Where the project's pages are.
 const HOME: &str = "https://github.com/skillsandbox/skillsandbox";
@@ -28,7 +28,7 @@ pub fn to_sarif<'r>(reports: impl IntoIterator<Item = (&'r str, &'r Report)>) ->
 /// A log under way.
 #[derive(Default)]
 struct Log {
-    rules: BTreeMap<String, Rule>,
+    rules: BTreeMap<String, &'static RuleInfo>,
     results: Vec<Value>,
     notifications: Vec<Value>,
     /// How often a fingerprint was seen.
@@ -38,22 +38,12 @@ struct Log {
     rules_hash: &'static str,
 }
 
-/// What the log says about a rule: what its gravest finding says.
-struct Rule {
-    check: CheckId,
-    severity: Severity,
-    confidence: Confidence,
-    status: Status,
-    why: String,
-    advice: String,
-}
-
 impl Log {
     fn add(&mut self, folder: &str, report: &Report) {
         self.version = report.scanner_version;
         self.rules_hash = report.rules.hash;
         for finding in &report.findings {
-            self.rule(finding);
+            self.rules.insert(finding.rule.clone(), finding.info());
             let uri = uri(folder, &finding.file);
             let result = self.result(finding, &uri);
             self.results.push(result);
@@ -66,20 +56,6 @@ impl Log {
             let text = format!("{} more findings of {} are not listed", left.count, left.check.as_str());
             self.notifications.push(notification(&text, &uri(folder, "")));
         }
-    }
-
-    fn rule(&mut self, finding: &Finding) {
-        let rule = self.rules.entry(finding.rule.clone()).or_insert_with(|| Rule {
-            check: finding.check,
-            severity: finding.severity,
-            confidence: finding.confidence,
-            status: finding.status,
-            why: finding.why.clone(),
-            advice: finding.advice.clone(),
-        });
-        rule.severity = rule.severity.max(finding.severity);
-        rule.confidence = rule.confidence.max(finding.confidence);
-        rule.status = rule.status.max(finding.status);
     }
 
     fn result(&mut self, finding: &Finding, uri: &str) -> Value {
@@ -141,7 +117,7 @@ impl Log {
                     "version": self.version,
                     "semanticVersion": self.version,
                     "informationUri": HOME,
-                    "rules": self.rules.iter().map(|(id, rule)| rule.descriptor(id)).collect::<Vec<_>>(),
+                    "rules": self.rules.values().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
                     "supportedTaxonomies": [{ "name": TAXONOMY, "index": 0 }],
                     "properties": { "rulesHash": self.rules_hash },
                 }},
@@ -162,31 +138,30 @@ impl Log {
     }
 }
 
-impl Rule {
-    fn descriptor(&self, id: &str) -> Value {
-        let Self { check, why, advice, .. } = self;
-        let heads = check.owasp().iter().map(|head| {
-            let index = OWASP.iter().position(|(known, _)| known == head).unwrap_or_default();
-            let target =
-                json!({ "id": head, "index": index, "toolComponent": { "name": TAXONOMY, "index": 0 } });
-            json!({ "target": target, "kinds": ["relevant"] })
-        });
-        json!({
-            "id": id,
-            "name": check.title(),
-            "shortDescription": { "text": why },
-            "fullDescription": { "text": format!("{why}. {advice}") },
-            "help": { "text": advice, "markdown": check.documentation() },
-            "helpUri": format!("{HOME}/blob/main/docs/checks/{}.md", check.as_str()),
-            "defaultConfiguration": { "level": level(self.status) },
-            "relationships": heads.collect::<Vec<_>>(),
-            "properties": {
-                "tags": ["security", check.as_str()],
-                "precision": self.confidence.as_str(),
-                "security-severity": score(self.severity),
-            },
-        })
-    }
+/// A rule as the registry has it.
+fn descriptor(rule: &'static RuleInfo) -> Value {
+    let RuleInfo { check, summary, advice, techniques, .. } = rule;
+    let heads = check.owasp().iter().map(|head| {
+        let index = OWASP.iter().position(|(known, _)| known == head).unwrap_or_default();
+        let target = json!({ "id": head, "index": index, "toolComponent": { "name": TAXONOMY, "index": 0 } });
+        json!({ "target": target, "kinds": ["relevant"] })
+    });
+    json!({
+        "id": rule.name(),
+        "name": check.title(),
+        "shortDescription": { "text": summary },
+        "fullDescription": { "text": format!("{summary}. {advice}") },
+        "help": { "text": advice, "markdown": check.documentation() },
+        "helpUri": format!("{HOME}/blob/main/docs/checks/{}.md", check.as_str()),
+        "defaultConfiguration": { "level": level(rule.status) },
+        "relationships": heads.collect::<Vec<_>>(),
+        "properties": {
+            "tags": ["security", check.as_str()],
+            "precision": rule.confidence().as_str(),
+            "security-severity": score(rule.severity()),
+            "techniques": techniques,
+        },
+    })
 }
 
 fn level(status: Status) -> &'static str {

@@ -1,5 +1,6 @@
 //! A skill's files, read within bounds; what was not read is listed.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -53,15 +54,25 @@ pub struct Unread {
 }
 
 /// Why a skill could not be read at all.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {error}", .path.display())]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct ReadError {
     /// What was to be read.
     pub path: PathBuf,
     /// What the system said.
-    #[source]
     pub error: io::Error,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
 }
 
 impl Skill {

@@ -1,5 +1,6 @@
 //! A text as blocks with roles: prose, fenced code, quotation, comment, table, front matter. One pass over the lines.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -223,4 +224,35 @@ pub(crate) fn place(text: &[u8], at: usize) -> (usize, usize) {
     let start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
     let column = before.get(start..).unwrap_or_default().iter().filter(|b| **b & 0xc0 != 0x80).count() + 1;
     (line, column)
+}
+
+/// Bytes as text, with a mark in place of each byte that is none, so that places stay where they are.
+pub(crate) fn as_text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    Cow::Owned(out)
+}
+
+/// The places of code in a text.
+pub(crate) fn code_ranges(blocks: &[Block]) -> impl Iterator<Item = Range<usize>> {
+    let is_code = |block: &&Block| block.role == Role::Code || block.fenced;
+    blocks.iter().filter(is_code).map(|block| block.range.clone())
+}
+
+/// Code blocks that stand together count as one piece: what one reads, the next may send.
+pub(crate) fn joined_code(blocks: &[Block]) -> Vec<Range<usize>> {
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    for range in code_ranges(blocks) {
+        match pieces.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => pieces.push(range),
+        }
+    }
+    pieces
 }

@@ -1,7 +1,7 @@
 //! Reports are what their schema says, and the schema says all that is in them.
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-#![cfg(feature = "schema")]
+#![cfg(all(feature = "policy", feature = "schema"))]
 
 use boon::{Compiler, Schemas};
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ fn reports_are_what_the_schema_says_and_nothing_more() {
         scanner.scan(&Skill::from_skill_md("x", flood)),
     ];
     let entry = Suppression::new("CHECK-01", "reviewed", "2027-01-01".parse().unwrap()).unwrap();
-    Suppressions::new([entry]).apply(&mut reports[1], "2026-01-01".parse().unwrap());
+    Suppressions::new([entry]).unwrap().apply(&mut reports[1], "2026-01-01".parse().unwrap());
     let stamp = ScanStamp { scan_id: "1".to_owned(), scanned_at: "2026-01-01T00:00:00Z".to_owned() };
     let stamped = reports[1].clone().stamped(stamp);
     assert!(stamped.suppressed() > 0 && !reports[2].left_out.is_empty());

@@ -113,8 +113,8 @@ impl Store {
         let mut skills = Vec::with_capacity(looked.len());
         for (number, (mut skill, _)) in looked.into_iter().enumerate() {
             if let Some(mut report) = skill.report.take() {
-                links.apply(number, &mut report);
-                let report = judge::stamped(report, &self.policy);
+                scanner.add_links(&links, number, &mut report);
+                let report = judge::stamped(report);
                 skill.page = Some(self.layout.root().join(reports::write(&self.layout, &report)?));
                 skill.report = Some(report);
             }

@@ -246,7 +246,7 @@ impl Store {
         }
         let scanner = judge::scanner(&self.layout, lock, &self.policy)?;
         let report = scanner.scan(&fetched.tree.skill(&fetched.name, &source.to_string()));
-        let report = judge::stamped(report, &self.policy);
+        let report = judge::stamped(report);
         let page = reports::write(&self.layout, &report)?;
         // The name that was judged is the name that is installed, and the one that a run will go by.
         let name = names::of_skill(&report.skill)?;

@@ -12,9 +12,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use skillsandbox_manifest::{FailOn, LoadError, Policy, ScanPolicy, SkillDoc};
-use skillsandbox_scanner::{
-    Calls, Date, Idle, Links, Report, Scanner, ScannerBuilder, Skill, Suppressions, Verdict, system_names,
-};
+use skillsandbox_scanner::{Calls, Idle, Links, Report, Scanner, Skill, Verdict, system_names};
 
 use crate::output::{Answer, error, message, visible};
 use crate::render;
@@ -125,7 +123,7 @@ impl Scan {
             Err(other) => return Err(other.into()),
         };
         let scanner = self.scanner(&policy)?;
-        let mut outcome = Outcome::new(self.format, self.reports.clone(), &policy);
+        let mut outcome = Outcome::new(self.format, self.reports.clone());
         if self.stdin {
             let skill = read_stdin()?.with_source(&self.source);
             let report =
@@ -134,7 +132,7 @@ impl Scan {
         } else {
             self.scan_paths(&scanner, &mut outcome)?;
         }
-        let worst = outcome.finish()?;
+        let worst = outcome.finish(&scanner)?;
         let limit = match self.threshold(&policy) {
             Threshold::Warning => Verdict::Warning,
             Threshold::Blocked => Verdict::Blocked,
@@ -161,7 +159,7 @@ impl Scan {
         let scan = |(number, path): (usize, &PathBuf)| {
             let mut report = read(path).map(|skill| scanner.scan(&skill.with_source(&self.source)));
             if let Ok(report) = &mut report {
-                links.apply(number, report);
+                scanner.add_links(&links, number, report);
             }
             progress.inc(1);
             (path.clone(), report)
@@ -184,10 +182,10 @@ impl Scan {
     }
 
     fn scanner(&self, policy: &ScanPolicy) -> anyhow::Result<Scanner> {
-        let mut builder: ScannerBuilder = Scanner::builder()
-            .blocked_domains(&policy.blocklist)
-            .trusted_sources(policy.trusted_sources.iter().cloned())
-            .system_names(policy.system_names.iter().cloned());
+        let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+        let today = today.parse().with_context(|| format!("the clock says {today}, which is not a date"))?;
+        let not_valid = "the policy is not valid, so nothing was scanned";
+        let mut builder = Scanner::builder().policy(policy, today).context(not_valid)?;
         if let Some(file) = &self.blocklist {
             let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
             builder = builder.blocklist(&text);
@@ -204,8 +202,6 @@ struct Outcome {
     format: Format,
     /// Where a page for each skill is written.
     reports: Option<PathBuf>,
-    suppressions: Suppressions,
-    today: Option<Date>,
     /// What is printed at the end.
     kept: Vec<Scanned>,
     worst: Verdict,
@@ -214,17 +210,8 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn new(format: Format, reports: Option<PathBuf>, policy: &ScanPolicy) -> Self {
-        Self {
-            format,
-            reports,
-            suppressions: Suppressions::new(policy.suppressions.iter().cloned()),
-            today: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string().parse().ok(),
-            kept: Vec::new(),
-            worst: Verdict::Safe,
-            seen: 0,
-            unread: 0,
-        }
+    fn new(format: Format, reports: Option<PathBuf>) -> Self {
+        Self { format, reports, kept: Vec::new(), worst: Verdict::Safe, seen: 0, unread: 0 }
     }
 
     /// Takes the next skills in, and prints them where that can be done already.
@@ -238,9 +225,6 @@ impl Outcome {
         for (_, report) in &mut stamped {
             match report {
                 Ok(report) => {
-                    if let Some(today) = self.today {
-                        self.suppressions.apply(report, today);
-                    }
                     self.worst = self.worst.max(report.verdict);
                     if let Some(dir) = &self.reports {
                         let failed = || format!("cannot write a page into {}", dir.display());
@@ -262,11 +246,11 @@ impl Outcome {
     }
 
     /// Prints the rest; the worst verdict.
-    fn finish(self) -> anyhow::Result<Verdict> {
+    fn finish(self, scanner: &Scanner) -> anyhow::Result<Verdict> {
         if !self.format.streams() {
             output::show(self.format, &self.kept)?;
         }
-        for (entry, why) in self.today.into_iter().flat_map(|today| self.suppressions.idle(today)) {
+        for (entry, why) in scanner.idle_suppressions() {
             let why = match why {
                 Idle::Expired => format!("expired on {}; not applied", entry.expires),
                 _ => "matched no finding".to_owned(),

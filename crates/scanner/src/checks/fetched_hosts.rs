@@ -83,7 +83,7 @@ const WELL_KNOWN: &[&str] = &[
 ];
 
 /// A fetched address whose host the skill never speaks of; where, and which host.
-pub(crate) fn unrelated(text: &str, purpose: &str) -> Option<(Range<usize>, String)> {
+pub(crate) fn find_unrelated(text: &str, purpose: &str) -> Option<(Range<usize>, String)> {
     static FETCH: OnceLock<Regex> = OnceLock::new();
     #[allow(clippy::expect_used)] // a fixed pattern
     let fetch = FETCH.get_or_init(|| {

@@ -7,8 +7,8 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::{MAX_PIECES, Push};
-use crate::runs::runs;
 use crate::prefilter::Signals;
+use crate::runs::runs;
 
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)

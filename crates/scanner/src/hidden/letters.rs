@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::Push;
-use crate::runs::fours;
 use crate::prefilter::Signals;
+use crate::runs::fours;
 
 /// Longer lines are data.
 const LONGEST: usize = 4096;
