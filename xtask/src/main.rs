@@ -15,8 +15,6 @@ mod elsewhere;
 mod eval;
 mod generate;
 mod mcp_clients;
-#[cfg(feature = "mutate")]
-mod mutate;
 mod ordinary;
 mod rotel;
 mod setup;

@@ -143,14 +143,15 @@ mod tests {
                 "skillsandbox-store",
             ],
         ),
-        // Only with its feature `mutate`.
         ("skillsandbox-benches", &["skillsandbox-scanner"]),
         // Attacks any sandbox from within: it knows nothing of ours.
         ("skillsandbox-probe", &[]),
         ("skillsandbox-network-tests", &["skillsandbox-enforcer"]),
         // Starts the command as a user would, and reads its traces.
         ("skillsandbox-demo", &["skillsandbox-tracer"]),
-        ("xtask", &["skillsandbox-scanner"]),
+        ("skillsandbox-scanner-eval", &["skillsandbox-scanner"]),
+        // The first thing a fresh machine builds.
+        ("xtask", &[]),
     ];
     /// May use everything; nothing uses it.
     const TOP: &str = "skillsandbox";

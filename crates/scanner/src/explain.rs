@@ -60,6 +60,12 @@ impl RuleInfo {
         checks::all_rules().find(|rule| rule.check == check && rule.id == id)
     }
 
+    /// Whether it is code, as against patterns.
+    #[must_use]
+    pub fn is_code(&self) -> bool {
+        self.check.info().is_some_and(|info| info.code_rules.contains(&self))
+    }
+
     /// The rule, or the check, whose name comes nearest to one that is none; `None` where nothing comes near.
     #[must_use]
     pub fn suggest(name: &str) -> Option<String> {

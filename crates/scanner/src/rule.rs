@@ -233,6 +233,31 @@ impl PatternRule {
     }
 }
 
+/// What stands in a table of patterns about the rule of an id, for code that finds the same. A table without it does not compile.
+pub(crate) const fn pattern_info(rules: &'static [PatternRule], id: &str) -> &'static RuleInfo {
+    let mut at = 0;
+    loop {
+        // Past the end, this is an error of the compiler.
+        #[allow(clippy::indexing_slicing)]
+        let rule = &rules[at];
+        if is_same(rule.info.id.as_bytes(), id.as_bytes()) {
+            return &rule.info;
+        }
+        at += 1;
+    }
+}
+
+/// Whether two texts are the same, at compile time.
+const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
+    while let ([first, rest @ ..], [second, others @ ..]) = (one, other) {
+        if *first != *second {
+            return false;
+        }
+        (one, other) = (rest, others);
+    }
+    one.is_empty() && other.is_empty()
+}
+
 /// Declares the rules of a check that are code, and the list of them: a rule cannot be in one and not in the other.
 macro_rules! code_rules {
     ($($name:ident = $rule:expr;)+) => {

@@ -4,14 +4,11 @@
 
 mod packing;
 
-use std::io::Write as _;
-
 use packing::{
-    EVIL, Entry, Raw, SCANNER, SKILL_MD, deflate, expect, expect_unread, gzip, listed, scan, scan_with, tar,
-    tar_header, tar_member, zip,
+    EVIL, Entry, Raw, SCANNER, SKILL_MD, deflate, expect, expect_unread, gzip, listed, locked_zip, scan,
+    scan_with, tar, tar_header, tar_member, zip,
 };
 use skillsandbox_scanner::{Report, Skill, Status, Verdict};
-use zip::unstable::write::FileOptionsExt as _;
 
 const RULE: &str = "CHECK-08/reverse-shell";
 
@@ -92,30 +89,22 @@ fn kinds_that_are_not_opened_are_named() {
     }
 }
 
-fn locked() -> Vec<u8> {
-    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    let options = zip::write::SimpleFileOptions::default().with_deprecated_encryption(b"openclaw").unwrap();
-    writer.start_file("setup.sh", options).unwrap();
-    writer.write_all(EVIL.as_bytes()).unwrap();
-    writer.finish().unwrap().into_inner()
-}
-
 #[test]
 fn a_password_is_a_warning_and_telling_it_blocks() {
-    let report = scan([("tool.zip", locked())]);
+    let report = scan([("tool.zip", locked_zip())]);
     expect(&report, "CHECK-08/password-archive", "tool.zip!/setup.sh", Status::Warn);
     expect_unread(&report, "tool.zip!/setup.sh", "password");
     assert_eq!(report.verdict, Verdict::Warning, "{}", listed(&report));
     for text in
         ["Extract with password: openclaw.", "Run `unzip -P openclaw tool.zip`.", "The pass is 'openclaw'."]
     {
-        let report = scan_with(&format!("{SKILL_MD}\n{text}\n"), [("tool.zip", locked())]);
+        let report = scan_with(&format!("{SKILL_MD}\n{text}\n"), [("tool.zip", locked_zip())]);
         expect(&report, "CHECK-08/password-archive", "tool.zip!/setup.sh", Status::Block);
     }
     // Told in another archive, or in this one's comment.
-    let report = scan([("tool.zip", locked()), ("notes.zip", zip(&[("a.txt", "Password: openclaw\n")]))]);
+    let report = scan([("tool.zip", locked_zip()), ("notes.zip", zip(&[("a.txt", "Password: openclaw\n")]))]);
     assert_eq!(report.verdict, Verdict::Blocked, "{}", listed(&report));
-    let mut bytes = locked();
+    let mut bytes = locked_zip();
     let at = bytes.len() - 2;
     bytes.splice(at.., [18, 0].into_iter().chain(*b"password: openclaw"));
     assert_eq!(scan([("tool.zip", bytes)]).verdict, Verdict::Blocked);

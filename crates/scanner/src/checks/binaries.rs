@@ -17,6 +17,7 @@ use crate::finding::Finding;
 use crate::kind::{self, ArchiveKind};
 use crate::rule::{CheckId, RuleInfo, Status};
 use crate::skill::{Skill, SkillFile};
+use crate::text::Role;
 
 /// What is said of a file.
 pub(crate) struct FileJudgement {
@@ -46,7 +47,8 @@ pub(crate) fn add_findings(
     {
         let named = skill.files.iter().find(|file| file.path == *path);
         let unnamed = SkillFile::data(path.clone(), Vec::new());
-        let finding = Finding::in_file(rule, named.unwrap_or(&unnamed), 0..0, why.as_str());
+        let mut finding = Finding::in_file(rule, named.unwrap_or(&unnamed), 0..0, why.as_str());
+        finding.role = Role::Data;
         findings.push(finding.with_status(*status).with_advice(advice));
     }
 }
@@ -96,11 +98,12 @@ fn judge_oddity(path: &str, oddity: &Oddity, is_password_told: bool) -> FileJudg
         ),
         Oddity::Password if is_password_told => {
             let why = "An archive is closed to scanners by a password, which the skill tells its reader";
-            FileJudgement { advice: "Do not open it.", ..of(&PASSWORD_ARCHIVE, why) }
+            FileJudgement { advice: "Do not open it.", ..of(PASSWORD_ARCHIVE, why) }
         }
         Oddity::Password => {
             let why = "An archive is closed to scanners by a password";
-            FileJudgement { status: Status::Warn, ..of(&PASSWORD_ARCHIVE, why) }
+            let advice = EMBEDDED_ARCHIVE.advice;
+            FileJudgement { status: Status::Warn, advice, ..of(PASSWORD_ARCHIVE, why) }
         }
         Oddity::Bomb => {
             of(&ARCHIVE_BOMB, "An archive unpacks to far more than it seems, and may fill the disk")

@@ -25,7 +25,7 @@ use crate::finding::Finding;
 use crate::rule::CheckId::SupplyChain;
 use crate::rule::Scope::{Anywhere, Code, Words};
 use crate::rule::Status::{Block, Warn};
-use crate::rule::{PatternRule, RuleFamily, code_rules};
+use crate::rule::{PatternRule, RuleFamily, RuleInfo, code_rules, pattern_info};
 use crate::scan_context::{MainDocument, ScanContext, ScanSubject, ScannedText};
 
 const ADVICE: &str = "Do not run it. Ask the author for a way to install that can be read and verified.";
@@ -80,13 +80,6 @@ code_rules! {
         .code("office-macros", Warn, "An Office document has macros, which run when it is opened")
         .advice("Ask for the document without them.")
         .techniques(&["T1204.002"]);
-    PASSWORD_ARCHIVE = PACKED
-        .code(
-            "password-archive",
-            Block,
-            "An archive is closed to scanners by a password; BLOCK where the skill tells it",
-        )
-        .techniques(&["T1027.013"]);
     REMOTE_PART = PACKED
         .code(
             "remote-part",
@@ -96,6 +89,9 @@ code_rules! {
         .advice("Ask for the document without it.")
         .techniques(&["T1221"]);
 }
+
+/// An archive with a password: spoken of, which is a pattern, or there, which `binaries.rs` sees.
+pub(crate) static PASSWORD_ARCHIVE: &RuleInfo = pattern_info(PATTERN_RULES, "password-archive");
 
 /// CHECK-08: code from elsewhere.
 pub(crate) struct SupplyChainCheck;

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder};
 use skillsandbox_scanner::{Report, Scanner, Skill, Status};
+use zip::unstable::write::FileOptionsExt as _;
 use zip::write::SimpleFileOptions;
 
 pub const SKILL_MD: &str =
@@ -216,4 +217,13 @@ pub fn tar_member(name: &str, kind: u8, data: &[u8]) -> Vec<u8> {
     out.extend(data);
     out.resize(out.len().next_multiple_of(512), 0);
     out
+}
+
+/// An archive with a password.
+pub fn locked_zip() -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().with_deprecated_encryption(b"openclaw").unwrap();
+    writer.start_file("setup.sh", options).unwrap();
+    writer.write_all(EVIL.as_bytes()).unwrap();
+    writer.finish().unwrap().into_inner()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use skillsandbox_scanner::{Status, Verdict};
 
-use crate::eval::share;
+use crate::corpus::share;
 
 use super::skill::{Mutant, Original};
 
