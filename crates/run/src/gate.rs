@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use skillsandbox_manifest::{Date, Policy};
-use skillsandbox_scanner::{Report, Scanner, Skill as Scanned, Suppressions, Verdict};
+use skillsandbox_scanner::{ScanReport, ScanVerdict, Scanner, SkillFiles, Suppressions};
 
 use crate::refusal::Refusal;
 use crate::state::policy_file;
@@ -15,8 +15,8 @@ const REASONS: usize = 3;
 ///
 /// # Errors
 /// A folder that cannot be read, or a policy that suppresses a rule that does not exist.
-pub fn scan(folder: &Path, policy: Option<&Policy>) -> Result<Report, Refusal> {
-    let skill = Scanned::from_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))?;
+pub fn scan(folder: &Path, policy: Option<&Policy>) -> Result<ScanReport, Refusal> {
+    let skill = SkillFiles::from_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))?;
     let scanner = match policy {
         Some(policy) => Scanner::from_policy(policy.scan(), today()?)?,
         None => Scanner::new(),
@@ -33,7 +33,7 @@ fn today() -> Result<Date, Refusal> {
 /// Refuses a skill that the scanner blocks; otherwise what the trace says of the scan.
 pub(crate) fn admit(folder: &Path, policy: Option<&Policy>) -> Result<String, Refusal> {
     let report = scan(folder, policy)?;
-    if report.verdict < Verdict::Blocked {
+    if report.verdict < ScanVerdict::Blocked {
         let suppressed = match report.suppressed() {
             0 => String::new(),
             count => format!(", {count} findings suppressed by the user's policy"),

@@ -5,10 +5,10 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::checks;
-use crate::grade::{Confidence, Severity};
-use crate::rule::{CheckId, RuleInfo, Status};
+use crate::grade::{FindingConfidence, FindingSeverity};
+use crate::rule::{CheckId, FindingStatus, RuleInfo};
 use crate::skill::SkillFile;
-use crate::text::{self, Role};
+use crate::text::{self, PassageRole};
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,11 +22,11 @@ pub struct Finding {
     /// The check.
     pub check: CheckId,
     /// What it amounts to here, its role taken into account.
-    pub status: Status,
+    pub status: FindingStatus,
     /// How much harm it would do.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// How sure it is.
-    pub confidence: Confidence,
+    pub confidence: FindingConfidence,
     /// The file, below the skill's folder; empty for the skill as a whole.
     pub file: String,
     /// The line, from 1; 0 for the skill as a whole.
@@ -38,7 +38,7 @@ pub struct Finding {
     /// The passage, shortened and escaped, with secrets masked.
     pub snippet: String,
     /// What the passage is there for.
-    pub role: Role,
+    pub role: PassageRole,
     /// What made it milder than the rule alone would be.
     pub mitigations: Vec<&'static str>,
     /// How it was encoded, outermost first.
@@ -53,14 +53,14 @@ pub struct Finding {
     pub owasp: &'static [&'static str],
     /// Why it does not count, where somebody outside the skill has said so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub suppressed: Option<Suppressed>,
+    pub suppressed: Option<FindingSuppression>,
 }
 
 /// Why a finding does not count for the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Suppressed {
+pub struct FindingSuppression {
     /// The reason that was given.
     pub reason: String,
     /// The last day on which it holds: `2027-01-31`.
@@ -76,8 +76,8 @@ impl Finding {
             rule: rule.name(),
             check: rule.check,
             status: rule.status,
-            severity: Severity::Low,
-            confidence: Confidence::Low,
+            severity: FindingSeverity::Low,
+            confidence: FindingConfidence::Low,
             file: String::new(),
             line: 0,
             column: 0,
@@ -101,7 +101,7 @@ impl Finding {
         range: Range<usize>,
         why: impl Into<String>,
     ) -> Self {
-        let (line, column) = text::place(&file.bytes, range.start);
+        let (line, column) = text::locate(&file.bytes, range.start);
         Self {
             file: file.path.clone(),
             line,
@@ -113,7 +113,7 @@ impl Finding {
     }
 
     /// The same, milder than its rule is at most.
-    pub(crate) fn with_status(self, status: Status) -> Self {
+    pub(crate) fn with_status(self, status: FindingStatus) -> Self {
         Self { status, ..self }
     }
 

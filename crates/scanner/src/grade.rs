@@ -4,14 +4,14 @@
 use serde::Serialize;
 
 use crate::finding::Finding;
-use crate::rule::{CheckId, RuleInfo, Status};
-use crate::text::Role;
+use crate::rule::{CheckId, FindingStatus, RuleInfo};
+use crate::text::PassageRole;
 
 /// How much harm it would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum FindingSeverity {
     /// Worth knowing: form, or a passage that several signs make harmless.
     Low,
     /// A person should look.
@@ -26,7 +26,7 @@ pub enum Severity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Confidence {
+pub enum FindingConfidence {
     /// Often something harmless.
     Low,
     /// More likely than not.
@@ -35,7 +35,7 @@ pub enum Confidence {
     High,
 }
 
-impl Severity {
+impl FindingSeverity {
     /// The word that stands for it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -50,19 +50,20 @@ impl Severity {
     /// `BLOCK` in a passage that acts by itself is critical, elsewhere high. `WARN` is medium; low where only form is at stake or
     /// where signs made it milder.
     fn of(finding: &Finding) -> Self {
-        let acts = matches!(finding.role, Role::Instruction | Role::Code | Role::Decoded);
+        let acts =
+            matches!(finding.role, PassageRole::Instruction | PassageRole::Code | PassageRole::Decoded);
         let form = finding.check == CheckId::FrontMatter;
         match finding.status {
-            Status::Block if acts && finding.mitigations.is_empty() => Self::Critical,
-            Status::Block => Self::High,
-            Status::Warn if form || !finding.mitigations.is_empty() => Self::Low,
-            Status::Warn => Self::Medium,
-            Status::Pass => Self::Low,
+            FindingStatus::Block if acts && finding.mitigations.is_empty() => Self::Critical,
+            FindingStatus::Block => Self::High,
+            FindingStatus::Warn if form || !finding.mitigations.is_empty() => Self::Low,
+            FindingStatus::Warn => Self::Medium,
+            FindingStatus::Pass => Self::Low,
         }
     }
 }
 
-impl Confidence {
+impl FindingConfidence {
     /// The word that stands for it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -76,12 +77,12 @@ impl Confidence {
     /// A fact, or something that had to be decoded first, is certain. Otherwise what blocks is certain and what warns is likely,
     /// one step less for each sign of the contrary.
     fn of(finding: &Finding) -> Self {
-        if finding.info().is_fact || finding.role == Role::Decoded {
+        if finding.info().is_fact || finding.role == PassageRole::Decoded {
             return Self::High;
         }
         match (finding.status, finding.mitigations.len()) {
-            (Status::Block, 0) => Self::High,
-            (Status::Block, 1) | (Status::Warn, 0) => Self::Medium,
+            (FindingStatus::Block, 0) => Self::High,
+            (FindingStatus::Block, 1) | (FindingStatus::Warn, 0) => Self::Medium,
             _ => Self::Low,
         }
     }
@@ -120,22 +121,22 @@ impl CheckId {
 impl RuleInfo {
     /// How much harm a finding would do at most.
     #[must_use]
-    pub fn severity(&'static self) -> Severity {
-        Severity::of(&Finding::new(self, ""))
+    pub fn severity(&'static self) -> FindingSeverity {
+        FindingSeverity::of(&Finding::new(self, ""))
     }
 
     /// How sure a finding is at most.
     #[must_use]
-    pub fn confidence(&'static self) -> Confidence {
-        Confidence::of(&Finding::new(self, ""))
+    pub fn confidence(&'static self) -> FindingConfidence {
+        FindingConfidence::of(&Finding::new(self, ""))
     }
 }
 
 impl Finding {
     /// Sets what follows from the rest.
     pub(crate) fn grade(&mut self) {
-        self.severity = Severity::of(self);
-        self.confidence = Confidence::of(self);
+        self.severity = FindingSeverity::of(self);
+        self.confidence = FindingConfidence::of(self);
     }
 }
 
@@ -145,8 +146,8 @@ mod tests {
 
     fn graded(
         name: &str,
-        status: Status,
-        role: Role,
+        status: FindingStatus,
+        role: PassageRole,
         mitigations: &[&'static str],
     ) -> (&'static str, &'static str) {
         let rule = RuleInfo::find(name).unwrap();
@@ -160,16 +161,34 @@ mod tests {
     #[test]
     fn grades_follow_from_status_role_and_signs() {
         for (name, status, role, signs, expected) in [
-            ("CHECK-01/override", Status::Block, Role::Instruction, &[][..], ("critical", "high")),
-            ("CHECK-01/override", Status::Block, Role::Data, &[], ("high", "high")),
-            ("CHECK-01/override", Status::Block, Role::Instruction, &["quoted"], ("high", "medium")),
-            ("CHECK-01/override", Status::Warn, Role::Quotation, &["quoted"], ("low", "low")),
-            ("CHECK-04/unknown-host", Status::Warn, Role::Code, &[], ("medium", "medium")),
-            ("CHECK-04/blocklisted", Status::Block, Role::Data, &[], ("high", "high")),
-            ("CHECK-05/hidden-payload", Status::Block, Role::Decoded, &[], ("critical", "high")),
-            ("CHECK-07/missing", Status::Warn, Role::Data, &[], ("low", "high")),
-            ("CHECK-08/other-source", Status::Warn, Role::Data, &[], ("medium", "high")),
-            ("CHECK-08/archive-link", Status::Pass, Role::Data, &[], ("low", "low")),
+            (
+                "CHECK-01/override",
+                FindingStatus::Block,
+                PassageRole::Instruction,
+                &[][..],
+                ("critical", "high"),
+            ),
+            ("CHECK-01/override", FindingStatus::Block, PassageRole::Data, &[], ("high", "high")),
+            (
+                "CHECK-01/override",
+                FindingStatus::Block,
+                PassageRole::Instruction,
+                &["quoted"],
+                ("high", "medium"),
+            ),
+            ("CHECK-01/override", FindingStatus::Warn, PassageRole::Quotation, &["quoted"], ("low", "low")),
+            ("CHECK-04/unknown-host", FindingStatus::Warn, PassageRole::Code, &[], ("medium", "medium")),
+            ("CHECK-04/blocklisted", FindingStatus::Block, PassageRole::Data, &[], ("high", "high")),
+            (
+                "CHECK-05/hidden-payload",
+                FindingStatus::Block,
+                PassageRole::Decoded,
+                &[],
+                ("critical", "high"),
+            ),
+            ("CHECK-07/missing", FindingStatus::Warn, PassageRole::Data, &[], ("low", "high")),
+            ("CHECK-08/other-source", FindingStatus::Warn, PassageRole::Data, &[], ("medium", "high")),
+            ("CHECK-08/archive-link", FindingStatus::Pass, PassageRole::Data, &[], ("low", "low")),
         ] {
             assert_eq!(graded(name, status, role, signs), expected, "{name} {status:?} {role:?} {signs:?}");
         }

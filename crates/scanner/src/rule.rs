@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::text::Role;
+use crate::text::PassageRole;
 
 /// Which of the eight checks a rule belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -83,7 +83,7 @@ impl CheckId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Status {
+pub enum FindingStatus {
     /// Worth knowing, no judgement.
     Pass,
     /// A person should look.
@@ -92,7 +92,7 @@ pub enum Status {
     Block,
 }
 
-impl Status {
+impl FindingStatus {
     /// The word that stands for it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -122,9 +122,9 @@ pub struct RuleInfo {
     /// Its name under its check: `dns-exfil` of `CHECK-04/dns-exfil`. It never changes its meaning.
     pub id: &'static str,
     /// What a finding amounts to at most, where nothing makes it milder.
-    pub status: Status,
+    pub status: FindingStatus,
     /// What a passage it finds is there for, unless the passage itself says otherwise.
-    pub role: Role,
+    pub role: PassageRole,
     /// Whether it states what stands there and infers nothing.
     pub is_fact: bool,
     /// What it looks for, and why that matters, in a sentence without its full stop.
@@ -148,7 +148,7 @@ impl RuleInfo {
     }
 
     /// The same rule about passages that are there for something else than data.
-    pub(crate) const fn role(self, role: Role) -> Self {
+    pub(crate) const fn role(self, role: PassageRole) -> Self {
         Self { role, ..self }
     }
 
@@ -165,7 +165,7 @@ impl RuleInfo {
 
 /// In which parts of a text a rule means anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum RuleScope {
     /// Sentences: prose, comments, front matter, plain fenced text.
     Words,
     /// Sentences so plain in their meaning that they count in code and data too.
@@ -181,7 +181,7 @@ pub(crate) const NEAR: usize = 260;
 #[derive(Debug)]
 pub(crate) struct PatternRule {
     pub(crate) info: RuleInfo,
-    pub(crate) scope: Scope,
+    pub(crate) scope: RuleScope,
     /// What it looks for, any of them. Case-insensitive, bytes, no Unicode classes; linear time. Every match of each must hold
     /// some word of four bytes or more, by which it is found: `anchors.rs`.
     pub(crate) patterns: &'static [&'static str],
@@ -201,23 +201,28 @@ impl RuleFamily {
     pub(crate) const fn rule(
         &self,
         id: &'static str,
-        status: Status,
-        scope: Scope,
+        status: FindingStatus,
+        scope: RuleScope,
         patterns: &'static [&'static str],
         summary: &'static str,
     ) -> PatternRule {
         let role = match scope {
-            Scope::Words | Scope::Anywhere => Role::Instruction,
-            Scope::Code => Role::Code,
+            RuleScope::Words | RuleScope::Anywhere => PassageRole::Instruction,
+            RuleScope::Code => PassageRole::Code,
         };
         let info = self.code(id, status, summary).role(role);
         PatternRule { info, scope, patterns, near: "" }
     }
 
     /// A rule that is code.
-    pub(crate) const fn code(&self, id: &'static str, status: Status, summary: &'static str) -> RuleInfo {
+    pub(crate) const fn code(
+        &self,
+        id: &'static str,
+        status: FindingStatus,
+        summary: &'static str,
+    ) -> RuleInfo {
         let Self { check, advice, techniques } = *self;
-        RuleInfo { check, id, status, role: Role::Data, is_fact: false, summary, advice, techniques }
+        RuleInfo { check, id, status, role: PassageRole::Data, is_fact: false, summary, advice, techniques }
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Value, json};
 
 use crate::digest::{hex, sha256};
-use crate::finding::{Finding, Suppressed};
-use crate::grade::{OWASP, Severity};
-use crate::report::Report;
-use crate::rule::{RuleInfo, Status};
+use crate::finding::{Finding, FindingSuppression};
+use crate::grade::{FindingSeverity, OWASP};
+use crate::report::ScanReport;
+use crate::rule::{FindingStatus, RuleInfo};
 
 /// Where the project's pages are.
 const HOME: &str = "https://github.com/skillsandbox/skillsandbox";
@@ -17,8 +17,8 @@ const TAXONOMY: &str = "OWASP Agentic Skills Top 10";
 
 /// One SARIF log of the scans of several skills, each with the folder it was read from; an empty one is the current folder.
 #[must_use]
-pub fn to_sarif<'r>(reports: impl IntoIterator<Item = (&'r str, &'r Report)>) -> Value {
-    let mut log = Log::default();
+pub fn to_sarif<'r>(reports: impl IntoIterator<Item = (&'r str, &'r ScanReport)>) -> Value {
+    let mut log = SarifLog::default();
     for (folder, report) in reports {
         log.add(folder, report);
     }
@@ -27,7 +27,7 @@ pub fn to_sarif<'r>(reports: impl IntoIterator<Item = (&'r str, &'r Report)>) ->
 
 /// A log under way.
 #[derive(Default)]
-struct Log {
+struct SarifLog {
     rules: BTreeMap<String, &'static RuleInfo>,
     results: Vec<Value>,
     notifications: Vec<Value>,
@@ -38,8 +38,8 @@ struct Log {
     rules_hash: &'static str,
 }
 
-impl Log {
-    fn add(&mut self, folder: &str, report: &Report) {
+impl SarifLog {
+    fn add(&mut self, folder: &str, report: &ScanReport) {
         self.version = report.scanner_version;
         self.rules_hash = report.rules.hash;
         for finding in &report.findings {
@@ -59,7 +59,7 @@ impl Log {
     }
 
     fn result(&mut self, finding: &Finding, uri: &str) -> Value {
-        let suppression = |suppressed: &Suppressed| {
+        let suppression = |suppressed: &FindingSuppression| {
             json!({
                 "kind": "external",
                 "status": "accepted",
@@ -164,21 +164,21 @@ fn descriptor(rule: &'static RuleInfo) -> Value {
     })
 }
 
-fn level(status: Status) -> &'static str {
+fn level(status: FindingStatus) -> &'static str {
     match status {
-        Status::Pass => "note",
-        Status::Warn => "warning",
-        Status::Block => "error",
+        FindingStatus::Pass => "note",
+        FindingStatus::Warn => "warning",
+        FindingStatus::Block => "error",
     }
 }
 
 /// The number that code hosts sort by, in the middle of the range that they give the word.
-fn score(severity: Severity) -> &'static str {
+fn score(severity: FindingSeverity) -> &'static str {
     match severity {
-        Severity::Critical => "9.5",
-        Severity::High => "8.0",
-        Severity::Medium => "5.5",
-        Severity::Low => "2.0",
+        FindingSeverity::Critical => "9.5",
+        FindingSeverity::High => "8.0",
+        FindingSeverity::Medium => "5.5",
+        FindingSeverity::Low => "2.0",
     }
 }
 

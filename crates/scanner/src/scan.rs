@@ -8,14 +8,14 @@ use std::sync::LazyLock;
 use skillsandbox_manifest::{Date, ScanPolicy, Suppression};
 
 use crate::checks;
-use crate::digest::digest;
-use crate::engine::Engine;
-use crate::links::Links;
-use crate::report::{Report, RuleSet, Scanned, Verdict};
+use crate::digest::compute_digest;
+use crate::engine::PatternEngine;
+use crate::links::SkillLinks;
+use crate::report::{RuleSet, ScanReport, ScanSize, ScanVerdict};
 use crate::scan_context::scan_skill;
-use crate::skill::Skill;
+use crate::skill::SkillFiles;
 #[cfg(feature = "policy")]
-use crate::suppressions::{Idle, Suppressions, UnknownRules};
+use crate::suppressions::{IdleReason, Suppressions, UnknownRules};
 
 /// The version of the rules; it changes with them.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -23,7 +23,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The checks, compiled once. Cheap to share between threads.
 #[derive(Debug)]
 pub struct Scanner {
-    pub(crate) engine: Engine,
+    pub(crate) engine: PatternEngine,
     pub(crate) system_names: Vec<String>,
     trusted_sources: Vec<String>,
     pub(crate) blocklist: Vec<String>,
@@ -115,7 +115,7 @@ impl ScannerBuilder {
     /// Compiles the checks.
     #[must_use]
     pub fn build(self) -> Scanner {
-        let engine = Engine::new(checks::pattern_rules());
+        let engine = PatternEngine::new(checks::pattern_rules());
         Scanner {
             engine,
             system_names: self.system_names,
@@ -145,12 +145,12 @@ impl Scanner {
     ///
     /// ```
     /// use skillsandbox_manifest::Policy;
-    /// use skillsandbox_scanner::{Scanner, Skill, Verdict};
+    /// use skillsandbox_scanner::{Scanner, SkillFiles, ScanVerdict};
     ///
     /// let policy = Policy::parse("scan: { blocklist: [collector.test] }")?;
     /// let scanner = Scanner::from_policy(policy.scan(), "2026-11-17".parse()?)?;
-    /// let skill = Skill::from_skill_md("x", "---\nname: x\ndescription: d\n---\nSee https://collector.test\n");
-    /// assert_eq!(scanner.scan(&skill).verdict, Verdict::Blocked);
+    /// let skill = SkillFiles::from_skill_md("x", "---\nname: x\ndescription: d\n---\nSee https://collector.test\n");
+    /// assert_eq!(scanner.scan(&skill).verdict, ScanVerdict::Blocked);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -163,7 +163,7 @@ impl Scanner {
 
     /// Suppressions of its policy that did nothing so far, each with why.
     #[cfg(feature = "policy")]
-    pub fn idle_suppressions(&self) -> impl Iterator<Item = (&Suppression, Idle)> {
+    pub fn idle_suppressions(&self) -> impl Iterator<Item = (&Suppression, IdleReason)> {
         self.suppressions.iter().flat_map(|(suppressions, today)| suppressions.idle(*today))
     }
 
@@ -174,23 +174,23 @@ impl Scanner {
 
     /// Judges a skill.
     #[must_use]
-    pub fn scan(&self, skill: &Skill) -> Report {
+    pub fn scan(&self, skill: &SkillFiles) -> ScanReport {
         let (name, findings) = scan_skill(self, skill);
-        let mut report = Report {
+        let mut report = ScanReport {
             stamp: None,
             skill: name,
             source: skill.source.clone(),
-            verdict: Verdict::Safe,
+            verdict: ScanVerdict::Safe,
             checks: Vec::new(),
             findings,
             left_out: Vec::new(),
             unread: skill.unread.clone(),
             complete: false,
-            scanned: Scanned {
+            scanned: ScanSize {
                 files: skill.files.len(),
                 bytes: skill.files.iter().map(|file| file.bytes.len()).sum(),
             },
-            digest: digest(skill),
+            digest: compute_digest(skill),
             scanner_version: VERSION,
             rules: Self::rules(),
         };
@@ -200,7 +200,7 @@ impl Scanner {
     }
 
     /// Adds to a report what the other skills of the scan have to do with this one, by the number it has among them.
-    pub fn add_links(&self, links: &Links, number: usize, report: &mut Report) {
+    pub fn add_links(&self, links: &SkillLinks, number: usize, report: &mut ScanReport) {
         if links.apply(number, report) {
             self.suppress(report);
         }
@@ -208,7 +208,7 @@ impl Scanner {
 
     /// Marks what the policy lets stand.
     #[cfg(feature = "policy")]
-    fn suppress(&self, report: &mut Report) {
+    fn suppress(&self, report: &mut ScanReport) {
         if let Some((suppressions, today)) = &self.suppressions {
             suppressions.apply(report, *today);
         }
@@ -216,7 +216,7 @@ impl Scanner {
 
     #[cfg(not(feature = "policy"))]
     #[allow(clippy::unused_self)] // without policies there is nothing to suppress
-    fn suppress(&self, _: &mut Report) {}
+    fn suppress(&self, _: &mut ScanReport) {}
 
     /// Which rules there are.
     #[must_use]

@@ -5,19 +5,19 @@
 
 use crate::Scanner;
 use crate::checks::{self, CHECKS, binaries, obfuscation};
-use crate::engine::Found;
+use crate::engine::SearchResult;
 use crate::finding::Finding;
 use crate::kind::FileKind;
 use crate::mitigation;
-use crate::prefilter::Signals;
-use crate::skill::{Skill, SkillFile};
-use crate::text::{self, Block, Role};
+use crate::prefilter::TextSignals;
+use crate::skill::{SkillFile, SkillFiles};
+use crate::text::{self, PassageRole, TextBlock};
 use skillsandbox_manifest::SkillDoc;
 
 /// What holds for a whole scan.
 pub(crate) struct ScanContext<'s> {
     pub(crate) scanner: &'s Scanner,
-    pub(crate) skill: &'s Skill,
+    pub(crate) skill: &'s SkillFiles,
     /// The skill's name: its front matter's, else its folder's.
     pub(crate) name: String,
     /// What the skill says it is for: its names, description and title.
@@ -49,15 +49,15 @@ pub(crate) struct MainDocument<'s> {
 pub(crate) struct ScannedText<'s> {
     pub(crate) file: &'s SkillFile,
     pub(crate) text: &'s str,
-    pub(crate) blocks: &'s [Block],
-    pub(crate) signals: Signals,
+    pub(crate) blocks: &'s [TextBlock],
+    pub(crate) signals: TextSignals,
     /// Where the body begins, of the main document; `None` for every other text.
     pub(crate) body_start: Option<usize>,
 }
 
 /// Runs all checks over all files: the skill's name, and what was found.
-pub(crate) fn scan_skill(scanner: &Scanner, skill: &Skill) -> (String, Vec<Finding>) {
-    let document = skill.document();
+pub(crate) fn scan_skill(scanner: &Scanner, skill: &SkillFiles) -> (String, Vec<Finding>) {
+    let document = skill.find_document();
     let file = document.and_then(|at| skill.files.get(at));
     let text = file.map(|file| text::as_text(&file.bytes)).unwrap_or_default();
     let doc = SkillDoc::parse(&text);
@@ -75,7 +75,7 @@ pub(crate) fn scan_skill(scanner: &Scanner, skill: &Skill) -> (String, Vec<Findi
 }
 
 impl<'s> ScanContext<'s> {
-    fn new(scanner: &'s Scanner, skill: &'s Skill, doc: &SkillDoc, text: &str) -> Self {
+    fn new(scanner: &'s Scanner, skill: &'s SkillFiles, doc: &SkillDoc, text: &str) -> Self {
         let front = doc.front_matter.as_ref();
         let name = front
             .and_then(|front| front.name.as_ref())
@@ -101,12 +101,12 @@ impl<'s> ScanContext<'s> {
     /// Searches a text for the patterns of all rules, then shows it to each check.
     fn scan_text(&self, file: &SkillFile, body_start: Option<usize>, findings: &mut Vec<Finding>) {
         let blocks = match file.kind {
-            FileKind::Markdown => text::markdown(&file.bytes, body_start.unwrap_or(0)),
-            FileKind::Script => text::plain(&file.bytes, Role::Code),
-            FileKind::Config => text::plain(&file.bytes, Role::Data),
-            _ => text::plain(&file.bytes, Role::Instruction),
+            FileKind::Markdown => text::split_markdown(&file.bytes, body_start.unwrap_or(0)),
+            FileKind::Script => text::split_plain(&file.bytes, PassageRole::Code),
+            FileKind::Config => text::split_plain(&file.bytes, PassageRole::Data),
+            _ => text::split_plain(&file.bytes, PassageRole::Instruction),
         };
-        let Found { hits, complete, signals } = self.scanner.engine.search(&file.bytes, &blocks);
+        let SearchResult { hits, complete, signals } = self.scanner.engine.search(&file.bytes, &blocks);
         if !complete {
             let why = "A rule matches more often than is looked at, so some passages were not judged";
             findings.push(Finding::in_file(&obfuscation::TOO_MUCH, file, 0..0, why));

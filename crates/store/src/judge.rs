@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use skillsandbox_manifest::{Date, ScanPolicy};
-use skillsandbox_scanner::{Report, ScanStamp, Scanner, system_names};
+use skillsandbox_scanner::{ScanReport, ScanStamp, Scanner, system_names};
 
 use crate::error::Error;
 use crate::layout::Layout;
@@ -33,7 +33,7 @@ pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &ScanPolicy)
 }
 
 /// Gives a report its name and time.
-pub(crate) fn stamped(report: Report) -> Report {
+pub(crate) fn stamped(report: ScanReport) -> ScanReport {
     let scanned_at = rfc3339(jiff::Timestamp::now());
     report.stamped(ScanStamp { scan_id: uuid::Uuid::new_v4().to_string(), scanned_at })
 }
@@ -45,7 +45,7 @@ fn today() -> Result<Date, Error> {
 }
 
 /// What did not count.
-pub(crate) fn suppressed(report: &Report) -> Vec<SuppressedFinding> {
+pub(crate) fn suppressed(report: &ScanReport) -> Vec<SuppressedFinding> {
     let found = report.findings.iter().filter_map(|finding| Some((finding, finding.suppressed.as_ref()?)));
     found
         .map(|(finding, suppressed)| SuppressedFinding {

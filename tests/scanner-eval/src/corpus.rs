@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
-use skillsandbox_scanner::Skill;
+use skillsandbox_scanner::SkillFiles;
 
 /// A skill of the corpus, by the folder that holds `labels.csv`.
 pub(crate) struct LabelledSkill {
@@ -26,8 +26,8 @@ pub(crate) fn read_labels(corpus: &Path) -> anyhow::Result<Vec<LabelledSkill>> {
 }
 
 /// Reads a skill: a folder, or one file.
-pub(crate) fn read_skill(path: &Path) -> anyhow::Result<Skill> {
-    let skill = if path.is_dir() { Skill::from_dir(path) } else { Skill::from_file(path) };
+pub(crate) fn read_skill(path: &Path) -> anyhow::Result<SkillFiles> {
+    let skill = if path.is_dir() { SkillFiles::from_dir(path) } else { SkillFiles::from_file(path) };
     skill.with_context(|| format!("{} is labelled, and cannot be read", path.display()))
 }
 

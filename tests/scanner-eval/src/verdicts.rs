@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use rayon::prelude::*;
-use skillsandbox_scanner::{Calls, Links, Scanner, Verdict};
+use skillsandbox_scanner::{ScanVerdict, Scanner, SkillCalls, SkillLinks};
 
 use crate::corpus::{LabelledSkill, read_labels, read_skill, share};
 
@@ -16,7 +16,7 @@ struct Judged {
     path: String,
     malicious: bool,
     category: String,
-    verdict: Verdict,
+    verdict: ScanVerdict,
     first: String,
 }
 
@@ -44,9 +44,9 @@ fn judge(corpus: &Path, labels: Vec<LabelledSkill>) -> anyhow::Result<Vec<Judged
     let scanner = Scanner::new();
     let calls = labels.par_iter().map(|one| {
         let path = corpus.join(&one.path);
-        Ok(Calls::of(&read_skill(&path)?, &path.to_string_lossy()))
+        Ok(SkillCalls::find(&read_skill(&path)?, &path.to_string_lossy()))
     });
-    let links = Links::new(&calls.collect::<anyhow::Result<Vec<_>>>()?);
+    let links = SkillLinks::new(&calls.collect::<anyhow::Result<Vec<_>>>()?);
     let numbered: Vec<_> = labels.into_iter().enumerate().collect();
     let judged = numbered.into_par_iter().map(|(number, one)| {
         let mut report = scanner.scan(&read_skill(&corpus.join(&one.path))?);
@@ -70,8 +70,8 @@ fn report(judged: &[Judged], time: f64) {
     let count = |filter: &dyn Fn(&Judged) -> bool| {
         judged.iter().filter(|one| filter(one)).fold(Count::default(), |mut count, one| {
             count.all += 1;
-            count.blocked += usize::from(one.verdict == Verdict::Blocked);
-            count.warned += usize::from(one.verdict > Verdict::Safe);
+            count.blocked += usize::from(one.verdict == ScanVerdict::Blocked);
+            count.warned += usize::from(one.verdict > ScanVerdict::Safe);
             count
         })
     };
@@ -86,11 +86,11 @@ fn report(judged: &[Judged], time: f64) {
         by(judged, malicious, &|one| one.category.clone(), &count);
     }
     println!("\nmissed altogether:");
-    for one in judged.iter().filter(|one| one.malicious && one.verdict == Verdict::Safe).take(SHOWN) {
+    for one in judged.iter().filter(|one| one.malicious && one.verdict == ScanVerdict::Safe).take(SHOWN) {
         println!("  {} ({})", one.path, one.category);
     }
     println!("\nfalse alarms at BLOCKED:");
-    for one in judged.iter().filter(|one| !one.malicious && one.verdict == Verdict::Blocked).take(SHOWN) {
+    for one in judged.iter().filter(|one| !one.malicious && one.verdict == ScanVerdict::Blocked).take(SHOWN) {
         println!("  {}: {}", one.path, one.first);
     }
     #[allow(clippy::cast_precision_loss)] // some thousands

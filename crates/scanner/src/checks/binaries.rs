@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
-use crate::archive::Oddity;
+use crate::archive::ArchiveOddity;
 use crate::checks::obfuscation::{AMBIGUOUS_ARCHIVE, FAKE_EXTENSION, POLYGLOT, TRAILING_DATA};
 use crate::checks::supply_chain::{
     ARCHIVE_BOMB, ARCHIVE_ESCAPE, ARCHIVE_LINK, EMBEDDED_ARCHIVE, EMBEDDED_PROGRAM, OFFICE_MACROS,
@@ -15,16 +15,16 @@ use crate::checks::supply_chain::{
 };
 use crate::finding::Finding;
 use crate::kind::{self, ArchiveKind};
-use crate::rule::{CheckId, RuleInfo, Status};
-use crate::skill::{Skill, SkillFile};
-use crate::text::Role;
+use crate::rule::{CheckId, FindingStatus, RuleInfo};
+use crate::skill::{SkillFile, SkillFiles};
+use crate::text::PassageRole;
 
 /// What is said of a file.
 pub(crate) struct FileJudgement {
     path: String,
     rule: &'static RuleInfo,
     /// What this case amounts to, where that is less than the rule is at most.
-    status: Status,
+    status: FindingStatus,
     why: String,
     advice: &'static str,
 }
@@ -38,7 +38,7 @@ impl FileJudgement {
 /// Adds those judgements that are a check's.
 pub(crate) fn add_findings(
     check: CheckId,
-    skill: &Skill,
+    skill: &SkillFiles,
     judged: &[FileJudgement],
     findings: &mut Vec<Finding>,
 ) {
@@ -48,17 +48,18 @@ pub(crate) fn add_findings(
         let named = skill.files.iter().find(|file| file.path == *path);
         let unnamed = SkillFile::data(path.clone(), Vec::new());
         let mut finding = Finding::in_file(rule, named.unwrap_or(&unnamed), 0..0, why.as_str());
-        finding.role = Role::Data;
+        finding.role = PassageRole::Data;
         findings.push(finding.with_status(*status).with_advice(advice));
     }
 }
 
 /// Judges all files of a skill.
-pub(crate) fn judge(skill: &Skill) -> Vec<FileJudgement> {
+pub(crate) fn judge(skill: &SkillFiles) -> Vec<FileJudgement> {
     let mut found: Vec<FileJudgement> = skill.files.iter().flat_map(judge_file).collect();
     let mut told = None;
     for (path, oddity) in &skill.oddities {
-        let password = *oddity == Oddity::Password && *told.get_or_insert_with(|| tells_a_password(skill));
+        let password =
+            *oddity == ArchiveOddity::Password && *told.get_or_insert_with(|| tells_a_password(skill));
         found.push(judge_oddity(path, oddity, password));
     }
     found
@@ -67,21 +68,21 @@ pub(crate) fn judge(skill: &Skill) -> Vec<FileJudgement> {
 /// Programs, and names that promise something else.
 fn judge_file(file: &SkillFile) -> Vec<FileJudgement> {
     let mut found = Vec::new();
-    let program = kind::program(&file.bytes)
+    let program = kind::detect_program(&file.bytes)
         .or_else(|| (file.kind == kind::FileKind::Executable).then_some("by its name a compiled program"));
     if let Some(program) = program {
         let why = format!("A compiled program comes with the skill: {program}");
         found.push(FileJudgement::new(&file.path, &EMBEDDED_PROGRAM, why));
     }
-    let is = match kind::archive(&file.bytes) {
+    let is = match kind::detect_archive(&file.bytes) {
         _ if program.is_some() => program,
         _ if kind::is_script(&file.bytes) => Some("a script"),
         // Documents of today are archives.
-        Some(ArchiveKind::Zip) if kind::promises(&file.path) == Some("a document") => None,
+        Some(ArchiveKind::Zip) if kind::find_promise(&file.path) == Some("a document") => None,
         Some(_) => Some("an archive"),
         None => None,
     };
-    if let (Some(is), Some(promised)) = (is, kind::promises(&file.path)) {
+    if let (Some(is), Some(promised)) = (is, kind::find_promise(&file.path)) {
         let why = format!("Its name says that it is {promised}, its bytes say that it is {is}");
         found.push(FileJudgement::new(&file.path, &FAKE_EXTENSION, why));
     }
@@ -89,49 +90,53 @@ fn judge_file(file: &SkillFile) -> Vec<FileJudgement> {
 }
 
 /// What an oddity amounts to.
-fn judge_oddity(path: &str, oddity: &Oddity, is_password_told: bool) -> FileJudgement {
+fn judge_oddity(path: &str, oddity: &ArchiveOddity, is_password_told: bool) -> FileJudgement {
     let of = |rule: &'static RuleInfo, why: &str| FileJudgement::new(path, rule, why);
     match oddity {
-        Oddity::Closed(reason) => of(
+        ArchiveOddity::Closed(reason) => of(
             &EMBEDDED_ARCHIVE,
             &format!("An archive comes with the skill that was not read in full ({reason})"),
         ),
-        Oddity::Password if is_password_told => {
+        ArchiveOddity::Password if is_password_told => {
             let why = "An archive is closed to scanners by a password, which the skill tells its reader";
             FileJudgement { advice: "Do not open it.", ..of(PASSWORD_ARCHIVE, why) }
         }
-        Oddity::Password => {
+        ArchiveOddity::Password => {
             let why = "An archive is closed to scanners by a password";
             let advice = EMBEDDED_ARCHIVE.advice;
-            FileJudgement { status: Status::Warn, advice, ..of(PASSWORD_ARCHIVE, why) }
+            FileJudgement { status: FindingStatus::Warn, advice, ..of(PASSWORD_ARCHIVE, why) }
         }
-        Oddity::Bomb => {
+        ArchiveOddity::Bomb => {
             of(&ARCHIVE_BOMB, "An archive unpacks to far more than it seems, and may fill the disk")
         }
-        Oddity::Escape => of(&ARCHIVE_ESCAPE, ARCHIVE_ESCAPE.summary),
-        Oddity::Absolute => {
+        ArchiveOddity::Escape => of(&ARCHIVE_ESCAPE, ARCHIVE_ESCAPE.summary),
+        ArchiveOddity::Absolute => {
             let why = "A member of an archive would be written to a fixed place of the file system";
             let advice = "Unpack it only where such names are cut.";
-            FileJudgement { status: Status::Warn, advice, ..of(&ARCHIVE_ESCAPE, why) }
+            FileJudgement { status: FindingStatus::Warn, advice, ..of(&ARCHIVE_ESCAPE, why) }
         }
-        Oddity::Link(target) => {
+        ArchiveOddity::Link(target) => {
             of(&ARCHIVE_LINK, &format!("A member of an archive is a link or a device ({})", shown(target)))
         }
-        Oddity::ThroughLink => of(
+        ArchiveOddity::ThroughLink => of(
             &ARCHIVE_ESCAPE,
             "A member of an archive would be written through a link that stands before it",
         ),
-        Oddity::Ambiguous(what) => of(
+        ArchiveOddity::Ambiguous(what) => of(
             &AMBIGUOUS_ARCHIVE,
             &format!("Two programs would unpack this archive differently: {}", shown(what)),
         ),
-        Oddity::Unclaimed => of(&TRAILING_DATA, "An archive holds bytes that belong to none of its members"),
-        Oddity::Polyglot => {
+        ArchiveOddity::Unclaimed => {
+            of(&TRAILING_DATA, "An archive holds bytes that belong to none of its members")
+        }
+        ArchiveOddity::Polyglot => {
             of(&POLYGLOT, "It is a file of one kind at its beginning, and an archive at its end")
         }
-        Oddity::Trailing(what) => of(&TRAILING_DATA, &format!("Behind the end of the picture stands {what}")),
-        Oddity::Macros => of(&OFFICE_MACROS, OFFICE_MACROS.summary),
-        Oddity::RemotePart(target) => of(
+        ArchiveOddity::Trailing(what) => {
+            of(&TRAILING_DATA, &format!("Behind the end of the picture stands {what}"))
+        }
+        ArchiveOddity::Macros => of(&OFFICE_MACROS, OFFICE_MACROS.summary),
+        ArchiveOddity::RemotePart(target) => of(
             &REMOTE_PART,
             &format!("An Office document loads a part from {} when it is opened", shown(target)),
         ),
@@ -144,7 +149,7 @@ fn shown(text: &str) -> String {
 }
 
 /// Whether some text of the skill says how to open an archive that has a password.
-fn tells_a_password(skill: &Skill) -> bool {
+fn tells_a_password(skill: &SkillFiles) -> bool {
     static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
     // A skill that holds such an archive and speaks of a password speaks of that one.
     let pattern = PATTERN.get_or_init(|| {
@@ -170,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_password_is_seen_in_many_wordings_and_the_word_alone_is_none() {
-        let told = |text: &str| tells_a_password(&Skill::from_skill_md("x", text));
+        let told = |text: &str| tells_a_password(&SkillFiles::from_skill_md("x", text));
         for text in [
             "The password is `1234`.",
             "Extract it with the password infected",

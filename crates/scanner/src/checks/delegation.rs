@@ -23,13 +23,13 @@
 
 use crate::checks::{Check, CheckInfo};
 use crate::finding::Finding;
-use crate::prefilter::Signals;
+use crate::prefilter::TextSignals;
 use crate::rule::CheckId::Delegation;
-use crate::rule::Scope::{Code, Words};
-use crate::rule::Status::{Block, Warn};
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::RuleScope::{Code, Words};
 use crate::rule::{PatternRule, RuleFamily, code_rules};
 use crate::scan_context::{ScanContext, ScanSubject};
-use crate::text::Role;
+use crate::text::PassageRole;
 
 const FAMILY: RuleFamily = RuleFamily {
     check: Delegation,
@@ -47,13 +47,13 @@ const LINKED: RuleFamily = RuleFamily {
 code_rules! {
     FAN_OUT = FAMILY
         .code("fan-out", Warn, "It starts more than three agents and names no condition that ends them")
-        .role(Role::Instruction)
+        .role(PassageRole::Instruction)
         .techniques(&[]);
-    RING = LINKED.code("ring", Warn, "Skills of one scan call each other in a ring").fact().role(Role::Instruction);
+    RING = LINKED.code("ring", Warn, "Skills of one scan call each other in a ring").fact().role(PassageRole::Instruction);
     DEEP_CHAIN = LINKED
         .code("deep-chain", Warn, "A chain of more than three calls leads from this skill through others")
         .fact()
-        .role(Role::Instruction);
+        .role(PassageRole::Instruction);
     TOO_MANY_CALLS = LINKED.code("too-many-calls", Warn, "The skill names more skills than are followed");
 }
 
@@ -74,7 +74,7 @@ impl Check for DelegationCheck {
 
     fn run(&self, _: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
         let ScanSubject::Text(text) = subject else { return };
-        let Some(start) = text.body_start.filter(|_| text.signals.has(Signals::AGENTS)) else { return };
+        let Some(start) = text.body_start.filter(|_| text.signals.has(TextSignals::AGENTS)) else { return };
         if let Some(calls) = count_fan_out(text.text.get(start..).unwrap_or_default()) {
             let why = format!("{} ({calls} calls)", FAN_OUT.summary);
             findings.push(Finding::in_file(&FAN_OUT, text.file, 0..0, why));

@@ -22,13 +22,13 @@
 use crate::checks::{Check, CheckInfo, blocked_hosts, fetched_hosts, secret_flow};
 use crate::finding::Finding;
 use crate::kind::{FileKind, is_example_file};
-use crate::prefilter::Signals;
+use crate::prefilter::TextSignals;
 use crate::rule::CheckId::Exfiltration;
-use crate::rule::Scope::{Anywhere, Code, Words};
-use crate::rule::Status::{Block, Warn};
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::RuleScope::{Anywhere, Code, Words};
 use crate::rule::{PatternRule, RuleFamily, code_rules};
 use crate::scan_context::{ScanContext, ScanSubject, ScannedText};
-use crate::text::{Role, joined_code};
+use crate::text::{PassageRole, joined_code};
 
 const ADVICE: &str = "Find out what is sent where, and why the skill needs it. Run it only with those hosts and files not granted.";
 
@@ -45,18 +45,18 @@ code_rules! {
     UNKNOWN_HOST = FAMILY
         .code("unknown-host", Warn, "A fixed address is fetched whose host nothing else in the skill speaks of")
         .advice("Ask what is fetched there, and why the address is fixed.")
-        .role(Role::Code)
+        .role(PassageRole::Code)
         .techniques(&["T1071.001"]);
     SECRET_TO_NETWORK = FLOW
         .code("secret-to-network", Block, "A secret is read and sent to the network in the same piece of code")
-        .role(Role::Code);
+        .role(PassageRole::Code);
     CREDENTIAL_HARVEST = FLOW
         .code("credential-harvest", Block, "Secrets of several services are gathered into one bundle")
-        .role(Role::Code)
+        .role(PassageRole::Code)
         .techniques(&["T1119", "T1552"]);
     TOO_LONG = FLOW
         .code("too-long", Warn, "The code is longer than secrets are followed in it, so the rest was not judged")
-        .role(Role::Code)
+        .role(PassageRole::Code)
         .techniques(&[]);
     BLOCKLISTED = FAMILY
         .code("blocklisted", Block, "The skill names a host that is on the blocklist, or one below it")
@@ -84,13 +84,13 @@ impl Check for ExfiltrationCheck {
         let ScanSubject::Text(text) = subject else { return };
         // Only the main document is an instruction to fetch.
         if text.body_start.is_some()
-            && text.signals.has(Signals::FETCH)
+            && text.signals.has(TextSignals::FETCH)
             && let Some((range, host)) = fetched_hosts::find_unrelated(text.text, &context.purpose)
         {
             let why = format!("It fetches from {host}, which nothing else in the skill speaks of");
             findings.push(Finding::in_file(&UNKNOWN_HOST, text.file, range, why));
         }
-        if text.signals.has(Signals::SECRETS) {
+        if text.signals.has(TextSignals::SECRETS) {
             follow_secrets(text, findings);
         }
         if let Some((range, blocked)) = blocked_hosts::find_blocked(text.text, &context.scanner.blocklist) {

@@ -24,7 +24,7 @@ use skillsandbox_manifest::{Code, FrontMatter, SkillDoc};
 use crate::checks::{Check, CheckInfo};
 use crate::finding::Finding;
 use crate::rule::CheckId;
-use crate::rule::Status::{Block, Warn};
+use crate::rule::FindingStatus::{Block, Warn};
 use crate::rule::{RuleFamily, RuleInfo, code_rules};
 use crate::scan_context::{MainDocument, ScanContext, ScanSubject};
 

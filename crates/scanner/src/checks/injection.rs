@@ -23,8 +23,8 @@
 
 use crate::checks::{Check, CheckInfo};
 use crate::rule::CheckId::Injection;
-use crate::rule::Scope::{Anywhere, Words};
-use crate::rule::Status::{Block, Warn};
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::RuleScope::{Anywhere, Words};
 use crate::rule::{PatternRule, RuleFamily};
 
 const ATLAS: &[&str] = &["AML.T0051"];

@@ -117,8 +117,8 @@ mod tests {
 
     use super::*;
     use crate::pattern::compile;
-    use crate::rule::{Scope, Status};
-    use crate::text::Role;
+    use crate::rule::{FindingStatus, RuleScope};
+    use crate::text::PassageRole;
 
     #[test]
     fn the_registry_holds_every_check_in_its_order() {
@@ -143,7 +143,7 @@ mod tests {
             assert!(rule.id.bytes().all(word) && !rule.id.is_empty(), "{name}");
             assert!(!rule.summary.is_empty() && !rule.summary.ends_with('.'), "{name}");
             assert!(rule.advice.ends_with('.'), "{name}");
-            assert!(rule.status > Status::Pass, "{name}");
+            assert!(rule.status > FindingStatus::Pass, "{name}");
             assert_eq!(RuleInfo::find(&name), Some(rule));
         }
         for rule in pattern_rules() {
@@ -161,8 +161,8 @@ mod tests {
             RuleInfo {
                 check: CheckId::Injection,
                 id: "a",
-                status: Status::Warn,
-                role: Role::Data,
+                status: FindingStatus::Warn,
+                role: PassageRole::Data,
                 is_fact: false,
                 summary: "s",
                 advice: "t",
@@ -173,8 +173,8 @@ mod tests {
             info(),
             RuleInfo { check: CheckId::Tools, ..info() },
             RuleInfo { id: "b", ..info() },
-            RuleInfo { status: Status::Block, ..info() },
-            RuleInfo { role: Role::Code, ..info() },
+            RuleInfo { status: FindingStatus::Block, ..info() },
+            RuleInfo { role: PassageRole::Code, ..info() },
             RuleInfo { is_fact: true, ..info() },
             RuleInfo { summary: "st", advice: "", ..info() },
             RuleInfo { advice: "v", ..info() },
@@ -182,11 +182,11 @@ mod tests {
         ];
         let pattern = |scope, patterns, near| PatternRule { info: info(), scope, patterns, near };
         let patterns = [
-            pattern(Scope::Words, &["bc", "d"][..], ""),
-            pattern(Scope::Code, &["bc", "d"], ""),
-            pattern(Scope::Words, &["b", "cd"], ""),
-            pattern(Scope::Words, &["bcd"], ""),
-            pattern(Scope::Words, &["bc", "d"], "e"),
+            pattern(RuleScope::Words, &["bc", "d"][..], ""),
+            pattern(RuleScope::Code, &["bc", "d"], ""),
+            pattern(RuleScope::Words, &["b", "cd"], ""),
+            pattern(RuleScope::Words, &["bcd"], ""),
+            pattern(RuleScope::Words, &["bc", "d"], "e"),
         ];
         let mut seen: Vec<String> = infos.iter().map(|rule| fingerprint([rule], [])).collect();
         seen.extend(patterns.iter().map(|rule| fingerprint([], [rule])));

@@ -28,13 +28,13 @@ use crate::checks::{Check, CheckInfo, binaries};
 use crate::finding::{Finding, snippet};
 use crate::hidden::{self, STANDARD, is_look_alike};
 use crate::kind::FileKind;
-use crate::prefilter::Signals;
+use crate::prefilter::TextSignals;
 use crate::rule::CheckId::Obfuscation;
-use crate::rule::Status::{Block, Warn};
-use crate::rule::{RuleFamily, RuleInfo, Status, code_rules};
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::{FindingStatus, RuleFamily, RuleInfo, code_rules};
 use crate::runs::{foreign, runs, word_at};
 use crate::scan_context::{ScanContext, ScanSubject, ScannedText};
-use crate::text::{self, Role};
+use crate::text::{self, PassageRole};
 
 /// The rules about ways of hiding.
 const SIGN: RuleFamily =
@@ -64,7 +64,7 @@ code_rules! {
     HIDDEN_PAYLOAD = SIGN
         .code("hidden-payload", Block, "What was encoded or disguised breaks a rule once it is made readable")
         .advice("Do not install it: nobody hides a passage like this for a good reason.")
-        .role(Role::Decoded)
+        .role(PassageRole::Decoded)
         .techniques(&["T1027", "T1140"]);
     COMBINED = SIGN
         .code("combined", Block, "Several techniques of hiding stand together in one text")
@@ -146,7 +146,7 @@ fn judge_hiding(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: 
 }
 
 /// Characters that turn the direction have an honest use outside of programs.
-fn status_in(rule: &RuleInfo, kind: FileKind) -> Status {
+fn status_in(rule: &RuleInfo, kind: FileKind) -> FindingStatus {
     if *rule == BIDI_CONTROLS && kind != FileKind::Script { Warn } else { rule.status }
 }
 
@@ -162,8 +162,9 @@ fn read_hidden(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: &
     let mut was_read = false;
     for hidden in uncovered {
         // What a shell would put together is a command, not a sentence.
-        let role = if hidden.chain.contains(&hidden::SHELL) { Role::Code } else { Role::Instruction };
-        let inner = text::plain(hidden.text.as_bytes(), role);
+        let role =
+            if hidden.chain.contains(&hidden::SHELL) { PassageRole::Code } else { PassageRole::Instruction };
+        let inner = text::split_plain(hidden.text.as_bytes(), role);
         for hit in engine.search(hidden.text.as_bytes(), &inner).hits {
             let rule = &hit.rule.info;
             // What stands in the open was judged there; only what came to light by decoding counts here.
@@ -192,7 +193,7 @@ struct HidingSign {
 }
 
 /// Signs of hiding that are worth a look even where nothing could be read.
-fn find_signs(text: &str, is_markdown: bool, signals: Signals, code: &[Range<usize>]) -> Vec<HidingSign> {
+fn find_signs(text: &str, is_markdown: bool, signals: TextSignals, code: &[Range<usize>]) -> Vec<HidingSign> {
     let mut found = Vec::new();
     let mut sign = |rule, range| found.push(HidingSign { rule, range });
     if !text.is_ascii() {
@@ -249,9 +250,9 @@ fn find_signs(text: &str, is_markdown: bool, signals: Signals, code: &[Range<usi
             sign(&BASE64, range);
         }
         let shown = |at: usize| !code.iter().any(|range| range.contains(&at));
-        if (signals.has(Signals::COMMENT)
+        if (signals.has(TextSignals::COMMENT)
             && text.match_indices("<!--").filter(|(at, _)| shown(*at)).count() >= 6)
-            || (signals.has(Signals::STYLE) && hidden_style(text).is_some_and(shown))
+            || (signals.has(TextSignals::STYLE) && hidden_style(text).is_some_and(shown))
         {
             let at = text.find("<!--").or_else(|| text.find("display:")).unwrap_or(0);
             sign(&HIDDEN_HTML, at..at);

@@ -24,8 +24,8 @@ use unicode_security::confusable_detection::skeleton;
 use crate::checks::{Check, CheckInfo};
 use crate::finding::Finding;
 use crate::rule::CheckId::Spoofing;
-use crate::rule::Status::{Block, Warn};
-use crate::rule::{RuleFamily, RuleInfo, Status, code_rules};
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::{FindingStatus, RuleFamily, RuleInfo, code_rules};
 use crate::scan_context::{MainDocument, ScanContext, ScanSubject};
 
 const FAMILY: RuleFamily =
@@ -86,7 +86,7 @@ impl Check for SpoofingCheck {
 }
 
 /// A rule, what it amounts to here, and why.
-type NameJudgement = (&'static RuleInfo, Status, String);
+type NameJudgement = (&'static RuleInfo, FindingStatus, String);
 
 /// A name without what people overlook: case, separators, look-alikes.
 fn folded(name: &str) -> String {

@@ -23,8 +23,8 @@
 use crate::checks::{Check, CheckInfo, binaries, dependencies};
 use crate::finding::Finding;
 use crate::rule::CheckId::SupplyChain;
-use crate::rule::Scope::{Anywhere, Code, Words};
-use crate::rule::Status::{Block, Warn};
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::RuleScope::{Anywhere, Code, Words};
 use crate::rule::{PatternRule, RuleFamily, RuleInfo, code_rules, pattern_info};
 use crate::scan_context::{MainDocument, ScanContext, ScanSubject, ScannedText};
 

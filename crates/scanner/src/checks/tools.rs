@@ -24,11 +24,11 @@ use crate::checks::{Check, CheckInfo};
 use crate::finding::Finding;
 use crate::kind::{FileKind, is_example_file};
 use crate::rule::CheckId::Tools;
-use crate::rule::Scope::{Anywhere, Words};
-use crate::rule::Status::{Block, Warn};
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::RuleScope::{Anywhere, Words};
 use crate::rule::{PatternRule, RuleFamily, RuleInfo, code_rules};
 use crate::scan_context::{MainDocument, ScanContext, ScanSubject};
-use crate::skill::Skill;
+use crate::skill::SkillFiles;
 
 const FAMILY: RuleFamily = RuleFamily {
     check: Tools,
@@ -132,7 +132,7 @@ fn judge_tools(
     if front.tools.is_none() && front.allowed_tools.is_none() {
         return Vec::new();
     }
-    let purpose = Purpose {
+    let purpose = StatedPurpose {
         description: front
             .description
             .as_ref()
@@ -151,7 +151,7 @@ fn judge_tools(
 }
 
 /// A list of tools without any that reaches the network, beside a script that does.
-fn find_undeclared(skill: &Skill, front: &FrontMatter) -> Option<(Spanned<ToolSpec>, String)> {
+fn find_undeclared(skill: &SkillFiles, front: &FrontMatter) -> Option<(Spanned<ToolSpec>, String)> {
     let tools = || front.tools.iter().chain(&front.allowed_tools).flatten();
     let first = tools().next()?.clone();
     if tools().any(|tool| reaches_the_network(&tool.value)) {
@@ -196,7 +196,7 @@ fn uses_the_network(script: &[u8]) -> bool {
 }
 
 /// What a skill says it does.
-struct Purpose {
+struct StatedPurpose {
     description: String,
     body: String,
     has_scripts: bool,
@@ -204,7 +204,7 @@ struct Purpose {
     skill_os: bool,
 }
 
-impl Purpose {
+impl StatedPurpose {
     fn judge_tool(&self, tool: &ToolSpec, strict: bool) -> Option<ToolJudgement> {
         let name = tool.name.as_str();
         if name == "*" || name.eq_ignore_ascii_case("all") {

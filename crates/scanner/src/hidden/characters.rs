@@ -4,12 +4,12 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton;
 
-use super::Push;
+use super::HiddenSink;
 use super::encodings::printable;
 use crate::runs::{foreign, word_at};
 
 /// Everything that characters hide in a text that is not ASCII.
-pub(super) fn uncover(text: &str, push: Push<'_>) {
+pub(super) fn uncover(text: &str, push: HiddenSink<'_>) {
     if text.contains('\u{8}') {
         push(backspaced(text), 0..text.len(), "backspaces");
     }
@@ -31,7 +31,7 @@ pub(super) fn uncover(text: &str, push: Push<'_>) {
 }
 
 /// Tag characters, variation selectors and zero-width characters: what they spell, and the text without them.
-fn invisible(text: &str, push: Push<'_>) {
+fn invisible(text: &str, push: HiddenSink<'_>) {
     let mut tags = String::new();
     let mut bits = String::new();
     let mut first: Option<usize> = None;

@@ -27,7 +27,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use rayon::prelude::*;
-use skillsandbox_scanner::{Scanner, Verdict};
+use skillsandbox_scanner::{ScanVerdict, Scanner};
 
 use crate::corpus::read_labels;
 
@@ -84,7 +84,8 @@ pub(crate) fn run(args: &[&str]) -> anyhow::Result<()> {
     println!("seed {}, at most {} mutants of a family\n", options.seed, options.sample);
     table::originals(&malicious);
 
-    let flagged: Vec<Original> = malicious.into_iter().filter(|one| one.verdict > Verdict::Safe).collect();
+    let flagged: Vec<Original> =
+        malicious.into_iter().filter(|one| one.verdict > ScanVerdict::Safe).collect();
     let mut tallies = Vec::new();
     for family in families() {
         let mut tally = Tally::new(family[0].family);

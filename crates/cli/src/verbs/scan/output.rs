@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use skillsandbox_scanner::{Finding, Report, ScanStamp, Status, Verdict, to_junit, to_sarif};
+use skillsandbox_scanner::{Finding, FindingStatus, ScanReport, ScanStamp, ScanVerdict, to_junit, to_sarif};
 
-use super::{Format, Scanned};
+use super::{Format, ScannedPath};
 use crate::output::{self, visible};
 use crate::style::RESET;
 
 /// Prints reports; those that could not be made are passed over.
-pub(super) fn show(format: Format, reports: &[Scanned]) -> anyhow::Result<()> {
+pub(super) fn show(format: Format, reports: &[ScannedPath]) -> anyhow::Result<()> {
     let done = || reports.iter().filter_map(|(path, report)| Some((path.as_path(), report.as_ref().ok()?)));
     match format {
         Format::Text => {
@@ -52,7 +52,7 @@ pub(super) fn stamp() -> ScanStamp {
     }
 }
 
-fn stamp_of(report: &Report) -> ScanStamp {
+fn stamp_of(report: &ScanReport) -> ScanStamp {
     report.stamp.clone().unwrap_or_else(stamp)
 }
 
@@ -62,7 +62,7 @@ fn folder(path: &Path) -> String {
     folder.display().to_string()
 }
 
-fn as_json(path: &Path, report: &Report) -> Value {
+fn as_json(path: &Path, report: &ScanReport) -> Value {
     let mut value = serde_json::to_value(report).unwrap_or_else(|_| json!({}));
     if let Some(object) = value.as_object_mut() {
         object.insert("path".to_owned(), json!(path.display().to_string()));
@@ -72,20 +72,20 @@ fn as_json(path: &Path, report: &Report) -> Value {
 
 const FAINT: &str = "\u{1b}[2m";
 
-fn colour(status: Status) -> &'static str {
+fn colour(status: FindingStatus) -> &'static str {
     match status {
-        Status::Pass => "\u{1b}[32m",
-        Status::Warn => "\u{1b}[33m",
-        Status::Block => "\u{1b}[1;31m",
+        FindingStatus::Pass => "\u{1b}[32m",
+        FindingStatus::Warn => "\u{1b}[33m",
+        FindingStatus::Block => "\u{1b}[1;31m",
     }
 }
 
 /// A report for people.
-pub(in crate::verbs) fn as_text(path: &Path, report: &Report) -> String {
+pub(in crate::verbs) fn as_text(path: &Path, report: &ScanReport) -> String {
     let status = match report.verdict {
-        Verdict::Safe => Status::Pass,
-        Verdict::Warning => Status::Warn,
-        Verdict::Blocked => Status::Block,
+        ScanVerdict::Safe => FindingStatus::Pass,
+        ScanVerdict::Warning => FindingStatus::Warn,
+        ScanVerdict::Blocked => FindingStatus::Block,
     };
     let mut out = format!(
         "{}{}{RESET}  {}  ({}{})\n",
