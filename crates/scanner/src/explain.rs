@@ -87,23 +87,28 @@ impl RuleInfo {
     #[must_use]
     pub fn explain(&'static self) -> String {
         let Self { check, status, summary, advice, techniques, .. } = self;
-        let mut text = format!("{}: {} where nothing makes it milder\n\n", self.name(), status.as_str());
-        text.push_str(&[summary, ".\n", advice, "\n\n"].concat());
-        text.push_str(&format!(
-            "Check: {} {}. {}\n",
-            check.as_str(),
-            check.title(),
-            check.why_it_matters().replace('\n', " ")
-        ));
-        let severity = self.severity().as_str();
-        text.push_str(&format!("At most: severity {severity}, confidence {}\n", self.confidence().as_str()));
-        if !techniques.is_empty() {
-            text.push_str(&format!("Techniques: {}\n", techniques.join(", ")));
-        }
         let heads = OWASP.iter().filter(|(id, _)| check.owasp().contains(id));
         let heads: Vec<_> = heads.map(|(id, name)| format!("{id} {name}")).collect();
-        text.push_str(&format!("OWASP Agentic Skills Top 10: {}\n", heads.join(", ")));
-        text
+        let mut lines = vec![
+            format!("{}: {} where nothing makes it milder\n", self.name(), status.as_str()),
+            format!("{summary}.\n{advice}\n"),
+            format!(
+                "Check: {} {}. {}",
+                check.as_str(),
+                check.title(),
+                check.why_it_matters().replace('\n', " ")
+            ),
+            format!(
+                "At most: severity {}, confidence {}",
+                self.severity().as_str(),
+                self.confidence().as_str()
+            ),
+        ];
+        if !techniques.is_empty() {
+            lines.push(format!("Techniques: {}", techniques.join(", ")));
+        }
+        lines.push(format!("OWASP Agentic Skills Top 10: {}\n", heads.join(", ")));
+        lines.join("\n")
     }
 }
 

@@ -150,8 +150,7 @@ mod tests {
         role: PassageRole,
         mitigations: &[&'static str],
     ) -> (&'static str, &'static str) {
-        let rule = RuleInfo::find(name).unwrap();
-        let mut finding = Finding::new(rule, "").with_status(status);
+        let mut finding = Finding::new(RuleInfo::find(name).unwrap(), "").with_status(status);
         finding.role = role;
         finding.mitigations = mitigations.to_vec();
         finding.grade();

@@ -119,7 +119,7 @@ pub(crate) fn split_markdown(text: &[u8], body_start: usize) -> Vec<TextBlock> {
                 && trimmed.get(1..3).is_some_and(|t| t.contains(&b'.') || t.contains(&b')')));
         match &mut open {
             Some((range, same)) if *same == role && !item && role != PassageRole::Quotation => {
-                range.end = line.end
+                range.end = line.end;
             }
             Some((range, same)) if *same == role && role == PassageRole::Quotation => range.end = line.end,
             _ => {

@@ -115,7 +115,7 @@ fn files() -> Vec<(&'static [&'static str], &'static str, Vec<u8>)> {
     ]
 }
 
-/// Skills that are scanned together.
+/// Skills that are reports together.
 fn linked(scanner: &Scanner) -> Vec<(&'static [&'static str], ScanReport)> {
     let skill = |name: &str, body: &str| {
         SkillFiles::from_skill_md(
@@ -137,23 +137,23 @@ fn linked(scanner: &Scanner) -> Vec<(&'static [&'static str], ScanReport)> {
 #[test]
 fn every_rule_that_is_code_is_found_somewhere_and_everything_found_is_in_the_registry() {
     let scanner = scanner();
-    let mut scanned: Vec<(&[&str], ScanReport)> = Vec::new();
+    let mut reports: Vec<(&[&str], ScanReport)> = Vec::new();
     for (rules, text) in documents() {
-        scanned.push((rules, scanner.scan(&SkillFiles::from_skill_md("demo", text))));
+        reports.push((rules, scanner.scan(&SkillFiles::from_skill_md("demo", text))));
     }
     for (rules, name, bytes) in files() {
         let skill =
             SkillFiles::from_memory("demo", [("SKILL.md", SKILL_MD.as_bytes().to_vec()), (name, bytes)]);
-        scanned.push((rules, scanner.scan(&skill)));
+        reports.push((rules, scanner.scan(&skill)));
     }
     let undeclared = "---\nname: demo\ndescription: Shows a demo\nallowed-tools: Read\n---\nHello.\n";
     let script = ("go.py", "requests.get(ADDRESS)\n");
     let skill = SkillFiles::from_memory("demo", [("SKILL.md", undeclared), script]);
-    scanned.push((&["CHECK-03/undeclared-network"], scanner.scan(&skill)));
-    scanned.extend(linked(&scanner));
+    reports.push((&["CHECK-03/undeclared-network"], scanner.scan(&skill)));
+    reports.extend(linked(&scanner));
 
     let mut seen = BTreeSet::new();
-    for (rules, report) in &scanned {
+    for (rules, report) in &reports {
         let found: BTreeSet<&str> = report.findings.iter().map(|finding| finding.rule.as_str()).collect();
         seen.extend(rules.iter().copied().filter(|rule| found.contains(rule)));
         for finding in &report.findings {

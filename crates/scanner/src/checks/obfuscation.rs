@@ -114,7 +114,7 @@ impl Check for ObfuscationCheck {
             ScanSubject::Document(_) => {}
             ScanSubject::Text(text) => judge_hiding(context, text, findings),
             ScanSubject::Files(judged) => {
-                binaries::add_findings(Obfuscation, context.skill, judged, findings)
+                binaries::add_findings(Obfuscation, context.skill, judged, findings);
             }
         }
     }
@@ -166,20 +166,20 @@ fn read_hidden(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: &
             if hidden.chain.contains(&hidden::SHELL) { PassageRole::Code } else { PassageRole::Instruction };
         let inner = text::split_plain(hidden.text.as_bytes(), role);
         for hit in engine.search(hidden.text.as_bytes(), &inner).hits {
-            let rule = &hit.rule.info;
+            let broken = &hit.rule.info;
             // What stands in the open was judged there; only what came to light by decoding counts here.
             let passage = hidden.text.get(hit.range.clone()).unwrap_or_default();
             let times = |text: &str| text.matches(passage).count();
             let written = text.get(hidden.range.clone()).filter(|text| !text.is_empty()).unwrap_or(text);
-            if rule.status < Block || passage.is_empty() || times(&hidden.text) <= times(written) {
+            if broken.status < Block || passage.is_empty() || times(&hidden.text) <= times(written) {
                 continue;
             }
             was_read = true;
-            let why = format!("{} (hidden by {})", rule.summary, hidden.chain.join(", then "));
+            let why = format!("{} (hidden by {})", broken.summary, hidden.chain.join(", then "));
             let mut finding = Finding::in_file(&HIDDEN_PAYLOAD, file, hidden.range.clone(), why);
             finding.snippet = snippet(passage.as_bytes());
             finding.decoded_from = hidden.chain.iter().map(|how| (*how).to_owned()).collect();
-            findings.push(finding.with_advice(rule.advice));
+            findings.push(finding.with_advice(broken.advice));
         }
     }
     was_read

@@ -113,7 +113,7 @@ impl Check for SupplyChainCheck {
             ScanSubject::Document(document) => judge_name(context, document, findings),
             ScanSubject::Text(text) => judge_packages(text, findings),
             ScanSubject::Files(judged) => {
-                binaries::add_findings(SupplyChain, context.skill, judged, findings)
+                binaries::add_findings(SupplyChain, context.skill, judged, findings);
             }
         }
     }
