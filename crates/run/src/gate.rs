@@ -27,7 +27,7 @@ pub fn scan(folder: &Path, policy: Option<&Policy>) -> Result<ScanReport, Refusa
 /// The day, in UTC.
 fn today() -> Result<Date, Refusal> {
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    today.parse().map_err(|_| Refusal::Unscanned(format!("the clock says {today}, which is no date")))
+    today.parse().map_err(|_| Refusal::Unscanned(format!("the clock says {today}, which is not a date")))
 }
 
 /// Refuses a skill that the scanner blocks; otherwise what the trace says of the scan.
