@@ -13,8 +13,6 @@ mod elsewhere;
 mod eval;
 mod generate;
 mod mcp_clients;
-#[cfg(feature = "mutate")]
-mod mutate;
 mod ordinary;
 mod packages;
 mod rotel;

@@ -147,7 +147,6 @@ mod tests {
                 "skillsandbox-store",
             ],
         ),
-        // Only with its feature `mutate`.
         ("skillsandbox-benches", &[]),
         (
             "skillsandbox-bench-programs",
@@ -160,13 +159,14 @@ mod tests {
             ],
         ),
         ("skillsandbox-test-support", &["skillsandbox-manifest", "skillsandbox-tracer"]),
-        ("skillsandbox-scanner-eval", &["skillsandbox-scanner"]),
         // Attacks any sandbox from within: it knows nothing of ours.
         ("skillsandbox-probe", &[]),
         ("skillsandbox-network-tests", &["skillsandbox-enforcer"]),
         // Starts the command as a user would, and reads its traces.
         ("skillsandbox-demo", &["skillsandbox-tracer"]),
-        ("xtask", &["skillsandbox-scanner"]),
+        ("skillsandbox-scanner-eval", &["skillsandbox-scanner"]),
+        // The first thing a fresh machine builds.
+        ("xtask", &[]),
     ];
     /// Use nothing of ours; everything may use them.
     const LEAVES: [&str; 2] = ["skillsandbox-terms", "skillsandbox-text"];

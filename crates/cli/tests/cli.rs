@@ -361,6 +361,19 @@ fn explain_knows_checks_and_rules() {
     assert!(run(&["explain", "CHECK-05"]).out.starts_with("# CHECK-05"));
     assert!(run(&["explain", "CHECK-04/dns-exfil"]).out.contains("T1071.004"));
     assert_eq!(run(&["explain", "CHECK-99"]).code, 2);
+    // Rules that are code, and names that are almost one.
+    let exact = run(&["explain", "CHECK-02/exact"]).out;
+    assert!(exact.contains("Install it only under another name.") && exact.contains("AST04"), "{exact}");
+    for (check, rule) in
+        [("CHECK-02", "typosquat"), ("CHECK-05", "hidden-payload"), ("CHECK-07", "yaml-bomb")]
+    {
+        assert_eq!(run(&["explain", &format!("{check}/{rule}")]).code, 0, "{check}/{rule}");
+        let page = run(&["explain", check]).out;
+        assert!(page.contains(&format!("| `{check}/{rule}` | ")), "{page}");
+    }
+    let misspelt = run(&["explain", "CHECK-02/exakt"]);
+    assert_eq!(misspelt.code, 2);
+    assert!(misspelt.err.contains("did you mean `CHECK-02/exact`?"), "{}", misspelt.err);
 }
 
 #[test]

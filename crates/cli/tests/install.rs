@@ -179,6 +179,12 @@ fn what_is_refused_and_what_is_an_error_have_their_codes() {
     expect(&stage.run(&["install", &notes, "--policy", policy.to_str().unwrap()]), 2, "policy");
     let policy = stage.write("policy.yaml", "scan: { fail_onn: blocked }");
     expect(&stage.run(&["install", &notes, "--policy", policy.to_str().unwrap()]), 2, "fail_onn");
+    // Nor one that lets a rule stand that does not exist.
+    let policy = stage.write(
+        "policy.yaml",
+        "scan: { suppressions: [{ rule: CHECK-02/exakt, reason: r, expires: 2999-01-01 }] }\n",
+    );
+    expect(&stage.run(&["install", &notes, "--policy", policy.to_str().unwrap()]), 2, "CHECK-02/exact");
 }
 
 #[test]

@@ -250,6 +250,14 @@ fn the_users_policy_narrows_and_is_not_the_skills_to_change() {
     // One that is not valid stops everything; one in the skill is the skill's own word.
     stage.write("home/.config/skillsandbox/policy.yaml", "permissions: { env_vars: { alow: [A] } }\n");
     assert_eq!(code(&run()), 125);
+    // A suppression of a rule that does not exist is a mistake in the policy.
+    stage.write(
+        "home/.config/skillsandbox/policy.yaml",
+        "scan: { suppressions: [{ rule: CHECK-02/exakt, reason: r, expires: 2999-01-01 }] }\n",
+    );
+    let output = stage.run(&["run", skill.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(125) && said.contains("did you mean `CHECK-02/exact`?"), "{said}");
     stage.write("skill/policy.yaml", "permissions: {}\n");
     let inside = stage.skill().join("policy.yaml");
     let output = stage.run(&["run", "--policy", inside.to_str().unwrap(), skill.to_str().unwrap()]);

@@ -80,7 +80,7 @@ fn what_does_nothing_is_told() {
     let dir = tree(&[("bad", OVERRIDE)]);
     policy(
         &dir,
-        "  suppressions:\n    - { rule: CHECK-01, reason: r, expires: 2020-01-31 }\n    - { rule: CHECK-04/nothing, reason: r, expires: 2999-01-01 }\n",
+        "  suppressions:\n    - { rule: CHECK-01, reason: r, expires: 2020-01-31 }\n    - { rule: CHECK-04/dns-exfil, reason: r, expires: 2999-01-01 }\n",
     );
     let run = scan(&dir, &["--policy", "policy.yaml", "skills"]);
     assert_eq!(run.code, 1);
@@ -92,10 +92,25 @@ fn what_does_nothing_is_told() {
         run.err
     );
     assert!(
-        run.err.contains("the suppression of CHECK-04/nothing in line 4 of the policy matched no finding"),
+        run.err.contains("the suppression of CHECK-04/dns-exfil in line 4 of the policy matched no finding"),
         "{}",
         run.err
     );
+}
+
+#[test]
+fn a_rule_that_does_not_exist_is_an_error() {
+    let dir = tree(&[("good", "Hello.")]);
+    policy(
+        &dir,
+        "  suppressions:\n    - { rule: CHECK-04/dns-exfill, reason: r, expires: 2999-01-01 }\n    - { rule: CHECK-04/nothing-at-all, reason: r, expires: 2020-01-01 }\n",
+    );
+    let run = scan(&dir, &["--policy", "policy.yaml", "skills"]);
+    assert_eq!((run.code, run.out.as_str()), (2, ""), "{}", run.err);
+    let misspelt = "line 3 of the policy: there is no rule `CHECK-04/dns-exfill` to suppress; did you mean `CHECK-04/dns-exfil`?";
+    assert!(run.err.contains(misspelt), "{}", run.err);
+    let unknown = "line 4 of the policy: there is no rule `CHECK-04/nothing-at-all` to suppress";
+    assert!(run.err.contains(unknown), "{}", run.err);
 }
 
 #[test]

@@ -305,8 +305,7 @@ impl fmt::Display for Diagnostic {
 }
 
 /// Why a single value is refused: a [`Diagnostic`] that does not know its place yet.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fault {
     /// Its kind.
@@ -316,6 +315,14 @@ pub struct Fault {
     /// What to write instead.
     pub help: Option<String>,
 }
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fault {}
 
 impl Fault {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {

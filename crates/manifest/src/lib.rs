@@ -40,49 +40,76 @@
 //!
 //! # Features
 //!
+//! - `declarations` (default): [`Manifest`] and [`Policy`]. Without it there is only the reader of `SKILL.md`.
 //! - `schema`: JSON Schema of both files, from the types.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "declarations")]
 mod commands;
+#[cfg_attr(not(feature = "declarations"), allow(unused))] // what only declarations need
 mod decode;
+#[cfg_attr(not(feature = "declarations"), allow(unused))] // what only declarations need
 mod diagnostic;
+#[cfg(feature = "declarations")]
 mod domain;
+#[cfg(feature = "declarations")]
 mod env_vars;
+#[cfg(feature = "declarations")]
 mod filesystem;
 mod front_matter;
+#[cfg(feature = "declarations")]
 mod load;
+#[cfg(feature = "declarations")]
 mod manifest;
+#[cfg(feature = "declarations")]
 mod network;
+#[cfg(feature = "declarations")]
 mod parameters;
+#[cfg(feature = "declarations")]
 mod policy;
+#[cfg(feature = "declarations")]
 mod raw;
+#[cfg(feature = "declarations")]
 mod resources;
+#[cfg(feature = "declarations")]
 mod scan_policy;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod skill_doc;
+#[cfg(feature = "declarations")]
 mod words;
 mod yaml;
 
 /// The code of the README, run as a test.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "declarations"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+#[cfg(feature = "declarations")]
 pub use crate::commands::{Commands, Entrypoint, Program};
 pub use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Related, Span, Spanned};
+#[cfg(feature = "declarations")]
 pub use crate::domain::DomainPattern;
+#[cfg(feature = "declarations")]
 pub use crate::env_vars::{EnvDecision, EnvPattern, EnvVars};
+#[cfg(feature = "declarations")]
 pub use crate::filesystem::{Access, Filesystem, GrantPath, Places};
 pub use crate::front_matter::{FrontMatter, ToolSpec};
+#[cfg(feature = "declarations")]
 pub use crate::load::LoadError;
+#[cfg(feature = "declarations")]
 pub use crate::manifest::{Manifest, Runtime, Skill, SyscallProfile};
+#[cfg(feature = "declarations")]
 pub use crate::network::{Cidr, Destination, EgressRule, Network, Protocol, Resolver};
+#[cfg(feature = "declarations")]
 pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation, Pattern};
+#[cfg(feature = "declarations")]
 pub use crate::policy::{Change, Narrowed, Policy};
+#[cfg(feature = "declarations")]
 pub use crate::resources::{ByteSize, Resources};
+#[cfg(feature = "declarations")]
 pub use crate::scan_policy::{Date, FailOn, ScanPolicy, Suppression};
 pub use crate::skill_doc::SkillDoc;
 

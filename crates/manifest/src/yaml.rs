@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use serde_yaml::granit_parser::{
+use granit_parser::{
     ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as ParserSpan, StrInput, options,
 };
 

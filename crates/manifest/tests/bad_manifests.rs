@@ -1,4 +1,5 @@
 //! `bad_manifests.toml`: texts that must be refused, each with its own error at its own line.
+#![cfg(feature = "declarations")]
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

@@ -1,5 +1,6 @@
 //! Texts made to cost time or memory. What they cost is measured by `cargo xtask bench manifest`; here they only have
 //! to be answered, with the right reason.
+#![cfg(feature = "declarations")]
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

@@ -1,4 +1,5 @@
 //! Properties over generated texts and manifests.
+#![cfg(feature = "declarations")]
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

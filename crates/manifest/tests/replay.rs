@@ -1,4 +1,5 @@
 //! Reads every fuzz seed, and every input that once broke something (fuzz/crashes), as the fuzz targets do.
+#![cfg(feature = "declarations")]
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

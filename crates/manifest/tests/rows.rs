@@ -1,4 +1,5 @@
 //! The checklist's rows about the manifest, one test each; docs/behaviours.md names them.
+#![cfg(feature = "declarations")]
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

@@ -1,4 +1,5 @@
 //! The `scan` section of a policy: what is read from it, and what is refused, with line and cure.
+#![cfg(feature = "declarations")]
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

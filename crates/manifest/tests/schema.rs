@@ -1,4 +1,5 @@
 //! The JSON Schema says what the code says.
+#![cfg(feature = "declarations")]
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![cfg(feature = "schema")]

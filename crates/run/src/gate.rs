@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use skillsandbox_manifest::{Date, Policy};
-use skillsandbox_scanner::{Report, Scanner, Skill as Scanned, Suppressions, Verdict};
+use skillsandbox_scanner::{ScanReport, ScanVerdict, Scanner, SkillFiles, Suppressions};
 
 use crate::refusal::Refusal;
 use crate::state::policy_file;
@@ -14,27 +14,26 @@ const REASONS: usize = 3;
 /// Scans a skill's folder as the user's policy says, with the findings that it suppresses today.
 ///
 /// # Errors
-/// A folder that cannot be read.
-pub fn scan(folder: &Path, policy: Option<&Policy>) -> Result<Report, Refusal> {
-    let skill = Scanned::from_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))?;
-    let Some(policy) = policy.map(Policy::scan) else { return Ok(Scanner::new().scan(&skill)) };
-    let scanner = Scanner::builder()
-        .blocked_domains(&policy.blocklist)
-        .trusted_sources(policy.trusted_sources.iter().cloned())
-        .system_names(policy.system_names.iter().cloned())
-        .build();
-    let mut report = scanner.scan(&skill);
-    let today: Option<Date> = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string().parse().ok();
-    if let Some(today) = today {
-        Suppressions::new(policy.suppressions.iter().cloned()).apply(&mut report, today);
-    }
-    Ok(report)
+/// A folder that cannot be read, or a policy that suppresses a rule that does not exist.
+pub fn scan(folder: &Path, policy: Option<&Policy>) -> Result<ScanReport, Refusal> {
+    let skill = SkillFiles::from_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))?;
+    let scanner = match policy {
+        Some(policy) => Scanner::from_policy(policy.scan(), today()?)?,
+        None => Scanner::new(),
+    };
+    Ok(scanner.scan(&skill))
+}
+
+/// The day, in UTC.
+fn today() -> Result<Date, Refusal> {
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    today.parse().map_err(|_| Refusal::Unscanned(format!("the clock says {today}, which is not a date")))
 }
 
 /// Refuses a skill that the scanner blocks; otherwise what the trace says of the scan.
 pub(crate) fn admit(folder: &Path, policy: Option<&Policy>) -> Result<String, Refusal> {
     let report = scan(folder, policy)?;
-    if report.verdict < Verdict::Blocked {
+    if report.verdict < ScanVerdict::Blocked {
         let suppressed = match report.suppressed() {
             0 => String::new(),
             count => format!(", {count} findings suppressed by the user's policy"),
@@ -59,7 +58,7 @@ pub(crate) fn admit(folder: &Path, policy: Option<&Policy>) -> Result<String, Re
 /// The policy that a user's runs are under: the file that is named, or the user's own where there is one.
 ///
 /// # Errors
-/// One that cannot be read or is not valid: without it nothing should run. One that lies in the skill it would judge is the skill's own word.
+/// One that cannot be read or is not valid, or suppresses a rule that does not exist: without it nothing should run. One that lies in the skill it would judge is the skill's own word.
 pub fn user_policy(named: Option<&Path>, skill: &Path) -> Result<Option<Policy>, Refusal> {
     let file = match named {
         Some(file) => file.to_owned(),
@@ -74,5 +73,8 @@ pub fn user_policy(named: Option<&Path>, skill: &Path) -> Result<Option<Policy>,
     {
         return Err(Refusal::PolicyInSkill(file));
     }
-    Ok(Some(Policy::load(&file)?))
+    let policy = Policy::load(&file)?;
+    // A suppression of nothing is a mistake in the policy, so it is told wherever one is read.
+    Suppressions::from_policy(policy.scan())?;
+    Ok(Some(policy))
 }

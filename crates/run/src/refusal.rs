@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use skillsandbox_manifest::{InvalidParameters, LoadError, Runtime};
+use skillsandbox_scanner::UnknownRules;
 use skillsandbox_tracer::RedactError;
 
 /// Why nothing was run. The skill has not seen the light of day.
@@ -26,6 +27,9 @@ pub enum Refusal {
     /// The policy that should judge the skill lies in it.
     #[error("the policy {} lies in the skill that it would judge; keep it outside of every skill", .0.display())]
     PolicyInSkill(PathBuf),
+    /// The policy suppresses rules that do not exist.
+    #[error("the policy is not valid: {0}")]
+    UnknownRules(#[from] UnknownRules),
     /// The scanner would not have it.
     #[error("the scanner says {verdict}: {}\n  `skillsandbox scan` shows all of it; `--skip-scan` runs it all the same, and the trace says so", reasons.join("; "))]
     Scanned {

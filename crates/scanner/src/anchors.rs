@@ -3,13 +3,13 @@
 //! Made by `cargo xtask generate` from the patterns; a test compares.
 
 /// Literals one of which every match holds.
-pub(crate) type Set = &'static [&'static str];
+pub(crate) type LiteralSet = &'static [&'static str];
 
 /// A rule, and for each of its patterns whether every match begins with a literal of the first set, and the sets.
-pub(crate) type Anchors = (&'static str, &'static [(bool, &'static [Set])]);
+pub(crate) type RuleAnchors = (&'static str, &'static [(bool, &'static [LiteralSet])]);
 
 #[rustfmt::skip]
-pub(crate) const ANCHORS: &[Anchors] = &[
+pub(crate) const ANCHORS: &[RuleAnchors] = &[
     ("CHECK-01/override", &[
         (true, &[&["disregard", "forget", "ignore", "ignoring"], &["all", "anything", "everything"], &["above", "before", "previously", "prior", "that", "you"]]),
         (false, &[&["follow"], &["guidelines", "instruction", "prompt", "rules", "system"], &["not"]]),

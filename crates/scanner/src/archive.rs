@@ -19,10 +19,10 @@ mod zip;
 
 use std::collections::HashSet;
 
-use self::members::{Archive, Member};
+use self::members::{ArchiveMember, OpenArchive};
 pub(crate) use self::tar::is_tar;
 use crate::kind::{self, ArchiveKind, FileKind};
-use crate::skill::{MAX_FILE, MAX_FILES, MAX_TOTAL, SkillFile, Unread};
+use crate::skill::{MAX_FILE, MAX_FILES, MAX_TOTAL, SkillFile, UnreadFile};
 
 /// An archive in an archive in an archive is opened, what is packed deeper is not.
 const MAX_DEPTH: usize = 3;
@@ -37,7 +37,7 @@ const MAX_LISTED_IN_ALL: usize = 64;
 
 /// Something about a packed file that is worth a judgement. What it amounts to is decided in `checks/binaries.rs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Oddity {
+pub(crate) enum ArchiveOddity {
     /// An archive, or a part of it, that could not be read.
     Closed(String),
     /// A member that only a password opens.
@@ -68,17 +68,17 @@ pub(crate) enum Oddity {
 
 /// Everything that a skill's files turned out to hold.
 #[derive(Debug, Default)]
-pub(crate) struct Contents {
+pub(crate) struct UnpackedFiles {
     pub(crate) files: Vec<SkillFile>,
-    pub(crate) unread: Vec<Unread>,
+    pub(crate) unread: Vec<UnreadFile>,
     /// The path, and what is odd about it.
-    pub(crate) oddities: Vec<(String, Oddity)>,
+    pub(crate) oddities: Vec<(String, ArchiveOddity)>,
 }
 
 /// Opens files, and the files in them, within bounds that hold for all of them together.
 #[derive(Debug)]
-pub(crate) struct Unpacker {
-    contents: Contents,
+pub(crate) struct ArchiveUnpacker {
+    contents: UnpackedFiles,
     files_left: usize,
     bytes_left: usize,
     work_left: usize,
@@ -87,10 +87,10 @@ pub(crate) struct Unpacker {
     unread: usize,
 }
 
-impl Unpacker {
+impl ArchiveUnpacker {
     pub(crate) fn new() -> Self {
         Self {
-            contents: Contents::default(),
+            contents: UnpackedFiles::default(),
             files_left: MAX_FILES,
             bytes_left: MAX_TOTAL,
             work_left: MAX_WORK,
@@ -99,7 +99,7 @@ impl Unpacker {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Contents {
+    pub(crate) fn finish(mut self) -> UnpackedFiles {
         let more = self.unread - self.contents.unread.len();
         if let Some(last) = self.contents.unread.last_mut().filter(|_| more > 0) {
             last.reason = format!("{}; and {more} more parts of archives were not read", last.reason);
@@ -114,7 +114,7 @@ impl Unpacker {
 
     /// The members of an archive, as if they had been files: for a skill that is one. Whether it is an archive.
     pub(crate) fn container(&mut self, name: &str, bytes: &[u8]) -> bool {
-        let Some(kind) = kind::archive(bytes) else { return false };
+        let Some(kind) = kind::detect_archive(bytes) else { return false };
         if kind == ArchiveKind::Zip && office::is_office(bytes) {
             return false;
         }
@@ -133,11 +133,11 @@ impl Unpacker {
         let inside = format!("{path}!/");
         let mut opened = false;
         let mut polyglot = false;
-        if let Some(kind) = kind::archive(bytes) {
+        if let Some(kind) = kind::detect_archive(bytes) {
             opened = self.members(path, &inside, bytes, kind, depth + 1);
         } else if zip::has_directory(bytes) {
             polyglot = true;
-            self.odd(path, Oddity::Polyglot);
+            self.odd(path, ArchiveOddity::Polyglot);
             self.members(path, &inside, bytes, ArchiveKind::Zip, depth + 1);
         }
         if !file.is_text() && !opened {
@@ -175,9 +175,9 @@ impl Unpacker {
         };
         // Cameras put a second picture behind the first; look behind that, too.
         if kind != FileKind::Media {
-            self.odd(path, Oddity::Trailing(what));
+            self.odd(path, ArchiveOddity::Trailing(what));
         }
-        if polyglot && kind::archive(bytes) == Some(ArchiveKind::Zip) {
+        if polyglot && kind::detect_archive(bytes) == Some(ArchiveKind::Zip) {
             // Its members were read already, from the file as a whole.
         } else if depth < MAX_DEPTH {
             let added = self.nested(name, bytes.to_vec(), depth + 1);
@@ -190,7 +190,7 @@ impl Unpacker {
     /// An Office document in the form before 2007: a file system in a file, of which only the macros are looked for.
     fn compound(&mut self, path: &str, bytes: &[u8]) {
         if office::has_old_macros(bytes) {
-            self.odd(path, Oddity::Macros);
+            self.odd(path, ArchiveOddity::Macros);
         }
         self.unread(path, "an Office document of the old form; save it in the new one");
     }
@@ -206,7 +206,7 @@ impl Unpacker {
             return false;
         }
         let unread = self.unread;
-        let mut archive = Archive::new(self, path, inside, depth);
+        let mut archive = OpenArchive::new(self, path, inside, depth);
         match kind {
             ArchiveKind::Zip => zip::read(bytes, &mut archive),
             ArchiveKind::Tar => tar::read(bytes, &mut archive),
@@ -218,7 +218,7 @@ impl Unpacker {
             return true;
         }
         let first = self.contents.unread.get(unread).map_or("much of it", |first| &first.reason);
-        let oddity = Oddity::Closed(first.to_owned());
+        let oddity = ArchiveOddity::Closed(first.to_owned());
         self.odd(path, oddity);
         false
     }
@@ -249,7 +249,7 @@ impl Unpacker {
         Ok(())
     }
 
-    fn odd(&mut self, path: &str, oddity: Oddity) {
+    fn odd(&mut self, path: &str, oddity: ArchiveOddity) {
         let known = self.contents.oddities.iter().rev().take(64);
         if !known.into_iter().any(|(at, same)| at == path && *same == oddity) {
             self.contents.oddities.push((path.to_owned(), oddity));
@@ -259,7 +259,7 @@ impl Unpacker {
     fn unread(&mut self, path: &str, reason: &str) {
         self.unread += 1;
         if self.contents.unread.len() < MAX_LISTED_IN_ALL {
-            self.contents.unread.push(Unread { path: path.to_owned(), reason: reason.to_owned() });
+            self.contents.unread.push(UnreadFile { path: path.to_owned(), reason: reason.to_owned() });
         }
     }
 
@@ -273,7 +273,7 @@ impl Unpacker {
     /// An archive that is not opened at all.
     fn closed(&mut self, path: &str, reason: &str) {
         self.unread(path, reason);
-        self.odd(path, Oddity::Closed(reason.to_owned()));
+        self.odd(path, ArchiveOddity::Closed(reason.to_owned()));
     }
 }
 

@@ -10,7 +10,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use skillsandbox_manifest::SkillDoc;
 
 use crate::kind::FileKind;
-use crate::skill::Skill;
+use crate::skill::SkillFiles;
 
 /// Most names that one skill is followed to. Whoever names more than this is told so.
 const MAX_CALLS: usize = 4096;
@@ -23,14 +23,14 @@ const MAX_NAME: usize = 80;
 
 /// What one skill is called, where it lies, and whom it calls.
 #[derive(Clone, Debug, Default)]
-pub struct Calls {
+pub struct SkillCalls {
     pub(crate) skill: String,
     /// Its folder.
     pub(crate) place: Box<str>,
     /// What others may call it: its front matter's name, its folder's.
     pub(crate) names: Vec<u64>,
     /// Whom it calls, each once.
-    pub(crate) others: Vec<Call>,
+    pub(crate) others: Vec<SkillCall>,
     /// Files that hold calls.
     pub(crate) files: Vec<Box<str>>,
     /// Whether there were more than are kept.
@@ -39,7 +39,7 @@ pub struct Calls {
 
 /// One name that is called, and where.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Call {
+pub(crate) struct SkillCall {
     pub(crate) name: u64,
     /// Whether it is a call in form (`Skill(x)`), not in words.
     pub(crate) formal: bool,
@@ -49,12 +49,12 @@ pub(crate) struct Call {
     pub(crate) range: (u32, u32),
 }
 
-impl Calls {
+impl SkillCalls {
     /// What a skill says. `place` is where it lies, in whatever terms the caller has for it; of several skills of one name, the
     /// one that lies nearest is meant.
     #[must_use]
-    pub fn of(skill: &Skill, place: &str) -> Self {
-        let document = skill.document();
+    pub fn find(skill: &SkillFiles, place: &str) -> Self {
+        let document = skill.find_document();
         let mut calls = Self {
             skill: skill.name.clone(),
             place: place.into(),
@@ -70,13 +70,13 @@ impl Calls {
                 continue;
             }
             let text = String::from_utf8_lossy(&file.bytes);
-            let mut reader = Reader::new(&mut calls, &mut known, &file.path, &text);
+            let mut reader = CallReader::new(&mut calls, &mut known, &file.path, &text);
             if Some(number) == document {
-                reader.front_matter();
+                reader.read_front_matter();
             }
-            reader.forms();
-            reader.words();
-            reader.commands();
+            reader.read_forms();
+            reader.read_words();
+            reader.read_commands();
         }
         calls.names.sort_unstable();
         calls.names.dedup();
@@ -163,8 +163,8 @@ fn build(literals: &[&str]) -> Option<AhoCorasick> {
 }
 
 /// One file under reading.
-struct Reader<'c, 't> {
-    calls: &'c mut Calls,
+struct CallReader<'c, 't> {
+    calls: &'c mut SkillCalls,
     /// Where in the list a name stands.
     known: &'c mut HashMap<u64, usize>,
     path: &'t str,
@@ -176,12 +176,17 @@ struct Reader<'c, 't> {
     line_start: usize,
 }
 
-impl<'c, 't> Reader<'c, 't> {
-    fn new(calls: &'c mut Calls, known: &'c mut HashMap<u64, usize>, path: &'t str, text: &'t str) -> Self {
+impl<'c, 't> CallReader<'c, 't> {
+    fn new(
+        calls: &'c mut SkillCalls,
+        known: &'c mut HashMap<u64, usize>,
+        path: &'t str,
+        text: &'t str,
+    ) -> Self {
         Self { calls, known, path, text, file: None, counted: 0, line: 1, line_start: 0 }
     }
 
-    fn front_matter(&mut self) {
+    fn read_front_matter(&mut self) {
         let Some(front) = SkillDoc::parse(self.text).front_matter else { return };
         if let Some(name) = &front.name {
             self.calls.skill.clone_from(&name.value);
@@ -193,7 +198,7 @@ impl<'c, 't> Reader<'c, 't> {
     }
 
     /// `Skill(name)`, `Task(subagent_type="name")`, `../name/SKILL.md`.
-    fn forms(&mut self) {
+    fn read_forms(&mut self) {
         self.rewind();
         let Some(forms) = &*FORMS else { return };
         for found in forms.find_iter(self.text) {
@@ -238,7 +243,7 @@ impl<'c, 't> Reader<'c, 't> {
     }
 
     /// "Invoke the weather skill", "hand off to `weather`", "then run /weather".
-    fn words(&mut self) {
+    fn read_words(&mut self) {
         self.rewind();
         let Some(verbs) = &*VERBS else { return };
         for found in verbs.find_iter(self.text) {
@@ -257,7 +262,7 @@ impl<'c, 't> Reader<'c, 't> {
     }
 
     /// A line that is nothing but `/name`, as one types it.
-    fn commands(&mut self) {
+    fn read_commands(&mut self) {
         self.rewind();
         let mut at = 0;
         for line in self.text.split_inclusive('\n') {
@@ -291,7 +296,7 @@ impl<'c, 't> Reader<'c, 't> {
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let range = (small(at), small(at + written.len()));
         self.known.insert(hash, self.calls.others.len());
-        self.calls.others.push(Call { name: hash, formal, file, line, column, range });
+        self.calls.others.push(SkillCall { name: hash, formal, file, line, column, range });
     }
 
     fn file(&mut self) -> Option<u16> {
@@ -439,8 +444,8 @@ mod tests {
             "/weather-lookup Oslo\n",
             "USE THE WEATHER-LOOKUP SKILL",
         ] {
-            let skill = Skill::from_skill_md("x", format!("---\nname: x\n---\n{text}\n"));
-            let calls = Calls::of(&skill, "");
+            let skill = SkillFiles::from_skill_md("x", format!("---\nname: x\n---\n{text}\n"));
+            let calls = SkillCalls::find(&skill, "");
             let wanted = fold("weather-lookup").unwrap();
             assert!(
                 calls.others.iter().any(|call| call.name == wanted && call.line == 4),
@@ -464,8 +469,8 @@ mod tests {
             "See ../weather-lookup/SKILL.md.",
             "Do not read ../weather-lookup/SKILL.md.",
         ] {
-            let skill = Skill::from_skill_md("x", format!("---\nname: x\n---\n{text}\n"));
-            let calls = Calls::of(&skill, "");
+            let skill = SkillFiles::from_skill_md("x", format!("---\nname: x\n---\n{text}\n"));
+            let calls = SkillCalls::find(&skill, "");
             let name = fold("weather-lookup").unwrap();
             assert!(calls.others.iter().all(|call| call.name != name), "{text}: {calls:?}");
         }
@@ -490,7 +495,7 @@ mod tests {
     #[test]
     fn places_are_right() {
         let text = "---\nname: x\n---\nü\nThen use `other`.\nSkill(third)\n";
-        let calls = Calls::of(&Skill::from_skill_md("x", text), "");
+        let calls = SkillCalls::find(&SkillFiles::from_skill_md("x", text), "");
         let mut places: Vec<_> = calls.others.iter().map(|call| (call.line, call.column)).collect();
         places.sort_unstable();
         assert_eq!(places, [(5, 10), (6, 1)]);

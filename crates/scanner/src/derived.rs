@@ -25,17 +25,17 @@ fn table() -> String {
          //!\n\
          //! Made by `cargo xtask generate` from the patterns; a test compares.\n\n\
          /// Literals one of which every match holds.\n\
-         pub(crate) type Set = &'static [&'static str];\n\n\
+         pub(crate) type LiteralSet = &'static [&'static str];\n\n\
          /// A rule, and for each of its patterns whether every match begins with a literal of the first set, and the sets.\n\
-         pub(crate) type Anchors = (&'static str, &'static [(bool, &'static [Set])]);\n\n\
+         pub(crate) type RuleAnchors = (&'static str, &'static [(bool, &'static [LiteralSet])]);\n\n\
          #[rustfmt::skip]\n\
-         pub(crate) const ANCHORS: &[Anchors] = &[\n",
+         pub(crate) const ANCHORS: &[RuleAnchors] = &[\n",
     );
-    for rule in checks::rules() {
-        let _ = writeln!(out, "    (\"{}/{}\", &[", rule.check.as_str(), rule.id);
+    for rule in checks::pattern_rules() {
+        let _ = writeln!(out, "    (\"{}/{}\", &[", rule.info.check.as_str(), rule.info.id);
         for pattern in rule.patterns {
             let (begins, literals) = anchors(pattern).unwrap_or_else(|| {
-                panic!("{}: no literal of {SHORTEST} bytes in every match of {pattern}", rule.id)
+                panic!("{}: no literal of {SHORTEST} bytes in every match of {pattern}", rule.info.id)
             });
             let sets: Vec<String> = literals.iter().map(|set| format!("&{set:?}")).collect();
             let _ = writeln!(out, "        ({begins}, &[{}]),", sets.join(", "));

@@ -4,16 +4,16 @@
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-use crate::skill::Skill;
+use crate::skill::SkillFiles;
 
 /// A SHA-256.
-pub(crate) type Hash = [u8; 32];
+pub(crate) type Sha256Hash = [u8; 32];
 
 /// What a hash is of, in its first byte, so that no file can pass for a pair of hashes, nor the other way round.
 const LEAF: &[u8] = &[0];
 const NODE: &[u8] = &[1];
 
-pub(crate) fn sha256(parts: &[&[u8]]) -> Hash {
+pub(crate) fn sha256(parts: &[&[u8]]) -> Sha256Hash {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part);
@@ -27,7 +27,7 @@ pub(crate) fn hex(hash: &[u8]) -> String {
 }
 
 /// The digest of a skill: of its files' paths and bytes as they lie on the disk, in whatever order they were read.
-pub(crate) fn digest(skill: &Skill) -> String {
+pub(crate) fn compute_digest(skill: &SkillFiles) -> String {
     let leaf = |file: &crate::skill::SkillFile| {
         let bytes = file.original.unwrap_or_else(|| sha256(&[&file.bytes]));
         sha256(&[LEAF, &(file.path.len() as u64).to_le_bytes(), file.path.as_bytes(), &bytes])
@@ -37,16 +37,16 @@ pub(crate) fn digest(skill: &Skill) -> String {
 
 /// The root over leaves, sorted; of no leaves, the hash of nothing. A hash without a partner goes up as it is: were it paired
 /// with itself, a file and its double would have the root of the file alone.
-fn root(mut level: Vec<Hash>) -> Hash {
+fn root(mut level: Vec<Sha256Hash>) -> Sha256Hash {
     level.sort_unstable();
     if level.is_empty() {
         return sha256(&[]);
     }
     while level.len() > 1 {
-        let pair = |pair: &[Hash]| match pair {
+        let pair = |pair: &[Sha256Hash]| match pair {
             [left, right] => sha256(&[NODE, left, right]),
             [one] => *one,
-            _ => Hash::default(),
+            _ => Sha256Hash::default(),
         };
         level = level.chunks(2).map(pair).collect();
     }

@@ -10,11 +10,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use regex_automata::meta::{Cache, Regex};
 
 use crate::anchors::ANCHORS;
-use crate::literals::Literals;
-use crate::pattern::{Compiled, compile};
-use crate::rule::{NEAR, Rule, Scope};
-use crate::signals::{SIGNALS, Signals};
-use crate::text::{Block, OVERLAP, Role};
+use crate::literals::LiteralSearch;
+use crate::pattern::{CompiledPattern, compile};
+use crate::prefilter::{SIGNALS, TextSignals};
+use crate::rule::{NEAR, PatternRule, RuleScope};
+use crate::text::{OVERLAP, PassageRole, TextBlock};
 
 /// How often one rule is noted in one text. Whoever would hide a match behind harmless ones has to write more of them than
 /// this, and then the search says that it is not complete.
@@ -25,64 +25,64 @@ const MAX_TRIES: u16 = 12;
 
 /// Rules compiled for searching. Patterns are compiled when first needed: most never are.
 #[derive(Debug)]
-pub(crate) struct Engine {
-    rules: Vec<&'static Rule>,
-    patterns: Vec<Pattern>,
+pub(crate) struct PatternEngine {
+    rules: Vec<&'static PatternRule>,
+    patterns: Vec<AnchoredPattern>,
     /// For each rule, what must stand near a match.
     near: Vec<OnceLock<Regex>>,
-    literals: Literals,
+    literals: LiteralSearch,
     /// For each literal, the patterns it stands for, and in which of their sets.
     owners: Vec<Vec<(u16, u8)>>,
     /// For each literal, what it is a sign of.
-    signals: Vec<Signals>,
+    signals: Vec<TextSignals>,
     /// What searches need for themselves, kept for the next.
-    scratch: Mutex<Vec<Scratch>>,
+    scratch: Mutex<Vec<SearchScratch>>,
 }
 
 /// What was found in a text.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) hits: Vec<Hit>,
+pub(crate) struct SearchResult {
+    pub(crate) hits: Vec<PatternHit>,
     /// Whether that is all, or a rule matched more than [`MAX_HITS`] times.
     pub(crate) complete: bool,
-    pub(crate) signals: Signals,
+    pub(crate) signals: TextSignals,
 }
 
 /// A rule that matched, and where.
 #[derive(Clone, Debug)]
-pub(crate) struct Hit {
-    pub(crate) rule: &'static Rule,
+pub(crate) struct PatternHit {
+    pub(crate) rule: &'static PatternRule,
     pub(crate) range: Range<usize>,
     pub(crate) block: usize,
 }
 
 /// One of a rule's patterns.
 #[derive(Debug)]
-struct Pattern {
+struct AnchoredPattern {
     rule: usize,
     text: &'static str,
     /// Whether every match begins with a literal of the first set.
     begins: bool,
     /// A bit for each of its sets.
     sets: u8,
-    compiled: OnceLock<Compiled>,
+    compiled: OnceLock<CompiledPattern>,
 }
 
 /// The memory of one search.
 #[derive(Debug, Default)]
-struct Scratch {
+struct SearchScratch {
     caches: Vec<Vec<Cache>>,
     /// Every literal in the text: its place and number.
     found: Vec<(u32, u16)>,
     /// For each pattern, what became of it in the block that is looked at.
-    progress: Vec<Progress>,
+    progress: Vec<PatternProgress>,
     /// For each rule, its hits.
     count: Vec<u16>,
 }
 
 /// A pattern in one block.
 #[derive(Clone, Copy, Debug, Default)]
-struct Progress {
+struct PatternProgress {
     /// The block's number, plus one: what was noted for another counts for nothing.
     block: u32,
     /// The sets of which a literal stands there.
@@ -90,9 +90,9 @@ struct Progress {
     tries: u16,
 }
 
-impl Engine {
-    pub(crate) fn new(rules: Vec<&'static Rule>) -> Self {
-        let mut words = Words::default();
+impl PatternEngine {
+    pub(crate) fn new(rules: Vec<&'static PatternRule>) -> Self {
+        let mut words = LiteralTable::default();
         let mut patterns = Vec::new();
         for (number, (rule, (_, anchors))) in rules.iter().zip(ANCHORS).enumerate() {
             for (text, (begins, literals)) in rule.patterns.iter().zip(*anchors) {
@@ -105,7 +105,7 @@ impl Engine {
                     }
                 }
                 let compiled = OnceLock::new();
-                patterns.push(Pattern { rule: number, text, begins: *begins, sets, compiled });
+                patterns.push(AnchoredPattern { rule: number, text, begins: *begins, sets, compiled });
             }
         }
         for (signal, literals) in SIGNALS {
@@ -115,7 +115,7 @@ impl Engine {
         }
         let near = rules.iter().map(|_| OnceLock::new()).collect();
         let (owners, signals) = words.meanings.into_iter().unzip();
-        let literals = Literals::new(words.literals);
+        let literals = LiteralSearch::new(words.literals);
         Self { rules, patterns, near, literals, owners, signals, scratch: Mutex::default() }
     }
 
@@ -125,24 +125,24 @@ impl Engine {
     }
 
     /// What a text gives signs of.
-    pub(crate) fn signals(&self, text: &[u8]) -> Signals {
-        let mut signals = Signals::default();
+    pub(crate) fn signals(&self, text: &[u8]) -> TextSignals {
+        let mut signals = TextSignals::default();
         self.literals
             .find(text, |_, literal| signals.add(self.signals.get(literal).copied().unwrap_or_default()));
         signals
     }
 
     /// Every match of every rule.
-    pub(crate) fn search(&self, text: &[u8], blocks: &[Block]) -> Found {
+    pub(crate) fn search(&self, text: &[u8], blocks: &[TextBlock]) -> SearchResult {
         let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut scratch = kept.unwrap_or_default();
         scratch.caches.resize_with(self.patterns.len(), Vec::new);
         scratch.progress.clear();
-        scratch.progress.resize(self.patterns.len(), Progress::default());
+        scratch.progress.resize(self.patterns.len(), PatternProgress::default());
         scratch.count.clear();
         scratch.count.resize(self.rules.len(), 0);
         let mut found = std::mem::take(&mut scratch.found);
-        let mut signals = Signals::default();
+        let mut signals = TextSignals::default();
         self.literals.find(text, |at, literal| {
             signals.add(self.signals.get(literal).copied().unwrap_or_default());
             // A text is no longer than 4 GiB, and there are some thousand literals.
@@ -161,13 +161,13 @@ impl Engine {
             for (pattern, set) in self.owned(window) {
                 if let Some(progress) = scratch.progress.get_mut(usize::from(pattern)) {
                     if progress.block != stamp {
-                        *progress = Progress { block: stamp, sets: 0, tries: 0 };
+                        *progress = PatternProgress { block: stamp, sets: 0, tries: 0 };
                     }
                     progress.sets |= 1 << set;
                 }
             }
             for (start, literal) in own.unwrap_or_default() {
-                let place = Place { text, block, number, start: *start as usize };
+                let place = SearchPlace { text, block, number, start: *start as usize };
                 for (pattern, set) in self.owners.get(usize::from(*literal)).into_iter().flatten() {
                     complete &= self.attempt(usize::from(*pattern), *set, &place, &mut scratch, &mut hits);
                 }
@@ -176,7 +176,7 @@ impl Engine {
         found.clear();
         scratch.found = found;
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-        Found { hits, complete, signals }
+        SearchResult { hits, complete, signals }
     }
 
     /// The patterns, and their sets, of some literals that were found.
@@ -190,9 +190,9 @@ impl Engine {
         &self,
         number: usize,
         set: u8,
-        at: &Place<'_>,
-        scratch: &mut Scratch,
-        hits: &mut Vec<Hit>,
+        at: &SearchPlace<'_>,
+        scratch: &mut SearchScratch,
+        hits: &mut Vec<PatternHit>,
     ) -> bool {
         let (Some(pattern), Some(progress)) = (self.patterns.get(number), scratch.progress.get_mut(number))
         else {
@@ -213,7 +213,7 @@ impl Engine {
         if !rule.scope.admits(at.block) {
             return true;
         }
-        let compiled = pattern.compiled.get_or_init(|| Compiled::new(pattern.text));
+        let compiled = pattern.compiled.get_or_init(|| CompiledPattern::new(pattern.text));
         if caches.is_empty() {
             *caches = compiled.caches();
         }
@@ -231,7 +231,7 @@ impl Engine {
                     return false;
                 }
                 *count += 1;
-                hits.push(Hit { rule, range, block: at.number });
+                hits.push(PatternHit { rule, range, block: at.number });
             }
         }
         true
@@ -261,14 +261,14 @@ fn position(found: &[(u32, u16)], from: usize, place: usize) -> usize {
 
 /// Literals and what they stand for, while an engine is built.
 #[derive(Default)]
-struct Words {
+struct LiteralTable {
     literals: Vec<&'static str>,
     numbers: HashMap<&'static str, usize>,
-    meanings: Vec<(Vec<(u16, u8)>, Signals)>,
+    meanings: Vec<(Vec<(u16, u8)>, TextSignals)>,
 }
 
-impl Words {
-    fn entry(&mut self, word: &'static str) -> &mut (Vec<(u16, u8)>, Signals) {
+impl LiteralTable {
+    fn entry(&mut self, word: &'static str) -> &mut (Vec<(u16, u8)>, TextSignals) {
         let number = *self.numbers.entry(word).or_insert_with(|| {
             self.literals.push(word);
             self.literals.len() - 1
@@ -282,20 +282,20 @@ impl Words {
 }
 
 /// Where a pattern is tried.
-struct Place<'t> {
+struct SearchPlace<'t> {
     text: &'t [u8],
-    block: &'t Block,
+    block: &'t TextBlock,
     number: usize,
     start: usize,
 }
 
-impl Scope {
-    fn admits(self, block: &Block) -> bool {
+impl RuleScope {
+    fn admits(self, block: &TextBlock) -> bool {
         match self {
             Self::Anywhere => true,
-            Self::Words => !matches!(block.role, Role::Code | Role::Data),
+            Self::Words => !matches!(block.role, PassageRole::Code | PassageRole::Data),
             // A command in a sentence counts too: agents run what they are told to.
-            Self::Code => block.role != Role::Quotation || block.fenced,
+            Self::Code => block.role != PassageRole::Quotation || block.fenced,
         }
     }
 }

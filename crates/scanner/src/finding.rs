@@ -1,27 +1,33 @@
 //! What was found, where, and in which role.
 
+use std::ops::Range;
+
 use serde::Serialize;
 use skillsandbox_text::push_visible;
 
-use crate::grade::{Confidence, Severity};
-use crate::rule::{CheckId, Status};
-use crate::text::Role;
+use crate::checks;
+use crate::grade::{FindingConfidence, FindingSeverity};
+use crate::rule::{CheckId, FindingStatus, RuleInfo};
+use crate::skill::SkillFile;
+use crate::text::{self, PassageRole};
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Finding {
+    #[serde(skip)]
+    info: &'static RuleInfo,
     /// The rule, under its check: `CHECK-04/secret-to-network`.
     pub rule: String,
     /// The check.
     pub check: CheckId,
     /// What it amounts to here, its role taken into account.
-    pub status: Status,
+    pub status: FindingStatus,
     /// How much harm it would do.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// How sure it is.
-    pub confidence: Confidence,
+    pub confidence: FindingConfidence,
     /// The file, below the skill's folder; empty for the skill as a whole.
     pub file: String,
     /// The line, from 1; 0 for the skill as a whole.
@@ -33,7 +39,7 @@ pub struct Finding {
     /// The passage, shortened and escaped, with secrets masked.
     pub snippet: String,
     /// What the passage is there for.
-    pub role: Role,
+    pub role: PassageRole,
     /// What made it milder than the rule alone would be.
     pub mitigations: Vec<&'static str>,
     /// How it was encoded, outermost first.
@@ -48,14 +54,14 @@ pub struct Finding {
     pub owasp: &'static [&'static str],
     /// Why it does not count, where somebody outside the skill has said so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub suppressed: Option<Suppressed>,
+    pub suppressed: Option<FindingSuppression>,
 }
 
 /// Why a finding does not count for the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Suppressed {
+pub struct FindingSuppression {
     /// The reason that was given.
     pub reason: String,
     /// The last day on which it holds: `2027-01-31`.
@@ -64,27 +70,63 @@ pub struct Suppressed {
 
 impl Finding {
     /// Something about the skill as a whole.
-    pub(crate) fn whole(check: CheckId, rule: &str, status: Status, why: String, advice: &str) -> Self {
+    pub(crate) fn new(rule: &'static RuleInfo, why: impl Into<String>) -> Self {
+        debug_assert!(checks::all_rules().any(|known| known == rule), "{} is in no registry", rule.name());
         Self {
-            rule: format!("{}/{rule}", check.as_str()),
-            check,
-            status,
-            severity: Severity::Low,
-            confidence: Confidence::Low,
+            info: rule,
+            rule: rule.name(),
+            check: rule.check,
+            status: rule.status,
+            severity: FindingSeverity::Low,
+            confidence: FindingConfidence::Low,
             file: String::new(),
             line: 0,
             column: 0,
             range: (0, 0),
             snippet: String::new(),
-            role: Role::Data,
+            role: rule.role,
             mitigations: Vec::new(),
             decoded_from: Vec::new(),
-            why,
-            advice: advice.to_owned(),
-            techniques: Vec::new(),
-            owasp: &[],
+            why: why.into(),
+            advice: rule.advice.to_owned(),
+            techniques: rule.techniques.to_vec(),
+            owasp: rule.check.owasp(),
             suppressed: None,
         }
+    }
+
+    /// Something about a passage of a file.
+    pub(crate) fn in_file(
+        rule: &'static RuleInfo,
+        file: &SkillFile,
+        range: Range<usize>,
+        why: impl Into<String>,
+    ) -> Self {
+        let (line, column) = text::locate(&file.bytes, range.start);
+        Self {
+            file: file.path.clone(),
+            line,
+            column,
+            snippet: snippet(file.bytes.get(range.clone()).unwrap_or_default()),
+            range: (range.start, range.end),
+            ..Self::new(rule, why)
+        }
+    }
+
+    /// The same, milder than its rule is at most.
+    pub(crate) fn with_status(self, status: FindingStatus) -> Self {
+        Self { status, ..self }
+    }
+
+    /// The same, with advice that only this case needs.
+    pub(crate) fn with_advice(self, advice: &str) -> Self {
+        Self { advice: advice.to_owned(), ..self }
+    }
+
+    /// What the registry says of its rule.
+    #[must_use]
+    pub fn info(&self) -> &'static RuleInfo {
+        self.info
     }
 
     /// Whether it counts for the verdict.

@@ -4,14 +4,14 @@
 use serde::Serialize;
 
 use crate::finding::Finding;
-use crate::rule::{CheckId, Status};
-use crate::text::Role;
+use crate::rule::{CheckId, FindingStatus, RuleInfo};
+use crate::text::PassageRole;
 
 /// How much harm it would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum FindingSeverity {
     /// Worth knowing: form, or a passage that several signs make harmless.
     Low,
     /// A person should look.
@@ -26,7 +26,7 @@ pub enum Severity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Confidence {
+pub enum FindingConfidence {
     /// Often something harmless.
     Low,
     /// More likely than not.
@@ -35,7 +35,7 @@ pub enum Confidence {
     High,
 }
 
-impl Severity {
+impl FindingSeverity {
     /// The word that stands for it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -50,34 +50,20 @@ impl Severity {
     /// `BLOCK` in a passage that acts by itself is critical, elsewhere high. `WARN` is medium; low where only form is at stake or
     /// where signs made it milder.
     fn of(finding: &Finding) -> Self {
-        let acts = matches!(finding.role, Role::Instruction | Role::Code | Role::Decoded);
+        let acts =
+            matches!(finding.role, PassageRole::Instruction | PassageRole::Code | PassageRole::Decoded);
         let form = finding.check == CheckId::FrontMatter;
         match finding.status {
-            Status::Block if acts && finding.mitigations.is_empty() => Self::Critical,
-            Status::Block => Self::High,
-            Status::Warn if form || !finding.mitigations.is_empty() => Self::Low,
-            Status::Warn => Self::Medium,
-            Status::Pass => Self::Low,
+            FindingStatus::Block if acts && finding.mitigations.is_empty() => Self::Critical,
+            FindingStatus::Block => Self::High,
+            FindingStatus::Warn if form || !finding.mitigations.is_empty() => Self::Low,
+            FindingStatus::Warn => Self::Medium,
+            FindingStatus::Pass => Self::Low,
         }
     }
 }
 
-/// Rules that state what stands there, and infer nothing.
-const FACTS: &[&str] = &[
-    "CHECK-02/exact",
-    "CHECK-04/blocklisted",
-    "CHECK-05/too-much",
-    "CHECK-05/tag-characters",
-    "CHECK-05/variation-selectors",
-    "CHECK-06/ring",
-    "CHECK-06/deep-chain",
-    "CHECK-08/embedded-archive",
-    "CHECK-08/embedded-program",
-    "CHECK-08/other-source",
-    "CHECK-08/overwrites-system",
-];
-
-impl Confidence {
+impl FindingConfidence {
     /// The word that stands for it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -91,13 +77,12 @@ impl Confidence {
     /// A fact, or something that had to be decoded first, is certain. Otherwise what blocks is certain and what warns is likely,
     /// one step less for each sign of the contrary.
     fn of(finding: &Finding) -> Self {
-        let fact = finding.check == CheckId::FrontMatter || FACTS.contains(&finding.rule.as_str());
-        if fact || finding.role == Role::Decoded {
+        if finding.info().is_fact || finding.role == PassageRole::Decoded {
             return Self::High;
         }
         match (finding.status, finding.mitigations.len()) {
-            (Status::Block, 0) => Self::High,
-            (Status::Block, 1) | (Status::Warn, 0) => Self::Medium,
+            (FindingStatus::Block, 0) => Self::High,
+            (FindingStatus::Block, 1) | (FindingStatus::Warn, 0) => Self::Medium,
             _ => Self::Low,
         }
     }
@@ -133,12 +118,25 @@ impl CheckId {
     }
 }
 
+impl RuleInfo {
+    /// How much harm a finding would do at most.
+    #[must_use]
+    pub fn severity(&'static self) -> FindingSeverity {
+        FindingSeverity::of(&Finding::new(self, ""))
+    }
+
+    /// How sure a finding is at most.
+    #[must_use]
+    pub fn confidence(&'static self) -> FindingConfidence {
+        FindingConfidence::of(&Finding::new(self, ""))
+    }
+}
+
 impl Finding {
     /// Sets what follows from the rest.
     pub(crate) fn grade(&mut self) {
-        self.severity = Severity::of(self);
-        self.confidence = Confidence::of(self);
-        self.owasp = self.check.owasp();
+        self.severity = FindingSeverity::of(self);
+        self.confidence = FindingConfidence::of(self);
     }
 }
 
@@ -148,12 +146,11 @@ mod tests {
 
     fn graded(
         name: &str,
-        check: CheckId,
-        status: Status,
-        role: Role,
+        status: FindingStatus,
+        role: PassageRole,
         mitigations: &[&'static str],
     ) -> (&'static str, &'static str) {
-        let mut finding = Finding::whole(check, name, status, String::new(), "");
+        let mut finding = Finding::new(RuleInfo::find(name).unwrap(), "").with_status(status);
         finding.role = role;
         finding.mitigations = mitigations.to_vec();
         finding.grade();
@@ -162,24 +159,51 @@ mod tests {
 
     #[test]
     fn grades_follow_from_status_role_and_signs() {
-        use CheckId::{Exfiltration, FrontMatter, Injection, Obfuscation, SupplyChain};
-        for (name, check, status, role, signs, expected) in [
-            ("override", Injection, Status::Block, Role::Instruction, &[][..], ("critical", "high")),
-            ("override", Injection, Status::Block, Role::Data, &[], ("high", "high")),
-            ("override", Injection, Status::Block, Role::Instruction, &["quoted"], ("high", "medium")),
-            ("override", Injection, Status::Warn, Role::Quotation, &["quoted"], ("low", "low")),
-            ("unknown-host", Exfiltration, Status::Warn, Role::Code, &[], ("medium", "medium")),
-            ("blocklisted", Exfiltration, Status::Block, Role::Data, &[], ("high", "high")),
-            ("hidden-payload", Obfuscation, Status::Block, Role::Decoded, &[], ("critical", "high")),
-            ("missing", FrontMatter, Status::Warn, Role::Data, &[], ("low", "high")),
-            ("other-source", SupplyChain, Status::Warn, Role::Data, &[], ("medium", "high")),
-            ("x", SupplyChain, Status::Pass, Role::Data, &[], ("low", "low")),
+        for (name, status, role, signs, expected) in [
+            (
+                "CHECK-01/override",
+                FindingStatus::Block,
+                PassageRole::Instruction,
+                &[][..],
+                ("critical", "high"),
+            ),
+            ("CHECK-01/override", FindingStatus::Block, PassageRole::Data, &[], ("high", "high")),
+            (
+                "CHECK-01/override",
+                FindingStatus::Block,
+                PassageRole::Instruction,
+                &["quoted"],
+                ("high", "medium"),
+            ),
+            ("CHECK-01/override", FindingStatus::Warn, PassageRole::Quotation, &["quoted"], ("low", "low")),
+            ("CHECK-04/unknown-host", FindingStatus::Warn, PassageRole::Code, &[], ("medium", "medium")),
+            ("CHECK-04/blocklisted", FindingStatus::Block, PassageRole::Data, &[], ("high", "high")),
+            (
+                "CHECK-05/hidden-payload",
+                FindingStatus::Block,
+                PassageRole::Decoded,
+                &[],
+                ("critical", "high"),
+            ),
+            ("CHECK-07/missing", FindingStatus::Warn, PassageRole::Data, &[], ("low", "high")),
+            ("CHECK-08/other-source", FindingStatus::Warn, PassageRole::Data, &[], ("medium", "high")),
+            ("CHECK-08/archive-link", FindingStatus::Pass, PassageRole::Data, &[], ("low", "low")),
         ] {
-            assert_eq!(
-                graded(name, check, status, role, signs),
-                expected,
-                "{name} {status:?} {role:?} {signs:?}"
-            );
+            assert_eq!(graded(name, status, role, signs), expected, "{name} {status:?} {role:?} {signs:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_is_graded_as_its_gravest_finding() {
+        for (name, expected) in [
+            ("CHECK-01/override", ("critical", "high")),
+            ("CHECK-02/exact", ("high", "high")),
+            ("CHECK-04/unknown-host", ("medium", "medium")),
+            ("CHECK-05/tag-characters", ("high", "high")),
+            ("CHECK-07/missing", ("low", "high")),
+        ] {
+            let rule = RuleInfo::find(name).unwrap();
+            assert_eq!((rule.severity().as_str(), rule.confidence().as_str()), expected, "{name}");
         }
     }
 

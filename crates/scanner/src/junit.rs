@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 
 use skillsandbox_text::push_visible;
 
-use crate::report::{Report, Verdict};
-use crate::rule::Status;
+use crate::report::{ScanReport, ScanVerdict};
+use crate::rule::FindingStatus;
 
 /// One document of the scans of several skills, each with the path it was read from. A check that blocks is a failure.
 #[must_use]
-pub fn to_junit<'r>(reports: impl IntoIterator<Item = (&'r str, &'r Report)>) -> String {
+pub fn to_junit<'r>(reports: impl IntoIterator<Item = (&'r str, &'r ScanReport)>) -> String {
     let mut suites = String::new();
     let (mut tests, mut failures) = (0, 0);
     for (path, report) in reports {
-        let failed = report.checks.iter().filter(|check| check.status == Status::Block).count();
+        let failed = report.checks.iter().filter(|check| check.status == FindingStatus::Block).count();
         tests += report.checks.len();
         failures += failed;
         let _ = writeln!(
@@ -31,9 +31,9 @@ pub fn to_junit<'r>(reports: impl IntoIterator<Item = (&'r str, &'r Report)>) ->
                 check.name
             );
             match check.status {
-                Status::Pass => suites.push_str("/>\n"),
+                FindingStatus::Pass => suites.push_str("/>\n"),
                 status => {
-                    let element = if status == Status::Block { "failure" } else { "system-out" };
+                    let element = if status == FindingStatus::Block { "failure" } else { "system-out" };
                     let own = report.findings.iter().filter(|finding| finding.check == check.id);
                     let lines: Vec<_> = own
                         .map(|finding| {
@@ -44,7 +44,7 @@ pub fn to_junit<'r>(reports: impl IntoIterator<Item = (&'r str, &'r Report)>) ->
                             )
                         })
                         .collect();
-                    let message = if status == Status::Block {
+                    let message = if status == FindingStatus::Block {
                         format!(" message=\"{}\"", text(&check.detail))
                     } else {
                         String::new()
@@ -57,7 +57,7 @@ pub fn to_junit<'r>(reports: impl IntoIterator<Item = (&'r str, &'r Report)>) ->
                 }
             }
         }
-        if report.verdict == Verdict::Warning && !report.unread.is_empty() {
+        if report.verdict == ScanVerdict::Warning && !report.unread.is_empty() {
             let _ =
                 writeln!(suites, "    <system-out>{} files not scanned</system-out>", report.unread.len());
         }

@@ -28,10 +28,10 @@ impl FileKind {
             return by_name;
         }
         let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
-        if program(bytes).is_some() {
+        if detect_program(bytes).is_some() {
             return Self::Executable;
         }
-        if archive(bytes).is_some() {
+        if detect_archive(bytes).is_some() {
             return Self::Archive;
         }
         // A text that begins like a picture has no zero bytes; if it has, what is readable in it is scanned all the same.
@@ -96,7 +96,7 @@ pub(crate) fn is_script(bytes: &[u8]) -> bool {
 
 /// Which kind of program the bytes are. All of these have zero bytes near their beginning; a text that begins with the
 /// same letters does not.
-pub(crate) fn program(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn detect_program(bytes: &[u8]) -> Option<&'static str> {
     const MARKS: &[(&[u8], &str)] = &[
         (b"\x7fELF", "a Linux program or library"),
         (b"MZ", "a Windows program or library"),
@@ -141,7 +141,7 @@ pub(crate) enum ArchiveKind {
 }
 
 /// Which kind of archive the bytes are from their beginning on.
-pub(crate) fn archive(bytes: &[u8]) -> Option<ArchiveKind> {
+pub(crate) fn detect_archive(bytes: &[u8]) -> Option<ArchiveKind> {
     const OTHERS: &[(&[u8], &str)] = &[
         (b"7z\xbc\xaf\x27\x1c", "7z"),
         (b"Rar!\x1a\x07", "rar"),
@@ -201,7 +201,7 @@ fn is_media(head: &[u8]) -> bool {
 }
 
 /// What a name promises that neither a program nor a script keeps: somebody opens it to look at, not to run.
-pub(crate) fn promises(path: &str) -> Option<&'static str> {
+pub(crate) fn find_promise(path: &str) -> Option<&'static str> {
     match extension(&base_name(path)) {
         "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "ico" | "tif" | "tiff" | "heic" | "avif" => {
             Some("a picture")
@@ -215,4 +215,15 @@ pub(crate) fn promises(path: &str) -> Option<&'static str> {
         "txt" | "md" | "markdown" | "rst" | "csv" | "tsv" | "json" | "log" => Some("text"),
         _ => None,
     }
+}
+/// Whether a path says that it holds tests, fixtures or examples.
+pub(crate) fn is_example_file(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    lower.split('/').any(|part| {
+        matches!(part, "tests" | "test" | "fixtures" | "__tests__" | "testdata" | "evals" | "test_data")
+            || part.starts_with("test_")
+            || part.ends_with("_test.py")
+            || part.contains(".test.")
+            || part.contains(".spec.")
+    })
 }

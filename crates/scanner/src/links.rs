@@ -6,13 +6,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use crate::calls::{Call, Calls};
+use crate::calls::{SkillCall, SkillCalls};
+use crate::checks::delegation::{DEEP_CHAIN, RING, TOO_MANY_CALLS};
 use crate::finding::Finding;
-use crate::report::Report;
-use crate::rule::{CheckId, Status};
+use crate::report::ScanReport;
+use crate::rule::RuleInfo;
 use crate::scan::Scanner;
-use crate::skill::Skill;
-use crate::text::Role;
+use crate::skill::SkillFiles;
 
 /// Calls in a row that need no word of explanation.
 const MAX_DEPTH: u32 = 3;
@@ -25,27 +25,27 @@ const MAX_FOLDERS: usize = 32;
 
 /// What the skills of one scan have to do with each other.
 #[derive(Debug, Default)]
-pub struct Links {
+pub struct SkillLinks {
     found: HashMap<usize, Vec<Finding>>,
 }
 
-impl Links {
+impl SkillLinks {
     /// Follows all calls. Reports are asked for by the numbers that the skills have here.
     #[must_use]
-    pub fn new(skills: &[Calls]) -> Self {
-        let graph = Graph::new(skills);
-        let parts = graph.parts();
+    pub fn new(skills: &[SkillCalls]) -> Self {
+        let graph = CallGraph::new(skills);
+        let parts = graph.find_parts();
         let mut found: HashMap<usize, Vec<Finding>> = HashMap::new();
         for (number, skill) in skills.iter().enumerate() {
             let mut findings = Vec::new();
-            if let Some((call, why)) = graph.ring(skills, &parts, number) {
-                findings.push(finding(skill, Some(call), "ring", why));
-            } else if let Some((call, why)) = graph.chain(skills, &parts, number) {
-                findings.push(finding(skill, Some(call), "deep-chain", why));
+            if let Some((call, why)) = graph.find_ring(skills, &parts, number) {
+                findings.push(finding(skill, Some(call), &RING, why));
+            } else if let Some((call, why)) = graph.find_chain(skills, &parts, number) {
+                findings.push(finding(skill, Some(call), &DEEP_CHAIN, why));
             }
             if skill.cut {
                 let why = "It names more skills than are followed".to_owned();
-                findings.push(finding(skill, None, "too-many-calls", why));
+                findings.push(finding(skill, None, &TOO_MANY_CALLS, why));
             }
             if !findings.is_empty() {
                 found.insert(number, findings);
@@ -54,53 +54,50 @@ impl Links {
         Self { found }
     }
 
-    /// Adds what concerns a skill to its report, and judges it again.
-    pub fn apply(&self, number: usize, report: &mut Report) {
-        if let Some(findings) = self.found.get(&number) {
-            report.findings.extend(findings.iter().cloned());
-            report.settle();
-        }
+    /// Adds what concerns a skill to its report, and judges it again; whether there was anything.
+    pub(crate) fn apply(&self, number: usize, report: &mut ScanReport) -> bool {
+        let Some(findings) = self.found.get(&number) else { return false };
+        report.findings.extend(findings.iter().cloned());
+        report.settle();
+        true
     }
 }
 
 impl Scanner {
     /// Judges skills that will be used together: besides each by itself, whether they call each other without end.
     #[must_use]
-    pub fn scan_all(&self, skills: &[Skill]) -> Vec<Report> {
-        let calls: Vec<Calls> = skills.iter().map(|skill| Calls::of(skill, "")).collect();
-        let links = Links::new(&calls);
+    pub fn scan_all(&self, skills: &[SkillFiles]) -> Vec<ScanReport> {
+        let calls: Vec<SkillCalls> = skills.iter().map(|skill| SkillCalls::find(skill, "")).collect();
+        let links = SkillLinks::new(&calls);
         let judge = |(number, skill)| {
             let mut report = self.scan(skill);
-            links.apply(number, &mut report);
+            self.add_links(&links, number, &mut report);
             report
         };
         skills.iter().enumerate().map(judge).collect()
     }
 }
 
-fn finding(skill: &Calls, call: Option<&Call>, rule: &str, why: String) -> Finding {
-    let advice = "Ask where it ends: how often they call each other, and who stops them.";
-    let mut finding = Finding::whole(CheckId::Delegation, rule, Status::Warn, why, advice);
-    finding.techniques = vec!["T1499"];
+fn finding(skill: &SkillCalls, call: Option<&SkillCall>, rule: &'static RuleInfo, why: String) -> Finding {
+    let mut finding = Finding::new(rule, why);
     if let Some(call) = call {
         finding.file = skill.files.get(usize::from(call.file)).map(ToString::to_string).unwrap_or_default();
         (finding.line, finding.column) = (call.line as usize, call.column as usize);
         finding.range = (call.range.0 as usize, call.range.1 as usize);
-        finding.role = Role::Instruction;
     }
     finding
 }
 
 /// Skills and what they call. Where a name is several skills', a node of its own stands between, with an edge to each: so the
 /// edges stay few however many share a name.
-struct Graph {
+struct CallGraph {
     /// For each node, the nodes it leads to, each with the number of the call; nodes below `skills` are skills.
     edges: Vec<Vec<(usize, usize)>>,
     skills: usize,
 }
 
 /// Which nodes lead to each other, and how deep it goes from each.
-struct Parts {
+struct GraphParts {
     part: Vec<usize>,
     /// How many skills a part has.
     size: Vec<usize>,
@@ -108,8 +105,8 @@ struct Parts {
     depth: Vec<(u32, Option<usize>)>,
 }
 
-impl Graph {
-    fn new(skills: &[Calls]) -> Self {
+impl CallGraph {
+    fn new(skills: &[SkillCalls]) -> Self {
         // For a name and a folder, the skills of that name below it.
         let mut below: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
         for (number, skill) in skills.iter().enumerate() {
@@ -159,14 +156,14 @@ impl Graph {
 
     /// Tarjan's walk, with a stack of our own. Parts are numbered in the order in which they are done: whatever a part leads to
     /// has a lower number, so its depth is known.
-    fn parts(&self) -> Parts {
+    fn find_parts(&self) -> GraphParts {
         const NONE: usize = usize::MAX;
         let count = self.edges.len();
         let mut walk = Walk {
             order: vec![NONE; count],
             low: vec![0; count],
             open: Vec::new(),
-            result: Parts { part: vec![NONE; count], size: Vec::new(), depth: vec![(0, None); count] },
+            result: GraphParts { part: vec![NONE; count], size: Vec::new(), depth: vec![(0, None); count] },
         };
         let mut next = 0;
         // A node, and how many of its edges were followed.
@@ -235,7 +232,12 @@ impl Graph {
     }
 
     /// Whether a skill is in a ring: the call that leads into it, and the ring in words.
-    fn ring<'s>(&self, skills: &'s [Calls], parts: &Parts, number: usize) -> Option<(&'s Call, String)> {
+    fn find_ring<'s>(
+        &self,
+        skills: &'s [SkillCalls],
+        parts: &GraphParts,
+        number: usize,
+    ) -> Option<(&'s SkillCall, String)> {
         let part = get(&parts.part, number);
         let inside = |node: usize| get(&parts.part, node) == part;
         let (_, call) = self.edges(number).iter().find(|(target, _)| inside(*target))?;
@@ -285,7 +287,12 @@ impl Graph {
     }
 
     /// Whether a chain of calls from a skill goes deep: its first call, and the chain in words.
-    fn chain<'s>(&self, skills: &'s [Calls], parts: &Parts, number: usize) -> Option<(&'s Call, String)> {
+    fn find_chain<'s>(
+        &self,
+        skills: &'s [SkillCalls],
+        parts: &GraphParts,
+        number: usize,
+    ) -> Option<(&'s SkillCall, String)> {
         let (depth, mut next) = parts.depth.get(number).copied()?;
         if depth <= MAX_DEPTH {
             return None;
@@ -309,7 +316,7 @@ struct Walk {
     order: Vec<usize>,
     low: Vec<usize>,
     open: Vec<usize>,
-    result: Parts,
+    result: GraphParts,
 }
 
 fn get(list: &[usize], at: usize) -> usize {
@@ -323,7 +330,7 @@ fn set(list: &mut [usize], at: usize, value: usize) {
 }
 
 /// A skill's name as a sentence can hold it.
-fn name(skills: &[Calls], number: usize) -> String {
+fn name(skills: &[SkillCalls], number: usize) -> String {
     let name = skills.get(number).map_or("", |skill| skill.skill.as_str());
     crate::finding::snippet(name.get(..name.floor_char_boundary(60)).unwrap_or_default().as_bytes())
 }

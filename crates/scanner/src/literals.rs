@@ -16,7 +16,7 @@ const BUCKET_BITS: u32 = 13;
 
 /// Words to be found, all at once.
 #[derive(Debug)]
-pub(crate) struct Literals {
+pub(crate) struct LiteralSearch {
     words: Vec<&'static str>,
     /// One bit for each hash of a word's beginning.
     filter: Vec<u64>,
@@ -26,7 +26,7 @@ pub(crate) struct Literals {
     entries: Vec<(u32, u32)>,
 }
 
-impl Literals {
+impl LiteralSearch {
     /// Words in lower case, none shorter than [`SHORTEST`] (those would never be found).
     pub(crate) fn new(words: Vec<&'static str>) -> Self {
         let mut filter = vec![0; FILTER_WORDS];
@@ -141,7 +141,7 @@ mod tests {
             let mut expected: Vec<_> =
                 other.find_overlapping_iter(&text).map(|found| (found.start(), found.pattern().as_usize())).collect();
             let mut found = Vec::new();
-            Literals::new(words).find(text.as_bytes(), |at, number| found.push((at, number)));
+            LiteralSearch::new(words).find(text.as_bytes(), |at, number| found.push((at, number)));
             expected.sort_unstable();
             prop_assert!(found.is_sorted_by_key(|(at, _)| *at));
             found.sort_unstable();
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_text_may_be_shorter_than_a_word_or_end_within_one() {
-        let literals = Literals::new(vec!["word", "wordy", "ord"]);
+        let literals = LiteralSearch::new(vec!["word", "wordy", "ord"]);
         for (text, expected) in [("", 0), ("wor", 0), ("ORD", 1), ("WORD", 2), ("xWoRdY", 3), ("wordwor", 2)]
         {
             let mut count = 0;

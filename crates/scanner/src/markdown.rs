@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use skillsandbox_text::push_visible;
 
-use crate::report::{Report, Verdict};
-use crate::rule::Status;
+use crate::report::{ScanReport, ScanVerdict};
+use crate::rule::FindingStatus;
 
 /// What only the caller knows: the scan's own name, and when it was. No check looks at a clock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,7 +18,7 @@ pub struct ScanStamp {
     pub scanned_at: String,
 }
 
-impl Report {
+impl ScanReport {
     /// The page: front matter, the eight checks, the findings, and what to do.
     #[must_use]
     pub fn to_markdown(&self, stamp: &ScanStamp) -> String {
@@ -82,22 +82,22 @@ impl Report {
         }
         page.push_str("## Recommended Action\n\n");
         let action = match self.verdict {
-            Verdict::Safe => "All checks passed. It may be installed; it still runs only with what it declares.".to_owned(),
-            Verdict::Warning => format!(
+            ScanVerdict::Safe => "All checks passed. It may be installed; it still runs only with what it declares.".to_owned(),
+            ScanVerdict::Warning => format!(
                 "Review findings before installing.\nUse `skillsandbox install {name} --force` to override after manual review."
             ),
-            Verdict::Blocked => "Do not install it. A reviewed suppression in the policy file, with a reason, is the only way.".to_owned(),
+            ScanVerdict::Blocked => "Do not install it. A reviewed suppression in the policy file, with a reason, is the only way.".to_owned(),
         };
         let _ = writeln!(page, "{action}");
         page
     }
 }
 
-fn status(status: Status) -> &'static str {
+fn status(status: FindingStatus) -> &'static str {
     match status {
-        Status::Pass => "PASS",
-        Status::Warn => "WARN",
-        Status::Block => "BLOCK",
+        FindingStatus::Pass => "PASS",
+        FindingStatus::Warn => "WARN",
+        FindingStatus::Block => "BLOCK",
     }
 }
 

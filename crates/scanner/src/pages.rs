@@ -4,14 +4,14 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::report::Report;
+use crate::report::ScanReport;
 
 /// Most pages of one skill in one second.
 const MOST: usize = 1000;
 /// Deepest folder that system skills are looked for in.
 const MAX_DEPTH: usize = 8;
 
-impl Report {
+impl ScanReport {
     /// Writes the page of a stamped report into a folder, as `{skill}_{time}.md`, and says where. A page that is there already is never
     /// written over.
     ///

@@ -19,21 +19,21 @@ const OVERLAPPING: usize = 64;
 
 /// A compiled pattern.
 #[derive(Debug)]
-pub(crate) struct Compiled {
+pub(crate) struct CompiledPattern {
     first: Regex,
-    rest: Vec<(Gap, Regex)>,
+    rest: Vec<(PatternGap, Regex)>,
 }
 
 /// What may stand between two pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Gap {
+enum PatternGap {
     /// So many bytes at most, and none of these.
     Bytes(usize, &'static [u8]),
     /// So many words at most.
     Words(usize),
 }
 
-impl Gap {
+impl PatternGap {
     /// How many bytes it spans at most.
     fn most(&self) -> usize {
         match self {
@@ -93,7 +93,7 @@ const GAPS: &[(&str, &[u8])] = &[
     ("[^.]{0,", b"."),
 ];
 
-impl Compiled {
+impl CompiledPattern {
     pub(crate) fn new(pattern: &str) -> Self {
         let (first, rest) = pieces(pattern);
         let rest = rest.into_iter().map(|(gap, piece)| (gap, compile(&piece))).collect();
@@ -125,7 +125,7 @@ impl Compiled {
         }
         // From the last piece to the first: what is left are matches from a piece to the end.
         let mut later: Option<Vec<Range<usize>>> = None;
-        let mut gap: Option<&Gap> = None;
+        let mut gap: Option<&PatternGap> = None;
         for ((before, regex), cache) in self.rest.iter().zip(caches).rev() {
             let found = find(regex, cache, text, range.clone(), OVERLAPPING);
             let joined = joined(text, found, gap, later);
@@ -143,7 +143,7 @@ impl Compiled {
 fn joined(
     text: &[u8],
     found: Vec<Range<usize>>,
-    gap: Option<&Gap>,
+    gap: Option<&PatternGap>,
     later: Option<Vec<Range<usize>>>,
 ) -> Vec<Range<usize>> {
     let (Some(gap), Some(later)) = (gap, later) else { return found };
@@ -184,7 +184,7 @@ fn find(
 }
 
 /// A pattern taken apart at its gaps.
-fn pieces(pattern: &str) -> (String, Vec<(Gap, String)>) {
+fn pieces(pattern: &str) -> (String, Vec<(PatternGap, String)>) {
     let (flags, body) = match pattern.strip_prefix("(?s)") {
         Some(body) => ("(?s)", body),
         None => ("", pattern),
@@ -226,11 +226,11 @@ fn pieces(pattern: &str) -> (String, Vec<(Gap, String)>) {
 }
 
 /// A gap at the beginning of a text, and how long its spelling is.
-fn gap(text: &str, any: &'static [u8]) -> Option<(Gap, usize)> {
+fn gap(text: &str, any: &'static [u8]) -> Option<(PatternGap, usize)> {
     if let Some(words) =
         text.strip_prefix('<').and_then(|rest| rest.get(..2)?.strip_suffix('>')?.parse().ok())
     {
-        return Some((Gap::Words(words), 3));
+        return Some((PatternGap::Words(words), 3));
     }
     let known = std::iter::once(&(".{0,", any))
         .chain(GAPS)
@@ -239,7 +239,7 @@ fn gap(text: &str, any: &'static [u8]) -> Option<(Gap, usize)> {
     let rest = text.get(start..)?;
     let digits = rest.find("}?")?;
     let most = rest.get(..digits)?.parse().ok()?;
-    Some((Gap::Bytes(most, without), start + digits + 2))
+    Some((PatternGap::Bytes(most, without), start + digits + 2))
 }
 
 /// Whether a pattern is taken apart.
@@ -285,8 +285,8 @@ mod tests {
     fn a_pattern_is_taken_apart_at_its_outer_gaps() {
         let (first, rest) = pieces(r"(?s)(?:a|b.{0,3}?c)[x\]].{0,12}?d[^\n|]{0,7}?\|e");
         assert_eq!(first, r"(?s)(?:a|b.{0,3}?c)[x\]]");
-        assert_eq!(rest[0], (Gap::Bytes(12, b""), "(?s)d".to_owned()));
-        assert_eq!(rest[1], (Gap::Bytes(7, b"\n|"), r"(?s)\|e".to_owned()));
+        assert_eq!(rest[0], (PatternGap::Bytes(12, b""), "(?s)d".to_owned()));
+        assert_eq!(rest[1], (PatternGap::Bytes(7, b"\n|"), r"(?s)\|e".to_owned()));
         assert!(!has_gaps(r"[.{0,3}?]\.{0,3}?"), "a class, and a dot that is escaped");
     }
 
@@ -314,7 +314,7 @@ mod tests {
         fn pieces_match_where_the_whole_does(text in "[abc|\n ]{0,60}") {
             for pattern in ["a{1,2}.{0,5}?bc", "(?s)a.{0,3}?b.{0,4}?c", r"ab[^\n|]{0,6}?c[^\n]{0,3}?a", r"(?s)a[^\n]{0,4}?(?:b|cc)\|"] {
                 let whole = compile(pattern).is_match(&text);
-                let compiled = Compiled::new(pattern);
+                let compiled = CompiledPattern::new(pattern);
                 let all = compiled.find_all(&mut compiled.caches(), text.as_bytes(), 0..text.len());
                 prop_assert_eq!(!all.is_empty(), whole, "{} {:?}", pattern, all);
             }

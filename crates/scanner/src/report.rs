@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
+use crate::checks::obfuscation::TOO_MUCH;
 use crate::finding::Finding;
 use crate::markdown::ScanStamp;
-use crate::rule::{CheckId, Status};
-use crate::skill::Unread;
+use crate::rule::{CheckId, FindingStatus};
+use crate::skill::UnreadFile;
 
 /// Most findings that a report lists.
 const MAX_FINDINGS: usize = 200;
@@ -14,7 +15,7 @@ const MAX_FINDINGS: usize = 200;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Verdict {
+pub enum ScanVerdict {
     /// All checks passed, and everything was read.
     Safe,
     /// A person should look before installing.
@@ -23,7 +24,7 @@ pub enum Verdict {
     Blocked,
 }
 
-impl Verdict {
+impl ScanVerdict {
     /// The word that stands for it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -45,7 +46,7 @@ pub struct CheckResult {
     /// Its name.
     pub name: &'static str,
     /// What it came to.
-    pub status: Status,
+    pub status: FindingStatus,
     /// Why, in a line.
     pub detail: String,
 }
@@ -54,7 +55,7 @@ pub struct CheckResult {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Report {
+pub struct ScanReport {
     /// The scan's own name, and when it was, where the caller has said so.
     #[serde(flatten)]
     pub stamp: Option<ScanStamp>,
@@ -63,19 +64,19 @@ pub struct Report {
     /// Where it came from.
     pub source: String,
     /// The judgement.
-    pub verdict: Verdict,
+    pub verdict: ScanVerdict,
     /// All eight checks, in their order.
     pub checks: Vec<CheckResult>,
     /// What was found, gravest first.
     pub findings: Vec<Finding>,
     /// Findings that are too many to be listed: for each check how many, and the gravest. They count for the verdict.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedFindings>,
     /// What was not read. It makes `SAFE` impossible.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadFile>,
     /// Whether everything was read and judged, and all that was found is listed.
     pub complete: bool,
     /// How many files and bytes were scanned.
-    pub scanned: Scanned,
+    pub scanned: ScanSize,
     /// The Merkle root over the paths and bytes scanned, in hexadecimal.
     pub digest: String,
     /// The version of the scanner.
@@ -91,7 +92,7 @@ pub struct Report {
 pub struct RuleSet {
     /// Their version.
     pub version: &'static str,
-    /// SHA-256 over the rules that are data: ids, status, scope, literals, patterns.
+    /// SHA-256 over all that the registry says of them: ids, status, grade, texts, techniques, scope, patterns.
     pub hash: &'static str,
 }
 
@@ -99,30 +100,27 @@ pub struct RuleSet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct LeftOut {
+pub struct OmittedFindings {
     /// The check.
     pub check: CheckId,
     /// How many.
     pub count: usize,
     /// The gravest of them.
-    pub status: Status,
+    pub status: FindingStatus,
 }
 
 /// How much was scanned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Scanned {
+pub struct ScanSize {
     /// Files.
     pub files: usize,
     /// Bytes.
     pub bytes: usize,
 }
 
-/// The rule that says that a bound was met.
-const BOUND: &str = "CHECK-05/too-much";
-
-impl Report {
+impl ScanReport {
     /// Gives it a name and a time.
     #[must_use]
     pub fn stamped(mut self, stamp: ScanStamp) -> Self {
@@ -155,7 +153,11 @@ impl Report {
                     left.status = left.status.max(finding.status);
                 }
                 None => {
-                    self.left_out.push(LeftOut { check: finding.check, count: 1, status: finding.status });
+                    self.left_out.push(OmittedFindings {
+                        check: finding.check,
+                        count: 1,
+                        status: finding.status,
+                    });
                 }
             }
         }
@@ -165,28 +167,30 @@ impl Report {
     /// The checks and the verdict, from the findings that count and from those that are not listed.
     pub(crate) fn judge(&mut self) {
         self.checks = CheckId::ALL.into_iter().map(|id| CheckResult::of(id, self)).collect();
-        let worst = self.checks.iter().map(|check| check.status).max().unwrap_or(Status::Pass);
+        let worst = self.checks.iter().map(|check| check.status).max().unwrap_or(FindingStatus::Pass);
         self.verdict = match worst {
-            Status::Block => Verdict::Blocked,
-            Status::Warn => Verdict::Warning,
-            Status::Pass if !self.unread.is_empty() => Verdict::Warning,
-            Status::Pass => Verdict::Safe,
+            FindingStatus::Block => ScanVerdict::Blocked,
+            FindingStatus::Warn => ScanVerdict::Warning,
+            FindingStatus::Pass if !self.unread.is_empty() => ScanVerdict::Warning,
+            FindingStatus::Pass => ScanVerdict::Safe,
         };
-        let bounded = self.findings.iter().any(|finding| finding.rule == BOUND);
+        let bounded = self.findings.iter().any(|finding| *finding.info() == TOO_MUCH);
         self.complete = self.unread.is_empty() && self.left_out.is_empty() && !bounded;
     }
 }
 
 impl CheckResult {
-    fn of(id: CheckId, report: &Report) -> Self {
+    fn of(id: CheckId, report: &ScanReport) -> Self {
         let own = || report.findings.iter().filter(|finding| finding.check == id);
         let left = report.left_out.iter().find(|left| left.check == id);
         // They stand in the order of their gravity.
         let listed = own().find(|finding| finding.counts());
-        let listed_status = listed.map_or(Status::Pass, |finding| finding.status);
-        let status = listed_status.max(left.map_or(Status::Pass, |left| left.status));
+        let listed_status = listed.map_or(FindingStatus::Pass, |finding| finding.status);
+        let status = listed_status.max(left.map_or(FindingStatus::Pass, |left| left.status));
         let detail = match (listed, left) {
-            (Some(finding), _) if finding.status == status && status > Status::Pass => finding.why.clone(),
+            (Some(finding), _) if finding.status == status && status > FindingStatus::Pass => {
+                finding.why.clone()
+            }
             (_, Some(left)) => {
                 format!("{} findings are not listed, so nobody has looked at them", left.count)
             }

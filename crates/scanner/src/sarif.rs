@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Value, json};
 
 use crate::digest::{hex, sha256};
-use crate::finding::{Finding, Suppressed};
-use crate::grade::{Confidence, OWASP, Severity};
-use crate::report::Report;
-use crate::rule::{CheckId, Status};
+use crate::finding::{Finding, FindingSuppression};
+use crate::grade::{FindingSeverity, OWASP};
+use crate::report::ScanReport;
+use crate::rule::{FindingStatus, RuleInfo};
 
 /// Where the project's pages are.
 const HOME: &str = "https://github.com/skillsandbox/skillsandbox";
@@ -17,8 +17,8 @@ const TAXONOMY: &str = "OWASP Agentic Skills Top 10";
 
 /// One SARIF log of the scans of several skills, each with the folder it was read from; an empty one is the current folder.
 #[must_use]
-pub fn to_sarif<'r>(reports: impl IntoIterator<Item = (&'r str, &'r Report)>) -> Value {
-    let mut log = Log::default();
+pub fn to_sarif<'r>(reports: impl IntoIterator<Item = (&'r str, &'r ScanReport)>) -> Value {
+    let mut log = SarifLog::default();
     for (folder, report) in reports {
         log.add(folder, report);
     }
@@ -27,8 +27,8 @@ pub fn to_sarif<'r>(reports: impl IntoIterator<Item = (&'r str, &'r Report)>) ->
 
 /// A log under way.
 #[derive(Default)]
-struct Log {
-    rules: BTreeMap<String, Rule>,
+struct SarifLog {
+    rules: BTreeMap<String, &'static RuleInfo>,
     results: Vec<Value>,
     notifications: Vec<Value>,
     /// How often a fingerprint was seen.
@@ -38,22 +38,12 @@ struct Log {
     rules_hash: &'static str,
 }
 
-/// What the log says about a rule: what its gravest finding says.
-struct Rule {
-    check: CheckId,
-    severity: Severity,
-    confidence: Confidence,
-    status: Status,
-    why: String,
-    advice: String,
-}
-
-impl Log {
-    fn add(&mut self, folder: &str, report: &Report) {
+impl SarifLog {
+    fn add(&mut self, folder: &str, report: &ScanReport) {
         self.version = report.scanner_version;
         self.rules_hash = report.rules.hash;
         for finding in &report.findings {
-            self.rule(finding);
+            self.rules.insert(finding.rule.clone(), finding.info());
             let uri = uri(folder, &finding.file);
             let result = self.result(finding, &uri);
             self.results.push(result);
@@ -68,22 +58,8 @@ impl Log {
         }
     }
 
-    fn rule(&mut self, finding: &Finding) {
-        let rule = self.rules.entry(finding.rule.clone()).or_insert_with(|| Rule {
-            check: finding.check,
-            severity: finding.severity,
-            confidence: finding.confidence,
-            status: finding.status,
-            why: finding.why.clone(),
-            advice: finding.advice.clone(),
-        });
-        rule.severity = rule.severity.max(finding.severity);
-        rule.confidence = rule.confidence.max(finding.confidence);
-        rule.status = rule.status.max(finding.status);
-    }
-
     fn result(&mut self, finding: &Finding, uri: &str) -> Value {
-        let suppression = |suppressed: &Suppressed| {
+        let suppression = |suppressed: &FindingSuppression| {
             json!({
                 "kind": "external",
                 "status": "accepted",
@@ -141,7 +117,7 @@ impl Log {
                     "version": self.version,
                     "semanticVersion": self.version,
                     "informationUri": HOME,
-                    "rules": self.rules.iter().map(|(id, rule)| rule.descriptor(id)).collect::<Vec<_>>(),
+                    "rules": self.rules.values().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
                     "supportedTaxonomies": [{ "name": TAXONOMY, "index": 0 }],
                     "properties": { "rulesHash": self.rules_hash },
                 }},
@@ -162,48 +138,47 @@ impl Log {
     }
 }
 
-impl Rule {
-    fn descriptor(&self, id: &str) -> Value {
-        let Self { check, why, advice, .. } = self;
-        let heads = check.owasp().iter().map(|head| {
-            let index = OWASP.iter().position(|(known, _)| known == head).unwrap_or_default();
-            let target =
-                json!({ "id": head, "index": index, "toolComponent": { "name": TAXONOMY, "index": 0 } });
-            json!({ "target": target, "kinds": ["relevant"] })
-        });
-        json!({
-            "id": id,
-            "name": check.title(),
-            "shortDescription": { "text": why },
-            "fullDescription": { "text": format!("{why}. {advice}") },
-            "help": { "text": advice, "markdown": check.documentation() },
-            "helpUri": format!("{HOME}/blob/main/docs/checks/{}.md", check.as_str()),
-            "defaultConfiguration": { "level": level(self.status) },
-            "relationships": heads.collect::<Vec<_>>(),
-            "properties": {
-                "tags": ["security", check.as_str()],
-                "precision": self.confidence.as_str(),
-                "security-severity": score(self.severity),
-            },
-        })
-    }
+/// A rule as the registry has it.
+fn descriptor(rule: &'static RuleInfo) -> Value {
+    let RuleInfo { check, summary, advice, techniques, .. } = rule;
+    let heads = check.owasp().iter().map(|head| {
+        let index = OWASP.iter().position(|(known, _)| known == head).unwrap_or_default();
+        let target = json!({ "id": head, "index": index, "toolComponent": { "name": TAXONOMY, "index": 0 } });
+        json!({ "target": target, "kinds": ["relevant"] })
+    });
+    json!({
+        "id": rule.name(),
+        "name": check.title(),
+        "shortDescription": { "text": summary },
+        "fullDescription": { "text": format!("{summary}. {advice}") },
+        "help": { "text": advice, "markdown": check.documentation() },
+        "helpUri": format!("{HOME}/blob/main/docs/checks/{}.md", check.as_str()),
+        "defaultConfiguration": { "level": level(rule.status) },
+        "relationships": heads.collect::<Vec<_>>(),
+        "properties": {
+            "tags": ["security", check.as_str()],
+            "precision": rule.confidence().as_str(),
+            "security-severity": score(rule.severity()),
+            "techniques": techniques,
+        },
+    })
 }
 
-fn level(status: Status) -> &'static str {
+fn level(status: FindingStatus) -> &'static str {
     match status {
-        Status::Pass => "note",
-        Status::Warn => "warning",
-        Status::Block => "error",
+        FindingStatus::Pass => "note",
+        FindingStatus::Warn => "warning",
+        FindingStatus::Block => "error",
     }
 }
 
 /// The number that code hosts sort by, in the middle of the range that they give the word.
-fn score(severity: Severity) -> &'static str {
+fn score(severity: FindingSeverity) -> &'static str {
     match severity {
-        Severity::Critical => "9.5",
-        Severity::High => "8.0",
-        Severity::Medium => "5.5",
-        Severity::Low => "2.0",
+        FindingSeverity::Critical => "9.5",
+        FindingSeverity::High => "8.0",
+        FindingSeverity::Medium => "5.5",
+        FindingSeverity::Low => "2.0",
     }
 }
 

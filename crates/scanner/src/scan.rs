@@ -1,13 +1,21 @@
 //! The scanner: its settings, and its one method.
 
+#[cfg(feature = "policy")]
+use std::sync::Arc;
 use std::sync::LazyLock;
 
+#[cfg(feature = "policy")]
+use skillsandbox_manifest::{Date, ScanPolicy, Suppression};
+
 use crate::checks;
-use crate::digest::digest;
-use crate::engine::Engine;
-use crate::examination::Examination;
-use crate::report::{Report, RuleSet, Scanned, Verdict};
-use crate::skill::Skill;
+use crate::digest::compute_digest;
+use crate::engine::PatternEngine;
+use crate::links::SkillLinks;
+use crate::report::{RuleSet, ScanReport, ScanSize, ScanVerdict};
+use crate::scan_context::scan_skill;
+use crate::skill::SkillFiles;
+#[cfg(feature = "policy")]
+use crate::suppressions::{IdleReason, Suppressions, UnknownRules};
 
 /// The version of the rules; it changes with them.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -15,11 +23,13 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The checks, compiled once. Cheap to share between threads.
 #[derive(Debug)]
 pub struct Scanner {
-    pub(crate) engine: Engine,
+    pub(crate) engine: PatternEngine,
     pub(crate) system_names: Vec<String>,
     trusted_sources: Vec<String>,
     pub(crate) blocklist: Vec<String>,
     pub(crate) installed: Vec<(String, String)>,
+    #[cfg(feature = "policy")]
+    suppressions: Option<(Arc<Suppressions>, Date)>,
 }
 
 /// Settings of a [`Scanner`].
@@ -30,6 +40,8 @@ pub struct ScannerBuilder {
     trusted_sources: Vec<String>,
     blocklist: Vec<String>,
     installed: Vec<(String, String)>,
+    #[cfg(feature = "policy")]
+    suppressions: Option<(Arc<Suppressions>, Date)>,
 }
 
 impl Default for ScannerBuilder {
@@ -39,6 +51,8 @@ impl Default for ScannerBuilder {
             trusted_sources: vec!["local:".to_owned()],
             blocklist: Vec::new(),
             installed: Vec::new(),
+            #[cfg(feature = "policy")]
+            suppressions: None,
         }
     }
 }
@@ -68,7 +82,7 @@ impl ScannerBuilder {
         for domain in domains {
             let domain = domain.as_ref().trim_end_matches('.');
             if domain.contains('.') {
-                self.blocklist.extend(idna::domain_to_ascii(domain).ok());
+                self.blocklist.push(checks::canonical_host(domain));
             }
         }
         self
@@ -83,16 +97,33 @@ impl ScannerBuilder {
         self
     }
 
+    /// All that a user's policy says about scanning, as it is on a day: blocked domains, trusted sources, system names, and the suppressions,
+    /// which every scan then applies by itself.
+    ///
+    /// # Errors
+    /// Suppressions of rules that do not exist.
+    #[cfg(feature = "policy")]
+    pub fn policy(self, policy: &ScanPolicy, today: Date) -> Result<Self, UnknownRules> {
+        let suppressions = Suppressions::from_policy(policy)?;
+        let built = self
+            .blocked_domains(&policy.blocklist)
+            .trusted_sources(policy.trusted_sources.iter().cloned())
+            .system_names(policy.system_names.iter().cloned());
+        Ok(Self { suppressions: Some((Arc::new(suppressions), today)), ..built })
+    }
+
     /// Compiles the checks.
     #[must_use]
     pub fn build(self) -> Scanner {
-        let engine = Engine::new(checks::rules());
+        let engine = PatternEngine::new(checks::pattern_rules());
         Scanner {
             engine,
             system_names: self.system_names,
             trusted_sources: self.trusted_sources,
             blocklist: self.blocklist,
             installed: self.installed,
+            #[cfg(feature = "policy")]
+            suppressions: self.suppressions,
         }
     }
 }
@@ -110,6 +141,32 @@ impl Scanner {
         Self::builder().build()
     }
 
+    /// A scanner as a user's policy has it on a day, suppressions and all.
+    ///
+    /// ```
+    /// use skillsandbox_manifest::Policy;
+    /// use skillsandbox_scanner::{Scanner, SkillFiles, ScanVerdict};
+    ///
+    /// let policy = Policy::parse("scan: { blocklist: [collector.test] }")?;
+    /// let scanner = Scanner::from_policy(policy.scan(), "2026-11-17".parse()?)?;
+    /// let skill = SkillFiles::from_skill_md("x", "---\nname: x\ndescription: d\n---\nSee https://collector.test\n");
+    /// assert_eq!(scanner.scan(&skill).verdict, ScanVerdict::Blocked);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Suppressions of rules that do not exist.
+    #[cfg(feature = "policy")]
+    pub fn from_policy(policy: &ScanPolicy, today: Date) -> Result<Self, UnknownRules> {
+        Ok(Self::builder().policy(policy, today)?.build())
+    }
+
+    /// Suppressions of its policy that did nothing so far, each with why.
+    #[cfg(feature = "policy")]
+    pub fn idle_suppressions(&self) -> impl Iterator<Item = (&Suppression, IdleReason)> {
+        self.suppressions.iter().flat_map(|(suppressions, today)| suppressions.idle(*today))
+    }
+
     /// Settings to be changed before it is built.
     pub fn builder() -> ScannerBuilder {
         ScannerBuilder::default()
@@ -117,35 +174,55 @@ impl Scanner {
 
     /// Judges a skill.
     #[must_use]
-    pub fn scan(&self, skill: &Skill) -> Report {
-        let mut run = Examination::new(self, skill);
-        let name = run.all();
-        let mut report = Report {
+    pub fn scan(&self, skill: &SkillFiles) -> ScanReport {
+        let (name, findings) = scan_skill(self, skill);
+        let mut report = ScanReport {
             stamp: None,
             skill: name,
             source: skill.source.clone(),
-            verdict: Verdict::Safe,
+            verdict: ScanVerdict::Safe,
             checks: Vec::new(),
-            findings: run.findings,
+            findings,
             left_out: Vec::new(),
             unread: skill.unread.clone(),
             complete: false,
-            scanned: Scanned {
+            scanned: ScanSize {
                 files: skill.files.len(),
                 bytes: skill.files.iter().map(|file| file.bytes.len()).sum(),
             },
-            digest: digest(skill),
+            digest: compute_digest(skill),
             scanner_version: VERSION,
             rules: Self::rules(),
         };
         report.settle();
+        self.suppress(&mut report);
         report
     }
+
+    /// Adds to a report what the other skills of the scan have to do with this one, by the number it has among them.
+    pub fn add_links(&self, links: &SkillLinks, number: usize, report: &mut ScanReport) {
+        if links.apply(number, report) {
+            self.suppress(report);
+        }
+    }
+
+    /// Marks what the policy lets stand.
+    #[cfg(feature = "policy")]
+    fn suppress(&self, report: &mut ScanReport) {
+        if let Some((suppressions, today)) = &self.suppressions {
+            suppressions.apply(report, *today);
+        }
+    }
+
+    #[cfg(not(feature = "policy"))]
+    #[allow(clippy::unused_self)] // without policies there is nothing to suppress
+    fn suppress(&self, _: &mut ScanReport) {}
 
     /// Which rules there are.
     #[must_use]
     pub fn rules() -> RuleSet {
-        static HASH: LazyLock<String> = LazyLock::new(|| checks::fingerprint(&checks::rules()));
+        static HASH: LazyLock<String> =
+            LazyLock::new(|| checks::fingerprint(checks::all_rules(), checks::pattern_rules()));
         RuleSet { version: VERSION, hash: &HASH }
     }
 

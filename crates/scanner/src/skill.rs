@@ -1,13 +1,14 @@
 //! A skill's files, read within bounds; what was not read is listed.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::archive::{Contents, Oddity, Unpacker};
-use crate::digest::{Hash, sha256};
+use crate::archive::{ArchiveOddity, ArchiveUnpacker, UnpackedFiles};
+use crate::digest::{Sha256Hash, sha256};
 use crate::kind::FileKind;
 
 /// Largest file that is read whole.
@@ -21,13 +22,13 @@ const MAX_DEPTH: usize = 16;
 
 /// A skill to be scanned: a name, and the bytes of its files.
 #[derive(Clone, Debug)]
-pub struct Skill {
+pub struct SkillFiles {
     pub(crate) name: String,
     pub(crate) source: String,
     pub(crate) files: Vec<SkillFile>,
-    pub(crate) unread: Vec<Unread>,
+    pub(crate) unread: Vec<UnreadFile>,
     /// What was odd about archives and other packed files.
-    pub(crate) oddities: Vec<(String, Oddity)>,
+    pub(crate) oddities: Vec<(String, ArchiveOddity)>,
 }
 
 /// One file of a skill.
@@ -37,7 +38,7 @@ pub(crate) struct SkillFile {
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
     /// The hash of the bytes as they were, where `bytes` is a conversion of them.
-    pub(crate) original: Option<Hash>,
+    pub(crate) original: Option<Sha256Hash>,
     pub(crate) kind: FileKind,
 }
 
@@ -45,7 +46,7 @@ pub(crate) struct SkillFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Unread {
+pub struct UnreadFile {
     /// Below the skill's folder.
     pub path: String,
     /// Why it was not.
@@ -53,24 +54,34 @@ pub struct Unread {
 }
 
 /// Why a skill could not be read at all.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {error}", .path.display())]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct ReadError {
     /// What was to be read.
     pub path: PathBuf,
     /// What the system said.
-    #[source]
     pub error: io::Error,
 }
 
-impl Skill {
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+impl SkillFiles {
     /// A skill from files in memory: paths below its folder, and their bytes.
     pub fn from_memory<P: Into<String>, B: Into<Vec<u8>>>(
         name: impl Into<String>,
         files: impl IntoIterator<Item = (P, B)>,
     ) -> Self {
-        let mut unpacker = Unpacker::new();
+        let mut unpacker = ArchiveUnpacker::new();
         for (path, bytes) in files {
             unpacker.file(path.into(), bytes.into());
         }
@@ -88,7 +99,8 @@ impl Skill {
         let name =
             dir.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let name = name.unwrap_or_else(|| dir.to_string_lossy().into_owned());
-        let mut walk = Walk { unpacker: Unpacker::new(), unread: Vec::new(), files: 0, total: 0 };
+        let mut walk =
+            FolderWalk { unpacker: ArchiveUnpacker::new(), unread: Vec::new(), files: 0, total: 0 };
         walk.dir(dir, "", 0).map_err(|error| ReadError { path: dir.to_owned(), error })?;
         let mut skill = Self::of(name, walk.unpacker.finish());
         skill.unread.extend(walk.unread);
@@ -105,22 +117,22 @@ impl Skill {
         File::open(path).map_err(fail)?.take(limit).read_to_end(&mut bytes).map_err(fail)?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let stem = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut unpacker = Unpacker::new();
+        let mut unpacker = ArchiveUnpacker::new();
         if bytes.len() <= MAX_TOTAL && unpacker.container(&name, &bytes) {
             let stem = stem.strip_suffix(".tar").unwrap_or(&stem).to_owned();
             return Ok(Self::of(stem, unpacker.finish()).in_its_folder());
         }
         if bytes.len() > MAX_FILE {
             let mut skill = Self::of(stem, unpacker.finish());
-            skill.unread.push(Unread { path: name, reason: "too large".to_owned() });
+            skill.unread.push(UnreadFile { path: name, reason: "too large".to_owned() });
             return Ok(skill);
         }
         unpacker.file(name, bytes);
         Ok(Self::of(stem, unpacker.finish()))
     }
 
-    fn of(name: String, contents: Contents) -> Self {
-        let Contents { files, unread, oddities } = contents;
+    fn of(name: String, contents: UnpackedFiles) -> Self {
+        let UnpackedFiles { files, unread, oddities } = contents;
         Self { name, source: String::new(), files, unread, oddities }
     }
 
@@ -166,7 +178,7 @@ impl Skill {
     }
 
     /// Its main document.
-    pub(crate) fn document(&self) -> Option<usize> {
+    pub(crate) fn find_document(&self) -> Option<usize> {
         let named = |name: &str| self.files.iter().position(|file| file.path.eq_ignore_ascii_case(name));
         named("SKILL.md").or_else(|| {
             self.files.iter().position(|file| file.kind == FileKind::Markdown && !file.path.contains('/'))
@@ -175,14 +187,14 @@ impl Skill {
 }
 
 /// A folder that is being read.
-struct Walk {
-    unpacker: Unpacker,
-    unread: Vec<Unread>,
+struct FolderWalk {
+    unpacker: ArchiveUnpacker,
+    unread: Vec<UnreadFile>,
     files: usize,
     total: usize,
 }
 
-impl Walk {
+impl FolderWalk {
     fn dir(&mut self, dir: &Path, prefix: &str, depth: usize) -> io::Result<()> {
         let mut entries: Vec<_> = fs::read_dir(dir)?.collect::<Result<_, _>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);
@@ -226,7 +238,7 @@ impl Walk {
     }
 
     fn skip(&mut self, path: String, reason: &str) {
-        self.unread.push(Unread { path, reason: reason.to_owned() });
+        self.unread.push(UnreadFile { path, reason: reason.to_owned() });
     }
 }
 

@@ -1,5 +1,6 @@
 //! A text as blocks with roles: prose, fenced code, quotation, comment, table, front matter. One pass over the lines.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -9,7 +10,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum Role {
+pub enum PassageRole {
     /// Tells the agent or the user what to do.
     Instruction,
     /// Quotes, forbids or describes what somebody else might do.
@@ -26,11 +27,11 @@ pub enum Role {
 
 /// A stretch of text that is looked at as one: a paragraph, a list item, a fenced block, a script's passage.
 #[derive(Clone, Debug)]
-pub(crate) struct Block {
+pub(crate) struct TextBlock {
     pub(crate) range: Range<usize>,
     /// What is looked at: the block, and where a longer one was cut, some of its neighbours.
     pub(crate) window: Range<usize>,
-    pub(crate) role: Role,
+    pub(crate) role: PassageRole,
     /// The heading it stands under, as an index into the text.
     pub(crate) heading: Range<usize>,
     /// Whether it is the document's front matter.
@@ -46,18 +47,18 @@ const MAX_BLOCK: usize = 2048;
 pub(crate) const OVERLAP: usize = 768;
 
 /// Cuts a markdown text into blocks.
-pub(crate) fn markdown(text: &[u8], body_start: usize) -> Vec<Block> {
+pub(crate) fn split_markdown(text: &[u8], body_start: usize) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     if body_start > 0 {
         // What it says is put before the model, like the body.
-        push(&mut blocks, text, 0..body_start, Role::Instruction, &(0..0), false);
+        push(&mut blocks, text, 0..body_start, PassageRole::Instruction, &(0..0), false);
         for block in &mut blocks {
             block.front_matter = true;
         }
     }
     let mut heading = 0..0;
-    let mut open: Option<(Range<usize>, Role)> = None;
-    let mut fence: Option<(u8, usize, usize, Role)> = None;
+    let mut open: Option<(Range<usize>, PassageRole)> = None;
+    let mut fence: Option<(u8, usize, usize, PassageRole)> = None;
     let mut comment: Option<usize> = None;
     for line in lines(text, body_start) {
         let content = text.get(line.clone()).unwrap_or_default();
@@ -71,12 +72,12 @@ pub(crate) fn markdown(text: &[u8], body_start: usize) -> Vec<Block> {
         }
         if let Some(start) = comment {
             if memchr::memmem::find(content, b"-->").is_some() {
-                push(&mut blocks, text, start..line.end, Role::Comment, &heading, false);
+                push(&mut blocks, text, start..line.end, PassageRole::Comment, &heading, false);
                 comment = None;
             }
             continue;
         }
-        let mut close = |open: &mut Option<(Range<usize>, Role)>| {
+        let mut close = |open: &mut Option<(Range<usize>, PassageRole)>| {
             if let Some((range, role)) = open.take() {
                 push(&mut blocks, text, range, role, &heading, false);
             }
@@ -99,7 +100,7 @@ pub(crate) fn markdown(text: &[u8], body_start: usize) -> Vec<Block> {
             close(&mut open);
             let start = heading.start.max(line.start);
             heading = start..line.end;
-            push(&mut blocks, text, line.clone(), Role::Instruction, &(0..0), false);
+            push(&mut blocks, text, line.clone(), PassageRole::Instruction, &(0..0), false);
             continue;
         }
         if let Some(at) = memchr::memmem::find(content, b"<!--")
@@ -110,15 +111,17 @@ pub(crate) fn markdown(text: &[u8], body_start: usize) -> Vec<Block> {
             continue;
         }
         let role = match mark {
-            b'>' | b'|' => Role::Quotation,
-            _ => Role::Instruction,
+            b'>' | b'|' => PassageRole::Quotation,
+            _ => PassageRole::Instruction,
         };
         let item = matches!(mark, b'-' | b'*' | b'+')
             || (mark.is_ascii_digit()
                 && trimmed.get(1..3).is_some_and(|t| t.contains(&b'.') || t.contains(&b')')));
         match &mut open {
-            Some((range, same)) if *same == role && !item && role != Role::Quotation => range.end = line.end,
-            Some((range, same)) if *same == role && role == Role::Quotation => range.end = line.end,
+            Some((range, same)) if *same == role && !item && role != PassageRole::Quotation => {
+                range.end = line.end;
+            }
+            Some((range, same)) if *same == role && role == PassageRole::Quotation => range.end = line.end,
             _ => {
                 close(&mut open);
                 open = Some((line.clone(), role));
@@ -127,9 +130,9 @@ pub(crate) fn markdown(text: &[u8], body_start: usize) -> Vec<Block> {
     }
     let rest = fence
         .map(|(.., start, role)| (start..text.len(), role))
-        .or_else(|| comment.map(|start| (start..text.len(), Role::Comment)));
+        .or_else(|| comment.map(|start| (start..text.len(), PassageRole::Comment)));
     if let Some((range, role)) = rest.or(open) {
-        let fenced = role == Role::Code;
+        let fenced = role == PassageRole::Code;
         push(&mut blocks, text, range, role, &heading, fenced);
     }
     join_windows(text, &mut blocks);
@@ -140,11 +143,11 @@ pub(crate) fn markdown(text: &[u8], body_start: usize) -> Vec<Block> {
 const CONTINUED: usize = 160;
 
 /// Lets a passage of prose that ends within a sentence see the beginning of the next: it may be spread over list items.
-fn join_windows(text: &[u8], blocks: &mut [Block]) {
+fn join_windows(text: &[u8], blocks: &mut [TextBlock]) {
     // From the last to the first, so that a sentence may go on in several.
     for at in (1..blocks.len()).rev() {
         let Some([one, next]) = blocks.get_mut(at - 1..=at) else { continue };
-        let prose = one.role == Role::Instruction && next.role == Role::Instruction;
+        let prose = one.role == PassageRole::Instruction && next.role == PassageRole::Instruction;
         let last = text.get(one.range.clone()).unwrap_or_default().trim_ascii_end().last();
         let unfinished = last.is_some_and(|last| last.is_ascii_alphanumeric() || *last == b',');
         let whole = one.window.end == one.range.end && one.range.end == next.range.start;
@@ -155,7 +158,7 @@ fn join_windows(text: &[u8], blocks: &mut [Block]) {
 }
 
 /// What a fenced block is by the word behind its fence. One without a language may hold anything, commands or sentences.
-fn fenced_role(info: &[u8]) -> Role {
+fn fenced_role(info: &[u8]) -> PassageRole {
     let language = info
         .trim_ascii()
         .split(|b| !b.is_ascii_alphanumeric())
@@ -164,13 +167,13 @@ fn fenced_role(info: &[u8]) -> Role {
         .to_ascii_lowercase();
     match language.as_slice() {
         b"" | b"text" | b"txt" | b"md" | b"markdown" | b"plain" | b"plaintext" | b"prompt" | b"yaml"
-        | b"yml" => Role::Comment,
-        _ => Role::Code,
+        | b"yml" => PassageRole::Comment,
+        _ => PassageRole::Code,
     }
 }
 
 /// Cuts a script, configuration or other text into blocks at blank lines.
-pub(crate) fn plain(text: &[u8], role: Role) -> Vec<Block> {
+pub(crate) fn split_plain(text: &[u8], role: PassageRole) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     push(&mut blocks, text, 0..text.len(), role, &(0..0), false);
     blocks
@@ -178,10 +181,10 @@ pub(crate) fn plain(text: &[u8], role: Role) -> Vec<Block> {
 
 /// Adds a block, cut at line ends where it is too long.
 fn push(
-    blocks: &mut Vec<Block>,
+    blocks: &mut Vec<TextBlock>,
     text: &[u8],
     range: Range<usize>,
-    role: Role,
+    role: PassageRole,
     heading: &Range<usize>,
     fenced: bool,
 ) {
@@ -193,7 +196,7 @@ fn push(
             end = start + memchr::memrchr(b'\n', window).map_or(MAX_BLOCK, |at| at + 1);
         }
         let window = start.saturating_sub(OVERLAP).max(range.start)..range.end.min(end + OVERLAP);
-        blocks.push(Block {
+        blocks.push(TextBlock {
             range: start..end,
             window,
             role,
@@ -217,10 +220,41 @@ pub(crate) fn lines(text: &[u8], mut at: usize) -> impl Iterator<Item = Range<us
 }
 
 /// Line and column (characters) of a byte, both from 1.
-pub(crate) fn place(text: &[u8], at: usize) -> (usize, usize) {
+pub(crate) fn locate(text: &[u8], at: usize) -> (usize, usize) {
     let before = text.get(..at.min(text.len())).unwrap_or_default();
     let line = memchr::memchr_iter(b'\n', before).count() + 1;
     let start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
     let column = before.get(start..).unwrap_or_default().iter().filter(|b| **b & 0xc0 != 0x80).count() + 1;
     (line, column)
+}
+
+/// Bytes as text, with a mark in place of each byte that is none, so that places stay where they are.
+pub(crate) fn as_text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    Cow::Owned(out)
+}
+
+/// The places of code in a text.
+pub(crate) fn code_ranges(blocks: &[TextBlock]) -> impl Iterator<Item = Range<usize>> {
+    let is_code = |block: &&TextBlock| block.role == PassageRole::Code || block.fenced;
+    blocks.iter().filter(is_code).map(|block| block.range.clone())
+}
+
+/// Code blocks that stand together count as one piece: what one reads, the next may send.
+pub(crate) fn joined_code(blocks: &[TextBlock]) -> Vec<Range<usize>> {
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    for range in code_ranges(blocks) {
+        match pieces.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => pieces.push(range),
+        }
+    }
+    pieces
 }

@@ -9,14 +9,14 @@ use std::io::Write as _;
 use packing::{
     EVIL, Entry, Raw, deflate, expect, expect_unread, gzip, listed, scan, tar, tar_header, tar_member, zip,
 };
-use skillsandbox_scanner::{Report, Status, Verdict};
+use skillsandbox_scanner::{FindingStatus, ScanReport, ScanVerdict};
 
 /// Most bytes that a scan may have unpacked: the skill's own, and what its archives hold.
 const MOST: usize = (64 << 20) + (8 << 20);
 
 #[track_caller]
-fn expect_bounded(report: &Report) {
-    assert_ne!(report.verdict, Verdict::Safe, "{}", listed(report));
+fn expect_bounded(report: &ScanReport) {
+    assert_ne!(report.verdict, ScanVerdict::Safe, "{}", listed(report));
     assert!(!report.unread.is_empty(), "{}", listed(report));
     assert!(report.unread.len() < 100, "{} are listed", report.unread.len());
     assert!(report.scanned.bytes < MOST, "{} bytes", report.scanned.bytes);
@@ -28,7 +28,7 @@ fn a_zip_that_unpacks_to_a_thousand_times_its_size() {
     let zeros = vec![0; 7 << 20];
     let report = scan([("bomb.zip", zip(&[("a.bin", &zeros)]))]);
     expect_bounded(&report);
-    expect(&report, "CHECK-08/archive-bomb", "bomb.zip", Status::Warn);
+    expect(&report, "CHECK-08/archive-bomb", "bomb.zip", FindingStatus::Warn);
     assert!(report.scanned.bytes < 3 << 20, "{}", report.scanned.bytes);
     // The same in a gzip, in a tar in a gzip, and one archive deeper.
     for (name, bytes) in [
@@ -77,8 +77,8 @@ fn entries_that_share_their_data() {
     }
     let report = scan([("p.zip", raw.finish())]);
     assert!(report.scanned.bytes < MOST);
-    expect(&report, "CHECK-05/ambiguous-archive", "p.zip", Status::Warn);
-    assert_ne!(report.verdict, Verdict::Safe);
+    expect(&report, "CHECK-05/ambiguous-archive", "p.zip", FindingStatus::Warn);
+    assert_ne!(report.verdict, ScanVerdict::Safe);
     // Headers quoted in the data of those before: each member is all that follow (42.zip's successor).
     let kernel = deflate(&vec![0; 6 << 20]);
     let mut bytes = [Entry::deflated("k", &vec![0; 6 << 20]).local(), kernel].concat();
@@ -91,7 +91,7 @@ fn entries_that_share_their_data() {
     }
     let report = scan([("p.zip", bytes)]);
     expect_bounded(&report);
-    expect(&report, "CHECK-05/ambiguous-archive", "p.zip", Status::Warn);
+    expect(&report, "CHECK-05/ambiguous-archive", "p.zip", FindingStatus::Warn);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_tar_that_is_said_to_be_huge() {
         let report = scan([("p.tar", bytes.clone())]);
         expect_unread(&report, "p.tar!/a.sh", "longer");
         // What is there is read nevertheless.
-        expect(&report, "CHECK-08/reverse-shell", "p.tar!/a.sh", Status::Block);
+        expect(&report, "CHECK-08/reverse-shell", "p.tar!/a.sh", FindingStatus::Block);
         expect_unread(&scan([("p.tgz", gzip(&bytes))]), "p.tgz!/a.sh", "longer");
     }
     // The same by a pax record.
@@ -110,7 +110,7 @@ fn a_tar_that_is_said_to_be_huge() {
     bytes.extend(tar_member("a.sh", b'0', EVIL.as_bytes()));
     let report = scan([("p.tar", bytes)]);
     expect_unread(&report, "p.tar!/a.sh", "longer");
-    expect(&report, "CHECK-08/reverse-shell", "p.tar!/a.sh", Status::Block);
+    expect(&report, "CHECK-08/reverse-shell", "p.tar!/a.sh", FindingStatus::Block);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn headers_that_claim_the_same_bytes_again_and_again() {
     let report = scan([("p.tar", header.repeat(1000))]);
     expect_unread(&report, "p.tar", "again and again");
     assert!(report.scanned.bytes < 5 << 20, "{}", report.scanned.bytes);
-    expect(&report, "CHECK-05/ambiguous-archive", "p.tar", Status::Warn);
+    expect(&report, "CHECK-05/ambiguous-archive", "p.tar", FindingStatus::Warn);
     // Headers by the ten thousand with names as long as can be, and one over another.
     let entry = Entry { name: vec![b'n'; 65_000], ..Entry::stored("", b"") };
     for header in [entry.local(), entry.central(0)] {

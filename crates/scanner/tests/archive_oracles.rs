@@ -8,7 +8,7 @@ use std::io::{Cursor, Read as _};
 
 use packing::{EVIL, Entry, Raw, deflate, listed, scan, tar, tar_member, zip};
 use proptest::prelude::*;
-use skillsandbox_scanner::Report;
+use skillsandbox_scanner::ScanReport;
 
 /// What is done to an archive's bytes: one is set, or some are copied from one place over another, or put in there.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ fn tar_reader_finds_it(bytes: &[u8]) -> bool {
     })
 }
 
-fn is_told(report: &Report) -> bool {
+fn is_told(report: &ScanReport) -> bool {
     !report.unread.is_empty()
         || report.findings.iter().any(|finding| finding.rule == "CHECK-08/reverse-shell")
 }

@@ -4,25 +4,27 @@
 
 use std::sync::LazyLock;
 
-use skillsandbox_scanner::{Calls, CheckId, Links, Report, Scanner, Skill, Status, Verdict};
+use skillsandbox_scanner::{
+    CheckId, FindingStatus, ScanReport, ScanVerdict, Scanner, SkillCalls, SkillFiles, SkillLinks,
+};
 
 static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 
-fn skill(name: &str, body: &str) -> Skill {
-    Skill::from_skill_md(
+fn skill(name: &str, body: &str) -> SkillFiles {
+    SkillFiles::from_skill_md(
         name,
         format!("---\nname: {name}\ndescription: Does its part of the work\n---\n{body}\n"),
     )
 }
 
 /// Scans skills that call these others.
-fn scan(skills: &[(&str, &str)]) -> Vec<Report> {
+fn scan(skills: &[(&str, &str)]) -> Vec<ScanReport> {
     SCANNER.scan_all(&skills.iter().map(|(name, body)| skill(name, body)).collect::<Vec<_>>())
 }
 
 /// What CHECK-06 says of links, for each skill.
-fn said(reports: &[Report]) -> Vec<Option<(&str, &str, usize)>> {
-    let of = |report: &'_ Report| {
+fn said(reports: &[ScanReport]) -> Vec<Option<(&str, &str, usize)>> {
+    let of = |report: &'_ ScanReport| {
         let rules = ["CHECK-06/ring", "CHECK-06/deep-chain", "CHECK-06/too-many-calls"];
         report.findings.iter().position(|finding| rules.contains(&finding.rule.as_str()))
     };
@@ -48,9 +50,9 @@ fn row_036_skills_that_call_each_other_in_a_ring_warn() {
     assert_eq!(said[2], None, "it leads into the ring and is none of it");
     for report in &reports[..2] {
         let check = report.checks.iter().find(|check| check.id == CheckId::Delegation).unwrap();
-        assert_eq!((check.status, report.verdict), (Status::Warn, Verdict::Warning));
+        assert_eq!((check.status, report.verdict), (FindingStatus::Warn, ScanVerdict::Warning));
     }
-    assert_eq!(reports[2].verdict, Verdict::Safe);
+    assert_eq!(reports[2].verdict, ScanVerdict::Safe);
 }
 
 #[test]
@@ -74,7 +76,10 @@ fn extends_makes_a_ring_too() {
     let text = |name: &str, base: &str| {
         format!("---\nname: {name}\ndescription: d\nextends: system/skills/{base}.manifest.md\n---\nHello.\n")
     };
-    let skills = [Skill::from_skill_md("a1", text("a1", "b1")), Skill::from_skill_md("b1", text("b1", "a1"))];
+    let skills = [
+        SkillFiles::from_skill_md("a1", text("a1", "b1")),
+        SkillFiles::from_skill_md("b1", text("b1", "a1")),
+    ];
     let reports = SCANNER.scan_all(&skills);
     assert_eq!(said(&reports)[0].map(|said| (said.0, said.2)), Some(("CHECK-06/ring", 4)));
     assert!(said(&reports)[1].is_some());
@@ -99,7 +104,7 @@ fn a_skill_that_calls_itself_in_form_is_a_ring_of_one() {
 #[test]
 fn a_ring_in_another_file_of_the_skill_is_seen() {
     let skills = [
-        Skill::from_memory(
+        SkillFiles::from_memory(
             "aa",
             [
                 ("SKILL.md", "---\nname: aa\ndescription: d\n---\nHi.\n"),
@@ -123,7 +128,7 @@ fn names_meet_in_any_spelling_and_by_folder() {
     }
     // By the folder's name, where the front matter has another.
     let renamed =
-        Skill::from_skill_md("beta", "---\nname: something-else\ndescription: d\n---\nSkill(alpha)\n");
+        SkillFiles::from_skill_md("beta", "---\nname: something-else\ndescription: d\n---\nSkill(alpha)\n");
     let reports = SCANNER.scan_all(&[skill("alpha", "Skill(beta)"), renamed]);
     assert!(said(&reports).iter().all(Option::is_some));
 }
@@ -164,11 +169,11 @@ fn of_several_skills_of_one_name_the_nearest_is_meant() {
         ("z/deep/down/gamma", skill("gamma", "Skill(delta)")),
         ("z/delta", skill("delta", "Skill(gamma)")),
     ];
-    let calls: Vec<Calls> = tree.iter().map(|(place, skill)| Calls::of(skill, place)).collect();
-    let links = Links::new(&calls);
-    let mut reports: Vec<Report> = tree.iter().map(|(_, skill)| SCANNER.scan(skill)).collect();
+    let calls: Vec<SkillCalls> = tree.iter().map(|(place, skill)| SkillCalls::find(skill, place)).collect();
+    let links = SkillLinks::new(&calls);
+    let mut reports: Vec<ScanReport> = tree.iter().map(|(_, skill)| SCANNER.scan(skill)).collect();
     for (number, report) in reports.iter_mut().enumerate() {
-        links.apply(number, report);
+        SCANNER.add_links(&links, number, report);
     }
     let rings: Vec<bool> = said(&reports).iter().map(Option::is_some).collect();
     assert_eq!(rings, [false, false, false, false, true, true]);
@@ -196,7 +201,7 @@ fn a_flood_of_names_is_said_to_be_one() {
     body.push_str("Skill(beta)\n");
     let reports = scan(&[("alpha", &body), ("beta", "Skill(alpha)")]);
     let delegation =
-        |report: &Report| report.findings.iter().any(|finding| finding.check == CheckId::Delegation);
+        |report: &ScanReport| report.findings.iter().any(|finding| finding.check == CheckId::Delegation);
     assert!(delegation(&reports[0]), "{:#?}", reports[0].findings);
 }
 
@@ -204,20 +209,20 @@ fn a_flood_of_names_is_said_to_be_one() {
 /// not come back.)
 #[test]
 fn long_and_dense_graphs_are_walked_once() {
-    let calls = |name: String, body: String| Calls::of(&Skill::from_skill_md(name, body), "t/x");
+    let calls = |name: String, body: String| SkillCalls::find(&SkillFiles::from_skill_md(name, body), "t/x");
     let count = 10_000;
-    let ring: Vec<Calls> = (0..count)
+    let ring: Vec<SkillCalls> = (0..count)
         .map(|number| calls(format!("s-{number}"), format!("Skill(s-{})", (number + 1) % count)))
         .collect();
-    let links = Links::new(&ring);
+    let links = SkillLinks::new(&ring);
     let mut report = SCANNER.scan(&skill("s-0", "x"));
-    links.apply(0, &mut report);
+    SCANNER.add_links(&links, 0, &mut report);
     assert_eq!(
         said(std::slice::from_ref(&report))[0].map(|said| said.1),
         Some("It is one of 10000 skills that lead back to each other")
     );
     // Thousands with one name, each calling it and the others' other name.
-    let same: Vec<Calls> = (0..count)
+    let same: Vec<SkillCalls> = (0..count)
         .map(|number| {
             calls(
                 if number % 2 == 0 { "even" } else { "odd" }.to_owned(),
@@ -225,8 +230,8 @@ fn long_and_dense_graphs_are_walked_once() {
             )
         })
         .collect();
-    let links = Links::new(&same);
+    let links = SkillLinks::new(&same);
     let mut report = SCANNER.scan(&skill("even", "x"));
-    links.apply(0, &mut report);
+    SCANNER.add_links(&links, 0, &mut report);
     assert!(said(std::slice::from_ref(&report))[0].is_some());
 }

@@ -1,12 +1,13 @@
 //! Suppressions: what they silence, and what they must not.
+#![cfg(feature = "policy")]
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::sync::LazyLock;
 
 use skillsandbox_scanner::{
-    CheckId, Date, Idle, Report, ScanStamp, Scanner, Skill, Status, Suppression, Suppressions, Verdict,
-    to_junit, to_sarif,
+    CheckId, Date, FindingStatus, IdleReason, ScanReport, ScanStamp, ScanVerdict, Scanner, SkillFiles,
+    Suppression, Suppressions, to_junit, to_sarif,
 };
 
 static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
@@ -22,19 +23,19 @@ fn entry(rule: &str) -> Suppression {
     Suppression::new(rule, "Reviewed by Ada", day("2027-01-31")).unwrap()
 }
 
-fn scan<const N: usize>(files: [(&str, &str); N]) -> Report {
-    SCANNER.scan(&Skill::from_memory("notes", files))
+fn scan<const N: usize>(files: [(&str, &str); N]) -> ScanReport {
+    SCANNER.scan(&SkillFiles::from_memory("notes", files))
 }
 
-fn blocked() -> Report {
+fn blocked() -> ScanReport {
     let report = scan([("SKILL.md", &format!("{HEAD}{OVERRIDE}"))]);
-    assert_eq!(report.verdict, Verdict::Blocked, "{:#?}", report.findings);
+    assert_eq!(report.verdict, ScanVerdict::Blocked, "{:#?}", report.findings);
     report
 }
 
 /// How many findings one suppression silences on a day.
-fn applied(suppression: Suppression, report: &mut Report, today: &str) -> usize {
-    Suppressions::new([suppression]).apply(report, day(today))
+fn applied(suppression: Suppression, report: &mut ScanReport, today: &str) -> usize {
+    Suppressions::new([suppression]).unwrap().apply(report, day(today))
 }
 
 #[test]
@@ -43,13 +44,16 @@ fn a_suppressed_finding_stays_in_the_report_and_does_not_count() {
         let mut report = blocked();
         let before = report.findings.len();
         assert_eq!(applied(entry(rule), &mut report, "2026-11-16"), 1);
-        assert_eq!((report.verdict, report.findings.len(), report.suppressed()), (Verdict::Safe, before, 1));
+        assert_eq!(
+            (report.verdict, report.findings.len(), report.suppressed()),
+            (ScanVerdict::Safe, before, 1)
+        );
         let suppressed = report.findings[0].suppressed.as_ref().unwrap();
         assert_eq!(
             (suppressed.reason.as_str(), suppressed.expires.as_str()),
             ("Reviewed by Ada", "2027-01-31")
         );
-        assert_eq!(report.checks[0].status, Status::Pass);
+        assert_eq!(report.checks[0].status, FindingStatus::Pass);
         assert_eq!(report.checks[0].detail, "1 finding, suppressed");
     }
 }
@@ -77,34 +81,36 @@ fn it_shows_in_every_output() {
 
 #[test]
 fn it_holds_through_its_last_day_and_not_after() {
-    for (today, verdict) in
-        [("2027-01-30", Verdict::Safe), ("2027-01-31", Verdict::Safe), ("2027-02-01", Verdict::Blocked)]
-    {
+    for (today, verdict) in [
+        ("2027-01-30", ScanVerdict::Safe),
+        ("2027-01-31", ScanVerdict::Safe),
+        ("2027-02-01", ScanVerdict::Blocked),
+    ] {
         let mut report = blocked();
-        let mut suppressions = Suppressions::new([entry("CHECK-01")]);
+        let suppressions = Suppressions::new([entry("CHECK-01")]).unwrap();
         suppressions.apply(&mut report, day(today));
         assert_eq!(report.verdict, verdict, "{today}");
         let idle: Vec<_> = suppressions.idle(day(today)).map(|(_, why)| why).collect();
-        assert_eq!(idle, if verdict == Verdict::Blocked { vec![Idle::Expired] } else { vec![] });
+        assert_eq!(idle, if verdict == ScanVerdict::Blocked { vec![IdleReason::Expired] } else { vec![] });
     }
 }
 
 #[test]
 fn a_suppression_that_means_nothing_here_is_known() {
     let mut report = blocked();
-    let mut suppressions =
-        Suppressions::new([entry("CHECK-04"), entry("CHECK-01/overrides"), entry("CHECK-01")]);
+    let suppressions =
+        Suppressions::new([entry("CHECK-04"), entry("CHECK-01/persona"), entry("CHECK-01")]).unwrap();
     suppressions.apply(&mut report, day("2026-11-16"));
     let idle: Vec<_> =
         suppressions.idle(day("2026-11-16")).map(|(entry, why)| (entry.rule.as_str(), why)).collect();
-    assert_eq!(idle, [("CHECK-04", Idle::NoMatch), ("CHECK-01/overrides", Idle::NoMatch)]);
+    assert_eq!(idle, [("CHECK-04", IdleReason::NoMatch), ("CHECK-01/persona", IdleReason::NoMatch)]);
 }
 
 #[test]
 fn two_that_fit_are_both_of_use_and_the_first_gives_the_reason() {
     let mut report = blocked();
     let second = Suppression::new("CHECK-01", "another", day("2027-01-31")).unwrap();
-    let mut suppressions = Suppressions::new([entry("CHECK-01/override"), second]);
+    let suppressions = Suppressions::new([entry("CHECK-01/override"), second]).unwrap();
     assert_eq!(suppressions.apply(&mut report, day("2026-11-16")), 1);
     assert_eq!(suppressions.idle(day("2026-11-16")).count(), 0);
     assert_eq!(report.findings[0].suppressed.as_ref().unwrap().reason, "Reviewed by Ada");
@@ -131,9 +137,9 @@ fn a_digest_holds_for_these_bytes_only() {
         [("SKILL.md", format!("{HEAD}{OVERRIDE}\n")), ("a", String::new())],
         [("SKILL.md", format!("{HEAD}{OVERRIDE}")), ("more.md", "x".to_owned())],
     ] {
-        let mut report = SCANNER.scan(&Skill::from_memory("notes", files));
+        let mut report = SCANNER.scan(&SkillFiles::from_memory("notes", files));
         assert_eq!(applied(pinned.clone(), &mut report, "2026-11-16"), 0);
-        assert_eq!(report.verdict, Verdict::Blocked);
+        assert_eq!(report.verdict, ScanVerdict::Blocked);
     }
 }
 
@@ -145,7 +151,7 @@ fn a_digest_tells_encodings_apart() {
         let mut file = mark.to_vec();
         file.extend(text.encode_utf16().flat_map(bytes));
         file.extend(tail);
-        SCANNER.scan(&Skill::from_memory("notes", [("SKILL.md", file)]))
+        SCANNER.scan(&SkillFiles::from_memory("notes", [("SKILL.md", file)]))
     };
     let reports = [
         blocked(),
@@ -153,7 +159,7 @@ fn a_digest_tells_encodings_apart() {
         wide([0xfe, 0xff], u16::to_be_bytes, &[]),
         wide([0xff, 0xfe], u16::to_le_bytes, &[7]),
     ];
-    assert!(reports.iter().all(|report| report.verdict == Verdict::Blocked));
+    assert!(reports.iter().all(|report| report.verdict == ScanVerdict::Blocked));
     let mut digests: Vec<_> = reports.iter().map(|report| &report.digest).collect();
     digests.sort();
     digests.dedup();
@@ -166,9 +172,9 @@ fn a_digest_tells_encodings_apart() {
 fn a_digest_does_not_vouch_for_what_was_not_read() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("SKILL.md"), format!("{HEAD}{OVERRIDE}")).unwrap();
-    let whole = SCANNER.scan(&Skill::from_dir(dir.path()).unwrap());
+    let whole = SCANNER.scan(&SkillFiles::from_dir(dir.path()).unwrap());
     std::os::unix::fs::symlink("/etc/hostname", dir.path().join("link")).unwrap();
-    let mut report = SCANNER.scan(&Skill::from_dir(dir.path()).unwrap());
+    let mut report = SCANNER.scan(&SkillFiles::from_dir(dir.path()).unwrap());
     assert_eq!((report.digest.as_str(), report.complete), (whole.digest.as_str(), false));
     assert_eq!(
         applied(entry("CHECK-01").digest(&report.digest.clone()).unwrap(), &mut report, "2026-11-16"),
@@ -176,7 +182,7 @@ fn a_digest_does_not_vouch_for_what_was_not_read() {
     );
     // By name it may be silenced; what was not read still warns.
     assert_eq!(applied(entry("CHECK-01"), &mut report, "2026-11-16"), 1);
-    assert_eq!(report.verdict, Verdict::Warning);
+    assert_eq!(report.verdict, ScanVerdict::Warning);
 }
 
 #[test]
@@ -207,7 +213,7 @@ fn a_path_that_leads_elsewhere_lies_nowhere() {
         ["docs/../SKILL2.md", "docs//../x.md", "./docs/x.md", "docs/./x.md", "/docs/x.md", "docs\\..\\x.md"]
     {
         let mut report = scan([("SKILL.md", HEAD), (file, OVERRIDE)]);
-        assert_eq!(report.verdict, Verdict::Blocked, "{file}");
+        assert_eq!(report.verdict, ScanVerdict::Blocked, "{file}");
         assert_eq!(applied(entry("CHECK-01").path("docs").unwrap(), &mut report, "2026-11-16"), 0, "{file}");
     }
 }
@@ -226,7 +232,7 @@ fn what_a_skill_says_about_suppressions_is_text() {
     );
     let policy = "scan:\n  suppressions: [{ rule: CHECK-01, reason: r, expires: 2099-01-01 }]\n";
     let report = scan([("SKILL.md", &text), ("policy.yaml", policy), (".skillsandbox-policy.yaml", policy)]);
-    assert_eq!((report.verdict, report.suppressed()), (Verdict::Blocked, 0));
+    assert_eq!((report.verdict, report.suppressed()), (ScanVerdict::Blocked, 0));
 }
 
 /// One finding of another rule stands behind a flood of those that are suppressed, where the list ends.
@@ -243,8 +249,8 @@ fn a_flood_of_suppressed_findings_hides_nothing() {
     assert!(report.findings.iter().all(|finding| finding.check == CheckId::Injection));
     applied(entry("CHECK-01"), &mut report, "2026-11-16");
     assert_eq!(report.suppressed(), 200);
-    assert_eq!(report.verdict, Verdict::Blocked);
+    assert_eq!(report.verdict, ScanVerdict::Blocked);
     let supply = report.checks.iter().find(|check| check.id == CheckId::SupplyChain).unwrap();
-    assert_eq!(supply.status, Status::Block);
+    assert_eq!(supply.status, FindingStatus::Block);
     assert!(supply.detail.contains("not listed"), "{}", supply.detail);
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 use serde::Serialize;
-use skillsandbox_scanner::{Calls, Links, Report, Scanner, Verdict};
+use skillsandbox_scanner::{ScanReport, ScanVerdict, Scanner, SkillCalls, SkillLinks};
 
 use crate::commit::Guard;
 use crate::error::Error;
@@ -59,7 +59,7 @@ pub struct Audited {
     /// Whatever else is not as it should be.
     pub problems: Vec<String>,
     /// What the scanner says today; `None` where there was nothing to read.
-    pub report: Option<Report>,
+    pub report: Option<ScanReport>,
     /// The report's page.
     pub page: Option<PathBuf>,
 }
@@ -69,12 +69,12 @@ impl Audited {
     #[must_use]
     pub fn is_clean(&self) -> bool {
         let same = self.changed.is_empty() && self.missing.is_empty() && self.added.is_empty();
-        same && self.problems.is_empty() && self.verdict() < Some(Verdict::Blocked)
+        same && self.problems.is_empty() && self.verdict() < Some(ScanVerdict::Blocked)
     }
 
     /// What the scanner says today.
     #[must_use]
-    pub fn verdict(&self) -> Option<Verdict> {
+    pub fn verdict(&self) -> Option<ScanVerdict> {
         self.report.as_ref().map(|report| report.verdict)
     }
 }
@@ -106,15 +106,15 @@ impl Store {
             tick();
             looked
         };
-        let mut looked: Vec<(Audited, Calls)> = subjects.par_iter().map(one).collect();
+        let mut looked: Vec<(Audited, SkillCalls)> = subjects.par_iter().map(one).collect();
         // Who calls whom is known when all are read.
-        let calls: Vec<Calls> = looked.iter_mut().map(|(_, calls)| std::mem::take(calls)).collect();
-        let links = Links::new(&calls);
+        let calls: Vec<SkillCalls> = looked.iter_mut().map(|(_, calls)| std::mem::take(calls)).collect();
+        let links = SkillLinks::new(&calls);
         let mut skills = Vec::with_capacity(looked.len());
         for (number, (mut skill, _)) in looked.into_iter().enumerate() {
             if let Some(mut report) = skill.report.take() {
-                links.apply(number, &mut report);
-                let report = judge::stamped(report, &self.policy);
+                scanner.add_links(&links, number, &mut report);
+                let report = judge::stamped(report);
                 skill.page = Some(self.layout.root().join(reports::write(&self.layout, &report)?));
                 skill.report = Some(report);
             }
@@ -147,7 +147,7 @@ impl Store {
         Ok(subjects)
     }
 
-    fn look(&self, subject: &Subject<'_>, scanner: &Scanner) -> (Audited, Calls) {
+    fn look(&self, subject: &Subject<'_>, scanner: &Scanner) -> (Audited, SkillCalls) {
         let (name, path, source, found) = match subject {
             Subject::Listed(entry) => {
                 (entry.name.clone(), entry.path(&self.layout), entry.source.clone(), self.on_disk(entry))
@@ -176,7 +176,7 @@ impl Store {
             Ok(found) => found,
             Err(error) => {
                 skill.problems.push(format!("it cannot be read: {error}"));
-                return (skill, Calls::default());
+                return (skill, SkillCalls::default());
             }
         };
         for odd in &found.odd {
@@ -194,7 +194,7 @@ impl Store {
             Subject::Unlisted(..) => {}
         }
         let read = found.tree.skill(&skill.name, &skill.source);
-        let calls = Calls::of(&read, &skill.path.to_string_lossy());
+        let calls = SkillCalls::find(&read, &skill.path.to_string_lossy());
         skill.report = Some(scanner.scan(&read));
         (skill, calls)
     }

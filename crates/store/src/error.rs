@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::Invalid;
+use skillsandbox_scanner::UnknownRules;
 
 /// Why something was not done. Nothing was changed, unless it says so.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +70,15 @@ pub enum Error {
     Occupied {
         /// Where.
         path: PathBuf,
+    },
+    /// The user's policy suppresses rules that do not exist.
+    #[error("the policy is not valid: {0}")]
+    Policy(#[from] UnknownRules),
+    /// The clock gives no date, so nobody knows which suppressions hold.
+    #[error("the clock says {today}, which is not a date; set it, and try again")]
+    Clock {
+        /// What it says.
+        today: String,
     },
     /// It is not installed.
     #[error("{name} is not installed; `skillsandbox list` shows what is")]

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use skillsandbox_manifest::{Date, ScanPolicy};
-use skillsandbox_scanner::{Report, ScanStamp, Scanner, Suppressions, system_names};
+use skillsandbox_scanner::{ScanReport, ScanStamp, Scanner, system_names};
 
 use crate::error::Error;
 use crate::layout::Layout;
@@ -14,9 +14,7 @@ use crate::lockfile::{PackagesLock, SuppressedFinding};
 /// A scanner for a store: its blocklist, its system skills, what is installed, and the user's policy.
 pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &ScanPolicy) -> Result<Scanner, Error> {
     let mut builder = Scanner::builder()
-        .blocked_domains(&policy.blocklist)
-        .trusted_sources(policy.trusted_sources.iter().cloned())
-        .system_names(policy.system_names.iter().cloned())
+        .policy(policy, today()?)?
         .installed(lock.entries().map(|entry| (entry.name.clone(), entry.source.clone())));
     let path = layout.blocklist();
     match fs::read_to_string(&path) {
@@ -34,20 +32,20 @@ pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &ScanPolicy)
     Ok(builder.build())
 }
 
-/// Gives a report its name and time, and marks what the user has let stand.
-pub(crate) fn stamped(report: Report, policy: &ScanPolicy) -> Report {
-    let now = jiff::Timestamp::now();
-    let mut report =
-        report.stamped(ScanStamp { scan_id: uuid::Uuid::new_v4().to_string(), scanned_at: rfc3339(now) });
-    let today: Option<Date> = now.strftime("%Y-%m-%d").to_string().parse().ok();
-    if let Some(today) = today {
-        Suppressions::new(policy.suppressions.iter().cloned()).apply(&mut report, today);
-    }
-    report
+/// Gives a report its name and time.
+pub(crate) fn stamped(report: ScanReport) -> ScanReport {
+    let scanned_at = rfc3339(jiff::Timestamp::now());
+    report.stamped(ScanStamp { scan_id: uuid::Uuid::new_v4().to_string(), scanned_at })
+}
+
+/// The day, in UTC.
+fn today() -> Result<Date, Error> {
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    today.parse().map_err(|_| Error::Clock { today })
 }
 
 /// What did not count.
-pub(crate) fn suppressed(report: &Report) -> Vec<SuppressedFinding> {
+pub(crate) fn suppressed(report: &ScanReport) -> Vec<SuppressedFinding> {
     let found = report.findings.iter().filter_map(|finding| Some((finding, finding.suppressed.as_ref()?)));
     found
         .map(|(finding, suppressed)| SuppressedFinding {

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use skillsandbox_scanner::Report;
+use skillsandbox_scanner::ScanReport;
 use skillsandbox_text::push_visible;
 
 use crate::error::{At as _, Error};
@@ -38,7 +38,7 @@ pub struct IndexRow {
 }
 
 /// Writes a report's page, its JSON and its row; the page's path from the root.
-pub(crate) fn write(layout: &Layout, report: &Report) -> Result<String, Error> {
+pub(crate) fn write(layout: &Layout, report: &ScanReport) -> Result<String, Error> {
     let dir = layout.reports();
     let page = report.write_page(&dir).at(&dir)?;
     let name = page.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -51,7 +51,7 @@ pub(crate) fn write(layout: &Layout, report: &Report) -> Result<String, Error> {
 }
 
 /// Adds one row, in one write. What is there stays as it is.
-fn append(index: &Path, report: &Report, page: &str) -> Result<(), Error> {
+fn append(index: &Path, report: &ScanReport, page: &str) -> Result<(), Error> {
     let stamp = report.stamp.as_ref();
     let cells = [
         stamp.map_or("", |stamp| stamp.scan_id.as_str()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use skillsandbox_manifest::{FailOn, FrontMatter, Manifest, ScanPolicy, SkillDoc};
-use skillsandbox_scanner::{Report, Verdict};
+use skillsandbox_scanner::{ScanReport, ScanVerdict};
 
 use crate::commit::{Change, Guard};
 use crate::error::Error;
@@ -60,7 +60,7 @@ pub struct Review<'a> {
     /// The name it would have.
     pub name: &'a str,
     /// What the scanner says.
-    pub report: &'a Report,
+    pub report: &'a ScanReport,
     /// What it would get that the installed version did not; `None` where none is installed.
     pub diff: Option<&'a PermissionDiff>,
     /// All that it declares.
@@ -86,7 +86,7 @@ pub struct Outcome {
     /// What was done.
     pub done: Done,
     /// What the scanner said.
-    pub report: Report,
+    pub report: ScanReport,
     /// The report's page.
     pub page: PathBuf,
     /// What changed in its declaration, where a version was installed.
@@ -116,7 +116,7 @@ struct Candidate {
     name: String,
     version: String,
     permissions: Permissions,
-    report: Report,
+    report: ScanReport,
     page: String,
 }
 
@@ -246,7 +246,7 @@ impl Store {
         }
         let scanner = judge::scanner(&self.layout, lock, &self.policy)?;
         let report = scanner.scan(&fetched.tree.skill(&fetched.name, &source.to_string()));
-        let report = judge::stamped(report, &self.policy);
+        let report = judge::stamped(report);
         let page = reports::write(&self.layout, &report)?;
         // The name that was judged is the name that is installed, and the one that a run will go by.
         let name = names::of_skill(&report.skill)?;
@@ -284,8 +284,11 @@ impl Store {
         reviewer: &mut dyn Reviewer,
     ) -> Verdicted {
         let Candidate { report, name, permissions, .. } = candidate;
-        let limit =
-            if self.policy.fail_on == Some(FailOn::Warning) { Verdict::Warning } else { Verdict::Blocked };
+        let limit = if self.policy.fail_on == Some(FailOn::Warning) {
+            ScanVerdict::Warning
+        } else {
+            ScanVerdict::Blocked
+        };
         if report.verdict >= limit {
             return Verdicted::Stop(Done::Blocked);
         }
@@ -300,7 +303,7 @@ impl Store {
         if old.as_ref().is_some_and(unchanged) {
             return Verdicted::Stop(Done::Unchanged);
         }
-        if report.verdict == Verdict::Safe && !diff.is_some_and(PermissionDiff::widens) {
+        if report.verdict == ScanVerdict::Safe && !diff.is_some_and(PermissionDiff::widens) {
             return Verdicted::Go { forced: false };
         }
         if approval == Approval::Forced {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
-use skillsandbox_scanner::Skill;
+use skillsandbox_scanner::SkillFiles;
 
 use crate::error::Error;
 use crate::names;
@@ -106,9 +106,9 @@ impl Tree {
     }
 
     /// For the scanner. It gets every file, those of nested skills, too.
-    pub(crate) fn skill(&self, name: &str, source: &str) -> Skill {
+    pub(crate) fn skill(&self, name: &str, source: &str) -> SkillFiles {
         let files = self.files().map(|(path, file)| (path, file.bytes.as_slice()));
-        Skill::from_memory(name, files).with_source(source)
+        SkillFiles::from_memory(name, files).with_source(source)
     }
 
     /// The part below a folder.

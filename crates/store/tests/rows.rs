@@ -9,7 +9,7 @@ use std::fs;
 
 use common::{BLOCKED, Says, Stage, WARNED, document};
 use skillsandbox_manifest::Policy;
-use skillsandbox_scanner::Verdict;
+use skillsandbox_scanner::ScanVerdict;
 use skillsandbox_store::{Approval, Done, Error, Layout, NobodyToAsk, Scope, Source, Store, index, page};
 
 #[test]
@@ -78,7 +78,7 @@ fn row_047_blocked_aborts_keeps_the_report_and_deletes_the_rest() {
             .store()
             .install(Source::Local(skill.clone()), approval, &mut Says::new(true, &stage))
             .unwrap();
-        assert_eq!((outcome.done, outcome.report.verdict), (Done::Blocked, Verdict::Blocked));
+        assert_eq!((outcome.done, outcome.report.verdict), (Done::Blocked, ScanVerdict::Blocked));
         assert_eq!(outcome.report.findings[0].rule, "CHECK-01/override");
         assert!(fs::read_to_string(&outcome.page).unwrap().contains("**Verdict**: BLOCKED"));
     }
@@ -269,7 +269,7 @@ fn row_053_todays_blocklist_counts_for_what_was_installed_yesterday() {
     fs::write(stage.layout().blocklist(), "# Security Blocklist\n\n- notes.invalid # seen in the wild\n")
         .unwrap();
     let audit = stage.store().audit(&Scope::Installed, &|_| {}, &|| {}).unwrap();
-    assert_eq!((audit.clean, audit.skills[0].verdict()), (false, Some(Verdict::Blocked)));
+    assert_eq!((audit.clean, audit.skills[0].verdict()), (false, Some(ScanVerdict::Blocked)));
 }
 
 type Harm = fn(&std::path::Path);

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use skillsandbox_scanner::Verdict;
+use skillsandbox_scanner::ScanVerdict;
 use skillsandbox_store::{Audit as Audited, Scope};
 
 use super::installing::{Format, Place};
@@ -63,8 +63,8 @@ fn text(audit: &Audited) -> String {
     let (mut wrong, mut warned) = (0, 0);
     for skill in &audit.skills {
         wrong += usize::from(!skill.is_clean());
-        warned += usize::from(skill.verdict() == Some(Verdict::Warning));
-        if let Some(report) = skill.report.as_ref().filter(|report| report.verdict > Verdict::Safe) {
+        warned += usize::from(skill.verdict() == Some(ScanVerdict::Warning));
+        if let Some(report) = skill.report.as_ref().filter(|report| report.verdict > ScanVerdict::Safe) {
             text.push_str(&as_text(&skill.path, report));
         } else if !skill.is_clean() {
             let _ =
@@ -88,7 +88,7 @@ fn text(audit: &Audited) -> String {
         audit
             .skills
             .iter()
-            .filter(|skill| skill.is_clean() && skill.verdict() == Some(Verdict::Safe))
+            .filter(|skill| skill.is_clean() && skill.verdict() == Some(ScanVerdict::Safe))
             .count()
     );
     text

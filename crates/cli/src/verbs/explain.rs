@@ -1,7 +1,7 @@
 //! `skillsandbox explain`: what a check or a rule means.
 
 use clap::Args;
-use skillsandbox_scanner::{CheckId, explain_rule};
+use skillsandbox_scanner::{CheckId, RuleInfo, explain_rule};
 
 use crate::output::{self, Answer, visible};
 
@@ -20,8 +20,11 @@ impl Explain {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let text =
             CheckId::from_name(&self.name).map(CheckId::documentation).or_else(|| explain_rule(&self.name));
-        let text =
-            text.ok_or_else(|| anyhow::anyhow!("there is no check or rule `{}`", visible(&self.name)))?;
+        let text = text.ok_or_else(|| {
+            let meant = RuleInfo::suggest(&self.name);
+            let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+            anyhow::anyhow!("there is no check or rule `{}`{meant}", visible(&self.name))
+        })?;
         output::result(&text)?;
         Ok(Answer::Yes)
     }

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use skillsandbox_manifest::{FailOn, LoadError, Policy, ScanPolicy, SkillDoc};
 use skillsandbox_scanner::{
-    Calls, Date, Idle, Links, Report, Scanner, ScannerBuilder, Skill, Suppressions, Verdict, system_names,
+    IdleReason, ScanReport, ScanVerdict, Scanner, SkillCalls, SkillFiles, SkillLinks, system_names,
 };
 
 use crate::output::{Answer, error, message, visible};
@@ -105,7 +105,7 @@ enum Threshold {
 }
 
 /// A skill's path, and what became of it.
-type Scanned = (PathBuf, anyhow::Result<Report>);
+type ScannedPath = (PathBuf, anyhow::Result<ScanReport>);
 
 /// Skills that are scanned before the next are begun; what is printed comes in this measure.
 const CHUNK: usize = 256;
@@ -125,7 +125,7 @@ impl Scan {
             Err(other) => return Err(other.into()),
         };
         let scanner = self.scanner(&policy)?;
-        let mut outcome = Outcome::new(self.format, self.reports.clone(), &policy);
+        let mut outcome = Outcome::new(self.format, self.reports.clone());
         if self.stdin {
             let skill = read_stdin()?.with_source(&self.source);
             let report =
@@ -134,10 +134,10 @@ impl Scan {
         } else {
             self.scan_paths(&scanner, &mut outcome)?;
         }
-        let worst = outcome.finish()?;
+        let worst = outcome.finish(&scanner)?;
         let limit = match self.threshold(&policy) {
-            Threshold::Warning => Verdict::Warning,
-            Threshold::Blocked => Verdict::Blocked,
+            Threshold::Warning => ScanVerdict::Warning,
+            Threshold::Blocked => ScanVerdict::Blocked,
         };
         Ok(if worst >= limit { Answer::No } else { Answer::Yes })
     }
@@ -155,20 +155,23 @@ impl Scan {
         // Who calls whom must be known of all before the first is printed. It is little, and read a skill at a time; what cannot
         // be read is told below.
         let calls = |path: &PathBuf| {
-            read(path).map_or_else(|_| Calls::default(), |skill| Calls::of(&skill, &path.to_string_lossy()))
+            read(path).map_or_else(
+                |_| SkillCalls::default(),
+                |skill| SkillCalls::find(&skill, &path.to_string_lossy()),
+            )
         };
-        let links = Links::new(&pool.install(|| found.par_iter().map(calls).collect::<Vec<_>>()));
+        let links = SkillLinks::new(&pool.install(|| found.par_iter().map(calls).collect::<Vec<_>>()));
         let scan = |(number, path): (usize, &PathBuf)| {
             let mut report = read(path).map(|skill| scanner.scan(&skill.with_source(&self.source)));
             if let Ok(report) = &mut report {
-                links.apply(number, report);
+                scanner.add_links(&links, number, report);
             }
             progress.inc(1);
             (path.clone(), report)
         };
         for (number, chunk) in found.chunks(CHUNK).enumerate() {
             let numbered = chunk.par_iter().enumerate().map(|(at, path)| (number * CHUNK + at, path));
-            let done: Vec<Scanned> = pool.install(|| numbered.map(scan).collect());
+            let done: Vec<ScannedPath> = pool.install(|| numbered.map(scan).collect());
             outcome.take(done, &progress)?;
         }
         progress.finish_and_clear();
@@ -184,10 +187,10 @@ impl Scan {
     }
 
     fn scanner(&self, policy: &ScanPolicy) -> anyhow::Result<Scanner> {
-        let mut builder: ScannerBuilder = Scanner::builder()
-            .blocked_domains(&policy.blocklist)
-            .trusted_sources(policy.trusted_sources.iter().cloned())
-            .system_names(policy.system_names.iter().cloned());
+        let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+        let today = today.parse().with_context(|| format!("the clock says {today}, which is not a date"))?;
+        let not_valid = "the policy is not valid, so nothing was scanned";
+        let mut builder = Scanner::builder().policy(policy, today).context(not_valid)?;
         if let Some(file) = &self.blocklist {
             let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
             builder = builder.blocklist(&text);
@@ -204,31 +207,20 @@ struct Outcome {
     format: Format,
     /// Where a page for each skill is written.
     reports: Option<PathBuf>,
-    suppressions: Suppressions,
-    today: Option<Date>,
     /// What is printed at the end.
-    kept: Vec<Scanned>,
-    worst: Verdict,
+    kept: Vec<ScannedPath>,
+    worst: ScanVerdict,
     seen: usize,
     unread: usize,
 }
 
 impl Outcome {
-    fn new(format: Format, reports: Option<PathBuf>, policy: &ScanPolicy) -> Self {
-        Self {
-            format,
-            reports,
-            suppressions: Suppressions::new(policy.suppressions.iter().cloned()),
-            today: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string().parse().ok(),
-            kept: Vec::new(),
-            worst: Verdict::Safe,
-            seen: 0,
-            unread: 0,
-        }
+    fn new(format: Format, reports: Option<PathBuf>) -> Self {
+        Self { format, reports, kept: Vec::new(), worst: ScanVerdict::Safe, seen: 0, unread: 0 }
     }
 
     /// Takes the next skills in, and prints them where that can be done already.
-    fn take(&mut self, done: Vec<Scanned>, progress: &ProgressBar) -> anyhow::Result<()> {
+    fn take(&mut self, done: Vec<ScannedPath>, progress: &ProgressBar) -> anyhow::Result<()> {
         let mut stamped = Vec::with_capacity(done.len());
         for (path, report) in done {
             self.seen += 1;
@@ -238,9 +230,6 @@ impl Outcome {
         for (_, report) in &mut stamped {
             match report {
                 Ok(report) => {
-                    if let Some(today) = self.today {
-                        self.suppressions.apply(report, today);
-                    }
                     self.worst = self.worst.max(report.verdict);
                     if let Some(dir) = &self.reports {
                         let failed = || format!("cannot write a page into {}", dir.display());
@@ -262,13 +251,13 @@ impl Outcome {
     }
 
     /// Prints the rest; the worst verdict.
-    fn finish(self) -> anyhow::Result<Verdict> {
+    fn finish(self, scanner: &Scanner) -> anyhow::Result<ScanVerdict> {
         if !self.format.streams() {
             output::show(self.format, &self.kept)?;
         }
-        for (entry, why) in self.today.into_iter().flat_map(|today| self.suppressions.idle(today)) {
+        for (entry, why) in scanner.idle_suppressions() {
             let why = match why {
-                Idle::Expired => format!("expired on {}; not applied", entry.expires),
+                IdleReason::Expired => format!("expired on {}; not applied", entry.expires),
                 _ => "matched no finding".to_owned(),
             };
             message(&format!(
@@ -299,12 +288,12 @@ fn outside(policy: &Path, skills: &[PathBuf]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn read(path: &Path) -> anyhow::Result<Skill> {
-    Ok(if path.is_dir() { Skill::from_dir(path) } else { Skill::from_file(path) }?)
+fn read(path: &Path) -> anyhow::Result<SkillFiles> {
+    Ok(if path.is_dir() { SkillFiles::from_dir(path) } else { SkillFiles::from_file(path) }?)
 }
 
 /// One SKILL.md, with the name that its front matter gives it.
-fn read_stdin() -> anyhow::Result<Skill> {
+fn read_stdin() -> anyhow::Result<SkillFiles> {
     let mut bytes = Vec::new();
     std::io::stdin()
         .lock()
@@ -318,7 +307,7 @@ fn read_stdin() -> anyhow::Result<Skill> {
     );
     let front = SkillDoc::parse(&String::from_utf8_lossy(&bytes)).front_matter;
     let name = front.and_then(|front| front.name).map_or_else(|| STDIN.to_owned(), |name| name.value);
-    Ok(Skill::from_skill_md(name, bytes))
+    Ok(SkillFiles::from_skill_md(name, bytes))
 }
 
 fn progress(total: usize) -> ProgressBar {

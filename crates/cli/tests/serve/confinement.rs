@@ -192,7 +192,8 @@ fn the_users_policy_narrows_and_one_that_is_broken_lets_nothing_run() {
         "{inspected:?}"
     );
     // A change counts from the next call on.
-    for broken in ["nonsense: [\n", "permisions: {}\n"] {
+    let unknown = "scan: { suppressions: [{ rule: CHECK-02/exakt, reason: r, expires: 2999-01-01 }] }\n";
+    for broken in ["nonsense: [\n", "permisions: {}\n", unknown] {
         fs::write(&policy, broken).unwrap();
         let called = run(&mut client);
         assert!(called.failed() && called.text().contains("policy cannot be used"), "{called:?}");

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use skillsandbox_manifest::{GrantPath, LoadError, Manifest, Places, Spanned};
-use skillsandbox_scanner::Verdict;
+use skillsandbox_scanner::ScanVerdict;
 
 use super::{Desk, Nothing, OneSkill, arguments, cure, why};
 use crate::answer::{Answer, Problem, line};
@@ -226,7 +226,7 @@ pub(crate) fn scan(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Pro
             Problem::new(format!("the skill `{skill}` was moved while it was scanned")).cure("call again")
         );
     }
-    let blocked = report.verdict >= Verdict::Blocked;
+    let blocked = report.verdict >= ScanVerdict::Blocked;
     let mut text = format!("{}: {}", line(&found.name), report.verdict.as_str());
     if blocked {
         text.push_str(". run_skill refuses it; a person has to review it.");

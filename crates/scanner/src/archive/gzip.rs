@@ -5,13 +5,13 @@ use std::io::Read as _;
 use flate2::bufread::GzDecoder;
 
 use super::inflate::is_bomb;
-use super::{Archive, Member, Oddity, tar};
+use super::{ArchiveMember, ArchiveOddity, OpenArchive, tar};
 use crate::skill::MAX_FILE;
 
 /// Files behind one another that are read as one. Tools that write in blocks make many; a thousand of the largest are 64 MB.
 const MAX_PARTS: usize = 1024;
 
-pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
+pub(super) fn read(bytes: &[u8], archive: &mut OpenArchive<'_>) {
     let mut rest = bytes;
     let mut content = Vec::new();
     let mut name = None;
@@ -36,7 +36,7 @@ pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
     if parts == MAX_PARTS && !rest.is_empty() {
         archive.unread("", "too many parts");
     } else if rest.iter().any(|b| *b != 0) {
-        archive.odd(Oddity::Unclaimed);
+        archive.odd(ArchiveOddity::Unclaimed);
         archive.remark("(trailing data)", rest);
     }
     archive.remark("(comment)", &comments);
@@ -59,7 +59,7 @@ pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
         content.truncate(MAX_FILE);
     }
     for name in names {
-        archive.member(Member { name, bytes: content.clone() });
+        archive.member(ArchiveMember { name, bytes: content.clone() });
     }
 }
 
@@ -68,7 +68,7 @@ fn unpack(
     decoder: &mut GzDecoder<&[u8]>,
     packed: usize,
     content: &mut Vec<u8>,
-    archive: &mut Archive<'_>,
+    archive: &mut OpenArchive<'_>,
 ) -> bool {
     let mut chunk = vec![0; 32 << 10];
     loop {
@@ -87,7 +87,7 @@ fn unpack(
             return false;
         }
         if is_bomb(content.len(), packed - decoder.get_ref().len()) {
-            archive.odd(Oddity::Bomb);
+            archive.odd(ArchiveOddity::Bomb);
             archive.unread("", "it unpacks to far more than it seems");
             return false;
         }

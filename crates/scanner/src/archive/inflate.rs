@@ -8,15 +8,15 @@ use super::MAX_RATIO;
 pub(super) const FREE: usize = 1 << 20;
 
 /// What came out, and how it ended.
-pub(super) struct Inflated {
+pub(super) struct InflatedBytes {
     pub(super) bytes: Vec<u8>,
     /// How many packed bytes were read.
     pub(super) read: usize,
-    pub(super) end: End,
+    pub(super) end: StreamEnd,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum StreamEnd {
     /// The stream said that it was over.
     Complete,
     /// More would have come than may.
@@ -27,7 +27,7 @@ pub(super) enum End {
     Damaged,
 }
 
-impl End {
+impl StreamEnd {
     /// Why not everything was read.
     pub(super) fn reason(self) -> Option<&'static str> {
         match self {
@@ -45,7 +45,7 @@ pub(super) fn is_bomb(out: usize, packed: usize) -> bool {
 }
 
 /// Unpacks a raw stream, up to `limit` bytes.
-pub(super) fn inflate(packed: &[u8], limit: usize) -> Inflated {
+pub(super) fn inflate(packed: &[u8], limit: usize) -> InflatedBytes {
     let mut state = Decompress::new(false);
     let mut chunk = vec![0; (32 << 10).min(packed.len() * 4 + 64)];
     let mut bytes = Vec::new();
@@ -61,17 +61,17 @@ pub(super) fn inflate(packed: &[u8], limit: usize) -> Inflated {
         bytes.extend_from_slice(chunk.get(..made).unwrap_or_default());
         if bytes.len() > limit {
             bytes.truncate(limit);
-            break End::TooLarge;
+            break StreamEnd::TooLarge;
         }
         if is_bomb(bytes.len(), read) {
-            break End::Bomb;
+            break StreamEnd::Bomb;
         }
         match status {
-            Ok(Status::StreamEnd) => break End::Complete,
-            Err(_) => break End::Damaged,
-            Ok(_) if stuck => break End::Damaged,
+            Ok(Status::StreamEnd) => break StreamEnd::Complete,
+            Err(_) => break StreamEnd::Damaged,
+            Ok(_) if stuck => break StreamEnd::Damaged,
             Ok(_) => {}
         }
     };
-    Inflated { bytes, read, end }
+    InflatedBytes { bytes, read, end }
 }

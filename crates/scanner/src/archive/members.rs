@@ -1,17 +1,17 @@
 //! One archive under way: its members as they come, judged by their names and counted against the bounds.
 
-use super::{MAX_LISTED, Oddity, Unpacker, office, strings};
+use super::{ArchiveOddity, ArchiveUnpacker, MAX_LISTED, office, strings};
 use crate::skill::{MAX_FILES, SkillFile};
 
 /// One member, as one reading of its archive shows it.
-pub(super) struct Member {
+pub(super) struct ArchiveMember {
     pub(super) name: String,
     pub(super) bytes: Vec<u8>,
 }
 
 /// One archive that is being read.
-pub(super) struct Archive<'u> {
-    unpacker: &'u mut Unpacker,
+pub(super) struct OpenArchive<'u> {
+    unpacker: &'u mut ArchiveUnpacker,
     pub(super) path: &'u str,
     /// What stands before a member's name in its path.
     inside: &'u str,
@@ -24,8 +24,13 @@ pub(super) struct Archive<'u> {
     names: Vec<String>,
 }
 
-impl<'u> Archive<'u> {
-    pub(super) fn new(unpacker: &'u mut Unpacker, path: &'u str, inside: &'u str, depth: usize) -> Self {
+impl<'u> OpenArchive<'u> {
+    pub(super) fn new(
+        unpacker: &'u mut ArchiveUnpacker,
+        path: &'u str,
+        inside: &'u str,
+        depth: usize,
+    ) -> Self {
         Self {
             unpacker,
             path,
@@ -54,11 +59,11 @@ impl<'u> Archive<'u> {
         self.unpacker.files_left == 0 || self.unpacker.bytes_left == 0 || self.unpacker.work_left == 0
     }
 
-    pub(super) fn odd(&mut self, oddity: Oddity) {
+    pub(super) fn odd(&mut self, oddity: ArchiveOddity) {
         self.unpacker.odd(self.path, oddity);
     }
 
-    pub(super) fn odd_member(&mut self, name: &str, oddity: Oddity) {
+    pub(super) fn odd_member(&mut self, name: &str, oddity: ArchiveOddity) {
         let path = self.path_of(name);
         // A thousand of them say no more than the first few.
         let same = std::mem::discriminant(&oddity);
@@ -91,28 +96,31 @@ impl<'u> Archive<'u> {
         let text = String::from_utf8_lossy(written).replace('\\', "/");
         let name: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
         if name != text {
-            self.odd_member(&name, Oddity::Ambiguous("a member's name holds control characters".to_owned()));
+            self.odd_member(
+                &name,
+                ArchiveOddity::Ambiguous("a member's name holds control characters".to_owned()),
+            );
         }
         if escapes(&name) {
-            self.odd_member(&name, Oddity::Escape);
+            self.odd_member(&name, ArchiveOddity::Escape);
         } else if is_absolute(&name) {
-            self.odd_member(&name, Oddity::Absolute);
+            self.odd_member(&name, ArchiveOddity::Absolute);
         }
         name
     }
 
     /// A link or a device: told, never followed.
     pub(super) fn link(&mut self, name: &str, target: &str) {
-        self.odd_member(name, Oddity::Link(target.to_owned()));
+        self.odd_member(name, ArchiveOddity::Link(target.to_owned()));
         self.links.push(name.trim_end_matches('/').to_owned());
     }
 
     /// A member that was read.
-    pub(super) fn member(&mut self, member: Member) {
-        let Member { name, bytes } = member;
+    pub(super) fn member(&mut self, member: ArchiveMember) {
+        let ArchiveMember { name, bytes } = member;
         let mut path = self.path_of(&name);
         if !self.unpacker.paths.insert(path.clone()) {
-            self.odd(Oddity::Ambiguous(format!("two members are called {name}")));
+            self.odd(ArchiveOddity::Ambiguous(format!("two members are called {name}")));
             let inside = self.inside;
             let mut others = (2..MAX_FILES + 2).map(|n| format!("{inside}({n})/{name}"));
             if let Some(other) = others.find(|path| !self.unpacker.paths.contains(path)) {
@@ -126,11 +134,11 @@ impl<'u> Archive<'u> {
             return;
         }
         if self.office && office::is_macro(&name, &bytes) {
-            self.odd_member(&name, Oddity::Macros);
+            self.odd_member(&name, ArchiveOddity::Macros);
         }
         if self.office && office::is_markup(&name, &bytes) {
             if let Some(target) = office::remote_part(&name, &bytes) {
-                self.odd_member(&name, Oddity::RemotePart(target));
+                self.odd_member(&name, ArchiveOddity::RemotePart(target));
             }
             let text = SkillFile::data(format!("{path} (text)"), office::text(&bytes).into_bytes());
             let added =
@@ -173,7 +181,7 @@ impl<'u> Archive<'u> {
         };
         // A link's own name is not among the members'.
         if let Some(name) = self.names.iter().find(through).cloned() {
-            self.odd_member(&name, Oddity::ThroughLink);
+            self.odd_member(&name, ArchiveOddity::ThroughLink);
         }
         if self.more > 0 {
             let reason = format!("{} more of its members were not read", self.more);

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::{Archive, Member, Oddity};
+use super::{ArchiveMember, ArchiveOddity, OpenArchive};
 use crate::kind;
 use crate::skill::{MAX_FILE, MAX_FILES};
 
@@ -14,25 +14,25 @@ const BLOCK: usize = 512;
 
 /// Whether the first block is a header with the right checksum.
 pub(crate) fn is_tar(bytes: &[u8]) -> bool {
-    Header::at(bytes, 0).is_some()
+    TarHeader::at(bytes, 0).is_some()
 }
 
 /// One block.
-struct Header<'b> {
+struct TarHeader<'b> {
     block: &'b [u8],
     size: u64,
 }
 
 /// What a header, and those before that overrule it, say of a member.
 #[derive(Default)]
-struct Overrules {
+struct PaxOverrides {
     name: Option<Vec<u8>>,
     link: Option<Vec<u8>>,
     size: Option<u64>,
     sparse: bool,
 }
 
-impl<'b> Header<'b> {
+impl<'b> TarHeader<'b> {
     fn at(bytes: &'b [u8], at: usize) -> Option<Self> {
         let block = bytes.get(at..at + BLOCK)?;
         if *block.first()? == 0 {
@@ -76,7 +76,7 @@ impl<'b> Header<'b> {
     }
 }
 
-pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
+pub(super) fn read(bytes: &[u8], archive: &mut OpenArchive<'_>) {
     let mut nested: Vec<Range<usize>> = Vec::new();
     let mut seen = BTreeSet::new();
     walk(bytes, archive, &mut nested, &mut seen);
@@ -86,13 +86,14 @@ pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
         if seen.contains(&at) || nested.iter().any(|range| range.contains(&at)) {
             continue;
         }
-        let Some(header) = Header::at(bytes, at) else { continue };
+        let Some(header) = TarHeader::at(bytes, at) else { continue };
         hidden += 1;
         if hidden > MAX_FILES || archive.is_full() {
             archive.unread("", "too many files, or too large together");
             break;
         }
-        archive.odd(Oddity::Ambiguous("some readers would find a member that others do not".to_owned()));
+        archive
+            .odd(ArchiveOddity::Ambiguous("some readers would find a member that others do not".to_owned()));
         if matches!(header.kind(), b'x' | b'g' | b'L' | b'K') {
             continue;
         }
@@ -103,16 +104,21 @@ pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
             archive.unread("", "its members claim the same bytes again and again");
             break;
         }
-        member(bytes, &header, data, &Overrules::default(), archive, &mut nested);
+        member(bytes, &header, data, &PaxOverrides::default(), archive, &mut nested);
     }
 }
 
 /// From header to header, as most readers do.
-fn walk(bytes: &[u8], archive: &mut Archive<'_>, nested: &mut Vec<Range<usize>>, seen: &mut BTreeSet<usize>) {
+fn walk(
+    bytes: &[u8],
+    archive: &mut OpenArchive<'_>,
+    nested: &mut Vec<Range<usize>>,
+    seen: &mut BTreeSet<usize>,
+) {
     let mut at = 0;
-    let mut rules = Overrules::default();
+    let mut rules = PaxOverrides::default();
     while at < bytes.len() {
-        let Some(header) = Header::at(bytes, at) else {
+        let Some(header) = TarHeader::at(bytes, at) else {
             if bytes.get(at..(at + BLOCK).min(bytes.len())).unwrap_or_default().iter().any(|b| *b != 0) {
                 archive.unread("", "damaged: a header is missing");
             }
@@ -136,10 +142,10 @@ fn walk(bytes: &[u8], archive: &mut Archive<'_>, nested: &mut Vec<Range<usize>>,
             _ => {
                 if rules.size.is_some_and(|size| size != header.size) {
                     let why = "the two headers of a member differ in its size";
-                    archive.odd(Oddity::Ambiguous(why.to_owned()));
+                    archive.odd(ArchiveOddity::Ambiguous(why.to_owned()));
                 }
                 member(bytes, &header, data.clone(), &rules, archive, nested);
-                rules = Overrules::default();
+                rules = PaxOverrides::default();
             }
         }
         at = data.end.div_ceil(BLOCK).saturating_mul(BLOCK);
@@ -148,10 +154,10 @@ fn walk(bytes: &[u8], archive: &mut Archive<'_>, nested: &mut Vec<Range<usize>>,
 
 fn member(
     bytes: &[u8],
-    header: &Header<'_>,
+    header: &TarHeader<'_>,
     data: Range<usize>,
-    rules: &Overrules,
-    archive: &mut Archive<'_>,
+    rules: &PaxOverrides,
+    archive: &mut OpenArchive<'_>,
     nested: &mut Vec<Range<usize>>,
 ) {
     let name = archive.judge_name(rules.name.as_ref().unwrap_or(&header.name()));
@@ -189,13 +195,13 @@ fn member(
         && kind::FileKind::of(&String::from_utf8_lossy(&short), content) != kind::FileKind::of(&name, content)
     {
         let short = archive.judge_name(&short);
-        archive.odd(Oddity::Ambiguous("the two headers of a member name it differently".to_owned()));
-        archive.member(Member { name: short, bytes: content.to_vec() });
+        archive.odd(ArchiveOddity::Ambiguous("the two headers of a member name it differently".to_owned()));
+        archive.member(ArchiveMember { name: short, bytes: content.to_vec() });
     }
-    archive.member(Member { name, bytes: content.to_vec() });
+    archive.member(ArchiveMember { name, bytes: content.to_vec() });
 }
 
-impl Overrules {
+impl PaxOverrides {
     /// Records `LENGTH KEY=VALUE\n`.
     fn pax(&mut self, mut records: &[u8]) {
         while let Some(space) = records.iter().position(|b| *b == b' ') {

@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-use super::inflate::{End, inflate};
-use super::{Archive, Member, Oddity, office, u16_at, u32_at, u64_at};
+use super::inflate::{StreamEnd, inflate};
+use super::{ArchiveMember, ArchiveOddity, OpenArchive, office, u16_at, u32_at, u64_at};
 use crate::kind;
 use crate::skill::{MAX_FILE, MAX_FILES};
 
@@ -27,14 +27,14 @@ const MIN_GAP: usize = 32;
 
 /// A header of a member, of either kind.
 #[derive(Clone, Debug)]
-struct Header {
+struct ZipHeader {
     at: usize,
     /// Behind it, its name and its extra fields.
     end: usize,
     name: Vec<u8>,
     /// Another name, in an extra field that some readers prefer.
     other_name: Option<Vec<u8>>,
-    view: View,
+    view: MemberView,
     crc: u32,
     /// Of a central header: where its local one stands, as written.
     offset: u64,
@@ -45,7 +45,7 @@ struct Header {
 
 /// How a header says that the member is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct View {
+struct MemberView {
     encrypted: bool,
     method: u16,
     packed: u64,
@@ -70,9 +70,9 @@ pub(super) fn names(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
+pub(super) fn read(bytes: &[u8], archive: &mut OpenArchive<'_>) {
     archive.office = office::is_office(bytes);
-    let mut zip = Zip { bytes, claimed: Vec::new(), nested: Vec::new(), said: HashSet::new() };
+    let mut zip = ZipReader { bytes, claimed: Vec::new(), nested: Vec::new(), said: HashSet::new() };
     let ends: Vec<usize> = memchr::memmem::find_iter(bytes, END).take(MAX_FILES).collect();
     if ends.is_empty() {
         archive.unread("", "damaged: the archive has no directory");
@@ -102,7 +102,7 @@ pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
         let owned = owners.get(at).map(Vec::as_slice).unwrap_or_default();
         let is_nested = |at: usize| zip.nested.iter().any(|range| range.contains(&at));
         // The headers of an archive in this one are its own, unless this one's directory claims them as well.
-        let owned: Vec<&Header> = owned.iter().copied().filter(|header| !is_nested(header.at)).collect();
+        let owned: Vec<&ZipHeader> = owned.iter().copied().filter(|header| !is_nested(header.at)).collect();
         if !is_nested(*at) || !owned.is_empty() {
             zip.member(header, &owned, archive);
         }
@@ -124,7 +124,7 @@ pub(super) fn read(bytes: &[u8], archive: &mut Archive<'_>) {
     zip.gaps(archive);
 }
 
-struct Zip<'b> {
+struct ZipReader<'b> {
     bytes: &'b [u8],
     /// What belongs to a header or a member.
     claimed: Vec<Range<usize>>,
@@ -134,16 +134,16 @@ struct Zip<'b> {
     said: HashSet<&'static str>,
 }
 
-impl Zip<'_> {
+impl ZipReader<'_> {
     /// For each local header, the central ones that speak of it.
     fn resolve<'h>(
         &mut self,
-        locals: &BTreeMap<usize, Header>,
-        centrals: &'h [Header],
+        locals: &BTreeMap<usize, ZipHeader>,
+        centrals: &'h [ZipHeader],
         bases: &[i128],
-        archive: &mut Archive<'_>,
-    ) -> BTreeMap<usize, Vec<&'h Header>> {
-        let mut owners: BTreeMap<usize, Vec<&Header>> = BTreeMap::new();
+        archive: &mut OpenArchive<'_>,
+    ) -> BTreeMap<usize, Vec<&'h ZipHeader>> {
+        let mut owners: BTreeMap<usize, Vec<&ZipHeader>> = BTreeMap::new();
         for header in centrals {
             let at = |base: &i128| usize::try_from(base + i128::from(header.offset)).ok();
             let mut found = false;
@@ -167,7 +167,7 @@ impl Zip<'_> {
     }
 
     /// Reads what a local header stands before, as it says and as the directory says.
-    fn member(&mut self, local: &Header, owners: &[&Header], archive: &mut Archive<'_>) {
+    fn member(&mut self, local: &ZipHeader, owners: &[&ZipHeader], archive: &mut OpenArchive<'_>) {
         if owners.is_empty() {
             self.say("a member is missing in the directory", archive);
         }
@@ -188,9 +188,9 @@ impl Zip<'_> {
                 views.retain(|view| *view != local.view);
                 if (local.view.method, local.view.encrypted) != (view.method, view.encrypted) {
                     self.say("the two headers of a member differ", archive);
-                    views.push(View { packed: view.packed, ..local.view });
+                    views.push(MemberView { packed: view.packed, ..local.view });
                 }
-            } else if (View { streamed: false, ..local.view }) != view {
+            } else if (MemberView { streamed: false, ..local.view }) != view {
                 self.say("the two headers of a member differ", archive);
             } else {
                 continue;
@@ -235,7 +235,7 @@ impl Zip<'_> {
                 continue;
             }
             for name in &names {
-                archive.member(Member { name: name.clone(), bytes: bytes.clone() });
+                archive.member(ArchiveMember { name: name.clone(), bytes: bytes.clone() });
             }
             known.push(bytes);
         }
@@ -244,11 +244,11 @@ impl Zip<'_> {
     /// The bytes of a member in one view; what keeps them from being read is listed.
     fn data(
         &mut self,
-        local: &Header,
-        view: View,
+        local: &ZipHeader,
+        view: MemberView,
         crcs: &[u32],
         name: &str,
-        archive: &mut Archive<'_>,
+        archive: &mut OpenArchive<'_>,
     ) -> Option<Vec<u8>> {
         let rest = self.bytes.get(local.end..).unwrap_or_default();
         let packed = usize::try_from(view.packed).unwrap_or(usize::MAX);
@@ -264,15 +264,15 @@ impl Zip<'_> {
                 let next = [LOCAL, CENTRAL, b"PK\x07\x08"];
                 let end = next.iter().filter_map(|mark| memchr::memmem::find(rest, mark)).min();
                 let end = end.unwrap_or(rest.len());
-                (rest.get(..end.min(limit)).unwrap_or_default().to_vec(), end, End::Complete)
+                (rest.get(..end.min(limit)).unwrap_or_default().to_vec(), end, StreamEnd::Complete)
             }
             0 => {
                 let end = if packed > rest.len() {
-                    End::Damaged
+                    StreamEnd::Damaged
                 } else if packed > limit {
-                    End::TooLarge
+                    StreamEnd::TooLarge
                 } else {
-                    End::Complete
+                    StreamEnd::Complete
                 };
                 let read = packed.min(rest.len());
                 (rest.get(..read.min(limit)).unwrap_or_default().to_vec(), read, end)
@@ -285,7 +285,7 @@ impl Zip<'_> {
                 let end = local.end + packed.min(rest.len());
                 self.claimed.push(local.at..end);
                 if view.encrypted {
-                    archive.odd_member(name, Oddity::Password);
+                    archive.odd_member(name, ArchiveOddity::Password);
                 }
                 archive
                     .unread(name, &format!("packed by a method that is not read: {}", method_name(method)));
@@ -294,9 +294,9 @@ impl Zip<'_> {
         };
         archive.spent(bytes.len());
         // A member that is said to need a password and reads without one was not encrypted.
-        if view.encrypted && !(end == End::Complete && matches(&bytes)) {
+        if view.encrypted && !(end == StreamEnd::Complete && matches(&bytes)) {
             self.claimed.push(local.at..local.end + packed.min(rest.len()));
-            archive.odd_member(name, Oddity::Password);
+            archive.odd_member(name, ArchiveOddity::Password);
             archive.unread(name, "only a password opens it");
             return None;
         }
@@ -304,7 +304,7 @@ impl Zip<'_> {
             self.say("a member is said to be encrypted and is not", archive);
         }
         self.claimed.push(local.at..local.end + read);
-        if view.method == 0 && (kind::archive(&bytes).is_some() || has_directory(&bytes)) {
+        if view.method == 0 && (kind::detect_archive(&bytes).is_some() || has_directory(&bytes)) {
             self.nested.push(local.end..local.end + read);
         }
         if let Some(reason) = end.reason() {
@@ -312,14 +312,14 @@ impl Zip<'_> {
         } else if !matches(&bytes) && crcs.iter().any(|crc| *crc != 0) {
             self.say("a member's checksum is wrong", archive);
         }
-        if end == End::Bomb {
-            archive.odd(Oddity::Bomb);
+        if end == StreamEnd::Bomb {
+            archive.odd(ArchiveOddity::Bomb);
         }
         Some(bytes)
     }
 
     /// Bytes that no header and no member claims.
-    fn gaps(&mut self, archive: &mut Archive<'_>) {
+    fn gaps(&mut self, archive: &mut OpenArchive<'_>) {
         self.claimed.sort_by_key(|range| range.start);
         let mut at = 0;
         let end = self.bytes.len();
@@ -335,8 +335,8 @@ impl Zip<'_> {
             at = at.max(range.end);
         }
         if !unclaimed.is_empty() {
-            archive.odd(Oddity::Unclaimed);
-            if kind::archive(&unclaimed) == Some(kind::ArchiveKind::Zip) {
+            archive.odd(ArchiveOddity::Unclaimed);
+            if kind::detect_archive(&unclaimed) == Some(kind::ArchiveKind::Zip) {
                 // Its headers were looked at already, and came to nothing.
                 archive.words("(between members)", &unclaimed);
             } else {
@@ -345,9 +345,9 @@ impl Zip<'_> {
         }
     }
 
-    fn say(&mut self, what: &'static str, archive: &mut Archive<'_>) {
+    fn say(&mut self, what: &'static str, archive: &mut OpenArchive<'_>) {
         if self.said.insert(what) {
-            archive.odd(Oddity::Ambiguous(what.to_owned()));
+            archive.odd(ArchiveOddity::Ambiguous(what.to_owned()));
         }
     }
 }
@@ -378,7 +378,7 @@ fn bases(bytes: &[u8], ends: &[usize]) -> Vec<i128> {
     bases
 }
 
-fn local(bytes: &[u8], at: usize) -> Option<Header> {
+fn local(bytes: &[u8], at: usize) -> Option<ZipHeader> {
     let flags = u16_at(bytes, at + 6)?;
     let name = at + 30..at + 30 + usize::from(u16_at(bytes, at + 26)?);
     let extra = name.end..name.end + usize::from(u16_at(bytes, at + 28)?);
@@ -387,12 +387,12 @@ fn local(bytes: &[u8], at: usize) -> Option<Header> {
     if name.len() > MAX_NAME {
         return None;
     }
-    let header = Header {
+    let header = ZipHeader {
         at,
         end: extra.end,
         name: bytes.get(name)?.to_vec(),
         other_name: unicode_name(bytes.get(extra.clone())?),
-        view: View {
+        view: MemberView {
             encrypted: flags & 1 != 0,
             method,
             packed: large(packed, &[size], bytes.get(extra)?),
@@ -406,7 +406,7 @@ fn local(bytes: &[u8], at: usize) -> Option<Header> {
     is_plausible(&header).then_some(header)
 }
 
-fn central(bytes: &[u8], at: usize) -> Option<Header> {
+fn central(bytes: &[u8], at: usize) -> Option<ZipHeader> {
     let flags = u16_at(bytes, at + 8)?;
     let name = at + 46..at + 46 + usize::from(u16_at(bytes, at + 28)?);
     let extra = name.end..name.end + usize::from(u16_at(bytes, at + 30)?);
@@ -417,12 +417,12 @@ fn central(bytes: &[u8], at: usize) -> Option<Header> {
     if name.len() > MAX_NAME {
         return None;
     }
-    let header = Header {
+    let header = ZipHeader {
         at,
         end: extra.end,
         name: bytes.get(name)?.to_vec(),
         other_name: unicode_name(fields),
-        view: View {
+        view: MemberView {
             encrypted: flags & 1 != 0,
             method: u16_at(bytes, at + 10)?,
             packed: large(packed, &[size], fields),
@@ -438,7 +438,7 @@ fn central(bytes: &[u8], at: usize) -> Option<Header> {
 
 /// Four bytes that look like a header's beginning stand in eight megabytes of packed data once in five hundred times; with a
 /// method that exists and a name behind them, never by chance.
-fn is_plausible(header: &Header) -> bool {
+fn is_plausible(header: &ZipHeader) -> bool {
     (1..=MAX_NAME).contains(&header.name.len())
         && (header.view.method <= 20 || (93..=99).contains(&header.view.method))
 }

@@ -19,16 +19,107 @@
 //! ## References
 //! MITRE ATT&CK T1041, T1048, T1071.004, T1552.001, T1567.
 
+use crate::checks::{Check, CheckInfo, blocked_hosts, fetched_hosts, secret_flow};
+use crate::finding::Finding;
+use crate::kind::{FileKind, is_example_file};
+use crate::prefilter::TextSignals;
 use crate::rule::CheckId::Exfiltration;
-use crate::rule::Scope::{Anywhere, Code, Words};
-use crate::rule::Status::{Block, Warn};
-use crate::rule::{Family, Rule};
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::RuleScope::{Anywhere, Code, Words};
+use crate::rule::{PatternRule, RuleFamily, code_rules};
+use crate::scan_context::{ScanContext, ScanSubject, ScannedText};
+use crate::text::{PassageRole, joined_code};
 
 const ADVICE: &str = "Find out what is sent where, and why the skill needs it. Run it only with those hosts and files not granted.";
 
-const FAMILY: Family = Family { check: Exfiltration, advice: ADVICE, techniques: &[] };
+const FAMILY: RuleFamily = RuleFamily { check: Exfiltration, advice: ADVICE, techniques: &[] };
 
-pub(crate) const RULES: &[Rule] = &[
+/// The rules about secrets that are followed through code.
+const FLOW: RuleFamily = RuleFamily {
+    check: Exfiltration,
+    advice: "Find out where the secret goes, and why.",
+    techniques: &["T1041", "T1552"],
+};
+
+code_rules! {
+    UNKNOWN_HOST = FAMILY
+        .code("unknown-host", Warn, "A fixed address is fetched whose host nothing else in the skill speaks of")
+        .advice("Ask what is fetched there, and why the address is fixed.")
+        .role(PassageRole::Code)
+        .techniques(&["T1071.001"]);
+    SECRET_TO_NETWORK = FLOW
+        .code("secret-to-network", Block, "A secret is read and sent to the network in the same piece of code")
+        .role(PassageRole::Code);
+    CREDENTIAL_HARVEST = FLOW
+        .code("credential-harvest", Block, "Secrets of several services are gathered into one bundle")
+        .role(PassageRole::Code)
+        .techniques(&["T1119", "T1552"]);
+    TOO_LONG = FLOW
+        .code("too-long", Warn, "The code is longer than secrets are followed in it, so the rest was not judged")
+        .role(PassageRole::Code)
+        .techniques(&[]);
+    BLOCKLISTED = FAMILY
+        .code("blocklisted", Block, "The skill names a host that is on the blocklist, or one below it")
+        .advice("Do not install it.")
+        .fact()
+        .techniques(&["T1071.001"]);
+}
+
+/// CHECK-04: secrets on their way out.
+pub(crate) struct ExfiltrationCheck;
+
+static INFO: CheckInfo = CheckInfo {
+    id: Exfiltration,
+    source: include_str!("exfiltration.rs"),
+    pattern_rules: PATTERN_RULES,
+    code_rules: CODE_RULES,
+};
+
+impl Check for ExfiltrationCheck {
+    fn info(&self) -> &'static CheckInfo {
+        &INFO
+    }
+
+    fn run(&self, context: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
+        let ScanSubject::Text(text) = subject else { return };
+        // Only the main document is an instruction to fetch.
+        if text.body_start.is_some()
+            && text.signals.has(TextSignals::FETCH)
+            && let Some((range, host)) = fetched_hosts::find_unrelated(text.text, &context.purpose)
+        {
+            let why = format!("It fetches from {host}, which nothing else in the skill speaks of");
+            findings.push(Finding::in_file(&UNKNOWN_HOST, text.file, range, why));
+        }
+        if text.signals.has(TextSignals::SECRETS) {
+            follow_secrets(text, findings);
+        }
+        if let Some((range, blocked)) = blocked_hosts::find_blocked(text.text, &context.scanner.blocklist) {
+            let why = format!("It names {blocked}, which is on the blocklist");
+            findings.push(Finding::in_file(&BLOCKLISTED, text.file, range, why));
+        }
+    }
+}
+
+/// Follows secrets through a script, or through the code in a document.
+fn follow_secrets(subject: &ScannedText<'_>, findings: &mut Vec<Finding>) {
+    let ScannedText { file, text, blocks, .. } = *subject;
+    let pieces = match file.kind {
+        FileKind::Script => std::iter::once(0..text.len()).collect(),
+        FileKind::Markdown => joined_code(blocks),
+        _ => return,
+    };
+    for piece in pieces {
+        let Some(code) = text.get(piece.clone()) else { continue };
+        for flow in secret_flow::follow(code, piece.start) {
+            let status = flow.rule.status;
+            let status = if is_example_file(&file.path) { status.milder() } else { status };
+            findings
+                .push(Finding::in_file(flow.rule, file, flow.range, flow.rule.summary).with_status(status));
+        }
+    }
+}
+
+static PATTERN_RULES: &[PatternRule] = &[
     FAMILY.rule(
         "shell-secret-upload",
         Block,

@@ -83,7 +83,7 @@ const WELL_KNOWN: &[&str] = &[
 ];
 
 /// A fetched address whose host the skill never speaks of; where, and which host.
-pub(crate) fn unrelated(text: &str, purpose: &str) -> Option<(Range<usize>, String)> {
+pub(crate) fn find_unrelated(text: &str, purpose: &str) -> Option<(Range<usize>, String)> {
     static FETCH: OnceLock<Regex> = OnceLock::new();
     #[allow(clippy::expect_used)] // a fixed pattern
     let fetch = FETCH.get_or_init(|| {
@@ -92,7 +92,7 @@ pub(crate) fn unrelated(text: &str, purpose: &str) -> Option<(Range<usize>, Stri
         )
         .expect("fixed pattern")
     });
-    let about = About::new(text, purpose);
+    let about = SkillSubject::new(text, purpose);
     fetch.captures_iter(text.as_bytes()).take(40).find_map(|found| {
         let (whole, host) = (found.get(0)?, found.get(1)?);
         let host = String::from_utf8_lossy(host.as_bytes()).to_lowercase();
@@ -101,13 +101,13 @@ pub(crate) fn unrelated(text: &str, purpose: &str) -> Option<(Range<usize>, Stri
 }
 
 /// What a skill is about.
-struct About {
+struct SkillSubject {
     purpose: String,
     squeezed: String,
     text: String,
 }
 
-impl About {
+impl SkillSubject {
     fn new(text: &str, purpose: &str) -> Self {
         let purpose = purpose.to_lowercase();
         let squeezed = purpose.chars().filter(|c| c.is_alphanumeric()).collect();

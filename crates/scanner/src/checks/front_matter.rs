@@ -19,86 +19,128 @@
 //! ## References
 //! MITRE ATT&CK T1195.
 
-use skillsandbox_manifest::{Code, SkillDoc};
+use skillsandbox_manifest::{Code, FrontMatter, SkillDoc};
 
-use crate::rule::Status::{self, Block, Pass, Warn};
+use crate::checks::{Check, CheckInfo};
+use crate::finding::Finding;
+use crate::rule::CheckId;
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::{RuleFamily, RuleInfo, code_rules};
+use crate::scan_context::{MainDocument, ScanContext, ScanSubject};
 
-/// What the front matter comes to: rule, status, why, and the byte it points to.
-pub(crate) fn judge(doc: &SkillDoc, text: &str) -> Vec<(&'static str, Status, String, usize)> {
-    let mut found = Vec::new();
-    let Some(front) = &doc.front_matter else {
-        if let Some(open) = doc.problems.iter().find(|problem| problem.code == Code::Unterminated) {
-            found.push(("unterminated", Warn, "The front matter is not closed".to_owned(), open.span.start));
-        } else {
-            found.push(("missing", Warn, "There is no front matter".to_owned(), 0));
-        }
-        return found;
-    };
-    for problem in &doc.problems {
-        let (rule, status) = match problem.code {
-            Code::Tag => ("yaml-tag", Block),
-            Code::Alias | Code::Anchor => ("yaml-alias", Warn),
-            Code::MergeKey => ("merge-key", Warn),
-            Code::DuplicateKey => ("duplicate-key", Warn),
-            Code::WrongType => (
-                "wrong-type",
-                if ["`name`", "`description`"].iter().any(|key| problem.message.contains(key)) {
-                    Warn
-                } else {
-                    Pass
-                },
-            ),
-            Code::ForbiddenCharacter => ("control-character", Warn),
-            Code::SeveralDocuments => ("second-block", Warn),
-            _ => ("not-yaml", Pass),
-        };
-        found.push((rule, status, problem.message.clone(), problem.span.start));
+const FAMILY: RuleFamily = RuleFamily {
+    check: CheckId::FrontMatter,
+    advice: "Ask the author to mend the front matter.",
+    techniques: &[],
+};
+
+code_rules! {
+    MISSING = FAMILY.code("missing", Warn, "There is no front matter").fact();
+    UNTERMINATED = FAMILY.code("unterminated", Warn, "The front matter is not closed").fact();
+    YAML_TAG =
+        FAMILY.code("yaml-tag", Block, "A YAML tag stands there, which makes some readers run code").fact().techniques(&["T1059"]);
+    YAML_ALIAS = FAMILY.code("yaml-alias", Warn, "A YAML anchor or alias makes one text mean another").fact();
+    YAML_BOMB = FAMILY.code("yaml-bomb", Block, "Aliases multiply into a bomb").fact().techniques(&["T1499"]);
+    MERGE_KEY = FAMILY.code("merge-key", Warn, "A merge key brings in values from elsewhere").fact();
+    DUPLICATE_KEY = FAMILY.code("duplicate-key", Warn, "A key is written twice, and readers differ in which they take").fact();
+    WRONG_TYPE = FAMILY.code("wrong-type", Warn, "The name or the description is not a text").fact();
+    CONTROL_CHARACTER =
+        FAMILY.code("control-character", Warn, "A character stands there that readers do not see, or that reorders text").fact();
+    SECOND_BLOCK = FAMILY.code("second-block", Warn, "There is a second front matter, which some readers take instead").fact();
+    MISSING_KEY = FAMILY.code("missing-key", Warn, "The name, the description or the type is missing").fact();
+    EXECUTABLE_VALUE = FAMILY.code("executable-value", Warn, "A key that no agent knows holds what looks like a command").fact();
+    EXTENDS_OUTSIDE = FAMILY.code("extends-outside", Warn, "`extends` leads out of system/skills/").fact();
+}
+
+/// CHECK-07: what the front matter is made of.
+pub(crate) struct FrontMatterCheck;
+
+static INFO: CheckInfo = CheckInfo {
+    id: CheckId::FrontMatter,
+    source: include_str!("front_matter.rs"),
+    pattern_rules: &[],
+    code_rules: CODE_RULES,
+};
+
+impl Check for FrontMatterCheck {
+    fn info(&self) -> &'static CheckInfo {
+        &INFO
     }
+
+    fn run(&self, _: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
+        let ScanSubject::Document(MainDocument { file, text, doc }) = *subject else { return };
+        for (rule, why, at) in judge_document(doc, text) {
+            findings.push(Finding::in_file(rule, file, at..at, why));
+        }
+    }
+}
+
+/// A rule, why, and the byte it points to.
+type FormJudgement = (&'static RuleInfo, String, usize);
+
+fn judge_document(doc: &SkillDoc, text: &str) -> Vec<FormJudgement> {
+    let Some(front) = &doc.front_matter else {
+        let open = doc.problems.iter().find(|problem| problem.code == Code::Unterminated);
+        let (rule, at) = open.map_or((&MISSING, 0), |open| (&UNTERMINATED, open.span.start));
+        return vec![(rule, rule.summary.to_owned(), at)];
+    };
+    let mut found = judge_problems(doc);
     let bomb = doc.problems.iter().filter(|problem| problem.code == Code::Alias).count();
     if bomb >= 8 {
-        found.push(("yaml-bomb", Block, "Aliases multiply into a bomb".to_owned(), front.span.start));
+        found.push((&YAML_BOMB, YAML_BOMB.summary.to_owned(), front.span.start));
     }
-    let skill_os = front.kind.is_some() || front.extends.is_some() || front.tools.is_some();
-    for (key, missing, status) in [
-        ("name", front.name.is_none(), if front.recovered { Pass } else { Warn }),
-        ("description", front.description.is_none(), if front.recovered { Pass } else { Warn }),
-        ("type", front.kind.is_none() && skill_os && front.extends.is_some(), Warn),
-    ] {
-        let empty = doc.problems.iter().any(|problem| problem.code == Code::Empty);
-        if missing && !empty {
-            found.push(("missing-key", status, format!("`{key}` is missing"), front.span.start));
-        }
-    }
+    found.extend(find_missing_keys(doc, front));
     for (key, value) in &front.other {
-        let value = value.to_string();
-        if looks_executable(&value) {
-            found.push((
-                "executable-value",
-                Warn,
-                format!("The key `{}` holds what looks like a command", key.value),
-                key.span.start,
-            ));
+        if looks_executable(&value.to_string()) {
+            let why = format!("The key `{}` holds what looks like a command", key.value);
+            found.push((&EXECUTABLE_VALUE, why, key.span.start));
         }
     }
     if let Some(extends) = &front.extends
         && (!extends.value.starts_with("system/skills/") || extends.value.contains(".."))
     {
-        found.push((
-            "extends-outside",
-            Warn,
-            "`extends` leads out of system/skills/".to_owned(),
-            extends.span.start,
-        ));
+        found.push((&EXTENDS_OUTSIDE, EXTENDS_OUTSIDE.summary.to_owned(), extends.span.start));
     }
     if let Some(at) = second_block(text, doc.body_start) {
-        found.push((
-            "second-block",
-            Warn,
-            "A second front matter stands in the body, which some readers take instead".to_owned(),
-            at,
-        ));
+        let why = "A second front matter stands in the body, which some readers take instead";
+        found.push((&SECOND_BLOCK, why.to_owned(), at));
     }
     found
+}
+
+/// What the reader of the front matter complained of, where a complaint is more than a matter of taste.
+fn judge_problems(doc: &SkillDoc) -> Vec<FormJudgement> {
+    let mut found = Vec::new();
+    for problem in &doc.problems {
+        let rule = match problem.code {
+            Code::Tag => &YAML_TAG,
+            Code::Alias | Code::Anchor => &YAML_ALIAS,
+            Code::MergeKey => &MERGE_KEY,
+            Code::DuplicateKey => &DUPLICATE_KEY,
+            Code::WrongType
+                if ["`name`", "`description`"].iter().any(|key| problem.message.contains(key)) =>
+            {
+                &WRONG_TYPE
+            }
+            Code::ForbiddenCharacter => &CONTROL_CHARACTER,
+            Code::SeveralDocuments => &SECOND_BLOCK,
+            _ => continue,
+        };
+        found.push((rule, problem.message.clone(), problem.span.start));
+    }
+    found
+}
+
+/// Keys that every skill has. An empty block, and one that was read line by line, were complained of already.
+fn find_missing_keys(doc: &SkillDoc, front: &FrontMatter) -> Vec<FormJudgement> {
+    let is_empty = doc.problems.iter().any(|problem| problem.code == Code::Empty);
+    let keys = [
+        ("name", front.name.is_none() && !front.recovered),
+        ("description", front.description.is_none() && !front.recovered),
+        ("type", front.kind.is_none() && front.extends.is_some()),
+    ];
+    let missing = keys.into_iter().filter(|(_, missing)| *missing && !is_empty);
+    missing.map(|(key, _)| (&MISSING_KEY, format!("`{key}` is missing"), front.span.start)).collect()
 }
 
 /// A block of `key: value` lines between two `---` lines in the body, outside code, that names tools or a skill.

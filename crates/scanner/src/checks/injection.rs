@@ -21,17 +21,34 @@
 //! ## References
 //! OWASP LLM01, MITRE ATLAS AML.T0051.
 
+use crate::checks::{Check, CheckInfo};
 use crate::rule::CheckId::Injection;
-use crate::rule::Scope::{Anywhere, Words};
-use crate::rule::Status::{Block, Warn};
-use crate::rule::{Family, Rule};
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::RuleScope::{Anywhere, Words};
+use crate::rule::{PatternRule, RuleFamily};
 
 const ATLAS: &[&str] = &["AML.T0051"];
 const ADVICE: &str = "Do not install it unless the passage is explained; a skill has no reason to speak to the agent like this.";
 
-const FAMILY: Family = Family { check: Injection, advice: ADVICE, techniques: ATLAS };
+const FAMILY: RuleFamily = RuleFamily { check: Injection, advice: ADVICE, techniques: ATLAS };
 
-pub(crate) const RULES: &[Rule] = &[
+/// CHECK-01: patterns say all of it.
+pub(crate) struct InjectionCheck;
+
+static INFO: CheckInfo = CheckInfo {
+    id: Injection,
+    source: include_str!("injection.rs"),
+    pattern_rules: PATTERN_RULES,
+    code_rules: &[],
+};
+
+impl Check for InjectionCheck {
+    fn info(&self) -> &'static CheckInfo {
+        &INFO
+    }
+}
+
+static PATTERN_RULES: &[PatternRule] = &[
     FAMILY.rule(
         "override",
         Block,

@@ -1,5 +1,7 @@
 //! Part of CHECK-08: installers that are piped to a shell by their own makers' advice.
 
+use crate::rule::PatternRule;
+
 /// Hosts of installers that are piped to a shell by everybody, by their own makers' advice.
 const INSTALLERS: &[&str] = &[
     "sh.rustup.rs",
@@ -57,8 +59,8 @@ const INSTALLERS: &[&str] = &[
 ];
 
 /// Whether a passage pipes such an installer to a shell.
-pub(crate) fn is_known_installer(rule: &str, passage: &[u8]) -> bool {
-    if !matches!(rule, "pipe-to-shell" | "decoded-command" | "insecure-pipe-to-shell") {
+pub(crate) fn is_known_installer(rule: &PatternRule, passage: &[u8]) -> bool {
+    if !matches!(rule.info.id, "pipe-to-shell" | "decoded-command" | "insecure-pipe-to-shell") {
         return false;
     }
     let passage = String::from_utf8_lossy(passage).to_ascii_lowercase();

@@ -25,22 +25,181 @@ use std::ops::Range;
 use base64::Engine as _;
 use skillsandbox_text::{is_invisible, is_variation_selector};
 
-use crate::hidden::{SELECTORS_IN_A_ROW, STANDARD, is_look_alike, is_misplaced};
+use crate::checks::{Check, CheckInfo, binaries};
+use crate::finding::{Finding, snippet};
+use crate::hidden::{self, SELECTORS_IN_A_ROW, STANDARD, is_look_alike, is_misplaced};
+use crate::kind::FileKind;
+use crate::prefilter::TextSignals;
+use crate::rule::CheckId::Obfuscation;
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::{FindingStatus, RuleFamily, RuleInfo, code_rules};
 use crate::runs::{foreign, runs, word_at};
-use crate::signals::Signals;
+use crate::scan_context::{ScanContext, ScanSubject, ScannedText};
+use crate::text::{self, PassageRole};
+
+/// The rules about ways of hiding.
+const SIGN: RuleFamily =
+    RuleFamily { check: Obfuscation, advice: "Ask what is hidden, and why.", techniques: &["T1027"] };
+
+/// The rules about files in disguise: `binaries.rs`.
+const DISGUISE: RuleFamily = RuleFamily {
+    check: Obfuscation,
+    advice: "Ask what is carried there, and why unseen.",
+    techniques: &["T1027"],
+};
+
+code_rules! {
+    ZERO_WIDTH = SIGN.code("zero-width", Warn, "Zero-width characters hide in the text");
+    BIDI_CONTROLS = SIGN
+        .code("bidi-controls", Block, "Characters reorder the text that people see")
+        .techniques(&["T1036.002"]);
+    TAG_CHARACTERS =
+        SIGN.code("tag-characters", Block, "Invisible tag characters spell a text that models read").fact();
+    VARIATION_SELECTORS = SIGN
+        .code("variation-selectors", Block, "Invisible variation selectors spell a text that models read")
+        .fact();
+    LOOK_ALIKES = SIGN
+        .code("look-alikes", Warn, "Letters of another alphabet stand in for Latin ones")
+        .techniques(&["T1036"]);
+    CONTROL_CHARACTERS = SIGN.code("control-characters", Warn, "Control characters stand in the text");
+    PADDING = SIGN.code("padding", Warn, "A flood of blank lines pushes text out of sight");
+    BASE64 = SIGN.code("base64", Warn, "A long Base64 run stands outside code");
+    HIDDEN_HTML = SIGN.code("hidden-html", Warn, "Much of the text is hidden when it is shown");
+    HIDDEN_PAYLOAD = SIGN
+        .code("hidden-payload", Block, "What was encoded or disguised breaks a rule once it is made readable")
+        .advice("Do not install it: nobody hides a passage like this for a good reason.")
+        .role(PassageRole::Decoded)
+        .techniques(&["T1027", "T1140"]);
+    COMBINED = SIGN
+        .code("combined", Block, "Several techniques of hiding stand together in one text")
+        .advice("Do not install it.");
+    TOO_MUCH = SIGN
+        .code("too-much", Warn, "There is more than is looked at, so some of it was not judged")
+        .advice("Ask what so much of it is for.")
+        .fact();
+    AMBIGUOUS_ARCHIVE = DISGUISE.code(
+        "ambiguous-archive",
+        Warn,
+        "Two programs would unpack an archive differently: names, sizes or members that only one of them sees",
+    );
+    FAKE_EXTENSION = DISGUISE
+        .code(
+            "fake-extension",
+            Warn,
+            "A file's name says picture, sound, font, document or text, and its bytes are a program, a script or an archive",
+        )
+        .advice("Ask why it is disguised.")
+        .techniques(&["T1036.008"]);
+    POLYGLOT = DISGUISE
+        .code("polyglot", Warn, "A file is of one kind at its beginning and an archive at its end")
+        .techniques(&["T1036.008"]);
+    TRAILING_DATA = DISGUISE
+        .code("trailing-data", Warn, "Data stands behind the end of a picture, or between the members of an archive")
+        .techniques(&["T1027.003"]);
+}
+
+/// CHECK-05: what a text hides, and files in disguise.
+pub(crate) struct ObfuscationCheck;
+
+static INFO: CheckInfo = CheckInfo {
+    id: Obfuscation,
+    source: include_str!("obfuscation.rs"),
+    pattern_rules: &[],
+    code_rules: CODE_RULES,
+};
+
+impl Check for ObfuscationCheck {
+    fn info(&self) -> &'static CheckInfo {
+        &INFO
+    }
+
+    fn run(&self, context: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
+        match subject {
+            ScanSubject::Document(_) => {}
+            ScanSubject::Text(text) => judge_hiding(context, text, findings),
+            ScanSubject::Files(judged) => {
+                binaries::add_findings(Obfuscation, context.skill, judged, findings);
+            }
+        }
+    }
+}
+
+/// Files with hashes and drawings by the thousand, and nothing a model reads.
+const PASSED_OVER: &[&str] = &[".lock", "package-lock.json", ".svg", ".ipynb"];
+
+/// Signs of hiding; and what is hidden, read again by all the rules.
+fn judge_hiding(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: &mut Vec<Finding>) {
+    let ScannedText { file, text, blocks, signals, .. } = *subject;
+    let name = file.path.to_ascii_lowercase();
+    if PASSED_OVER.iter().any(|ending| name.ends_with(ending)) {
+        return;
+    }
+    let code: Vec<_> = text::code_ranges(blocks).collect();
+    let mut techniques: Vec<&'static str> = Vec::new();
+    for HidingSign { rule, range } in find_signs(text, file.kind == FileKind::Markdown, signals, &code) {
+        techniques.push(rule.id);
+        let status = status_in(rule, file.kind);
+        findings.push(Finding::in_file(rule, file, range, rule.summary).with_status(status));
+    }
+    let was_read = read_hidden(context, subject, findings);
+    techniques.dedup();
+    if techniques.len() >= 2 && !was_read {
+        let why = format!("Several techniques of hiding together: {}", techniques.join(", "));
+        findings.push(Finding::in_file(&COMBINED, file, 0..0, why));
+    }
+}
+
+/// Characters that turn the direction have an honest use outside of programs.
+fn status_in(rule: &RuleInfo, kind: FileKind) -> FindingStatus {
+    if *rule == BIDI_CONTROLS && kind != FileKind::Script { Warn } else { rule.status }
+}
+
+/// Makes readable what is hidden, and judges that; whether anything came to light.
+fn read_hidden(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: &mut Vec<Finding>) -> bool {
+    let ScannedText { file, text, signals, .. } = *subject;
+    let engine = &context.scanner.engine;
+    let (uncovered, complete) = hidden::uncover(text, signals, |text| engine.signals(text));
+    if !complete {
+        let why = "It holds more encoded text than is decoded, so some was not read";
+        findings.push(Finding::in_file(&TOO_MUCH, file, 0..0, why));
+    }
+    let mut was_read = false;
+    for hidden in uncovered {
+        // What a shell would put together is a command, not a sentence.
+        let role =
+            if hidden.chain.contains(&hidden::SHELL) { PassageRole::Code } else { PassageRole::Instruction };
+        let inner = text::split_plain(hidden.text.as_bytes(), role);
+        for hit in engine.search(hidden.text.as_bytes(), &inner).hits {
+            let broken = &hit.rule.info;
+            // What stands in the open was judged there; only what came to light by decoding counts here.
+            let passage = hidden.text.get(hit.range.clone()).unwrap_or_default();
+            let times = |text: &str| text.matches(passage).count();
+            let written = text.get(hidden.range.clone()).filter(|text| !text.is_empty()).unwrap_or(text);
+            if broken.status < Block || passage.is_empty() || times(&hidden.text) <= times(written) {
+                continue;
+            }
+            was_read = true;
+            let why = format!("{} (hidden by {})", broken.summary, hidden.chain.join(", then "));
+            let mut finding = Finding::in_file(&HIDDEN_PAYLOAD, file, hidden.range.clone(), why);
+            finding.snippet = snippet(passage.as_bytes());
+            finding.decoded_from = hidden.chain.iter().map(|how| (*how).to_owned()).collect();
+            findings.push(finding.with_advice(broken.advice));
+        }
+    }
+    was_read
+}
 
 /// A sign of hiding that means something by itself.
 #[derive(Clone, Debug)]
-pub(crate) struct Sign {
-    pub(crate) technique: &'static str,
-    pub(crate) range: Range<usize>,
-    pub(crate) why: &'static str,
+struct HidingSign {
+    rule: &'static RuleInfo,
+    range: Range<usize>,
 }
 
 /// Signs of hiding that are worth a look even where nothing could be read.
-pub(crate) fn signs(text: &str, is_markdown: bool, signals: Signals, code: &[Range<usize>]) -> Vec<Sign> {
+fn find_signs(text: &str, is_markdown: bool, signals: TextSignals, code: &[Range<usize>]) -> Vec<HidingSign> {
     let mut found = Vec::new();
-    let mut sign = |technique, range, why| found.push(Sign { technique, range, why });
+    let mut sign = |rule, range| found.push(HidingSign { rule, range });
     if !text.is_ascii() {
         let mut invisible = None;
         let mut bidi = None;
@@ -75,42 +234,38 @@ pub(crate) fn signs(text: &str, is_markdown: bool, signals: Signals, code: &[Ran
             }
         }
         if let Some(at) = invisible {
-            sign("zero-width", at..at, "Zero-width characters hide in the text");
+            sign(&ZERO_WIDTH, at..at);
         }
         if let Some(at) = bidi {
-            sign("bidi-controls", at..at, "Characters reorder the text that people see");
+            sign(&BIDI_CONTROLS, at..at);
         }
         if let Some(at) = tags {
-            sign("tag-characters", at..at, "Invisible tag characters spell a text that models read");
+            sign(&TAG_CHARACTERS, at..at);
         }
         if let Some(at) = selectors {
-            sign(
-                "variation-selectors",
-                at..at,
-                "Invisible variation selectors spell a text that models read",
-            );
+            sign(&VARIATION_SELECTORS, at..at);
         }
         if let Some(at) = mixed_word(text) {
-            sign("look-alikes", at.clone(), "Letters of another alphabet stand in for Latin ones");
+            sign(&LOOK_ALIKES, at.clone());
         }
     }
     if let Some(at) = control_character(text) {
-        sign("control-characters", at..at + 1, "Control characters stand in the text");
+        sign(&CONTROL_CHARACTERS, at..at + 1);
     }
     if let Some(run) = runs(text.as_bytes(), 60, |b| b == b'\n').next() {
-        sign("padding", run.start..run.start, "A flood of blank lines pushes text out of sight");
+        sign(&PADDING, run.start..run.start);
     }
     if is_markdown {
         if let Some(range) = long_base64(text, code) {
-            sign("base64", range, "A long Base64 run stands outside code");
+            sign(&BASE64, range);
         }
         let shown = |at: usize| !code.iter().any(|range| range.contains(&at));
-        if (signals.has(Signals::COMMENT)
+        if (signals.has(TextSignals::COMMENT)
             && text.match_indices("<!--").filter(|(at, _)| shown(*at)).count() >= 6)
-            || (signals.has(Signals::STYLE) && hidden_style(text).is_some_and(shown))
+            || (signals.has(TextSignals::STYLE) && hidden_style(text).is_some_and(shown))
         {
             let at = text.find("<!--").or_else(|| text.find("display:")).unwrap_or(0);
-            sign("hidden-html", at..at, "Much of the text is hidden when it is shown");
+            sign(&HIDDEN_HTML, at..at);
         }
     }
     found

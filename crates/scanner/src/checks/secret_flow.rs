@@ -9,18 +9,18 @@ use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
-use crate::rule::Status::{self, Block, Warn};
+use crate::checks::exfiltration::{CREDENTIAL_HARVEST, SECRET_TO_NETWORK, TOO_LONG};
+use crate::rule::RuleInfo;
 
 /// Longest statement that is put together from several lines.
 const MAX_STATEMENT: usize = 1200;
 /// Most statements that are followed in one piece of code.
 const MAX_STATEMENTS: usize = 4000;
 
-pub(crate) struct Flow {
-    pub(crate) rule: &'static str,
-    pub(crate) status: Status,
+/// A secret that was followed to where it should not go.
+pub(crate) struct SecretFlow {
+    pub(crate) rule: &'static RuleInfo,
     pub(crate) range: Range<usize>,
-    pub(crate) why: String,
 }
 
 fn compiled(cell: &'static OnceLock<Regex>, pattern: &str) -> &'static Regex {
@@ -76,7 +76,7 @@ fn headers() -> &'static Regex {
 }
 
 /// Follows secrets through a piece of code.
-pub(crate) fn follow(code: &str, offset: usize) -> Vec<Flow> {
+pub(crate) fn follow(code: &str, offset: usize) -> Vec<SecretFlow> {
     let mut found = Vec::new();
     let bytes = code.as_bytes();
     if !(named_secret().is_match(bytes) || bulk_secret().is_match(bytes)) {
@@ -87,12 +87,9 @@ pub(crate) fn follow(code: &str, offset: usize) -> Vec<Flow> {
     let mut bulk = false;
     for (number, statement) in statements(code).enumerate() {
         if number >= MAX_STATEMENTS {
-            found.push(Flow {
-                rule: "too-long",
-                status: Warn,
+            found.push(SecretFlow {
+                rule: &TOO_LONG,
                 range: offset + statement.start..offset + statement.end,
-                why: "The code is longer than secrets are followed in it, so the rest was not judged"
-                    .to_owned(),
             });
             break;
         }
@@ -116,12 +113,7 @@ pub(crate) fn follow(code: &str, offset: usize) -> Vec<Flow> {
                 || named_secret().is_match(&body)
                 || bulk_secret().is_match(&body);
             if inside && (bulk || !own_service(&vendors, code)) {
-                found.push(Flow {
-                    rule: "secret-to-network",
-                    status: Block,
-                    range: range.clone(),
-                    why: "A secret is read and sent to the network in the same piece of code".to_owned(),
-                });
+                found.push(SecretFlow { rule: &SECRET_TO_NETWORK, range: range.clone() });
             }
         }
         if let Some(assigned) =
@@ -132,12 +124,7 @@ pub(crate) fn follow(code: &str, offset: usize) -> Vec<Flow> {
         let packed =
             ["json.dumps(", "JSON.stringify(", "b64encode(", "btoa("].iter().any(|call| text.contains(call));
         if packed && vendors.len() >= 2 && unrelated(&vendors) && found.is_empty() {
-            found.push(Flow {
-                rule: "credential-harvest",
-                status: Block,
-                range,
-                why: "Secrets of several services are gathered into one bundle".to_owned(),
-            });
+            found.push(SecretFlow { rule: &CREDENTIAL_HARVEST, range });
         }
     }
     found

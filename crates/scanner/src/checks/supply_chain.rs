@@ -20,16 +20,131 @@
 //! ## References
 //! MITRE ATT&CK T1059, T1195.002, T1204.002, T1496, T1543, T1562.
 
+use crate::checks::{Check, CheckInfo, binaries, dependencies};
+use crate::finding::Finding;
 use crate::rule::CheckId::SupplyChain;
-use crate::rule::Scope::{Anywhere, Code, Words};
-use crate::rule::Status::{Block, Warn};
-use crate::rule::{Family, Rule};
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::RuleScope::{Anywhere, Code, Words};
+use crate::rule::{PatternRule, RuleFamily, RuleInfo, code_rules, pattern_info};
+use crate::scan_context::{MainDocument, ScanContext, ScanSubject, ScannedText};
 
 const ADVICE: &str = "Do not run it. Ask the author for a way to install that can be read and verified.";
 
-const FAMILY: Family = Family { check: SupplyChain, advice: ADVICE, techniques: &[] };
+const FAMILY: RuleFamily = RuleFamily { check: SupplyChain, advice: ADVICE, techniques: &[] };
 
-pub(crate) const RULES: &[Rule] = &[
+/// The rules about archives: `binaries.rs`.
+const PACKED: RuleFamily =
+    RuleFamily { check: SupplyChain, advice: "Ask for the files themselves, not packed.", techniques: &[] };
+
+code_rules! {
+    OVERWRITES_SYSTEM = FAMILY
+        .code("overwrites-system", Block, "A skill from elsewhere would overwrite a system skill")
+        .advice("Install it only under another name.")
+        .fact()
+        .techniques(&["T1036.005"]);
+    OTHER_SOURCE = FAMILY
+        .code("other-source", Warn, "A skill of this name is installed already, from another source")
+        .advice("Decide which of the two is meant.")
+        .fact();
+    TYPOSQUAT = FAMILY
+        .code("typosquat", Block, "The name of a package is one letter off that of a popular one")
+        .advice("Check the name.")
+        .techniques(&["T1195.001"]);
+    ARCHIVE_BOMB = PACKED
+        .code("archive-bomb", Warn, "An archive unpacks to more than 200 times its size")
+        .advice("Do not unpack it.")
+        .techniques(&["T1499"]);
+    ARCHIVE_ESCAPE = PACKED
+        .code(
+            "archive-escape",
+            Block,
+            "A member of an archive would be written outside the folder it is unpacked to",
+        )
+        .advice("Do not unpack it.");
+    ARCHIVE_LINK = PACKED
+        .code("archive-link", Warn, "A member of an archive is a link or a device")
+        .advice("Do not unpack it before it is known what it leads to.");
+    EMBEDDED_ARCHIVE = PACKED
+        .code("embedded-archive", Warn, "An archive comes with the skill that could not be read in full")
+        .fact();
+    EMBEDDED_PROGRAM = PACKED
+        .code(
+            "embedded-program",
+            Warn,
+            "A compiled program comes with the skill, so nobody can read what it does",
+        )
+        .advice("Ask for the source instead.")
+        .fact()
+        .techniques(&["T1204.002"]);
+    OFFICE_MACROS = PACKED
+        .code("office-macros", Warn, "An Office document has macros, which run when it is opened")
+        .advice("Ask for the document without them.")
+        .techniques(&["T1204.002"]);
+    REMOTE_PART = PACKED
+        .code(
+            "remote-part",
+            Warn,
+            "An Office document loads a template or an object from elsewhere when it is opened",
+        )
+        .advice("Ask for the document without it.")
+        .techniques(&["T1221"]);
+}
+
+/// An archive with a password: spoken of, which is a pattern, or there, which `binaries.rs` sees.
+pub(crate) static PASSWORD_ARCHIVE: &RuleInfo = pattern_info(PATTERN_RULES, "password-archive");
+
+/// CHECK-08: code from elsewhere.
+pub(crate) struct SupplyChainCheck;
+
+static INFO: CheckInfo = CheckInfo {
+    id: SupplyChain,
+    source: include_str!("supply_chain.rs"),
+    pattern_rules: PATTERN_RULES,
+    code_rules: CODE_RULES,
+};
+
+impl Check for SupplyChainCheck {
+    fn info(&self) -> &'static CheckInfo {
+        &INFO
+    }
+
+    fn run(&self, context: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
+        match subject {
+            ScanSubject::Document(document) => judge_name(context, document, findings),
+            ScanSubject::Text(text) => judge_packages(text, findings),
+            ScanSubject::Files(judged) => {
+                binaries::add_findings(SupplyChain, context.skill, judged, findings);
+            }
+        }
+    }
+}
+
+/// A name that is taken already.
+fn judge_name(context: &ScanContext<'_>, document: &MainDocument<'_>, findings: &mut Vec<Finding>) {
+    let ScanContext { scanner, skill, name, .. } = context;
+    let is_external = !skill.source.starts_with("local:");
+    if is_external && scanner.system_names.iter().any(|known| known == name) {
+        let why = format!("It would overwrite the system skill {name} from an external source");
+        findings.push(Finding::in_file(&OVERWRITES_SYSTEM, document.file, 0..0, why));
+    }
+    let is_other = |(known, source): &&(String, String)| known == name && *source != skill.source;
+    if let Some((_, source)) = scanner.installed.iter().find(is_other) {
+        let why = format!("already installed from {source}");
+        findings.push(Finding::in_file(&OTHER_SOURCE, document.file, 0..0, why));
+    }
+}
+
+/// Packages that are almost those that everybody knows.
+fn judge_packages(subject: &ScannedText<'_>, findings: &mut Vec<Finding>) {
+    let ScannedText { file, text, .. } = *subject;
+    for (name, popular) in dependencies::typosquats(&file.path, text) {
+        let at = text.find(&name).unwrap_or(0);
+        let why = format!("The package `{name}` is one letter off `{popular}`");
+        findings.push(Finding::in_file(&TYPOSQUAT, file, at..at + name.len(), why));
+    }
+}
+
+static PATTERN_RULES: &[PatternRule] = &[
     FAMILY.rule(
         "decoded-command",
         Block,

@@ -20,45 +20,97 @@
 
 use skillsandbox_manifest::{FrontMatter, Spanned, ToolSpec};
 
+use crate::checks::{Check, CheckInfo};
+use crate::finding::Finding;
+use crate::kind::{FileKind, is_example_file};
 use crate::rule::CheckId::Tools;
-use crate::rule::Rule;
-use crate::rule::Scope::{Anywhere, Words};
-use crate::rule::Status::{self, Block, Warn};
+use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::RuleScope::{Anywhere, Words};
+use crate::rule::{PatternRule, RuleFamily, RuleInfo, code_rules};
+use crate::scan_context::{MainDocument, ScanContext, ScanSubject};
+use crate::skill::SkillFiles;
 
-const ADVICE: &str = "Ask the author which tool is used for what, and grant only those.";
+const FAMILY: RuleFamily = RuleFamily {
+    check: Tools,
+    advice: "Ask the author which tool is used for what, and grant only those.",
+    techniques: &[],
+};
 
-pub(crate) const RULES: &[Rule] = &[
-    Rule {
-        check: Tools,
-        id: "alias",
-        status: Block,
-        scope: Words,
-        patterns: &[
+/// The rules about one declared tool.
+const DECLARED: RuleFamily =
+    RuleFamily { check: Tools, advice: "Verify the tool list with the author.", techniques: &[] };
+
+code_rules! {
+    WILDCARD = DECLARED.code("wildcard", Warn, "Every tool is asked for");
+    UNKNOWN_TOOL = DECLARED.code("unknown-tool", Block, "A declared tool is not among those a skill may declare");
+    PRIVATE_FILES =
+        DECLARED.code("private-files", Block, "A tool is asked for where secrets lie").techniques(&["T1552.001"]);
+    DANGEROUS_COMMAND = DECLARED.code(
+        "dangerous-command",
+        Warn,
+        "Bash is asked for with a command that takes more than a skill needs, such as sudo or rm",
+    );
+    OVERCLAIM = DECLARED.code("overclaim", Warn, "A tool is declared that nothing in the description needs");
+    UNDECLARED_NETWORK = DECLARED
+        .code("undeclared-network", Warn, "A script uses the network, and no declared tool does")
+        .advice("Ask which tool the skill means to use for it.");
+}
+
+/// CHECK-03: the tools that a skill declares.
+pub(crate) struct ToolsCheck;
+
+static INFO: CheckInfo = CheckInfo {
+    id: Tools,
+    source: include_str!("tools.rs"),
+    pattern_rules: PATTERN_RULES,
+    code_rules: CODE_RULES,
+};
+
+impl Check for ToolsCheck {
+    fn info(&self) -> &'static CheckInfo {
+        &INFO
+    }
+
+    fn run(&self, context: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
+        let ScanSubject::Document(MainDocument { file, text, doc }) = *subject else { return };
+        let Some(front) = &doc.front_matter else { return };
+        let has_scripts = context.skill.files.iter().any(|file| file.kind == FileKind::Script);
+        for ((rule, why), tool) in judge_tools(front, has_scripts, doc.body(text)) {
+            findings.push(Finding::in_file(rule, file, tool.span.range(), why));
+        }
+        if let Some((tool, script)) = find_undeclared(context.skill, front) {
+            let why = format!("{script} uses the network, and the tools it declares do not ({})", tool.value);
+            findings.push(Finding::in_file(&UNDECLARED_NETWORK, file, tool.span.range(), why));
+        }
+    }
+}
+
+static PATTERN_RULES: &[PatternRule] = &[
+    FAMILY.rule(
+        "alias",
+        Block,
+        Words,
+        &[
             r"maps?\_to<4>(?:unrestricted|path\_traversal|full\_(?:shell|system))",
             r"(?:unrestricted|full)\_(?:shell|bash|system|filesystem)\_access<6>(?:granted|enabled|without|required|always|now)",
             r"path\_traversal\_enabled",
         ],
-        near: "",
-        why: "A harmless name stands for an unrestricted tool",
-        advice: ADVICE,
-        techniques: &["T1548"],
-    },
-    Rule {
-        check: Tools,
-        id: "settings-abuse",
-        status: Block,
-        scope: Anywhere,
-        patterns: &[
+        "A harmless name stands for an unrestricted tool",
+    )
+    .techniques(&["T1548"]),
+    FAMILY.rule(
+        "settings-abuse",
+        Block,
+        Anywhere,
+        &[
             r"(?:write|add|set|edit|echo|modify|append|put)\b[^\n]{0,120}?(?:bypasspermissions|enableallprojectmcpservers)",
             r"[\x22']defaultmode[\x22']\s*:\s*[\x22']bypasspermissions",
             r"[\x22']enableallprojectmcpservers[\x22']\s*:\s*true",
             r"[\x22']allow[\x22']\s*:\s*\[\s*[\x22']\*[\x22']",
         ],
-        near: "",
-        why: "It changes the agent's settings so that nothing is asked any more",
-        advice: ADVICE,
-        techniques: &["T1562"],
-    },
+        "It changes the agent's settings so that nothing is asked any more",
+    )
+    .techniques(&["T1562"]),
 ];
 
 /// Tools of the agents a skill may name.
@@ -68,19 +120,19 @@ const PRIVATE: &[&str] = &["~/.ssh", "~/.aws", "/etc/shadow", "~/.gnupg", "~/.ne
 /// Commands that ask for more than a skill needs.
 const DANGEROUS: &[&str] = &["sudo", "rm:", "rm ", "dd:", "mkfs", "nc:", "chmod:"];
 
-/// What one tool comes to: rule, status, why.
-type Judgement = (&'static str, Status, String);
+/// What one tool comes to: rule, why.
+type ToolJudgement = (&'static RuleInfo, String);
 
 /// What the front matter's tools say about the skill.
-pub(crate) fn judge(
+fn judge_tools(
     front: &FrontMatter,
     has_scripts: bool,
     body: &str,
-) -> Vec<(Judgement, Spanned<ToolSpec>)> {
+) -> Vec<(ToolJudgement, Spanned<ToolSpec>)> {
     if front.tools.is_none() && front.allowed_tools.is_none() {
         return Vec::new();
     }
-    let purpose = Purpose {
+    let purpose = StatedPurpose {
         description: front
             .description
             .as_ref()
@@ -94,12 +146,24 @@ pub(crate) fn judge(
     let allowed = front.allowed_tools.iter().flatten().map(|tool| (tool, false));
     let judged = declared
         .chain(allowed)
-        .filter_map(|(tool, strict)| purpose.judge(tool, strict).map(|found| (found, tool.clone())));
+        .filter_map(|(tool, strict)| purpose.judge_tool(tool, strict).map(|found| (found, tool.clone())));
     judged.collect()
 }
 
+/// A list of tools without any that reaches the network, beside a script that does.
+fn find_undeclared(skill: &SkillFiles, front: &FrontMatter) -> Option<(Spanned<ToolSpec>, String)> {
+    let tools = || front.tools.iter().chain(&front.allowed_tools).flatten();
+    let first = tools().next()?.clone();
+    if tools().any(|tool| reaches_the_network(&tool.value)) {
+        return None;
+    }
+    let mut scripts = skill.files.iter().filter(|file| file.kind == FileKind::Script);
+    let script = scripts.find(|file| !is_example_file(&file.path) && uses_the_network(&file.bytes))?;
+    Some((first, script.path.clone()))
+}
+
 /// Whether a tool may reach the network: by itself, or by whatever it runs.
-pub(crate) fn reaches_the_network(tool: &ToolSpec) -> bool {
+fn reaches_the_network(tool: &ToolSpec) -> bool {
     let name = tool.name.to_ascii_lowercase();
     let known = [
         "read",
@@ -117,7 +181,7 @@ pub(crate) fn reaches_the_network(tool: &ToolSpec) -> bool {
 }
 
 /// Whether a script calls something that reaches the network.
-pub(crate) fn uses_the_network(script: &[u8]) -> bool {
+fn uses_the_network(script: &[u8]) -> bool {
     const CALLS: &[&[u8]] = &[
         b"requests.post(",
         b"requests.get(",
@@ -132,7 +196,7 @@ pub(crate) fn uses_the_network(script: &[u8]) -> bool {
 }
 
 /// What a skill says it does.
-struct Purpose {
+struct StatedPurpose {
     description: String,
     body: String,
     has_scripts: bool,
@@ -140,44 +204,38 @@ struct Purpose {
     skill_os: bool,
 }
 
-impl Purpose {
-    fn judge(&self, tool: &ToolSpec, strict: bool) -> Option<Judgement> {
+impl StatedPurpose {
+    fn judge_tool(&self, tool: &ToolSpec, strict: bool) -> Option<ToolJudgement> {
         let name = tool.name.as_str();
         if name == "*" || name.eq_ignore_ascii_case("all") {
-            return Some(("wildcard", Warn, "Every tool is asked for".to_owned()));
+            return Some((&WILDCARD, "Every tool is asked for".to_owned()));
         }
         let known = KNOWN.contains(&name) || name.starts_with("mcp__");
         if !known && strict && self.skill_os {
-            return Some((
-                "unknown-tool",
-                Block,
-                format!("`{name}` is not among the tools a skill may declare"),
-            ));
+            return Some((&UNKNOWN_TOOL, format!("`{name}` is not among the tools a skill may declare")));
         }
-        self.argument(tool).or_else(|| self.overclaim(tool))
+        self.judge_argument(tool).or_else(|| self.judge_need(tool))
     }
 
     /// What stands in the parentheses.
-    fn argument(&self, tool: &ToolSpec) -> Option<Judgement> {
+    fn judge_argument(&self, tool: &ToolSpec) -> Option<ToolJudgement> {
         let argument = tool.argument.as_ref()?.to_ascii_lowercase();
         let name = &tool.name;
         if PRIVATE.iter().any(|place| argument.contains(place)) {
-            return Some(("private-files", Block, format!("{name} is asked for where secrets lie")));
+            return Some((&PRIVATE_FILES, format!("{name} is asked for where secrets lie")));
         }
         if name != "Bash" {
             return None;
         }
         if DANGEROUS.iter().any(|word| argument.starts_with(word)) {
-            return Some(("dangerous-command", Warn, format!("Bash is asked for with `{argument}`")));
+            return Some((&DANGEROUS_COMMAND, format!("Bash is asked for with `{argument}`")));
         }
         let network = ["http", "api", "fetch", "web", "url", "download", "request", "server", "search"];
         let unneeded = argument.starts_with("curl") && !self.speaks_of(&network, true);
-        unneeded.then(|| {
-            ("overclaim", Warn, "The network is asked for; nothing in the skill needs it".to_owned())
-        })
+        unneeded.then(|| (&OVERCLAIM, "The network is asked for; nothing in the skill needs it".to_owned()))
     }
 
-    fn overclaim(&self, tool: &ToolSpec) -> Option<Judgement> {
+    fn judge_need(&self, tool: &ToolSpec) -> Option<ToolJudgement> {
         let running = [
             "run", "execut", "shell", "command", "script", "build", "deploy", "install", "test", "git",
             "cli", "terminal", "automat",
@@ -205,9 +263,8 @@ impl Purpose {
             "Task" | "Agent" => self.speaks_of(&delegating, false),
             _ => true,
         };
-        (!needed).then(|| {
-            ("overclaim", Warn, format!("{} declared; description suggests it is not needed", tool.name))
-        })
+        (!needed)
+            .then(|| (&OVERCLAIM, format!("{} declared; description suggests it is not needed", tool.name)))
     }
 
     fn speaks_of(&self, words: &[&str], in_body: bool) -> bool {

@@ -7,12 +7,12 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton;
 
-use super::Push;
+use super::HiddenSink;
 use super::encodings::printable;
 use crate::runs::{foreign, word_at};
 
 /// Everything that characters hide in a text that is not ASCII.
-pub(super) fn uncover(text: &str, push: Push<'_>) {
+pub(super) fn uncover(text: &str, push: HiddenSink<'_>) {
     if text.contains('\u{8}') {
         push(backspaced(text), 0..text.len(), "backspaces");
     }
@@ -60,7 +60,7 @@ fn is_ideograph(c: char) -> bool {
 pub(crate) const SELECTORS_IN_A_ROW: usize = 4;
 
 /// Tag characters, variation selectors and other invisible characters: what they spell, and the text without them.
-fn invisible(text: &str, push: Push<'_>) {
+fn invisible(text: &str, push: HiddenSink<'_>) {
     let mut tags = String::new();
     let mut selectors: Vec<(usize, char)> = Vec::new();
     let mut others: Vec<char> = Vec::new();
@@ -122,7 +122,7 @@ fn invisible(text: &str, push: Push<'_>) {
 
 /// What variation selectors spell, of which there are as many as bytes. The first 16 are the bytes 0 to 15, the others 16 to 255;
 /// some begin to count at the others.
-fn spelled_by_selectors(selectors: &[(usize, char)], push: Push<'_>) {
+fn spelled_by_selectors(selectors: &[(usize, char)], push: HiddenSink<'_>) {
     let number = |first_of_others: u32, c: char| match c {
         '\u{fe00}'..='\u{fe0f}' => u8::try_from(u32::from(c) - 0xfe00).ok(),
         '\u{e0100}'..='\u{e01ef}' => u8::try_from(u32::from(c) - 0xe0100 + first_of_others).ok(),

@@ -8,9 +8,9 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use data_encoding::{BASE32_NOPAD, Encoding, HEXLOWER_PERMISSIVE};
 
-use super::{MAX_PIECES, Push};
+use super::{HiddenSink, MAX_PIECES};
+use crate::prefilter::TextSignals;
 use crate::runs::runs;
-use crate::signals::Signals;
 
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
@@ -24,7 +24,7 @@ const SHORTEST: usize = 20;
 const LONGEST: usize = 1 << 20;
 
 /// Every encoded word; whether all of them were tried.
-pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) -> bool {
+pub(super) fn uncover(text: &str, signals: TextSignals, push: HiddenSink<'_>) -> bool {
     let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_' | b'=');
     for (number, range) in
         runs(text.as_bytes(), SHORTEST, part).filter(|range| range.len() <= LONGEST).enumerate()
@@ -37,7 +37,7 @@ pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) -> bool {
             push(words, range, how);
         }
     }
-    if signals.has(Signals::ENCODING) {
+    if signals.has(TextSignals::ENCODING) {
         pieced(text, signals, push);
         quoted85(text, push);
     }
@@ -45,7 +45,7 @@ pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) -> bool {
 }
 
 /// What a word says, and in which encoding.
-fn decoded(word: &str, signals: Signals) -> Option<(String, &'static str)> {
+fn decoded(word: &str, signals: TextSignals) -> Option<(String, &'static str)> {
     if let Some(words) = hexadecimal(word) {
         return Some((words, "hex"));
     }
@@ -64,7 +64,7 @@ fn decoded(word: &str, signals: Signals) -> Option<(String, &'static str)> {
     if let Some(words) = base64(word) {
         return Some((words, "base64"));
     }
-    if word.starts_with('=') || signals.has(Signals::ENCODING) {
+    if word.starts_with('=') || signals.has(TextSignals::ENCODING) {
         let backwards: String = word.chars().rev().collect();
         return base64(&backwards).map(|words| (words, "reversed base64"));
     }
@@ -99,7 +99,7 @@ fn base32(word: &str) -> Option<String> {
 }
 
 /// Base85 between quotation marks or `<~` and `~>`, in both alphabets that are in use.
-fn quoted85(text: &str, push: Push<'_>) {
+fn quoted85(text: &str, push: HiddenSink<'_>) {
     let part = |b: u8| b.is_ascii_graphic() && !matches!(b, b'"' | b'\'' | b'\\');
     for range in runs(text.as_bytes(), SHORTEST, part).filter(|range| range.len() <= LONGEST).take(MAX_PIECES)
     {
@@ -138,7 +138,7 @@ fn base85(word: &str, digit: fn(u8) -> Option<u32>) -> Option<String> {
 }
 
 /// Encoded text that is cut into words of the same length, or into bytes: lines of it, put together.
-fn pieced(text: &str, signals: Signals, push: Push<'_>) {
+fn pieced(text: &str, signals: TextSignals, push: HiddenSink<'_>) {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let range = start..start + line.len();

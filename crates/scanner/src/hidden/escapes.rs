@@ -2,14 +2,14 @@
 
 use percent_encoding::percent_decode_str;
 
-use super::Push;
-use crate::signals::Signals;
+use super::HiddenSink;
+use crate::prefilter::TextSignals;
 
 /// Fewer escapes are what they seem.
 const FEWEST: usize = 8;
 
 /// Everything that is written in escapes or numbers.
-pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
+pub(super) fn uncover(text: &str, signals: TextSignals, push: HiddenSink<'_>) {
     let bytes = text.as_bytes();
     let hex = |at: usize, skip: usize| {
         bytes.get(at + skip..at + skip + 2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
@@ -32,13 +32,13 @@ pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
     if many(memchr::memchr_iter(b'\\', bytes), &|at| after(at).is_ascii_digit()) {
         octal(text, push);
     }
-    if signals.has(Signals::CODES) {
+    if signals.has(TextSignals::CODES) {
         codes(text, push);
     }
 }
 
 /// `&#105;`, `\u0069`, `\x69`: runs of them, decoded.
-fn escapes(text: &str, mark: &str, how: &'static str, push: Push<'_>) {
+fn escapes(text: &str, mark: &str, how: &'static str, push: HiddenSink<'_>) {
     let mut out = String::with_capacity(text.len());
     let mut decoded = 0;
     let mut rest = text;
@@ -84,7 +84,7 @@ fn escape(text: &str, mark: &str) -> Option<(char, usize)> {
 }
 
 /// `\\143\\165`: characters in octal.
-fn octal(text: &str, push: Push<'_>) {
+fn octal(text: &str, push: HiddenSink<'_>) {
     let mut out = String::with_capacity(text.len());
     let mut decoded = 0;
     let mut rest = text;
@@ -109,7 +109,7 @@ fn octal(text: &str, push: Push<'_>) {
 }
 
 /// `[99, 117, 114, 108]`, `chr(99)+chr(117)`, `0x63,0x75`: characters as numbers.
-fn codes(text: &str, push: Push<'_>) {
+fn codes(text: &str, push: HiddenSink<'_>) {
     let mut said = String::new();
     let mut place = 0..0;
     let mut end = |said: &mut String, place: &std::ops::Range<usize>| {

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use super::Push;
+use super::HiddenSink;
+use crate::prefilter::TextSignals;
 use crate::runs::fours;
-use crate::signals::Signals;
 
 /// Longer lines are data.
 const LONGEST: usize = 4096;
 
 /// Everything that is hidden in the order or the look of plain letters.
-pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
+pub(super) fn uncover(text: &str, signals: TextSignals, push: HiddenSink<'_>) {
     let bytes = text.as_bytes();
-    let turned = signals.has(Signals::ROT13) || signals.has(Signals::REVERSED);
+    let turned = signals.has(TextSignals::ROT13) || signals.has(TextSignals::REVERSED);
     // Two glances over the whole, which most texts pass.
     if turned
         || close(fours(bytes, |[a, b, ..]| is_leet(a) & b.is_ascii_lowercase()), 4, 160)
@@ -38,11 +38,11 @@ pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
     }
 }
 
-fn in_line(line: &str, range: &Range<usize>, signals: Signals, push: Push<'_>) {
-    if signals.has(Signals::ROT13) && Signals::ROT13.is_in(line) {
+fn in_line(line: &str, range: &Range<usize>, signals: TextSignals, push: HiddenSink<'_>) {
+    if signals.has(TextSignals::ROT13) && TextSignals::ROT13.is_in(line) {
         push(rot13(line), range.clone(), "rot13");
     }
-    if signals.has(Signals::REVERSED) && Signals::REVERSED.is_in(line) {
+    if signals.has(TextSignals::REVERSED) && TextSignals::REVERSED.is_in(line) {
         push(line.trim_end().chars().rev().collect(), range.clone(), "reversed");
     }
     if line.bytes().filter(|b| is_leet(*b)).count() >= 4 && leet_words(line) >= 4 {

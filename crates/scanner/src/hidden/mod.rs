@@ -11,14 +11,14 @@ mod shell;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::signals::Signals;
+use crate::prefilter::TextSignals;
 
 pub(crate) use characters::{SELECTORS_IN_A_ROW, is_look_alike, is_misplaced};
 pub(crate) use encodings::STANDARD;
 pub(crate) use shell::SHELL;
 
 /// Takes a text that came to light, where it stands, and how it was hidden.
-type Push<'p> = &'p mut dyn FnMut(String, Range<usize>, &'static str);
+type HiddenSink<'p> = &'p mut dyn FnMut(String, Range<usize>, &'static str);
 
 /// Decoding goes no deeper.
 const MAX_DEPTH: usize = 4;
@@ -29,7 +29,7 @@ const MAX_PIECES: usize = 4000;
 
 /// A text that was hidden in another.
 #[derive(Clone, Debug)]
-pub(crate) struct Hidden {
+pub(crate) struct HiddenText {
     /// What it says.
     pub(crate) text: String,
     /// Where its outermost form stands.
@@ -40,11 +40,15 @@ pub(crate) struct Hidden {
 
 /// Everything that is hidden in a text, to a fixpoint; and whether that is all, or a bound was met first. What a text gives signs
 /// of is told, or asked.
-pub(crate) fn uncover(text: &str, signals: Signals, ask: impl Fn(&[u8]) -> Signals) -> (Vec<Hidden>, bool) {
-    let mut all: Vec<Hidden> = Vec::new();
+pub(crate) fn uncover(
+    text: &str,
+    signals: TextSignals,
+    ask: impl Fn(&[u8]) -> TextSignals,
+) -> (Vec<HiddenText>, bool) {
+    let mut all: Vec<HiddenText> = Vec::new();
     // Two ways often lead to the same text.
     let mut seen: HashSet<String> = HashSet::new();
-    let mut queue: Vec<Hidden> = Vec::new();
+    let mut queue: Vec<HiddenText> = Vec::new();
     let mut budget = MAX_DECODED;
     let mut complete = layer(text, signals, &mut |hidden| queue.push(hidden));
     while let Some(found) = queue.pop() {
@@ -79,16 +83,16 @@ fn new_lines(changed: &str, text: &str) -> String {
 }
 
 /// One layer of hiding; whether all of it was looked at.
-fn layer(text: &str, signals: Signals, add: &mut dyn FnMut(Hidden)) -> bool {
+fn layer(text: &str, signals: TextSignals, add: &mut dyn FnMut(HiddenText)) -> bool {
     let mut push = |said: String, range: Range<usize>, how: &'static str| {
         // What changed the whole is looked at where it did.
         let said = if range == (0..text.len()) { new_lines(&said, text) } else { said };
         if !said.trim().is_empty() {
-            add(Hidden { text: said, range, chain: vec![how] });
+            add(HiddenText { text: said, range, chain: vec![how] });
         }
     };
     characters::uncover(text, &mut push);
-    if signals.has(Signals::DEFANGED) {
+    if signals.has(TextSignals::DEFANGED) {
         let plain = text.replace("hxxp", "http").replace("[:]", ":");
         let plain = ["[.]", "[dot]", "(dot)"].iter().fold(plain, |plain, dot| plain.replace(dot, "."));
         push(plain, 0..text.len(), "defanged address");

@@ -1,7 +1,7 @@
 //! Commands that are spelt so that a filter does not know them, and strings that are put together from pieces.
 
-use super::Push;
-use crate::signals::Signals;
+use super::HiddenSink;
+use crate::prefilter::TextSignals;
 
 /// How commands are hidden in a shell's spelling.
 pub(crate) const SHELL: &str = "shell quoting";
@@ -9,14 +9,14 @@ pub(crate) const SHELL: &str = "shell quoting";
 const LONGEST: usize = 400;
 
 /// Everything that a shell or an interpreter would put together.
-pub(super) fn uncover(text: &str, signals: Signals, push: Push<'_>) {
+pub(super) fn uncover(text: &str, signals: TextSignals, push: HiddenSink<'_>) {
     let whole = 0..text.len();
-    if signals.has(Signals::JOINED)
+    if signals.has(TextSignals::JOINED)
         && let Some(joined) = joined_strings(text)
     {
         push(joined, whole.clone(), "split strings");
     }
-    if (signals.has(Signals::SHELL) || has_quotes_within_words(text.as_bytes()))
+    if (signals.has(TextSignals::SHELL) || has_quotes_within_words(text.as_bytes()))
         && let Some(plain) = plain_words(text)
     {
         push(plain, whole, SHELL);

@@ -1,7 +1,7 @@
 //! Scans one made text, so that its instructions can be counted: `clean`, `hostile`, or `start` for nothing but the start.
 
 use skillsandbox_benches::{clean_skill, hostile_texts};
-use skillsandbox_scanner::{Scanner, Skill};
+use skillsandbox_scanner::{Scanner, SkillFiles};
 
 fn main() {
     let scanner = Scanner::new();
@@ -11,6 +11,6 @@ fn main() {
         _ => vec![clean_skill(1 << 10)],
     };
     for text in texts {
-        std::hint::black_box(scanner.scan(&Skill::from_skill_md("text", text)));
+        std::hint::black_box(scanner.scan(&SkillFiles::from_skill_md("text", text)));
     }
 }

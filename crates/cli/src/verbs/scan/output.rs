@@ -5,14 +5,14 @@ use std::path::Path;
 
 use anstyle::Style;
 use serde_json::{Value, json};
-use skillsandbox_scanner::{Finding, Report, ScanStamp, Status, Verdict, to_junit, to_sarif};
+use skillsandbox_scanner::{Finding, FindingStatus, ScanReport, ScanStamp, ScanVerdict, to_junit, to_sarif};
 
-use super::{Format, Scanned};
+use super::{Format, ScannedPath};
 use crate::output::{self, visible};
 use crate::style::{DIM, GREEN, RED, RESET, YELLOW};
 
 /// Prints reports; those that could not be made are passed over.
-pub(super) fn show(format: Format, reports: &[Scanned]) -> anyhow::Result<()> {
+pub(super) fn show(format: Format, reports: &[ScannedPath]) -> anyhow::Result<()> {
     let done = || reports.iter().filter_map(|(path, report)| Some((path.as_path(), report.as_ref().ok()?)));
     match format {
         Format::Text => {
@@ -53,7 +53,7 @@ pub(super) fn stamp() -> ScanStamp {
     }
 }
 
-fn stamp_of(report: &Report) -> ScanStamp {
+fn stamp_of(report: &ScanReport) -> ScanStamp {
     report.stamp.clone().unwrap_or_else(stamp)
 }
 
@@ -63,7 +63,7 @@ fn folder(path: &Path) -> String {
     folder.display().to_string()
 }
 
-fn as_json(path: &Path, report: &Report) -> Value {
+fn as_json(path: &Path, report: &ScanReport) -> Value {
     let mut value = serde_json::to_value(report).unwrap_or_else(|_| json!({}));
     if let Some(object) = value.as_object_mut() {
         object.insert("path".to_owned(), json!(path.display().to_string()));
@@ -71,20 +71,20 @@ fn as_json(path: &Path, report: &Report) -> Value {
     value
 }
 
-fn colour(status: Status) -> Style {
+fn colour(status: FindingStatus) -> Style {
     match status {
-        Status::Pass => GREEN,
-        Status::Warn => YELLOW,
-        Status::Block => RED,
+        FindingStatus::Pass => GREEN,
+        FindingStatus::Warn => YELLOW,
+        FindingStatus::Block => RED,
     }
 }
 
 /// A report for people.
-pub(in crate::verbs) fn as_text(path: &Path, report: &Report) -> String {
+pub(in crate::verbs) fn as_text(path: &Path, report: &ScanReport) -> String {
     let status = match report.verdict {
-        Verdict::Safe => Status::Pass,
-        Verdict::Warning => Status::Warn,
-        Verdict::Blocked => Status::Block,
+        ScanVerdict::Safe => FindingStatus::Pass,
+        ScanVerdict::Warning => FindingStatus::Warn,
+        ScanVerdict::Blocked => FindingStatus::Block,
     };
     let mut out = format!(
         "{}{}{RESET}  {}  ({}{})\n",

@@ -3,9 +3,9 @@
 
 /// What a text gives a sign of, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signals(u16);
+pub(crate) struct TextSignals(u16);
 
-impl Signals {
+impl TextSignals {
     /// Strings that are put together from pieces.
     pub(crate) const JOINED: Self = Self(1);
     /// Words in rot13.
@@ -48,13 +48,13 @@ impl Signals {
 }
 
 /// The signs, each with the words that give it.
-pub(crate) const SIGNALS: &[(Signals, &[&str])] = &[
+pub(crate) const SIGNALS: &[(TextSignals, &[&str])] = &[
     (
-        Signals::JOINED,
+        TextSignals::JOINED,
         &["\" + \"", "' + '", "\"+\"", "'+'", "\" . \"", "' . '", "\".\"", "\".join(", "'.join("],
     ),
     (
-        Signals::ROT13,
+        TextSignals::ROT13,
         &[
             "vtaber",
             "cerivbhf",
@@ -77,7 +77,7 @@ pub(crate) const SIGNALS: &[(Signals, &[&str])] = &[
         ],
     ),
     (
-        Signals::REVERSED,
+        TextSignals::REVERSED,
         &[
             "erongi",
             "suoiverp",
@@ -100,16 +100,16 @@ pub(crate) const SIGNALS: &[(Signals, &[&str])] = &[
         ],
     ),
     (
-        Signals::CODES,
+        TextSignals::CODES,
         &["fromcharcode", "chr(", "bytes([", "bytearray([", "[char]", "printf", "charcode", "join(map(chr"],
     ),
-    (Signals::SHELL, &["$ifs", "${ifs", "$'\\", " \\\n", " \\\r", "${@}"]),
-    (Signals::STYLE, &["display:", "font-size:", "visibility:", "opacity:", "color:"]),
-    (Signals::COMMENT, &["<!--"]),
-    (Signals::AGENTS, &["task(", "agent(", "task tool", "delegate to"]),
-    (Signals::FETCH, &["curl", "wget", "webfetch", "web_fetch"]),
+    (TextSignals::SHELL, &["$ifs", "${ifs", "$'\\", " \\\n", " \\\r", "${@}"]),
+    (TextSignals::STYLE, &["display:", "font-size:", "visibility:", "opacity:", "color:"]),
+    (TextSignals::COMMENT, &["<!--"]),
+    (TextSignals::AGENTS, &["task(", "agent(", "task tool", "delegate to"]),
+    (TextSignals::FETCH, &["curl", "wget", "webfetch", "web_fetch"]),
     (
-        Signals::SECRETS,
+        TextSignals::SECRETS,
         &[
             "environ",
             "getenv",
@@ -138,9 +138,9 @@ pub(crate) const SIGNALS: &[(Signals, &[&str])] = &[
             ".docker/config",
         ],
     ),
-    (Signals::DEFANGED, &["hxxp", "[.]", "[dot]", "(dot)"]),
+    (TextSignals::DEFANGED, &["hxxp", "[.]", "[dot]", "(dot)"]),
     (
-        Signals::ENCODING,
+        TextSignals::ENCODING,
         &[
             "base32",
             "b32decode",

@@ -8,7 +8,64 @@ use std::sync::OnceLock;
 
 use aho_corasick::AhoCorasick;
 
-use crate::text::{Block, Role};
+use crate::engine::PatternHit;
+use crate::kind::is_example_file;
+use crate::rule::{FindingStatus, RuleScope};
+use crate::skill::SkillFile;
+use crate::text::{PassageRole, TextBlock};
+
+/// What a match amounts to in its place.
+pub(crate) struct WeighedMatch {
+    pub(crate) status: FindingStatus,
+    pub(crate) role: PassageRole,
+    /// What made it milder, by name.
+    pub(crate) signs: Vec<&'static str>,
+}
+
+/// Weighs a match by where it stands; `None` where several signs say that it is nothing.
+pub(crate) fn weigh(
+    file: &SkillFile,
+    hit: &PatternHit,
+    block: &TextBlock,
+    is_about_security: bool,
+) -> Option<WeighedMatch> {
+    let (range, scope, most) = (&hit.range, hit.rule.scope, hit.rule.info.status);
+    let mut signs = signs(&file.bytes, block, range.start, range.end, is_about_security);
+    // Quotation marks in front matter are YAML's, those in programs and data the language's, and an address or a command
+    // is always written in some.
+    let written_so = block.front_matter
+        || matches!(block.role, PassageRole::Code | PassageRole::Data)
+        || (scope == RuleScope::Code && !is_in_quotation_marks(&file.bytes, range));
+    if written_so {
+        signs.retain(|sign| *sign != "quoted");
+    }
+    if is_example_file(&file.path) {
+        signs.push("in a test or an example");
+    }
+    let role = match block.role {
+        PassageRole::Instruction if signs.contains(&"quoted") => PassageRole::Quotation,
+        role => role,
+    };
+    // That a skill speaks of security excuses nothing by itself: phishing does, too.
+    let others = signs.iter().filter(|sign| **sign != "in a skill about security").count();
+    let mut steps = if others == 0 { 0 } else { signs.len() };
+    if scope == RuleScope::Code && block.role == PassageRole::Code {
+        // Code is run or it is not: one sign that it is only shown is not enough.
+        signs.retain(|sign| !matches!(*sign, "quoted" | "forbidden or described"));
+        steps = signs.len().saturating_sub(1);
+    }
+    let mut status = most;
+    for _ in 0..steps.min(2) {
+        status = status.milder();
+    }
+    // Words before a passage and above it are its author's. They make it milder; to be silent takes more than these.
+    let words_alone =
+        |sign: &&str| matches!(*sign, "forbidden or described" | "under a heading about attacks");
+    if most == FindingStatus::Block && signs.iter().all(words_alone) {
+        status = status.max(FindingStatus::Warn);
+    }
+    (status > FindingStatus::Pass).then_some(WeighedMatch { status, role, signs })
+}
 
 /// Words in front of a passage, in its own sentence, that turn it into something forbidden, described or looked for.
 const TURNING: &[&str] = &[
@@ -163,20 +220,14 @@ pub(crate) fn is_about_security(text: &str) -> bool {
 }
 
 /// Signs that a passage is spoken of, by name.
-pub(crate) fn signs(
-    text: &[u8],
-    block: &Block,
-    start: usize,
-    end: usize,
-    security: bool,
-) -> Vec<&'static str> {
+fn signs(text: &[u8], block: &TextBlock, start: usize, end: usize, security: bool) -> Vec<&'static str> {
     static SENTENCE: OnceLock<AhoCorasick> = OnceLock::new();
     static HEADING: OnceLock<AhoCorasick> = OnceLock::new();
     let mut signs = Vec::new();
     if is_quoted(text, start, end) {
         signs.push("quoted");
     }
-    if block.role == Role::Quotation {
+    if block.role == PassageRole::Quotation {
         signs.push("in a quotation or table");
     }
     if automaton(TURNING, &SENTENCE).is_match(lead(text, block, start)) {
@@ -225,7 +276,7 @@ const DOING: &[&str] = &[
 ];
 
 /// Whether the words round a passage say to do what it says.
-fn is_told_to_be_done(text: &[u8], block: &Block, start: usize, end: usize) -> bool {
+fn is_told_to_be_done(text: &[u8], block: &TextBlock, start: usize, end: usize) -> bool {
     static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
     let from = block.window.start.min(start).max(start.saturating_sub(200)).saturating_sub(80);
     let before = text.get(from..start).unwrap_or_default();
@@ -241,7 +292,7 @@ fn is_told_to_be_done(text: &[u8], block: &Block, start: usize, end: usize) -> b
 }
 
 /// Whether a passage stands between quotation marks, as against backquotes.
-pub(crate) fn is_in_quotation_marks(text: &[u8], range: &Range<usize>) -> bool {
+fn is_in_quotation_marks(text: &[u8], range: &Range<usize>) -> bool {
     let line_start =
         memchr::memrchr(b'\n', text.get(..range.start).unwrap_or_default()).map_or(0, |at| at + 1);
     let before = text.get(line_start..range.start).unwrap_or_default();
@@ -249,7 +300,7 @@ pub(crate) fn is_in_quotation_marks(text: &[u8], range: &Range<usize>) -> bool {
 }
 
 /// What stands in front of a passage in its own sentence.
-fn lead<'t>(text: &'t [u8], block: &Block, start: usize) -> &'t [u8] {
+fn lead<'t>(text: &'t [u8], block: &TextBlock, start: usize) -> &'t [u8] {
     let from = block.window.start.max(start.saturating_sub(160));
     let before = text.get(from..start).unwrap_or_default();
     let end =

@@ -22,15 +22,14 @@ mod split;
 mod table;
 mod words;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use rayon::prelude::*;
-use skillsandbox_scanner::{Scanner, Verdict};
+use skillsandbox_scanner::{ScanVerdict, Scanner};
 
-use crate::eval;
+use crate::corpus::read_labels;
 
 use self::dice::Dice;
 use self::mutation::Mutation;
@@ -85,7 +84,8 @@ pub(crate) fn run(args: &[&str]) -> anyhow::Result<()> {
     println!("seed {}, at most {} mutants of a family\n", options.seed, options.sample);
     table::originals(&malicious);
 
-    let flagged: Vec<Original> = malicious.into_iter().filter(|one| one.verdict > Verdict::Safe).collect();
+    let flagged: Vec<Original> =
+        malicious.into_iter().filter(|one| one.verdict > ScanVerdict::Safe).collect();
     let mut tallies = Vec::new();
     for family in families() {
         let mut tally = Tally::new(family[0].family);
@@ -120,18 +120,12 @@ pub(crate) fn run(args: &[&str]) -> anyhow::Result<()> {
 
 /// The corpus, malicious and benign, scanned as it is.
 fn load(scanner: &Scanner, corpus: &Path) -> anyhow::Result<(Vec<Original>, Vec<Original>)> {
-    let labels = fs::read_to_string(corpus.join("labels.csv"))
-        .with_context(|| format!("{} has no labels.csv", corpus.display()))?;
-    let labels: Vec<(&str, bool)> = labels
-        .lines()
-        .skip(1)
-        .filter_map(eval::label)
-        .map(|(path, label, _)| (path, label == "malicious"))
-        .collect();
+    let labels = read_labels(corpus)?;
     let originals: Vec<(bool, Original)> = labels
         .par_iter()
-        .map(|(path, malicious)| {
-            Ok((*malicious, Original::scan(scanner, path, skill::read(&corpus.join(path))?)))
+        .map(|one| {
+            let files = skill::read(&corpus.join(&one.path))?;
+            Ok((one.is_malicious, Original::scan(scanner, &one.path, files)))
         })
         .collect::<anyhow::Result<_>>()?;
     let (malicious, benign): (Vec<_>, Vec<_>) = originals.into_iter().partition(|(malicious, _)| *malicious);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use skillsandbox_scanner::{Status, Verdict};
+use skillsandbox_scanner::{FindingStatus, ScanVerdict};
 
-use crate::eval::share;
+use crate::corpus::share;
 
 use super::skill::{Mutant, Original};
 
@@ -53,15 +53,15 @@ impl Tally {
     pub(crate) fn add(&mut self, original: &Original, name: &'static str, mutant: &Mutant) -> bool {
         let verdict = mutant.report.verdict;
         let count = self.counts.entry(name).or_default();
-        let could_unblock = original.verdict == Verdict::Blocked && mutant.floor < Status::Block;
-        let could_clear = mutant.floor == Status::Pass;
+        let could_unblock = original.verdict == ScanVerdict::Blocked && mutant.floor < FindingStatus::Block;
+        let could_clear = mutant.floor == FindingStatus::Pass;
         if could_unblock {
             count.of_blocked += 1;
-            count.blocked += usize::from(verdict == Verdict::Blocked);
+            count.blocked += usize::from(verdict == ScanVerdict::Blocked);
         }
         if could_clear {
             count.of_all += 1;
-            count.warned += usize::from(verdict > Verdict::Safe);
+            count.warned += usize::from(verdict > ScanVerdict::Safe);
         }
         let mut seen: Vec<&str> = Vec::new();
         for found in mutant.about.iter().map(|at| &original.found[*at]) {
@@ -95,10 +95,10 @@ impl Tally {
     pub(crate) fn compare(&mut self, original: &Original, name: &'static str, mutant: &Mutant) {
         let count = self.counts.entry(name).or_default();
         count.of_all += 1;
-        count.blocked_before += usize::from(original.verdict == Verdict::Blocked);
-        count.warned_before += usize::from(original.verdict > Verdict::Safe);
-        count.blocked += usize::from(mutant.report.verdict == Verdict::Blocked);
-        count.warned += usize::from(mutant.report.verdict > Verdict::Safe);
+        count.blocked_before += usize::from(original.verdict == ScanVerdict::Blocked);
+        count.warned_before += usize::from(original.verdict > ScanVerdict::Safe);
+        count.blocked += usize::from(mutant.report.verdict == ScanVerdict::Blocked);
+        count.warned += usize::from(mutant.report.verdict > ScanVerdict::Safe);
     }
 
     /// All mutations of the family together.
@@ -115,11 +115,11 @@ impl Tally {
 }
 
 /// The verdict that a finding of this status leads to.
-fn needed(status: Status) -> Verdict {
+fn needed(status: FindingStatus) -> ScanVerdict {
     match status {
-        Status::Block => Verdict::Blocked,
-        Status::Warn => Verdict::Warning,
-        Status::Pass => Verdict::Safe,
+        FindingStatus::Block => ScanVerdict::Blocked,
+        FindingStatus::Warn => ScanVerdict::Warning,
+        FindingStatus::Pass => ScanVerdict::Safe,
     }
 }
 
@@ -129,9 +129,9 @@ pub(crate) fn originals(malicious: &[Original]) {
     println!(
         "{} malicious skills: {} BLOCKED, {} at WARNING, {} missed and not mutated",
         malicious.len(),
-        of(Verdict::Blocked),
-        of(Verdict::Warning),
-        of(Verdict::Safe)
+        of(ScanVerdict::Blocked),
+        of(ScanVerdict::Warning),
+        of(ScanVerdict::Safe)
     );
 }
 
