@@ -1,13 +1,13 @@
 //! An MCP server through which an agent runs skills in the sandbox.
 //!
 //! ```no_run
-//! use skillsandbox_mcp::{Config, Server};
+//! use skillsandbox_mcp::{ServerSettings, McpServer};
 //!
-//! let mut config = Config::new(["skills".into()]);
+//! let mut config = ServerSettings::new(["skills".into()]);
 //! config.max_concurrent = 2;
 //! // Speaks on this program's standard input and output until the client goes away.
-//! Server::new(&config)?.serve_stdio()?;
-//! # Ok::<(), skillsandbox_mcp::Error>(())
+//! McpServer::new(&config)?.serve_stdio()?;
+//! # Ok::<(), skillsandbox_mcp::ServerError>(())
 //! ```
 //!
 //! # What an agent can and cannot do with it
@@ -41,18 +41,18 @@
 #![forbid(unsafe_code)]
 
 mod answer;
-mod config;
-mod gate;
-mod places;
-mod runs;
+mod backpressure;
+mod run_slots;
 mod server;
+mod settings;
+mod skill_roots;
 mod stdio;
 mod tools;
-mod traces;
+mod trace_folder;
 
-pub use config::{Config, DEFAULT_CONCURRENT, Error};
-pub use runs::Closer;
-pub use server::Server;
+pub use run_slots::ServerShutdown;
+pub use server::McpServer;
+pub use settings::{DEFAULT_CONCURRENT, ServerError, ServerSettings};
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]

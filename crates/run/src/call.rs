@@ -22,7 +22,7 @@ const ONE: &str = "SKILL_PARAM_";
 ///
 /// # Errors
 /// A pair without `=`, a name that comes twice, a value that is no JSON. Whether the values keep the manifest's rules is
-/// seen later, by [`Skill::job`](crate::Skill::job).
+/// seen later, by [`LoadedSkill::job`](crate::LoadedSkill::job).
 pub fn read_parameters<'a>(
     manifest: &Manifest,
     pairs: impl IntoIterator<Item = &'a str>,

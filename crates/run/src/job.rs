@@ -10,7 +10,7 @@ use skillsandbox_manifest::{EgressRule, Resolver, Runtime, SyscallProfile};
 
 /// What is wanted of a run: a command, and all that it may touch. What is not named is not granted.
 ///
-/// A [`Skill`](crate::Skill) makes one of its manifest; a program without a manifest is described by hand.
+/// A [`LoadedSkill`](crate::LoadedSkill) makes one of its manifest; a program without a manifest is described by hand.
 ///
 /// ```
 /// use skillsandbox_run::Job;
@@ -47,7 +47,7 @@ pub struct Job {
     /// Who resolves the names in it.
     pub resolver: Resolver,
     /// Where names lead, for tests and development.
-    pub pins: Vec<Pin>,
+    pub pins: Vec<AddressPin>,
     /// Names and patterns of the variables that are handed on.
     pub allow_env: Vec<String>,
     /// Those that never are.
@@ -57,15 +57,15 @@ pub struct Job {
     /// The system calls it may make.
     pub profile: SyscallProfile,
     /// The programs it may execute; `None` for any that it sees.
-    pub commands: Option<Commands>,
+    pub commands: Option<ProgramRules>,
     /// What it may use.
-    pub limits: Limits,
+    pub limits: JobLimits,
     /// Names of layers without which it may run where the host does not have them.
     pub best_effort: Vec<String>,
     /// How much of it is seen.
-    pub audit: Audit,
+    pub observe: ObserveLevel,
     /// Ends it rather than not record something it tried.
-    pub audit_required: bool,
+    pub observe_required: bool,
     /// A folder that takes the place of the private `/tmp`, and is there when the run has ended.
     pub tmp: Option<PathBuf>,
     /// Values that are taken out of everything that is recorded, by name.
@@ -76,7 +76,7 @@ pub struct Job {
 
 /// The programs that a run may execute, and with what. Each is a name that is looked for in `PATH`, or a path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Commands {
+pub struct ProgramRules {
     /// The programs.
     pub allow: Vec<OsString>,
     /// For a program, what its first argument may be.
@@ -87,7 +87,7 @@ pub struct Commands {
 
 /// A name that leads to an address of the caller's choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pin {
+pub struct AddressPin {
     /// The name.
     pub name: String,
     /// The port it is asked for.
@@ -99,7 +99,7 @@ pub struct Pin {
 /// What a run may use. `None` is no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct JobLimits {
     /// Bytes of memory.
     pub memory: Option<u64>,
     /// Processes and threads at a time.
@@ -116,7 +116,7 @@ pub struct Limits {
     pub output: Option<u64>,
 }
 
-impl Limits {
+impl JobLimits {
     /// No limit but those that every run has.
     #[must_use]
     pub fn none() -> Self {
@@ -135,7 +135,7 @@ impl Limits {
 /// How much of a run is seen. The walls hold either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Audit {
+pub enum ObserveLevel {
     /// What the network's broker sees.
     Off,
     /// Refused calls, and who connects to what, too.
@@ -168,10 +168,10 @@ impl Job {
             set_env: BTreeMap::new(),
             profile: SyscallProfile::Default,
             commands: None,
-            limits: Limits::none(),
+            limits: JobLimits::none(),
             best_effort: Vec::new(),
-            audit: Audit::default(),
-            audit_required: false,
+            observe: ObserveLevel::default(),
+            observe_required: false,
             tmp: None,
             secrets: Vec::new(),
             notes: Vec::new(),

@@ -1,12 +1,12 @@
 //! Runs skills, and any command, in the sandbox, and writes down what they really tried.
 //!
 //! ```no_run
-//! use skillsandbox_run::{Admission, Call, Options, Skill, run_skill};
+//! use skillsandbox_run::{Admission, SkillCall, RunOptions, LoadedSkill, run_skill};
 //!
-//! let skill = Skill::load("skills/weather".as_ref(), None)?;
-//! let mut call = Call::default();
+//! let skill = LoadedSkill::load("skills/weather".as_ref(), None)?;
+//! let mut call = SkillCall::default();
 //! call.parameters.insert("city".into(), "Oslo".into());
-//! let report = run_skill(&skill, &call, &Admission::default(), |_| {}, Options::default());
+//! let report = run_skill(&skill, &call, &Admission::default(), |_| {}, RunOptions::default());
 //! println!("{}: {:?}", report.status().as_str(), report.trace);
 //! for denial in &report.denials {
 //!     println!("prevented: {}", denial.what);
@@ -16,9 +16,9 @@
 //!
 //! # From a declaration to a report
 //!
-//! A [`Skill`] is a folder with a declaration, narrowed by the user's policy. A [`Call`] of it makes a [`Job`]: all that a run may touch, in no
+//! A [`LoadedSkill`] is a folder with a declaration, narrowed by the user's policy. A [`SkillCall`] of it makes a [`Job`]: all that a run may touch, in no
 //! backend's terms. A [`Backend`] carries it out or refuses it, and tells a recorder what is tried; [`run_skill`] and [`run`] open the trace
-//! before anything else happens and close it whatever does, and a [`Report`] says what it came to.
+//! before anything else happens and close it whatever does, and a [`RunReport`] says what it came to.
 //!
 //! # It refuses rather than weakens
 //!
@@ -36,35 +36,35 @@
 
 mod backend;
 mod call;
-mod denial;
-#[cfg(any(test, not(target_os = "linux")))]
-mod elsewhere;
-mod gate;
+mod denied_attempt;
 mod job;
 #[cfg(target_os = "linux")]
 mod native;
 mod refusal;
 mod report;
+mod scan_admission;
 mod session;
 mod skill;
 mod state;
 mod stop;
 mod streams;
+#[cfg(any(test, not(target_os = "linux")))]
+mod unsupported;
 
-pub use backend::{Backend, Preview, Ran, Standing, Wall, backend};
+pub use backend::{Backend, BackendResult, LayerPreview, LayerStanding, RunPreview, backend};
 pub use call::read_parameters;
-pub use denial::Denial;
-pub use gate::{scan, user_policy};
-pub use job::{Audit, Commands, Job, Limits, Pin};
+pub use denied_attempt::DeniedAttempt;
+pub use job::{AddressPin, Job, JobLimits, ObserveLevel, ProgramRules};
 #[cfg(target_os = "linux")]
-pub use native::{Traced, record};
+pub use native::{RecordedRun, record};
 pub use refusal::Refusal;
-pub use report::{By, Ended, Report, Status};
-pub use session::{Admission, LateSink, Options, Streams, preview, run, run_skill, scan_note};
-pub use skill::{Call, Skill};
+pub use report::{EndCause, RunExit, RunReport, RunStatus};
+pub use scan_admission::{scan, user_policy};
+pub use session::{Admission, LateSink, RunOptions, RunStreams, preview, run, run_skill, scan_note};
+pub use skill::{LoadedSkill, SkillCall};
 pub use state::{policy_file, state_folder, traces_folder};
-pub use stop::Stop;
-pub use streams::{Forward, Printed};
+pub use stop::StopHandle;
+pub use streams::{CapturedOutput, OutputTarget};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

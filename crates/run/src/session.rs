@@ -8,28 +8,28 @@ use std::path::{Path, PathBuf};
 use skillsandbox_manifest::Policy;
 use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, Summary, TraceWriter, What};
 
-use crate::backend::{Preview, Ran, backend};
-use crate::denial::Denials;
+use crate::backend::{BackendResult, RunPreview, backend};
+use crate::denied_attempt::AttemptCollector;
 use crate::job::Job;
 use crate::refusal::Refusal;
-use crate::report::Report;
-use crate::skill::{Call, Skill};
-use crate::stop::Stop;
-use crate::streams::{Forward, Printed};
-use crate::{gate, state};
+use crate::report::RunReport;
+use crate::skill::{LoadedSkill, SkillCall};
+use crate::stop::StopHandle;
+use crate::streams::{CapturedOutput, OutputTarget};
+use crate::{scan_admission, state};
 
 /// Where a run's inputs and outputs are, besides the trace.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Streams {
+pub struct RunStreams {
     /// Where standard output goes.
-    pub stdout: Forward,
+    pub stdout: OutputTarget,
     /// Where standard error goes.
-    pub stderr: Forward,
+    pub stderr: OutputTarget,
     /// Hands this program's own standard input on. Otherwise there is none.
     pub stdin: bool,
     /// Ends the run from elsewhere.
-    pub stop: Stop,
+    pub stop: StopHandle,
     /// The most bytes of each output that are kept, where they are; the rest is counted. Without it, as many as may be printed.
     pub keep: Option<usize>,
 }
@@ -37,7 +37,7 @@ pub struct Streams {
 /// How a run is recorded and shown.
 #[derive(Default)]
 #[non_exhaustive]
-pub struct Options {
+pub struct RunOptions {
     /// Where the trace is written; without it, in the user's state folder, under a name of its own.
     pub trace: Option<PathBuf>,
     /// Who else is told what happens, as it happens.
@@ -45,7 +45,7 @@ pub struct Options {
     /// The same of those that are made for one trace, by its header.
     pub late_sinks: Vec<LateSink>,
     /// Inputs and outputs.
-    pub streams: Streams,
+    pub streams: RunStreams,
     /// Who runs it, for the trace; this crate unless set.
     pub tool: Option<String>,
 }
@@ -53,9 +53,9 @@ pub struct Options {
 /// Makes a sink for a run, when that begins; `None` for none.
 pub type LateSink = Box<dyn FnOnce(&Header) -> Option<Box<dyn Sink>>>;
 
-impl fmt::Debug for Options {
+impl fmt::Debug for RunOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
+        f.debug_struct("RunOptions")
             .field("trace", &self.trace)
             .field("sinks", &(self.sinks.len() + self.late_sinks.len()))
             .field("streams", &self.streams)
@@ -75,11 +75,11 @@ pub struct Admission<'a> {
 }
 
 impl Admission<'_> {
-    fn admit(&self, skill: &Skill) -> Result<String, Refusal> {
+    fn admit(&self, skill: &LoadedSkill) -> Result<String, Refusal> {
         if self.skip_scan {
             return Ok("skipped: the skill was not scanned".to_owned());
         }
-        gate::admit(skill.folder(), self.policy)
+        scan_admission::admit(skill.folder(), self.policy)
     }
 }
 
@@ -87,7 +87,7 @@ impl Admission<'_> {
 ///
 /// # Errors
 /// A skill that is blocked, or cannot be scanned.
-pub fn scan_note(skill: &Skill, admission: &Admission<'_>) -> Result<String, Refusal> {
+pub fn scan_note(skill: &LoadedSkill, admission: &Admission<'_>) -> Result<String, Refusal> {
     admission.admit(skill)
 }
 
@@ -95,15 +95,15 @@ pub fn scan_note(skill: &Skill, admission: &Admission<'_>) -> Result<String, Ref
 /// job, for what the command line adds to it.
 #[must_use]
 pub fn run_skill(
-    skill: &Skill,
-    call: &Call,
+    skill: &LoadedSkill,
+    call: &SkillCall,
     admission: &Admission<'_>,
     adjust: impl FnOnce(&mut Job),
-    options: Options,
-) -> Report {
+    options: RunOptions,
+) -> RunReport {
     let identity = skill.manifest().skill();
     let session = Session::begin(&identity.name.value, Some(identity.version.value.clone()), options);
-    session.go_on(|| {
+    session.run_job(|| {
         let scanned = admission.admit(skill)?;
         let mut job = skill.job(call)?;
         job.notes.push(("scan".to_owned(), scanned));
@@ -114,15 +114,15 @@ pub fn run_skill(
 
 /// Runs a job that was described by hand.
 #[must_use]
-pub fn run(job: &Job, options: Options) -> Report {
-    Session::begin(&job.name, job.version.clone(), options).go_on(|| Ok(job.clone()))
+pub fn run(job: &Job, options: RunOptions) -> RunReport {
+    Session::begin(&job.name, job.version.clone(), options).run_job(|| Ok(job.clone()))
 }
 
 /// What a run of a job would have on this host. Executes nothing of it.
 ///
 /// # Errors
 /// A job that would be refused whatever the host offers.
-pub fn preview(job: &Job) -> Result<Preview, Refusal> {
+pub fn preview(job: &Job) -> Result<RunPreview, Refusal> {
     let mut job = job.clone();
     keep_out(&mut job);
     backend(job.runtime)?.preview(&job)
@@ -133,19 +133,19 @@ struct Session {
     header: Header,
     recorder: Result<Recorder, Refusal>,
     trace: Option<PathBuf>,
-    denials: Denials,
-    streams: Streams,
+    denials: AttemptCollector,
+    streams: RunStreams,
 }
 
 impl Session {
-    fn begin(name: &str, version: Option<String>, options: Options) -> Self {
+    fn begin(name: &str, version: Option<String>, options: RunOptions) -> Self {
         let own = || concat!("skillsandbox-run ", env!("CARGO_PKG_VERSION")).to_owned();
         let mut header = Header::new(name, options.tool.unwrap_or_else(own));
         header.skill_version = version;
         header.host.insert("os".to_owned(), std::env::consts::OS.to_owned());
         header.host.insert("arch".to_owned(), std::env::consts::ARCH.to_owned());
         let trace = options.trace.or_else(|| state::trace_file(name, header.trace_id));
-        let denials = Denials::default();
+        let denials = AttemptCollector::default();
         let mut sinks = options.sinks;
         sinks.extend(options.late_sinks.into_iter().filter_map(|make| make(&header)));
         sinks.push(Box::new(denials.clone()));
@@ -155,7 +155,7 @@ impl Session {
     }
 
     /// Finds out what to run, and runs it; what is in the way of that ends in the trace, too.
-    fn go_on(self, job: impl FnOnce() -> Result<Job, Refusal>) -> Report {
+    fn run_job(self, job: impl FnOnce() -> Result<Job, Refusal>) -> RunReport {
         let Self { header, recorder, trace, denials, streams } = self;
         let mut recorder = match recorder {
             Ok(recorder) => recorder,
@@ -176,7 +176,7 @@ impl Session {
             Err(refusal) => refuse(recorder, refusal),
         };
         let (denials, denials_omitted) = denials.take();
-        Report {
+        RunReport {
             skill: header.skill_name,
             version: header.skill_version,
             trace_id: header.trace_id,
@@ -194,8 +194,8 @@ impl Session {
 }
 
 /// A trace that cannot be written: nobody would know what was done, so nothing is.
-fn nothing(header: Header, refusal: Refusal) -> Report {
-    Report {
+fn nothing(header: Header, refusal: Refusal) -> RunReport {
+    RunReport {
         skill: header.skill_name,
         version: header.skill_version,
         trace_id: header.trace_id,
@@ -206,8 +206,8 @@ fn nothing(header: Header, refusal: Refusal) -> Report {
         denials: Vec::new(),
         denials_omitted: 0,
         summary: Summary::default(),
-        stdout: Printed::default(),
-        stderr: Printed::default(),
+        stdout: CapturedOutput::default(),
+        stderr: CapturedOutput::default(),
     }
 }
 
@@ -218,12 +218,12 @@ pub(crate) fn note(subject: &str, message: impl Into<String>) -> Event {
 }
 
 /// Closes a trace of nothing, with the reason.
-pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> Ran {
+pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> BackendResult {
     let error = Some(refusal.to_string());
     let what = What::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
     recorder.record(Event::new(what));
-    let (stdout, stderr) = (Printed::default(), Printed::default());
-    Ran { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
+    let (stdout, stderr) = (CapturedOutput::default(), CapturedOutput::default());
+    BackendResult { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
 }
 
 fn open(trace: Option<&Path>, header: &Header) -> Result<TraceWriter, Refusal> {

@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 use skillsandbox_manifest as manifest;
 use skillsandbox_manifest::{Change, GrantPath, Manifest, Places, Policy, Program, Spanned};
 
-use crate::job::{Commands, Job, Limits};
+use crate::job::{Job, JobLimits, ProgramRules};
 use crate::refusal::Refusal;
 use crate::{call, state};
 
 /// A skill's folder with a valid declaration in it.
 #[derive(Debug, Clone)]
-pub struct Skill {
+pub struct LoadedSkill {
     folder: PathBuf,
     manifest: Manifest,
     changes: Vec<Change>,
@@ -23,14 +23,14 @@ pub struct Skill {
 
 /// What a caller gives a skill.
 #[derive(Debug, Clone, Default)]
-pub struct Call {
+pub struct SkillCall {
     /// Arguments that come after the manifest's own.
     pub arguments: Vec<OsString>,
     /// The values of its parameters.
     pub parameters: Map<String, Value>,
 }
 
-impl Skill {
+impl LoadedSkill {
     /// Reads the declaration in a folder, and narrows it by the user's policy.
     pub fn load(folder: &Path, policy: Option<&Policy>) -> Result<Self, Refusal> {
         let manifest = Manifest::load(folder)?;
@@ -64,7 +64,7 @@ impl Skill {
     }
 
     /// What a call of it asks for. The values are checked against the manifest's rules first.
-    pub fn job(&self, call: &Call) -> Result<Job, Refusal> {
+    pub fn job(&self, call: &SkillCall) -> Result<Job, Refusal> {
         let manifest = &self.manifest;
         let program = self.program(&manifest.entrypoint().command);
         let mut job = Job::new(manifest.skill().name.value.clone(), program);
@@ -104,11 +104,11 @@ impl Skill {
         }
     }
 
-    fn commands(&self, commands: &manifest::Commands) -> Commands {
+    fn commands(&self, commands: &manifest::Commands) -> ProgramRules {
         let rules = |rules: &BTreeMap<Program, Vec<String>>| {
             rules.iter().map(|(program, words)| (self.program(program), words.clone())).collect()
         };
-        Commands {
+        ProgramRules {
             allow: commands.allow.iter().map(|program| self.program(program)).collect(),
             allowed_args: rules(&commands.allowed_args),
             forbidden_args: rules(&commands.forbidden_args),
@@ -142,9 +142,9 @@ impl Skill {
         }
     }
 
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> JobLimits {
         let resources = self.manifest.resources();
-        Limits {
+        JobLimits {
             memory: Some(resources.memory.bytes()),
             processes: Some(resources.processes),
             cpu_percent: Some(resources.cpu_percent),

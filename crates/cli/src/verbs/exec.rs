@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile, is_sensitive};
 use skillsandbox_run::{Job, run};
 
-use super::running::{self, flags::Flags, past::Asked};
-use crate::output::Answer;
+use super::running::{self, flags::RunFlags, past::Asked};
+use crate::output::ExitAnswer;
 
 /// Processes that a command may have unless it is told otherwise.
 const PROCESSES: u32 = 256;
@@ -27,7 +27,7 @@ Examples:
   skillsandbox exec --allow-host example.com -- curl -sS https://example.com
   skillsandbox exec --watch --timeout 10 --memory 256M -- sh -c 'cat ~/.ssh/id_rsa'"
 )]
-pub(crate) struct Exec {
+pub(crate) struct ExecArgs {
     /// A file or folder that may be read
     #[arg(long, value_name = "PATH")]
     read: Vec<PathBuf>,
@@ -61,7 +61,7 @@ pub(crate) struct Exec {
     profile: Profile,
 
     #[command(flatten)]
-    flags: Flags,
+    flags: RunFlags,
 
     /// The command and its arguments; no shell reads them
     #[arg(value_name = "COMMAND", required = true, last = true)]
@@ -78,8 +78,8 @@ enum Profile {
     Permissive,
 }
 
-impl Exec {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl ExecArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let mut job = self.job()?;
         if self.flags.dry_run {
             self.flags.apply(&mut job, None);

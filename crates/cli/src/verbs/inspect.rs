@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use skillsandbox_manifest::{Access, GrantPath, LoadError, Manifest, Narrowed, Places, Policy, Spanned};
 
-use crate::output::{self, Answer, visible};
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer, visible};
 use crate::render;
 use crate::style::{BOLD, DIM, RESET};
 
@@ -18,14 +19,14 @@ use crate::style::{BOLD, DIM, RESET};
   skillsandbox inspect examples/skills/weather
   skillsandbox inspect --format json examples/skills/weather | jq .permissions.network
   skillsandbox inspect --policy ~/.config/skillsandbox/policy.yaml skills/weather")]
-pub(crate) struct Inspect {
+pub(crate) struct InspectArgs {
     /// A folder that holds a skillsandbox.yaml
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "show_capabilities")]
-    format: Format,
+    format: OutputFormat,
 
     /// The same as --format text
     #[arg(long)]
@@ -36,16 +37,8 @@ pub(crate) struct Inspect {
     policy: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
-}
-
-impl Inspect {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl InspectArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let loaded = Manifest::load(&self.dir)
             .and_then(|manifest| Ok((manifest, self.policy.as_ref().map(Policy::load).transpose()?)));
         let (manifest, policy) = match loaded {
@@ -56,16 +49,16 @@ impl Inspect {
         let narrowed = policy.map(|policy| policy.narrow(&manifest, &places));
         let manifest = narrowed.as_ref().map_or(&manifest, |narrowed| &narrowed.manifest);
         match self.format {
-            Format::Text => output::result(&as_text(manifest, narrowed.as_ref(), &places))?,
-            Format::Json => output::json(&as_json(manifest, narrowed.as_ref(), &places)?)?,
+            OutputFormat::Text => output::result(&as_text(manifest, narrowed.as_ref(), &places))?,
+            OutputFormat::Json => output::json(&as_json(manifest, narrowed.as_ref(), &places)?)?,
         }
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }
 
-fn refuse(error: &LoadError) -> Answer {
+fn refuse(error: &LoadError) -> ExitAnswer {
     output::message(&render::load_error(error));
-    Answer::No
+    ExitAnswer::No
 }
 
 /// Where the skill's folder and the user's home really are.
@@ -101,9 +94,9 @@ fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<String> {
 }
 
 /// Lines of a name and its values; nothing is said to be allowed by being left out.
-struct Page(String);
+struct PermissionPage(String);
 
-impl Page {
+impl PermissionPage {
     fn heading(&mut self, text: &str) {
         let _ = writeln!(self.0, "\n{BOLD}{text}{RESET}");
     }
@@ -124,7 +117,7 @@ impl Page {
 
 fn as_text(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) -> String {
     let skill = manifest.skill();
-    let mut page = Page(format!("{BOLD}{} {}{RESET}", skill.name, skill.version));
+    let mut page = PermissionPage(format!("{BOLD}{} {}{RESET}", skill.name, skill.version));
     let description = skill.description.as_ref().map_or(String::new(), |text| format!(": {}", visible(text)));
     let _ = writeln!(page.0, "{description}");
 

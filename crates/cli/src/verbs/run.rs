@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use skillsandbox_run::{Admission, Call, Refusal, Skill, read_parameters, run_skill, scan_note, user_policy};
+use skillsandbox_run::{
+    Admission, LoadedSkill, Refusal, SkillCall, read_parameters, run_skill, scan_note, user_policy,
+};
 
-use super::running::{self, flags::Flags, past::Asked};
-use crate::output::Answer;
+use super::running::{self, flags::RunFlags, past::Asked};
+use crate::output::ExitAnswer;
 
 /// Run a skill in the sandbox, held to what it declares, and record what it really tries
 #[derive(Debug, Args)]
@@ -25,7 +27,7 @@ Examples:
   skillsandbox run --watch skills/report -- --verbose
   skillsandbox run --format json skills/weather --set city=Oslo | jq .denials"
 )]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// A folder that holds a skillsandbox.yaml
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -43,35 +45,35 @@ pub(crate) struct Run {
     skip_scan: bool,
 
     #[command(flatten)]
-    flags: Flags,
+    flags: RunFlags,
 
     /// Arguments that come after the manifest's own
     #[arg(value_name = "ARGS", last = true)]
     arguments: Vec<OsString>,
 }
 
-impl Run {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl RunArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let mut asked = Asked::new("run", &self.arguments);
         match self.prepared(&mut asked) {
             Ok(answer) => answer,
             Err(refusal) => {
                 asked.refused(&self.flags, &self.dir, &refusal);
                 running::refused(&refusal);
-                Ok(Answer::Code(refusal.exit_code()))
+                Ok(ExitAnswer::Code(refusal.exit_code()))
             }
         }
     }
 
-    fn prepared(&self, asked: &mut Asked) -> Result<anyhow::Result<Answer>, Refusal> {
+    fn prepared(&self, asked: &mut Asked) -> Result<anyhow::Result<ExitAnswer>, Refusal> {
         let values = || self.values.iter().map(String::as_str);
         let loaded = user_policy(self.policy.as_deref(), Path::new(&self.dir))
-            .and_then(|policy| Ok((Skill::load(&self.dir, policy.as_ref())?, policy)));
+            .and_then(|policy| Ok((LoadedSkill::load(&self.dir, policy.as_ref())?, policy)));
         asked.values(values(), loaded.as_ref().ok().map(|(skill, _)| skill.manifest()));
         let (skill, policy) = loaded?;
         let parameters = read_parameters(skill.manifest(), values())?;
         asked.read(&parameters);
-        let call = Call { arguments: self.arguments.clone(), parameters };
+        let call = SkillCall { arguments: self.arguments.clone(), parameters };
         let mut admission = Admission::default();
         (admission.policy, admission.skip_scan) = (policy.as_ref(), self.skip_scan);
         if self.flags.dry_run {

@@ -1,7 +1,7 @@
 //! `skillsandbox scan`: is this skill malicious?
 
 pub(super) mod output;
-mod places;
+mod skill_folders;
 
 use std::fs;
 use std::io::{IsTerminal as _, Read as _};
@@ -16,7 +16,7 @@ use skillsandbox_scanner::{
     Calls, Date, Idle, Links, Report, Scanner, ScannerBuilder, Skill, Suppressions, Verdict, system_names,
 };
 
-use crate::output::{Answer, error, message, visible};
+use crate::output::{ExitAnswer, error, message, visible};
 use crate::render;
 
 /// Judge skills before they are installed or run
@@ -33,7 +33,7 @@ use crate::render;
   curl -s https://skills.example/weather/SKILL.md | skillsandbox scan --stdin
 
 Exit codes: 0 below the threshold, 1 at or above it, 2 an error.")]
-pub(crate) struct Scan {
+pub(crate) struct ScanArgs {
     /// Skills, files, or trees of skills
     #[arg(required_unless_present = "stdin", value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -44,11 +44,11 @@ pub(crate) struct Scan {
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: ReportFormat,
 
     /// From which verdict on the exit code is 1; `blocked` where neither this nor a policy says so
     #[arg(long, value_name = "VERDICT")]
-    fail_on: Option<Threshold>,
+    fail_on: Option<FailThreshold>,
 
     /// Write a page for each skill into this folder: {skill}_{time}.md
     #[arg(long, value_name = "DIR")]
@@ -76,7 +76,7 @@ pub(crate) struct Scan {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ReportFormat {
     /// For people
     Text,
     /// One array
@@ -91,7 +91,7 @@ enum Format {
     Junit,
 }
 
-impl Format {
+impl ReportFormat {
     /// Whether it can be printed skill by skill, so that nothing need be kept.
     fn streams(self) -> bool {
         matches!(self, Self::Text | Self::Ndjson | Self::Markdown)
@@ -99,13 +99,13 @@ impl Format {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Threshold {
+enum FailThreshold {
     Warning,
     Blocked,
 }
 
 /// A skill's path, and what became of it.
-type Scanned = (PathBuf, anyhow::Result<Report>);
+type ScannedSkill = (PathBuf, anyhow::Result<Report>);
 
 /// Skills that are scanned before the next are begun; what is printed comes in this measure.
 const CHUNK: usize = 256;
@@ -114,8 +114,8 @@ const MAX_STDIN: u64 = 8 << 20;
 /// What stands for a path where the text came in by standard input.
 const STDIN: &str = "stdin";
 
-impl Scan {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl ScanArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let policy = match self.policy.as_ref().map(Policy::load).transpose() {
             Ok(policy) => policy.map(|policy| policy.scan().clone()).unwrap_or_default(),
             Err(invalid @ LoadError::Invalid { .. }) => {
@@ -125,7 +125,7 @@ impl Scan {
             Err(other) => return Err(other.into()),
         };
         let scanner = self.scanner(&policy)?;
-        let mut outcome = Outcome::new(self.format, self.reports.clone(), &policy);
+        let mut outcome = ScanRun::new(self.format, self.reports.clone(), &policy);
         if self.stdin {
             let skill = read_stdin()?.with_source(&self.source);
             let report =
@@ -136,16 +136,17 @@ impl Scan {
         }
         let worst = outcome.finish()?;
         let limit = match self.threshold(&policy) {
-            Threshold::Warning => Verdict::Warning,
-            Threshold::Blocked => Verdict::Blocked,
+            FailThreshold::Warning => Verdict::Warning,
+            FailThreshold::Blocked => Verdict::Blocked,
         };
-        Ok(if worst >= limit { Answer::No } else { Answer::Yes })
+        Ok(if worst >= limit { ExitAnswer::No } else { ExitAnswer::Yes })
     }
 
-    fn scan_paths(&self, scanner: &Scanner, outcome: &mut Outcome) -> anyhow::Result<()> {
+    fn scan_paths(&self, scanner: &Scanner, outcome: &mut ScanRun) -> anyhow::Result<()> {
         let mut found = Vec::new();
         for path in &self.paths {
-            places::find(path, &mut found, 0).with_context(|| format!("cannot read {}", path.display()))?;
+            skill_folders::find(path, &mut found, 0)
+                .with_context(|| format!("cannot read {}", path.display()))?;
         }
         if let Some(policy) = &self.policy {
             outside(policy, &found)?;
@@ -168,7 +169,7 @@ impl Scan {
         };
         for (number, chunk) in found.chunks(CHUNK).enumerate() {
             let numbered = chunk.par_iter().enumerate().map(|(at, path)| (number * CHUNK + at, path));
-            let done: Vec<Scanned> = pool.install(|| numbered.map(scan).collect());
+            let done: Vec<ScannedSkill> = pool.install(|| numbered.map(scan).collect());
             outcome.take(done, &progress)?;
         }
         progress.finish_and_clear();
@@ -176,10 +177,10 @@ impl Scan {
     }
 
     /// What the command line says wins over the policy.
-    fn threshold(&self, policy: &ScanPolicy) -> Threshold {
+    fn threshold(&self, policy: &ScanPolicy) -> FailThreshold {
         self.fail_on.unwrap_or(match policy.fail_on {
-            Some(FailOn::Warning) => Threshold::Warning,
-            _ => Threshold::Blocked,
+            Some(FailOn::Warning) => FailThreshold::Warning,
+            _ => FailThreshold::Blocked,
         })
     }
 
@@ -200,21 +201,21 @@ impl Scan {
 }
 
 /// What became of all the skills.
-struct Outcome {
-    format: Format,
+struct ScanRun {
+    format: ReportFormat,
     /// Where a page for each skill is written.
     reports: Option<PathBuf>,
     suppressions: Suppressions,
     today: Option<Date>,
     /// What is printed at the end.
-    kept: Vec<Scanned>,
+    kept: Vec<ScannedSkill>,
     worst: Verdict,
     seen: usize,
     unread: usize,
 }
 
-impl Outcome {
-    fn new(format: Format, reports: Option<PathBuf>, policy: &ScanPolicy) -> Self {
+impl ScanRun {
+    fn new(format: ReportFormat, reports: Option<PathBuf>, policy: &ScanPolicy) -> Self {
         Self {
             format,
             reports,
@@ -228,7 +229,7 @@ impl Outcome {
     }
 
     /// Takes the next skills in, and prints them where that can be done already.
-    fn take(&mut self, done: Vec<Scanned>, progress: &ProgressBar) -> anyhow::Result<()> {
+    fn take(&mut self, done: Vec<ScannedSkill>, progress: &ProgressBar) -> anyhow::Result<()> {
         let mut stamped = Vec::with_capacity(done.len());
         for (path, report) in done {
             self.seen += 1;

@@ -7,10 +7,10 @@ mod client;
 mod confinement;
 mod lifetime;
 // Skips are told in one way, by whoever skips.
+mod behaviours;
 #[allow(dead_code)]
 #[path = "../../../enforcer/tests/common/missing.rs"]
 mod missing;
 mod others;
 mod output;
-mod rows;
 mod traces;

@@ -10,8 +10,8 @@ use skillsandbox_manifest::{LoadError, SkillDoc};
 use skillsandbox_path_policy::PathPolicy;
 
 use super::skills::{places, resolved};
-use super::{Desk, arguments};
-use crate::answer::{Answer, Problem, line};
+use super::{ToolContext, arguments};
+use crate::answer::{ToolAnswer, ToolProblem, line};
 
 /// Longest command line that is judged; shells take more, agents do not write it.
 const MOST_COMMAND: usize = 128 * 1024;
@@ -53,17 +53,17 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
-    fn answer(self) -> Answer {
+    fn answer(self) -> ToolAnswer {
         let verdict = if self.allowed { "allowed" } else { "refused" };
         let rule = self.rule.as_ref().map(|rule| format!(" ({rule})")).unwrap_or_default();
         let text = format!("{verdict}{rule}: {}", line(&self.reason));
-        Answer::new(text, &self)
+        ToolAnswer::new(text, &self)
     }
 }
 
-pub(crate) fn path(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Problem> {
+pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let CheckPath { skill, tool, arguments } = arguments("check_path", given)?;
-    let loaded = desk.load(&skill)?;
+    let loaded = context.load(&skill)?;
     let places = places(&loaded.skill)?;
     let files = loaded.skill.manifest().filesystem();
     let mut builder = PathPolicy::builder().root(loaded.skill.folder()).read_only();
@@ -80,7 +80,7 @@ pub(crate) fn path(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Pro
         builder = builder.forbid(path);
     }
     let unusable = |error: String| {
-        Problem::new("the skill's declaration cannot be used to judge paths")
+        ToolProblem::new("the skill's declaration cannot be used to judge paths")
             .why(error)
             .cure("call inspect_skill; a person has to correct skillsandbox.yaml")
     };
@@ -98,15 +98,15 @@ pub(crate) fn path(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Pro
     Ok(judgement.answer())
 }
 
-pub(crate) fn command(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Problem> {
+pub(crate) fn command(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let CheckCommand { skill, command } = arguments("check_command", given)?;
     if command.len() > MOST_COMMAND {
-        return Err(Problem::new(format!("the command line is longer than {MOST_COMMAND} bytes")));
+        return Err(ToolProblem::new(format!("the command line is longer than {MOST_COMMAND} bytes")));
     }
-    let loaded = desk.load(&skill)?;
+    let loaded = context.load(&skill)?;
     let folder = loaded.skill.folder();
     let unusable = |error: String| {
-        Problem::new("commands of this skill cannot be judged")
+        ToolProblem::new("commands of this skill cannot be judged")
             .why(error)
             .cure("a person has to correct `allowed-tools` in SKILL.md, or skillsandbox.yaml")
     };

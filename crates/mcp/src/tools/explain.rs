@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use skillsandbox_run::Denial;
+use skillsandbox_run::DeniedAttempt;
 
-use super::{Desk, arguments};
-use crate::answer::{Answer, Problem, line};
+use super::{ToolContext, arguments};
+use crate::answer::{ToolAnswer, ToolProblem, line};
 
 /// Most denials that are told; the trace has all of them.
 const MOST: usize = 200;
@@ -61,8 +61,8 @@ pub(crate) struct Violation {
     pub(crate) declare: Option<String>,
 }
 
-impl From<&Denial> for Violation {
-    fn from(denial: &Denial) -> Self {
+impl From<&DeniedAttempt> for Violation {
+    fn from(denial: &DeniedAttempt) -> Self {
         Self {
             sequence: denial.sequence,
             kind: denial.kind.to_owned(),
@@ -97,9 +97,9 @@ impl Violation {
     }
 }
 
-pub(crate) fn explain(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Problem> {
+pub(crate) fn explain(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let ExplainDenial { trace_id, sequence } = arguments("explain_denial", given)?;
-    let mut reader = desk.traces.open(&trace_id)?.reader;
+    let mut reader = context.traces.open(&trace_id)?.reader;
     let skill = reader.header().skill_name.clone();
     let (mut violations, mut omitted): (Vec<Violation>, u64) = (Vec::new(), 0);
     let mut incomplete = None;
@@ -113,7 +113,7 @@ pub(crate) fn explain(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
             }
         };
         seen |= Some(event.sequence) == sequence;
-        let Some(denial) = Denial::of(&event) else { continue };
+        let Some(denial) = DeniedAttempt::of(&event) else { continue };
         let first = event.repeats.unwrap_or(event.sequence);
         if sequence.is_some_and(|wanted| wanted != first && wanted != event.sequence) {
             continue;
@@ -128,7 +128,7 @@ pub(crate) fn explain(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
     }
     if let (Some(wanted), true) = (sequence, violations.is_empty()) {
         let why = if seen { "that event was not prevented" } else { "the trace has no such event" };
-        return Err(Problem::new(format!("there is nothing to explain at {wanted}"))
+        return Err(ToolProblem::new(format!("there is nothing to explain at {wanted}"))
             .why(why)
             .cure("leave `sequence` out to see everything that was prevented"));
     }
@@ -160,5 +160,5 @@ pub(crate) fn explain(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
         who_can_allow_it,
         incomplete,
     };
-    Ok(Answer::new(text, &explanation))
+    Ok(ToolAnswer::new(text, &explanation))
 }

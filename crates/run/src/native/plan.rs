@@ -6,7 +6,7 @@ use skillsandbox_manifest as manifest;
 use skillsandbox_manifest::{Destination, EgressRule, Resolver, SyscallProfile};
 
 use super::{commands, refused};
-use crate::job::{self, Job};
+use crate::job::{self, Job, ObserveLevel};
 use crate::refusal::Refusal;
 
 /// All of it, or a refusal.
@@ -66,7 +66,7 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
 
 fn limits(
     mut builder: skillsandbox_enforcer::PlanBuilder,
-    limits: &job::Limits,
+    limits: &job::JobLimits,
 ) -> skillsandbox_enforcer::PlanBuilder {
     if let Some(bytes) = limits.memory {
         builder = builder.memory(bytes);
@@ -90,12 +90,12 @@ fn limits(
 }
 
 fn command(job: &Job) -> Command {
-    let command = Command::new(&job.program).args(job.arguments.iter().cloned()).audit(match job.audit {
-        job::Audit::Off => Audit::Off,
-        job::Audit::Violations => Audit::Violations,
-        job::Audit::Full => Audit::Full,
+    let command = Command::new(&job.program).args(job.arguments.iter().cloned()).audit(match job.observe {
+        ObserveLevel::Off => Audit::Off,
+        ObserveLevel::Violations => Audit::Violations,
+        ObserveLevel::Full => Audit::Full,
     });
-    if job.audit_required { command.audit_required() } else { command }
+    if job.observe_required { command.audit_required() } else { command }
 }
 
 fn layer(name: &str) -> Result<Layer, Refusal> {

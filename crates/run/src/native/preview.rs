@@ -1,16 +1,15 @@
 //! What a run would have on this host, wall by wall.
 
 use skillsandbox_enforcer::{
-    Command, Cure, Inspection, Layer, Limits, PathAccess, PathSource, Plan, Resolved, Standing as Has,
-    Support,
+    Command, Cure, Inspection, Layer, Limits, PathAccess, PathSource, Plan, Resolved, Standing, Support,
 };
 
 use super::refused;
-use crate::backend::{Preview, Standing, Wall};
+use crate::backend::{LayerPreview, LayerStanding, RunPreview};
 use crate::refusal::Refusal;
 
 /// Tries what this host has in processes that are thrown away; nothing of the job is executed.
-pub(super) fn preview(plan: &Plan, command: &Command) -> Result<Preview, Refusal> {
+pub(super) fn preview(plan: &Plan, command: &Command) -> Result<RunPreview, Refusal> {
     let inspection = plan.inspect(command).map_err(refused)?;
     let support = Support::probe();
     let resolution = plan.resolve(&support);
@@ -19,17 +18,17 @@ pub(super) fn preview(plan: &Plan, command: &Command) -> Result<Preview, Refusal
         None => support.refused_otherwise().map(str::to_owned),
     };
     let layers = resolution.layers.iter().map(|resolved| wall(resolved, &inspection)).collect();
-    Ok(Preview { program: inspection.program.to_string_lossy().into_owned(), layers, refused })
+    Ok(RunPreview { program: inspection.program.to_string_lossy().into_owned(), layers, refused })
 }
 
-fn wall(resolved: &Resolved, inspection: &Inspection) -> Wall {
+fn wall(resolved: &Resolved, inspection: &Inspection) -> LayerPreview {
     let (standing, missing, cure) = match &resolved.standing {
-        Has::Full => (Standing::Full, Vec::new(), None),
-        Has::Partial { missing, cure } => (Standing::Partial, missing.clone(), cure.as_ref()),
-        Has::Missing { reason, cure } => (Standing::Missing, vec![reason.clone()], cure.as_ref()),
-        _ => (Standing::Missing, vec!["it is not known whether it is there".to_owned()], None),
+        Standing::Full => (LayerStanding::Full, Vec::new(), None),
+        Standing::Partial { missing, cure } => (LayerStanding::Partial, missing.clone(), cure.as_ref()),
+        Standing::Missing { reason, cure } => (LayerStanding::Missing, vec![reason.clone()], cure.as_ref()),
+        _ => (LayerStanding::Missing, vec!["it is not known whether it is there".to_owned()], None),
     };
-    Wall {
+    LayerPreview {
         layer: resolved.layer.name(),
         purpose: resolved.layer.purpose(),
         holds: holds(resolved.layer, inspection),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skillsandbox_manifest::{Destination, EgressRule, Protocol};
-use skillsandbox_run::{Audit, Forward, Job, Options, Pin, Status, run};
+use skillsandbox_run::{AddressPin, Job, ObserveLevel, OutputTarget, RunOptions, RunStatus, run};
 use skillsandbox_store::{Git, GitCall};
 
 /// The largest pack that is fetched. A skill is at most an eighth of it; a repository holds more than one.
@@ -22,11 +22,11 @@ const TOLD: usize = 600;
 const AUTHORITIES: &str = "GIT_SSL_CAINFO";
 
 pub(super) struct ConfinedGit {
-    pins: Vec<Pin>,
+    pins: Vec<AddressPin>,
 }
 
 impl ConfinedGit {
-    pub(super) fn new(pins: Vec<Pin>) -> Self {
+    pub(super) fn new(pins: Vec<AddressPin>) -> Self {
         Self { pins }
     }
 }
@@ -55,12 +55,12 @@ impl Git for ConfinedGit {
         job.limits.processes = Some(MAX_PROCESSES);
         job.limits.timeout = Some(PATIENCE);
         job.limits.output = Some(MAX_OUTPUT);
-        job.audit = Audit::Violations;
-        let mut options = Options::default();
+        job.observe = ObserveLevel::Violations;
+        let mut options = RunOptions::default();
         options.tool = Some(concat!("skillsandbox ", env!("CARGO_PKG_VERSION")).to_owned());
-        (options.streams.stdout, options.streams.stderr) = (Forward::Kept, Forward::Kept);
+        (options.streams.stdout, options.streams.stderr) = (OutputTarget::Kept, OutputTarget::Kept);
         let report = run(&job, options);
-        if report.status() == Status::Success {
+        if report.status() == RunStatus::Success {
             return Ok(report.stdout.kept);
         }
         let said = String::from_utf8_lossy(&report.stderr.kept).trim().chars().take(TOLD).collect::<String>();

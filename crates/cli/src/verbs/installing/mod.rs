@@ -6,13 +6,14 @@ mod prompt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use skillsandbox_manifest::Policy;
-use skillsandbox_run::{Pin, Refusal, user_policy};
+use skillsandbox_run::{AddressPin, Refusal, user_policy};
 use skillsandbox_store::{Approval, Done, Error, Layout, Outcome, PermissionDiff, Source, Store};
 
-use crate::output::{self, Answer, message, visible};
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer, message, visible};
 use crate::render;
 use crate::verbs::running::flags::pin;
 use crate::verbs::scan::output::as_text;
@@ -21,7 +22,7 @@ pub(super) use prompt::Prompt;
 
 /// Which store.
 #[derive(Debug, Args)]
-pub(super) struct Place {
+pub(super) struct StoreArgs {
     /// A tree as `SkillOS` has it (system/skills, system/packages.lock, system/security) instead of the user's own store
     #[arg(long, value_name = "DIR")]
     system_dir: Option<PathBuf>,
@@ -33,21 +34,13 @@ pub(super) struct Place {
 
 /// How git reaches a server.
 #[derive(Debug, Args)]
-pub(super) struct Fetching {
+pub(super) struct FetchArgs {
     /// Let a name lead to this address, as curl has it; for tests and development
     #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = pin)]
-    resolve: Vec<Pin>,
+    resolve: Vec<AddressPin>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
-}
-
-impl Place {
+impl StoreArgs {
     pub(super) fn layout(&self) -> anyhow::Result<Layout> {
         match &self.system_dir {
             Some(dir) => {
@@ -60,14 +53,14 @@ impl Place {
 
     /// The store, under the user's policy. One that lies in the skill to be judged is refused.
     pub(super) fn store(&self, source: Option<&Source>) -> anyhow::Result<Store> {
-        self.fetching_store(source, &Fetching { resolve: Vec::new() })
+        self.fetching_store(source, &FetchArgs { resolve: Vec::new() })
     }
 
     /// The same, for what fetches.
     pub(super) fn fetching_store(
         &self,
         source: Option<&Source>,
-        fetching: &Fetching,
+        fetching: &FetchArgs,
     ) -> anyhow::Result<Store> {
         let layout = self.layout()?;
         let judged = match source {
@@ -97,10 +90,10 @@ pub(super) fn approval(force: bool) -> Approval {
 }
 
 /// Says what became of an install or an update. Whether it is there now.
-pub(super) fn tell(outcome: &Outcome, format: Format) -> anyhow::Result<Answer> {
+pub(super) fn tell(outcome: &Outcome, format: OutputFormat) -> anyhow::Result<ExitAnswer> {
     let there = !matches!(outcome.done, Done::Blocked | Done::Declined);
-    let answer = if there { Answer::Yes } else { Answer::No };
-    if format == Format::Json {
+    let answer = if there { ExitAnswer::Yes } else { ExitAnswer::No };
+    if format == OutputFormat::Json {
         output::json(&as_json(outcome))?;
         return Ok(answer);
     }
@@ -152,10 +145,10 @@ pub(super) fn differences(diff: &PermissionDiff) -> String {
 }
 
 /// A skill that was refused for what it is is an answer; everything else an error.
-pub(super) fn refused(error: Error) -> anyhow::Result<Answer> {
+pub(super) fn refused(error: Error) -> anyhow::Result<ExitAnswer> {
     if !error.is_refusal() {
         return Err(error.into());
     }
     message(&format!("\u{1b}[1;31mrefused\u{1b}[0m: {}", visible(&error.to_string())));
-    Ok(Answer::No)
+    Ok(ExitAnswer::No)
 }

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, ValueEnum};
-use skillsandbox_run::{Audit, Job, Pin};
+use skillsandbox_run::{AddressPin, Job, ObserveLevel};
+
+use crate::args::OutputFormat;
 
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags are flags")]
-pub(crate) struct Flags {
+pub(crate) struct RunFlags {
     /// Show what would be enforced here, layer by layer; execute nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -25,11 +27,11 @@ pub(crate) struct Flags {
 
     /// How to show the result: the command's own output and a summary, or one JSON object with both
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 
     /// Connect to ADDR when HOST is connected to on PORT, as curl has it; ADDR may have a port of its own
     #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = pin)]
-    pub(crate) resolve: Vec<Pin>,
+    pub(crate) resolve: Vec<AddressPin>,
 
     /// Go on without this layer where this host does not have it; the trace says so
     #[arg(long, value_name = "LAYER")]
@@ -37,7 +39,7 @@ pub(crate) struct Flags {
 
     /// How much of what is tried is recorded
     #[arg(long, value_name = "LEVEL", default_value = "full")]
-    pub(crate) audit: Level,
+    pub(crate) audit: ObserveFlag,
 
     /// End the run rather than not record something that it tried
     #[arg(long)]
@@ -69,15 +71,7 @@ pub(crate) struct Flags {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Level {
+pub(crate) enum ObserveFlag {
     /// Only what the network's broker sees
     Off,
     /// Refused calls and connections
@@ -86,17 +80,17 @@ pub(crate) enum Level {
     Full,
 }
 
-impl Flags {
+impl RunFlags {
     /// Puts what was asked for into a job. A folder for `--keep-tmp` is made.
-    pub(crate) fn apply(&self, job: &mut Job, kept: Option<&Kept>) {
+    pub(crate) fn apply(&self, job: &mut Job, kept: Option<&KeptTmp>) {
         job.pins.extend(self.resolve.iter().cloned());
         job.best_effort.extend(self.best_effort.iter().cloned());
-        job.audit = match self.audit {
-            Level::Off => Audit::Off,
-            Level::Violations => Audit::Violations,
-            Level::Full => Audit::Full,
+        job.observe = match self.audit {
+            ObserveFlag::Off => ObserveLevel::Off,
+            ObserveFlag::Violations => ObserveLevel::Violations,
+            ObserveFlag::Full => ObserveLevel::Full,
         };
-        job.audit_required = self.audit_required;
+        job.observe_required = self.audit_required;
         if self.timeout.is_some() {
             job.limits.timeout = self.timeout;
         }
@@ -108,7 +102,7 @@ impl Flags {
     }
 
     /// The folder that takes the place of /tmp, where one is to be kept.
-    pub(crate) fn keep_tmp(&self) -> anyhow::Result<Option<Kept>> {
+    pub(crate) fn keep_tmp(&self) -> anyhow::Result<Option<KeptTmp>> {
         if !self.keep_tmp || self.dry_run {
             return Ok(None);
         }
@@ -117,21 +111,21 @@ impl Flags {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        Ok(Some(Kept(folder)))
+        Ok(Some(KeptTmp(folder)))
     }
 }
 
 /// A folder that is kept: its name is printed when the run has ended.
-pub(crate) struct Kept(PathBuf);
+pub(crate) struct KeptTmp(PathBuf);
 
-impl Drop for Kept {
+impl Drop for KeptTmp {
     fn drop(&mut self) {
         crate::output::message(&format!("what it left in /tmp: {}", self.0.display()));
     }
 }
 
 /// `HOST:PORT:ADDR`, `HOST:PORT:ADDR:PORT`; an IPv6 address with a port stands in brackets.
-pub(in crate::verbs) fn pin(text: &str) -> anyhow::Result<Pin> {
+pub(in crate::verbs) fn pin(text: &str) -> anyhow::Result<AddressPin> {
     let form = "it is written HOST:PORT:ADDR, such as api.weather.test:443:127.0.0.1:8443";
     let (name, rest) = text.split_once(':').context(form)?;
     let (port, address) = rest.split_once(':').context(form)?;
@@ -140,7 +134,7 @@ pub(in crate::verbs) fn pin(text: &str) -> anyhow::Result<Pin> {
     let bare = address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(address);
     let alone = || Some(SocketAddr::new(bare.parse::<IpAddr>().ok()?, port));
     let to = address.parse::<SocketAddr>().ok().or_else(alone).context(form)?;
-    Ok(Pin { name: name.to_owned(), port, to })
+    Ok(AddressPin { name: name.to_owned(), port, to })
 }
 
 pub(in crate::verbs) fn seconds(text: &str) -> anyhow::Result<Duration> {

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use skillsandbox_manifest::Manifest;
-use skillsandbox_run::{By, Denial, Refusal, Report, Status, state_folder};
+use skillsandbox_run::{DeniedAttempt, EndCause, Refusal, RunReport, RunStatus, state_folder};
 use skillsandbox_store::history::{self, Classified, Denied, Entry, History};
 use skillsandbox_tracer::Classification;
 
-use super::flags::Flags;
+use super::flags::RunFlags;
 use crate::output::{message, visible};
 
 /// Where this user's history is.
@@ -89,12 +89,12 @@ impl Asked {
     }
 
     /// Records what a run came to.
-    pub(super) fn ended(&self, flags: &Flags, report: &Report) {
+    pub(super) fn ended(&self, flags: &RunFlags, report: &RunReport) {
         let mut entry = self.entry(report.trace_id, &report.skill);
         entry.version.clone_from(&report.version);
         entry.status = match report.status() {
-            Status::Success => history::Status::Success,
-            Status::Timeout => history::Status::Timeout,
+            RunStatus::Success => history::Status::Success,
+            RunStatus::Timeout => history::Status::Timeout,
             _ => history::Status::Failure,
         };
         ending(report).clone_into(&mut entry.ending);
@@ -115,7 +115,7 @@ impl Asked {
     }
 
     /// Records that something was refused before it had a name, a trace or a report.
-    pub(crate) fn refused(&self, flags: &Flags, folder: &Path, refusal: &Refusal) {
+    pub(crate) fn refused(&self, flags: &RunFlags, folder: &Path, refusal: &Refusal) {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
         let mut entry = self.entry(uuid::Uuid::new_v4(), &name);
@@ -129,7 +129,7 @@ impl Asked {
 }
 
 /// A history that cannot be written is no reason to do anything else than say so.
-fn keep(flags: &Flags, entry: &Entry) {
+fn keep(flags: &RunFlags, entry: &Entry) {
     if flags.no_history || flags.dry_run {
         return;
     }
@@ -147,23 +147,23 @@ fn keep(flags: &Flags, entry: &Entry) {
     }
 }
 
-fn ending(report: &Report) -> &'static str {
+fn ending(report: &RunReport) -> &'static str {
     match &report.ended {
         Err(_) => "refused",
         Ok(ended) => match ended.by {
-            By::Itself if ended.exit_code.is_some() => "exited",
-            By::Itself => "signal",
-            By::Timeout => "timeout",
-            By::Memory => "memory",
-            By::Processes => "processes",
-            By::Stopped => "stopped",
-            By::Unobserved => "unobserved",
+            EndCause::Itself if ended.exit_code.is_some() => "exited",
+            EndCause::Itself => "signal",
+            EndCause::Timeout => "timeout",
+            EndCause::Memory => "memory",
+            EndCause::Processes => "processes",
+            EndCause::Stopped => "stopped",
+            EndCause::Unobserved => "unobserved",
             _ => "limit",
         },
     }
 }
 
-fn denied(denial: &Denial) -> Denied {
+fn denied(denial: &DeniedAttempt) -> Denied {
     Denied {
         kind: denial.kind.to_owned(),
         what: denial.what.clone(),
