@@ -24,5 +24,5 @@ mod http;
 mod https;
 mod messages;
 mod resolvers;
-mod rows;
+mod behaviours;
 mod sockets;
