@@ -121,12 +121,13 @@ mod tests {
                 "skillsandbox-scanner",
             ],
         ),
-        // Not `run`: git runs confined by whoever implements the store's trait for it, and `run` may write to the history.
+        // It uses `run` and not the other way round (docs/adr/0013): its history implements `run`'s trait, and its git is `run`'s.
         (
             "skillsandbox-store",
             &[
                 "skillsandbox-manifest",
                 "skillsandbox-path-policy",
+                "skillsandbox-run",
                 "skillsandbox-scanner",
                 "skillsandbox-tracer",
             ],

@@ -1,12 +1,17 @@
 //! An MCP server through which an agent runs skills in the sandbox.
 //!
 //! ```no_run
-//! use skillsandbox_mcp::{ServerSettings, McpServer};
+//! use std::sync::Arc;
 //!
-//! let mut config = ServerSettings::new(["skills".into()]);
-//! config.max_concurrent = 2;
+//! use skillsandbox_mcp::{McpServer, ServerSettings};
+//! use skillsandbox_run::Unrecorded;
+//!
+//! let mut settings = ServerSettings::new(["skills".into()]);
+//! settings.max_concurrent = 2;
+//! // Where its runs are recorded: `skillsandbox_store::history::HistoryFile`, or nowhere.
+//! let server = McpServer::new(&settings, Arc::new(Unrecorded))?;
 //! // Speaks on this program's standard input and output until the client goes away.
-//! McpServer::new(&config)?.serve_stdio()?;
+//! server.serve_stdio()?;
 //! # Ok::<(), skillsandbox_mcp::ServerError>(())
 //! ```
 //!
@@ -26,6 +31,20 @@
 //! - Answers are bounded: 256 KiB of each output, 200 refusals, 1 MiB of a trace. What was left out is said.
 //! - A call that is cancelled, and a client that goes away, end the skill with all its processes.
 //! - Skills at a time, calls that wait and answers that nobody reads are bounded.
+//! - Every run is in the history that the server was given, and its answer has the digest of its trace.
+//!
+//! # What is inside
+//!
+//! ```text
+//!  client ──► stdio.rs ──► backpressure.rs: no more than can be answered ──► rmcp ──► server.rs ──► tools/: a table; run.rs, skills.rs, check.rs, explain.rs ──► answer.rs
+//!                                                                                       │             └─ skill_roots.rs: the roots, each held open
+//!                                                                                       └─ run_slots.rs: slots for runs, and their end     trace_folder.rs: resources
+//! ```
+//!
+//! - `ToolContext` is all that tools work with, and all of it is fixed when the server starts. A tool is a function of it and of its arguments,
+//!   whose type refuses what it does not know.
+//! - `answer.rs` is the one way into a text: what others wrote is escaped into a line, or quoted between marks.
+//! - `run_slots.rs` ends every run there is in one call; backpressure makes that call when the client goes away, and so does a signal.
 //!
 //! # What the model reads
 //!

@@ -13,7 +13,7 @@ use rmcp::service::RequestContext;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
-use skillsandbox_run::user_policy;
+use skillsandbox_run::{RunHistory, UserPolicy};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 
@@ -49,24 +49,23 @@ pub struct McpServer {
 }
 
 impl McpServer {
-    /// A server as it is asked for.
+    /// A server as it is asked for, whose runs are recorded in this history.
     ///
     /// # Errors
     /// A root that is none, or lies together with the traces or the policy; a policy that cannot be read, or lies in a root.
-    pub fn new(config: &ServerSettings) -> Result<Self, ServerError> {
-        if config.max_concurrent == 0 {
+    pub fn new(settings: &ServerSettings, history: Arc<dyn RunHistory>) -> Result<Self, ServerError> {
+        if settings.max_concurrent == 0 {
             return Err(ServerError::NoneAtATime);
         }
-        let roots = SkillRoots::open(&config.roots)?;
-        for root in roots.roots() {
-            user_policy(config.policy.as_deref(), root)?;
-        }
+        let roots = SkillRoots::open(&settings.roots)?;
+        UserPolicy::load(settings.policy.as_deref(), roots.roots())?;
         // As it is named now, whatever the working directory will be.
-        let policy = config.policy.as_ref().map(std::path::absolute).transpose()?;
-        let tools = ToolContext { roots, policy, timeout: config.timeout, traces: TraceFolder::new() };
+        let policy = settings.policy.as_ref().map(std::path::absolute).transpose()?;
+        let tools =
+            ToolContext { roots, policy, timeout: settings.timeout, traces: TraceFolder::new(), history };
         Ok(Self {
             tools: Arc::new(tools),
-            runs: RunSlots::new(config.max_concurrent),
+            runs: RunSlots::new(settings.max_concurrent),
             looks: Arc::new(Semaphore::new(LOOKS)),
         })
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skillsandbox_mcp::{McpServer, ServerSettings};
+use skillsandbox_run::Unrecorded;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 
 /// What the streams hold before somebody has to wait.
@@ -18,7 +19,8 @@ fn server() -> (tempfile::TempDir, McpServer) {
     std::fs::create_dir(&skill).unwrap();
     let manifest = "skill: { name: s, version: \"1\" }\nentrypoint: { command: sh }\n";
     std::fs::write(skill.join("skillsandbox.yaml"), manifest).unwrap();
-    let server = McpServer::new(&ServerSettings::new([folder.path().to_owned()])).unwrap();
+    let server =
+        McpServer::new(&ServerSettings::new([folder.path().to_owned()]), Arc::new(Unrecorded)).unwrap();
     (folder, server)
 }
 

@@ -5,7 +5,7 @@
 //! ```
 #![allow(clippy::print_stderr)]
 
-use skillsandbox_run::{Job, OutputTarget, RunOptions, run};
+use skillsandbox_run::{Job, OutputTarget, RunOptions, Unrecorded, run};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1);
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = RunOptions::default();
     options.trace = Some(trace.into());
     (options.streams.stdout, options.streams.stderr) = (OutputTarget::Own, OutputTarget::Own);
-    let report = run(&job, options);
+    let report = run(&job, &Unrecorded, options);
     for denial in &report.denials {
         eprintln!("prevented: {}", denial.what);
     }

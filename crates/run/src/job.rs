@@ -132,7 +132,7 @@ impl JobLimits {
     }
 }
 
-/// How much of a run is seen. The walls hold either way.
+/// How much of a run is observed. The walls hold either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ObserveLevel {
@@ -143,6 +143,27 @@ pub enum ObserveLevel {
     /// Every file that is opened or changed, and every program that is executed, too.
     #[default]
     Full,
+}
+
+impl ObserveLevel {
+    /// All of them, each seeing more than the one before.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Violations, Self::Full];
+
+    /// The word that stands for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Violations => "violations",
+            Self::Full => "full",
+        }
+    }
+
+    /// The level of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
 }
 
 impl Job {
@@ -178,13 +199,18 @@ impl Job {
         }
     }
 
-    /// Takes the values of variables whose names speak of secrets out of what is recorded, whether the run is given them or not.
-    pub fn redact_variables(&mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) {
-        for (name, value) in variables {
-            let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else { continue };
-            if skillsandbox_manifest::is_sensitive(&name) {
-                self.secrets.push((name, value));
-            }
-        }
+    /// Takes out of what is recorded the values of variables whose names speak of secrets: of this program's own, whether the run is given
+    /// them or not, and of those that are set for it.
+    pub(crate) fn redact_environment(&mut self) {
+        self.secrets.extend(secret_variables());
+        let set = self.set_env.iter().filter(|(name, _)| skillsandbox_manifest::is_sensitive(name));
+        self.secrets.extend(set.map(|(name, value)| (name.clone(), value.clone())));
     }
+}
+
+/// This program's own variables whose names speak of secrets.
+pub(crate) fn secret_variables() -> Vec<(String, String)> {
+    let variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    variables.filter(|(name, _)| skillsandbox_manifest::is_sensitive(name)).collect()
 }

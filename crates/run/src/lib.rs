@@ -1,12 +1,16 @@
 //! Runs skills, and any command, in the sandbox, and writes down what they really tried.
 //!
 //! ```no_run
-//! use skillsandbox_run::{Admission, SkillCall, RunOptions, LoadedSkill, run_skill};
+//! use skillsandbox_run::{LoadedSkill, RunOptions, ScanAdmission, SkillCall, Unrecorded, UserPolicy, run_skill};
 //!
-//! let skill = LoadedSkill::load("skills/weather".as_ref(), None)?;
+//! let folder = "skills/weather".as_ref();
+//! let policy = UserPolicy::load(None, [folder])?;
+//! let skill = LoadedSkill::load(folder, &policy)?;
 //! let mut call = SkillCall::default();
 //! call.parameters.insert("city".into(), "Oslo".into());
-//! let report = run_skill(&skill, &call, &Admission::default(), |_| {}, RunOptions::default());
+//! // A history keeps what every run came to; `skillsandbox_store::history::HistoryFile` is one, `Unrecorded` is none.
+//! let report =
+//!     run_skill(&skill, &call, ScanAdmission::Required, &Unrecorded, |_| {}, RunOptions::default());
 //! println!("{}: {:?}", report.status().as_str(), report.trace);
 //! for denial in &report.denials {
 //!     println!("prevented: {}", denial.what);
@@ -16,13 +20,28 @@
 //!
 //! # From a declaration to a report
 //!
-//! A [`LoadedSkill`] is a folder with a declaration, narrowed by the user's policy. A [`SkillCall`] of it makes a [`Job`]: all that a run may touch, in no
-//! backend's terms. A [`Backend`] carries it out or refuses it, and tells a recorder what is tried; [`run_skill`] and [`run`] open the trace
-//! before anything else happens and close it whatever does, and a [`RunReport`] says what it came to.
+//! A [`LoadedSkill`] is a folder with a declaration, narrowed by the [`UserPolicy`]. A [`SkillCall`] makes a [`Job`] of it: all that a run may
+//! touch, in no backend's terms. A [`Backend`] carries it out or refuses it, and tells a recorder what is tried; [`run_skill`] and [`run`] open
+//! the trace before anything else happens and close it whatever does. A [`RunReport`] says what it came to, and a [`RunHistory`] keeps that.
+//!
+//! ```text
+//!  UserPolicy (user_policy.rs) ──► LoadedSkill (skill.rs) ─┐
+//!  SkillCall (call.rs: parameters) ───────────────────────┼──► Job (job.rs) ──► Backend (backend.rs) ──► native/: plan.rs, commands.rs ──► enforcer
+//!  a command by hand (`exec`), confined_git.rs ───────────┘      │                  │                     record.rs, events.rs, output.rs ──► Recorder
+//!                                                                │                  └──► preview.rs: the same, shown (`--dry-run`)
+//!  session.rs opens the trace, scan_admission.rs asks the scanner ───────────► RunReport (report.rs, denied_attempt.rs) ──► RunHistory (history.rs)
+//! ```
+//!
+//! - A `Job` is in no backend's terms, so that another runtime is another file. What a backend cannot hold is a `Refusal`, never left out.
+//! - The session redacts: values of variables whose names speak of secrets, and of secret parameters, are in no trace and no history. No caller
+//!   has to think of it.
+//! - `user_policy.rs` is the only place that finds, loads and applies a policy: narrowing, the scanner's settings, suppressions, `fail_on`.
+//! - `unsupported.rs` is the backend of systems that are not Linux; it is compiled and tested on Linux as well.
 //!
 //! # It refuses rather than weakens
 //!
-//! What is declared and cannot be enforced is a [`Refusal`], and nothing was executed. A run that cannot be recorded is refused, too.
+//! What is declared and cannot be enforced is a [`Refusal`], and nothing was executed. A run whose trace cannot be written is refused, too. A
+//! history that cannot be written stops nothing; the report says so.
 //!
 //! # What it does not protect
 //!
@@ -36,7 +55,9 @@
 
 mod backend;
 mod call;
+mod confined_git;
 mod denied_attempt;
+mod history;
 mod job;
 #[cfg(target_os = "linux")]
 mod native;
@@ -50,21 +71,25 @@ mod stop;
 mod streams;
 #[cfg(any(test, not(target_os = "linux")))]
 mod unsupported;
+mod user_policy;
 
 pub use backend::{Backend, BackendResult, LayerPreview, LayerStanding, RunPreview, backend};
 pub use call::read_parameters;
+pub use confined_git::{ConfinedGit, GitCall};
 pub use denied_attempt::DeniedAttempt;
+pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
 pub use job::{AddressPin, Job, JobLimits, ObserveLevel, ProgramRules};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
 pub use refusal::Refusal;
 pub use report::{EndCause, RunExit, RunReport, RunStatus};
-pub use scan_admission::{scan, user_policy};
-pub use session::{Admission, LateSink, RunOptions, RunStreams, preview, run, run_skill, scan_note};
+pub use scan_admission::ScanAdmission;
+pub use session::{LateSink, RunOptions, RunStreams, preview, run, run_skill};
 pub use skill::{LoadedSkill, SkillCall};
-pub use state::{policy_file, state_folder, traces_folder};
+pub use state::{history_file, policy_file, state_folder, traces_folder};
 pub use stop::StopHandle;
 pub use streams::{CapturedOutput, OutputTarget};
+pub use user_policy::{DatedSuppressions, UserPolicy};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -9,9 +9,12 @@ use skillsandbox_tracer::RedactError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Its declaration, or the user's policy, cannot be read.
+    /// Its declaration cannot be read, or is not valid.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// The user's policy cannot be read, or is not valid.
+    #[error(transparent)]
+    Policy(LoadError),
     /// A folder that is none, or cannot be used.
     #[error("cannot use {}: {source}", path.display())]
     Folder {
@@ -27,7 +30,7 @@ pub enum Refusal {
     #[error("the policy {} lies in the skill that it would judge; keep it outside of every skill", .0.display())]
     PolicyInSkill(PathBuf),
     /// The scanner would not have it.
-    #[error("the scanner says {verdict}: {}\n  `skillsandbox scan` shows all of it; `--skip-scan` runs it all the same, and the trace says so", reasons.join("; "))]
+    #[error("the scanner says {verdict}: {}\n  `skillsandbox scan` shows all of it; `--skip-scan` runs it anyway, and the trace says so", reasons.join("; "))]
     Scanned {
         /// The verdict.
         verdict: &'static str,

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
-use skillsandbox_tracer::{Digest, Summary};
+use skillsandbox_tracer::{Digest, Header, Summary};
 use uuid::Uuid;
 
 use crate::denied_attempt::DeniedAttempt;
+use crate::history::{RunHistory, RunRequest};
 use crate::refusal::Refusal;
 use crate::streams::CapturedOutput;
 
@@ -27,6 +28,8 @@ pub struct RunReport {
     pub digest: Option<Digest>,
     /// Why the trace is not whole.
     pub trace_error: Option<String>,
+    /// Why the run is not in the history that it should be in.
+    pub history_error: Option<String>,
     /// How it ended, or why it did not begin.
     pub ended: Result<RunExit, Refusal>,
     /// What was tried and prevented: the first 200, each with how often.
@@ -115,6 +118,31 @@ impl RunStatus {
 }
 
 impl RunReport {
+    /// One of which there is nothing but the reason why it did not begin.
+    pub(crate) fn refused(header: Header, refusal: Refusal) -> Self {
+        Self {
+            skill: header.skill_name,
+            version: header.skill_version,
+            trace_id: header.trace_id,
+            trace: None,
+            digest: None,
+            trace_error: None,
+            history_error: None,
+            ended: Err(refusal),
+            denials: Vec::new(),
+            denials_omitted: 0,
+            summary: Summary::default(),
+            stdout: CapturedOutput::default(),
+            stderr: CapturedOutput::default(),
+        }
+    }
+
+    /// The same, now that it is recorded; or with the reason why it is not.
+    pub(crate) fn recorded_in(mut self, history: &dyn RunHistory, request: &RunRequest) -> Self {
+        self.history_error = history.record(request, &self).err().map(|error| error.to_string());
+        self
+    }
+
     /// In a word, how it went.
     #[must_use]
     pub fn status(&self) -> RunStatus {
@@ -188,6 +216,7 @@ impl Serialize for RunReport {
         map.serialize_entry("trace", &self.trace)?;
         map.serialize_entry("digest", &self.digest.map(|digest| digest.to_string()))?;
         map.serialize_entry("trace_error", &self.trace_error)?;
+        map.serialize_entry("history_error", &self.history_error)?;
         map.end()
     }
 }

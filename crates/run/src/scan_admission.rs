@@ -1,40 +1,41 @@
 //! The scanner's word, before anything runs.
 
-use std::path::Path;
-
-use skillsandbox_manifest::{Date, Policy};
-use skillsandbox_scanner::{Report, Scanner, Skill as Scanned, Suppressions, Verdict};
+use skillsandbox_scanner::Verdict;
 
 use crate::refusal::Refusal;
-use crate::state::policy_file;
+use crate::skill::LoadedSkill;
 
 /// Most reasons that are told.
 const REASONS: usize = 3;
 
-/// Scans a skill's folder as the user's policy says, with the findings that it suppresses today.
-///
-/// # Errors
-/// A folder that cannot be read.
-pub fn scan(folder: &Path, policy: Option<&Policy>) -> Result<Report, Refusal> {
-    let skill = Scanned::from_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))?;
-    let Some(policy) = policy.map(Policy::scan) else { return Ok(Scanner::new().scan(&skill)) };
-    let scanner = Scanner::builder()
-        .blocked_domains(&policy.blocklist)
-        .trusted_sources(policy.trusted_sources.iter().cloned())
-        .system_names(policy.system_names.iter().cloned())
-        .build();
-    let mut report = scanner.scan(&skill);
-    let today: Option<Date> = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string().parse().ok();
-    if let Some(today) = today {
-        Suppressions::new(policy.suppressions.iter().cloned()).apply(&mut report, today);
-    }
-    Ok(report)
+/// Whether a skill is scanned before it runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScanAdmission {
+    /// It is scanned as the policy it was loaded under says, and refused where that refuses the verdict.
+    #[default]
+    Required,
+    /// It runs without being scanned, and the trace says so.
+    DangerouslySkipped,
 }
 
-/// Refuses a skill that the scanner blocks; otherwise what the trace says of the scan.
-pub(crate) fn admit(folder: &Path, policy: Option<&Policy>) -> Result<String, Refusal> {
-    let report = scan(folder, policy)?;
-    if report.verdict < Verdict::Blocked {
+impl ScanAdmission {
+    /// What the trace of a run says of the scan.
+    ///
+    /// # Errors
+    /// A skill that is refused, or cannot be scanned.
+    pub fn admit(self, skill: &LoadedSkill) -> Result<String, Refusal> {
+        match self {
+            Self::Required => scan(skill),
+            Self::DangerouslySkipped => Ok("skipped: the skill was not scanned".to_owned()),
+        }
+    }
+}
+
+fn scan(skill: &LoadedSkill) -> Result<String, Refusal> {
+    let policy = skill.policy();
+    let report = policy.scan_folder(skill.folder())?;
+    if !policy.refuses(report.verdict) {
         let suppressed = match report.suppressed() {
             0 => String::new(),
             count => format!(", {count} findings suppressed by the user's policy"),
@@ -53,26 +54,8 @@ pub(crate) fn admit(folder: &Path, policy: Option<&Policy>) -> Result<String, Re
     if reasons.is_empty() {
         reasons.push("not all of it could be read".to_owned());
     }
-    Err(Refusal::Scanned { verdict: report.verdict.as_str(), reasons })
-}
-
-/// The policy that a user's runs are under: the file that is named, or the user's own where there is one.
-///
-/// # Errors
-/// One that cannot be read or is not valid: without it nothing should run. One that lies in the skill it would judge is the skill's own word.
-pub fn user_policy(named: Option<&Path>, skill: &Path) -> Result<Option<Policy>, Refusal> {
-    let file = match named {
-        Some(file) => file.to_owned(),
-        None => match policy_file().filter(|file| std::fs::symlink_metadata(file).is_ok()) {
-            Some(file) => file,
-            None => return Ok(None),
-        },
-    };
-    let real = |path: &Path| path.canonicalize();
-    if let (Ok(inside), Ok(skill)) = (real(&file), real(skill))
-        && inside.starts_with(skill)
-    {
-        return Err(Refusal::PolicyInSkill(file));
+    if report.verdict < Verdict::Blocked {
+        reasons.push("the user's policy refuses warnings (scan.fail_on)".to_owned());
     }
-    Ok(Some(Policy::load(&file)?))
+    Err(Refusal::Scanned { verdict: report.verdict.as_str(), reasons })
 }

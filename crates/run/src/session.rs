@@ -5,18 +5,19 @@ use std::fmt;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
-use skillsandbox_manifest::Policy;
-use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, Summary, TraceWriter, What};
+use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, TraceWriter, What};
 
 use crate::backend::{BackendResult, RunPreview, backend};
 use crate::denied_attempt::AttemptCollector;
+use crate::history::{RunHistory, RunRequest};
 use crate::job::Job;
 use crate::refusal::Refusal;
 use crate::report::RunReport;
+use crate::scan_admission::ScanAdmission;
 use crate::skill::{LoadedSkill, SkillCall};
+use crate::state;
 use crate::stop::StopHandle;
 use crate::streams::{CapturedOutput, OutputTarget};
-use crate::{scan_admission, state};
 
 /// Where a run's inputs and outputs are, besides the trace.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +49,8 @@ pub struct RunOptions {
     pub streams: RunStreams,
     /// Who runs it, for the trace; this crate unless set.
     pub tool: Option<String>,
+    /// What the history says asked for it, such as `run` or a tool of a server; what the trace says unless set.
+    pub history_tool: Option<String>,
 }
 
 /// Makes a sink for a run, when that begins; `None` for none.
@@ -64,46 +67,23 @@ impl fmt::Debug for RunOptions {
     }
 }
 
-/// How a skill is admitted.
-#[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
-pub struct Admission<'a> {
-    /// The user's policy: what it narrows was applied when the skill was loaded; here it says how to scan.
-    pub policy: Option<&'a Policy>,
-    /// Runs a skill that the scanner blocks; the trace says so.
-    pub skip_scan: bool,
-}
-
-impl Admission<'_> {
-    fn admit(&self, skill: &LoadedSkill) -> Result<String, Refusal> {
-        if self.skip_scan {
-            return Ok("skipped: the skill was not scanned".to_owned());
-        }
-        scan_admission::admit(skill.folder(), self.policy)
-    }
-}
-
-/// What the trace of a run would say of its scan.
+/// Runs a skill: scans it, checks the values, puts the walls up, runs it, writes down what it tries, and records what came of it. `adjust` has
+/// the last word on the job, for what the command line adds to it.
 ///
-/// # Errors
-/// A skill that is blocked, or cannot be scanned.
-pub fn scan_note(skill: &LoadedSkill, admission: &Admission<'_>) -> Result<String, Refusal> {
-    admission.admit(skill)
-}
-
-/// Runs a skill: scans it, checks the values, puts the walls up, runs it, and writes down what it tries. `adjust` has the last word on the
-/// job, for what the command line adds to it.
+/// The values of this program's variables whose names speak of secrets are in nothing that is written.
 #[must_use]
 pub fn run_skill(
     skill: &LoadedSkill,
     call: &SkillCall,
-    admission: &Admission<'_>,
+    admission: ScanAdmission,
+    history: &dyn RunHistory,
     adjust: impl FnOnce(&mut Job),
     options: RunOptions,
 ) -> RunReport {
     let identity = skill.manifest().skill();
+    let request = RunRequest::of_call(history_tool(&options), skill, call);
     let session = Session::begin(&identity.name.value, Some(identity.version.value.clone()), options);
-    session.run_job(|| {
+    session.run_job(request, history, || {
         let scanned = admission.admit(skill)?;
         let mut job = skill.job(call)?;
         job.notes.push(("scan".to_owned(), scanned));
@@ -112,10 +92,20 @@ pub fn run_skill(
     })
 }
 
-/// Runs a job that was described by hand.
+/// Runs a job that was described by hand, and records what came of it.
 #[must_use]
-pub fn run(job: &Job, options: RunOptions) -> RunReport {
-    Session::begin(&job.name, job.version.clone(), options).run_job(|| Ok(job.clone()))
+pub fn run(job: &Job, history: &dyn RunHistory, options: RunOptions) -> RunReport {
+    let request = RunRequest::of_job(history_tool(&options), job);
+    Session::begin(&job.name, job.version.clone(), options).run_job(request, history, || Ok(job.clone()))
+}
+
+fn history_tool(options: &RunOptions) -> String {
+    options.history_tool.clone().unwrap_or_else(|| tool(options))
+}
+
+fn tool(options: &RunOptions) -> String {
+    let own = || concat!("skillsandbox-run ", env!("CARGO_PKG_VERSION")).to_owned();
+    options.tool.clone().unwrap_or_else(own)
 }
 
 /// What a run of a job would have on this host. Executes nothing of it.
@@ -139,8 +129,7 @@ struct Session {
 
 impl Session {
     fn begin(name: &str, version: Option<String>, options: RunOptions) -> Self {
-        let own = || concat!("skillsandbox-run ", env!("CARGO_PKG_VERSION")).to_owned();
-        let mut header = Header::new(name, options.tool.unwrap_or_else(own));
+        let mut header = Header::new(name, tool(&options));
         header.skill_version = version;
         header.host.insert("os".to_owned(), std::env::consts::OS.to_owned());
         header.host.insert("arch".to_owned(), std::env::consts::ARCH.to_owned());
@@ -154,15 +143,23 @@ impl Session {
         Self { header, recorder, trace, denials, streams: options.streams }
     }
 
-    /// Finds out what to run, and runs it; what is in the way of that ends in the trace, too.
-    fn run_job(self, job: impl FnOnce() -> Result<Job, Refusal>) -> RunReport {
+    /// Finds out what to run, runs it, and records it; what is in the way of that ends in the trace and in the history, too.
+    fn run_job(
+        self,
+        mut request: RunRequest,
+        history: &dyn RunHistory,
+        job: impl FnOnce() -> Result<Job, Refusal>,
+    ) -> RunReport {
         let Self { header, recorder, trace, denials, streams } = self;
         let mut recorder = match recorder {
             Ok(recorder) => recorder,
-            Err(refusal) => return nothing(header, refusal),
+            // Nobody would know what was done, so nothing is.
+            Err(refusal) => return RunReport::refused(header, refusal).recorded_in(history, &request),
         };
         let prepared = job().and_then(|mut job| {
             keep_out(&mut job);
+            job.redact_environment();
+            request.secrets.clone_from(&job.secrets);
             check_reach(&job, trace.as_deref())?;
             Ok((backend(job.runtime)?, job))
         });
@@ -176,38 +173,22 @@ impl Session {
             Err(refusal) => refuse(recorder, refusal),
         };
         let (denials, denials_omitted) = denials.take();
-        RunReport {
+        let report = RunReport {
             skill: header.skill_name,
             version: header.skill_version,
             trace_id: header.trace_id,
             trace,
             digest: ran.recorded.digest,
             trace_error: ran.recorded.error.map(|error| error.to_string()),
+            history_error: None,
             ended: ran.ended,
             denials,
             denials_omitted,
             summary: ran.recorded.summary,
             stdout: ran.stdout,
             stderr: ran.stderr,
-        }
-    }
-}
-
-/// A trace that cannot be written: nobody would know what was done, so nothing is.
-fn nothing(header: Header, refusal: Refusal) -> RunReport {
-    RunReport {
-        skill: header.skill_name,
-        version: header.skill_version,
-        trace_id: header.trace_id,
-        trace: None,
-        digest: None,
-        trace_error: None,
-        ended: Err(refusal),
-        denials: Vec::new(),
-        denials_omitted: 0,
-        summary: Summary::default(),
-        stdout: CapturedOutput::default(),
-        stderr: CapturedOutput::default(),
+        };
+        report.recorded_in(history, &request)
     }
 }
 

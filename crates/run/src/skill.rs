@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use skillsandbox_manifest as manifest;
-use skillsandbox_manifest::{Change, GrantPath, Manifest, Places, Policy, Program, Spanned};
+use skillsandbox_manifest::{Change, GrantPath, Manifest, Places, Program, Spanned};
 
 use crate::job::{Job, JobLimits, ProgramRules};
 use crate::refusal::Refusal;
+use crate::user_policy::UserPolicy;
 use crate::{call, state};
 
 /// A skill's folder with a valid declaration in it.
@@ -19,6 +20,7 @@ pub struct LoadedSkill {
     manifest: Manifest,
     changes: Vec<Change>,
     places: Places,
+    policy: UserPolicy,
 }
 
 /// What a caller gives a skill.
@@ -31,18 +33,18 @@ pub struct SkillCall {
 }
 
 impl LoadedSkill {
-    /// Reads the declaration in a folder, and narrows it by the user's policy.
-    pub fn load(folder: &Path, policy: Option<&Policy>) -> Result<Self, Refusal> {
+    /// Reads the declaration in a folder, and narrows it by the user's policy, which its scans go by, too.
+    ///
+    /// # Errors
+    /// A declaration that cannot be read or is not valid, and no home that `~` could stand for.
+    pub fn load(folder: &Path, policy: &UserPolicy) -> Result<Self, Refusal> {
         let manifest = Manifest::load(folder)?;
         let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
         let folder = folder.canonicalize().map_err(failed)?;
         let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or(Refusal::NoHome)?;
         let places = Places::new(&folder, home);
-        let (manifest, changes) = match policy.map(|policy| policy.narrow(&manifest, &places)) {
-            Some(narrowed) => (narrowed.manifest, narrowed.changes),
-            None => (manifest, Vec::new()),
-        };
-        Ok(Self { folder, manifest, changes, places })
+        let (manifest, changes) = policy.narrow(manifest, &places);
+        Ok(Self { folder, manifest, changes, places, policy: policy.clone() })
     }
 
     /// Its folder, without links in it.
@@ -61,6 +63,18 @@ impl LoadedSkill {
     #[must_use]
     pub fn changes(&self) -> &[Change] {
         &self.changes
+    }
+
+    /// The policy that it is under.
+    #[must_use]
+    pub fn policy(&self) -> &UserPolicy {
+        &self.policy
+    }
+
+    /// Where the paths of its grants begin.
+    #[must_use]
+    pub fn places(&self) -> &Places {
+        &self.places
     }
 
     /// What a call of it asks for. The values are checked against the manifest's rules first.

@@ -4,19 +4,18 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use skillsandbox_manifest::{Date, ScanPolicy};
-use skillsandbox_scanner::{Report, ScanStamp, Scanner, Suppressions, system_names};
+use skillsandbox_run::UserPolicy;
+use skillsandbox_scanner::{Report, ScanStamp, Scanner, system_names};
 
 use crate::error::Error;
 use crate::layout::Layout;
 use crate::lockfile::{PackagesLock, SuppressedFinding};
 
 /// A scanner for a store: its blocklist, its system skills, what is installed, and the user's policy.
-pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &ScanPolicy) -> Result<Scanner, Error> {
-    let mut builder = Scanner::builder()
-        .blocked_domains(&policy.blocklist)
-        .trusted_sources(policy.trusted_sources.iter().cloned())
-        .system_names(policy.system_names.iter().cloned())
+pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &UserPolicy) -> Result<Scanner, Error> {
+    let mut builder = policy
+        .scanner_builder()
+        .map_err(|refusal| Error::Policy(Box::new(refusal)))?
         .installed(lock.entries().map(|entry| (entry.name.clone(), entry.source.clone())));
     let path = layout.blocklist();
     match fs::read_to_string(&path) {
@@ -35,14 +34,11 @@ pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &ScanPolicy)
 }
 
 /// Gives a report its name and time, and marks what the user has let stand.
-pub(crate) fn stamped(report: Report, policy: &ScanPolicy) -> Report {
+pub(crate) fn stamped(report: Report, policy: &UserPolicy) -> Report {
     let now = jiff::Timestamp::now();
     let mut report =
         report.stamped(ScanStamp { scan_id: uuid::Uuid::new_v4().to_string(), scanned_at: rfc3339(now) });
-    let today: Option<Date> = now.strftime("%Y-%m-%d").to_string().parse().ok();
-    if let Some(today) = today {
-        Suppressions::new(policy.suppressions.iter().cloned()).apply(&mut report, today);
-    }
+    policy.suppressions().apply(&mut report);
     report
 }
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, ValueEnum};
-use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile, is_sensitive};
+use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile};
 use skillsandbox_run::{Job, run};
 
-use super::running::{self, flags::RunFlags, past::Asked};
+use super::running::{self, flags::RunFlags};
 use crate::output::ExitAnswer;
 
 /// Processes that a command may have unless it is told otherwise.
@@ -87,11 +87,8 @@ impl ExecArgs {
         }
         let kept = self.flags.keep_tmp()?;
         self.flags.apply(&mut job, kept.as_ref());
-        let mut asked = Asked::new("exec", &self.command);
-        for (name, value) in job.set_env.iter().filter(|(name, _)| is_sensitive(name)) {
-            asked.secret(name, value);
-        }
-        running::run(&self.flags, &asked, |options| run(&job, options))
+        let history = self.flags.history();
+        running::run(&self.flags, "exec", |options| run(&job, history.as_ref(), options))
     }
 
     fn job(&self) -> anyhow::Result<Job> {
@@ -135,8 +132,8 @@ impl ExecArgs {
 fn ports(text: &str) -> anyhow::Result<Vec<u16>> {
     text.split(',')
         .map(|port| {
-            let port: u16 = port.parse().ok().with_context(|| format!("`{port}` is no port"))?;
-            ensure!(port != 0, "port 0 is no port");
+            let port: u16 = port.parse().ok().with_context(|| format!("`{port}` is not a port number"))?;
+            ensure!(port != 0, "port 0 cannot be connected to");
             Ok(port)
         })
         .collect()

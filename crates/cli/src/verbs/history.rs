@@ -6,11 +6,11 @@ mod stats;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
+use skillsandbox_run::history_file;
 use skillsandbox_store::history::{Edge, Filter, History, Status, moment};
 use skillsandbox_tracer::Class;
 use skillsandbox_tracer::render::{Escape, Glyphs, Keep};
 
-use super::running::past;
 use crate::output::ExitAnswer;
 use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
@@ -18,7 +18,7 @@ use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(
-    after_help = "Every `run` and `exec` is recorded, refused ones too, unless it has --no-history; secrets are taken out before. The oldest of a
+    after_help = "Every run is recorded, of `run`, `exec`, `serve` and the git of `install` and `update`, refused ones too, unless it has --no-history; secrets are taken out before. The oldest of a
 million records, or of 2 GiB, go first. Times are of the clock here; a day (2026-01-31) is meant with its end in --until.
 
 In CSV, a cell that a spreadsheet would take for a formula gets an apostrophe in front; no cell has a line break in it.
@@ -119,7 +119,7 @@ fn class(text: &str) -> anyhow::Result<String> {
 
 /// The history of this user; `None` where nothing was ever recorded.
 fn open() -> anyhow::Result<Option<History>> {
-    let file = past::file().context("there is no home directory: HOME is not set to an absolute path")?;
+    let file = history_file().context("there is no home directory: HOME is not set to an absolute path")?;
     Ok(History::read(&file)?)
 }
 

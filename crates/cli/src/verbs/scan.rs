@@ -11,18 +11,18 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use skillsandbox_manifest::{FailOn, LoadError, Policy, ScanPolicy, SkillDoc};
-use skillsandbox_scanner::{
-    Calls, Date, Idle, Links, Report, Scanner, ScannerBuilder, Skill, Suppressions, Verdict, system_names,
-};
+use skillsandbox_manifest::SkillDoc;
+use skillsandbox_run::{DatedSuppressions, UserPolicy};
+use skillsandbox_scanner::{Calls, Idle, Links, Report, Scanner, Skill, Verdict, system_names};
 
+use super::policy::PolicyArgs;
 use crate::output::{ExitAnswer, error, message, visible};
-use crate::render;
 
 /// Judge skills before they are installed or run
 ///
 /// A path is a skill's folder, a file, or a tree of skills: every folder with a SKILL.md or a skillsandbox.yaml is one. Nothing
-/// in them is executed.
+/// in them is executed. Your policy applies as it does to `run` and `install`: its `scan` section has settings, reviewed
+/// suppressions, and from which verdict on a skill is refused.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   skillsandbox scan skills/weather
@@ -54,9 +54,8 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "DIR")]
     reports: Option<PathBuf>,
 
-    /// A policy file, whose `scan` section holds settings and reviewed suppressions
-    #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyArgs,
 
     /// A blocklist.md with domains that no skill may name
     #[arg(long, value_name = "FILE")]
@@ -116,14 +115,12 @@ const STDIN: &str = "stdin";
 
 impl ScanArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let policy = match self.policy.as_ref().map(Policy::load).transpose() {
-            Ok(policy) => policy.map(|policy| policy.scan().clone()).unwrap_or_default(),
-            Err(invalid @ LoadError::Invalid { .. }) => {
-                message(&render::load_error(&invalid));
-                anyhow::bail!("the policy is not valid, so nothing was scanned");
-            }
-            Err(other) => return Err(other.into()),
-        };
+        let mut found = Vec::new();
+        for path in &self.paths {
+            skill_folders::find(path, &mut found, 0)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+        }
+        let policy = self.policy.load(&found)?;
         let scanner = self.scanner(&policy)?;
         let mut outcome = ScanRun::new(self.format, self.reports.clone(), &policy);
         if self.stdin {
@@ -132,25 +129,13 @@ impl ScanArgs {
                 scanner.scan_all(std::slice::from_ref(&skill)).pop().context("nothing was scanned")?;
             outcome.take(vec![(PathBuf::from(STDIN), Ok(report))], &ProgressBar::hidden())?;
         } else {
-            self.scan_paths(&scanner, &mut outcome)?;
+            self.scan_paths(&scanner, &found, &mut outcome)?;
         }
         let worst = outcome.finish()?;
-        let limit = match self.threshold(&policy) {
-            FailThreshold::Warning => Verdict::Warning,
-            FailThreshold::Blocked => Verdict::Blocked,
-        };
-        Ok(if worst >= limit { ExitAnswer::No } else { ExitAnswer::Yes })
+        Ok(if worst >= self.refused_from(&policy) { ExitAnswer::No } else { ExitAnswer::Yes })
     }
 
-    fn scan_paths(&self, scanner: &Scanner, outcome: &mut ScanRun) -> anyhow::Result<()> {
-        let mut found = Vec::new();
-        for path in &self.paths {
-            skill_folders::find(path, &mut found, 0)
-                .with_context(|| format!("cannot read {}", path.display()))?;
-        }
-        if let Some(policy) = &self.policy {
-            outside(policy, &found)?;
-        }
+    fn scan_paths(&self, scanner: &Scanner, found: &[PathBuf], outcome: &mut ScanRun) -> anyhow::Result<()> {
         let progress = progress(found.len());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
         // Who calls whom must be known of all before the first is printed. It is little, and read a skill at a time; what cannot
@@ -176,19 +161,17 @@ impl ScanArgs {
         Ok(())
     }
 
-    /// What the command line says wins over the policy.
-    fn threshold(&self, policy: &ScanPolicy) -> FailThreshold {
-        self.fail_on.unwrap_or(match policy.fail_on {
-            Some(FailOn::Warning) => FailThreshold::Warning,
-            _ => FailThreshold::Blocked,
-        })
+    /// From which verdict on the answer is no. What the command line says wins over the policy.
+    fn refused_from(&self, policy: &UserPolicy) -> Verdict {
+        match self.fail_on {
+            Some(FailThreshold::Warning) => Verdict::Warning,
+            Some(FailThreshold::Blocked) => Verdict::Blocked,
+            None => policy.refused_from(),
+        }
     }
 
-    fn scanner(&self, policy: &ScanPolicy) -> anyhow::Result<Scanner> {
-        let mut builder: ScannerBuilder = Scanner::builder()
-            .blocked_domains(&policy.blocklist)
-            .trusted_sources(policy.trusted_sources.iter().cloned())
-            .system_names(policy.system_names.iter().cloned());
+    fn scanner(&self, policy: &UserPolicy) -> anyhow::Result<Scanner> {
+        let mut builder = policy.scanner_builder()?;
         if let Some(file) = &self.blocklist {
             let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
             builder = builder.blocklist(&text);
@@ -205,8 +188,7 @@ struct ScanRun {
     format: ReportFormat,
     /// Where a page for each skill is written.
     reports: Option<PathBuf>,
-    suppressions: Suppressions,
-    today: Option<Date>,
+    suppressions: DatedSuppressions,
     /// What is printed at the end.
     kept: Vec<ScannedSkill>,
     worst: Verdict,
@@ -215,12 +197,11 @@ struct ScanRun {
 }
 
 impl ScanRun {
-    fn new(format: ReportFormat, reports: Option<PathBuf>, policy: &ScanPolicy) -> Self {
+    fn new(format: ReportFormat, reports: Option<PathBuf>, policy: &UserPolicy) -> Self {
         Self {
             format,
             reports,
-            suppressions: Suppressions::new(policy.suppressions.iter().cloned()),
-            today: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string().parse().ok(),
+            suppressions: policy.suppressions(),
             kept: Vec::new(),
             worst: Verdict::Safe,
             seen: 0,
@@ -239,9 +220,7 @@ impl ScanRun {
         for (_, report) in &mut stamped {
             match report {
                 Ok(report) => {
-                    if let Some(today) = self.today {
-                        self.suppressions.apply(report, today);
-                    }
+                    self.suppressions.apply(report);
                     self.worst = self.worst.max(report.verdict);
                     if let Some(dir) = &self.reports {
                         let failed = || format!("cannot write a page into {}", dir.display());
@@ -267,7 +246,7 @@ impl ScanRun {
         if !self.format.streams() {
             output::show(self.format, &self.kept)?;
         }
-        for (entry, why) in self.today.into_iter().flat_map(|today| self.suppressions.idle(today)) {
+        for (entry, why) in self.suppressions.idle() {
             let why = match why {
                 Idle::Expired => format!("expired on {}; not applied", entry.expires),
                 _ => "matched no finding".to_owned(),
@@ -281,23 +260,6 @@ impl ScanRun {
         anyhow::ensure!(self.unread == 0, "{} of {} could not be read", self.unread, self.seen);
         Ok(self.worst)
     }
-}
-
-/// What may stand is for others to say than the skill that is judged: a policy that lies in it is its own word.
-fn outside(policy: &Path, skills: &[PathBuf]) -> anyhow::Result<()> {
-    let policy = policy.canonicalize().with_context(|| format!("cannot read {}", policy.display()))?;
-    for skill in skills {
-        // A document stands for the folder it describes.
-        let whole = if skill.ends_with("SKILL.md") { skill.parent().unwrap_or(skill) } else { skill };
-        let whole = if whole.as_os_str().is_empty() { Path::new(".") } else { whole };
-        let inside = whole.canonicalize().is_ok_and(|skill| policy.starts_with(skill));
-        anyhow::ensure!(
-            !inside,
-            "the policy lies in the skill {} that it would judge; keep it outside of every skill",
-            visible(&skill.display().to_string())
-        );
-    }
-    Ok(())
 }
 
 fn read(path: &Path) -> anyhow::Result<Skill> {

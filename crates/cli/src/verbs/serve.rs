@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use skillsandbox_mcp::{DEFAULT_CONCURRENT, McpServer, ServerSettings};
 
+use super::run_history::user_history;
 use super::running::{flags, signals};
 use crate::output::ExitAnswer;
 
@@ -42,11 +43,11 @@ pub(crate) struct ServeArgs {
 
 impl ServeArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let mut config = ServerSettings::new(self.roots.iter().cloned());
-        config.policy.clone_from(&self.policy);
-        config.max_concurrent = self.max_concurrent;
-        config.timeout = self.timeout;
-        let server = McpServer::new(&config)?;
+        let mut settings = ServerSettings::new(self.roots.iter().cloned());
+        settings.policy.clone_from(&self.policy);
+        settings.max_concurrent = self.max_concurrent;
+        settings.timeout = self.timeout;
+        let server = McpServer::new(&settings, user_history())?;
         let shutdown = server.shutdown();
         signals::on_interrupt(move || shutdown.close())?;
         server.serve_stdio()?;

@@ -15,6 +15,7 @@ mod run;
 mod servers;
 mod tls;
 
+mod behaviours;
 mod datagrams;
 mod endings;
 mod gates_http;
@@ -24,5 +25,4 @@ mod http;
 mod https;
 mod messages;
 mod resolvers;
-mod behaviours;
 mod sockets;

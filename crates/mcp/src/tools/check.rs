@@ -9,7 +9,7 @@ use skillsandbox_command_policy::{CommandPolicy, Decision, OtherTools, Place, Re
 use skillsandbox_manifest::{LoadError, SkillDoc};
 use skillsandbox_path_policy::PathPolicy;
 
-use super::skills::{places, resolved};
+use super::skills::resolved;
 use super::{ToolContext, arguments};
 use crate::answer::{ToolAnswer, ToolProblem, line};
 
@@ -64,19 +64,19 @@ impl Judgement {
 pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let CheckPath { skill, tool, arguments } = arguments("check_path", given)?;
     let loaded = context.load(&skill)?;
-    let places = places(&loaded.skill)?;
+    let places = loaded.skill.places();
     let files = loaded.skill.manifest().filesystem();
     let mut builder = PathPolicy::builder().root(loaded.skill.folder()).read_only();
     // What is declared and not there yet cannot be looked into; a run would make folders to write to.
     let there = |path: &PathBuf| path.is_dir();
-    for path in resolved(&files.read, &places).into_iter().filter(there) {
+    for path in resolved(&files.read, places).into_iter().filter(there) {
         builder = builder.read_root(path);
     }
-    for path in resolved(&files.write, &places).into_iter().filter(there) {
+    for path in resolved(&files.write, places).into_iter().filter(there) {
         builder = builder.write_root(path);
     }
     let own = skillsandbox_run::state_folder().into_iter().chain(skillsandbox_run::policy_file());
-    for path in resolved(&files.forbidden, &places).into_iter().chain(own) {
+    for path in resolved(&files.forbidden, places).into_iter().chain(own) {
         builder = builder.forbid(path);
     }
     let unusable = |error: String| {

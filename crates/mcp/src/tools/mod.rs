@@ -6,8 +6,9 @@ mod run;
 mod schema;
 mod skills;
 
+use std::fmt;
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -15,8 +16,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use skillsandbox_manifest::Policy;
-use skillsandbox_run::{LoadedSkill, Refusal, user_policy};
+use skillsandbox_run::{LoadedSkill, Refusal, RunHistory, UserPolicy};
 
 use crate::answer::{ToolAnswer, ToolProblem};
 use crate::skill_roots::{FoundSkill, SkillRoots};
@@ -28,12 +28,21 @@ pub(crate) use run::{RunCall, RunProgress, run};
 pub(crate) const RUN_SKILL: &str = "run_skill";
 
 /// What tools work with: all of it fixed when the server starts.
-#[derive(Debug)]
 pub(crate) struct ToolContext {
     pub(crate) roots: SkillRoots,
     pub(crate) policy: Option<PathBuf>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) traces: TraceFolder,
+    pub(crate) history: Arc<dyn RunHistory>,
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("roots", &self.roots)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A tool that only looks.
@@ -71,7 +80,7 @@ pub(crate) static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         tool::<OneSkill, skills::ScanResult>(
             "scan_skill",
             "Scan a skill",
-            "Scans a skill's files for signs of malice and returns SAFE, WARNING or BLOCKED with findings. run_skill refuses what is BLOCKED. Runs nothing.",
+            "Scans a skill's files for signs of malice and returns SAFE, WARNING or BLOCKED with findings. run_skill refuses what is BLOCKED, or what the user's policy refuses. Runs nothing.",
             looks(),
         ),
         tool::<check::CheckPath, check::Judgement>(
@@ -158,34 +167,41 @@ pub(crate) fn arguments<T: DeserializeOwned>(
     })
 }
 
-/// A skill that was found, with the policy that it is under.
+/// A skill that was found, and loaded under the user's policy.
 pub(crate) struct UsableSkill {
     pub(crate) found: FoundSkill,
-    pub(crate) policy: Option<Policy>,
     pub(crate) skill: LoadedSkill,
 }
 
 impl ToolContext {
     pub(crate) fn load(&self, name: &str) -> Result<UsableSkill, ToolProblem> {
         let found = self.roots.find(name)?;
-        let policy = self.policy(&found)?;
-        let skill =
-            LoadedSkill::load(&found.folder, policy.as_ref()).map_err(|refusal| refused(name, &refusal))?;
-        // It may have been swapped for a link since it was found.
+        let skill = self.load_found(&found).map_err(|refusal| refused(name, &refusal))?;
+        self.check_place(found, skill)
+    }
+
+    /// Loads a skill under the user's policy.
+    pub(crate) fn load_found(&self, found: &FoundSkill) -> Result<LoadedSkill, Refusal> {
+        LoadedSkill::load(&found.folder, &self.policy(found)?)
+    }
+
+    /// Refuses a skill that was swapped for a link since it was found.
+    pub(crate) fn check_place(
+        &self,
+        found: FoundSkill,
+        skill: LoadedSkill,
+    ) -> Result<UsableSkill, ToolProblem> {
         if skill.folder() != found.folder || !self.roots.holds(skill.folder()) {
+            let name = &found.name;
             return Err(ToolProblem::new(format!("the skill `{name}` was moved while it was looked at; nothing was done"))
                 .cure("call list_skills, and then again; if it happens twice, a person should look at what changes the folder"));
         }
-        Ok(UsableSkill { found, policy, skill })
+        Ok(UsableSkill { found, skill })
     }
 
-    /// The user's policy over a skill. Without one that can be read, nothing is done.
-    pub(crate) fn policy(&self, found: &FoundSkill) -> Result<Option<Policy>, ToolProblem> {
-        user_policy(self.policy.as_deref(), &found.folder).map_err(|refusal| {
-            ToolProblem::new("the user's policy cannot be used, so no skill is")
-                .why(refusal.to_string())
-                .cure("a person has to repair the policy file")
-        })
+    /// The user's policy over a skill, read anew. Without one that can be read, nothing is done.
+    pub(crate) fn policy(&self, found: &FoundSkill) -> Result<UserPolicy, Refusal> {
+        UserPolicy::load(self.policy.as_deref(), [&found.folder])
     }
 }
 
@@ -193,6 +209,11 @@ impl ToolContext {
 pub(crate) fn refused(name: &str, refusal: &Refusal) -> ToolProblem {
     let problem = ToolProblem::new(format!("the skill `{name}` cannot be used"));
     match refusal {
+        Refusal::Policy(_) | Refusal::PolicyInSkill(_) => {
+            ToolProblem::new("the user's policy cannot be used, so no skill is")
+                .why(refusal.to_string())
+                .cure(cure(refusal))
+        }
         Refusal::Load(_) => problem
             .why(refusal.to_string())
             .cure("call validate_skill to see every mistake; a person has to correct skillsandbox.yaml"),
@@ -216,6 +237,7 @@ pub(crate) fn cure(refusal: &Refusal) -> &'static str {
         Refusal::Load(_) => {
             "call validate_skill to see every mistake; a person has to correct skillsandbox.yaml"
         }
+        Refusal::Policy(_) | Refusal::PolicyInSkill(_) => "a person has to repair the policy file",
         Refusal::Scanned { .. } => {
             "call scan_skill to see all findings; a person has to review the skill, and may suppress findings in the policy. Do not run it another way"
         }

@@ -9,14 +9,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use skillsandbox_run::{
-    Admission, CapturedOutput, Job, OutputTarget, RunOptions, RunReport, RunStatus, SkillCall, StopHandle,
-    run_skill,
+    CapturedOutput, Job, OutputTarget, RunOptions, RunReport, RunRequest, RunStatus, ScanAdmission,
+    SkillCall, StopHandle, refuse_unloaded, run_skill,
 };
 use skillsandbox_tracer::{Class, Event, Sink};
 
 use super::explain::{Violation, WHO};
-use super::skills::{places, resolved};
-use super::{RUN_SKILL, ToolContext, UsableSkill, arguments, cure, why};
+use super::skills::resolved;
+use super::{RUN_SKILL, ToolContext, UsableSkill, arguments, cure, refused, why};
 use crate::answer::{ToolAnswer, ToolProblem, line, quotation};
 use crate::trace_folder::{TOOL, TraceFolder};
 
@@ -76,8 +76,12 @@ pub(crate) struct RunOutcome {
     trace_id: String,
     /// The resource that holds the trace.
     trace_uri: Option<String>,
+    /// The digest of the trace's last line: kept elsewhere, it shows a trace that was changed or replaced.
+    trace_digest: Option<String>,
     /// Why the trace is not whole, where it is not.
     trace_error: Option<String>,
+    /// Why the run is not in the user's history, where it is not.
+    history_error: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -162,26 +166,36 @@ pub(crate) fn run(
     progress: &RunProgress,
 ) -> Result<ToolAnswer, ToolProblem> {
     let RunSkill { skill: name, parameters, args } = request.0;
-    let loaded = context.load(&name)?;
-    let kept = kept_from_it(context, &loaded)?;
     let call = SkillCall { arguments: args.into_iter().map(Into::into).collect(), parameters };
-    let mut admission = Admission::default();
-    admission.policy = loaded.policy.as_ref();
+    let found = context.roots.find(&name)?;
+    let skill = match context.load_found(&found) {
+        Ok(skill) => skill,
+        Err(refusal) => {
+            let problem = refused(&name, &refusal);
+            let request = RunRequest::new(RUN_SKILL, &call.arguments).unknown_values(&call.parameters);
+            // What is wrong with the history was told by it; the answer is that the skill cannot be used.
+            let _ = refuse_unloaded(&found.folder, &request, context.history.as_ref(), refusal);
+            return Err(problem);
+        }
+    };
+    let usable = context.check_place(found, skill)?;
+    let kept = kept_from_it(context, &usable)?;
     let mut options = RunOptions::default();
     options.tool = Some(TOOL.to_owned());
+    options.history_tool = Some(RUN_SKILL.to_owned());
     options.sinks.push(Box::new(progress.clone()));
     options.streams.stop = stop.clone();
     options.streams.stdout = OutputTarget::Kept;
     options.streams.stderr = OutputTarget::Kept;
     options.streams.keep = Some(MOST_OUTPUT);
     let adjust = |job: &mut Job| {
-        job.redact_variables(std::env::vars_os());
         if let Some(most) = context.timeout {
             job.limits.timeout = Some(job.limits.timeout.map_or(most, |own| own.min(most)));
         }
         job.read.extend(kept);
     };
-    let report = run_skill(&loaded.skill, &call, &admission, adjust, options);
+    let history = context.history.as_ref();
+    let report = run_skill(&usable.skill, &call, ScanAdmission::Required, history, adjust, options);
     let outcome = RunOutcome::of(&report);
     let text = tell(&report, &outcome);
     Ok(ToolAnswer::new(text, &outcome).failed(report.status() != RunStatus::Success))
@@ -189,17 +203,17 @@ pub(crate) fn run(
 
 /// The roots that lie in what a skill may write to: they stay readable and nothing in them can be changed, since a skill that could change
 /// another's manifest would decide what that one may do.
-fn kept_from_it(context: &ToolContext, loaded: &UsableSkill) -> Result<Vec<PathBuf>, ToolProblem> {
-    let folder = loaded.skill.folder();
-    let files = loaded.skill.manifest().filesystem();
+fn kept_from_it(context: &ToolContext, usable: &UsableSkill) -> Result<Vec<PathBuf>, ToolProblem> {
+    let folder = usable.skill.folder();
+    let files = usable.skill.manifest().filesystem();
     let mut kept = Vec::new();
-    for grant in resolved(&files.write, &places(&loaded.skill)?) {
+    for grant in resolved(&files.write, usable.skill.places()) {
         let real = real(&grant);
         for root in context.roots.roots() {
             if root.starts_with(&real) {
                 kept.push(root.to_owned());
             } else if real.starts_with(root) && !real.starts_with(folder) {
-                return Err(ToolProblem::new(format!("the skill `{}` was not run", loaded.found.name))
+                return Err(ToolProblem::new(format!("the skill `{}` was not run", usable.found.name))
                     .why(format!(
                         "it may write to {}, which lies among the skills of this server: it could change what other skills may do",
                         grant.display()
@@ -264,7 +278,9 @@ impl RunOutcome {
             },
             trace_id: report.trace_id.to_string(),
             trace_uri: report.trace.is_some().then(|| TraceFolder::uri(report.trace_id)),
+            trace_digest: report.digest.map(|digest| digest.to_string()),
             trace_error: report.trace_error.clone(),
+            history_error: report.history_error.clone(),
         }
     }
 }
@@ -342,6 +358,9 @@ fn tell(report: &RunReport, outcome: &RunOutcome) -> String {
         text.push_str(
             "\nTell the person about this before anything else, and do not run the skill again by yourself.",
         );
+    }
+    if let Some(error) = &outcome.history_error {
+        let _ = write!(text, "\nThe run is not in the user's history: {}", line(error));
     }
     if let Some(error) = &outcome.trace_error {
         let _ = write!(text, "\nThe trace is not whole: {}", line(error));

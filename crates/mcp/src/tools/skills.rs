@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use skillsandbox_manifest::{GrantPath, LoadError, Manifest, Places, Spanned};
-use skillsandbox_scanner::Verdict;
 
-use super::{NoArguments, OneSkill, ToolContext, arguments, cure, why};
+use super::{NoArguments, OneSkill, ToolContext, arguments, cure, refused, why};
 use crate::answer::{ToolAnswer, ToolProblem, line};
 
 /// Most findings that a text tells of; the data has all.
@@ -169,12 +168,12 @@ pub(crate) fn inspect(context: &ToolContext, given: Map<String, Value>) -> Resul
     let OneSkill { skill } = arguments("inspect_skill", given)?;
     let loaded = context.load(&skill)?;
     let manifest = loaded.skill.manifest();
-    let places = places(&loaded.skill)?;
+    let places = loaded.skill.places();
     let mut value = json!(manifest);
     let files = manifest.filesystem();
     for (name, grants) in [("read", &files.read), ("write", &files.write), ("forbidden", &files.forbidden)] {
         if let Some(list) = value.pointer_mut(&format!("/permissions/filesystem/{name}")) {
-            *list = json!(resolved(grants, &places));
+            *list = json!(resolved(grants, places));
         }
     }
     let inspection = SkillInspection {
@@ -195,16 +194,6 @@ pub(crate) fn inspect(context: &ToolContext, given: Map<String, Value>) -> Resul
     Ok(ToolAnswer::new(text, &inspection))
 }
 
-/// Where the paths of a skill's grants begin.
-pub(crate) fn places(skill: &skillsandbox_run::LoadedSkill) -> Result<Places, ToolProblem> {
-    let home = std::env::home_dir().filter(|home| home.is_absolute());
-    let home = home.ok_or_else(|| {
-        ToolProblem::new("there is no home directory")
-            .cure("a person has to start the server with HOME set to an absolute path")
-    })?;
-    Ok(Places::new(skill.folder(), home))
-}
-
 pub(crate) fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<std::path::PathBuf> {
     grants.iter().map(|grant| grant.resolve(places)).collect()
 }
@@ -223,8 +212,8 @@ pub(crate) struct ScanResult {
 pub(crate) fn scan(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let OneSkill { skill } = arguments("scan_skill", given)?;
     let found = context.roots.find(&skill)?;
-    let policy = context.policy(&found)?;
-    let report = skillsandbox_run::scan(&found.folder, policy.as_ref()).map_err(|refusal| {
+    let policy = context.policy(&found).map_err(|refusal| refused(&skill, &refusal))?;
+    let report = policy.scan_folder(&found.folder).map_err(|refusal| {
         ToolProblem::new(format!("the skill `{skill}` cannot be scanned"))
             .why(why(&refusal))
             .cure(cure(&refusal))
@@ -233,7 +222,7 @@ pub(crate) fn scan(context: &ToolContext, given: Map<String, Value>) -> Result<T
         return Err(ToolProblem::new(format!("the skill `{skill}` was moved while it was scanned"))
             .cure("call again"));
     }
-    let blocked = report.verdict >= Verdict::Blocked;
+    let blocked = policy.refuses(report.verdict);
     let mut text = format!("{}: {}", line(&found.name), report.verdict.as_str());
     if blocked {
         text.push_str(". run_skill refuses it; a person has to review it.");

@@ -111,7 +111,7 @@ pub(super) fn record_redacted(
             }
             if outcome.audit != Audit::Full {
                 recorder.incomplete(format!(
-                    "files and programs were not observed: audit level {}",
+                    "files and programs were not observed: observe level {}",
                     outcome.audit.name()
                 ));
             }

@@ -1,20 +1,19 @@
 //! What the verbs about installed skills have in common: which store, who is asked, and how git is held.
 
-mod confined_git;
 mod prompt;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
 use serde_json::{Value, json};
-use skillsandbox_manifest::Policy;
-use skillsandbox_run::{AddressPin, Refusal, user_policy};
+use skillsandbox_run::{AddressPin, ConfinedGit};
 use skillsandbox_store::{Approval, Done, Error, Layout, Outcome, PermissionDiff, Source, Store};
 
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer, message, visible};
-use crate::render;
+use crate::verbs::policy::load_policy;
+use crate::verbs::run_history::user_history;
 use crate::verbs::running::flags::pin;
 use crate::verbs::scan::output::as_text;
 
@@ -27,7 +26,7 @@ pub(super) struct StoreArgs {
     #[arg(long, value_name = "DIR")]
     system_dir: Option<PathBuf>,
 
-    /// A policy file instead of ~/.config/skillsandbox/policy.yaml; its `scan` section is what counts here
+    /// A policy file instead of ~/.config/skillsandbox/policy.yaml; its `scan` section applies here
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 }
@@ -67,21 +66,8 @@ impl StoreArgs {
             Some(Source::Local(path)) => path.clone(),
             _ => layout.skills(),
         };
-        let policy = self.policy(&judged)?;
-        let policy = policy.map(|policy| policy.scan().clone()).unwrap_or_default();
-        Ok(Store::new(layout)
-            .with_policy(policy)
-            .with_git(confined_git::ConfinedGit::new(fetching.resolve.clone())))
-    }
-
-    fn policy(&self, judged: &Path) -> anyhow::Result<Option<Policy>> {
-        match user_policy(self.policy.as_deref(), judged) {
-            Err(Refusal::Load(error)) => {
-                message(&render::load_error(&error));
-                anyhow::bail!("the policy is not valid, so nothing was done")
-            }
-            other => Ok(other?),
-        }
+        let git = ConfinedGit::new(user_history()).pins(fetching.resolve.iter().cloned());
+        Ok(Store::new(layout).with_policy(load_policy(self.policy.as_deref(), [judged])?).with_git(git))
     }
 }
 
@@ -110,7 +96,7 @@ pub(super) fn tell(outcome: &Outcome, format: OutputFormat) -> anyhow::Result<Ex
                  reason, does"
             ));
         }
-        _ => message(&format!("{name} was not installed: nobody said yes")),
+        _ => message(&format!("{name} was not installed: not confirmed")),
     }
     if let Some(diff) = outcome.diff.as_ref().filter(|_| there) {
         message(differences(diff).trim_end());

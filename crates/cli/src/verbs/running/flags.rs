@@ -2,13 +2,17 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use clap::{Args, ValueEnum};
-use skillsandbox_run::{AddressPin, Job, ObserveLevel};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use skillsandbox_run::{AddressPin, Job, ObserveLevel, RunHistory, Unrecorded};
 
 use crate::args::OutputFormat;
+use crate::output::message;
+use crate::verbs::run_history::optional_history;
 
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags are flags")]
@@ -38,12 +42,20 @@ pub(crate) struct RunFlags {
     pub(crate) best_effort: Vec<String>,
 
     /// How much of what is tried is recorded
-    #[arg(long, value_name = "LEVEL", default_value = "full")]
-    pub(crate) audit: ObserveFlag,
+    #[arg(long, value_name = "LEVEL", default_value = "full", value_parser = levels())]
+    observe: ObserveLevel,
 
     /// End the run rather than not record something that it tried
     #[arg(long)]
-    pub(crate) audit_required: bool,
+    observe_required: bool,
+
+    /// The old name of --observe
+    #[arg(long, value_name = "LEVEL", hide = true, conflicts_with = "observe", value_parser = levels())]
+    audit: Option<ObserveLevel>,
+
+    /// The old name of --observe-required
+    #[arg(long, hide = true)]
+    audit_required: bool,
 
     /// End it after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -70,14 +82,18 @@ pub(crate) struct RunFlags {
     pub(crate) quiet: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ObserveFlag {
-    /// Only what the network's broker sees
-    Off,
-    /// Refused calls and connections
-    Violations,
-    /// Files and programs, too
-    Full,
+/// The levels of `--observe`, each with what it adds.
+fn levels() -> impl TypedValueParser<Value = ObserveLevel> {
+    let values = ObserveLevel::ALL.map(|level| {
+        let help = match level {
+            ObserveLevel::Off => "Only what the network's broker sees",
+            ObserveLevel::Violations => "Refused calls and connections",
+            _ => "Files and programs, too",
+        };
+        PossibleValue::new(level.name()).help(help)
+    });
+    // Only names of levels come through.
+    PossibleValuesParser::new(values).map(|name| ObserveLevel::from_name(&name).unwrap_or_default())
 }
 
 impl RunFlags {
@@ -85,20 +101,29 @@ impl RunFlags {
     pub(crate) fn apply(&self, job: &mut Job, kept: Option<&KeptTmp>) {
         job.pins.extend(self.resolve.iter().cloned());
         job.best_effort.extend(self.best_effort.iter().cloned());
-        job.observe = match self.audit {
-            ObserveFlag::Off => ObserveLevel::Off,
-            ObserveFlag::Violations => ObserveLevel::Violations,
-            ObserveFlag::Full => ObserveLevel::Full,
-        };
-        job.observe_required = self.audit_required;
+        job.observe = self.audit.unwrap_or(self.observe);
+        job.observe_required = self.observe_required || self.audit_required;
         if self.timeout.is_some() {
             job.limits.timeout = self.timeout;
         }
         job.tmp = kept.map(|kept| kept.0.clone());
-        job.redact_variables(std::env::vars_os());
-        // What is set by hand is as secret as what is handed on.
-        let set: Vec<_> = job.set_env.iter().map(|(name, value)| (name.into(), value.into())).collect();
-        job.redact_variables(set);
+    }
+
+    /// Says which flags have another name now.
+    pub(crate) fn warn_of_old_names(&self) {
+        for (used, old, new) in [
+            (self.audit.is_some(), "--audit", "--observe"),
+            (self.audit_required, "--audit-required", "--observe-required"),
+        ] {
+            if used {
+                message(&format!("{old} is the old name of {new}; use {new}"));
+            }
+        }
+    }
+
+    /// Where the run is recorded.
+    pub(crate) fn history(&self) -> Arc<dyn RunHistory> {
+        if self.no_history || self.dry_run { Arc::new(Unrecorded) } else { optional_history() }
     }
 
     /// The folder that takes the place of /tmp, where one is to be kept.
@@ -120,7 +145,7 @@ pub(crate) struct KeptTmp(PathBuf);
 
 impl Drop for KeptTmp {
     fn drop(&mut self) {
-        crate::output::message(&format!("what it left in /tmp: {}", self.0.display()));
+        message(&format!("what it left in /tmp: {}", self.0.display()));
     }
 }
 

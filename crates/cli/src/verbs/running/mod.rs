@@ -2,7 +2,6 @@
 
 pub(super) mod flags;
 mod otel;
-pub(super) mod past;
 mod plan;
 pub(super) mod signals;
 mod summary;
@@ -13,19 +12,20 @@ use skillsandbox_run::{Job, OutputTarget, Refusal, RunOptions, RunReport, StopHa
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer};
 use flags::RunFlags;
-use past::Asked;
 
-/// Runs something in the way the flags ask for, records it, and says what came of it.
+/// Runs something in the way the flags ask for, and says what came of it. The history calls it by the verb's name.
 pub(super) fn run(
     flags: &RunFlags,
-    asked: &Asked,
+    verb: &str,
     run: impl FnOnce(RunOptions) -> RunReport,
 ) -> anyhow::Result<ExitAnswer> {
+    flags.warn_of_old_names();
     let stop = StopHandle::new();
     signals::watch(&stop)?;
     let mut options = RunOptions::default();
     options.trace.clone_from(&flags.trace);
     options.tool = Some(concat!("skillsandbox ", env!("CARGO_PKG_VERSION")).to_owned());
+    options.history_tool = Some(verb.to_owned());
     options.streams.stop = stop;
     options.streams.stdin = flags.stdin;
     let forward = if flags.format == OutputFormat::Json { OutputTarget::Kept } else { OutputTarget::Own };
@@ -38,8 +38,6 @@ pub(super) fn run(
     }
     let spans = if flags.otel { Some(otel::start(&mut options)?) } else { None };
     let report = run(options);
-    // Before anything is printed: whoever reads that may have gone away.
-    asked.ended(flags, &report);
     if let (Err(refusal), OutputFormat::Text) = (&report.ended, flags.format) {
         refused(refusal);
     }
@@ -59,6 +57,7 @@ pub(super) fn run(
 
 /// Shows what would be run, and runs nothing.
 pub(super) fn dry_run(flags: &RunFlags, job: &Job) -> anyhow::Result<ExitAnswer> {
+    flags.warn_of_old_names();
     let shown = preview(job);
     if flags.format == OutputFormat::Json {
         output::json(&plan::json(job, &shown)?)?;
@@ -77,7 +76,7 @@ pub(super) fn dry_run(flags: &RunFlags, job: &Job) -> anyhow::Result<ExitAnswer>
 
 /// Why nothing was run. A declaration that is not valid is shown with its lines.
 pub(super) fn refused(refusal: &Refusal) {
-    if let Refusal::Load(error) = refusal {
+    if let Refusal::Load(error) | Refusal::Policy(error) = refusal {
         output::message(&crate::render::load_error(error));
         return;
     }
