@@ -90,8 +90,7 @@ impl ConfinedGit {
     /// # Errors
     /// Why it could not be run, or what it said when it failed.
     pub fn run(&self, call: &GitCall) -> Result<Vec<u8>, String> {
-        let mut options = RunOptions::default();
-        options.history_tool = Some("git".to_owned());
+        let mut options = RunOptions { history_tool: Some("git".to_owned()), ..RunOptions::default() };
         (options.streams.stdout, options.streams.stderr) = (OutputTarget::Kept, OutputTarget::Kept);
         let report = run(&self.job(call)?, self.history.as_ref(), options);
         if report.status() == RunStatus::Success {

@@ -1,9 +1,11 @@
 //! Runs skills, and any command, in the sandbox, and writes down what they really tried.
 //!
 //! ```no_run
+//! use std::path::Path;
+//!
 //! use skillsandbox_run::{LoadedSkill, RunOptions, ScanAdmission, SkillCall, Unrecorded, UserPolicy, run_skill};
 //!
-//! let folder = "skills/weather".as_ref();
+//! let folder = Path::new("skills/weather");
 //! let policy = UserPolicy::load(None, [folder])?;
 //! let skill = LoadedSkill::load(folder, &policy)?;
 //! let mut call = SkillCall::default();

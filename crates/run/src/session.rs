@@ -63,6 +63,7 @@ impl fmt::Debug for RunOptions {
             .field("sinks", &(self.sinks.len() + self.late_sinks.len()))
             .field("streams", &self.streams)
             .field("tool", &self.tool)
+            .field("history_tool", &self.history_tool)
             .finish()
     }
 }

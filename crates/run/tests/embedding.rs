@@ -16,12 +16,18 @@ const VARIABLE: &str = "EMBEDDER_API_KEY";
 
 /// Keeps what it is told of.
 #[derive(Default)]
-struct Kept(Mutex<Vec<(String, String, Vec<(String, String)>)>>);
+struct Kept(Mutex<Vec<KeptRun>>);
+
+struct KeptRun {
+    tool: String,
+    status: &'static str,
+    secrets: Vec<(String, String)>,
+}
 
 impl RunHistory for Kept {
     fn record(&self, request: &RunRequest, report: &RunReport) -> Result<(), HistoryError> {
-        let kept = (request.tool.clone(), report.status().as_str().to_owned(), request.secrets.clone());
-        self.0.lock().unwrap().push(kept);
+        let (tool, secrets) = (request.tool.clone(), request.secrets.clone());
+        self.0.lock().unwrap().push(KeptRun { tool, status: report.status().as_str(), secrets });
         Ok(())
     }
 }
@@ -61,9 +67,9 @@ fn child_that_embeds() {
     // The control: the skill had it.
     assert_eq!(report.stdout.kept, format!("it is {SECRET}\n").as_bytes());
     let kept = history.0.lock().unwrap();
-    assert_eq!((kept[0].0.as_str(), kept[0].1.as_str()), ("embedder", "failure"));
+    assert_eq!((kept[0].tool.as_str(), kept[0].status), ("embedder", "failure"));
     assert!(
-        kept[0].2.contains(&(VARIABLE.to_owned(), SECRET.to_owned())),
+        kept[0].secrets.contains(&(VARIABLE.to_owned(), SECRET.to_owned())),
         "the history knows what is secret"
     );
 }
@@ -104,5 +110,5 @@ fn a_skill_that_cannot_be_loaded_is_recorded_by_its_folders_name() {
     let history = Kept::default();
     let report = refuse_unloaded(folder.path(), &RunRequest::new("run", []), &history, refusal);
     assert_eq!(Some(report.skill.as_str()), folder.path().file_name().and_then(|name| name.to_str()));
-    assert_eq!(history.0.lock().unwrap()[0].1, "refused");
+    assert_eq!(history.0.lock().unwrap()[0].status, "refused");
 }
