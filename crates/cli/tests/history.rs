@@ -94,7 +94,7 @@ fn row_145_every_run_leaves_an_audit_record() {
     assert_eq!(column("ending"), ["refused", "exited", "timeout", "exited"]);
     assert_eq!(column("exit_code"), [125, 0, 124, 3]);
     assert!(list[0]["error"].as_str().unwrap().contains("wasm"), "{list:#}");
-    assert_eq!(list[2]["error"], "its time was up");
+    assert_eq!(list[2]["error"], "it reached its time limit");
 }
 
 #[test]

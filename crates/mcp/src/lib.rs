@@ -27,7 +27,7 @@
 //! - Standard output carries JSON-RPC and nothing else. It is moved away before anything runs, so that what a skill, a library or a panic
 //!   prints ends elsewhere.
 //! - What a skill did wrong, or was refused, is an answer with `isError` and a text that says what a person can do; protocol errors are
-//!   for requests that are none.
+//!   for what is not a valid request.
 //! - Answers are bounded: 256 KiB of each output, 200 refusals, 1 MiB of a trace. What was left out is said.
 //! - A call that is cancelled, and a client that goes away, end the skill with all its processes.
 //! - Skills at a time, calls that wait and answers that nobody reads are bounded.
@@ -54,7 +54,7 @@
 //!
 //! # What it does not protect
 //!
-//! The client is believed to be the user's own: whoever speaks to standard input may run the skills below the roots. Whoever else may
+//! The client is believed to be the user's own: a program that speaks to standard input may run the skills below the roots. A person or program that may
 //! change files below the roots, while the server runs, chooses what is run; a skill that runs cannot.
 
 #![forbid(unsafe_code)]

@@ -30,7 +30,7 @@ use crate::trace_folder::TraceFolder;
 const MAX_LINE: usize = 4 * 1024 * 1024;
 /// How many tools look at things at a time.
 const LOOKS: usize = 4;
-/// How often whoever asked for it is told how far a run is.
+/// How often a client that asked for it is told how far a run is.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 /// The list of traces.
 const TRACES: &str = "skillsandbox://traces";
@@ -52,7 +52,7 @@ impl McpServer {
     /// A server as it is asked for, whose runs are recorded in this history.
     ///
     /// # Errors
-    /// A root that is none, or lies together with the traces or the policy; a policy that cannot be read, or lies in a root.
+    /// A root that is not a folder, or that contains or lies in the traces or the policy; a policy that cannot be read, or lies in a root.
     pub fn new(settings: &ServerSettings, history: Arc<dyn RunHistory>) -> Result<Self, ServerError> {
         if settings.max_concurrent == 0 {
             return Err(ServerError::NoneAtATime);
@@ -204,10 +204,10 @@ impl McpServer {
     }
 }
 
-/// Tells whoever asked for it how far things are, for as long as it is waited for.
+/// Tells a client that asked for it how far things are, until this is dropped.
 async fn tell_progress(
     context: &RequestContext<RoleServer>,
-    progress: impl Message,
+    progress: impl ProgressText,
 ) -> std::convert::Infallible {
     let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
     let mut count = 0_u32;
@@ -216,23 +216,23 @@ async fn tell_progress(
         count += 1;
         let seconds = PROGRESS_EVERY.as_secs_f64() * f64::from(count);
         let told = ProgressNotificationParam::new(token.clone(), seconds).with_message(progress.message());
-        // Whoever does not listen is not told.
+        // A client that does not listen is not told.
         let _ = context.peer.notify_progress(told).await;
     }
 }
 
 /// How far something is.
-trait Message {
+trait ProgressText {
     fn message(&self) -> String;
 }
 
-impl Message for &str {
+impl ProgressText for &str {
     fn message(&self) -> String {
         (*self).to_owned()
     }
 }
 
-impl Message for &RunProgress {
+impl ProgressText for &RunProgress {
     fn message(&self) -> String {
         RunProgress::message(self)
     }

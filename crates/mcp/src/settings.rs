@@ -44,7 +44,7 @@ pub enum ServerError {
     /// There is nothing to serve.
     #[error("name at least one folder with skills (--root)")]
     NoRoot,
-    /// A root that is none.
+    /// A root that is not a folder.
     #[error(transparent)]
     Root(#[from] BuildError),
     /// A root that could be changed from within, or would show what it must not.

@@ -51,7 +51,7 @@ impl TraceFolder {
         };
         // In the one form in which we write them: not in braces, not as a URN, not without hyphens.
         let id = Uuid::try_parse(id).ok().filter(|uuid| uuid.to_string() == id).ok_or_else(|| {
-            ToolProblem::new("a trace id is a UUID in its usual form, and this is none")
+            ToolProblem::new("this is not a trace id: a trace id is a UUID in its usual form")
                 .cure("use the trace_id of an answer to run_skill")
         })?;
         let folder = self.folder().ok_or_else(unknown)?;

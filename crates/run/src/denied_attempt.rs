@@ -95,7 +95,7 @@ fn resource(limit: &str) -> Option<String> {
         "output" => "max_output_bytes",
         _ => return None,
     };
-    Some(format!("resources.{key}: more than it is"))
+    Some(format!("resources.{key}: a higher limit"))
 }
 
 fn is_name(name: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Where runs are recorded when they have ended: whoever runs something has to say it.
+//! Where runs are recorded when they have ended: a caller that runs something has to name the place.
 
 use std::ffi::OsString;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What is wanted of a run, whoever carries it out.
+//! What is wanted of a run, in no backend's terms.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -93,6 +93,7 @@ pub use stop::StopHandle;
 pub use streams::{CapturedOutput, OutputTarget};
 pub use user_policy::{DatedSuppressions, UserPolicy};
 
+/// The code of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+mod readme {}

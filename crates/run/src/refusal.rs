@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use skillsandbox_manifest::{InvalidParameters, LoadError, Runtime};
 use skillsandbox_tracer::RedactError;
 
-/// Why nothing was run. The skill has not seen the light of day.
+/// Why nothing was run. Nothing of the skill was executed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -15,7 +15,7 @@ pub enum Refusal {
     /// The user's policy cannot be read, or is not valid.
     #[error(transparent)]
     Policy(LoadError),
-    /// A folder that is none, or cannot be used.
+    /// A folder that does not exist or cannot be used.
     #[error("cannot use {}: {source}", path.display())]
     Folder {
         /// Which.
@@ -92,8 +92,8 @@ pub enum Refusal {
     /// It cannot be executed.
     #[error("{0}")]
     NotExecutable(String),
-    /// It was told to stop before it began.
-    #[error("it was told to stop before it began")]
+    /// It was stopped before it began.
+    #[error("it was stopped before it began")]
     Stopped,
     /// The sandbox could not be put up, so there is nothing behind it.
     #[error("{0}")]

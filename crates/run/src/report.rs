@@ -157,7 +157,7 @@ impl RunReport {
         }
     }
 
-    /// The code that a command which ran this should exit with: the run's own; 124 when its time was up; 125 when the sandbox refused it
+    /// The code that a command which ran this should exit with: the run's own; 124 when it reached its time limit; 125 when the sandbox refused it
     /// or failed; 126 and 127 for a program that cannot be executed or is not there; 128 and the signal when one ended it.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
@@ -181,12 +181,12 @@ impl RunReport {
             Err(refusal) => Some(refusal.to_string()),
             Ok(ended) => match ended.by {
                 EndCause::Itself => None,
-                EndCause::Timeout => Some("its time was up".to_owned()),
+                EndCause::Timeout => Some("it reached its time limit".to_owned()),
                 EndCause::Memory => Some("it used more memory than granted".to_owned()),
-                EndCause::Processes => Some("it had more processes than granted".to_owned()),
-                EndCause::Stopped => Some("it was told to stop".to_owned()),
-                EndCause::Unobserved => Some("it could not be observed as was required".to_owned()),
-                EndCause::Other => Some("a limit ended it".to_owned()),
+                EndCause::Processes => Some("it started more processes than granted".to_owned()),
+                EndCause::Stopped => Some("it was stopped".to_owned()),
+                EndCause::Unobserved => Some("it could not be observed as required".to_owned()),
+                EndCause::Other => Some("it reached a limit".to_owned()),
             },
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Ends a run before its time: given to a run, kept by whoever may want to end it. Clones are the same handle.
+/// Ends a run before its time: given to a run, kept by the caller that may want to end it. Clones are the same handle.
 ///
 /// A run that has not started when it is told to stop does not start.
 #[derive(Clone, Default)]

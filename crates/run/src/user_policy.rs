@@ -26,10 +26,10 @@ use crate::state::policy_file;
 ///
 /// Clones share what was loaded.
 #[derive(Debug, Clone, Default)]
-pub struct UserPolicy(Arc<Settings>);
+pub struct UserPolicy(Arc<PolicySettings>);
 
 #[derive(Debug, Default)]
-struct Settings {
+struct PolicySettings {
     file: Option<PathBuf>,
     ceiling: Option<Policy>,
     scan: ScanPolicy,
@@ -57,7 +57,7 @@ impl UserPolicy {
         }
         let policy = Policy::load(&file).map_err(Refusal::Policy)?;
         let scan = policy.scan().clone();
-        Ok(Self(Arc::new(Settings { file: Some(file), ceiling: Some(policy), scan })))
+        Ok(Self(Arc::new(PolicySettings { file: Some(file), ceiling: Some(policy), scan })))
     }
 
     /// Where it was loaded from.
@@ -84,7 +84,7 @@ impl UserPolicy {
     /// A scanner with this policy's settings; a caller may add what it alone knows, such as installed skills.
     ///
     /// # Errors
-    /// Settings that no scanner can be built with.
+    /// PolicySettings that no scanner can be built with.
     pub fn scanner_builder(&self) -> Result<ScannerBuilder, Refusal> {
         let scan = &self.0.scan;
         Ok(Scanner::builder()
@@ -132,7 +132,7 @@ impl UserPolicy {
 impl From<Policy> for UserPolicy {
     fn from(policy: Policy) -> Self {
         let scan = policy.scan().clone();
-        Self(Arc::new(Settings { file: None, ceiling: Some(policy), scan }))
+        Self(Arc::new(PolicySettings { file: None, ceiling: Some(policy), scan }))
     }
 }
 

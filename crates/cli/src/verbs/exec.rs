@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile};
 use skillsandbox_run::{Job, run};
 
@@ -18,7 +19,7 @@ const PROCESSES: u32 = 256;
 #[derive(Debug, Args)]
 #[command(
     after_help = "It starts in the current directory where that is granted, and in a private home otherwise.
-Exit codes: the command's own; 124 its time was up, 125 refused or the sandbox failed, 126 it cannot be executed, 127 it is
+Exit codes: the command's own; 124 it reached its time limit, 125 refused or the sandbox failed, 126 it cannot be executed, 127 it is
 not there, 128+n ended by signal n.
 
 Examples:
@@ -57,8 +58,8 @@ pub(crate) struct ExecArgs {
     max_processes: u32,
 
     /// Which system calls it may make
-    #[arg(long, value_name = "PROFILE", default_value = "default")]
-    profile: Profile,
+    #[arg(long, value_name = "PROFILE", default_value = "default", value_parser = profiles())]
+    profile: SyscallProfile,
 
     #[command(flatten)]
     flags: RunFlags,
@@ -68,14 +69,17 @@ pub(crate) struct ExecArgs {
     command: Vec<OsString>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Profile {
-    /// What ordinary programs need
-    Default,
-    /// Also no sockets, no new processes and no signals to others
-    Strict,
-    /// Refuses nothing, reports
-    Permissive,
+/// The profiles, each with what it means for a command.
+fn profiles() -> impl TypedValueParser<Value = SyscallProfile> {
+    let values = SyscallProfile::ALL.iter().map(|profile| {
+        let help = match profile {
+            SyscallProfile::Strict => "Also no sockets, no new processes and no signals to others",
+            SyscallProfile::Permissive => "Refuses nothing, reports",
+            _ => "What ordinary programs need",
+        };
+        PossibleValue::new(profile.as_str()).help(help)
+    });
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<SyscallProfile>())
 }
 
 impl ExecArgs {
@@ -98,7 +102,7 @@ impl ExecArgs {
         job.arguments = arguments.to_vec();
         let here = std::env::current_dir().context("there is no current directory")?;
         let absolute = |path: &PathBuf| {
-            std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))
+            std::path::absolute(path).with_context(|| format!("{} is not a path", path.display()))
         };
         job.write = self.write.iter().map(absolute).collect::<Result<_, _>>()?;
         job.read = self.read.iter().map(absolute).collect::<Result<_, _>>()?;
@@ -118,11 +122,7 @@ impl ExecArgs {
                 None => job.allow_env.push(variable.clone()),
             }
         }
-        job.profile = match self.profile {
-            Profile::Default => SyscallProfile::Default,
-            Profile::Strict => SyscallProfile::Strict,
-            Profile::Permissive => SyscallProfile::Permissive,
-        };
+        job.profile = self.profile;
         job.limits.memory = self.memory;
         job.limits.processes = Some(self.max_processes);
         Ok(job)
@@ -148,7 +148,7 @@ fn host(text: &str) -> anyhow::Result<EgressRule> {
 }
 
 fn cidr(text: &str) -> anyhow::Result<EgressRule> {
-    let (range, list) = text.rsplit_once(':').context("it is written CIDR:PORT, such as 10.1.0.0/16:5432")?;
+    let (range, list) = text.rsplit_once(':').context("expected CIDR:PORT, such as 10.1.0.0/16:5432")?;
     let range = range.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(range);
     Ok(EgressRule::new(Destination::Cidr(range.parse()?), ports(list)?, Protocol::Tcp))
 }

@@ -36,13 +36,13 @@ pub(crate) struct HistoryArgs {
     verb: Option<HistoryVerb>,
 
     #[command(flatten)]
-    list: list::ListArgs,
+    list: list::HistoryListArgs,
 }
 
 #[derive(Debug, Subcommand)]
 enum HistoryVerb {
-    Show(show::ShowArgs),
-    Stats(stats::StatsArgs),
+    Show(show::HistoryShowArgs),
+    Stats(stats::HistoryStatsArgs),
 }
 
 impl HistoryArgs {

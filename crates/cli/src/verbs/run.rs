@@ -22,8 +22,8 @@ const VERB: &str = "run";
 
 Parameters reach the skill as variables: SKILL_PARAM_CITY for `city`, and all of them as one JSON object in SKILL_PARAMETERS.
 
-Exit codes: the skill's own; 124 its time was up, 125 refused or the sandbox failed, 126 the entrypoint cannot be executed,
-127 it is not there, 128+n ended by signal n.
+Exit codes: the skill's own; 124 it reached its time limit, 125 it was refused or the sandbox failed, 126 the entrypoint cannot be executed,
+127 it was not found, 128+n ended by signal n.
 
 Examples:
   skillsandbox run --dry-run examples/skills/weather

@@ -20,10 +20,10 @@ pub(crate) struct TraceArgs {
 
 #[derive(Debug, Subcommand)]
 enum TraceVerb {
-    Show(show::ShowArgs),
-    Html(html::HtmlArgs),
-    Export(export::ExportArgs),
-    Verify(verify::VerifyArgs),
+    Show(show::TraceShowArgs),
+    Html(html::TraceHtmlArgs),
+    Export(export::TraceExportArgs),
+    Verify(verify::TraceVerifyArgs),
 }
 
 impl TraceArgs {

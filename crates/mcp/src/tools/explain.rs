@@ -33,7 +33,7 @@ pub(crate) struct Explanation {
     trace_id: String,
     /// The skill's name in its manifest.
     skill: String,
-    violations: Vec<Violation>,
+    violations: Vec<ReportedViolation>,
     /// How many more there are.
     violations_omitted: u64,
     /// Who can change that.
@@ -44,7 +44,7 @@ pub(crate) struct Explanation {
 
 /// Something that was tried and prevented.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Violation {
+pub(crate) struct ReportedViolation {
     /// Its place in the trace.
     pub(crate) sequence: u64,
     /// `net_connect`, `dns_query`, `file`, `exec`, `syscall_refused` or `resource_limit_hit`.
@@ -61,7 +61,7 @@ pub(crate) struct Violation {
     pub(crate) declare: Option<String>,
 }
 
-impl From<&DeniedAttempt> for Violation {
+impl From<&DeniedAttempt> for ReportedViolation {
     fn from(denial: &DeniedAttempt) -> Self {
         Self {
             sequence: denial.sequence,
@@ -75,7 +75,7 @@ impl From<&DeniedAttempt> for Violation {
     }
 }
 
-impl Violation {
+impl ReportedViolation {
     /// In a line of a list.
     pub(crate) fn tell(&self, text: &mut String) {
         let _ = write!(text, "\n- [{}] {}", self.sequence, line(&self.what));
@@ -101,7 +101,7 @@ pub(crate) fn explain(context: &ToolContext, given: Map<String, Value>) -> Resul
     let ExplainDenial { trace_id, sequence } = arguments("explain_denial", given)?;
     let mut reader = context.traces.open(&trace_id)?.reader;
     let skill = reader.header().skill_name.clone();
-    let (mut violations, mut omitted): (Vec<Violation>, u64) = (Vec::new(), 0);
+    let (mut violations, mut omitted): (Vec<ReportedViolation>, u64) = (Vec::new(), 0);
     let mut incomplete = None;
     let mut seen = false;
     for event in reader.by_ref() {
@@ -121,7 +121,7 @@ pub(crate) fn explain(context: &ToolContext, given: Map<String, Value>) -> Resul
         if let Some(before) = violations.iter_mut().find(|violation| violation.sequence == first) {
             before.count += denial.count;
         } else if violations.len() < MOST {
-            violations.push(Violation::from(&denial));
+            violations.push(ReportedViolation::from(&denial));
         } else {
             omitted += 1;
         }

@@ -9,14 +9,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use skillsandbox_run::{
-    CapturedOutput, Job, OutputTarget, RunOptions, RunReport, RunRequest, RunStatus, ScanAdmission,
-    SkillCall, StopHandle, refuse_unloaded, run_skill,
+    CapturedOutput, Job, LoadedSkill, OutputTarget, Refusal, RunOptions, RunReport, RunRequest, RunStatus,
+    ScanAdmission, SkillCall, StopHandle, refuse_unloaded, run_skill,
 };
 use skillsandbox_tracer::{Class, Event, Sink};
 
-use super::explain::{Violation, WHO};
+use super::explain::{ReportedViolation, WHO};
 use super::skills::resolved;
-use super::{RUN_SKILL, ToolContext, UsableSkill, arguments, cure, refused, why};
+use super::{RUN_SKILL, ToolContext, arguments, cure, refused, why};
 use crate::answer::{ToolAnswer, ToolProblem, line, quotation};
 use crate::trace_folder::{TOOL, TraceFolder};
 
@@ -67,7 +67,7 @@ pub(crate) struct RunOutcome {
     /// Whether bytes that are not UTF-8 were replaced.
     invalid_utf8_replaced: bool,
     /// What was tried and prevented.
-    violations: Vec<Violation>,
+    violations: Vec<ReportedViolation>,
     /// How many more there were.
     violations_omitted: u64,
     /// What the attempts amount to.
@@ -109,7 +109,7 @@ struct ClassFinding {
     message: String,
 }
 
-/// How far a run is: told to whoever waits for it.
+/// How far a run is, for a client that waits for it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunProgress(Arc<EventCounts>);
 
@@ -150,7 +150,7 @@ impl RunCall {
         } else if bytes > MOST_ARGUMENT_BYTES {
             format!("the args have more than {MOST_ARGUMENT_BYTES} bytes")
         } else if request.args.iter().any(|argument| argument.contains('\0')) {
-            "an argument has a NUL in it".to_owned()
+            "an argument contains a NUL byte".to_owned()
         } else {
             return Ok(Self(request));
         };
@@ -168,18 +168,29 @@ pub(crate) fn run(
     let RunSkill { skill: name, parameters, args } = request.0;
     let call = SkillCall { arguments: args.into_iter().map(Into::into).collect(), parameters };
     let found = context.roots.find(&name)?;
+    let history = context.history.as_ref();
+    let folder = found.folder.clone();
+    // A refusal before there is a run is recorded, too. A history that cannot be written says so itself.
+    let record = |refusal: Refusal, request: RunRequest| {
+        let _ = refuse_unloaded(&folder, &request, history, refusal);
+    };
+    let request = || RunRequest::new(RUN_SKILL, &call.arguments).unknown_values(&call.parameters);
     let skill = match context.load_found(&found) {
         Ok(skill) => skill,
         Err(refusal) => {
             let problem = refused(&name, &refusal);
-            let request = RunRequest::new(RUN_SKILL, &call.arguments).unknown_values(&call.parameters);
-            // What is wrong with the history was told by it; the answer is that the skill cannot be used.
-            let _ = refuse_unloaded(&found.folder, &request, context.history.as_ref(), refusal);
+            record(refusal, request());
             return Err(problem);
         }
     };
     let usable = context.check_place(found, skill)?;
-    let kept = kept_from_it(context, &usable)?;
+    let kept = match kept_from_it(context, &usable.skill) {
+        Ok(kept) => kept,
+        Err((refusal, grant)) => {
+            record(refusal, request());
+            return Err(writes_among_skills(&usable.found.name, &grant));
+        }
+    };
     let mut options = RunOptions::default();
     options.tool = Some(TOOL.to_owned());
     options.history_tool = Some(RUN_SKILL.to_owned());
@@ -194,7 +205,6 @@ pub(crate) fn run(
         }
         job.read.extend(kept);
     };
-    let history = context.history.as_ref();
     let report = run_skill(&usable.skill, &call, ScanAdmission::Required, history, adjust, options);
     let outcome = RunOutcome::of(&report);
     let text = tell(&report, &outcome);
@@ -203,28 +213,31 @@ pub(crate) fn run(
 
 /// The roots that lie in what a skill may write to: they stay readable and nothing in them can be changed, since a skill that could change
 /// another's manifest would decide what that one may do.
-fn kept_from_it(context: &ToolContext, usable: &UsableSkill) -> Result<Vec<PathBuf>, ToolProblem> {
-    let folder = usable.skill.folder();
-    let files = usable.skill.manifest().filesystem();
+fn kept_from_it(context: &ToolContext, skill: &LoadedSkill) -> Result<Vec<PathBuf>, (Refusal, PathBuf)> {
+    let folder = skill.folder();
     let mut kept = Vec::new();
-    for grant in resolved(&files.write, usable.skill.places()) {
+    for grant in resolved(&skill.manifest().filesystem().write, skill.places()) {
         let real = real(&grant);
         for root in context.roots.roots() {
             if root.starts_with(&real) {
                 kept.push(root.to_owned());
             } else if real.starts_with(root) && !real.starts_with(folder) {
-                return Err(ToolProblem::new(format!("the skill `{}` was not run", usable.found.name))
-                    .why(format!(
-                        "it may write to {}, which lies among the skills of this server: it could change what other skills may do",
-                        grant.display()
-                    ))
-                    .cure("a person has to remove that write grant from skillsandbox.yaml, or keep skills elsewhere"));
+                return Err((Refusal::InItsReach { path: root.to_owned(), grant: real }, grant));
             }
         }
     }
     kept.sort();
     kept.dedup();
     Ok(kept)
+}
+
+fn writes_among_skills(name: &str, grant: &Path) -> ToolProblem {
+    ToolProblem::new(format!("the skill `{name}` was not run"))
+        .why(format!(
+            "it may write to {}, which lies among the skills of this server: it could change what other skills may do",
+            grant.display()
+        ))
+        .cure("a person has to remove that write grant from skillsandbox.yaml, or keep skills elsewhere")
 }
 
 /// A path without links, however much of it exists.
@@ -268,7 +281,7 @@ impl RunOutcome {
             stderr,
             left_out: OmittedBytes { stdout: left_out(&report.stdout), stderr: left_out(&report.stderr) },
             invalid_utf8_replaced: one || two,
-            violations: report.denials.iter().map(Violation::from).collect(),
+            violations: report.denials.iter().map(ReportedViolation::from).collect(),
             violations_omitted: report.denials_omitted,
             classification: AttemptClasses {
                 max_severity: summary.max_severity.and_then(|severity| word(json!(severity))),

@@ -18,7 +18,7 @@ const SHOWN: u64 = 50;
 const COLUMNS: usize = 160;
 
 #[derive(Debug, Args)]
-pub(super) struct ListArgs {
+pub(super) struct HistoryListArgs {
     #[command(flatten)]
     which: RunFilterArgs,
 
@@ -43,7 +43,7 @@ enum ListFormat {
     Csv,
 }
 
-impl ListArgs {
+impl HistoryListArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let mut filter = self.which.filter()?;
         let limit = self.limit.or((self.format == ListFormat::Text).then_some(SHOWN));

@@ -18,7 +18,7 @@ use crate::output::{self, ExitAnswer};
 #[command(after_help = "Examples:
   skillsandbox history show 3f2a9c1b
   skillsandbox history show --format json 3f2a9c1b | jq .denials")]
-pub(super) struct ShowArgs {
+pub(super) struct HistoryShowArgs {
     /// The id of the run, or how it begins
     #[arg(value_name = "ID")]
     id: String,
@@ -28,7 +28,7 @@ pub(super) struct ShowArgs {
     format: OutputFormat,
 }
 
-impl ShowArgs {
+impl HistoryShowArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let history = open()?.context("nothing was recorded yet")?;
         let details = history.find(&self.id)?;
@@ -59,7 +59,7 @@ impl TraceCheck {
         let Some(trace) = trace else { return Self { word: "none", detail: None } };
         match trace.metadata() {
             Ok(found) if !found.is_file() => {
-                return Self { word: "unreadable", detail: Some("it is no file".to_owned()) };
+                return Self { word: "unreadable", detail: Some("it is not a file".to_owned()) };
             }
             _ => {}
         }

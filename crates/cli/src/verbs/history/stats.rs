@@ -25,7 +25,7 @@ const SHOWN: usize = 20;
   skillsandbox history stats
   skillsandbox history stats --skill weather-lookup --since 30d
   skillsandbox history stats --format json | jq '.skills[] | select(.failures > 0)'")]
-pub(super) struct StatsArgs {
+pub(super) struct HistoryStatsArgs {
     #[command(flatten)]
     which: RunFilterArgs,
 
@@ -34,7 +34,7 @@ pub(super) struct StatsArgs {
     format: OutputFormat,
 }
 
-impl StatsArgs {
+impl HistoryStatsArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let filter = self.which.filter()?;
         let stats = match open()? {

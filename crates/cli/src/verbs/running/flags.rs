@@ -25,7 +25,7 @@ pub(crate) struct RunFlags {
     #[arg(long)]
     pub(crate) watch: bool,
 
-    /// Where the trace is written; otherwise in the state directory, under a name of its own
+    /// Write the trace to this file instead of a new one in the state folder
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 
@@ -33,11 +33,11 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: OutputFormat,
 
-    /// Connect to ADDR when HOST is connected to on PORT, as curl has it; ADDR may have a port of its own
+    /// Connect to ADDR instead of HOST:PORT, like curl's --resolve; ADDR may include a port
     #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = pin)]
     pub(crate) resolve: Vec<AddressPin>,
 
-    /// Go on without this layer where this host does not have it; the trace says so
+    /// Run without this layer if this host lacks it; the trace says so
     #[arg(long, value_name = "LAYER")]
     pub(crate) best_effort: Vec<String>,
 
@@ -57,19 +57,19 @@ pub(crate) struct RunFlags {
     #[arg(long, hide = true)]
     audit_required: bool,
 
-    /// End it after so many seconds
+    /// End the run after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
 
-    /// Keep what is left in /tmp, in a folder whose name is printed
+    /// Keep the run's /tmp in a folder, and print its name
     #[arg(long)]
     pub(crate) keep_tmp: bool,
 
-    /// Hand standard input on; otherwise there is none
+    /// Pass standard input on; without this flag it is empty
     #[arg(long)]
     pub(crate) stdin: bool,
 
-    /// Send what happens to an OpenTelemetry collector, as the `OTEL_*` variables say
+    /// Send the run to an OpenTelemetry collector, as the `OTEL_*` variables say
     #[arg(long)]
     pub(crate) otel: bool,
 
@@ -151,7 +151,7 @@ impl Drop for KeptTmp {
 
 /// `HOST:PORT:ADDR`, `HOST:PORT:ADDR:PORT`; an IPv6 address with a port stands in brackets.
 pub(in crate::verbs) fn pin(text: &str) -> anyhow::Result<AddressPin> {
-    let form = "it is written HOST:PORT:ADDR, such as api.weather.test:443:127.0.0.1:8443";
+    let form = "expected HOST:PORT:ADDR, such as api.weather.test:443:127.0.0.1:8443";
     let (name, rest) = text.split_once(':').context(form)?;
     let (port, address) = rest.split_once(':').context(form)?;
     let port: u16 = port.parse().ok().context(form)?;
@@ -163,8 +163,8 @@ pub(in crate::verbs) fn pin(text: &str) -> anyhow::Result<AddressPin> {
 }
 
 pub(in crate::verbs) fn seconds(text: &str) -> anyhow::Result<Duration> {
-    let seconds: f64 = text.parse().context("it is a number of seconds")?;
-    let duration = Duration::try_from_secs_f64(seconds).context("it is a number of seconds")?;
+    let seconds: f64 = text.parse().context("expected a number of seconds")?;
+    let duration = Duration::try_from_secs_f64(seconds).context("expected a number of seconds")?;
     ensure!(!duration.is_zero(), "it must be more than 0");
     Ok(duration)
 }

@@ -16,7 +16,7 @@ use crate::output::{ExitAnswer, message, visible};
 #[command(after_help = "Examples:
   skillsandbox trace export trace.json --format ndjson | jq 'select(.verdict == \"denied\")'
   skillsandbox trace export trace.json --format ocsf -o events.ndjson")]
-pub(crate) struct ExportArgs {
+pub(crate) struct TraceExportArgs {
     /// The trace; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -57,7 +57,7 @@ impl ExportFormat {
     }
 }
 
-impl ExportArgs {
+impl TraceExportArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         if !matches!(self.format, ExportFormat::Json)
             && let Some(reader) = files::open(&self.file)?

@@ -62,7 +62,7 @@ fn part<R: io::BufRead>(reader: Result<Reader<R>, Error>, name: &str) -> anyhow:
 /// A trace that another program has written, which has no hashes that could be checked.
 fn laid_out_anew(bytes: &[u8], name: &str) -> anyhow::Result<LoadedTrace> {
     let trace: Trace = serde_json::from_slice(bytes)
-        .with_context(|| format!("{name} is no trace that this version can read"))?;
+        .with_context(|| format!("{name} is not a trace that this version can read"))?;
     if trace.header.format != FORMAT {
         let format = visible(&trace.header.format);
         bail!(
@@ -97,7 +97,7 @@ pub(super) fn open(path: &Path) -> anyhow::Result<Option<Reader<BufReader<File>>
 
 /// Writes a file as a whole or not at all. What was there before is replaced, and a link there is not followed.
 pub(super) fn replace(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> anyhow::Result<()> {
-    let Some(name) = path.file_name() else { bail!("{} is no name of a file", path.display()) };
+    let Some(name) = path.file_name() else { bail!("{} is not a file name", path.display()) };
     let mut beside = std::ffi::OsString::from(".");
     beside.push(name);
     beside.push(format!(".{}.part", std::process::id()));

@@ -18,7 +18,7 @@ Examples:
   skillsandbox trace html trace.json              (writes trace.html)
   skillsandbox trace html trace.json -o - > page.html"
 )]
-pub(crate) struct HtmlArgs {
+pub(crate) struct TraceHtmlArgs {
     /// The trace; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -28,7 +28,7 @@ pub(crate) struct HtmlArgs {
     output: Option<PathBuf>,
 }
 
-impl HtmlArgs {
+impl TraceHtmlArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let to = match &self.output {
             Some(output) => output.clone(),

@@ -21,7 +21,7 @@ Examples:
   skillsandbox trace show --all trace.json | less
   skillsandbox trace show --ascii --local trace.json"
 )]
-pub(crate) struct ShowArgs {
+pub(crate) struct TraceShowArgs {
     /// The trace; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -39,7 +39,7 @@ pub(crate) struct ShowArgs {
     local: bool,
 }
 
-impl ShowArgs {
+impl TraceShowArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let files::LoadedTrace { trace, answer } = files::load(&self.file)?;
         let mut look = Look::default().style(Style::Colour);

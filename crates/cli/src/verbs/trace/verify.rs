@@ -18,7 +18,7 @@ use crate::output::{self, ExitAnswer, visible};
   skillsandbox trace verify trace.json
   skillsandbox trace verify trace.json --digest \"$(cat trace.digest)\"
   skillsandbox trace verify --format json trace.json | jq .how")]
-pub(crate) struct VerifyArgs {
+pub(crate) struct TraceVerifyArgs {
     /// The trace
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct VerifyArgs {
     format: OutputFormat,
 }
 
-impl VerifyArgs {
+impl TraceVerifyArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let verified = match skillsandbox_tracer::verify(&self.file) {
             Err(error @ Error::Read { .. }) => return Err(error.into()),
