@@ -3,7 +3,7 @@
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::output::Answer;
+use crate::output::ExitAnswer;
 use crate::verbs;
 
 const STYLES: Styles = Styles::styled()
@@ -23,21 +23,21 @@ Results go to standard output, everything else to standard error.")]
 pub(crate) struct Cli {
     /// When to use colours; `NO_COLOR` is honoured too
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
-    pub(crate) color: Color,
+    pub(crate) color: ColorWhen,
 
     #[command(subcommand)]
-    pub(crate) verb: Verb,
+    pub(crate) verb: CliVerb,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Color {
+pub(crate) enum ColorWhen {
     /// On a terminal
     Auto,
     Always,
     Never,
 }
 
-impl Color {
+impl ColorWhen {
     pub(crate) fn apply(self) {
         match self {
             Self::Auto => anstream::ColorChoice::Auto,
@@ -48,41 +48,50 @@ impl Color {
     }
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    Validate(verbs::validate::Validate),
-    Inspect(verbs::inspect::Inspect),
-    Scan(verbs::scan::Scan),
-    Explain(verbs::explain::Explain),
-    #[cfg(target_os = "linux")]
-    Install(verbs::install::Install),
-    #[cfg(target_os = "linux")]
-    Update(verbs::update::Update),
-    #[cfg(target_os = "linux")]
-    Remove(verbs::remove::Remove),
-    #[cfg(target_os = "linux")]
-    List(verbs::list::List),
-    #[cfg(target_os = "linux")]
-    Audit(verbs::audit::Audit),
-    #[cfg(target_os = "linux")]
-    Reports(verbs::reports::Reports),
-    Run(verbs::run::Run),
-    Exec(verbs::exec::Exec),
-    #[cfg(target_os = "linux")]
-    Serve(verbs::serve::Serve),
-    #[cfg(target_os = "linux")]
-    CheckPath(verbs::check_path::CheckPath),
-    CheckCommand(verbs::check_command::CheckCommand),
-    Doctor(verbs::doctor::Doctor),
-    Trace(verbs::trace::Trace),
-    History(verbs::history::History),
-    Schema(verbs::schema::Schema),
-    Completions(verbs::completions::Completions),
-    Man(verbs::man::Man),
+/// How a result is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
 }
 
-impl Verb {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+#[derive(Debug, Subcommand)]
+pub(crate) enum CliVerb {
+    Validate(verbs::validate::ValidateArgs),
+    Inspect(verbs::inspect::InspectArgs),
+    Scan(verbs::scan::ScanArgs),
+    Explain(verbs::explain::ExplainArgs),
+    #[cfg(target_os = "linux")]
+    Install(verbs::install::InstallArgs),
+    #[cfg(target_os = "linux")]
+    Update(verbs::update::UpdateArgs),
+    #[cfg(target_os = "linux")]
+    Remove(verbs::remove::RemoveArgs),
+    #[cfg(target_os = "linux")]
+    List(verbs::list::ListArgs),
+    #[cfg(target_os = "linux")]
+    Audit(verbs::audit::AuditArgs),
+    #[cfg(target_os = "linux")]
+    Reports(verbs::reports::ReportsArgs),
+    Run(verbs::run::RunArgs),
+    Exec(verbs::exec::ExecArgs),
+    #[cfg(target_os = "linux")]
+    Serve(verbs::serve::ServeArgs),
+    #[cfg(target_os = "linux")]
+    CheckPath(verbs::check_path::CheckPathArgs),
+    CheckCommand(verbs::check_command::CheckCommandArgs),
+    Doctor(verbs::doctor::DoctorArgs),
+    Trace(verbs::trace::TraceArgs),
+    History(verbs::history::HistoryArgs),
+    Schema(verbs::schema::SchemaArgs),
+    Completions(verbs::completions::CompletionsArgs),
+    Man(verbs::man::ManArgs),
+}
+
+impl CliVerb {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         match self {
             Self::Validate(verb) => verb.run(),
             Self::Inspect(verb) => verb.run(),

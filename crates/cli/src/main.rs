@@ -13,15 +13,15 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::Cli;
-use crate::output::Answer;
+use crate::output::ExitAnswer;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.color.apply();
     match cli.verb.run() {
-        Ok(Answer::Yes) => ExitCode::SUCCESS,
-        Ok(Answer::No) => ExitCode::from(1),
-        Ok(Answer::Code(code)) => ExitCode::from(code),
+        Ok(ExitAnswer::Yes) => ExitCode::SUCCESS,
+        Ok(ExitAnswer::No) => ExitCode::from(1),
+        Ok(ExitAnswer::Code(code)) => ExitCode::from(code),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::error(&error);

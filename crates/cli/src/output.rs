@@ -9,7 +9,7 @@ use crate::style::{RED, RESET};
 
 /// What the exit code says: 0 or 1, or the code of what was run. An error that is no answer is 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum ExitAnswer {
     Yes,
     No,
     Code(u8),

@@ -40,7 +40,8 @@ fn program(name: &str, dir: &Path) -> Command {
     let bin = Path::new(env!("CARGO_BIN_EXE_skillsandbox")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new(name);
-    command.current_dir(dir).env("PATH", path);
+    // No policy of whoever runs the tests.
+    command.current_dir(dir).env("PATH", path).env("XDG_CONFIG_HOME", dir.join("no-config"));
     command
 }
 

@@ -24,7 +24,7 @@ entrypoint: { command: python3 main.py }
 
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skillsandbox"));
-    command.args(args).env_remove("NO_COLOR").env("HOME", "/home/ada");
+    command.args(args).env_remove("NO_COLOR").env("HOME", "/home/ada").env_remove("XDG_CONFIG_HOME");
     command
 }
 

@@ -170,3 +170,29 @@ fn a_range_of_addresses_can_be_granted() {
     let output = stage.run(&["exec", "-q", "--", "python3", "-c", &script]);
     assert_ne!(code(&output), 0);
 }
+
+#[test]
+fn the_old_name_of_observe_works_and_says_so() {
+    let stage = Stage::new();
+    for (flags, said) in [
+        (&["--observe", "off"][..], None),
+        (&["--audit", "off"], Some("--audit is the old name of --observe")),
+        (&["--audit-required"], Some("--audit-required is the old name of --observe-required")),
+        (&["--observe-required"], None),
+    ] {
+        let output = stage.run(&[&["exec", "-q"], flags, &["--", "true"]].concat());
+        assert_eq!(code(&output), 0, "{flags:?}: {}", text(&output.stderr));
+        let stderr = text(&output.stderr);
+        match said {
+            Some(said) => assert!(stderr.contains(said), "{flags:?}: {stderr}"),
+            None => assert!(!stderr.contains("old name"), "{flags:?}: {stderr}"),
+        }
+    }
+    // Less is observed by either name.
+    for flag in ["--observe", "--audit"] {
+        let output = stage.run(&["exec", flag, "off", "--", "true"]);
+        assert!(text(&output.stderr).contains("observe level off"), "{}", text(&output.stderr));
+    }
+    assert_eq!(code(&stage.run(&["exec", "--audit", "off", "--observe", "full", "--", "true"])), 2);
+    assert!(!text(&stage.run(&["exec", "--help"]).stdout).contains("--audit"));
+}

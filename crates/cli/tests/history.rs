@@ -94,7 +94,7 @@ fn row_145_every_run_leaves_an_audit_record() {
     assert_eq!(column("ending"), ["refused", "exited", "timeout", "exited"]);
     assert_eq!(column("exit_code"), [125, 0, 124, 3]);
     assert!(list[0]["error"].as_str().unwrap().contains("wasm"), "{list:#}");
-    assert_eq!(list[2]["error"], "its time was up");
+    assert_eq!(list[2]["error"], "it reached its time limit");
 }
 
 #[test]
@@ -394,4 +394,93 @@ fn no_run_can_reach_the_history() {
     ]);
     assert!(!text(&output.stdout).contains("history"), "{}", text(&output.stdout));
     assert_eq!(fs::read(database(&stage)).unwrap(), before);
+}
+
+#[test]
+fn runs_through_a_server_are_in_the_history_with_the_digest_that_its_answer_has() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::process::Stdio;
+
+    let stage = Stage::new();
+    stage.shell_skill(PARAMETERS, "exit 3");
+    let root = stage.home().parent().unwrap().join("roots");
+    fs::create_dir(&root).unwrap();
+    fs::rename(stage.skill(), root.join("tested")).unwrap();
+    stage.write("roots/broken/skillsandbox.yaml", "skill: { nam: broken }\n");
+    let mut command = stage.command(&["serve", "--root", root.to_str().unwrap()]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut ask = |id: u64, method: &str, params: Value| -> Value {
+        writeln!(stdin, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+            .unwrap();
+        if id == 0 {
+            writeln!(stdin, "{}", json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+                .unwrap();
+        }
+        serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
+    };
+    let client = json!({ "name": "a test", "version": "1" });
+    ask(
+        0,
+        "initialize",
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client }),
+    );
+    let parameters = json!({ "city": "Oslo", "days": 3, "pin": "hunter2hunter2", "api_key": "sesame-open" });
+    let arguments = json!({ "skill": "tested", "parameters": parameters, "args": ["--token", "swordfish"] });
+    let answer = ask(1, "tools/call", json!({ "name": "run_skill", "arguments": arguments }));
+    let data = answer["result"]["structuredContent"].clone();
+    assert_eq!((&data["exit_code"], &data["history_error"]), (&json!(3), &Value::Null), "{answer}");
+    let arguments = json!({ "skill": "broken", "parameters": { "pin": "hunter2hunter2" } });
+    let answer = ask(2, "tools/call", json!({ "name": "run_skill", "arguments": arguments }));
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    drop(stdin);
+    child.wait().unwrap();
+
+    let list = json(&stage, &["--format", "json"]);
+    assert_eq!(list.as_array().unwrap().len(), 2, "{list:#}");
+    let (broken, ran) = (&list[0], &list[1]);
+    assert_eq!((&broken["skill"], &broken["ending"]), (&json!("broken"), &json!("refused")), "{list:#}");
+    assert_eq!(
+        (&ran["skill"], &ran["tool"], &ran["exit_code"]),
+        (&json!("tested"), &json!("run_skill"), &json!(3))
+    );
+    assert_eq!(
+        ran["parameters"],
+        json!({ "city": "Oslo", "days": 3, "pin": "[REDACTED]", "api_key": "[REDACTED]" })
+    );
+    assert_eq!(ran["arguments"], json!(["--token", "[REDACTED]"]));
+    for secret in ["hunter2", "sesame", "swordfish"] {
+        assert!(!bytes(&stage).contains(secret), "{secret}");
+    }
+    // The digest of the answer is that of the trace, and the one that the history has.
+    let digest = data["trace_digest"].as_str().unwrap_or_else(|| panic!("{data}"));
+    assert_eq!(ran["digest"], digest);
+    let traces = stage.traces();
+    let trace =
+        traces.iter().find(|path| path.to_str().unwrap().contains(data["trace_id"].as_str().unwrap()));
+    let verified = stage.run(&["trace", "verify", trace.unwrap().to_str().unwrap(), "--digest", digest]);
+    assert_eq!(code(&verified), 0, "{}", text(&verified.stderr));
+}
+
+#[test]
+fn git_that_fetches_a_skill_is_in_the_history() {
+    let stage = Stage::new();
+    let repository =
+        stage.write("repository/SKILL.md", "---\nname: notes\ndescription: Keeps notes\n---\nKeep notes.\n");
+    let repository = repository.parent().unwrap();
+    for arguments in [
+        &["init", "-q", "-b", "main"][..],
+        &["add", "SKILL.md"],
+        &["-c", "user.name=a", "-c", "user.email=a@a.test", "commit", "-qm", "notes"],
+    ] {
+        let git = std::process::Command::new("git").current_dir(repository).args(arguments).output().unwrap();
+        assert!(git.status.success(), "{}", text(&git.stderr));
+    }
+    let source = format!("file://{}", repository.display());
+    let output = stage.run(&["install", &source]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    let list = json(&stage, &["--skill", "git", "--format", "json"]);
+    let tools: Vec<&Value> = list.as_array().unwrap().iter().map(|record| &record["tool"]).collect();
+    assert!(!tools.is_empty() && tools.iter().all(|tool| *tool == "git"), "{list:#}");
 }

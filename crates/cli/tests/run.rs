@@ -430,7 +430,7 @@ fn an_interrupt_ends_the_run_and_the_trace_has_its_end() {
         // Not the five minutes that it wanted.
         assert!(start.elapsed() < Duration::from_mins(2));
         assert_eq!(code(&output), 128 + 9, "{}", text(&output.stderr));
-        assert!(text(&output.stderr).contains("it was told to stop"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("it was stopped"), "{}", text(&output.stderr));
         let path = &stage.traces()[0];
         assert_eq!(trace(path)["violation_summary"]["complete"], true);
         assert_eq!(code(&stage.run(&["trace", "verify", path.to_str().unwrap()])), 0);

@@ -23,6 +23,8 @@ fn run(dir: &Path, args: &[&str], stdin: &str) -> Run {
         .args(args)
         .current_dir(dir)
         .env_remove("NO_COLOR")
+        // No policy of whoever runs the tests.
+        .env("XDG_CONFIG_HOME", dir.join("no-config"))
         .write_stdin(stdin)
         .output()
         .unwrap();

@@ -139,9 +139,9 @@ fn what_is_no_trace_is_an_error_that_says_so() {
     newer["format"] = "skillsandbox.trace/99\u{1b}[2J".into();
     let deep = "[".repeat(100_000);
     for (content, message) in [
-        ("{}", "no trace that this version can read"),
-        ("", "no trace that this version can read"),
-        (&deep, "no trace that this version can read"),
+        ("{}", "not a trace that this version can read"),
+        ("", "not a trace that this version can read"),
+        (&deep, "not a trace that this version can read"),
         (&newer.to_string(), "use the version that wrote it"),
     ] {
         let file = folder.path().join("x.json");

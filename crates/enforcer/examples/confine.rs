@@ -57,11 +57,7 @@ fn run() -> Result<u8, Box<dyn std::error::Error>> {
                 plan.pin(name, port, to)
             }
             Some("--observe") => {
-                let name = text()?;
-                observe_level = ObserveLevel::ALL
-                    .into_iter()
-                    .find(|level| level.name() == name)
-                    .ok_or("off, violations or full")?;
+                observe_level = text()?.parse()?;
                 plan
             }
             Some("--memory") => plan.memory(text()?.parse()?),

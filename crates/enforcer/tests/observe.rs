@@ -337,7 +337,7 @@ ctypes.CDLL(None).ptrace(0, 0, 0, 0)
 try: socket.create_connection(('192.0.2.1', 80), 1)
 except OSError: pass
 ";
-    for observe_level in ObserveLevel::ALL {
+    for &observe_level in ObserveLevel::ALL {
         let (outcome, observed) = run(plan(), python(script).observe_level(observe_level));
         assert!(outcome.success(), "{}", outcome.stderr.text());
         let kinds =

@@ -11,19 +11,19 @@ const LINE: usize = 400;
 
 /// What a tool came to.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ToolAnswer {
     text: String,
     data: Option<serde_json::Value>,
     failed: bool,
 }
 
-impl Answer {
+impl ToolAnswer {
     /// A text, and the data that it tells of.
     pub(crate) fn new(text: String, data: &impl Serialize) -> Self {
         match serde_json::to_value(data) {
             Ok(data) => Self { text, data: Some(data), failed: false },
             Err(error) => {
-                Self::from(Problem::new("the answer cannot be written as JSON").why(error.to_string()))
+                Self::from(ToolProblem::new("the answer cannot be written as JSON").why(error.to_string()))
             }
         }
     }
@@ -35,8 +35,8 @@ impl Answer {
     }
 }
 
-impl From<Answer> for CallToolResult {
-    fn from(answer: Answer) -> Self {
+impl From<ToolAnswer> for CallToolResult {
+    fn from(answer: ToolAnswer) -> Self {
         let content = vec![ContentBlock::text(answer.text)];
         let mut result = if answer.failed { Self::error(content) } else { Self::success(content) };
         result.structured_content = answer.data;
@@ -46,13 +46,13 @@ impl From<Answer> for CallToolResult {
 
 /// Why a tool did nothing: what, why, and what can be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub(crate) struct ToolProblem {
     what: String,
     why: Option<String>,
     cure: Option<String>,
 }
 
-impl Problem {
+impl ToolProblem {
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), why: None, cure: None }
     }
@@ -80,8 +80,8 @@ impl Problem {
     }
 }
 
-impl From<Problem> for Answer {
-    fn from(problem: Problem) -> Self {
+impl From<ToolProblem> for ToolAnswer {
+    fn from(problem: ToolProblem) -> Self {
         Self { text: problem.text(), data: None, failed: true }
     }
 }
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_problem_says_what_can_be_done() {
-        let problem = Problem::new("no skill `a\u{202e}b`").why("none\nsuch").cure("call list_skills");
+        let problem = ToolProblem::new("no skill `a\u{202e}b`").why("none\nsuch").cure("call list_skills");
         assert_eq!(
             problem.text(),
             "no skill `a\\u{202e}b`\nwhy: none\nsuch\nwhat can be done: call list_skills"

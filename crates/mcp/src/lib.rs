@@ -1,13 +1,18 @@
 //! An MCP server through which an agent runs skills in the sandbox.
 //!
 //! ```no_run
-//! use skillsandbox_mcp::{Config, Server};
+//! use std::sync::Arc;
 //!
-//! let mut config = Config::new(["skills".into()]);
-//! config.max_concurrent = 2;
+//! use skillsandbox_mcp::{McpServer, ServerSettings};
+//! use skillsandbox_run::Unrecorded;
+//!
+//! let mut settings = ServerSettings::new(["skills".into()]);
+//! settings.max_concurrent = 2;
+//! // Where its runs are recorded: `skillsandbox_store::history::HistoryFile`, or nowhere.
+//! let server = McpServer::new(&settings, Arc::new(Unrecorded))?;
 //! // Speaks on this program's standard input and output until the client goes away.
-//! Server::new(&config)?.serve_stdio()?;
-//! # Ok::<(), skillsandbox_mcp::Error>(())
+//! server.serve_stdio()?;
+//! # Ok::<(), skillsandbox_mcp::ServerError>(())
 //! ```
 //!
 //! # What an agent can and cannot do with it
@@ -22,10 +27,24 @@
 //! - Standard output carries JSON-RPC and nothing else. It is moved away before anything runs, so that what a skill, a library or a panic
 //!   prints ends elsewhere.
 //! - What a skill did wrong, or was refused, is an answer with `isError` and a text that says what a person can do; protocol errors are
-//!   for requests that are none.
+//!   for what is not a valid request.
 //! - Answers are bounded: 256 KiB of each output, 200 refusals, 1 MiB of a trace. What was left out is said.
 //! - A call that is cancelled, and a client that goes away, end the skill with all its processes.
 //! - Skills at a time, calls that wait and answers that nobody reads are bounded.
+//! - Every run is in the history that the server was given, and its answer has the digest of its trace.
+//!
+//! # What is inside
+//!
+//! ```text
+//!  client ──► stdio.rs ──► backpressure.rs: no more than can be answered ──► rmcp ──► server.rs ──► tools/: a table; run.rs, skills.rs, check.rs, explain.rs ──► answer.rs
+//!                                                                                       │             └─ skill_roots.rs: the roots, each held open
+//!                                                                                       └─ run_slots.rs: slots for runs, and their end     trace_folder.rs: resources
+//! ```
+//!
+//! - `ToolContext` is all that tools work with, and all of it is fixed when the server starts. A tool is a function of it and of its arguments,
+//!   whose type refuses what it does not know.
+//! - `answer.rs` is the one way into a text: what others wrote is escaped into a line, or quoted between marks.
+//! - `run_slots.rs` ends every run there is in one call; backpressure makes that call when the client goes away, and so does a signal.
 //!
 //! # What the model reads
 //!
@@ -35,24 +54,24 @@
 //!
 //! # What it does not protect
 //!
-//! The client is believed to be the user's own: whoever speaks to standard input may run the skills below the roots. Whoever else may
+//! The client is believed to be the user's own: a program that speaks to standard input may run the skills below the roots. A person or program that may
 //! change files below the roots, while the server runs, chooses what is run; a skill that runs cannot.
 
 #![forbid(unsafe_code)]
 
 mod answer;
-mod config;
-mod gate;
-mod places;
-mod runs;
+mod backpressure;
+mod run_slots;
 mod server;
+mod settings;
+mod skill_roots;
 mod stdio;
 mod tools;
-mod traces;
+mod trace_folder;
 
-pub use config::{Config, DEFAULT_CONCURRENT, Error};
-pub use runs::Closer;
-pub use server::Server;
+pub use run_slots::ServerShutdown;
+pub use server::McpServer;
+pub use settings::{DEFAULT_CONCURRENT, ServerError, ServerSettings};
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]

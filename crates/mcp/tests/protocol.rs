@@ -6,29 +6,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skillsandbox_mcp::{Config, Server};
+use skillsandbox_mcp::{McpServer, ServerSettings};
+use skillsandbox_run::Unrecorded;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 
 /// What the streams hold before somebody has to wait.
 const STREAM: usize = 16 * 1024;
 
-fn server() -> (tempfile::TempDir, Server) {
+fn server() -> (tempfile::TempDir, McpServer) {
     let folder = tempfile::tempdir().unwrap();
     let skill = folder.path().join("s");
     std::fs::create_dir(&skill).unwrap();
     let manifest = "skill: { name: s, version: \"1\" }\nentrypoint: { command: sh }\n";
     std::fs::write(skill.join("skillsandbox.yaml"), manifest).unwrap();
-    let server = Server::new(&Config::new([folder.path().to_owned()])).unwrap();
+    let server =
+        McpServer::new(&ServerSettings::new([folder.path().to_owned()]), Arc::new(Unrecorded)).unwrap();
     (folder, server)
 }
 
 struct Ends {
     output: WriteHalf<DuplexStream>,
     input: BufReader<ReadHalf<DuplexStream>>,
-    ended: tokio::task::JoinHandle<Result<(), skillsandbox_mcp::Error>>,
+    ended: tokio::task::JoinHandle<Result<(), skillsandbox_mcp::ServerError>>,
 }
 
-fn serve(server: &Server) -> Ends {
+fn serve(server: &McpServer) -> Ends {
     let (ours, theirs) = tokio::io::duplex(STREAM);
     let (read, write) = tokio::io::split(theirs);
     let server = server.clone();
@@ -136,7 +138,7 @@ async fn it_ends_when_it_is_told_to_and_when_the_client_goes() {
     let (_folder, server) = self::server();
     let mut ends = serve(&server);
     begin(&mut ends).await;
-    server.closer().close();
+    server.shutdown().close();
     assert_eq!(line(&mut ends.input).await, None);
     ends.ended.await.unwrap().unwrap();
 }

@@ -4,9 +4,11 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skillsandbox_mcp::{Config, Server};
+use skillsandbox_mcp::{McpServer, ServerSettings};
+use skillsandbox_run::Unrecorded;
 
 /// Tells this test program to be the server.
 const CHILD: &str = "SKILLSANDBOX_TEST_NOISY_SERVER";
@@ -15,7 +17,7 @@ const CHILD: &str = "SKILLSANDBOX_TEST_NOISY_SERVER";
 #[test]
 fn noisy_server() {
     let Some(root) = std::env::var_os(CHILD) else { return };
-    let server = Server::new(&Config::new([root.into()])).unwrap();
+    let server = McpServer::new(&ServerSettings::new([root.into()]), Arc::new(Unrecorded)).unwrap();
     let (noise, quiet) = std::sync::mpsc::channel::<()>();
     std::thread::spawn(move || {
         for _ in 0..1_000 {

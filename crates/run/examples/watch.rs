@@ -5,7 +5,7 @@
 //! ```
 #![allow(clippy::print_stderr)]
 
-use skillsandbox_run::{Forward, Job, Options, run};
+use skillsandbox_run::{Job, OutputTarget, RunOptions, Unrecorded, run};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1);
@@ -13,10 +13,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let program = arguments.next().ok_or("no program given")?;
     let mut job = Job::new(program.to_string_lossy(), &program);
     job.arguments = arguments.collect();
-    let mut options = Options::default();
+    let mut options = RunOptions::default();
     options.trace = Some(trace.into());
-    (options.streams.stdout, options.streams.stderr) = (Forward::Own, Forward::Own);
-    let report = run(&job, options);
+    (options.streams.stdout, options.streams.stderr) = (OutputTarget::Own, OutputTarget::Own);
+    let report = run(&job, &Unrecorded, options);
     for denial in &report.denials {
         eprintln!("prevented: {}", denial.what);
     }

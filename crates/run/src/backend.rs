@@ -6,9 +6,9 @@ use skillsandbox_tracer::{Recorded, Recorder};
 
 use crate::job::Job;
 use crate::refusal::Refusal;
-use crate::report::Ended;
-use crate::session::Streams;
-use crate::streams::Printed;
+use crate::report::RunExit;
+use crate::session::RunStreams;
+use crate::streams::CapturedOutput;
 
 /// Runs jobs of one kind.
 ///
@@ -21,33 +21,33 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// A job that would be refused whatever the host offers.
-    fn preview(&self, job: &Job) -> Result<Preview, Refusal>;
+    fn preview(&self, job: &Job) -> Result<RunPreview, Refusal>;
 
     /// Runs a job to its end, and tells the recorder what it tries.
-    fn run(&self, job: &Job, recorder: Recorder, streams: &Streams) -> Ran;
+    fn run(&self, job: &Job, recorder: Recorder, streams: &RunStreams) -> BackendResult;
 }
 
 /// What is left of a run.
 #[derive(Debug)]
-pub struct Ran {
+pub struct BackendResult {
     /// How it ended, or why it did not begin.
-    pub ended: Result<Ended, Refusal>,
+    pub ended: Result<RunExit, Refusal>,
     /// What was recorded.
     pub recorded: Recorded,
     /// What it printed to standard output.
-    pub stdout: Printed,
+    pub stdout: CapturedOutput,
     /// What it printed to standard error.
-    pub stderr: Printed,
+    pub stderr: CapturedOutput,
 }
 
 /// What a run would have, and be held by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Preview {
+pub struct RunPreview {
     /// The program that would be executed, or its name where it was not looked for.
     pub program: String,
     /// Every wall, in the order in which they are put up.
-    pub layers: Vec<Wall>,
+    pub layers: Vec<LayerPreview>,
     /// Why a run would be refused on this host, if it would be.
     pub refused: Option<String>,
 }
@@ -55,7 +55,7 @@ pub struct Preview {
 /// One wall of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Wall {
+pub struct LayerPreview {
     /// Its name.
     pub layer: &'static str,
     /// What it is for.
@@ -63,7 +63,7 @@ pub struct Wall {
     /// What this run would have of it.
     pub holds: Vec<String>,
     /// How much of it this host has.
-    pub standing: Standing,
+    pub standing: LayerStanding,
     /// What is missing, or why all of it is.
     pub missing: Vec<String>,
     /// What to do about that.
@@ -76,7 +76,7 @@ pub struct Wall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Standing {
+pub enum LayerStanding {
     /// All that is asked for.
     Full,
     /// Some of it.
@@ -92,9 +92,9 @@ pub enum Standing {
 pub fn backend(runtime: Runtime) -> Result<Box<dyn Backend>, Refusal> {
     match runtime {
         #[cfg(target_os = "linux")]
-        Runtime::Native => Ok(Box::new(crate::native::Native)),
+        Runtime::Native => Ok(Box::new(crate::native::NativeBackend)),
         #[cfg(not(target_os = "linux"))]
-        Runtime::Native => Ok(Box::new(crate::elsewhere::Elsewhere)),
+        Runtime::Native => Ok(Box::new(crate::unsupported::UnsupportedBackend)),
         other => {
             let why =
                 "this version runs native skills only; there is no fallback to another runtime".to_owned();

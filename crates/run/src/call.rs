@@ -1,6 +1,6 @@
 //! Values of parameters: from a command line, through the manifest's rules, to the skill.
 //!
-//! A skill finds each value in the variable `SKILL_PARAM_NAME` (its name in capitals, what is no letter or digit as `_`), texts as they
+//! A skill finds each value in the variable `SKILL_PARAM_NAME` (its name in capitals, other characters than letters and digits as `_`), texts as they
 //! are and everything else as JSON; and all of them in `SKILL_PARAMETERS`, as one JSON object. A variable is nothing that a shell reads, or
 //! that other processes of the host can see.
 
@@ -22,8 +22,8 @@ const ONE: &str = "SKILL_PARAM_";
 /// Reads `NAME=VALUE` pairs as the manifest's types say: a text is what it is, anything else is JSON.
 ///
 /// # Errors
-/// A pair without `=`, a name that comes twice, a value that is no JSON. Whether the values keep the manifest's rules is
-/// seen later, by [`Skill::job`](crate::Skill::job).
+/// A pair without `=`, a name that comes twice, a value that is not JSON. Whether the values keep the manifest's rules is
+/// seen later, by [`LoadedSkill::job`](crate::LoadedSkill::job).
 pub fn read_parameters<'a>(
     manifest: &Manifest,
     pairs: impl IntoIterator<Item = &'a str>,
@@ -32,15 +32,16 @@ pub fn read_parameters<'a>(
     for pair in pairs {
         let wrong = |name: &str, why: &str| Refusal::Parameter { name: name.to_owned(), why: why.to_owned() };
         let Some((name, text)) = pair.split_once('=') else {
-            return Err(wrong(pair, "it is written NAME=VALUE"));
+            return Err(wrong(pair, "expected NAME=VALUE"));
         };
         let declared = manifest.parameters().iter().find(|parameter| parameter.name.value == name);
         let value = match declared.map(|parameter| parameter.kind) {
             // What the manifest does not know is refused by its rules, with the names that it does know.
             None | Some(ParameterType::String) => Value::String(text.to_owned()),
             // Not with the parser's own words: they could repeat a secret.
-            Some(kind) => serde_json::from_str(text)
-                .map_err(|_| wrong(name, &format!("it is no {kind} as JSON has them")))?,
+            Some(kind) => {
+                serde_json::from_str(text).map_err(|_| wrong(name, &format!("it is not a {kind} in JSON")))?
+            }
         };
         if values.insert(name.to_owned(), value).is_some() {
             return Err(wrong(name, "it is given twice"));
@@ -79,7 +80,7 @@ pub(crate) fn hand_over(
             return Err(wrong("it is longer than 120 KiB"));
         }
         if value.contains('\0') {
-            return Err(wrong("it has a NUL in it"));
+            return Err(wrong("it contains a NUL byte"));
         }
     }
     job.set_env.extend(variables);

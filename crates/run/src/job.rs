@@ -1,4 +1,4 @@
-//! What is wanted of a run, whoever carries it out.
+//! What is wanted of a run, in no backend's terms.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skillsandbox_manifest::{EgressRule, Resolver, Runtime, SyscallProfile};
+use skillsandbox_terms::ObserveLevel;
 use skillsandbox_text::{Secret, is_secret_name};
 
 /// What is wanted of a run: a command, and all that it may touch. What is not named is not granted.
 ///
-/// A [`Skill`](crate::Skill) makes one of its manifest; a program without a manifest is described by hand.
+/// A [`LoadedSkill`](crate::LoadedSkill) makes one of its manifest; a program without a manifest is described by hand.
 ///
 /// ```
 /// use skillsandbox_run::Job;
@@ -48,7 +49,7 @@ pub struct Job {
     /// Who resolves the names in it.
     pub resolver: Resolver,
     /// Where names lead, for tests and development.
-    pub pins: Vec<Pin>,
+    pub pins: Vec<AddressPin>,
     /// Names and patterns of the variables that are handed on.
     pub allow_env: Vec<String>,
     /// Those that never are.
@@ -58,15 +59,15 @@ pub struct Job {
     /// The system calls it may make.
     pub profile: SyscallProfile,
     /// The programs it may execute; `None` for any that it sees.
-    pub commands: Option<Commands>,
+    pub commands: Option<ProgramRules>,
     /// What it may use.
-    pub limits: Limits,
+    pub limits: JobLimits,
     /// Names of layers without which it may run where the host does not have them.
     pub best_effort: Vec<String>,
     /// How much of it is seen.
-    pub audit: Audit,
+    pub observe: ObserveLevel,
     /// Ends it rather than not record something it tried.
-    pub audit_required: bool,
+    pub observe_required: bool,
     /// A folder that takes the place of the private `/tmp`, and is there when the run has ended.
     pub tmp: Option<PathBuf>,
     /// Values that are taken out of everything that is recorded, by name.
@@ -77,7 +78,7 @@ pub struct Job {
 
 /// The programs that a run may execute, and with what. Each is a name that is looked for in `PATH`, or a path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Commands {
+pub struct ProgramRules {
     /// The programs.
     pub allow: Vec<OsString>,
     /// For a program, what its first argument may be.
@@ -88,7 +89,7 @@ pub struct Commands {
 
 /// A name that leads to an address of the caller's choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pin {
+pub struct AddressPin {
     /// The name.
     pub name: String,
     /// The port it is asked for.
@@ -100,7 +101,7 @@ pub struct Pin {
 /// What a run may use. `None` is no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct JobLimits {
     /// Bytes of memory.
     pub memory: Option<u64>,
     /// Processes and threads at a time.
@@ -117,7 +118,7 @@ pub struct Limits {
     pub output: Option<u64>,
 }
 
-impl Limits {
+impl JobLimits {
     /// No limit but those that every run has.
     #[must_use]
     pub fn none() -> Self {
@@ -131,19 +132,6 @@ impl Limits {
             output: None,
         }
     }
-}
-
-/// How much of a run is seen. The walls hold either way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Audit {
-    /// What the network's broker sees.
-    Off,
-    /// Refused calls, and who connects to what, too.
-    Violations,
-    /// Every file that is opened or changed, and every program that is executed, too.
-    #[default]
-    Full,
 }
 
 impl Job {
@@ -169,23 +157,28 @@ impl Job {
             set_env: BTreeMap::new(),
             profile: SyscallProfile::Default,
             commands: None,
-            limits: Limits::none(),
+            limits: JobLimits::none(),
             best_effort: Vec::new(),
-            audit: Audit::default(),
-            audit_required: false,
+            observe: ObserveLevel::default(),
+            observe_required: false,
             tmp: None,
             secrets: Vec::new(),
             notes: Vec::new(),
         }
     }
 
-    /// Takes the values of variables whose names speak of secrets out of what is recorded, whether the run is given them or not.
-    pub fn redact_variables(&mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) {
-        for (name, value) in variables {
-            let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else { continue };
-            if is_secret_name(&name) {
-                self.secrets.push((name, value.into()));
-            }
-        }
+    /// Takes out of what is recorded the values of variables whose names speak of secrets: of this program's own, whether the run is given
+    /// them or not, and of those that are set for it.
+    pub(crate) fn redact_environment(&mut self) {
+        self.secrets.extend(secret_variables());
+        let set = self.set_env.iter().filter(|(name, _)| is_secret_name(name));
+        self.secrets.extend(set.map(|(name, value)| (name.clone(), value.as_str().into())));
     }
+}
+
+/// This program's own variables whose names speak of secrets.
+pub(crate) fn secret_variables() -> Vec<(String, Secret)> {
+    let variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    variables.filter(|(name, _)| is_secret_name(name)).map(|(name, value)| (name, value.into())).collect()
 }

@@ -32,8 +32,8 @@ impl fmt::Debug for Job {
             commands,
             limits,
             best_effort,
-            audit,
-            audit_required,
+            observe,
+            observe_required,
             tmp,
             secrets,
             notes,
@@ -80,8 +80,8 @@ impl fmt::Debug for Job {
             .field("commands", commands)
             .field("limits", limits)
             .field("best_effort", best_effort)
-            .field("audit", audit)
-            .field("audit_required", audit_required)
+            .field("observe", observe)
+            .field("observe_required", observe_required)
             .field("tmp", tmp)
             .field("secrets", secrets)
             .field("notes", &notes)

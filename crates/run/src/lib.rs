@@ -1,12 +1,18 @@
 //! Runs skills, and any command, in the sandbox, and writes down what they really tried.
 //!
 //! ```no_run
-//! use skillsandbox_run::{Admission, Call, Options, Skill, run_skill};
+//! use std::path::Path;
 //!
-//! let skill = Skill::load("skills/weather".as_ref(), None)?;
-//! let mut call = Call::default();
+//! use skillsandbox_run::{LoadedSkill, RunOptions, ScanAdmission, SkillCall, Unrecorded, UserPolicy, run_skill};
+//!
+//! let folder = Path::new("skills/weather");
+//! let policy = UserPolicy::load(None, [folder])?;
+//! let skill = LoadedSkill::load(folder, &policy)?;
+//! let mut call = SkillCall::default();
 //! call.parameters.insert("city".into(), "Oslo".into());
-//! let report = run_skill(&skill, &call, &Admission::default(), |_| {}, Options::default());
+//! // A history keeps what every run came to; `skillsandbox_store::history::HistoryFile` is one, `Unrecorded` is none.
+//! let report =
+//!     run_skill(&skill, &call, ScanAdmission::Required, &Unrecorded, |_| {}, RunOptions::default());
 //! println!("{}: {:?}", report.status().as_str(), report.trace);
 //! for denial in &report.denials {
 //!     println!("prevented: {}", denial.what);
@@ -16,13 +22,28 @@
 //!
 //! # From a declaration to a report
 //!
-//! A [`Skill`] is a folder with a declaration, narrowed by the user's policy. A [`Call`] of it makes a [`Job`]: all that a run may touch, in no
-//! backend's terms. A [`Backend`] carries it out or refuses it, and tells a recorder what is tried; [`run_skill`] and [`run`] open the trace
-//! before anything else happens and close it whatever does, and a [`Report`] says what it came to.
+//! A [`LoadedSkill`] is a folder with a declaration, narrowed by the [`UserPolicy`]. A [`SkillCall`] makes a [`Job`] of it: all that a run may
+//! touch, in no backend's terms. A [`Backend`] carries it out or refuses it, and tells a recorder what is tried; [`run_skill`] and [`run`] open
+//! the trace before anything else happens and close it whatever does. A [`RunReport`] says what it came to, and a [`RunHistory`] keeps that.
+//!
+//! ```text
+//!  UserPolicy (user_policy.rs) ──► LoadedSkill (skill.rs) ─┐
+//!  SkillCall (call.rs: parameters) ───────────────────────┼──► Job (job.rs) ──► Backend (backend.rs) ──► native/: plan.rs, commands.rs ──► enforcer
+//!  a command by hand (`exec`), confined_git.rs ───────────┘      │                  │                     record.rs, events.rs, output.rs ──► Recorder
+//!                                                                │                  └──► preview.rs: the same, shown (`--dry-run`)
+//!  session.rs opens the trace, scan_admission.rs asks the scanner ───────────► RunReport (report.rs, denied_attempt.rs) ──► RunHistory (history.rs)
+//! ```
+//!
+//! - A `Job` is in no backend's terms, so that another runtime is another file. What a backend cannot hold is a `Refusal`, never left out.
+//! - The session redacts: values of variables whose names speak of secrets, and of secret parameters, are in no trace and no history. No caller
+//!   has to think of it.
+//! - `user_policy.rs` is the only place that finds, loads and applies a policy: narrowing, the scanner's settings, suppressions, `fail_on`.
+//! - `unsupported.rs` is the backend of systems that are not Linux; it is compiled and tested on Linux as well.
 //!
 //! # It refuses rather than weakens
 //!
-//! What is declared and cannot be enforced is a [`Refusal`], and nothing was executed. A run that cannot be recorded is refused, too.
+//! What is declared and cannot be enforced is a [`Refusal`], and nothing was executed. A run whose trace cannot be written is refused, too. A
+//! history that cannot be written stops nothing; the report says so.
 //!
 //! # What it does not protect
 //!
@@ -36,37 +57,45 @@
 
 mod backend;
 mod call;
-mod denial;
-#[cfg(any(test, not(target_os = "linux")))]
-mod elsewhere;
-mod gate;
+mod confined_git;
+mod denied_attempt;
+mod history;
 mod job;
 mod job_debug;
 #[cfg(target_os = "linux")]
 mod native;
 mod refusal;
 mod report;
+mod scan_admission;
 mod session;
 mod skill;
 mod state;
 mod stop;
 mod streams;
+#[cfg(any(test, not(target_os = "linux")))]
+mod unsupported;
+mod user_policy;
 
-pub use backend::{Backend, Preview, Ran, Standing, Wall, backend};
+pub use backend::{Backend, BackendResult, LayerPreview, LayerStanding, RunPreview, backend};
 pub use call::read_parameters;
-pub use denial::Denial;
-pub use gate::{scan, user_policy};
-pub use job::{Audit, Commands, Job, Limits, Pin};
+pub use confined_git::{ConfinedGit, GitCall};
+pub use denied_attempt::DeniedAttempt;
+pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
+pub use job::{AddressPin, Job, JobLimits, ProgramRules};
 #[cfg(target_os = "linux")]
-pub use native::{Traced, record};
+pub use native::{RecordedRun, record};
 pub use refusal::Refusal;
-pub use report::{By, Ended, Report, Status};
-pub use session::{Admission, LateSink, Options, Streams, preview, run, run_skill, scan_note};
-pub use skill::{Call, Skill};
-pub use state::{policy_file, state_folder, traces_folder};
-pub use stop::Stop;
-pub use streams::{Forward, Printed};
+pub use report::{EndCause, RunExit, RunReport, RunStatus};
+pub use scan_admission::ScanAdmission;
+pub use session::{LateSink, RunOptions, RunStreams, preview, run, run_skill};
+pub use skill::{LoadedSkill, SkillCall};
+pub use skillsandbox_terms::ObserveLevel;
+pub use state::{history_file, policy_file, state_folder, traces_folder};
+pub use stop::StopHandle;
+pub use streams::{CapturedOutput, OutputTarget};
+pub use user_policy::UserPolicy;
 
+/// The code of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+mod readme {}

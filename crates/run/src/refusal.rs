@@ -6,14 +6,17 @@ use skillsandbox_manifest::{InvalidParameters, LoadError, Runtime};
 use skillsandbox_scanner::UnknownRules;
 use skillsandbox_tracer::RedactError;
 
-/// Why nothing was run. The skill has not seen the light of day.
+/// Why nothing was run. Nothing of the skill was executed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Its declaration, or the user's policy, cannot be read.
+    /// Its declaration cannot be read, or is not valid.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A folder that is none, or cannot be used.
+    /// The user's policy cannot be read, or is not valid.
+    #[error(transparent)]
+    Policy(LoadError),
+    /// A folder that does not exist or cannot be used.
     #[error("cannot use {}: {source}", path.display())]
     Folder {
         /// Which.
@@ -31,7 +34,7 @@ pub enum Refusal {
     #[error("the policy is not valid: {0}")]
     UnknownRules(#[from] UnknownRules),
     /// The scanner would not have it.
-    #[error("the scanner says {verdict}: {}\n  `skillsandbox scan` shows all of it; `--skip-scan` runs it all the same, and the trace says so", reasons.join("; "))]
+    #[error("the scanner says {verdict}: {}\n  `skillsandbox scan` shows all of it; `--skip-scan` runs it anyway, and the trace says so", reasons.join("; "))]
     Scanned {
         /// The verdict.
         verdict: &'static str,
@@ -93,8 +96,8 @@ pub enum Refusal {
     /// It cannot be executed.
     #[error("{0}")]
     NotExecutable(String),
-    /// It was told to stop before it began.
-    #[error("it was told to stop before it began")]
+    /// It was stopped before it began.
+    #[error("it was stopped before it began")]
     Stopped,
     /// The sandbox could not be put up, so there is nothing behind it.
     #[error("{0}")]

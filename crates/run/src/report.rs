@@ -4,17 +4,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
-use skillsandbox_tracer::{Digest, Summary};
+use skillsandbox_tracer::{Digest, Header, Summary};
 use uuid::Uuid;
 
-use crate::denial::Denial;
+use crate::denied_attempt::DeniedAttempt;
+use crate::history::{RunHistory, RunRequest};
 use crate::refusal::Refusal;
-use crate::streams::Printed;
+use crate::streams::CapturedOutput;
 
 /// What a run came to: of one that was refused, too.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Report {
+pub struct RunReport {
     /// Who it was.
     pub skill: String,
     /// Its version.
@@ -27,30 +28,32 @@ pub struct Report {
     pub digest: Option<Digest>,
     /// Why the trace is not whole.
     pub trace_error: Option<String>,
+    /// Why the run is not in the history that it should be in.
+    pub history_error: Option<String>,
     /// How it ended, or why it did not begin.
-    pub ended: Result<Ended, Refusal>,
+    pub ended: Result<RunExit, Refusal>,
     /// What was tried and prevented: the first 200, each with how often.
-    pub denials: Vec<Denial>,
+    pub denials: Vec<DeniedAttempt>,
     /// How many more there were.
     pub denials_omitted: u64,
     /// What it amounts to.
     pub summary: Summary,
     /// What it printed to standard output.
-    pub stdout: Printed,
+    pub stdout: CapturedOutput,
     /// What it printed to standard error.
-    pub stderr: Printed,
+    pub stderr: CapturedOutput,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Ended {
+pub struct RunExit {
     /// Its exit code, if it had one.
     pub exit_code: Option<i32>,
     /// The signal that ended it, if one did.
     pub signal: Option<i32>,
     /// Who ended it.
-    pub by: By,
+    pub by: EndCause,
     /// How long it took.
     #[serde(serialize_with = "milliseconds", rename = "duration_ms")]
     pub duration: Duration,
@@ -66,7 +69,7 @@ pub struct Ended {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum By {
+pub enum EndCause {
     /// It came to its end.
     Itself,
     /// Its time was up.
@@ -87,7 +90,7 @@ pub enum By {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Status {
+pub enum RunStatus {
     /// It exited with 0.
     Success,
     /// It exited with another code, or by a signal, or a limit ended it.
@@ -100,7 +103,7 @@ pub enum Status {
     Refused,
 }
 
-impl Status {
+impl RunStatus {
     /// Its name in reports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -114,22 +117,47 @@ impl Status {
     }
 }
 
-impl Report {
+impl RunReport {
+    /// One of which there is nothing but the reason why it did not begin.
+    pub(crate) fn refused(header: Header, refusal: Refusal) -> Self {
+        Self {
+            skill: header.skill_name,
+            version: header.skill_version,
+            trace_id: header.trace_id,
+            trace: None,
+            digest: None,
+            trace_error: None,
+            history_error: None,
+            ended: Err(refusal),
+            denials: Vec::new(),
+            denials_omitted: 0,
+            summary: Summary::default(),
+            stdout: CapturedOutput::default(),
+            stderr: CapturedOutput::default(),
+        }
+    }
+
+    /// The same, now that it is recorded; or with the reason why it is not.
+    pub(crate) fn recorded_in(mut self, history: &dyn RunHistory, request: &RunRequest) -> Self {
+        self.history_error = history.record(request, &self).err().map(|error| error.to_string());
+        self
+    }
+
     /// In a word, how it went.
     #[must_use]
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> RunStatus {
         match &self.ended {
-            Err(_) => Status::Refused,
+            Err(_) => RunStatus::Refused,
             Ok(ended) => match ended.by {
-                By::Timeout => Status::Timeout,
-                By::Stopped => Status::Stopped,
-                _ if ended.exit_code == Some(0) => Status::Success,
-                _ => Status::Failure,
+                EndCause::Timeout => RunStatus::Timeout,
+                EndCause::Stopped => RunStatus::Stopped,
+                _ if ended.exit_code == Some(0) => RunStatus::Success,
+                _ => RunStatus::Failure,
             },
         }
     }
 
-    /// The code that a command which ran this should exit with: the run's own; 124 when its time was up; 125 when the sandbox refused it
+    /// The code that a command which ran this should exit with: the run's own; 124 when it reached its time limit; 125 when the sandbox refused it
     /// or failed; 126 and 127 for a program that cannot be executed or is not there; 128 and the signal when one ended it.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
@@ -138,8 +166,8 @@ impl Report {
             Err(refusal) => return refusal.exit_code(),
         };
         match (ended.by, ended.exit_code, ended.signal) {
-            (By::Timeout, ..) => 124,
-            (By::Unobserved, ..) => 125,
+            (EndCause::Timeout, ..) => 124,
+            (EndCause::Unobserved, ..) => 125,
             (_, Some(code), _) => u8::try_from(code & 0xff).unwrap_or(125),
             (_, None, Some(signal)) => u8::try_from(128 + (signal & 0x7f)).unwrap_or(125),
             _ => 125,
@@ -152,13 +180,13 @@ impl Report {
         match &self.ended {
             Err(refusal) => Some(refusal.to_string()),
             Ok(ended) => match ended.by {
-                By::Itself => None,
-                By::Timeout => Some("its time was up".to_owned()),
-                By::Memory => Some("it used more memory than granted".to_owned()),
-                By::Processes => Some("it had more processes than granted".to_owned()),
-                By::Stopped => Some("it was told to stop".to_owned()),
-                By::Unobserved => Some("it could not be observed as was required".to_owned()),
-                By::Other => Some("a limit ended it".to_owned()),
+                EndCause::Itself => None,
+                EndCause::Timeout => Some("it reached its time limit".to_owned()),
+                EndCause::Memory => Some("it used more memory than granted".to_owned()),
+                EndCause::Processes => Some("it started more processes than granted".to_owned()),
+                EndCause::Stopped => Some("it was stopped".to_owned()),
+                EndCause::Unobserved => Some("it could not be observed as required".to_owned()),
+                EndCause::Other => Some("it reached a limit".to_owned()),
             },
         }
     }
@@ -168,7 +196,7 @@ fn milliseconds<S: serde::Serializer>(duration: &Duration, serializer: S) -> Res
     serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
 }
 
-impl Serialize for Report {
+impl Serialize for RunReport {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap as _;
 
@@ -179,8 +207,8 @@ impl Serialize for Report {
         map.serialize_entry("exit_code", &self.exit_code())?;
         map.serialize_entry("error", &self.error())?;
         map.serialize_entry("ended", &self.ended.as_ref().ok())?;
-        map.serialize_entry("stdout", &Shown(&self.stdout))?;
-        map.serialize_entry("stderr", &Shown(&self.stderr))?;
+        map.serialize_entry("stdout", &OutputAsText(&self.stdout))?;
+        map.serialize_entry("stderr", &OutputAsText(&self.stderr))?;
         map.serialize_entry("denials", &self.denials)?;
         map.serialize_entry("denials_omitted", &self.denials_omitted)?;
         map.serialize_entry("summary", &self.summary)?;
@@ -188,14 +216,15 @@ impl Serialize for Report {
         map.serialize_entry("trace", &self.trace)?;
         map.serialize_entry("digest", &self.digest.map(|digest| digest.to_string()))?;
         map.serialize_entry("trace_error", &self.trace_error)?;
+        map.serialize_entry("history_error", &self.history_error)?;
         map.end()
     }
 }
 
 /// Output in JSON: as text, invalid bytes replaced.
-struct Shown<'a>(&'a Printed);
+struct OutputAsText<'a>(&'a CapturedOutput);
 
-impl Serialize for Shown<'_> {
+impl Serialize for OutputAsText<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap as _;
 

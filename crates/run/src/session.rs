@@ -5,31 +5,32 @@ use std::fmt;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
-use skillsandbox_manifest::Policy;
-use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, Summary, TraceWriter, What};
+use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, TraceWriter, What};
 
-use crate::backend::{Preview, Ran, backend};
-use crate::denial::Denials;
+use crate::backend::{BackendResult, RunPreview, backend};
+use crate::denied_attempt::AttemptCollector;
+use crate::history::{RunHistory, RunRequest};
 use crate::job::Job;
 use crate::refusal::Refusal;
-use crate::report::Report;
-use crate::skill::{Call, Skill};
-use crate::stop::Stop;
-use crate::streams::{Forward, Printed};
-use crate::{gate, state};
+use crate::report::RunReport;
+use crate::scan_admission::ScanAdmission;
+use crate::skill::{LoadedSkill, SkillCall};
+use crate::state;
+use crate::stop::StopHandle;
+use crate::streams::{CapturedOutput, OutputTarget};
 
 /// Where a run's inputs and outputs are, besides the trace.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Streams {
+pub struct RunStreams {
     /// Where standard output goes.
-    pub stdout: Forward,
+    pub stdout: OutputTarget,
     /// Where standard error goes.
-    pub stderr: Forward,
+    pub stderr: OutputTarget,
     /// Hands this program's own standard input on. Otherwise there is none.
     pub stdin: bool,
     /// Ends the run from elsewhere.
-    pub stop: Stop,
+    pub stop: StopHandle,
     /// The most bytes of each output that are kept, where they are; the rest is counted. Without it, as many as may be printed.
     pub keep: Option<usize>,
 }
@@ -37,7 +38,7 @@ pub struct Streams {
 /// How a run is recorded and shown.
 #[derive(Default)]
 #[non_exhaustive]
-pub struct Options {
+pub struct RunOptions {
     /// Where the trace is written; without it, in the user's state folder, under a name of its own.
     pub trace: Option<PathBuf>,
     /// Who else is told what happens, as it happens.
@@ -45,65 +46,45 @@ pub struct Options {
     /// The same of those that are made for one trace, by its header.
     pub late_sinks: Vec<LateSink>,
     /// Inputs and outputs.
-    pub streams: Streams,
+    pub streams: RunStreams,
     /// Who runs it, for the trace; this crate unless set.
     pub tool: Option<String>,
+    /// What the history says asked for it, such as `run` or a tool of a server; what the trace says unless set.
+    pub history_tool: Option<String>,
 }
 
 /// Makes a sink for a run, when that begins; `None` for none.
 pub type LateSink = Box<dyn FnOnce(&Header) -> Option<Box<dyn Sink>>>;
 
-impl fmt::Debug for Options {
+impl fmt::Debug for RunOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
+        f.debug_struct("RunOptions")
             .field("trace", &self.trace)
             .field("sinks", &(self.sinks.len() + self.late_sinks.len()))
             .field("streams", &self.streams)
             .field("tool", &self.tool)
+            .field("history_tool", &self.history_tool)
             .finish()
     }
 }
 
-/// How a skill is admitted.
-#[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
-pub struct Admission<'a> {
-    /// The user's policy: what it narrows was applied when the skill was loaded; here it says how to scan.
-    pub policy: Option<&'a Policy>,
-    /// Runs a skill that the scanner blocks; the trace says so.
-    pub skip_scan: bool,
-}
-
-impl Admission<'_> {
-    fn admit(&self, skill: &Skill) -> Result<String, Refusal> {
-        if self.skip_scan {
-            return Ok("skipped: the skill was not scanned".to_owned());
-        }
-        gate::admit(skill.folder(), self.policy)
-    }
-}
-
-/// What the trace of a run would say of its scan.
+/// Runs a skill: scans it, checks the values, puts the walls up, runs it, writes down what it tries, and records what came of it. `adjust` has
+/// the last word on the job, for what the command line adds to it.
 ///
-/// # Errors
-/// A skill that is blocked, or cannot be scanned.
-pub fn scan_note(skill: &Skill, admission: &Admission<'_>) -> Result<String, Refusal> {
-    admission.admit(skill)
-}
-
-/// Runs a skill: scans it, checks the values, puts the walls up, runs it, and writes down what it tries. `adjust` has the last word on the
-/// job, for what the command line adds to it.
+/// The values of this program's variables whose names speak of secrets are in nothing that is written.
 #[must_use]
 pub fn run_skill(
-    skill: &Skill,
-    call: &Call,
-    admission: &Admission<'_>,
+    skill: &LoadedSkill,
+    call: &SkillCall,
+    admission: ScanAdmission,
+    history: &dyn RunHistory,
     adjust: impl FnOnce(&mut Job),
-    options: Options,
-) -> Report {
+    options: RunOptions,
+) -> RunReport {
     let identity = skill.manifest().skill();
+    let request = RunRequest::of_call(history_tool(&options), skill, call);
     let session = Session::begin(&identity.name.value, Some(identity.version.value.clone()), options);
-    session.go_on(|| {
+    session.run_job(request, history, || {
         let scanned = admission.admit(skill)?;
         let mut job = skill.job(call)?;
         job.notes.push(("scan".to_owned(), scanned));
@@ -112,17 +93,27 @@ pub fn run_skill(
     })
 }
 
-/// Runs a job that was described by hand.
+/// Runs a job that was described by hand, and records what came of it.
 #[must_use]
-pub fn run(job: &Job, options: Options) -> Report {
-    Session::begin(&job.name, job.version.clone(), options).go_on(|| Ok(job.clone()))
+pub fn run(job: &Job, history: &dyn RunHistory, options: RunOptions) -> RunReport {
+    let request = RunRequest::of_job(history_tool(&options), job);
+    Session::begin(&job.name, job.version.clone(), options).run_job(request, history, || Ok(job.clone()))
+}
+
+fn history_tool(options: &RunOptions) -> String {
+    options.history_tool.clone().unwrap_or_else(|| tool(options))
+}
+
+fn tool(options: &RunOptions) -> String {
+    let own = || concat!("skillsandbox-run ", env!("CARGO_PKG_VERSION")).to_owned();
+    options.tool.clone().unwrap_or_else(own)
 }
 
 /// What a run of a job would have on this host. Executes nothing of it.
 ///
 /// # Errors
 /// A job that would be refused whatever the host offers.
-pub fn preview(job: &Job) -> Result<Preview, Refusal> {
+pub fn preview(job: &Job) -> Result<RunPreview, Refusal> {
     let mut job = job.clone();
     keep_out(&mut job);
     backend(job.runtime)?.preview(&job)
@@ -133,19 +124,18 @@ struct Session {
     header: Header,
     recorder: Result<Recorder, Refusal>,
     trace: Option<PathBuf>,
-    denials: Denials,
-    streams: Streams,
+    denials: AttemptCollector,
+    streams: RunStreams,
 }
 
 impl Session {
-    fn begin(name: &str, version: Option<String>, options: Options) -> Self {
-        let own = || concat!("skillsandbox-run ", env!("CARGO_PKG_VERSION")).to_owned();
-        let mut header = Header::new(name, options.tool.unwrap_or_else(own));
+    fn begin(name: &str, version: Option<String>, options: RunOptions) -> Self {
+        let mut header = Header::new(name, tool(&options));
         header.skill_version = version;
         header.host.insert("os".to_owned(), std::env::consts::OS.to_owned());
         header.host.insert("arch".to_owned(), std::env::consts::ARCH.to_owned());
         let trace = options.trace.or_else(|| state::trace_file(name, header.trace_id));
-        let denials = Denials::default();
+        let denials = AttemptCollector::default();
         let mut sinks = options.sinks;
         sinks.extend(options.late_sinks.into_iter().filter_map(|make| make(&header)));
         sinks.push(Box::new(denials.clone()));
@@ -154,15 +144,23 @@ impl Session {
         Self { header, recorder, trace, denials, streams: options.streams }
     }
 
-    /// Finds out what to run, and runs it; what is in the way of that ends in the trace, too.
-    fn go_on(self, job: impl FnOnce() -> Result<Job, Refusal>) -> Report {
+    /// Finds out what to run, runs it, and records it; what is in the way of that ends in the trace and in the history, too.
+    fn run_job(
+        self,
+        mut request: RunRequest,
+        history: &dyn RunHistory,
+        job: impl FnOnce() -> Result<Job, Refusal>,
+    ) -> RunReport {
         let Self { header, recorder, trace, denials, streams } = self;
         let mut recorder = match recorder {
             Ok(recorder) => recorder,
-            Err(refusal) => return nothing(header, refusal),
+            // Nobody would know what was done, so nothing is.
+            Err(refusal) => return RunReport::refused(header, refusal).recorded_in(history, &request),
         };
         let prepared = job().and_then(|mut job| {
             keep_out(&mut job);
+            job.redact_environment();
+            request.secrets.clone_from(&job.secrets);
             check_reach(&job, trace.as_deref())?;
             Ok((backend(job.runtime)?, job))
         });
@@ -176,38 +174,22 @@ impl Session {
             Err(refusal) => refuse(recorder, refusal),
         };
         let (denials, denials_omitted) = denials.take();
-        Report {
+        let report = RunReport {
             skill: header.skill_name,
             version: header.skill_version,
             trace_id: header.trace_id,
             trace,
             digest: ran.recorded.digest,
             trace_error: ran.recorded.error.map(|error| error.to_string()),
+            history_error: None,
             ended: ran.ended,
             denials,
             denials_omitted,
             summary: ran.recorded.summary,
             stdout: ran.stdout,
             stderr: ran.stderr,
-        }
-    }
-}
-
-/// A trace that cannot be written: nobody would know what was done, so nothing is.
-fn nothing(header: Header, refusal: Refusal) -> Report {
-    Report {
-        skill: header.skill_name,
-        version: header.skill_version,
-        trace_id: header.trace_id,
-        trace: None,
-        digest: None,
-        trace_error: None,
-        ended: Err(refusal),
-        denials: Vec::new(),
-        denials_omitted: 0,
-        summary: Summary::default(),
-        stdout: Printed::default(),
-        stderr: Printed::default(),
+        };
+        report.recorded_in(history, &request)
     }
 }
 
@@ -218,12 +200,12 @@ pub(crate) fn note(subject: &str, message: impl Into<String>) -> Event {
 }
 
 /// Closes a trace of nothing, with the reason.
-pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> Ran {
+pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> BackendResult {
     let error = Some(refusal.to_string());
     let what = What::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
     recorder.record(Event::new(what));
-    let (stdout, stderr) = (Printed::default(), Printed::default());
-    Ran { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
+    let (stdout, stderr) = (CapturedOutput::default(), CapturedOutput::default());
+    BackendResult { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
 }
 
 fn open(trace: Option<&Path>, header: &Header) -> Result<TraceWriter, Refusal> {

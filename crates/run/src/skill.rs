@@ -6,43 +6,45 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use skillsandbox_manifest as manifest;
-use skillsandbox_manifest::{Change, GrantPath, Manifest, Places, Policy, Program, Spanned};
+use skillsandbox_manifest::{Change, GrantPath, Manifest, Places, Program, Spanned};
 
-use crate::job::{Commands, Job, Limits};
+use crate::job::{Job, JobLimits, ProgramRules};
 use crate::refusal::Refusal;
+use crate::user_policy::UserPolicy;
 use crate::{call, state};
 
 /// A skill's folder with a valid declaration in it.
 #[derive(Debug, Clone)]
-pub struct Skill {
+pub struct LoadedSkill {
     folder: PathBuf,
     manifest: Manifest,
     changes: Vec<Change>,
     places: Places,
+    policy: UserPolicy,
 }
 
 /// What a caller gives a skill.
 #[derive(Debug, Clone, Default)]
-pub struct Call {
+pub struct SkillCall {
     /// Arguments that come after the manifest's own.
     pub arguments: Vec<OsString>,
     /// The values of its parameters.
     pub parameters: Map<String, Value>,
 }
 
-impl Skill {
-    /// Reads the declaration in a folder, and narrows it by the user's policy.
-    pub fn load(folder: &Path, policy: Option<&Policy>) -> Result<Self, Refusal> {
+impl LoadedSkill {
+    /// Reads the declaration in a folder, and narrows it by the user's policy, which its scans go by, too.
+    ///
+    /// # Errors
+    /// A declaration that cannot be read or is not valid, and no home that `~` could stand for.
+    pub fn load(folder: &Path, policy: &UserPolicy) -> Result<Self, Refusal> {
         let manifest = Manifest::load(folder)?;
         let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
         let folder = folder.canonicalize().map_err(failed)?;
         let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or(Refusal::NoHome)?;
         let places = Places::new(&folder, home);
-        let (manifest, changes) = match policy.map(|policy| policy.narrow(&manifest, &places)) {
-            Some(narrowed) => (narrowed.manifest, narrowed.changes),
-            None => (manifest, Vec::new()),
-        };
-        Ok(Self { folder, manifest, changes, places })
+        let (manifest, changes) = policy.narrow(manifest, &places);
+        Ok(Self { folder, manifest, changes, places, policy: policy.clone() })
     }
 
     /// Its folder, without links in it.
@@ -63,8 +65,20 @@ impl Skill {
         &self.changes
     }
 
+    /// The policy that it is under.
+    #[must_use]
+    pub fn policy(&self) -> &UserPolicy {
+        &self.policy
+    }
+
+    /// Where the paths of its grants begin.
+    #[must_use]
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
     /// What a call of it asks for. The values are checked against the manifest's rules first.
-    pub fn job(&self, call: &Call) -> Result<Job, Refusal> {
+    pub fn job(&self, call: &SkillCall) -> Result<Job, Refusal> {
         let manifest = &self.manifest;
         let program = self.program(&manifest.entrypoint().command);
         let mut job = Job::new(manifest.skill().name.value.clone(), program);
@@ -104,11 +118,11 @@ impl Skill {
         }
     }
 
-    fn commands(&self, commands: &manifest::Commands) -> Commands {
+    fn commands(&self, commands: &manifest::Commands) -> ProgramRules {
         let rules = |rules: &BTreeMap<Program, Vec<String>>| {
             rules.iter().map(|(program, words)| (self.program(program), words.clone())).collect()
         };
-        Commands {
+        ProgramRules {
             allow: commands.allow.iter().map(|program| self.program(program)).collect(),
             allowed_args: rules(&commands.allowed_args),
             forbidden_args: rules(&commands.forbidden_args),
@@ -142,9 +156,9 @@ impl Skill {
         }
     }
 
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> JobLimits {
         let resources = self.manifest.resources();
-        Limits {
+        JobLimits {
             memory: Some(resources.memory.bytes()),
             processes: Some(resources.processes),
             cpu_percent: Some(resources.cpu_percent),

@@ -24,6 +24,12 @@ pub fn policy_file() -> Option<PathBuf> {
     Some(base("XDG_CONFIG_HOME", ".config")?.join("policy.yaml"))
 }
 
+/// The history of this user's runs: `history.db` in the state folder.
+#[must_use]
+pub fn history_file() -> Option<PathBuf> {
+    Some(state_folder()?.join("history.db"))
+}
+
 /// The folder that traces are written to unless something else is asked for.
 #[must_use]
 pub fn traces_folder() -> Option<PathBuf> {

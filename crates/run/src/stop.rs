@@ -3,19 +3,19 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Ends a run before its time: given to a run, kept by whoever may want to end it. Clones are the same handle.
+/// Ends a run before its time: given to a run, kept by the caller that may want to end it. Clones are the same handle.
 ///
 /// A run that has not started when it is told to stop does not start.
 #[derive(Clone, Default)]
-pub struct Stop(Arc<Mutex<State>>);
+pub struct StopHandle(Arc<Mutex<StopState>>);
 
 #[derive(Default)]
-struct State {
+struct StopState {
     stopped: bool,
     end: Option<Box<dyn Fn() + Send>>,
 }
 
-impl Stop {
+impl StopHandle {
     /// A handle for one run.
     #[must_use]
     pub fn new() -> Self {
@@ -54,9 +54,9 @@ impl Stop {
     }
 }
 
-impl fmt::Debug for Stop {
+impl fmt::Debug for StopHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stop").field("stopped", &self.is_stopped()).finish_non_exhaustive()
+        f.debug_struct("StopHandle").field("stopped", &self.is_stopped()).finish_non_exhaustive()
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
                 count.fetch_add(1, Ordering::SeqCst);
             }
         };
-        let stop = Stop::new();
+        let stop = StopHandle::new();
         stop.runs(end(&count));
         assert!(!stop.is_stopped());
         stop.clone().stop();

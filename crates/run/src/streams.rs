@@ -3,7 +3,7 @@
 /// Where output goes, besides the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Forward {
+pub enum OutputTarget {
     /// Nowhere.
     #[default]
     Nowhere,
@@ -18,7 +18,7 @@ pub enum Forward {
 /// What was printed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Printed {
+pub struct CapturedOutput {
     /// The bytes, where they were to be kept: the first of them, where only so many were.
     pub kept: Vec<u8>,
     /// How many there were in all.

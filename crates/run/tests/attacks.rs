@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use skillsandbox_enforcer::{Command, Plan, PlanBuilder, Profile};
-use skillsandbox_run::{Streams, record};
+use skillsandbox_run::{RunStreams, record};
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::{
     Class, Classification, Classifier, Event, Fold, Header, Recorder, Trace, TraceWriter, Verdict, What,
@@ -25,7 +25,7 @@ fn traced_with(plan: PlanBuilder, script: &str, arguments: &[&str], secrets: &[(
     let recorder = recorder.classify(Box::new(Classifier::new())).fold(Fold::Nothing);
     let plan = plan.timeout(Duration::from_mins(1)).build().unwrap();
     let command = Command::new("python3").args(["-c", script]).args(arguments);
-    let ran = record(&plan, command, recorder, secrets, None, &Streams::default()).unwrap();
+    let ran = record(&plan, command, recorder, secrets, None, &RunStreams::default()).unwrap();
     let outcome = ran.outcome.unwrap();
     let trace = read(&path).unwrap();
     verify(&path).unwrap();

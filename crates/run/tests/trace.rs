@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use skillsandbox_enforcer::egress::{NetworkRule, Protocol};
 use skillsandbox_enforcer::{Command, Plan, PlanBuilder};
-use skillsandbox_run::{Streams, Traced as Ran, record};
+use skillsandbox_run::{RecordedRun, RunStreams, record};
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::{
     Class, Classifier, Event, Header, Recorder, Trace, TraceWriter, Verdict, What, read, verify,
 };
 
 struct Traced {
-    ran: Ran,
+    ran: RecordedRun,
     trace: Trace,
     path: PathBuf,
     _folder: tempfile::TempDir,
@@ -31,7 +31,7 @@ fn traced(plan: PlanBuilder, command: Command, secrets: &[(&str, &str)]) -> Trac
     let secrets: Vec<_> =
         secrets.iter().map(|(name, value)| ((*name).to_owned(), Secret::from(*value))).collect();
     let plan = plan.timeout(Duration::from_mins(1)).build().unwrap();
-    let ran = record(&plan, command, recorder, &secrets, None, &Streams::default()).unwrap();
+    let ran = record(&plan, command, recorder, &secrets, None, &RunStreams::default()).unwrap();
     let trace = read(&path).unwrap();
     verify(&path).unwrap();
     Traced { ran, trace, path, _folder: folder }
@@ -89,7 +89,7 @@ fn row_113_a_limit_that_was_reached_is_in_the_trace() {
     let writer = TraceWriter::create(&path, &header).unwrap();
     let plan = Plan::builder().timeout(Duration::from_millis(200)).build().unwrap();
     let recorder = Recorder::new(&header, Some(writer), Vec::new());
-    record(&plan, Command::new("sleep").arg("30"), recorder, &[], None, &Streams::default()).unwrap();
+    record(&plan, Command::new("sleep").arg("30"), recorder, &[], None, &RunStreams::default()).unwrap();
     let trace = read(&path).unwrap();
     let hit =
         |event: &Event| matches!(&event.what, What::ResourceLimitHit { limit, .. } if limit == "timeout");

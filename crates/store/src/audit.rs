@@ -32,7 +32,7 @@ pub enum Scope {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Audit {
-    /// Whether every skill is as it was installed, and none is BLOCKED.
+    /// Whether every skill is as it was installed, and the policy refuses none.
     pub clean: bool,
     /// Each skill.
     pub skills: Vec<Audited>,
@@ -58,6 +58,8 @@ pub struct Audited {
     pub added: Vec<String>,
     /// Whatever else is not as it should be.
     pub problems: Vec<String>,
+    /// Whether the user's policy refuses what the scanner says: a run and an install would be refused.
+    pub refused: bool,
     /// What the scanner says today; `None` where there was nothing to read.
     pub report: Option<ScanReport>,
     /// The report's page.
@@ -65,11 +67,11 @@ pub struct Audited {
 }
 
 impl Audited {
-    /// Whether it is as it was installed, and not BLOCKED.
+    /// Whether it is as it was installed, and not refused.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         let same = self.changed.is_empty() && self.missing.is_empty() && self.added.is_empty();
-        same && self.problems.is_empty() && self.verdict() < Some(ScanVerdict::Blocked)
+        same && self.problems.is_empty() && !self.refused
     }
 
     /// What the scanner says today.
@@ -116,6 +118,7 @@ impl Store {
                 scanner.add_links(&links, number, &mut report);
                 let report = judge::stamped(report);
                 skill.page = Some(self.layout.root().join(reports::write(&self.layout, &report)?));
+                skill.refused = self.policy.refuses(report.verdict);
                 skill.report = Some(report);
             }
             skills.push(skill);
@@ -169,6 +172,7 @@ impl Store {
             missing: Vec::new(),
             added: Vec::new(),
             problems: Vec::new(),
+            refused: false,
             report: None,
             page: None,
         };

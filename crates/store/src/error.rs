@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::Invalid;
-use skillsandbox_scanner::UnknownRules;
+use skillsandbox_run::Refusal;
 
 /// Why something was not done. Nothing was changed, unless it says so.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +47,9 @@ pub enum Error {
     /// The skill's declaration is not valid.
     #[error("the skill's skillsandbox.yaml is not valid, so that nobody knows what it may touch: {0}")]
     Manifest(Box<Invalid>),
+    /// The user's policy cannot be used, so nothing is judged.
+    #[error("{0}")]
+    Policy(Box<Refusal>),
     /// The skill has a name that no folder can have.
     #[error(
         "{name:?} cannot be the name of an installed skill: it takes 1 to 64 letters, digits, `-`, `_` and `.` of ASCII, the first and last a letter or digit"
@@ -70,15 +73,6 @@ pub enum Error {
     Occupied {
         /// Where.
         path: PathBuf,
-    },
-    /// The user's policy suppresses rules that do not exist.
-    #[error("the policy is not valid: {0}")]
-    Policy(#[from] UnknownRules),
-    /// The clock gives no date, so nobody knows which suppressions hold.
-    #[error("the clock says {today}, which is not a date; set it, and try again")]
-    Clock {
-        /// What it says.
-        today: String,
     },
     /// It is not installed.
     #[error("{name} is not installed; `skillsandbox list` shows what is")]

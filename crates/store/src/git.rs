@@ -2,16 +2,18 @@
 //!
 //! Git is a large program that acts on what it reads: hooks, filters, submodules, attributes, links. So nothing is ever checked out. The
 //! commit is fetched into a bare corner of the quarantine, and git writes its tree down as one tar, which is read like any other
-//! hostile archive. Each call runs confined, by whoever implements [`Git`]: this crate starts nothing itself.
+//! hostile archive. Each call runs confined, by whoever implements [`Git`]: [`ConfinedGit`] unless somebody has another way.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use skillsandbox_run::{ConfinedGit, GitCall};
 
 use crate::error::{At as _, Error};
 use crate::source::GitSource;
 use crate::tree::{MAX_TOTAL, Tree};
 use crate::unpack;
 
-/// Runs git confined.
+/// Runs git confined. [`ConfinedGit`] is the one that `skillsandbox` uses.
 pub trait Git {
     /// Runs git once to its end, with nothing but what the call names, and gives back what it printed.
     ///
@@ -20,20 +22,10 @@ pub trait Git {
     fn run(&self, call: &GitCall) -> Result<Vec<u8>, String>;
 }
 
-/// One call of git, and all that it may touch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GitCall {
-    /// Its arguments; no shell may see them.
-    pub arguments: Vec<String>,
-    /// All of its environment, besides what the sandbox itself sets.
-    pub environment: Vec<(String, String)>,
-    /// The one host and port that may be reached.
-    pub host: Option<(String, u16)>,
-    /// The one folder that may be read.
-    pub read: Option<PathBuf>,
-    /// The one folder that may be written.
-    pub write: PathBuf,
+impl Git for ConfinedGit {
+    fn run(&self, call: &GitCall) -> Result<Vec<u8>, String> {
+        ConfinedGit::run(self, call)
+    }
 }
 
 /// A place without git: every repository is refused.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use skillsandbox_manifest::{Date, ScanPolicy};
+use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{ScanReport, ScanStamp, Scanner, system_names};
 
 use crate::error::Error;
@@ -12,9 +12,10 @@ use crate::layout::Layout;
 use crate::lockfile::{PackagesLock, SuppressedFinding};
 
 /// A scanner for a store: its blocklist, its system skills, what is installed, and the user's policy.
-pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &ScanPolicy) -> Result<Scanner, Error> {
-    let mut builder = Scanner::builder()
-        .policy(policy, today()?)?
+pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &UserPolicy) -> Result<Scanner, Error> {
+    let mut builder = policy
+        .scanner_builder()
+        .map_err(|refusal| Error::Policy(Box::new(refusal)))?
         .installed(lock.entries().map(|entry| (entry.name.clone(), entry.source.clone())));
     let path = layout.blocklist();
     match fs::read_to_string(&path) {
@@ -36,12 +37,6 @@ pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &ScanPolicy)
 pub(crate) fn stamped(report: ScanReport) -> ScanReport {
     let scanned_at = rfc3339(jiff::Timestamp::now());
     report.stamped(ScanStamp { scan_id: uuid::Uuid::new_v4().to_string(), scanned_at })
-}
-
-/// The day, in UTC.
-fn today() -> Result<Date, Error> {
-    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    today.parse().map_err(|_| Error::Clock { today })
 }
 
 /// What did not count.

@@ -24,8 +24,8 @@
 //! # What it guarantees
 //!
 //! - What is written is what was scanned: a source is read into memory once, within bounds, judged there, and written from there.
-//! - Nothing of a source is executed. Git repositories are fetched by the system's git, confined by whoever implements [`Git`], and never
-//!   checked out.
+//! - Nothing of a source is executed. Git repositories are fetched by the system's git, confined by
+//!   [`ConfinedGit`](skillsandbox_run::ConfinedGit) (`Store::with_git`), and never checked out.
 //! - A name in an archive or a folder that leads out, meets another, or deceives is refused, and so is whatever is not a plain file.
 //! - A change of the store happens whole or not at all, whenever the program or the machine stops; two programs take turns.
 //! - A BLOCKED skill is installed by no flag. The way is a suppression in the user's policy, which the lock records.
@@ -76,6 +76,9 @@ mod tree;
 #[cfg(target_os = "linux")]
 mod unpack;
 
+#[cfg(target_os = "linux")]
+pub use skillsandbox_run::{ConfinedGit, GitCall, UserPolicy};
+
 /// The code of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -85,7 +88,7 @@ mod readme {}
 pub use crate::{
     audit::{Audit, Audited, Scope},
     error::Error,
-    git::{Git, GitCall, NoGit},
+    git::{Git, NoGit},
     layout::Layout,
     lockfile::{Entry, PackagesLock, SecurityScan, SuppressedFinding},
     permissions::{Item, PermissionDiff, Permissions},

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use skillsandbox_manifest::{FailOn, FrontMatter, Manifest, ScanPolicy, SkillDoc};
+use skillsandbox_manifest::{FrontMatter, Manifest, SkillDoc};
+use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{ScanReport, ScanVerdict};
 
 use crate::commit::{Change, Guard};
@@ -20,7 +21,7 @@ use crate::{folder, judge, names, reports};
 /// A folder of installed skills, and the account of them.
 pub struct Store {
     pub(crate) layout: Layout,
-    pub(crate) policy: ScanPolicy,
+    pub(crate) policy: UserPolicy,
     git: Box<dyn Git + Send + Sync>,
 }
 
@@ -124,17 +125,17 @@ impl Store {
     /// A store at these places. Nothing is made before something is installed.
     #[must_use]
     pub fn new(layout: Layout) -> Self {
-        Self { layout, policy: ScanPolicy::default(), git: Box::new(NoGit) }
+        Self { layout, policy: UserPolicy::none(), git: Box::new(NoGit) }
     }
 
-    /// With what the user's policy says about scanning.
+    /// Under the user's policy: how skills are scanned, and which verdicts are refused.
     #[must_use]
-    pub fn with_policy(mut self, policy: ScanPolicy) -> Self {
+    pub fn with_policy(mut self, policy: UserPolicy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// With somebody who runs git confined.
+    /// With somebody who runs git confined, such as [`ConfinedGit`](skillsandbox_run::ConfinedGit). Without, repositories are refused.
     #[must_use]
     pub fn with_git(mut self, git: impl Git + Send + Sync + 'static) -> Self {
         self.git = Box::new(git);
@@ -284,12 +285,7 @@ impl Store {
         reviewer: &mut dyn Reviewer,
     ) -> Verdicted {
         let Candidate { report, name, permissions, .. } = candidate;
-        let limit = if self.policy.fail_on == Some(FailOn::Warning) {
-            ScanVerdict::Warning
-        } else {
-            ScanVerdict::Blocked
-        };
-        if report.verdict >= limit {
+        if self.policy.refuses(report.verdict) {
             return Verdicted::Stop(Done::Blocked);
         }
         let unchanged = |old: &&Entry| {

@@ -33,7 +33,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let (mut unseen, mut recorded, mut watched) = (Vec::new(), Vec::new(), Vec::new());
     let mut lines = 0;
     for _ in 0..RUNS {
-        unseen.push(once(&binary, &["--audit", "off"])?.0);
+        unseen.push(once(&binary, &["--observe", "off"])?.0);
         recorded.push(once(&binary, &[])?.0);
         let (seconds, shown) = once(&binary, &["--watch"])?;
         watched.push(seconds);

@@ -8,9 +8,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use skillsandbox_scanner::ScanVerdict;
 use skillsandbox_store::{Audit as Audited, Scope};
 
-use super::installing::{Format, Place};
+use super::installing::StoreArgs;
 use super::scan::output::as_text;
-use crate::output::{self, Answer, visible};
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer, visible};
 use crate::style::{RED, RESET};
 
 /// Compare installed skills with the lock, and scan them again with today's rules, policy and blocklist
@@ -22,7 +23,7 @@ use crate::style::{RED, RESET};
   skillsandbox audit --format json | jq '.skills[] | select(.changed != [])'
 
 Exit codes: 0 all as installed and none BLOCKED, 1 otherwise, 2 an error.")]
-pub(crate) struct Audit {
+pub(crate) struct AuditArgs {
     /// Only this skill
     #[arg(value_name = "NAME", conflicts_with = "all")]
     name: Option<String>,
@@ -33,14 +34,14 @@ pub(crate) struct Audit {
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: OutputFormat,
 
     #[command(flatten)]
-    place: Place,
+    place: StoreArgs,
 }
 
-impl Audit {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl AuditArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let scope = match &self.name {
             Some(name) => Scope::One(name.clone()),
             None if self.all => Scope::Everything,
@@ -51,10 +52,10 @@ impl Audit {
         let audit = store.audit(&scope, &|total| bar.set_length(total as u64), &|| bar.inc(1))?;
         bar.finish_and_clear();
         match self.format {
-            Format::Json => output::json(&serde_json::to_value(&audit)?)?,
-            Format::Text => output::result(&text(&audit))?,
+            OutputFormat::Json => output::json(&serde_json::to_value(&audit)?)?,
+            OutputFormat::Text => output::result(&text(&audit))?,
         }
-        Ok(if audit.clean { Answer::Yes } else { Answer::No })
+        Ok(if audit.clean { ExitAnswer::Yes } else { ExitAnswer::No })
     }
 }
 

@@ -11,7 +11,7 @@ use skillsandbox_command_policy::{
     CommandPolicy, Decision, Denied, Dialect, Globs, OtherTools, Place, RealPaths,
 };
 
-use crate::output::{self, Answer, escaped, visible};
+use crate::output::{self, ExitAnswer, escaped, visible};
 use crate::style::{GREEN, RED, RESET, YELLOW};
 
 /// Turns every check off, for debugging on one's own machine; the answers say so.
@@ -32,7 +32,7 @@ const MAX_JSON: usize = 1024 * 1024;
 
 Exit codes: 0 allowed, 1 refused, 2 an error. With --stdin, 0 when all lines were answered.
 SKILLSANDBOX_BYPASS_COMMAND_POLICY=1 turns every check off, and the answers say so.")]
-pub(crate) struct CheckCommand {
+pub(crate) struct CheckCommandArgs {
     /// The command line, as one argument
     #[arg(value_name = "COMMAND", required_unless_present = "stdin")]
     command: Option<String>,
@@ -97,15 +97,15 @@ struct Request {
     command: String,
 }
 
-impl CheckCommand {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl CheckCommandArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let policy = self.policy()?;
         if policy.is_bypassed() {
             output::message(&format!("warning: {BYPASS} is set: nothing is checked"));
         }
         if self.stdin {
             answer_lines(&policy)?;
-            return Ok(Answer::Yes);
+            return Ok(ExitAnswer::Yes);
         }
         let line = self.command.as_deref().unwrap_or_default();
         let decision = policy.check(line);
@@ -113,7 +113,7 @@ impl CheckCommand {
             Format::Json => output::json(&as_json(&policy, line, &decision))?,
             Format::Text => output::result(&as_text(&policy, line, &decision))?,
         }
-        Ok(if decision.is_allowed() { Answer::Yes } else { Answer::No })
+        Ok(if decision.is_allowed() { ExitAnswer::Yes } else { ExitAnswer::No })
     }
 
     fn policy(&self) -> anyhow::Result<CommandPolicy> {

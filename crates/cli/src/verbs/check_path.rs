@@ -10,8 +10,8 @@ use skillsandbox_path_policy::{
     Builder, CaseHandling, Decision, Mode, PathPolicy, UnknownTools, strict_json,
 };
 
-use crate::output::{self, Answer, escaped};
-use crate::verbs::inspect::Format;
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer, escaped};
 
 /// Longest line that is read: arguments may hold a whole file's content.
 const MAX_LINE: usize = 16 * 1024 * 1024;
@@ -27,7 +27,7 @@ const MAX_LINE: usize = 16 * 1024 * 1024;
 
 With --stdin each line is answered by one line, {\"decision\": \"allow\"|\"deny\"|\"prompt\"|\"error\", \"rule\": …, \"reason\": …}, as
 soon as it is read; an \"id\" in the line comes back in the answer. Exit code 1 for deny and prompt; with --stdin 0 at the end of the input.")]
-pub(crate) struct CheckPath {
+pub(crate) struct CheckPathArgs {
     /// The workspace; without it the current directory
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
@@ -76,7 +76,7 @@ pub(crate) struct CheckPath {
 
     /// How to show the decision; --stdin always answers in JSON
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: OutputFormat,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -100,8 +100,8 @@ fn tool_mode(text: &str) -> Result<(String, Mode), String> {
     if tool.is_empty() { Err("the tool is missing".to_owned()) } else { Ok((tool.to_owned(), mode)) }
 }
 
-impl CheckPath {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl CheckPathArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let policy = self.policy()?;
         let (Some(tool), Some(arguments)) = (&self.tool, &self.args) else {
             return serve(&policy, &mut io::BufReader::new(io::stdin().lock()), &mut io::stdout().lock());
@@ -110,13 +110,13 @@ impl CheckPath {
         // Nobody is asked here: whoever called decides what to do about `prompt`.
         let decision = policy.judge_call(tool, &arguments);
         match self.format {
-            Format::Json => output::json(&as_json(&decision))?,
-            Format::Text if decision.is_denied() => {
+            OutputFormat::Json => output::json(&as_json(&decision))?,
+            OutputFormat::Text if decision.is_denied() => {
                 output::result(&format!("deny: {}\n", decision.reason()))?;
             }
-            Format::Text => output::result(&format!("{}\n", decision.as_str()))?,
+            OutputFormat::Text => output::result(&format!("{}\n", decision.as_str()))?,
         }
-        Ok(if decision.is_allowed() { Answer::Yes } else { Answer::No })
+        Ok(if decision.is_allowed() { ExitAnswer::Yes } else { ExitAnswer::No })
     }
 
     fn policy(&self) -> anyhow::Result<PathPolicy> {
@@ -151,7 +151,7 @@ fn serve(
     policy: &PathPolicy,
     input: &mut io::BufReader<impl io::Read>,
     output: &mut impl io::Write,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<ExitAnswer> {
     let mut output = io::BufWriter::new(output);
     let mut line = Vec::new();
     loop {
@@ -159,7 +159,7 @@ fn serve(
         let most = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
         if input.by_ref().take(most).read_until(b'\n', &mut line)? == 0 {
             output.flush()?;
-            return Ok(Answer::Yes);
+            return Ok(ExitAnswer::Yes);
         }
         let whole = line.len() < MAX_LINE || line.ends_with(b"\n");
         if !whole {

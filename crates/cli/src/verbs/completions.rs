@@ -4,7 +4,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use crate::args::Cli;
-use crate::output::{self, Answer};
+use crate::output::{self, ExitAnswer};
 
 /// Print a completion script for a shell
 #[derive(Debug, Args)]
@@ -12,17 +12,17 @@ use crate::output::{self, Answer};
   skillsandbox completions bash > ~/.local/share/bash-completion/completions/skillsandbox
   skillsandbox completions zsh > ~/.zfunc/_skillsandbox
   skillsandbox completions fish > ~/.config/fish/completions/skillsandbox.fish")]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 
-impl Completions {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl CompletionsArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "skillsandbox", &mut script);
         output::result(&String::from_utf8(script)?)?;
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }

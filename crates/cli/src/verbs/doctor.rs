@@ -1,8 +1,9 @@
 //! `skillsandbox doctor`: would a run start here, and if not, what is to be done?
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::output::Answer;
+use crate::args::OutputFormat;
+use crate::output::ExitAnswer;
 
 /// Say whether this host can hold a sandbox: what there is of each layer, and what to do about what is missing
 #[derive(Debug, Args)]
@@ -14,44 +15,36 @@ Examples:
   skillsandbox doctor
   skillsandbox doctor --format json | jq '.layers[] | select(.state != \"available\")'"
 )]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorArgs {
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
+    format: OutputFormat,
 }
 
 #[cfg(target_os = "linux")]
-impl Doctor {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl DoctorArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let support = skillsandbox_enforcer::HostSupport::probe();
         match self.format {
-            Format::Text => crate::output::result(&linux::page(&support))?,
-            Format::Json => crate::output::json(&linux::json(&support)?)?,
+            OutputFormat::Text => crate::output::result(&linux::page(&support))?,
+            OutputFormat::Json => crate::output::json(&linux::json(&support)?)?,
         }
-        Ok(if support.is_ready() { Answer::Yes } else { Answer::No })
+        Ok(if support.is_ready() { ExitAnswer::Yes } else { ExitAnswer::No })
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-impl Doctor {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl DoctorArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let system = std::env::consts::OS;
         let verdict = "not Linux: only scanning, validation and policies work here";
         match self.format {
-            Format::Text => crate::output::result(&format!("{verdict} ({system})\n"))?,
-            Format::Json => crate::output::json(
+            OutputFormat::Text => crate::output::result(&format!("{verdict} ({system})\n"))?,
+            OutputFormat::Json => crate::output::json(
                 &serde_json::json!({ "ready": false, "verdict": verdict, "system": system }),
             )?,
         }
-        Ok(Answer::No)
+        Ok(ExitAnswer::No)
     }
 }
 

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile};
 use skillsandbox_run::{Job, run};
-use skillsandbox_text::is_secret_name;
 
-use super::running::{self, flags::Flags, past::Asked};
-use crate::output::Answer;
+use super::running::{self, flags::RunFlags};
+use crate::output::ExitAnswer;
 
 /// Processes that a command may have unless it is told otherwise.
 const PROCESSES: u32 = 256;
@@ -19,7 +19,7 @@ const PROCESSES: u32 = 256;
 #[derive(Debug, Args)]
 #[command(
     after_help = "It starts in the current directory where that is granted, and in a private home otherwise.
-Exit codes: the command's own; 124 its time was up, 125 refused or the sandbox failed, 126 it cannot be executed, 127 it is
+Exit codes: the command's own; 124 it reached its time limit, 125 refused or the sandbox failed, 126 it cannot be executed, 127 it is
 not there, 128+n ended by signal n.
 
 Examples:
@@ -28,7 +28,7 @@ Examples:
   skillsandbox exec --allow-host example.com -- curl -sS https://example.com
   skillsandbox exec --watch --timeout 10 --memory 256M -- sh -c 'cat ~/.ssh/id_rsa'"
 )]
-pub(crate) struct Exec {
+pub(crate) struct ExecArgs {
     /// A file or folder that may be read
     #[arg(long, value_name = "PATH")]
     read: Vec<PathBuf>,
@@ -58,29 +58,32 @@ pub(crate) struct Exec {
     max_processes: u32,
 
     /// Which system calls it may make
-    #[arg(long, value_name = "PROFILE", default_value = "default")]
-    profile: Profile,
+    #[arg(long, value_name = "PROFILE", default_value = "default", value_parser = profiles())]
+    profile: SyscallProfile,
 
     #[command(flatten)]
-    flags: Flags,
+    flags: RunFlags,
 
     /// The command and its arguments; no shell reads them
     #[arg(value_name = "COMMAND", required = true, last = true)]
     command: Vec<OsString>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Profile {
-    /// What ordinary programs need
-    Default,
-    /// Also no sockets, no new processes and no signals to others
-    Strict,
-    /// Refuses nothing, reports
-    Permissive,
+/// The profiles, each with what it means for a command.
+fn profiles() -> impl TypedValueParser<Value = SyscallProfile> {
+    let values = SyscallProfile::ALL.iter().map(|profile| {
+        let help = match profile {
+            SyscallProfile::Strict => "Also no sockets, no new processes and no signals to others",
+            SyscallProfile::Permissive => "Refuses nothing, reports",
+            _ => "What ordinary programs need",
+        };
+        PossibleValue::new(profile.as_str()).help(help)
+    });
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<SyscallProfile>())
 }
 
-impl Exec {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl ExecArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let mut job = self.job()?;
         if self.flags.dry_run {
             self.flags.apply(&mut job, None);
@@ -88,11 +91,8 @@ impl Exec {
         }
         let kept = self.flags.keep_tmp()?;
         self.flags.apply(&mut job, kept.as_ref());
-        let mut asked = Asked::new("exec", &self.command);
-        for (name, value) in job.set_env.iter().filter(|(name, _)| is_secret_name(name)) {
-            asked.secret(name, value);
-        }
-        running::run(&self.flags, &asked, |options| run(&job, options))
+        let history = self.flags.history();
+        running::run(&self.flags, "exec", |options| run(&job, history.as_ref(), options))
     }
 
     fn job(&self) -> anyhow::Result<Job> {
@@ -102,7 +102,7 @@ impl Exec {
         job.arguments = arguments.to_vec();
         let here = std::env::current_dir().context("there is no current directory")?;
         let absolute = |path: &PathBuf| {
-            std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))
+            std::path::absolute(path).with_context(|| format!("{} is not a path", path.display()))
         };
         job.write = self.write.iter().map(absolute).collect::<Result<_, _>>()?;
         job.read = self.read.iter().map(absolute).collect::<Result<_, _>>()?;
@@ -122,11 +122,7 @@ impl Exec {
                 None => job.allow_env.push(variable.clone()),
             }
         }
-        job.profile = match self.profile {
-            Profile::Default => SyscallProfile::Default,
-            Profile::Strict => SyscallProfile::Strict,
-            Profile::Permissive => SyscallProfile::Permissive,
-        };
+        job.profile = self.profile;
         job.limits.memory = self.memory;
         job.limits.processes = Some(self.max_processes);
         Ok(job)
@@ -136,8 +132,8 @@ impl Exec {
 fn ports(text: &str) -> anyhow::Result<Vec<u16>> {
     text.split(',')
         .map(|port| {
-            let port: u16 = port.parse().ok().with_context(|| format!("`{port}` is no port"))?;
-            ensure!(port != 0, "port 0 is no port");
+            let port: u16 = port.parse().ok().with_context(|| format!("`{port}` is not a port number"))?;
+            ensure!(port != 0, "port 0 cannot be connected to");
             Ok(port)
         })
         .collect()
@@ -152,7 +148,7 @@ fn host(text: &str) -> anyhow::Result<EgressRule> {
 }
 
 fn cidr(text: &str) -> anyhow::Result<EgressRule> {
-    let (range, list) = text.rsplit_once(':').context("it is written CIDR:PORT, such as 10.1.0.0/16:5432")?;
+    let (range, list) = text.rsplit_once(':').context("expected CIDR:PORT, such as 10.1.0.0/16:5432")?;
     let range = range.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(range);
     Ok(EgressRule::new(Destination::Cidr(range.parse()?), ports(list)?, Protocol::Tcp))
 }

@@ -3,21 +3,21 @@
 use clap::Args;
 use skillsandbox_scanner::{CheckId, RuleInfo, explain_rule};
 
-use crate::output::{self, Answer, visible};
+use crate::output::{self, ExitAnswer, visible};
 
 /// Explain a check of the scanner, or one of its rules
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   skillsandbox explain CHECK-05
   skillsandbox explain CHECK-04/dns-exfil")]
-pub(crate) struct Explain {
+pub(crate) struct ExplainArgs {
     /// CHECK-01 … CHECK-08, or a rule as a report names it
     #[arg(value_name = "CHECK[/RULE]")]
     name: String,
 }
 
-impl Explain {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl ExplainArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let text =
             CheckId::from_name(&self.name).map(CheckId::documentation).or_else(|| explain_rule(&self.name));
         let text = text.ok_or_else(|| {
@@ -26,6 +26,6 @@ impl Explain {
             anyhow::anyhow!("there is no check or rule `{}`{meant}", visible(&self.name))
         })?;
         output::result(&text)?;
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }

@@ -7,19 +7,19 @@ mod stats;
 use anstyle::Style;
 use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
-use skillsandbox_store::history::{Edge, Filter, History as Store, Status, moment};
+use skillsandbox_run::history_file;
+use skillsandbox_store::history::{Edge, Filter, History, Status, moment};
 use skillsandbox_text::{Escape, Glyphs, Keep};
 use skillsandbox_tracer::Class;
 
-use super::running::past;
-use crate::output::Answer;
+use crate::output::ExitAnswer;
 use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
 /// List what was run and what came of it; `show` tells all of one run, `stats` counts them
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(
-    after_help = "Every `run` and `exec` is recorded, refused ones too, unless it has --no-history; secrets are taken out before. The oldest of a
+    after_help = "Every run is recorded, of `run`, `exec`, `serve` and the git of `install` and `update`, refused ones too, unless it has --no-history; secrets are taken out before. The oldest of a
 million records, or of 2 GiB, go first. Times are of the clock here; a day (2026-01-31) is meant with its end in --until.
 
 In CSV, a cell that a spreadsheet would take for a formula gets an apostrophe in front; no cell has a line break in it.
@@ -32,33 +32,33 @@ Examples:
   skillsandbox history show 3f2a9c1b
   skillsandbox history stats --since 30d"
 )]
-pub(crate) struct History {
+pub(crate) struct HistoryArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<HistoryVerb>,
 
     #[command(flatten)]
-    list: list::List,
+    list: list::HistoryListArgs,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    Show(show::Show),
-    Stats(stats::Count),
+enum HistoryVerb {
+    Show(show::HistoryShowArgs),
+    Stats(stats::HistoryStatsArgs),
 }
 
-impl History {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl HistoryArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         match &self.verb {
             None => self.list.run(),
-            Some(Verb::Show(verb)) => verb.run(),
-            Some(Verb::Stats(verb)) => verb.run(),
+            Some(HistoryVerb::Show(verb)) => verb.run(),
+            Some(HistoryVerb::Stats(verb)) => verb.run(),
         }
     }
 }
 
 /// Which runs are meant.
 #[derive(Debug, Args)]
-struct Which {
+struct RunFilterArgs {
     /// Only of this skill, or command, by its whole name
     #[arg(long, value_name = "NAME")]
     skill: Option<String>,
@@ -73,7 +73,7 @@ struct Which {
 
     /// Only those that went so
     #[arg(long, value_name = "STATUS")]
-    status: Option<How>,
+    status: Option<StatusFilter>,
 
     /// Only those with attempts of this class, such as `credential_harvesting`
     #[arg(long, value_name = "CLASS", value_parser = class)]
@@ -81,7 +81,7 @@ struct Which {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum How {
+enum StatusFilter {
     /// Exited with 0
     Success,
     /// Exited otherwise, was ended or was refused
@@ -90,7 +90,7 @@ enum How {
     Timeout,
 }
 
-impl Which {
+impl RunFilterArgs {
     fn filter(&self) -> anyhow::Result<Filter> {
         let now = jiff::Zoned::now();
         let at = |flag: &str, text: Option<&String>, edge| {
@@ -101,9 +101,9 @@ impl Which {
         filter.since = at("since", self.since.as_ref(), Edge::Since)?;
         filter.until = at("until", self.until.as_ref(), Edge::Until)?;
         filter.status = self.status.map(|how| match how {
-            How::Success => Status::Success,
-            How::Failure => Status::Failure,
-            How::Timeout => Status::Timeout,
+            StatusFilter::Success => Status::Success,
+            StatusFilter::Failure => Status::Failure,
+            StatusFilter::Timeout => Status::Timeout,
         });
         filter.class.clone_from(&self.class);
         Ok(filter)
@@ -119,9 +119,9 @@ fn class(text: &str) -> anyhow::Result<String> {
 }
 
 /// The history of this user; `None` where nothing was ever recorded.
-fn open() -> anyhow::Result<Option<Store>> {
-    let file = past::file().context("there is no home directory: HOME is not set to an absolute path")?;
-    Ok(Store::read(&file)?)
+fn open() -> anyhow::Result<Option<History>> {
+    let file = history_file().context("there is no home directory: HOME is not set to an absolute path")?;
+    Ok(History::read(&file)?)
 }
 
 /// Text of unknown origin in so many columns.

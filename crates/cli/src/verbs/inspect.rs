@@ -1,83 +1,64 @@
 //! `skillsandbox inspect`: what would this skill get?
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
-use skillsandbox_manifest::{Access, GrantPath, LoadError, Manifest, Narrowed, Places, Policy, Spanned};
+use skillsandbox_manifest::{Access, GrantPath, Manifest, Places, Spanned};
+use skillsandbox_run::{LoadedSkill, Refusal};
 use skillsandbox_text::quote_word;
 
-use crate::output::{self, Answer, visible};
+use super::policy::PolicyArgs;
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer, visible};
 use crate::render;
 use crate::style::{BOLD, DIM, RESET};
 
-/// Show what a skill would get: its permissions with every default and path resolved
+/// Show what a skill would get: its permissions with every default and path resolved, narrowed by your policy as a run would be
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   skillsandbox inspect examples/skills/weather
   skillsandbox inspect --format json examples/skills/weather | jq .permissions.network
-  skillsandbox inspect --policy ~/.config/skillsandbox/policy.yaml skills/weather")]
-pub(crate) struct Inspect {
+  skillsandbox inspect --no-policy skills/weather    # what it declares, whatever your policy says")]
+pub(crate) struct InspectArgs {
     /// A folder that holds a skillsandbox.yaml
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "show_capabilities")]
-    format: Format,
+    format: OutputFormat,
 
     /// The same as --format text
     #[arg(long)]
     show_capabilities: bool,
 
-    /// Narrow by a policy file, as a run would
-    #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
-}
-
-impl Inspect {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let loaded = Manifest::load(&self.dir)
-            .and_then(|manifest| Ok((manifest, self.policy.as_ref().map(Policy::load).transpose()?)));
-        let (manifest, policy) = match loaded {
-            Ok(loaded) => loaded,
-            Err(error) => return Ok(refuse(&error)),
+impl InspectArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
+        let loaded = self.policy.find([&self.dir]).and_then(|policy| LoadedSkill::load(&self.dir, &policy));
+        let skill = match loaded {
+            Ok(skill) => skill,
+            Err(Refusal::Load(error) | Refusal::Policy(error)) => {
+                output::message(&render::load_error(&error));
+                return Ok(ExitAnswer::No);
+            }
+            Err(other) => return Err(other.into()),
         };
-        let places = places(&self.dir)?;
-        let narrowed = policy.map(|policy| policy.narrow(&manifest, &places));
-        let manifest = narrowed.as_ref().map_or(&manifest, |narrowed| &narrowed.manifest);
         match self.format {
-            Format::Text => output::result(&as_text(manifest, narrowed.as_ref(), &places))?,
-            Format::Json => output::json(&as_json(manifest, narrowed.as_ref(), &places)?)?,
+            OutputFormat::Text => output::result(&as_text(&skill))?,
+            OutputFormat::Json => output::json(&as_json(&skill)?)?,
         }
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }
 
-fn refuse(error: &LoadError) -> Answer {
-    output::message(&render::load_error(error));
-    Answer::No
-}
-
-/// Where the skill's folder and the user's home really are.
-fn places(dir: &Path) -> anyhow::Result<Places> {
-    let skill_dir = dir.canonicalize().with_context(|| format!("cannot resolve {}", dir.display()))?;
-    let home = std::env::home_dir().filter(|home| home.is_absolute());
-    let home = home.context("there is no home directory: HOME is not set to an absolute path")?;
-    Ok(Places::new(skill_dir, home))
-}
-
-fn as_json(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) -> anyhow::Result<Value> {
+fn as_json(skill: &LoadedSkill) -> anyhow::Result<Value> {
+    let (manifest, places) = (skill.manifest(), skill.places());
     let mut value = serde_json::to_value(manifest)?;
     let files = manifest.filesystem();
     for (name, grants) in [("read", &files.read), ("write", &files.write), ("forbidden", &files.forbidden)] {
@@ -85,8 +66,8 @@ fn as_json(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) ->
             *list = json!(resolved(grants, places));
         }
     }
-    if let (Some(narrowed), Some(object)) = (narrowed, value.as_object_mut()) {
-        object.insert("narrowed_by_policy".to_owned(), json!(narrowed.changes));
+    if let (true, Some(object)) = (skill.policy().is_some(), value.as_object_mut()) {
+        object.insert("narrowed_by_policy".to_owned(), json!(skill.changes()));
     }
     Ok(value)
 }
@@ -102,9 +83,9 @@ fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<String> {
 }
 
 /// Lines of a name and its values; nothing is said to be allowed by being left out.
-struct Page(String);
+struct PermissionPage(String);
 
-impl Page {
+impl PermissionPage {
     fn heading(&mut self, text: &str) {
         let _ = writeln!(self.0, "\n{BOLD}{text}{RESET}");
     }
@@ -123,9 +104,10 @@ impl Page {
     }
 }
 
-fn as_text(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) -> String {
+fn as_text(loaded: &LoadedSkill) -> String {
+    let (manifest, places) = (loaded.manifest(), loaded.places());
     let skill = manifest.skill();
-    let mut page = Page(format!("{BOLD}{} {}{RESET}", skill.name, skill.version));
+    let mut page = PermissionPage(format!("{BOLD}{} {}{RESET}", skill.name, skill.version));
     let description = skill.description.as_ref().map_or(String::new(), |text| format!(": {}", visible(text)));
     let _ = writeln!(page.0, "{description}");
 
@@ -188,9 +170,9 @@ fn as_text(manifest: &Manifest, narrowed: Option<&Narrowed>, places: &Places) ->
             page.line(&parameter.name, &format!("{}{required}{secret}", parameter.kind));
         }
     }
-    if let Some(narrowed) = narrowed {
+    if loaded.policy().is_some() {
         page.heading("taken away by the policy");
-        page.list("", &narrowed.changes);
+        page.list("", loaded.changes());
     }
     page.0
 }

@@ -3,8 +3,9 @@
 use clap::Args;
 use skillsandbox_store::Source;
 
-use super::installing::{Fetching, Format, Place, Prompt, approval, refused, tell};
-use crate::output::Answer;
+use super::installing::{FetchArgs, Prompt, StoreArgs, approval, refused, tell};
+use crate::args::OutputFormat;
+use crate::output::ExitAnswer;
 
 /// Fetch a skill, scan it, and install it only if it passes
 ///
@@ -24,7 +25,7 @@ Examples:
   skillsandbox install --system-dir ~/skillos agents/researcher.md
 
 Exit codes: 0 it is installed, 1 it was refused, blocked or declined, 2 an error.")]
-pub(crate) struct Install {
+pub(crate) struct InstallArgs {
     /// Where the skill is
     #[arg(value_name = "SOURCE")]
     source: String,
@@ -35,17 +36,17 @@ pub(crate) struct Install {
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: OutputFormat,
 
     #[command(flatten)]
-    fetching: Fetching,
+    fetching: FetchArgs,
 
     #[command(flatten)]
-    place: Place,
+    place: StoreArgs,
 }
 
-impl Install {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl InstallArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let source: Source = self.source.parse()?;
         let store = self.place.fetching_store(Some(&source), &self.fetching)?;
         match store.install(source, approval(self.force), &mut Prompt) {

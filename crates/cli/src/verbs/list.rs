@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use clap::Args;
 use skillsandbox_store::{Entry, Permissions};
 
-use super::installing::{Format, Place};
-use crate::output::{self, Answer, visible};
+use super::installing::StoreArgs;
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer, visible};
 use crate::style::{GREEN, RESET, YELLOW};
 
 /// List installed skills: version, verdict, source, and what they declare
@@ -14,22 +15,22 @@ use crate::style::{GREEN, RESET, YELLOW};
 #[command(after_help = "Examples:
   skillsandbox list
   skillsandbox list --format json | jq '.[] | select(.forced)'")]
-pub(crate) struct List {
+pub(crate) struct ListArgs {
     /// How to show it
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: OutputFormat,
 
     #[command(flatten)]
-    place: Place,
+    place: StoreArgs,
 }
 
-impl List {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl ListArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let lock = self.place.store(None)?.list()?;
         let entries: Vec<&Entry> = lock.entries().collect();
-        if self.format == Format::Json {
+        if self.format == OutputFormat::Json {
             output::json(&serde_json::to_value(&entries)?)?;
-            return Ok(Answer::Yes);
+            return Ok(ExitAnswer::Yes);
         }
         if entries.is_empty() {
             output::message("nothing is installed");
@@ -51,7 +52,7 @@ impl List {
             let _ = writeln!(text, "        {}", visible(&declared.unwrap_or_else(|| "unknown".to_owned())));
         }
         output::result(&text)?;
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }
 

@@ -3,21 +3,21 @@
 use clap::{Args, CommandFactory};
 
 use crate::args::Cli;
-use crate::output::{self, Answer};
+use crate::output::{self, ExitAnswer};
 
 /// Print a manual page
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   skillsandbox man | man -l -
   skillsandbox man validate > skillsandbox-validate.1")]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     /// The verb to describe; without it, the whole command
     #[arg(value_name = "VERB")]
     verb: Option<String>,
 }
 
-impl Man {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl ManArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let mut command = Cli::command();
         // Gives each verb its full name, `skillsandbox-validate`.
         command.build();
@@ -31,6 +31,6 @@ impl Man {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;
         output::result(&String::from_utf8(page)?)?;
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }

@@ -18,11 +18,13 @@ mod installing;
 #[cfg(target_os = "linux")]
 pub(crate) mod list;
 pub(crate) mod man;
+mod policy;
 #[cfg(target_os = "linux")]
 pub(crate) mod remove;
 #[cfg(target_os = "linux")]
 pub(crate) mod reports;
 pub(crate) mod run;
+mod run_history;
 mod running;
 pub(crate) mod scan;
 pub(crate) mod schema;

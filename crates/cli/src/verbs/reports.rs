@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use clap::{Args, Subcommand};
 use skillsandbox_store::{index, page};
 
-use super::installing::{Format, Place};
-use crate::output::{self, Answer, visible};
+use super::installing::StoreArgs;
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer, visible};
 
 /// List the scans of installs, updates and audits, or show the report of one
 #[derive(Debug, Args)]
@@ -17,9 +18,9 @@ use crate::output::{self, Answer, visible};
   skillsandbox reports weather-lookup
   skillsandbox reports show 3f2a91c0"
 )]
-pub(crate) struct Reports {
+pub(crate) struct ReportsArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<ReportVerb>,
 
     /// Only those of this skill
     #[arg(value_name = "NAME")]
@@ -27,14 +28,14 @@ pub(crate) struct Reports {
 
     /// How to show it
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: OutputFormat,
 
     #[command(flatten)]
-    place: Place,
+    place: StoreArgs,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum ReportVerb {
     /// Show the report of one scan
     Show {
         /// Its id, or the beginning of it
@@ -42,21 +43,21 @@ enum Verb {
         id: String,
 
         #[command(flatten)]
-        place: Place,
+        place: StoreArgs,
     },
 }
 
-impl Reports {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        if let Some(Verb::Show { id, place }) = &self.verb {
+impl ReportsArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
+        if let Some(ReportVerb::Show { id, place }) = &self.verb {
             let page = page(&place.layout()?, id)?;
             output::result(&(page.lines().map(visible).collect::<Vec<_>>().join("\n") + "\n"))?;
-            return Ok(Answer::Yes);
+            return Ok(ExitAnswer::Yes);
         }
         let rows = index(&self.place.layout()?, self.name.as_deref())?;
-        if self.format == Format::Json {
+        if self.format == OutputFormat::Json {
             output::json(&serde_json::to_value(&rows)?)?;
-            return Ok(Answer::Yes);
+            return Ok(ExitAnswer::Yes);
         }
         if rows.is_empty() {
             output::message("nothing was scanned here");
@@ -75,6 +76,6 @@ impl Reports {
             );
         }
         output::result(&text)?;
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }

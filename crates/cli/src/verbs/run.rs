@@ -1,13 +1,19 @@
 //! `skillsandbox run`: a skill in the sandbox.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use skillsandbox_run::{Admission, Call, Refusal, Skill, read_parameters, run_skill, scan_note, user_policy};
+use skillsandbox_run::{
+    Job, LoadedSkill, Refusal, RunRequest, ScanAdmission, SkillCall, UserPolicy, read_parameters,
+    refuse_unloaded, run_skill,
+};
 
-use super::running::{self, flags::Flags, past::Asked};
-use crate::output::Answer;
+use super::running::{self, flags::RunFlags};
+use crate::output::ExitAnswer;
+
+/// What the history calls it.
+const VERB: &str = "run";
 
 /// Run a skill in the sandbox, held to what it declares, and record what it really tries
 #[derive(Debug, Args)]
@@ -16,8 +22,8 @@ use crate::output::Answer;
 
 Parameters reach the skill as variables: SKILL_PARAM_CITY for `city`, and all of them as one JSON object in SKILL_PARAMETERS.
 
-Exit codes: the skill's own; 124 its time was up, 125 refused or the sandbox failed, 126 the entrypoint cannot be executed,
-127 it is not there, 128+n ended by signal n.
+Exit codes: the skill's own; 124 it reached its time limit, 125 it was refused or the sandbox failed, 126 the entrypoint cannot be executed,
+127 it was not found, 128+n ended by signal n.
 
 Examples:
   skillsandbox run --dry-run examples/skills/weather
@@ -25,7 +31,7 @@ Examples:
   skillsandbox run --watch skills/report -- --verbose
   skillsandbox run --format json skills/weather --set city=Oslo | jq .denials"
 )]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// A folder that holds a skillsandbox.yaml
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -38,45 +44,55 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
-    /// Run it even if the scanner blocks it; the trace says so
+    /// Run it even if the scanner or the policy's `fail_on` refuses it; the trace says so
     #[arg(long)]
     skip_scan: bool,
 
     #[command(flatten)]
-    flags: Flags,
+    flags: RunFlags,
 
     /// Arguments that come after the manifest's own
     #[arg(value_name = "ARGS", last = true)]
     arguments: Vec<OsString>,
 }
 
-impl Run {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let mut asked = Asked::new("run", &self.arguments);
-        match self.prepared(&mut asked) {
+impl RunArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
+        let loaded = UserPolicy::load(self.policy.as_deref(), [&self.dir])
+            .and_then(|policy| LoadedSkill::load(&self.dir, &policy));
+        let skill = match loaded {
+            Ok(skill) => skill,
+            Err(refusal) => return Ok(self.refuse(None, refusal)),
+        };
+        match self.prepared(&skill) {
             Ok(answer) => answer,
-            Err(refusal) => {
-                asked.refused(&self.flags, &self.dir, &refusal);
-                running::refused(&refusal);
-                Ok(Answer::Code(refusal.exit_code()))
-            }
+            Err(refusal) => Ok(self.refuse(Some(&skill), refusal)),
         }
     }
 
-    fn prepared(&self, asked: &mut Asked) -> Result<anyhow::Result<Answer>, Refusal> {
-        let values = || self.values.iter().map(String::as_str);
-        let loaded = user_policy(self.policy.as_deref(), Path::new(&self.dir))
-            .and_then(|policy| Ok((Skill::load(&self.dir, policy.as_ref())?, policy)));
-        asked.values(values(), loaded.as_ref().ok().map(|(skill, _)| skill.manifest()));
-        let (skill, policy) = loaded?;
-        let parameters = read_parameters(skill.manifest(), values())?;
-        asked.read(&parameters);
-        let call = Call { arguments: self.arguments.clone(), parameters };
-        let mut admission = Admission::default();
-        (admission.policy, admission.skip_scan) = (policy.as_ref(), self.skip_scan);
+    fn values(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(String::as_str)
+    }
+
+    /// Says, and records, why there was no run to report on.
+    fn refuse(&self, skill: Option<&LoadedSkill>, refusal: Refusal) -> ExitAnswer {
+        let request = RunRequest::new(VERB, &self.arguments)
+            .typed_values(self.values(), skill.map(LoadedSkill::manifest));
+        let report = refuse_unloaded(&self.dir, &request, self.flags.history().as_ref(), refusal);
+        if let Err(refusal) = &report.ended {
+            running::refused(refusal);
+        }
+        ExitAnswer::Code(report.exit_code())
+    }
+
+    fn prepared(&self, skill: &LoadedSkill) -> Result<anyhow::Result<ExitAnswer>, Refusal> {
+        let parameters = read_parameters(skill.manifest(), self.values())?;
+        let call = SkillCall { arguments: self.arguments.clone(), parameters };
+        let admission =
+            if self.skip_scan { ScanAdmission::DangerouslySkipped } else { ScanAdmission::Required };
         if self.flags.dry_run {
             let mut job = skill.job(&call)?;
-            job.notes.push(("scan".to_owned(), scan_note(&skill, &admission)?));
+            job.notes.push(("scan".to_owned(), admission.admit(skill)?));
             self.flags.apply(&mut job, None);
             return Ok(running::dry_run(&self.flags, &job));
         }
@@ -84,8 +100,10 @@ impl Run {
             Ok(kept) => kept,
             Err(error) => return Ok(Err(error)),
         };
-        Ok(running::run(&self.flags, asked, |options| {
-            run_skill(&skill, &call, &admission, |job| self.flags.apply(job, kept.as_ref()), options)
+        let history = self.flags.history();
+        Ok(running::run(&self.flags, VERB, |options| {
+            let adjust = |job: &mut Job| self.flags.apply(job, kept.as_ref());
+            run_skill(skill, &call, admission, history.as_ref(), adjust, options)
         }))
     }
 }

@@ -1,7 +1,7 @@
 //! `skillsandbox scan`: is this skill malicious?
 
 pub(super) mod output;
-mod places;
+mod skill_folders;
 
 use std::fs;
 use std::io::{IsTerminal as _, Read as _};
@@ -11,18 +11,20 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use skillsandbox_manifest::{FailOn, LoadError, Policy, ScanPolicy, SkillDoc};
+use skillsandbox_manifest::SkillDoc;
+use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{
     IdleReason, ScanReport, ScanVerdict, Scanner, SkillCalls, SkillFiles, SkillLinks, system_names,
 };
 
-use crate::output::{Answer, error, message, visible};
-use crate::render;
+use super::policy::PolicyArgs;
+use crate::output::{ExitAnswer, error, message, visible};
 
 /// Judge skills before they are installed or run
 ///
 /// A path is a skill's folder, a file, or a tree of skills: every folder with a SKILL.md or a skillsandbox.yaml is one. Nothing
-/// in them is executed.
+/// in them is executed. Your policy applies as it does to `run` and `install`: its `scan` section has settings, reviewed
+/// suppressions, and from which verdict on a skill is refused.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   skillsandbox scan skills/weather
@@ -33,7 +35,7 @@ use crate::render;
   curl -s https://skills.example/weather/SKILL.md | skillsandbox scan --stdin
 
 Exit codes: 0 below the threshold, 1 at or above it, 2 an error.")]
-pub(crate) struct Scan {
+pub(crate) struct ScanArgs {
     /// Skills, files, or trees of skills
     #[arg(required_unless_present = "stdin", value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -44,19 +46,18 @@ pub(crate) struct Scan {
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: ReportFormat,
 
     /// From which verdict on the exit code is 1; `blocked` where neither this nor a policy says so
     #[arg(long, value_name = "VERDICT")]
-    fail_on: Option<Threshold>,
+    fail_on: Option<FailThreshold>,
 
     /// Write a page for each skill into this folder: {skill}_{time}.md
     #[arg(long, value_name = "DIR")]
     reports: Option<PathBuf>,
 
-    /// A policy file, whose `scan` section holds settings and reviewed suppressions
-    #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyArgs,
 
     /// A blocklist.md with domains that no skill may name
     #[arg(long, value_name = "FILE")]
@@ -76,7 +77,7 @@ pub(crate) struct Scan {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ReportFormat {
     /// For people
     Text,
     /// One array
@@ -91,7 +92,7 @@ enum Format {
     Junit,
 }
 
-impl Format {
+impl ReportFormat {
     /// Whether it can be printed skill by skill, so that nothing need be kept.
     fn streams(self) -> bool {
         matches!(self, Self::Text | Self::Ndjson | Self::Markdown)
@@ -99,13 +100,13 @@ impl Format {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Threshold {
+enum FailThreshold {
     Warning,
     Blocked,
 }
 
 /// A skill's path, and what became of it.
-type ScannedPath = (PathBuf, anyhow::Result<ScanReport>);
+type ScannedSkill = (PathBuf, anyhow::Result<ScanReport>);
 
 /// Skills that are scanned before the next are begun; what is printed comes in this measure.
 const CHUNK: usize = 256;
@@ -114,42 +115,29 @@ const MAX_STDIN: u64 = 8 << 20;
 /// What stands for a path where the text came in by standard input.
 const STDIN: &str = "stdin";
 
-impl Scan {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let policy = match self.policy.as_ref().map(Policy::load).transpose() {
-            Ok(policy) => policy.map(|policy| policy.scan().clone()).unwrap_or_default(),
-            Err(invalid @ LoadError::Invalid { .. }) => {
-                message(&render::load_error(&invalid));
-                anyhow::bail!("the policy is not valid, so nothing was scanned");
-            }
-            Err(other) => return Err(other.into()),
-        };
+impl ScanArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
+        let mut found = Vec::new();
+        for path in &self.paths {
+            skill_folders::find(path, &mut found, 0)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+        }
+        let policy = self.policy.load(&found)?;
         let scanner = self.scanner(&policy)?;
-        let mut outcome = Outcome::new(self.format, self.reports.clone());
+        let mut outcome = ScanRun::new(self.format, self.reports.clone());
         if self.stdin {
             let skill = read_stdin()?.with_source(&self.source);
             let report =
                 scanner.scan_all(std::slice::from_ref(&skill)).pop().context("nothing was scanned")?;
             outcome.take(vec![(PathBuf::from(STDIN), Ok(report))], &ProgressBar::hidden())?;
         } else {
-            self.scan_paths(&scanner, &mut outcome)?;
+            self.scan_paths(&scanner, &found, &mut outcome)?;
         }
         let worst = outcome.finish(&scanner)?;
-        let limit = match self.threshold(&policy) {
-            Threshold::Warning => ScanVerdict::Warning,
-            Threshold::Blocked => ScanVerdict::Blocked,
-        };
-        Ok(if worst >= limit { Answer::No } else { Answer::Yes })
+        Ok(if worst >= self.refused_from(&policy) { ExitAnswer::No } else { ExitAnswer::Yes })
     }
 
-    fn scan_paths(&self, scanner: &Scanner, outcome: &mut Outcome) -> anyhow::Result<()> {
-        let mut found = Vec::new();
-        for path in &self.paths {
-            places::find(path, &mut found, 0).with_context(|| format!("cannot read {}", path.display()))?;
-        }
-        if let Some(policy) = &self.policy {
-            outside(policy, &found)?;
-        }
+    fn scan_paths(&self, scanner: &Scanner, found: &[PathBuf], outcome: &mut ScanRun) -> anyhow::Result<()> {
         let progress = progress(found.len());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
         // Who calls whom must be known of all before the first is printed. It is little, and read a skill at a time; what cannot
@@ -171,26 +159,24 @@ impl Scan {
         };
         for (number, chunk) in found.chunks(CHUNK).enumerate() {
             let numbered = chunk.par_iter().enumerate().map(|(at, path)| (number * CHUNK + at, path));
-            let done: Vec<ScannedPath> = pool.install(|| numbered.map(scan).collect());
+            let done: Vec<ScannedSkill> = pool.install(|| numbered.map(scan).collect());
             outcome.take(done, &progress)?;
         }
         progress.finish_and_clear();
         Ok(())
     }
 
-    /// What the command line says wins over the policy.
-    fn threshold(&self, policy: &ScanPolicy) -> Threshold {
-        self.fail_on.unwrap_or(match policy.fail_on {
-            Some(FailOn::Warning) => Threshold::Warning,
-            _ => Threshold::Blocked,
-        })
+    /// From which verdict on the answer is no. What the command line says wins over the policy.
+    fn refused_from(&self, policy: &UserPolicy) -> ScanVerdict {
+        match self.fail_on {
+            Some(FailThreshold::Warning) => ScanVerdict::Warning,
+            Some(FailThreshold::Blocked) => ScanVerdict::Blocked,
+            None => policy.refused_from(),
+        }
     }
 
-    fn scanner(&self, policy: &ScanPolicy) -> anyhow::Result<Scanner> {
-        let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-        let today = today.parse().with_context(|| format!("the clock says {today}, which is not a date"))?;
-        let not_valid = "the policy is not valid, so nothing was scanned";
-        let mut builder = Scanner::builder().policy(policy, today).context(not_valid)?;
+    fn scanner(&self, policy: &UserPolicy) -> anyhow::Result<Scanner> {
+        let mut builder = policy.scanner_builder()?;
         if let Some(file) = &self.blocklist {
             let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
             builder = builder.blocklist(&text);
@@ -203,24 +189,24 @@ impl Scan {
 }
 
 /// What became of all the skills.
-struct Outcome {
-    format: Format,
+struct ScanRun {
+    format: ReportFormat,
     /// Where a page for each skill is written.
     reports: Option<PathBuf>,
     /// What is printed at the end.
-    kept: Vec<ScannedPath>,
+    kept: Vec<ScannedSkill>,
     worst: ScanVerdict,
     seen: usize,
     unread: usize,
 }
 
-impl Outcome {
-    fn new(format: Format, reports: Option<PathBuf>) -> Self {
+impl ScanRun {
+    fn new(format: ReportFormat, reports: Option<PathBuf>) -> Self {
         Self { format, reports, kept: Vec::new(), worst: ScanVerdict::Safe, seen: 0, unread: 0 }
     }
 
     /// Takes the next skills in, and prints them where that can be done already.
-    fn take(&mut self, done: Vec<ScannedPath>, progress: &ProgressBar) -> anyhow::Result<()> {
+    fn take(&mut self, done: Vec<ScannedSkill>, progress: &ProgressBar) -> anyhow::Result<()> {
         let mut stamped = Vec::with_capacity(done.len());
         for (path, report) in done {
             self.seen += 1;
@@ -269,23 +255,6 @@ impl Outcome {
         anyhow::ensure!(self.unread == 0, "{} of {} could not be read", self.unread, self.seen);
         Ok(self.worst)
     }
-}
-
-/// What may stand is for others to say than the skill that is judged: a policy that lies in it is its own word.
-fn outside(policy: &Path, skills: &[PathBuf]) -> anyhow::Result<()> {
-    let policy = policy.canonicalize().with_context(|| format!("cannot read {}", policy.display()))?;
-    for skill in skills {
-        // A document stands for the folder it describes.
-        let whole = if skill.ends_with("SKILL.md") { skill.parent().unwrap_or(skill) } else { skill };
-        let whole = if whole.as_os_str().is_empty() { Path::new(".") } else { whole };
-        let inside = whole.canonicalize().is_ok_and(|skill| policy.starts_with(skill));
-        anyhow::ensure!(
-            !inside,
-            "the policy lies in the skill {} that it would judge; keep it outside of every skill",
-            visible(&skill.display().to_string())
-        );
-    }
-    Ok(())
 }
 
 fn read(path: &Path) -> anyhow::Result<SkillFiles> {

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use skillsandbox_manifest::schema;
 use skillsandbox_scanner::schema::report;
 
-use crate::output::{self, Answer};
+use crate::output::{self, ExitAnswer};
 
 /// Print the JSON Schema of skillsandbox.yaml, of a policy file, of a scan's report or of a run's trace
 #[derive(Debug, Args)]
@@ -16,14 +16,14 @@ use crate::output::{self, Answer};
 
 In an editor with the YAML language server, put this in the first line of the manifest:
   # yaml-language-server: $schema=./skillsandbox.schema.json")]
-pub(crate) struct Schema {
+pub(crate) struct SchemaArgs {
     /// Which file's
     #[arg(value_name = "FILE", default_value = "manifest")]
-    file: Described,
+    file: SchemaOf,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Described {
+enum SchemaOf {
     /// skillsandbox.yaml
     Manifest,
     /// A user's policy file
@@ -34,15 +34,15 @@ enum Described {
     Trace,
 }
 
-impl Schema {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl SchemaArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let schema = match self.file {
-            Described::Manifest => schema::manifest(),
-            Described::Policy => schema::policy(),
-            Described::Report => report(),
-            Described::Trace => skillsandbox_tracer::schema::trace(),
+            SchemaOf::Manifest => schema::manifest(),
+            SchemaOf::Policy => schema::policy(),
+            SchemaOf::Report => report(),
+            SchemaOf::Trace => skillsandbox_tracer::schema::trace(),
         };
         output::json(&schema)?;
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use skillsandbox_mcp::{Config, DEFAULT_CONCURRENT, Server};
+use skillsandbox_mcp::{DEFAULT_CONCURRENT, McpServer, ServerSettings};
 
+use super::run_history::user_history;
 use super::running::{flags, signals};
-use crate::output::Answer;
+use crate::output::ExitAnswer;
 
 /// Serve skills to an agent, over MCP on standard input and output
 ///
@@ -22,7 +23,7 @@ Examples:
 
 In an agent's configuration (.mcp.json):
   {\"mcpServers\": {\"skillsandbox\": {\"command\": \"skillsandbox\", \"args\": [\"serve\", \"--root\", \"/home/me/skills\"]}}}")]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// A folder whose sub-folders are skills; may be given several times
     #[arg(long = "root", value_name = "DIR", required = true)]
     roots: Vec<PathBuf>,
@@ -40,16 +41,16 @@ pub(crate) struct Serve {
     timeout: Option<Duration>,
 }
 
-impl Serve {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let mut config = Config::new(self.roots.iter().cloned());
-        config.policy.clone_from(&self.policy);
-        config.max_concurrent = self.max_concurrent;
-        config.timeout = self.timeout;
-        let server = Server::new(&config)?;
-        let closer = server.closer();
-        signals::on_interrupt(move || closer.close())?;
+impl ServeArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
+        let mut settings = ServerSettings::new(self.roots.iter().cloned());
+        settings.policy.clone_from(&self.policy);
+        settings.max_concurrent = self.max_concurrent;
+        settings.timeout = self.timeout;
+        let server = McpServer::new(&settings, user_history())?;
+        let shutdown = server.shutdown();
+        signals::on_interrupt(move || shutdown.close())?;
         server.serve_stdio()?;
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }

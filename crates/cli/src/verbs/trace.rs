@@ -8,31 +8,31 @@ mod verify;
 
 use clap::{Args, Subcommand};
 
-use crate::output::Answer;
+use crate::output::ExitAnswer;
 
 /// Look at the trace of a run, check it, or give it to other programs
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
-pub(crate) struct Trace {
+pub(crate) struct TraceArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: TraceVerb,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    Show(show::Show),
-    Html(html::Html),
-    Export(export::Export),
-    Verify(verify::Verify),
+enum TraceVerb {
+    Show(show::TraceShowArgs),
+    Html(html::TraceHtmlArgs),
+    Export(export::TraceExportArgs),
+    Verify(verify::TraceVerifyArgs),
 }
 
-impl Trace {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl TraceArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         match &self.verb {
-            Verb::Show(verb) => verb.run(),
-            Verb::Html(verb) => verb.run(),
-            Verb::Export(verb) => verb.run(),
-            Verb::Verify(verb) => verb.run(),
+            TraceVerb::Show(verb) => verb.run(),
+            TraceVerb::Html(verb) => verb.run(),
+            TraceVerb::Export(verb) => verb.run(),
+            TraceVerb::Verify(verb) => verb.run(),
         }
     }
 }

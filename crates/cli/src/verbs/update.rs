@@ -2,8 +2,9 @@
 
 use clap::Args;
 
-use super::installing::{Fetching, Format, Place, Prompt, approval, refused, tell};
-use crate::output::{Answer, error, message, visible};
+use super::installing::{FetchArgs, Prompt, StoreArgs, approval, refused, tell};
+use crate::args::OutputFormat;
+use crate::output::{ExitAnswer, error, message, visible};
 
 /// Fetch installed skills again, and replace those that changed and still pass
 ///
@@ -15,7 +16,7 @@ use crate::output::{Answer, error, message, visible};
   skillsandbox update weather-lookup
 
 Exit codes: 0 all are up to date, 1 one was refused, blocked or declined, 2 an error.")]
-pub(crate) struct Update {
+pub(crate) struct UpdateArgs {
     /// Which; all when left out
     #[arg(value_name = "NAME")]
     names: Vec<String>,
@@ -26,30 +27,30 @@ pub(crate) struct Update {
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: OutputFormat,
 
     #[command(flatten)]
-    fetching: Fetching,
+    fetching: FetchArgs,
 
     #[command(flatten)]
-    place: Place,
+    place: StoreArgs,
 }
 
-impl Update {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl UpdateArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let store = self.place.fetching_store(None, &self.fetching)?;
         let mut names = self.names.clone();
         if names.is_empty() {
             names = store.list()?.entries().map(|entry| entry.name.clone()).collect();
         }
-        let (mut answer, mut failed) = (Answer::Yes, 0);
+        let (mut answer, mut failed) = (ExitAnswer::Yes, 0);
         for name in &names {
             let told = match store.update(name, approval(self.force), &mut Prompt) {
                 Ok(outcome) => tell(&outcome, self.format),
                 Err(why) => refused(why),
             };
             match told {
-                Ok(Answer::Yes) => {}
+                Ok(ExitAnswer::Yes) => {}
                 Ok(other) => answer = other,
                 // One that cannot be fetched does not keep the others from being updated.
                 Err(why) => {

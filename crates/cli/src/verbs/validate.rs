@@ -6,9 +6,9 @@ use clap::Args;
 use serde_json::json;
 use skillsandbox_manifest::{LoadError, Manifest};
 
-use crate::output::{self, Answer, visible};
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer, visible};
 use crate::render;
-use crate::verbs::inspect::Format;
 
 /// Check the manifests of skills
 ///
@@ -18,22 +18,22 @@ use crate::verbs::inspect::Format;
   skillsandbox validate examples/skills/weather
   skillsandbox validate skills/*
   skillsandbox validate --format json skills/weather | jq '.[].diagnostics'")]
-pub(crate) struct Validate {
+pub(crate) struct ValidateArgs {
     /// Folders that hold a skillsandbox.yaml
     #[arg(required = true, value_name = "DIR")]
     dirs: Vec<PathBuf>,
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: OutputFormat,
 }
 
-impl Validate {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl ValidateArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let results: Vec<_> = self.dirs.iter().map(|dir| (dir, Manifest::load(dir))).collect();
         let refused = results.iter().filter(|(_, result)| result.is_err()).count();
         match self.format {
-            Format::Text => {
+            OutputFormat::Text => {
                 for (dir, result) in &results {
                     let dir = visible(&dir.display().to_string());
                     match result {
@@ -48,13 +48,13 @@ impl Validate {
                     output::message(&format!("{refused} of {} skills refused", results.len()));
                 }
             }
-            Format::Json => {
+            OutputFormat::Json => {
                 let all: Vec<_> =
                     results.iter().map(|(dir, result)| report(&dir.display().to_string(), result)).collect();
                 output::json(&json!(all))?;
             }
         }
-        Ok(if refused == 0 { Answer::Yes } else { Answer::No })
+        Ok(if refused == 0 { ExitAnswer::Yes } else { ExitAnswer::No })
     }
 }
 

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod arguments;
+mod behaviours;
 mod client;
 mod confinement;
 mod lifetime;
 mod others;
 mod output;
-mod rows;
 mod traces;

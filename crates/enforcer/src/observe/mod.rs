@@ -24,40 +24,11 @@ use std::time::{Instant, SystemTime};
 
 use serde::Serialize;
 use skillsandbox_egress::Attempt;
+pub use skillsandbox_terms::ObserveLevel;
 
 pub(crate) use path_verdicts::PathJudge;
 pub use refusals::RefusedCall;
 pub(crate) use run_observation::RunObservation;
-
-/// How much of a run is observed.
-///
-/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ObserveLevel {
-    /// Only what the broker of the network sees. Refused calls fail unseen.
-    Off,
-    /// Refused calls, and who connects to what.
-    Violations,
-    /// Files that are opened and changed and programs that are executed, too.
-    #[default]
-    Full,
-}
-
-impl ObserveLevel {
-    /// All levels, from least to most.
-    pub const ALL: [Self; 3] = [Self::Off, Self::Violations, Self::Full];
-
-    /// Its name in settings and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Violations => "violations",
-            Self::Full => "full",
-        }
-    }
-}
 
 /// Is told what a run tries, in a thread of its own.
 ///

@@ -9,9 +9,9 @@ use skillsandbox_command_policy::{CommandPolicy, Decision, OtherTools, Place, Re
 use skillsandbox_manifest::{LoadError, SkillDoc};
 use skillsandbox_path_policy::PathPolicy;
 
-use super::skills::{places, resolved};
-use super::{Desk, arguments};
-use crate::answer::{Answer, Problem, line};
+use super::skills::resolved;
+use super::{ToolContext, arguments};
+use crate::answer::{ToolAnswer, ToolProblem, line};
 
 /// Longest command line that is judged; shells take more, agents do not write it.
 const MOST_COMMAND: usize = 128 * 1024;
@@ -53,34 +53,34 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
-    fn answer(self) -> Answer {
+    fn answer(self) -> ToolAnswer {
         let verdict = if self.allowed { "allowed" } else { "refused" };
         let rule = self.rule.as_ref().map(|rule| format!(" ({rule})")).unwrap_or_default();
         let text = format!("{verdict}{rule}: {}", line(&self.reason));
-        Answer::new(text, &self)
+        ToolAnswer::new(text, &self)
     }
 }
 
-pub(crate) fn path(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Problem> {
+pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let CheckPath { skill, tool, arguments } = arguments("check_path", given)?;
-    let loaded = desk.load(&skill)?;
-    let places = places(&loaded.skill)?;
+    let loaded = context.load(&skill)?;
+    let places = loaded.skill.places();
     let files = loaded.skill.manifest().filesystem();
     let mut builder = PathPolicy::builder().root(loaded.skill.folder()).read_only();
     // What is declared and not there yet cannot be looked into; a run would make folders to write to.
     let there = |path: &PathBuf| path.is_dir();
-    for path in resolved(&files.read, &places).into_iter().filter(there) {
+    for path in resolved(&files.read, places).into_iter().filter(there) {
         builder = builder.read_root(path);
     }
-    for path in resolved(&files.write, &places).into_iter().filter(there) {
+    for path in resolved(&files.write, places).into_iter().filter(there) {
         builder = builder.write_root(path);
     }
     let own = skillsandbox_run::state_folder().into_iter().chain(skillsandbox_run::policy_file());
-    for path in resolved(&files.forbidden, &places).into_iter().chain(own) {
+    for path in resolved(&files.forbidden, places).into_iter().chain(own) {
         builder = builder.forbid(path);
     }
     let unusable = |error: String| {
-        Problem::new("the skill's declaration cannot be used to judge paths")
+        ToolProblem::new("the skill's declaration cannot be used to judge paths")
             .why(error)
             .cure("call inspect_skill; a person has to correct skillsandbox.yaml")
     };
@@ -98,15 +98,15 @@ pub(crate) fn path(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Pro
     Ok(judgement.answer())
 }
 
-pub(crate) fn command(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Problem> {
+pub(crate) fn command(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let CheckCommand { skill, command } = arguments("check_command", given)?;
     if command.len() > MOST_COMMAND {
-        return Err(Problem::new(format!("the command line is longer than {MOST_COMMAND} bytes")));
+        return Err(ToolProblem::new(format!("the command line is longer than {MOST_COMMAND} bytes")));
     }
-    let loaded = desk.load(&skill)?;
+    let loaded = context.load(&skill)?;
     let folder = loaded.skill.folder();
     let unusable = |error: String| {
-        Problem::new("commands of this skill cannot be judged")
+        ToolProblem::new("commands of this skill cannot be judged")
             .why(error)
             .cure("a person has to correct `allowed-tools` in SKILL.md, or skillsandbox.yaml")
     };

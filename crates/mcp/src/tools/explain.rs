@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use skillsandbox_run::Denial;
+use skillsandbox_run::DeniedAttempt;
 
-use super::{Desk, arguments};
-use crate::answer::{Answer, Problem, line};
+use super::{ToolContext, arguments};
+use crate::answer::{ToolAnswer, ToolProblem, line};
 
 /// Most denials that are told; the trace has all of them.
 const MOST: usize = 200;
@@ -33,7 +33,7 @@ pub(crate) struct Explanation {
     trace_id: String,
     /// The skill's name in its manifest.
     skill: String,
-    violations: Vec<Violation>,
+    violations: Vec<ReportedViolation>,
     /// How many more there are.
     violations_omitted: u64,
     /// Who can change that.
@@ -44,7 +44,7 @@ pub(crate) struct Explanation {
 
 /// Something that was tried and prevented.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Violation {
+pub(crate) struct ReportedViolation {
     /// Its place in the trace.
     pub(crate) sequence: u64,
     /// `net_connect`, `dns_query`, `file`, `exec`, `syscall_refused` or `resource_limit_hit`.
@@ -61,8 +61,8 @@ pub(crate) struct Violation {
     pub(crate) declare: Option<String>,
 }
 
-impl From<&Denial> for Violation {
-    fn from(denial: &Denial) -> Self {
+impl From<&DeniedAttempt> for ReportedViolation {
+    fn from(denial: &DeniedAttempt) -> Self {
         Self {
             sequence: denial.sequence,
             kind: denial.kind.to_owned(),
@@ -75,7 +75,7 @@ impl From<&Denial> for Violation {
     }
 }
 
-impl Violation {
+impl ReportedViolation {
     /// In a line of a list.
     pub(crate) fn tell(&self, text: &mut String) {
         let _ = write!(text, "\n- [{}] {}", self.sequence, line(&self.what));
@@ -97,11 +97,11 @@ impl Violation {
     }
 }
 
-pub(crate) fn explain(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Problem> {
+pub(crate) fn explain(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let ExplainDenial { trace_id, sequence } = arguments("explain_denial", given)?;
-    let mut reader = desk.traces.open(&trace_id)?.reader;
+    let mut reader = context.traces.open(&trace_id)?.reader;
     let skill = reader.header().skill_name.clone();
-    let (mut violations, mut omitted): (Vec<Violation>, u64) = (Vec::new(), 0);
+    let (mut violations, mut omitted): (Vec<ReportedViolation>, u64) = (Vec::new(), 0);
     let mut incomplete = None;
     let mut seen = false;
     for event in reader.by_ref() {
@@ -113,7 +113,7 @@ pub(crate) fn explain(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
             }
         };
         seen |= Some(event.sequence) == sequence;
-        let Some(denial) = Denial::of(&event) else { continue };
+        let Some(denial) = DeniedAttempt::of(&event) else { continue };
         let first = event.repeats.unwrap_or(event.sequence);
         if sequence.is_some_and(|wanted| wanted != first && wanted != event.sequence) {
             continue;
@@ -121,14 +121,14 @@ pub(crate) fn explain(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
         if let Some(before) = violations.iter_mut().find(|violation| violation.sequence == first) {
             before.count += denial.count;
         } else if violations.len() < MOST {
-            violations.push(Violation::from(&denial));
+            violations.push(ReportedViolation::from(&denial));
         } else {
             omitted += 1;
         }
     }
     if let (Some(wanted), true) = (sequence, violations.is_empty()) {
         let why = if seen { "that event was not prevented" } else { "the trace has no such event" };
-        return Err(Problem::new(format!("there is nothing to explain at {wanted}"))
+        return Err(ToolProblem::new(format!("there is nothing to explain at {wanted}"))
             .why(why)
             .cure("leave `sequence` out to see everything that was prevented"));
     }
@@ -160,5 +160,5 @@ pub(crate) fn explain(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
         who_can_allow_it,
         incomplete,
     };
-    Ok(Answer::new(text, &explanation))
+    Ok(ToolAnswer::new(text, &explanation))
 }

@@ -6,8 +6,9 @@ mod run;
 mod schema;
 mod skills;
 
+use std::fmt;
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -15,63 +16,71 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use skillsandbox_manifest::Policy;
-use skillsandbox_run::{Refusal, Skill, user_policy};
+use skillsandbox_run::{LoadedSkill, Refusal, RunHistory, UserPolicy};
 
-use crate::answer::{Answer, Problem};
-use crate::places::{Found, Places};
-use crate::traces::Traces;
+use crate::answer::{ToolAnswer, ToolProblem};
+use crate::skill_roots::{FoundSkill, SkillRoots};
+use crate::trace_folder::TraceFolder;
 
-pub(crate) use run::{Progress, Request, run};
+pub(crate) use run::{RunCall, RunProgress, run};
 
 /// The one tool that executes something.
 pub(crate) const RUN_SKILL: &str = "run_skill";
 
 /// What tools work with: all of it fixed when the server starts.
-#[derive(Debug)]
-pub(crate) struct Desk {
-    pub(crate) places: Places,
+pub(crate) struct ToolContext {
+    pub(crate) roots: SkillRoots,
     pub(crate) policy: Option<PathBuf>,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) traces: Traces,
+    pub(crate) traces: TraceFolder,
+    pub(crate) history: Arc<dyn RunHistory>,
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("roots", &self.roots)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A tool that only looks.
-pub(crate) type Look = fn(&Desk, Map<String, Value>) -> Result<Answer, Problem>;
+pub(crate) type LookTool = fn(&ToolContext, Map<String, Value>) -> Result<ToolAnswer, ToolProblem>;
 
 /// The tools as clients are told of them.
 pub(crate) static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     vec![
-        tool::<run::RunSkill, run::Outcome>(
+        tool::<run::RunSkill, run::RunOutcome>(
             RUN_SKILL,
             "Run a skill",
             "Runs a skill in a sandbox that allows only what its skillsandbox.yaml declares, and returns stdout, stderr, exit code and everything that was \
              prevented. `skill` is a name from list_skills. Permissions cannot be widened from here: what is prevented stays so until a person edits the manifest.",
             ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(true),
         ),
-        tool::<Nothing, skills::Listing>(
+        tool::<NoArguments, skills::SkillListing>(
             "list_skills",
             "List skills",
             "Lists the skills that run_skill can run, with the parameters each takes.",
             looks(),
         ),
-        tool::<OneSkill, skills::Validity>(
+        tool::<OneSkill, skills::ManifestValidity>(
             "validate_skill",
             "Validate a skill",
             "Checks a skill's skillsandbox.yaml and returns every mistake with its line and a cure. Runs nothing.",
             looks(),
         ),
-        tool::<OneSkill, skills::Inspection>(
+        tool::<OneSkill, skills::SkillInspection>(
             "inspect_skill",
             "Inspect a skill",
             "Returns what a skill may do when it runs: hosts, files, variables, programs, limits and parameters, with defaults filled in, paths resolved and the \
              user's policy applied. Runs nothing.",
             looks(),
         ),
-        tool::<OneSkill, skills::Scan>(
+        tool::<OneSkill, skills::ScanResult>(
             "scan_skill",
             "Scan a skill",
-            "Scans a skill's files for signs of malice and returns SAFE, WARNING or BLOCKED with findings. run_skill refuses what is BLOCKED. Runs nothing.",
+            "Scans a skill's files for signs of malice and returns SAFE, WARNING or BLOCKED with findings. run_skill refuses what is BLOCKED, or what the user's policy refuses. Runs nothing.",
             looks(),
         ),
         tool::<check::CheckPath, check::Judgement>(
@@ -116,7 +125,7 @@ fn tool<In: JsonSchema + 'static, Out: JsonSchema + 'static>(
 }
 
 /// The tool of a name, unless it is the one that runs something.
-pub(crate) fn look(name: &str) -> Option<Look> {
+pub(crate) fn look(name: &str) -> Option<LookTool> {
     Some(match name {
         "list_skills" => skills::list,
         "validate_skill" => skills::validate,
@@ -132,7 +141,7 @@ pub(crate) fn look(name: &str) -> Option<Look> {
 /// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoArguments {}
 
 /// One skill.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -143,52 +152,68 @@ pub(crate) struct OneSkill {
 }
 
 /// Reads a tool's arguments. What is not known is refused: nothing is to be asked for and silently not had.
-pub(crate) fn arguments<T: DeserializeOwned>(tool: &str, given: Map<String, Value>) -> Result<T, Problem> {
+pub(crate) fn arguments<T: DeserializeOwned>(
+    tool: &str,
+    given: Map<String, Value>,
+) -> Result<T, ToolProblem> {
     serde_json::from_value(Value::Object(given)).map_err(|error| {
         let known = ALL.iter().find(|known| known.name == tool);
         let keys = known.and_then(|tool| tool.input_schema.get("properties")).and_then(Value::as_object);
         let keys: Vec<&str> = keys.into_iter().flat_map(JsonObject::keys).map(String::as_str).collect();
         let takes = if keys.is_empty() { "no arguments".to_owned() } else { keys.join(", ") };
-        Problem::new(format!("the arguments of {tool} are not right; nothing was done"))
+        ToolProblem::new(format!("the arguments of {tool} are not right; nothing was done"))
             .why(error.to_string())
             .cure(format!("it takes {takes}, and nothing else"))
     })
 }
 
-/// A skill that was found, with the policy that it is under.
-pub(crate) struct Loaded {
-    pub(crate) found: Found,
-    pub(crate) policy: Option<Policy>,
-    pub(crate) skill: Skill,
+/// A skill that was found, and loaded under the user's policy.
+pub(crate) struct UsableSkill {
+    pub(crate) found: FoundSkill,
+    pub(crate) skill: LoadedSkill,
 }
 
-impl Desk {
-    pub(crate) fn load(&self, name: &str) -> Result<Loaded, Problem> {
-        let found = self.places.find(name)?;
-        let policy = self.policy(&found)?;
-        let skill = Skill::load(&found.folder, policy.as_ref()).map_err(|refusal| refused(name, &refusal))?;
-        // It may have been swapped for a link since it was found.
-        if skill.folder() != found.folder || !self.places.holds(skill.folder()) {
-            return Err(Problem::new(format!("the skill `{name}` was moved while it was looked at; nothing was done"))
-                .cure("call list_skills, and then again; if it happens twice, a person should look at what changes the folder"));
-        }
-        Ok(Loaded { found, policy, skill })
+impl ToolContext {
+    pub(crate) fn load(&self, name: &str) -> Result<UsableSkill, ToolProblem> {
+        let found = self.roots.find(name)?;
+        let skill = self.load_found(&found).map_err(|refusal| refused(name, &refusal))?;
+        self.check_place(found, skill)
     }
 
-    /// The user's policy over a skill. Without one that can be read, nothing is done.
-    pub(crate) fn policy(&self, found: &Found) -> Result<Option<Policy>, Problem> {
-        user_policy(self.policy.as_deref(), &found.folder).map_err(|refusal| {
-            Problem::new("the user's policy cannot be used, so no skill is")
-                .why(refusal.to_string())
-                .cure("a person has to repair the policy file")
-        })
+    /// Loads a skill under the user's policy.
+    pub(crate) fn load_found(&self, found: &FoundSkill) -> Result<LoadedSkill, Refusal> {
+        LoadedSkill::load(&found.folder, &self.policy(found)?)
+    }
+
+    /// Refuses a skill that was swapped for a link since it was found.
+    pub(crate) fn check_place(
+        &self,
+        found: FoundSkill,
+        skill: LoadedSkill,
+    ) -> Result<UsableSkill, ToolProblem> {
+        if skill.folder() != found.folder || !self.roots.holds(skill.folder()) {
+            let name = &found.name;
+            return Err(ToolProblem::new(format!("the skill `{name}` was moved while it was looked at; nothing was done"))
+                .cure("call list_skills, and then again; if it happens twice, a person should look at what changes the folder"));
+        }
+        Ok(UsableSkill { found, skill })
+    }
+
+    /// The user's policy over a skill, read anew. Without one that can be read, nothing is done.
+    pub(crate) fn policy(&self, found: &FoundSkill) -> Result<UserPolicy, Refusal> {
+        UserPolicy::load(self.policy.as_deref(), [&found.folder])
     }
 }
 
 /// Why a skill was not run, without the flags that a person at a terminal could use.
-pub(crate) fn refused(name: &str, refusal: &Refusal) -> Problem {
-    let problem = Problem::new(format!("the skill `{name}` cannot be used"));
+pub(crate) fn refused(name: &str, refusal: &Refusal) -> ToolProblem {
+    let problem = ToolProblem::new(format!("the skill `{name}` cannot be used"));
     match refusal {
+        Refusal::Policy(_) | Refusal::PolicyInSkill(_) => {
+            ToolProblem::new("the user's policy cannot be used, so no skill is")
+                .why(refusal.to_string())
+                .cure(cure(refusal))
+        }
         Refusal::Load(_) => problem
             .why(refusal.to_string())
             .cure("call validate_skill to see every mistake; a person has to correct skillsandbox.yaml"),
@@ -212,6 +237,7 @@ pub(crate) fn cure(refusal: &Refusal) -> &'static str {
         Refusal::Load(_) => {
             "call validate_skill to see every mistake; a person has to correct skillsandbox.yaml"
         }
+        Refusal::Policy(_) | Refusal::PolicyInSkill(_) => "a person has to repair the policy file",
         Refusal::Scanned { .. } => {
             "call scan_skill to see all findings; a person has to review the skill, and may suppress findings in the policy. Do not run it another way"
         }

@@ -8,14 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use skillsandbox_run::{Admission, Call, Forward, Job, Options, Printed, Report, Status, Stop, run_skill};
+use skillsandbox_run::{
+    CapturedOutput, Job, LoadedSkill, OutputTarget, Refusal, RunOptions, RunReport, RunRequest, RunStatus,
+    ScanAdmission, SkillCall, StopHandle, refuse_unloaded, run_skill,
+};
 use skillsandbox_tracer::{Class, Event, Sink};
 
-use super::explain::{Violation, WHO};
-use super::skills::{places, resolved};
-use super::{Desk, Loaded, RUN_SKILL, arguments, cure, why};
-use crate::answer::{Answer, Problem, line, quotation};
-use crate::traces::{TOOL, Traces};
+use super::explain::{ReportedViolation, WHO};
+use super::skills::resolved;
+use super::{RUN_SKILL, ToolContext, arguments, cure, refused, why};
+use crate::answer::{ToolAnswer, ToolProblem, line, quotation};
+use crate::trace_folder::{TOOL, TraceFolder};
 
 /// Most bytes of each output that are returned. The trace has every line, shortened.
 const MOST_OUTPUT: usize = 256 * 1024;
@@ -42,7 +45,7 @@ pub(crate) struct RunSkill {
 
 /// What a run came to.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Outcome {
+pub(crate) struct RunOutcome {
     /// The skill's name in its manifest.
     skill: String,
     version: Option<String>,
@@ -60,41 +63,45 @@ pub(crate) struct Outcome {
     /// What the skill printed to standard error: the same.
     stderr: String,
     /// Bytes of each output that are not in this answer.
-    left_out: LeftOut,
+    left_out: OmittedBytes,
     /// Whether bytes that are not UTF-8 were replaced.
     invalid_utf8_replaced: bool,
     /// What was tried and prevented.
-    violations: Vec<Violation>,
+    violations: Vec<ReportedViolation>,
     /// How many more there were.
     violations_omitted: u64,
     /// What the attempts amount to.
-    classification: Classified,
+    classification: AttemptClasses,
     /// For `explain_denial`.
     trace_id: String,
     /// The resource that holds the trace.
     trace_uri: Option<String>,
+    /// The digest of the trace's last line: kept elsewhere, it shows a trace that was changed or replaced.
+    trace_digest: Option<String>,
     /// Why the trace is not whole, where it is not.
     trace_error: Option<String>,
+    /// Why the run is not in the user's history, where it is not.
+    history_error: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct LeftOut {
+struct OmittedBytes {
     stdout: u64,
     stderr: u64,
 }
 
 /// What the attempts amount to.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Classified {
+struct AttemptClasses {
     /// `low`, `medium`, `high`, `critical`, or null where nothing stands out.
     max_severity: Option<String>,
     /// Whether everything that was classified was prevented.
     all_prevented: bool,
-    classes: Vec<ClassOf>,
+    classes: Vec<ClassFinding>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct ClassOf {
+struct ClassFinding {
     class: String,
     severity: String,
     mitre_tactic: String,
@@ -102,17 +109,17 @@ struct ClassOf {
     message: String,
 }
 
-/// How far a run is: told to whoever waits for it.
+/// How far a run is, for a client that waits for it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Progress(Arc<Counts>);
+pub(crate) struct RunProgress(Arc<EventCounts>);
 
 #[derive(Debug, Default)]
-struct Counts {
+struct EventCounts {
     events: AtomicU64,
     denied: AtomicU64,
 }
 
-impl Progress {
+impl RunProgress {
     /// In words.
     pub(crate) fn message(&self) -> String {
         let (events, denied) = (self.0.events.load(Ordering::Relaxed), self.0.denied.load(Ordering::Relaxed));
@@ -120,7 +127,7 @@ impl Progress {
     }
 }
 
-impl Sink for Progress {
+impl Sink for RunProgress {
     fn event(&mut self, event: &Event, _: Option<Class>) {
         self.0.events.fetch_add(1, Ordering::Relaxed);
         if event.is_violation() {
@@ -131,11 +138,11 @@ impl Sink for Progress {
 
 /// A call whose arguments are right.
 #[derive(Debug)]
-pub(crate) struct Request(RunSkill);
+pub(crate) struct RunCall(RunSkill);
 
-impl Request {
+impl RunCall {
     /// Reads the arguments, and refuses what cannot be one.
-    pub(crate) fn read(given: Map<String, Value>) -> Result<Self, Problem> {
+    pub(crate) fn read(given: Map<String, Value>) -> Result<Self, ToolProblem> {
         let request: RunSkill = arguments(RUN_SKILL, given)?;
         let bytes: usize = request.args.iter().map(String::len).sum();
         let wrong = if request.args.len() > MOST_ARGUMENTS {
@@ -143,71 +150,94 @@ impl Request {
         } else if bytes > MOST_ARGUMENT_BYTES {
             format!("the args have more than {MOST_ARGUMENT_BYTES} bytes")
         } else if request.args.iter().any(|argument| argument.contains('\0')) {
-            "an argument has a NUL in it".to_owned()
+            "an argument contains a NUL byte".to_owned()
         } else {
             return Ok(Self(request));
         };
-        Err(Problem::new(format!("the skill was not run: {wrong}")).cure("call again with other args"))
+        Err(ToolProblem::new(format!("the skill was not run: {wrong}")).cure("call again with other args"))
     }
 }
 
 /// Runs a skill to its end. Blocks.
 pub(crate) fn run(
-    desk: &Desk,
-    request: Request,
-    stop: &Stop,
-    progress: &Progress,
-) -> Result<Answer, Problem> {
+    context: &ToolContext,
+    request: RunCall,
+    stop: &StopHandle,
+    progress: &RunProgress,
+) -> Result<ToolAnswer, ToolProblem> {
     let RunSkill { skill: name, parameters, args } = request.0;
-    let loaded = desk.load(&name)?;
-    let kept = kept_from_it(desk, &loaded)?;
-    let call = Call { arguments: args.into_iter().map(Into::into).collect(), parameters };
-    let mut admission = Admission::default();
-    admission.policy = loaded.policy.as_ref();
-    let mut options = Options::default();
+    let call = SkillCall { arguments: args.into_iter().map(Into::into).collect(), parameters };
+    let found = context.roots.find(&name)?;
+    let history = context.history.as_ref();
+    let folder = found.folder.clone();
+    // A refusal before there is a run is recorded, too. A history that cannot be written says so itself.
+    let record = |refusal: Refusal, request: RunRequest| {
+        let _ = refuse_unloaded(&folder, &request, history, refusal);
+    };
+    let request = || RunRequest::new(RUN_SKILL, &call.arguments).unknown_values(&call.parameters);
+    let skill = match context.load_found(&found) {
+        Ok(skill) => skill,
+        Err(refusal) => {
+            let problem = refused(&name, &refusal);
+            record(refusal, request());
+            return Err(problem);
+        }
+    };
+    let usable = context.check_place(found, skill)?;
+    let kept = match kept_from_it(context, &usable.skill) {
+        Ok(kept) => kept,
+        Err((refusal, grant)) => {
+            record(refusal, request());
+            return Err(writes_among_skills(&usable.found.name, &grant));
+        }
+    };
+    let mut options = RunOptions::default();
     options.tool = Some(TOOL.to_owned());
+    options.history_tool = Some(RUN_SKILL.to_owned());
     options.sinks.push(Box::new(progress.clone()));
     options.streams.stop = stop.clone();
-    options.streams.stdout = Forward::Kept;
-    options.streams.stderr = Forward::Kept;
+    options.streams.stdout = OutputTarget::Kept;
+    options.streams.stderr = OutputTarget::Kept;
     options.streams.keep = Some(MOST_OUTPUT);
     let adjust = |job: &mut Job| {
-        job.redact_variables(std::env::vars_os());
-        if let Some(most) = desk.timeout {
+        if let Some(most) = context.timeout {
             job.limits.timeout = Some(job.limits.timeout.map_or(most, |own| own.min(most)));
         }
         job.read.extend(kept);
     };
-    let report = run_skill(&loaded.skill, &call, &admission, adjust, options);
-    let outcome = Outcome::of(&report);
+    let report = run_skill(&usable.skill, &call, ScanAdmission::Required, history, adjust, options);
+    let outcome = RunOutcome::of(&report);
     let text = tell(&report, &outcome);
-    Ok(Answer::new(text, &outcome).failed(report.status() != Status::Success))
+    Ok(ToolAnswer::new(text, &outcome).failed(report.status() != RunStatus::Success))
 }
 
 /// The roots that lie in what a skill may write to: they stay readable and nothing in them can be changed, since a skill that could change
 /// another's manifest would decide what that one may do.
-fn kept_from_it(desk: &Desk, loaded: &Loaded) -> Result<Vec<PathBuf>, Problem> {
-    let folder = loaded.skill.folder();
-    let files = loaded.skill.manifest().filesystem();
+fn kept_from_it(context: &ToolContext, skill: &LoadedSkill) -> Result<Vec<PathBuf>, (Refusal, PathBuf)> {
+    let folder = skill.folder();
     let mut kept = Vec::new();
-    for grant in resolved(&files.write, &places(&loaded.skill)?) {
+    for grant in resolved(&skill.manifest().filesystem().write, skill.places()) {
         let real = real(&grant);
-        for root in desk.places.roots() {
+        for root in context.roots.roots() {
             if root.starts_with(&real) {
                 kept.push(root.to_owned());
             } else if real.starts_with(root) && !real.starts_with(folder) {
-                return Err(Problem::new(format!("the skill `{}` was not run", loaded.found.name))
-                    .why(format!(
-                        "it may write to {}, which lies among the skills of this server: it could change what other skills may do",
-                        grant.display()
-                    ))
-                    .cure("a person has to remove that write grant from skillsandbox.yaml, or keep skills elsewhere"));
+                return Err((Refusal::InItsReach { path: root.to_owned(), grant: real }, grant));
             }
         }
     }
     kept.sort();
     kept.dedup();
     Ok(kept)
+}
+
+fn writes_among_skills(name: &str, grant: &Path) -> ToolProblem {
+    ToolProblem::new(format!("the skill `{name}` was not run"))
+        .why(format!(
+            "it may write to {}, which lies among the skills of this server: it could change what other skills may do",
+            grant.display()
+        ))
+        .cure("a person has to remove that write grant from skillsandbox.yaml, or keep skills elsewhere")
 }
 
 /// A path without links, however much of it exists.
@@ -222,14 +252,14 @@ fn real(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-impl Outcome {
-    fn of(report: &Report) -> Self {
+impl RunOutcome {
+    fn of(report: &RunReport) -> Self {
         let (stdout, one) = text_of(&report.stdout);
         let (stderr, two) = text_of(&report.stderr);
         let ended = report.ended.as_ref().ok();
         let word = |value: Value| value.as_str().map(str::to_owned);
         let summary = &report.summary;
-        let classes = summary.classifications.iter().map(|found| ClassOf {
+        let classes = summary.classifications.iter().map(|found| ClassFinding {
             class: word(json!(found.class)).unwrap_or_default(),
             severity: word(json!(found.severity)).unwrap_or_default(),
             mitre_tactic: found.mitre_tactic.clone(),
@@ -249,25 +279,27 @@ impl Outcome {
             duration_ms: ended.map(|ended| u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX)),
             stdout,
             stderr,
-            left_out: LeftOut { stdout: left_out(&report.stdout), stderr: left_out(&report.stderr) },
+            left_out: OmittedBytes { stdout: left_out(&report.stdout), stderr: left_out(&report.stderr) },
             invalid_utf8_replaced: one || two,
-            violations: report.denials.iter().map(Violation::from).collect(),
+            violations: report.denials.iter().map(ReportedViolation::from).collect(),
             violations_omitted: report.denials_omitted,
-            classification: Classified {
+            classification: AttemptClasses {
                 max_severity: summary.max_severity.and_then(|severity| word(json!(severity))),
                 // Nothing was tried by what was not executed.
                 all_prevented: summary.all_prevented || report.ended.is_err(),
                 classes: classes.collect(),
             },
             trace_id: report.trace_id.to_string(),
-            trace_uri: report.trace.is_some().then(|| Traces::uri(report.trace_id)),
+            trace_uri: report.trace.is_some().then(|| TraceFolder::uri(report.trace_id)),
+            trace_digest: report.digest.map(|digest| digest.to_string()),
             trace_error: report.trace_error.clone(),
+            history_error: report.history_error.clone(),
         }
     }
 }
 
 /// Output as text, and whether something in it was none. A character that the bound cuts in two is left out.
-fn text_of(printed: &Printed) -> (String, bool) {
+fn text_of(printed: &CapturedOutput) -> (String, bool) {
     let mut bytes = printed.kept.as_slice();
     if left_out(printed) > 0 {
         let whole = match std::str::from_utf8(bytes) {
@@ -280,11 +312,11 @@ fn text_of(printed: &Printed) -> (String, bool) {
     (text.into_owned(), std::str::from_utf8(bytes).is_err())
 }
 
-fn left_out(printed: &Printed) -> u64 {
+fn left_out(printed: &CapturedOutput) -> u64 {
     printed.total.saturating_sub(printed.kept.len() as u64)
 }
 
-fn tell(report: &Report, outcome: &Outcome) -> String {
+fn tell(report: &RunReport, outcome: &RunOutcome) -> String {
     let mut text = format!(
         "{} {}: {}",
         line(&outcome.skill),
@@ -304,14 +336,14 @@ fn tell(report: &Report, outcome: &Outcome) -> String {
         let _ = write!(text, ", {duration} ms");
     }
     if let Some(error) = &outcome.error {
-        let problem = Problem::new("").why(error.clone());
+        let problem = ToolProblem::new("").why(error.clone());
         text.push_str(&problem.text());
     }
     if let Err(refusal) = &report.ended {
         let _ = write!(text, "\nwhat can be done: {}", cure(refusal));
-    } else if report.status() == Status::Timeout {
+    } else if report.status() == RunStatus::Timeout {
         text.push_str("\nwhat can be done: call again with less to do; a person can raise resources.max_runtime_seconds, up to the server's own limit");
-    } else if report.status() == Status::Failure {
+    } else if report.status() == RunStatus::Failure {
         text.push_str("\nwhat can be done: see what it printed, and what was prevented; call again with other parameters, or tell the person");
     }
     if !outcome.violations.is_empty() {
@@ -339,6 +371,9 @@ fn tell(report: &Report, outcome: &Outcome) -> String {
         text.push_str(
             "\nTell the person about this before anything else, and do not run the skill again by yourself.",
         );
+    }
+    if let Some(error) = &outcome.history_error {
+        let _ = write!(text, "\nThe run is not in the user's history: {}", line(error));
     }
     if let Some(error) = &outcome.trace_error {
         let _ = write!(text, "\nThe trace is not whole: {}", line(error));
@@ -369,8 +404,8 @@ fn quote(name: &str, printed: &str, left_out: u64, text: &mut String) {
 mod tests {
     use super::*;
 
-    fn printed(kept: &[u8], total: u64) -> Printed {
-        let mut printed = Printed::default();
+    fn printed(kept: &[u8], total: u64) -> CapturedOutput {
+        let mut printed = CapturedOutput::default();
         (printed.kept, printed.total) = (kept.to_vec(), total);
         printed
     }

@@ -6,25 +6,24 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use skillsandbox_manifest::{GrantPath, LoadError, Manifest, Places, Spanned};
-use skillsandbox_scanner::ScanVerdict;
 
-use super::{Desk, Nothing, OneSkill, arguments, cure, why};
-use crate::answer::{Answer, Problem, line};
+use super::{NoArguments, OneSkill, ToolContext, arguments, cure, refused, why};
+use crate::answer::{ToolAnswer, ToolProblem, line};
 
 /// Most findings that a text tells of; the data has all.
 const TOLD: usize = 20;
 
 /// The skills below the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Listing {
+pub(crate) struct SkillListing {
     /// The skills, by what `run_skill` takes as `skill`.
-    skills: Vec<Listed>,
+    skills: Vec<ListedSkill>,
     /// True where there may be more than are listed.
     truncated: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Listed {
+struct ListedSkill {
     /// What the other tools take as `skill`.
     skill: String,
     /// Its folder.
@@ -40,17 +39,17 @@ struct Listed {
     parameters: Vec<Map<String, Value>>,
 }
 
-pub(crate) fn list(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Problem> {
-    let Nothing {} = arguments("list_skills", given)?;
-    let list = desk.places.list();
-    let skills: Vec<Listed> = list
+pub(crate) fn list(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
+    let NoArguments {} = arguments("list_skills", given)?;
+    let list = context.roots.list();
+    let skills: Vec<ListedSkill> = list
         .skills
         .into_iter()
         .map(|found| {
             let manifest = Manifest::load(&found.folder).ok();
             let skill = manifest.as_ref().map(Manifest::skill);
             let parameters = manifest.as_ref().map_or(&[][..], Manifest::parameters);
-            Listed {
+            ListedSkill {
                 path: found.folder.display().to_string(),
                 skill: found.name,
                 valid: manifest.is_some(),
@@ -86,7 +85,7 @@ pub(crate) fn list(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Pro
     if list.cut {
         text.push_str("\nThere may be more: too many folders to look at.");
     }
-    Ok(Answer::new(text, &Listing { skills, truncated: list.cut }))
+    Ok(ToolAnswer::new(text, &SkillListing { skills, truncated: list.cut }))
 }
 
 fn object(value: Value) -> Option<Map<String, Value>> {
@@ -95,7 +94,7 @@ fn object(value: Value) -> Option<Map<String, Value>> {
 
 /// Whether a manifest is valid.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Validity {
+pub(crate) struct ManifestValidity {
     valid: bool,
     name: Option<String>,
     version: Option<String>,
@@ -107,11 +106,17 @@ pub(crate) struct Validity {
     error: Option<String>,
 }
 
-pub(crate) fn validate(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Problem> {
+pub(crate) fn validate(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let OneSkill { skill } = arguments("validate_skill", given)?;
-    let found = desk.places.find(&skill)?;
-    let mut validity =
-        Validity { valid: false, name: None, version: None, diagnostics: Vec::new(), more: 0, error: None };
+    let found = context.roots.find(&skill)?;
+    let mut validity = ManifestValidity {
+        valid: false,
+        name: None,
+        version: None,
+        diagnostics: Vec::new(),
+        more: 0,
+        error: None,
+    };
     let text = match Manifest::load(&found.folder) {
         Ok(manifest) => {
             let identity = manifest.skill();
@@ -143,12 +148,12 @@ pub(crate) fn validate(desk: &Desk, given: Map<String, Value>) -> Result<Answer,
             text
         }
     };
-    Ok(Answer::new(text, &validity))
+    Ok(ToolAnswer::new(text, &validity))
 }
 
 /// What a skill may do.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Inspection {
+pub(crate) struct SkillInspection {
     /// What the other tools take as `skill`.
     skill: String,
     /// Its folder.
@@ -159,19 +164,19 @@ pub(crate) struct Inspection {
     narrowed_by_policy: Vec<Map<String, Value>>,
 }
 
-pub(crate) fn inspect(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Problem> {
+pub(crate) fn inspect(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let OneSkill { skill } = arguments("inspect_skill", given)?;
-    let loaded = desk.load(&skill)?;
+    let loaded = context.load(&skill)?;
     let manifest = loaded.skill.manifest();
-    let places = places(&loaded.skill)?;
+    let places = loaded.skill.places();
     let mut value = json!(manifest);
     let files = manifest.filesystem();
     for (name, grants) in [("read", &files.read), ("write", &files.write), ("forbidden", &files.forbidden)] {
         if let Some(list) = value.pointer_mut(&format!("/permissions/filesystem/{name}")) {
-            *list = json!(resolved(grants, &places));
+            *list = json!(resolved(grants, places));
         }
     }
-    let inspection = Inspection {
+    let inspection = SkillInspection {
         skill: loaded.found.name.clone(),
         path: loaded.skill.folder().display().to_string(),
         manifest: object(value).unwrap_or_default(),
@@ -186,17 +191,7 @@ pub(crate) fn inspect(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
         "What is not listed is not granted. The skill's own folder can be read, and nothing in it changed.\n{}",
         serde_json::to_string_pretty(&inspection).unwrap_or_default()
     );
-    Ok(Answer::new(text, &inspection))
-}
-
-/// Where the paths of a skill's grants begin.
-pub(crate) fn places(skill: &skillsandbox_run::Skill) -> Result<Places, Problem> {
-    let home = std::env::home_dir().filter(|home| home.is_absolute());
-    let home = home.ok_or_else(|| {
-        Problem::new("there is no home directory")
-            .cure("a person has to start the server with HOME set to an absolute path")
-    })?;
-    Ok(Places::new(skill.folder(), home))
+    Ok(ToolAnswer::new(text, &inspection))
 }
 
 pub(crate) fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<std::path::PathBuf> {
@@ -205,7 +200,7 @@ pub(crate) fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<st
 
 /// What a scan came to.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Scan {
+pub(crate) struct ScanResult {
     /// SAFE, WARNING or BLOCKED.
     verdict: String,
     /// Whether `run_skill` refuses it for this.
@@ -214,19 +209,20 @@ pub(crate) struct Scan {
     report: Map<String, Value>,
 }
 
-pub(crate) fn scan(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Problem> {
+pub(crate) fn scan(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let OneSkill { skill } = arguments("scan_skill", given)?;
-    let found = desk.places.find(&skill)?;
-    let policy = desk.policy(&found)?;
-    let report = skillsandbox_run::scan(&found.folder, policy.as_ref()).map_err(|refusal| {
-        Problem::new(format!("the skill `{skill}` cannot be scanned")).why(why(&refusal)).cure(cure(&refusal))
+    let found = context.roots.find(&skill)?;
+    let policy = context.policy(&found).map_err(|refusal| refused(&skill, &refusal))?;
+    let report = policy.scan_folder(&found.folder).map_err(|refusal| {
+        ToolProblem::new(format!("the skill `{skill}` cannot be scanned"))
+            .why(why(&refusal))
+            .cure(cure(&refusal))
     })?;
-    if !desk.places.holds(&found.folder) {
-        return Err(
-            Problem::new(format!("the skill `{skill}` was moved while it was scanned")).cure("call again")
-        );
+    if !context.roots.holds(&found.folder) {
+        return Err(ToolProblem::new(format!("the skill `{skill}` was moved while it was scanned"))
+            .cure("call again"));
     }
-    let blocked = report.verdict >= ScanVerdict::Blocked;
+    let blocked = policy.refuses(report.verdict);
     let mut text = format!("{}: {}", line(&found.name), report.verdict.as_str());
     if blocked {
         text.push_str(". run_skill refuses it; a person has to review it.");
@@ -243,6 +239,6 @@ pub(crate) fn scan(desk: &Desk, given: Map<String, Value>) -> Result<Answer, Pro
         text.push_str("\nNot everything could be read or listed.");
     }
     let report_object = object(json!(report)).unwrap_or_default();
-    let scan = Scan { verdict: report.verdict.as_str().to_owned(), blocked, report: report_object };
-    Ok(Answer::new(text, &scan))
+    let scan = ScanResult { verdict: report.verdict.as_str().to_owned(), blocked, report: report_object };
+    Ok(ToolAnswer::new(text, &scan))
 }

@@ -76,13 +76,13 @@ pub(super) fn notes(job: &Job) -> Vec<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Commands;
+    use crate::job::ProgramRules;
 
     fn job(arguments: &[&str]) -> Job {
         let mut job = Job::new("k", "kubectl");
         job.arguments = arguments.iter().map(Into::into).collect();
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        job.commands = Some(Commands {
+        job.commands = Some(ProgramRules {
             allow: vec!["kubectl".into()],
             allowed_args: [("kubectl".into(), words(&["get", "logs"]))].into(),
             forbidden_args: [("kubectl".into(), words(&["--token"]))].into(),

@@ -15,29 +15,29 @@ use skillsandbox_enforcer::{CommandStatus, Error, RunEnd, RunOutcome};
 use skillsandbox_manifest::Runtime;
 use skillsandbox_tracer::Recorder;
 
-use crate::backend::{Backend, Preview, Ran};
+use crate::backend::{Backend, BackendResult, RunPreview};
 use crate::job::Job;
 use crate::refusal::Refusal;
-use crate::report::{By, Ended};
-use crate::session::{Streams, refuse};
+use crate::report::{EndCause, RunExit};
+use crate::session::{RunStreams, refuse};
 
-pub use record::{Traced, record};
+pub use record::{RecordedRun, record};
 
 /// Runs processes of this host.
 #[derive(Debug)]
-pub(crate) struct Native;
+pub(crate) struct NativeBackend;
 
-impl Backend for Native {
+impl Backend for NativeBackend {
     fn runtime(&self) -> Runtime {
         Runtime::Native
     }
 
-    fn preview(&self, job: &Job) -> Result<Preview, Refusal> {
+    fn preview(&self, job: &Job) -> Result<RunPreview, Refusal> {
         let (plan, command) = plan::plan(job)?;
         preview::preview(&plan, &command)
     }
 
-    fn run(&self, job: &Job, mut recorder: Recorder, streams: &Streams) -> Ran {
+    fn run(&self, job: &Job, mut recorder: Recorder, streams: &RunStreams) -> BackendResult {
         let (plan, command) = match plan::plan(job) {
             Ok(planned) => planned,
             Err(refusal) => return refuse(recorder, refusal),
@@ -52,9 +52,9 @@ impl Backend for Native {
         for note in commands::notes(job).into_iter().chain(policy::not_taken_out(&redactor)) {
             recorder.record(note);
         }
-        let traced = record::record_without(&redactor, &plan, command, recorder, job.limits.output, streams);
+        let traced = record::record_redacted(&redactor, &plan, command, recorder, job.limits.output, streams);
         let stopped = streams.stop.is_stopped();
-        Ran {
+        BackendResult {
             ended: traced.outcome.map(|outcome| ended(&outcome, stopped)).map_err(refused),
             recorded: traced.recorded,
             stdout: traced.stdout,
@@ -71,21 +71,21 @@ fn refused(error: Error) -> Refusal {
     }
 }
 
-fn ended(outcome: &RunOutcome, stopped: bool) -> Ended {
+fn ended(outcome: &RunOutcome, stopped: bool) -> RunExit {
     let (exit_code, signal) = match outcome.status {
         CommandStatus::Exited(code) => (Some(code), None),
         CommandStatus::Signalled(signal) => (None, Some(signal)),
     };
     let by = match outcome.end {
-        RunEnd::Itself => By::Itself,
-        RunEnd::Timeout => By::Timeout,
-        RunEnd::Memory => By::Memory,
-        RunEnd::Processes => By::Processes,
-        RunEnd::Killed if stopped => By::Stopped,
-        RunEnd::Unobserved => By::Unobserved,
-        RunEnd::Killed => By::Other,
+        RunEnd::Itself => EndCause::Itself,
+        RunEnd::Timeout => EndCause::Timeout,
+        RunEnd::Memory => EndCause::Memory,
+        RunEnd::Processes => EndCause::Processes,
+        RunEnd::Killed if stopped => EndCause::Stopped,
+        RunEnd::Unobserved => EndCause::Unobserved,
+        RunEnd::Killed => EndCause::Other,
     };
-    Ended {
+    RunExit {
         exit_code,
         signal,
         by,

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use skillsandbox_tracer::{Event, Line, Lines, Redactor, What};
 
-use crate::streams::{Forward, Printed};
+use crate::streams::{CapturedOutput, OutputTarget};
 
 /// How many bytes may still be handed on, by all outputs of a run together.
 #[derive(Debug, Clone)]
-pub(crate) struct Budget(Arc<AtomicU64>);
+pub(crate) struct OutputBudget(Arc<AtomicU64>);
 
-impl Budget {
+impl OutputBudget {
     pub(crate) fn new(bytes: Option<u64>) -> Self {
         Self(Arc::new(AtomicU64::new(bytes.unwrap_or(u64::MAX))))
     }
@@ -31,22 +31,22 @@ impl Budget {
 }
 
 /// Reads one output to its end.
-pub(crate) struct Follow<R> {
+pub(crate) struct OutputReader<R> {
     pub(crate) pipe: R,
     pub(crate) kind: fn(Line) -> What,
-    pub(crate) forward: Forward,
+    pub(crate) forward: OutputTarget,
     pub(crate) is_error: bool,
-    pub(crate) budget: Budget,
+    pub(crate) budget: OutputBudget,
     /// The most that is kept.
     pub(crate) keep: usize,
     pub(crate) redactor: Arc<Redactor>,
 }
 
-impl<R: Read> Follow<R> {
+impl<R: Read> OutputReader<R> {
     /// Until nobody can write to it any more. What exceeds the limit is read, counted and thrown away, so that nobody waits.
-    pub(crate) fn follow(mut self, mut record: impl FnMut(Event)) -> Printed {
+    pub(crate) fn follow(mut self, mut record: impl FnMut(Event)) -> CapturedOutput {
         let mut lines = Lines::new();
-        let mut printed = Printed::default();
+        let mut printed = CapturedOutput::default();
         let mut buffer = vec![0; 64 << 10];
         loop {
             let count = match self.pipe.read(&mut buffer) {
@@ -60,10 +60,10 @@ impl<R: Read> Follow<R> {
             printed.omitted += (count - granted) as u64;
             let bytes = buffer.get(..granted).unwrap_or_default();
             match self.forward {
-                Forward::Nowhere => {}
-                Forward::Own => pass_on(bytes, self.is_error),
-                Forward::Error => pass_on(bytes, true),
-                Forward::Kept => {
+                OutputTarget::Nowhere => {}
+                OutputTarget::Own => pass_on(bytes, self.is_error),
+                OutputTarget::Error => pass_on(bytes, true),
+                OutputTarget::Kept => {
                     let room = self.keep.saturating_sub(printed.kept.len()).min(bytes.len());
                     printed.kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
                 }
@@ -91,16 +91,16 @@ fn pass_on(bytes: &[u8], is_error: bool) {
 mod tests {
     use super::*;
 
-    fn follow(text: &[u8], budget: &Budget) -> (Printed, Vec<String>) {
+    fn follow(text: &[u8], budget: &OutputBudget) -> (CapturedOutput, Vec<String>) {
         follow_and_keep(text, budget, usize::MAX)
     }
 
-    fn follow_and_keep(text: &[u8], budget: &Budget, keep: usize) -> (Printed, Vec<String>) {
+    fn follow_and_keep(text: &[u8], budget: &OutputBudget, keep: usize) -> (CapturedOutput, Vec<String>) {
         let redactor = Arc::new(Redactor::new([("KEY", "hunter2-and-more")]).unwrap());
-        let follow = Follow {
+        let follow = OutputReader {
             pipe: text,
             kind: What::Stdout,
-            forward: Forward::Kept,
+            forward: OutputTarget::Kept,
             is_error: false,
             budget: budget.clone(),
             keep,
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn output_is_kept_as_it_is_and_recorded_without_secrets() {
-        let (printed, lines) = follow(b"a hunter2-and-more\nb\xff", &Budget::new(None));
+        let (printed, lines) = follow(b"a hunter2-and-more\nb\xff", &OutputBudget::new(None));
         assert_eq!(printed.kept, b"a hunter2-and-more\nb\xff");
         assert_eq!((printed.total, printed.omitted), (21, 0));
         assert_eq!(lines, ["a [REDACTED:KEY]", "b\\xff"]);
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn two_outputs_share_one_limit_and_what_exceeds_it_is_counted() {
-        let budget = Budget::new(Some(10));
+        let budget = OutputBudget::new(Some(10));
         assert_eq!(follow(b"1234567\n", &budget).0.omitted, 0);
         let (printed, lines) = follow(b"abcdef\n", &budget);
         assert_eq!((printed.kept.as_slice(), printed.total, printed.omitted), (&b"ab"[..], 7, 5));
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_asked_for_and_all_of_it_is_recorded() {
         let text = [b"x".repeat(100_000), b"\n".to_vec()].concat();
-        let (printed, lines) = follow_and_keep(&text, &Budget::new(None), 70_000);
+        let (printed, lines) = follow_and_keep(&text, &OutputBudget::new(None), 70_000);
         assert_eq!((printed.kept.len(), printed.total, printed.omitted), (70_000, 100_001, 0));
         assert_eq!(lines.len(), 1);
     }

@@ -1,7 +1,7 @@
 //! A job as a plan of the enforcer.
 
 use skillsandbox_enforcer::egress::{NetworkRule, Protocol};
-use skillsandbox_enforcer::{Command, Layer, ObserveLevel, Plan, Profile};
+use skillsandbox_enforcer::{Command, Layer, Plan, Profile};
 use skillsandbox_manifest as manifest;
 use skillsandbox_manifest::{Destination, EgressRule, Resolver, SyscallProfile};
 
@@ -66,7 +66,7 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
 
 fn limits(
     mut builder: skillsandbox_enforcer::PlanBuilder,
-    limits: &job::Limits,
+    limits: &job::JobLimits,
 ) -> skillsandbox_enforcer::PlanBuilder {
     if let Some(bytes) = limits.memory {
         builder = builder.memory(bytes);
@@ -90,13 +90,8 @@ fn limits(
 }
 
 fn command(job: &Job) -> Command {
-    let command =
-        Command::new(&job.program).args(job.arguments.iter().cloned()).observe_level(match job.audit {
-            job::Audit::Off => ObserveLevel::Off,
-            job::Audit::Violations => ObserveLevel::Violations,
-            job::Audit::Full => ObserveLevel::Full,
-        });
-    if job.audit_required { command.observe_required() } else { command }
+    let command = Command::new(&job.program).args(job.arguments.iter().cloned()).observe_level(job.observe);
+    if job.observe_required { command.observe_required() } else { command }
 }
 
 fn layer(name: &str) -> Result<Layer, Refusal> {

@@ -1,16 +1,16 @@
 //! What a run would have on this host, wall by wall.
 
 use skillsandbox_enforcer::{
-    Command, Cure, HostSupport, Layer, LayerResolution, LayerStanding, PathAccess, PathSource, Plan,
-    PlanInspection, RunLimits,
+    Command, Cure, HostSupport, Layer, LayerResolution, LayerStanding as Standing, PathAccess, PathSource,
+    Plan, PlanInspection, RunLimits,
 };
 
 use super::refused;
-use crate::backend::{Preview, Standing, Wall};
+use crate::backend::{LayerPreview, LayerStanding, RunPreview};
 use crate::refusal::Refusal;
 
 /// Tries what this host has in processes that are thrown away; nothing of the job is executed.
-pub(super) fn preview(plan: &Plan, command: &Command) -> Result<Preview, Refusal> {
+pub(super) fn preview(plan: &Plan, command: &Command) -> Result<RunPreview, Refusal> {
     let inspection = plan.inspect(command).map_err(refused)?;
     let support = HostSupport::probe();
     let resolution = plan.resolve(&support);
@@ -19,16 +19,16 @@ pub(super) fn preview(plan: &Plan, command: &Command) -> Result<Preview, Refusal
         None => support.refused_otherwise().map(str::to_owned),
     };
     let layers = resolution.layers.iter().map(|resolved| wall(resolved, &inspection)).collect();
-    Ok(Preview { program: inspection.program.to_string_lossy().into_owned(), layers, refused })
+    Ok(RunPreview { program: inspection.program.to_string_lossy().into_owned(), layers, refused })
 }
 
-fn wall(resolved: &LayerResolution, inspection: &PlanInspection) -> Wall {
+fn wall(resolved: &LayerResolution, inspection: &PlanInspection) -> LayerPreview {
     let (standing, missing, cure) = match &resolved.standing {
-        LayerStanding::Full => (Standing::Full, Vec::new(), None),
-        LayerStanding::Partial { missing, cure } => (Standing::Partial, missing.clone(), cure.as_ref()),
-        LayerStanding::Missing { reason, cure } => (Standing::Missing, vec![reason.clone()], cure.as_ref()),
+        Standing::Full => (LayerStanding::Full, Vec::new(), None),
+        Standing::Partial { missing, cure } => (LayerStanding::Partial, missing.clone(), cure.as_ref()),
+        Standing::Missing { reason, cure } => (LayerStanding::Missing, vec![reason.clone()], cure.as_ref()),
     };
-    Wall {
+    LayerPreview {
         layer: resolved.layer.name(),
         purpose: resolved.layer.purpose(),
         holds: holds(resolved.layer, inspection),

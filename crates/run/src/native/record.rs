@@ -12,23 +12,23 @@ use skillsandbox_enforcer::{
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::{Event, Recorded, Recorder, RedactError, Redactor, Verdict, What};
 
-use super::output::{Budget, Follow};
+use super::output::{OutputBudget, OutputReader};
 use super::{events, policy};
-use crate::session::Streams;
-use crate::streams::Printed;
+use crate::session::RunStreams;
+use crate::streams::CapturedOutput;
 
 /// What is left of a recorded run.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Traced {
+pub struct RecordedRun {
     /// How it ended, or why it did not start.
     pub outcome: Result<RunOutcome, Error>,
     /// What was recorded: of a run that did not start, too.
     pub recorded: Recorded,
     /// What it printed to standard output.
-    pub stdout: Printed,
+    pub stdout: CapturedOutput,
     /// What it printed to standard error.
-    pub stderr: Printed,
+    pub stderr: CapturedOutput,
 }
 
 /// Runs a command under a plan, and records what it tries, without the secrets in it. Its outputs are read here, whatever the command says
@@ -44,9 +44,9 @@ pub fn record(
     recorder: Recorder,
     secrets: &[(String, Secret)],
     output: Option<u64>,
-    streams: &Streams,
-) -> Result<Traced, RedactError> {
-    Ok(record_without(&redactor(secrets)?, plan, command, recorder, output, streams))
+    streams: &RunStreams,
+) -> Result<RecordedRun, RedactError> {
+    Ok(record_redacted(&redactor(secrets)?, plan, command, recorder, output, streams))
 }
 
 /// What takes these secrets out.
@@ -56,15 +56,15 @@ pub(super) fn redactor(secrets: &[(String, Secret)]) -> Result<Arc<Redactor>, Re
 }
 
 /// The same, with what takes secrets out made already.
-pub(super) fn record_without(
+pub(super) fn record_redacted(
     redactor: &Arc<Redactor>,
     plan: &Plan,
     command: Command,
     recorder: Recorder,
     output: Option<u64>,
-    streams: &Streams,
-) -> Traced {
-    let shared = Shared::new(recorder.redact(Box::new(Arc::clone(redactor))));
+    streams: &RunStreams,
+) -> RecordedRun {
+    let shared = SharedRecorder::new(recorder.redact(Box::new(Arc::clone(redactor))));
     for event in policy::before(plan) {
         shared.record(event);
     }
@@ -74,7 +74,7 @@ pub(super) fn record_without(
         .stdout(OutputMode::Piped)
         .stderr(OutputMode::Piped)
         .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
-    let (mut stdout, mut stderr) = (Printed::default(), Printed::default());
+    let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
     let outcome = plan.spawn(&command).and_then(|mut running| {
         shared.begin(Some(Event::new(What::RunStarted { command: words })));
         let killer = running.killer();
@@ -113,8 +113,8 @@ pub(super) fn record_without(
             }
             if outcome.observe_level != ObserveLevel::Full {
                 recorder.incomplete(format!(
-                    "files and programs were not observed: audit level {}",
-                    outcome.observe_level.name()
+                    "files and programs were not observed: observe level {}",
+                    outcome.observe_level.as_str()
                 ));
             }
         }
@@ -124,27 +124,27 @@ pub(super) fn record_without(
             recorder.record(Event::new(what));
         }
     }
-    Traced { outcome, recorded: recorder.finish(), stdout, stderr }
+    RecordedRun { outcome, recorded: recorder.finish(), stdout, stderr }
 }
 
 /// A recorder that several threads talk to.
 #[derive(Clone)]
-struct Shared(Arc<Mutex<Book>>);
+struct SharedRecorder(Arc<Mutex<RecorderState>>);
 
-struct Book {
+struct RecorderState {
     recorder: Recorder,
     started: Instant,
     /// What was seen before it was certain that the program runs.
     early: Option<Vec<Event>>,
 }
 
-impl Shared {
+impl SharedRecorder {
     fn new(recorder: Recorder) -> Self {
         let started = recorder.started();
-        Self(Arc::new(Mutex::new(Book { recorder, started, early: Some(Vec::new()) })))
+        Self(Arc::new(Mutex::new(RecorderState { recorder, started, early: Some(Vec::new()) })))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Book> {
+    fn lock(&self) -> MutexGuard<'_, RecorderState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -162,7 +162,7 @@ impl Shared {
     }
 }
 
-impl Observer for Shared {
+impl Observer for SharedRecorder {
     fn observed(&self, observed: &ObservedEvent) {
         let mut book = self.lock();
         let Some(event) = events::observed(observed, book.started) else { return };
@@ -173,7 +173,7 @@ impl Observer for Shared {
     }
 }
 
-impl Shared {
+impl SharedRecorder {
     /// The recorder, when everybody else has said all they had to say.
     fn take(self) -> Recorder {
         let nobody = Recorder::new(&skillsandbox_tracer::Header::new("", ""), None, Vec::new());
@@ -191,21 +191,21 @@ fn feed(running: &mut RunningCommand) {
     let _ = std::thread::Builder::new().name("skillsandbox-in".into()).spawn(copy);
 }
 
-type Reading = Option<JoinHandle<Printed>>;
+type OutputThread = Option<JoinHandle<CapturedOutput>>;
 
 /// Reads both outputs, each in a thread of its own.
 fn readers(
     running: &mut RunningCommand,
-    shared: &Shared,
+    shared: &SharedRecorder,
     redactor: &Arc<Redactor>,
     output: Option<u64>,
-    streams: &Streams,
-) -> (Reading, Reading) {
-    let budget = Budget::new(output);
+    streams: &RunStreams,
+) -> (OutputThread, OutputThread) {
+    let budget = OutputBudget::new(output);
     let start = |pipe, kind, forward, is_error| {
         let (budget, redactor) = (budget.clone(), Arc::clone(redactor));
         let keep = streams.keep.unwrap_or(usize::MAX);
-        let follow = Follow { pipe, kind, forward, is_error, budget, keep, redactor };
+        let follow = OutputReader { pipe, kind, forward, is_error, budget, keep, redactor };
         let shared = shared.clone();
         let thread = std::thread::Builder::new().name("skillsandbox-out".into());
         thread.spawn(move || follow.follow(|event| shared.record(event))).ok()

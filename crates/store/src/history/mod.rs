@@ -42,6 +42,7 @@ mod error;
 mod place;
 mod query;
 mod record;
+mod recording;
 mod schema;
 mod stats;
 mod when;
@@ -60,6 +61,7 @@ pub use entry::{Classified, Denied, Entry, Status};
 pub use error::Error;
 pub use query::Filter;
 pub use record::{Details, Record};
+pub use recording::HistoryFile;
 pub use stats::{ClassCount, Counts, DenialCount, SkillStats, Stats};
 pub use when::{Edge, NoTime, moment};
 

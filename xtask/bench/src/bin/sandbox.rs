@@ -219,7 +219,7 @@ fn observed(count: usize) {
         let mut times = [Vec::new(), Vec::new(), Vec::new()];
         let mut seen = 0;
         for _ in 0..count {
-            for (observe_level, times) in ObserveLevel::ALL.into_iter().zip(&mut times) {
+            for (observe_level, times) in ObserveLevel::ALL.iter().copied().zip(&mut times) {
                 let counts = Arc::new(Counts::default());
                 let command = Command::new("/usr/bin/python3").args(["-c", &script]).captured(1000);
                 let command = command.observer(counts.clone()).observe_level(observe_level);

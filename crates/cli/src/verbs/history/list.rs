@@ -9,8 +9,8 @@ use jiff::tz::TimeZone;
 use skillsandbox_store::history::{Record, csv_header, csv_line};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{BOLD, DIM, RED, RESET, Which, YELLOW, colour, cut, duration, open};
-use crate::output::{Answer, escaped, message};
+use super::{BOLD, DIM, RED, RESET, RunFilterArgs, YELLOW, colour, cut, duration, open};
+use crate::output::{ExitAnswer, escaped, message};
 
 /// Runs that are shown to a person who did not say how many.
 const SHOWN: u64 = 50;
@@ -18,9 +18,9 @@ const SHOWN: u64 = 50;
 const COLUMNS: usize = 160;
 
 #[derive(Debug, Args)]
-pub(super) struct List {
+pub(super) struct HistoryListArgs {
     #[command(flatten)]
-    which: Which,
+    which: RunFilterArgs,
 
     /// So many at most, the newest; otherwise 50 as text, and all in other formats
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -28,11 +28,11 @@ pub(super) struct List {
 
     /// How to show them
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: ListFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ListFormat {
     /// For people
     Text,
     /// One array
@@ -43,14 +43,14 @@ enum Format {
     Csv,
 }
 
-impl List {
-    pub(super) fn run(&self) -> anyhow::Result<Answer> {
+impl HistoryListArgs {
+    pub(super) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let mut filter = self.which.filter()?;
-        let limit = self.limit.or((self.format == Format::Text).then_some(SHOWN));
+        let limit = self.limit.or((self.format == ListFormat::Text).then_some(SHOWN));
         // One more says whether there are more.
-        filter.limit = limit.map(|limit| limit.saturating_add(u64::from(self.format == Format::Text)));
+        filter.limit = limit.map(|limit| limit.saturating_add(u64::from(self.format == ListFormat::Text)));
         let mut out = BufWriter::new(anstream::stdout().lock());
-        let mut writer = Writer::new(self.format, limit);
+        let mut writer = ListWriter::new(self.format, limit);
         let history = open()?;
         writer.begin(&mut out)?;
         if let Some(history) = &history {
@@ -64,7 +64,7 @@ impl List {
         writer.end(&mut out)?;
         out.flush()?;
         drop(out);
-        if self.format == Format::Text && writer.count == 0 {
+        if self.format == ListFormat::Text && writer.count == 0 {
             let none = if history.is_none() {
                 "nothing was recorded yet"
             } else {
@@ -72,21 +72,21 @@ impl List {
             };
             message(&format!("{none}; `run` and `exec` record what they run"));
         }
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }
 
 /// Writes one record after the other; none is kept.
-struct Writer {
-    format: Format,
+struct ListWriter {
+    format: ListFormat,
     limit: Option<u64>,
     count: u64,
     columns: usize,
     zone: TimeZone,
 }
 
-impl Writer {
-    fn new(format: Format, limit: Option<u64>) -> Self {
+impl ListWriter {
+    fn new(format: ListFormat, limit: Option<u64>) -> Self {
         let terminal = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
         let columns = terminal.map_or(COLUMNS, |(width, _)| usize::from(width.0));
         Self { format, limit, count: 0, columns, zone: TimeZone::system() }
@@ -94,17 +94,17 @@ impl Writer {
 
     fn begin(&self, out: &mut impl Write) -> io::Result<()> {
         match self.format {
-            Format::Text | Format::Ndjson => Ok(()),
-            Format::Json => out.write_all(b"["),
-            Format::Csv => out.write_all(csv_header().as_bytes()),
+            ListFormat::Text | ListFormat::Ndjson => Ok(()),
+            ListFormat::Json => out.write_all(b"["),
+            ListFormat::Csv => out.write_all(csv_header().as_bytes()),
         }
     }
 
     fn record(&mut self, out: &mut impl Write, record: &Record) -> io::Result<()> {
         self.count += 1;
         match self.format {
-            Format::Text if self.limit.is_some_and(|limit| self.count > limit) => Ok(()),
-            Format::Text => {
+            ListFormat::Text if self.limit.is_some_and(|limit| self.count > limit) => Ok(()),
+            ListFormat::Text => {
                 if self.count == 1 {
                     let names = format!(
                         "{:<19}  {:<8}  {:<20}  {:<8}  {:<7}  {:>4}  {:>10}",
@@ -114,22 +114,22 @@ impl Writer {
                 }
                 out.write_all(self.line(record).as_bytes())
             }
-            Format::Json | Format::Ndjson => {
-                if self.format == Format::Json {
+            ListFormat::Json | ListFormat::Ndjson => {
+                if self.format == ListFormat::Json {
                     out.write_all(if self.count == 1 { b"\n" } else { b",\n" })?;
                 }
                 out.write_all(escaped(&serde_json::to_string(record)?).as_bytes())?;
-                if self.format == Format::Ndjson { out.write_all(b"\n") } else { Ok(()) }
+                if self.format == ListFormat::Ndjson { out.write_all(b"\n") } else { Ok(()) }
             }
-            Format::Csv => out.write_all(csv_line(record).as_bytes()),
+            ListFormat::Csv => out.write_all(csv_line(record).as_bytes()),
         }
     }
 
     fn end(&self, out: &mut impl Write) -> io::Result<()> {
         match self.format {
-            Format::Json if self.count > 0 => out.write_all(b"\n]\n"),
-            Format::Json => out.write_all(b"]\n"),
-            Format::Text if self.limit.is_some_and(|limit| self.count > limit) => {
+            ListFormat::Json if self.count > 0 => out.write_all(b"\n]\n"),
+            ListFormat::Json => out.write_all(b"]\n"),
+            ListFormat::Text if self.limit.is_some_and(|limit| self.count > limit) => {
                 writeln!(out, "{DIM}there are more: --limit N shows N{RESET}")
             }
             _ => Ok(()),

@@ -10,32 +10,32 @@ use skillsandbox_store::history::Details;
 use skillsandbox_tracer::Error as TraceError;
 
 use super::{BOLD, DIM, GREEN, RED, RESET, YELLOW, colour, duration, open, whole};
-use crate::output::{self, Answer};
-use crate::verbs::inspect::Format;
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer};
 
 /// Tell all that is known of one run: what it was given, what was denied, and whether its trace is still as it was written
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   skillsandbox history show 3f2a9c1b
   skillsandbox history show --format json 3f2a9c1b | jq .denials")]
-pub(super) struct Show {
+pub(super) struct HistoryShowArgs {
     /// The id of the run, or how it begins
     #[arg(value_name = "ID")]
     id: String,
 
     /// How to show it
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: OutputFormat,
 }
 
-impl Show {
-    pub(super) fn run(&self) -> anyhow::Result<Answer> {
+impl HistoryShowArgs {
+    pub(super) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let history = open()?.context("nothing was recorded yet")?;
         let details = history.find(&self.id)?;
-        let state = TraceState::of(details.record.trace.as_deref(), details.record.digest.as_deref());
+        let state = TraceCheck::of(details.record.trace.as_deref(), details.record.digest.as_deref());
         match self.format {
-            Format::Text => output::result(&page(&details, &state))?,
-            Format::Json => {
+            OutputFormat::Text => output::result(&page(&details, &state))?,
+            OutputFormat::Json => {
                 let mut value = serde_json::to_value(&details)?;
                 if let Some(object) = value.as_object_mut() {
                     object.insert("trace_state".to_owned(), json!(state.word));
@@ -44,22 +44,22 @@ impl Show {
                 output::json(&value)?;
             }
         }
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }
 
 /// What became of the trace since.
-struct TraceState {
+struct TraceCheck {
     word: &'static str,
     detail: Option<String>,
 }
 
-impl TraceState {
+impl TraceCheck {
     fn of(trace: Option<&Path>, digest: Option<&str>) -> Self {
         let Some(trace) = trace else { return Self { word: "none", detail: None } };
         match trace.metadata() {
             Ok(found) if !found.is_file() => {
-                return Self { word: "unreadable", detail: Some("it is no file".to_owned()) };
+                return Self { word: "unreadable", detail: Some("it is not a file".to_owned()) };
             }
             _ => {}
         }
@@ -81,7 +81,7 @@ impl TraceState {
     }
 }
 
-fn page(details: &Details, state: &TraceState) -> String {
+fn page(details: &Details, state: &TraceCheck) -> String {
     let record = &details.record;
     let version = record.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
     let (colour, status) = (colour(record.status), record.status.as_str());

@@ -6,9 +6,9 @@ use clap::Args;
 use skillsandbox_store::history::{Counts, SkillStats, Stats};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{BOLD, DIM, GREEN, RED, RESET, Which, YELLOW, cut, open};
-use crate::output::{self, Answer};
-use crate::verbs::inspect::Format;
+use super::{BOLD, DIM, GREEN, RED, RESET, RunFilterArgs, YELLOW, cut, open};
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer};
 
 /// Columns of the longest bar.
 const BAR: u64 = 40;
@@ -25,27 +25,27 @@ const SHOWN: usize = 20;
   skillsandbox history stats
   skillsandbox history stats --skill weather-lookup --since 30d
   skillsandbox history stats --format json | jq '.skills[] | select(.failures > 0)'")]
-pub(super) struct Count {
+pub(super) struct HistoryStatsArgs {
     #[command(flatten)]
-    which: Which,
+    which: RunFilterArgs,
 
     /// How to show them
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: OutputFormat,
 }
 
-impl Count {
-    pub(super) fn run(&self) -> anyhow::Result<Answer> {
+impl HistoryStatsArgs {
+    pub(super) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let filter = self.which.filter()?;
         let stats = match open()? {
             Some(mut history) => history.stats(&filter)?,
             None => Stats::default(),
         };
         match self.format {
-            Format::Text => output::result(&page(&stats))?,
-            Format::Json => output::json(&serde_json::to_value(&stats)?)?,
+            OutputFormat::Text => output::result(&page(&stats))?,
+            OutputFormat::Json => output::json(&serde_json::to_value(&stats)?)?,
         }
-        Ok(Answer::Yes)
+        Ok(ExitAnswer::Yes)
     }
 }
 

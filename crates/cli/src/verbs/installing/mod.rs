@@ -1,20 +1,20 @@
 //! What the verbs about installed skills have in common: which store, who is asked, and how git is held.
 
-mod confined_git;
 mod prompt;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
-use skillsandbox_manifest::Policy;
-use skillsandbox_run::{Pin, Refusal, user_policy};
+use skillsandbox_run::{AddressPin, ConfinedGit};
 use skillsandbox_store::{Approval, Done, Error, Layout, Outcome, PermissionDiff, Source, Store};
 
-use crate::output::{self, Answer, message, visible};
-use crate::render;
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer, message, visible};
 use crate::style::{RED, RESET, YELLOW};
+use crate::verbs::policy::load_policy;
+use crate::verbs::run_history::user_history;
 use crate::verbs::running::flags::pin;
 use crate::verbs::scan::output::as_text;
 
@@ -22,33 +22,25 @@ pub(super) use prompt::Prompt;
 
 /// Which store.
 #[derive(Debug, Args)]
-pub(super) struct Place {
+pub(super) struct StoreArgs {
     /// A tree as `SkillOS` has it (system/skills, system/packages.lock, system/security) instead of the user's own store
     #[arg(long, value_name = "DIR")]
     system_dir: Option<PathBuf>,
 
-    /// A policy file instead of ~/.config/skillsandbox/policy.yaml; its `scan` section is what counts here
+    /// A policy file instead of ~/.config/skillsandbox/policy.yaml; its `scan` section applies here
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 }
 
 /// How git reaches a server.
 #[derive(Debug, Args)]
-pub(super) struct Fetching {
+pub(super) struct FetchArgs {
     /// Let a name lead to this address, as curl has it; for tests and development
     #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = pin)]
-    resolve: Vec<Pin>,
+    resolve: Vec<AddressPin>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
-}
-
-impl Place {
+impl StoreArgs {
     pub(super) fn layout(&self) -> anyhow::Result<Layout> {
         match &self.system_dir {
             Some(dir) => {
@@ -61,35 +53,22 @@ impl Place {
 
     /// The store, under the user's policy. One that lies in the skill to be judged is refused.
     pub(super) fn store(&self, source: Option<&Source>) -> anyhow::Result<Store> {
-        self.fetching_store(source, &Fetching { resolve: Vec::new() })
+        self.fetching_store(source, &FetchArgs { resolve: Vec::new() })
     }
 
     /// The same, for what fetches.
     pub(super) fn fetching_store(
         &self,
         source: Option<&Source>,
-        fetching: &Fetching,
+        fetching: &FetchArgs,
     ) -> anyhow::Result<Store> {
         let layout = self.layout()?;
         let judged = match source {
             Some(Source::Local(path)) => path.clone(),
             _ => layout.skills(),
         };
-        let policy = self.policy(&judged)?;
-        let policy = policy.map(|policy| policy.scan().clone()).unwrap_or_default();
-        Ok(Store::new(layout)
-            .with_policy(policy)
-            .with_git(confined_git::ConfinedGit::new(fetching.resolve.clone())))
-    }
-
-    fn policy(&self, judged: &Path) -> anyhow::Result<Option<Policy>> {
-        match user_policy(self.policy.as_deref(), judged) {
-            Err(Refusal::Load(error)) => {
-                message(&render::load_error(&error));
-                anyhow::bail!("the policy is not valid, so nothing was done")
-            }
-            other => Ok(other?),
-        }
+        let git = ConfinedGit::new(user_history()).pins(fetching.resolve.iter().cloned());
+        Ok(Store::new(layout).with_policy(load_policy(self.policy.as_deref(), [judged])?).with_git(git))
     }
 }
 
@@ -98,10 +77,10 @@ pub(super) fn approval(force: bool) -> Approval {
 }
 
 /// Says what became of an install or an update. Whether it is there now.
-pub(super) fn tell(outcome: &Outcome, format: Format) -> anyhow::Result<Answer> {
+pub(super) fn tell(outcome: &Outcome, format: OutputFormat) -> anyhow::Result<ExitAnswer> {
     let there = !matches!(outcome.done, Done::Blocked | Done::Declined);
-    let answer = if there { Answer::Yes } else { Answer::No };
-    if format == Format::Json {
+    let answer = if there { ExitAnswer::Yes } else { ExitAnswer::No };
+    if format == OutputFormat::Json {
         output::json(&as_json(outcome))?;
         return Ok(answer);
     }
@@ -118,7 +97,7 @@ pub(super) fn tell(outcome: &Outcome, format: Format) -> anyhow::Result<Answer> 
                  reason, does"
             ));
         }
-        _ => message(&format!("{name} was not installed: nobody said yes")),
+        _ => message(&format!("{name} was not installed: not confirmed")),
     }
     if let Some(diff) = outcome.diff.as_ref().filter(|_| there) {
         message(differences(diff).trim_end());
@@ -152,10 +131,10 @@ pub(super) fn differences(diff: &PermissionDiff) -> String {
 }
 
 /// A skill that was refused for what it is is an answer; everything else an error.
-pub(super) fn refused(error: Error) -> anyhow::Result<Answer> {
+pub(super) fn refused(error: Error) -> anyhow::Result<ExitAnswer> {
     if !error.is_refusal() {
         return Err(error.into());
     }
     message(&format!("{RED}refused{RESET}: {}", visible(&error.to_string())));
-    Ok(Answer::No)
+    Ok(ExitAnswer::No)
 }

@@ -11,7 +11,7 @@ use crate::verbs::scan::output::as_text;
 /// Longest answer that is read.
 const LONGEST: u64 = 64;
 
-/// Asks whoever sits at the terminal. Where nobody does, the answer is no.
+/// Asks the person at the terminal. Where there is none, the answer is no.
 pub(in crate::verbs) struct Prompt;
 
 impl Reviewer for Prompt {
@@ -24,7 +24,9 @@ impl Reviewer for Prompt {
             message(&format!("it declares: {}", visible(&review.permissions.summary())));
         }
         if !io::stdin().is_terminal() {
-            message("Install anyway? [y/N] no: nobody can be asked here; after a review, --force says yes");
+            message(
+                "Install anyway? [y/N] not confirmed: standard input is not a terminal; after a review, use --force",
+            );
             return false;
         }
         let mut err = anstream::stderr().lock();

@@ -2,15 +2,21 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use clap::{Args, ValueEnum};
-use skillsandbox_run::{Audit, Job, Pin};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use skillsandbox_run::{AddressPin, Job, ObserveLevel, RunHistory, Unrecorded};
+
+use crate::args::OutputFormat;
+use crate::output::message;
+use crate::verbs::run_history::optional_history;
 
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags are flags")]
-pub(crate) struct Flags {
+pub(crate) struct RunFlags {
     /// Show what would be enforced here, layer by layer; execute nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -19,43 +25,51 @@ pub(crate) struct Flags {
     #[arg(long)]
     pub(crate) watch: bool,
 
-    /// Where the trace is written; otherwise in the state directory, under a name of its own
+    /// Write the trace to this file instead of a new one in the state folder
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 
     /// How to show the result: the command's own output and a summary, or one JSON object with both
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 
-    /// Connect to ADDR when HOST is connected to on PORT, as curl has it; ADDR may have a port of its own
+    /// Connect to ADDR instead of HOST:PORT, like curl's --resolve; ADDR may include a port
     #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = pin)]
-    pub(crate) resolve: Vec<Pin>,
+    pub(crate) resolve: Vec<AddressPin>,
 
-    /// Go on without this layer where this host does not have it; the trace says so
+    /// Run without this layer if this host lacks it; the trace says so
     #[arg(long, value_name = "LAYER")]
     pub(crate) best_effort: Vec<String>,
 
     /// How much of what is tried is recorded
-    #[arg(long, value_name = "LEVEL", default_value = "full")]
-    pub(crate) audit: Level,
+    #[arg(long, value_name = "LEVEL", default_value = "full", value_parser = levels())]
+    observe: ObserveLevel,
 
     /// End the run rather than not record something that it tried
     #[arg(long)]
-    pub(crate) audit_required: bool,
+    observe_required: bool,
 
-    /// End it after so many seconds
+    /// The old name of --observe
+    #[arg(long, value_name = "LEVEL", hide = true, conflicts_with = "observe", value_parser = levels())]
+    audit: Option<ObserveLevel>,
+
+    /// The old name of --observe-required
+    #[arg(long, hide = true)]
+    audit_required: bool,
+
+    /// End the run after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
 
-    /// Keep what is left in /tmp, in a folder whose name is printed
+    /// Keep the run's /tmp in a folder, and print its name
     #[arg(long)]
     pub(crate) keep_tmp: bool,
 
-    /// Hand standard input on; otherwise there is none
+    /// Pass standard input on; without this flag it is empty
     #[arg(long)]
     pub(crate) stdin: bool,
 
-    /// Send what happens to an OpenTelemetry collector, as the `OTEL_*` variables say
+    /// Send the run to an OpenTelemetry collector, as the `OTEL_*` variables say
     #[arg(long)]
     pub(crate) otel: bool,
 
@@ -68,47 +82,51 @@ pub(crate) struct Flags {
     pub(crate) quiet: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
+/// The levels of `--observe`, each with what it adds.
+fn levels() -> impl TypedValueParser<Value = ObserveLevel> {
+    let values = ObserveLevel::ALL.iter().map(|level| {
+        let help = match level {
+            ObserveLevel::Off => "Only what the network's broker sees",
+            ObserveLevel::Violations => "Refused calls and connections",
+            ObserveLevel::Full => "Files and programs, too",
+        };
+        PossibleValue::new(level.as_str()).help(help)
+    });
+    PossibleValuesParser::new(values).try_map(|name| name.parse())
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Level {
-    /// Only what the network's broker sees
-    Off,
-    /// Refused calls and connections
-    Violations,
-    /// Files and programs, too
-    Full,
-}
-
-impl Flags {
+impl RunFlags {
     /// Puts what was asked for into a job. A folder for `--keep-tmp` is made.
-    pub(crate) fn apply(&self, job: &mut Job, kept: Option<&Kept>) {
+    pub(crate) fn apply(&self, job: &mut Job, kept: Option<&KeptTmp>) {
         job.pins.extend(self.resolve.iter().cloned());
         job.best_effort.extend(self.best_effort.iter().cloned());
-        job.audit = match self.audit {
-            Level::Off => Audit::Off,
-            Level::Violations => Audit::Violations,
-            Level::Full => Audit::Full,
-        };
-        job.audit_required = self.audit_required;
+        job.observe = self.audit.unwrap_or(self.observe);
+        job.observe_required = self.observe_required || self.audit_required;
         if self.timeout.is_some() {
             job.limits.timeout = self.timeout;
         }
         job.tmp = kept.map(|kept| kept.0.clone());
-        job.redact_variables(std::env::vars_os());
-        // What is set by hand is as secret as what is handed on.
-        let set: Vec<_> = job.set_env.iter().map(|(name, value)| (name.into(), value.into())).collect();
-        job.redact_variables(set);
+    }
+
+    /// Says which flags have another name now.
+    pub(crate) fn warn_of_old_names(&self) {
+        for (used, old, new) in [
+            (self.audit.is_some(), "--audit", "--observe"),
+            (self.audit_required, "--audit-required", "--observe-required"),
+        ] {
+            if used {
+                message(&format!("{old} is the old name of {new}; use {new}"));
+            }
+        }
+    }
+
+    /// Where the run is recorded.
+    pub(crate) fn history(&self) -> Arc<dyn RunHistory> {
+        if self.no_history || self.dry_run { Arc::new(Unrecorded) } else { optional_history() }
     }
 
     /// The folder that takes the place of /tmp, where one is to be kept.
-    pub(crate) fn keep_tmp(&self) -> anyhow::Result<Option<Kept>> {
+    pub(crate) fn keep_tmp(&self) -> anyhow::Result<Option<KeptTmp>> {
         if !self.keep_tmp || self.dry_run {
             return Ok(None);
         }
@@ -117,22 +135,22 @@ impl Flags {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        Ok(Some(Kept(folder)))
+        Ok(Some(KeptTmp(folder)))
     }
 }
 
 /// A folder that is kept: its name is printed when the run has ended.
-pub(crate) struct Kept(PathBuf);
+pub(crate) struct KeptTmp(PathBuf);
 
-impl Drop for Kept {
+impl Drop for KeptTmp {
     fn drop(&mut self) {
-        crate::output::message(&format!("what it left in /tmp: {}", self.0.display()));
+        message(&format!("what it left in /tmp: {}", self.0.display()));
     }
 }
 
 /// `HOST:PORT:ADDR`, `HOST:PORT:ADDR:PORT`; an IPv6 address with a port stands in brackets.
-pub(in crate::verbs) fn pin(text: &str) -> anyhow::Result<Pin> {
-    let form = "it is written HOST:PORT:ADDR, such as api.weather.test:443:127.0.0.1:8443";
+pub(in crate::verbs) fn pin(text: &str) -> anyhow::Result<AddressPin> {
+    let form = "expected HOST:PORT:ADDR, such as api.weather.test:443:127.0.0.1:8443";
     let (name, rest) = text.split_once(':').context(form)?;
     let (port, address) = rest.split_once(':').context(form)?;
     let port: u16 = port.parse().ok().context(form)?;
@@ -140,12 +158,12 @@ pub(in crate::verbs) fn pin(text: &str) -> anyhow::Result<Pin> {
     let bare = address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(address);
     let alone = || Some(SocketAddr::new(bare.parse::<IpAddr>().ok()?, port));
     let to = address.parse::<SocketAddr>().ok().or_else(alone).context(form)?;
-    Ok(Pin { name: name.to_owned(), port, to })
+    Ok(AddressPin { name: name.to_owned(), port, to })
 }
 
 pub(in crate::verbs) fn seconds(text: &str) -> anyhow::Result<Duration> {
-    let seconds: f64 = text.parse().context("it is a number of seconds")?;
-    let duration = Duration::try_from_secs_f64(seconds).context("it is a number of seconds")?;
+    let seconds: f64 = text.parse().context("expected a number of seconds")?;
+    let duration = Duration::try_from_secs_f64(seconds).context("expected a number of seconds")?;
     ensure!(!duration.is_zero(), "it must be more than 0");
     Ok(duration)
 }

@@ -2,33 +2,34 @@
 
 pub(super) mod flags;
 mod otel;
-pub(super) mod past;
 mod plan;
 pub(super) mod signals;
 mod summary;
 mod view;
 
-use skillsandbox_run::{Forward, Job, Options, Refusal, Report, Stop, preview};
+use skillsandbox_run::{Job, OutputTarget, Refusal, RunOptions, RunReport, StopHandle, preview};
 
-use crate::output::{self, Answer};
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer};
 use crate::style::{RED, RESET};
-use flags::{Flags, Format};
-use past::Asked;
+use flags::RunFlags;
 
-/// Runs something in the way the flags ask for, records it, and says what came of it.
+/// Runs something in the way the flags ask for, and says what came of it. The history calls it by the verb's name.
 pub(super) fn run(
-    flags: &Flags,
-    asked: &Asked,
-    run: impl FnOnce(Options) -> Report,
-) -> anyhow::Result<Answer> {
-    let stop = Stop::new();
+    flags: &RunFlags,
+    verb: &str,
+    run: impl FnOnce(RunOptions) -> RunReport,
+) -> anyhow::Result<ExitAnswer> {
+    flags.warn_of_old_names();
+    let stop = StopHandle::new();
     signals::watch(&stop)?;
-    let mut options = Options::default();
+    let mut options = RunOptions::default();
     options.trace.clone_from(&flags.trace);
     options.tool = Some(concat!("skillsandbox ", env!("CARGO_PKG_VERSION")).to_owned());
+    options.history_tool = Some(verb.to_owned());
     options.streams.stop = stop;
     options.streams.stdin = flags.stdin;
-    let forward = if flags.format == Format::Json { Forward::Kept } else { Forward::Own };
+    let forward = if flags.format == OutputFormat::Json { OutputTarget::Kept } else { OutputTarget::Own };
     (options.streams.stdout, options.streams.stderr) = (forward, forward);
     let mut view = None;
     if flags.watch {
@@ -38,29 +39,28 @@ pub(super) fn run(
     }
     let spans = if flags.otel { Some(otel::start(&mut options)?) } else { None };
     let report = run(options);
-    // Before anything is printed: whoever reads that may have gone away.
-    asked.ended(flags, &report);
-    if let (Err(refusal), Format::Text) = (&report.ended, flags.format) {
+    if let (Err(refusal), OutputFormat::Text) = (&report.ended, flags.format) {
         refused(refusal);
     }
     match view {
         Some(view) => view.finish(&report),
-        None if flags.format == Format::Text && !flags.quiet => summary::print(&report),
+        None if flags.format == OutputFormat::Text && !flags.quiet => summary::print(&report),
         None => {}
     }
-    if flags.format == Format::Json {
+    if flags.format == OutputFormat::Json {
         output::json(&serde_json::to_value(&report)?)?;
     }
     if let Some(spans) = spans {
         spans.finish();
     }
-    Ok(Answer::Code(report.exit_code()))
+    Ok(ExitAnswer::Code(report.exit_code()))
 }
 
 /// Shows what would be run, and runs nothing.
-pub(super) fn dry_run(flags: &Flags, job: &Job) -> anyhow::Result<Answer> {
+pub(super) fn dry_run(flags: &RunFlags, job: &Job) -> anyhow::Result<ExitAnswer> {
+    flags.warn_of_old_names();
     let shown = preview(job);
-    if flags.format == Format::Json {
+    if flags.format == OutputFormat::Json {
         output::json(&plan::json(job, &shown)?)?;
     } else {
         output::result(&plan::text(job, shown.as_ref().ok()))?;
@@ -69,15 +69,15 @@ pub(super) fn dry_run(flags: &Flags, job: &Job) -> anyhow::Result<Answer> {
         }
     }
     Ok(match shown {
-        Ok(preview) if preview.refused.is_none() => Answer::Yes,
-        Ok(_) => Answer::Code(125),
-        Err(refusal) => Answer::Code(refusal.exit_code()),
+        Ok(preview) if preview.refused.is_none() => ExitAnswer::Yes,
+        Ok(_) => ExitAnswer::Code(125),
+        Err(refusal) => ExitAnswer::Code(refusal.exit_code()),
     })
 }
 
 /// Why nothing was run. A declaration that is not valid is shown with its lines.
 pub(super) fn refused(refusal: &Refusal) {
-    if let Refusal::Load(error) = refusal {
+    if let Refusal::Load(error) | Refusal::Policy(error) = refusal {
         output::message(&crate::render::load_error(error));
         return;
     }

@@ -1,6 +1,6 @@
 //! `--otel`: the run as spans of OpenTelemetry. A collector that is dead or slow is a warning, never more.
 
-use skillsandbox_run::Options;
+use skillsandbox_run::RunOptions;
 
 #[cfg(feature = "otel")]
 pub(super) use with::start;
@@ -15,21 +15,21 @@ mod with {
     use skillsandbox_tracer::Sink;
     use skillsandbox_tracer::otel::{Handle, OtelError, Settings};
 
-    use super::Options;
+    use super::RunOptions;
     use crate::output::{message, visible};
     use crate::style::{RESET, YELLOW};
 
-    type Started = Rc<RefCell<Option<Result<Handle, OtelError>>>>;
+    type ExporterSlot = Rc<RefCell<Option<Result<Handle, OtelError>>>>;
 
     /// What is being exported.
-    pub(in super::super) struct Spans(Started);
+    pub(in super::super) struct OtelSpans(ExporterSlot);
 
     /// Exports the run that these options are for. Settings that make no sense are an error, and nothing is run.
-    pub(in super::super) fn start(options: &mut Options) -> anyhow::Result<Spans> {
-        let started = Started::default();
+    pub(in super::super) fn start(options: &mut RunOptions) -> anyhow::Result<OtelSpans> {
+        let started = ExporterSlot::default();
         let Some(settings) = Settings::from_env()? else {
             message("no spans are sent: OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER says so");
-            return Ok(Spans(started));
+            return Ok(OtelSpans(started));
         };
         for warning in settings.warnings() {
             message(&visible(warning));
@@ -43,10 +43,10 @@ mod with {
             *put.borrow_mut() = Some(handle);
             exporter
         }));
-        Ok(Spans(started))
+        Ok(OtelSpans(started))
     }
 
-    impl Spans {
+    impl OtelSpans {
         /// Waits a moment for what is on its way, and says what was not delivered.
         pub(in super::super) fn finish(self) {
             let said = match self.0.take() {
@@ -63,15 +63,15 @@ mod with {
 
 #[cfg(not(feature = "otel"))]
 mod without {
-    use super::Options;
+    use super::RunOptions;
 
-    pub(in super::super) struct Spans;
+    pub(in super::super) struct OtelSpans;
 
-    pub(in super::super) fn start(_: &mut Options) -> anyhow::Result<Spans> {
+    pub(in super::super) fn start(_: &mut RunOptions) -> anyhow::Result<OtelSpans> {
         anyhow::bail!("this command was built without OpenTelemetry: build it with `--features otel`")
     }
 
-    impl Spans {
+    impl OtelSpans {
         #[allow(clippy::unused_self, reason = "as with the feature")]
         pub(in super::super) fn finish(self) {}
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use skillsandbox_run::{Job, Preview, Refusal, Standing};
+use skillsandbox_run::{Job, LayerStanding, Refusal, RunPreview};
 
 use crate::output::visible;
 use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
@@ -16,7 +16,7 @@ fn words(job: &Job) -> Vec<String> {
     words.map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-pub(super) fn json(job: &Job, shown: &Result<Preview, Refusal>) -> anyhow::Result<Value> {
+pub(super) fn json(job: &Job, shown: &Result<RunPreview, Refusal>) -> anyhow::Result<Value> {
     let mut value = json!({
         "dry_run": true,
         "skill": job.name,
@@ -35,7 +35,7 @@ pub(super) fn json(job: &Job, shown: &Result<Preview, Refusal>) -> anyhow::Resul
     Ok(value)
 }
 
-pub(super) fn text(job: &Job, preview: Option<&Preview>) -> String {
+pub(super) fn text(job: &Job, preview: Option<&RunPreview>) -> String {
     let version = job.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
     let mut page =
         format!("{BOLD}{}{}{RESET}: a dry run, nothing is executed\n", visible(&job.name), visible(&version));
@@ -48,8 +48,8 @@ pub(super) fn text(job: &Job, preview: Option<&Preview>) -> String {
     let _ = writeln!(page, "  program  {}\n", visible(&preview.program));
     for wall in &preview.layers {
         let (colour, word) = match wall.standing {
-            Standing::Full => (GREEN, "ok"),
-            Standing::Partial => (YELLOW, "partial"),
+            LayerStanding::Full => (GREEN, "ok"),
+            LayerStanding::Partial => (YELLOW, "partial"),
             _ if wall.best_effort => (YELLOW, "waived"),
             _ => (RED, "missing"),
         };

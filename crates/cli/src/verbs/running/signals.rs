@@ -1,9 +1,9 @@
 //! Ctrl-C and its like end the run, not this command: the trace is to have an end.
 
-use skillsandbox_run::Stop;
+use skillsandbox_run::StopHandle;
 
 /// From now on, an interrupt ends the run. Called before any other thread exists.
-pub(super) fn watch(stop: &Stop) -> anyhow::Result<()> {
+pub(super) fn watch(stop: &StopHandle) -> anyhow::Result<()> {
     let stop = stop.clone();
     on_interrupt(move || stop.stop())
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use skillsandbox_run::{Denial, Report, Status};
+use skillsandbox_run::{DeniedAttempt, RunReport, RunStatus};
 
 use crate::output::{message, visible};
 use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
@@ -10,7 +10,7 @@ use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 /// Denials that are shown; the trace has all.
 const SHOWN: usize = 10;
 
-pub(super) fn print(report: &Report) {
+pub(super) fn print(report: &RunReport) {
     let mut text = headline(report);
     prevented(&mut text, report);
     for found in &report.summary.classifications {
@@ -31,9 +31,9 @@ pub(super) fn print(report: &Report) {
     message(&text);
 }
 
-fn headline(report: &Report) -> String {
+fn headline(report: &RunReport) -> String {
     let version = report.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
-    let colour = if report.status() == Status::Success { GREEN } else { RED };
+    let colour = if report.status() == RunStatus::Success { GREEN } else { RED };
     let how = match &report.ended {
         Err(_) => "refused, nothing was executed".to_owned(),
         Ok(ended) => {
@@ -49,7 +49,7 @@ fn headline(report: &Report) -> String {
     format!("{BOLD}{}{}{RESET}: {colour}{}{RESET}", visible(&report.skill), visible(&version), visible(&how))
 }
 
-fn prevented(text: &mut String, report: &Report) {
+fn prevented(text: &mut String, report: &RunReport) {
     if report.denials.is_empty() {
         return;
     }
@@ -63,7 +63,7 @@ fn prevented(text: &mut String, report: &Report) {
     }
 }
 
-fn line(text: &mut String, denial: &Denial) {
+fn line(text: &mut String, denial: &DeniedAttempt) {
     let times = if denial.count > 1 { format!(" ({} times)", denial.count) } else { String::new() };
     let by = denial.process.as_deref().map(|process| format!(" by {process}")).unwrap_or_default();
     let _ = write!(text, "\n    {}{DIM}{}{times}{RESET}", visible(&denial.what), visible(&by));
@@ -73,7 +73,7 @@ fn line(text: &mut String, denial: &Denial) {
 }
 
 /// Where the trace is, and what is wrong with it.
-pub(super) fn notes(report: &Report) -> Vec<String> {
+pub(super) fn notes(report: &RunReport) -> Vec<String> {
     let mut notes = Vec::new();
     if let Ok(ended) = &report.ended {
         for (layer, why) in &ended.waived {

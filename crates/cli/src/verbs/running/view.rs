@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
 use anyhow::Context as _;
-use skillsandbox_run::Report;
+use skillsandbox_run::RunReport;
 use skillsandbox_tracer::render::{Look, Style, Watch};
 use skillsandbox_tracer::{Class, Event, Sink, Summary};
 
@@ -19,42 +19,44 @@ const ROOM: usize = 16 * 1024;
 /// Events that are written at once, where several wait.
 const AT_ONCE: usize = 256;
 
-enum Told {
+enum LiveMessage {
     Event(Box<Event>, Option<Class>),
     End(Box<Summary>, Vec<String>),
 }
 
-struct Live {
-    to: SyncSender<Told>,
+struct LiveSink {
+    to: SyncSender<LiveMessage>,
     dropped: Arc<AtomicU64>,
 }
 
-impl Sink for Live {
+impl Sink for LiveSink {
     fn event(&mut self, event: &Event, class: Option<Class>) {
-        if let Err(TrySendError::Full(_)) = self.to.try_send(Told::Event(Box::new(event.clone()), class)) {
+        if let Err(TrySendError::Full(_)) =
+            self.to.try_send(LiveMessage::Event(Box::new(event.clone()), class))
+        {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
 /// The thread that writes.
-pub(super) struct View {
-    to: SyncSender<Told>,
+pub(super) struct LiveView {
+    to: SyncSender<LiveMessage>,
     dropped: Arc<AtomicU64>,
     thread: JoinHandle<()>,
 }
 
 /// A sink for the run, and a handle to end it with.
-pub(super) fn start() -> anyhow::Result<(Box<dyn Sink>, View)> {
+pub(super) fn start() -> anyhow::Result<(Box<dyn Sink>, LiveView)> {
     let (to, told) = sync_channel(ROOM);
     let dropped = Arc::new(AtomicU64::new(0));
     let thread = std::thread::Builder::new().name("skillsandbox-view".into());
     let thread = thread.spawn(move || write(&told)).context("cannot start a thread")?;
-    let live = Live { to: to.clone(), dropped: Arc::clone(&dropped) };
-    Ok((Box::new(live), View { to, dropped, thread }))
+    let live = LiveSink { to: to.clone(), dropped: Arc::clone(&dropped) };
+    Ok((Box::new(live), LiveView { to, dropped, thread }))
 }
 
-fn write(told: &Receiver<Told>) {
+fn write(told: &Receiver<LiveMessage>) {
     let mut look = Look::default().style(Style::Colour).zone(jiff::tz::TimeZone::system());
     if std::io::stderr().is_terminal()
         && let Some((width, _)) = terminal_size::terminal_size_of(std::io::stderr())
@@ -68,8 +70,8 @@ fn write(told: &Receiver<Told>) {
         let mut end = None;
         for next in std::iter::once(first).chain(told.try_iter().take(AT_ONCE)) {
             match next {
-                Told::Event(event, class) => waiting.push((event, class)),
-                Told::End(summary, notes) => end = Some((summary, notes)),
+                LiveMessage::Event(event, class) => waiting.push((event, class)),
+                LiveMessage::End(summary, notes) => end = Some((summary, notes)),
             }
         }
         let events: Vec<(&Event, &[Class])> =
@@ -87,15 +89,15 @@ fn write(told: &Receiver<Told>) {
     }
 }
 
-impl View {
+impl LiveView {
     /// Writes what it all came to, and waits until that is on the screen.
-    pub(super) fn finish(self, report: &Report) {
+    pub(super) fn finish(self, report: &RunReport) {
         let mut notes = super::summary::notes(report);
         if let count @ 1.. = self.dropped.load(Ordering::Relaxed) {
             notes.push(format!("{count} lines were not shown, for they came too fast; the trace has them"));
         }
         let summary = Box::new(report.summary.clone());
-        if self.to.send(Told::End(summary, notes)).is_ok() {
+        if self.to.send(LiveMessage::End(summary, notes)).is_ok() {
             let _ = self.thread.join();
         }
     }

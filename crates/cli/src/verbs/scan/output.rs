@@ -7,34 +7,34 @@ use anstyle::Style;
 use serde_json::{Value, json};
 use skillsandbox_scanner::{Finding, FindingStatus, ScanReport, ScanStamp, ScanVerdict, to_junit, to_sarif};
 
-use super::{Format, ScannedPath};
+use super::{ReportFormat, ScannedSkill};
 use crate::output::{self, visible};
 use crate::style::{DIM, GREEN, RED, RESET, YELLOW};
 
 /// Prints reports; those that could not be made are passed over.
-pub(super) fn show(format: Format, reports: &[ScannedPath]) -> anyhow::Result<()> {
+pub(super) fn show(format: ReportFormat, reports: &[ScannedSkill]) -> anyhow::Result<()> {
     let done = || reports.iter().filter_map(|(path, report)| Some((path.as_path(), report.as_ref().ok()?)));
     match format {
-        Format::Text => {
+        ReportFormat::Text => {
             let text: String = done().map(|(path, report)| as_text(path, report)).collect();
             output::result(&text)
         }
-        Format::Json => {
+        ReportFormat::Json => {
             output::json(&Value::Array(done().map(|(path, report)| as_json(path, report)).collect()))
         }
-        Format::Markdown => {
+        ReportFormat::Markdown => {
             let pages = done().map(|(_, report)| report.to_markdown(&stamp_of(report)));
             output::result(&pages.collect::<Vec<_>>().join("\n"))
         }
-        Format::Sarif => {
+        ReportFormat::Sarif => {
             let named: Vec<_> = done().map(|(path, report)| (folder(path), report)).collect();
             output::json(&to_sarif(named.iter().map(|(path, report)| (path.as_str(), *report))))
         }
-        Format::Junit => {
+        ReportFormat::Junit => {
             let named: Vec<_> = done().map(|(path, report)| (path.display().to_string(), report)).collect();
             output::result(&to_junit(named.iter().map(|(path, report)| (path.as_str(), *report))))
         }
-        Format::Ndjson => {
+        ReportFormat::Ndjson => {
             let mut text = String::new();
             for (path, report) in done() {
                 text.push_str(&output::escaped(&as_json(path, report).to_string()));

@@ -9,21 +9,21 @@ use clap::{Args, ValueEnum};
 use skillsandbox_tracer::{Error, Event, Header, Reader, Summary, Trace, export};
 
 use super::files;
-use crate::output::{Answer, message, visible};
+use crate::output::{ExitAnswer, message, visible};
 
 /// Write a trace in a form that other programs read
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   skillsandbox trace export trace.json --format ndjson | jq 'select(.verdict == \"denied\")'
   skillsandbox trace export trace.json --format ocsf -o events.ndjson")]
-pub(crate) struct Export {
+pub(crate) struct TraceExportArgs {
     /// The trace; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
     /// Which form
     #[arg(long, value_name = "FORMAT", default_value = "json")]
-    format: Format,
+    format: ExportFormat,
 
     /// Where it goes, instead of to standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
@@ -31,7 +31,7 @@ pub(crate) struct Export {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// The trace as it is, indented
     Json,
     /// An event a line
@@ -40,7 +40,7 @@ enum Format {
     Ocsf,
 }
 
-impl Format {
+impl ExportFormat {
     fn write(self, out: impl Write, trace: &Trace) -> io::Result<()> {
         match self {
             Self::Json => export::json(out, trace),
@@ -57,14 +57,14 @@ impl Format {
     }
 }
 
-impl Export {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        if !matches!(self.format, Format::Json)
+impl TraceExportArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
+        if !matches!(self.format, ExportFormat::Json)
             && let Some(reader) = files::open(&self.file)?
         {
             return self.stream(reader);
         }
-        let files::Loaded { trace, answer } = files::load(&self.file)?;
+        let files::LoadedTrace { trace, answer } = files::load(&self.file)?;
         self.written(|out| self.format.write(out, &trace))?;
         Ok(answer)
     }
@@ -78,7 +78,7 @@ impl Export {
     }
 
     /// Writes event by event, however many there are. What stands before something wrong is written.
-    fn stream(&self, mut reader: Reader<BufReader<File>>) -> anyhow::Result<Answer> {
+    fn stream(&self, mut reader: Reader<BufReader<File>>) -> anyhow::Result<ExitAnswer> {
         let mut wrong = None;
         self.written(|out| {
             let mut out = BufWriter::new(out);
@@ -93,7 +93,7 @@ impl Export {
                 }
             }
             match reader.finish() {
-                Ok(ending) if matches!(self.format, Format::Ocsf) => {
+                Ok(ending) if matches!(self.format, ExportFormat::Ocsf) => {
                     // What proves it is known only now, and read once more.
                     let summary = &ending.violation_summary;
                     let evidence = evidence(&self.file, summary).map_err(io::Error::other)?;
@@ -108,9 +108,9 @@ impl Export {
             Some(wrong) => {
                 let file = visible(&self.file.display().to_string());
                 message(&format!("{file}: not as it was written: {}", visible(&wrong.to_string())));
-                Answer::No
+                ExitAnswer::No
             }
-            None => Answer::Yes,
+            None => ExitAnswer::Yes,
         })
     }
 }

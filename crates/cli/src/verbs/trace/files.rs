@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use skillsandbox_tracer::{Error, FORMAT, Reader, Trace, read_part};
 
-use crate::output::{Answer, message, visible};
+use crate::output::{ExitAnswer, message, visible};
 
 /// Events that are held in memory. A page or a timeline of more is of no use to anybody.
 const MOST_EVENTS: usize = 200_000;
@@ -16,14 +16,14 @@ const MOST_EVENTS: usize = 200_000;
 const MOST_BYTES: u64 = 128 << 20;
 
 /// A trace as far as it was read.
-pub(super) struct Loaded {
+pub(super) struct LoadedTrace {
     pub(super) trace: Trace,
     /// No if something about it is wrong, which was said.
-    pub(super) answer: Answer,
+    pub(super) answer: ExitAnswer,
 }
 
 /// Reads a trace; `-` is standard input. Says what is not as it should be.
-pub(super) fn load(path: &Path) -> anyhow::Result<Loaded> {
+pub(super) fn load(path: &Path) -> anyhow::Result<LoadedTrace> {
     let name = visible(&path.display().to_string());
     if path == Path::new("-") {
         let bytes = whole(io::stdin().lock(), &name)?;
@@ -42,7 +42,7 @@ pub(super) fn load(path: &Path) -> anyhow::Result<Loaded> {
     }
 }
 
-fn part<R: io::BufRead>(reader: Result<Reader<R>, Error>, name: &str) -> anyhow::Result<Loaded> {
+fn part<R: io::BufRead>(reader: Result<Reader<R>, Error>, name: &str) -> anyhow::Result<LoadedTrace> {
     let part = read_part(reader?, MOST_EVENTS);
     if part.omitted > 0 {
         message(&format!(
@@ -52,17 +52,17 @@ fn part<R: io::BufRead>(reader: Result<Reader<R>, Error>, name: &str) -> anyhow:
     }
     let answer = if let Some(wrong) = &part.wrong {
         message(&format!("{name}: not as it was written: {}", visible(&wrong.to_string())));
-        Answer::No
+        ExitAnswer::No
     } else {
-        Answer::Yes
+        ExitAnswer::Yes
     };
-    Ok(Loaded { trace: part.trace, answer })
+    Ok(LoadedTrace { trace: part.trace, answer })
 }
 
 /// A trace that another program has written, which has no hashes that could be checked.
-fn laid_out_anew(bytes: &[u8], name: &str) -> anyhow::Result<Loaded> {
+fn laid_out_anew(bytes: &[u8], name: &str) -> anyhow::Result<LoadedTrace> {
     let trace: Trace = serde_json::from_slice(bytes)
-        .with_context(|| format!("{name} is no trace that this version can read"))?;
+        .with_context(|| format!("{name} is not a trace that this version can read"))?;
     if trace.header.format != FORMAT {
         let format = visible(&trace.header.format);
         bail!(
@@ -70,7 +70,7 @@ fn laid_out_anew(bytes: &[u8], name: &str) -> anyhow::Result<Loaded> {
         );
     }
     message(&format!("{name}: not checked: it is not laid out as a run writes it"));
-    Ok(Loaded { trace, answer: Answer::Yes })
+    Ok(LoadedTrace { trace, answer: ExitAnswer::Yes })
 }
 
 fn whole(input: impl Read, name: &str) -> anyhow::Result<Vec<u8>> {
@@ -97,7 +97,7 @@ pub(super) fn open(path: &Path) -> anyhow::Result<Option<Reader<BufReader<File>>
 
 /// Writes a file as a whole or not at all. What was there before is replaced, and a link there is not followed.
 pub(super) fn replace(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> anyhow::Result<()> {
-    let Some(name) = path.file_name() else { bail!("{} is no name of a file", path.display()) };
+    let Some(name) = path.file_name() else { bail!("{} is not a file name", path.display()) };
     let mut beside = std::ffi::OsString::from(".");
     beside.push(name);
     beside.push(format!(".{}.part", std::process::id()));

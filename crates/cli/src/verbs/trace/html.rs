@@ -6,7 +6,7 @@ use clap::Args;
 use skillsandbox_tracer::render::html;
 
 use super::files;
-use crate::output::{self, Answer};
+use crate::output::{self, ExitAnswer};
 
 /// Make one page of a trace: findings, timeline with filters, processes, network, every event
 #[derive(Debug, Args)]
@@ -18,7 +18,7 @@ Examples:
   skillsandbox trace html trace.json              (writes trace.html)
   skillsandbox trace html trace.json -o - > page.html"
 )]
-pub(crate) struct Html {
+pub(crate) struct TraceHtmlArgs {
     /// The trace; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -28,13 +28,13 @@ pub(crate) struct Html {
     output: Option<PathBuf>,
 }
 
-impl Html {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl TraceHtmlArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let to = match &self.output {
             Some(output) => output.clone(),
             None => files::beside(&self.file, "html")?,
         };
-        let files::Loaded { trace, answer } = files::load(&self.file)?;
+        let files::LoadedTrace { trace, answer } = files::load(&self.file)?;
         if to == Path::new("-") {
             html::page(std::io::stdout().lock(), &trace)?;
         } else {

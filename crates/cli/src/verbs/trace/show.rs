@@ -9,7 +9,7 @@ use skillsandbox_tracer::render::text::{self, Timeline};
 use skillsandbox_tracer::render::{Look, Style};
 
 use super::files;
-use crate::output::Answer;
+use crate::output::ExitAnswer;
 
 /// Show what a run tried: what it amounts to and why, processes, what was denied, network, files, timeline
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ Examples:
   skillsandbox trace show --all trace.json | less
   skillsandbox trace show --ascii --local trace.json"
 )]
-pub(crate) struct Show {
+pub(crate) struct TraceShowArgs {
     /// The trace; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -40,9 +40,9 @@ pub(crate) struct Show {
     local: bool,
 }
 
-impl Show {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let files::Loaded { trace, answer } = files::load(&self.file)?;
+impl TraceShowArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
+        let files::LoadedTrace { trace, answer } = files::load(&self.file)?;
         let mut look = Look::default().style(Style::Colour);
         if self.ascii {
             look = look.glyphs(Glyphs::Ascii);

@@ -6,8 +6,8 @@ use clap::Args;
 use serde_json::json;
 use skillsandbox_tracer::{Digest, Error, Verified};
 
-use crate::output::{self, Answer, visible};
-use crate::verbs::inspect::Format;
+use crate::args::OutputFormat;
+use crate::output::{self, ExitAnswer, visible};
 
 /// Check that a trace is as the run wrote it
 ///
@@ -18,7 +18,7 @@ use crate::verbs::inspect::Format;
   skillsandbox trace verify trace.json
   skillsandbox trace verify trace.json --digest \"$(cat trace.digest)\"
   skillsandbox trace verify --format json trace.json | jq .how")]
-pub(crate) struct Verify {
+pub(crate) struct TraceVerifyArgs {
     /// The trace
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -29,11 +29,11 @@ pub(crate) struct Verify {
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: OutputFormat,
 }
 
-impl Verify {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+impl TraceVerifyArgs {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let verified = match skillsandbox_tracer::verify(&self.file) {
             Err(error @ Error::Read { .. }) => return Err(error.into()),
             verified => verified,
@@ -43,10 +43,10 @@ impl Verify {
             _ => None,
         };
         match self.format {
-            Format::Text => self.tell(&verified, other)?,
-            Format::Json => output::json(&report(&verified, other))?,
+            OutputFormat::Text => self.tell(&verified, other)?,
+            OutputFormat::Json => output::json(&report(&verified, other))?,
         }
-        Ok(if verified.is_ok() && other.is_none() { Answer::Yes } else { Answer::No })
+        Ok(if verified.is_ok() && other.is_none() { ExitAnswer::Yes } else { ExitAnswer::No })
     }
 
     fn tell(&self, verified: &Result<Verified, Error>, other: Option<Digest>) -> anyhow::Result<()> {

@@ -3,14 +3,14 @@
 use skillsandbox_manifest::Runtime;
 use skillsandbox_tracer::Recorder;
 
-use crate::backend::{Backend, Preview, Ran, Standing, Wall};
+use crate::backend::{Backend, BackendResult, LayerPreview, LayerStanding, RunPreview};
 use crate::job::Job;
 use crate::refusal::Refusal;
-use crate::session::{Streams, refuse};
+use crate::session::{RunStreams, refuse};
 
 /// Shows, and refuses to run.
 #[derive(Debug)]
-pub(crate) struct Elsewhere;
+pub(crate) struct UnsupportedBackend;
 
 fn why() -> String {
     let system = std::env::consts::OS;
@@ -19,17 +19,17 @@ fn why() -> String {
     )
 }
 
-impl Backend for Elsewhere {
+impl Backend for UnsupportedBackend {
     fn runtime(&self) -> Runtime {
         Runtime::Native
     }
 
-    fn preview(&self, job: &Job) -> Result<Preview, Refusal> {
-        let wall = |layer, purpose, holds: Vec<String>| Wall {
+    fn preview(&self, job: &Job) -> Result<RunPreview, Refusal> {
+        let wall = |layer, purpose, holds: Vec<String>| LayerPreview {
             layer,
             purpose,
             holds,
-            standing: Standing::Missing,
+            standing: LayerStanding::Missing,
             missing: Vec::new(),
             cure: Vec::new(),
             best_effort: false,
@@ -50,10 +50,10 @@ impl Backend for Elsewhere {
             ),
             wall("seccomp", "only ordinary system calls", vec![format!("profile {}", job.profile)]),
         ];
-        Ok(Preview { program: job.program.to_string_lossy().into_owned(), layers, refused: Some(why()) })
+        Ok(RunPreview { program: job.program.to_string_lossy().into_owned(), layers, refused: Some(why()) })
     }
 
-    fn run(&self, job: &Job, recorder: Recorder, _: &Streams) -> Ran {
+    fn run(&self, job: &Job, recorder: Recorder, _: &RunStreams) -> BackendResult {
         refuse(recorder, Refusal::Runtime { runtime: job.runtime, why: why() })
     }
 }
@@ -69,13 +69,13 @@ mod tests {
         let mut job = Job::new("x", "true");
         job.allow_env = vec!["LANG".into()];
         job.write = vec!["/srv/x".into()];
-        let preview = Elsewhere.preview(&job).unwrap();
+        let preview = UnsupportedBackend.preview(&job).unwrap();
         assert!(preview.refused.as_ref().unwrap().contains("only --dry-run works here"), "{preview:?}");
-        assert!(preview.layers.iter().all(|wall| wall.standing == Standing::Missing));
+        assert!(preview.layers.iter().all(|wall| wall.standing == LayerStanding::Missing));
         let held: Vec<&String> = preview.layers.iter().flat_map(|wall| &wall.holds).collect();
         assert!(held.contains(&&"LANG".to_owned()) && held.contains(&&"write /srv/x".to_owned()), "{held:?}");
         let recorder = Recorder::new(&Header::new("x", "test"), None, Vec::new());
-        let ran = Elsewhere.run(&job, recorder, &Streams::default());
+        let ran = UnsupportedBackend.run(&job, recorder, &RunStreams::default());
         let refusal = ran.ended.unwrap_err();
         assert_eq!(refusal.exit_code(), 125);
         assert!(refusal.to_string().contains("Linux"), "{refusal}");

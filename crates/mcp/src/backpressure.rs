@@ -2,7 +2,7 @@
 //!
 //! The SDK starts a task for every request that it reads, and one for every answer. So reading waits while many are under way: whoever does
 //! not read answers, or asks for more than can be told, is not read from. Calls that run skills do not count, since somebody may want to
-//! cancel one while all places are taken; `runs.rs` bounds those.
+//! cancel one while all slots are taken; `run_slots.rs` bounds those.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::sync::Notify;
 
-use crate::runs::Runs;
+use crate::run_slots::RunSlots;
 use crate::tools;
 
 /// Most requests and unread answers that are under way.
@@ -21,33 +21,33 @@ const MOST: usize = 64;
 
 /// A transport that reads no further than it can answer.
 #[derive(Debug)]
-pub(crate) struct Gate<T> {
+pub(crate) struct Backpressure<T> {
     inner: T,
-    load: Arc<Load>,
-    runs: Runs,
+    load: Arc<RequestLoad>,
+    runs: RunSlots,
     begun: bool,
 }
 
 #[derive(Debug, Default)]
-struct Load {
-    state: Mutex<State>,
+struct RequestLoad {
+    state: Mutex<LoadState>,
     less: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LoadState {
     asked: HashSet<RequestId>,
     unsent: usize,
 }
 
-impl<T> Gate<T> {
-    pub(crate) fn new(inner: T, runs: Runs) -> Self {
+impl<T> Backpressure<T> {
+    pub(crate) fn new(inner: T, runs: RunSlots) -> Self {
         Self { inner, load: Arc::default(), runs, begun: false }
     }
 }
 
-impl Load {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl RequestLoad {
+    fn state(&self) -> MutexGuard<'_, LoadState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -71,10 +71,10 @@ impl Load {
 }
 
 /// An answer that is being written; gone when it is, or when writing is given up.
-struct Unsent(Arc<Load>);
+struct UnsentAnswer(Arc<RequestLoad>);
 
-impl Unsent {
-    fn begin(load: &Arc<Load>, answers: Option<&RequestId>) -> Self {
+impl UnsentAnswer {
+    fn begin(load: &Arc<RequestLoad>, answers: Option<&RequestId>) -> Self {
         let mut state = load.state();
         if let Some(id) = answers {
             state.asked.remove(id);
@@ -84,7 +84,7 @@ impl Unsent {
     }
 }
 
-impl Drop for Unsent {
+impl Drop for UnsentAnswer {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.unsent = state.unsent.saturating_sub(1);
@@ -106,14 +106,14 @@ fn is_short(request: &ClientRequest) -> bool {
     !matches!(request, ClientRequest::CallToolRequest(call) if call.params.name == tools::RUN_SKILL)
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Gate<T> {
+impl<T: Transport<RoleServer>> Transport<RoleServer> for Backpressure<T> {
     type Error = T::Error;
 
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let unsent = Unsent::begin(&self.load, answers(&item));
+        let unsent = UnsentAnswer::begin(&self.load, answers(&item));
         let writing = self.inner.send(item);
         async move {
             let _unsent = unsent;

@@ -11,7 +11,7 @@ const MOST: usize = 200;
 /// Something that was tried and prevented.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Denial {
+pub struct DeniedAttempt {
     /// Its place in the trace.
     pub sequence: u64,
     /// What kind of thing it was: `net_connect`, `dns_query`, `file`, `exec`, `syscall_refused`, ...
@@ -31,7 +31,7 @@ pub struct Denial {
     pub declare: Option<String>,
 }
 
-impl Denial {
+impl DeniedAttempt {
     /// What an event says of a denial; `None` for one that says of none.
     #[must_use]
     pub fn of(event: &Event) -> Option<Self> {
@@ -95,7 +95,7 @@ fn resource(limit: &str) -> Option<String> {
         "output" => "max_output_bytes",
         _ => return None,
     };
-    Some(format!("resources.{key}: more than it is"))
+    Some(format!("resources.{key}: a higher limit"))
 }
 
 fn is_name(name: &str) -> bool {
@@ -137,25 +137,25 @@ fn word(operation: FileOperation) -> &'static str {
 
 /// Collects them as they happen.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Denials(Arc<Mutex<Book>>);
+pub(crate) struct AttemptCollector(Arc<Mutex<AttemptList>>);
 
 #[derive(Debug, Default)]
-struct Book {
-    kept: Vec<Denial>,
+struct AttemptList {
+    kept: Vec<DeniedAttempt>,
     omitted: u64,
 }
 
-impl Denials {
+impl AttemptCollector {
     /// Those that were kept, and how many were not.
-    pub(crate) fn take(&self) -> (Vec<Denial>, u64) {
+    pub(crate) fn take(&self) -> (Vec<DeniedAttempt>, u64) {
         let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (std::mem::take(&mut book.kept), book.omitted)
     }
 }
 
-impl Sink for Denials {
+impl Sink for AttemptCollector {
     fn event(&mut self, event: &Event, _: Option<Class>) {
-        let Some(denial) = Denial::of(event) else { return };
+        let Some(denial) = DeniedAttempt::of(event) else { return };
         let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first = event.repeats.and_then(|first| book.kept.iter_mut().find(|kept| kept.sequence == first));
         if let Some(first) = first {
@@ -183,38 +183,38 @@ mod tests {
         let mut to = Connection::default();
         (to.name, to.port, to.transport) = (Some("webhook.test".into()), 443, "tcp".into());
         to.reason = Some("not_granted".into());
-        let denial = Denial::of(&denied(What::NetConnect(to.clone()))).unwrap();
+        let denial = DeniedAttempt::of(&denied(What::NetConnect(to.clone()))).unwrap();
         assert_eq!(denial.what, "connect to webhook.test port 443 by tcp");
         assert_eq!(
             denial.declare.as_deref(),
             Some("permissions.network.egress: - { domain: webhook.test, ports: [443] }")
         );
         to.reason = Some("special_address".into());
-        assert_eq!(Denial::of(&denied(What::NetConnect(to))).unwrap().declare, None);
+        assert_eq!(DeniedAttempt::of(&denied(What::NetConnect(to))).unwrap().declare, None);
         let file = What::File { operation: FileOperation::Remove, path: "/srv/x".into(), to: None };
-        let denial = Denial::of(&denied(file)).unwrap();
+        let denial = DeniedAttempt::of(&denied(file)).unwrap();
         assert_eq!(denial.declare.as_deref(), Some("permissions.filesystem.write: - /srv/x"));
         let name = Some("a\nforged: line".to_owned());
-        assert_eq!(Denial::of(&denied(What::DnsQuery { name, server: None })).unwrap().declare, None);
+        assert_eq!(DeniedAttempt::of(&denied(What::DnsQuery { name, server: None })).unwrap().declare, None);
     }
 
     #[test]
     fn only_what_was_tried_and_prevented_counts() {
         let what = || What::File { operation: FileOperation::Read, path: "/x".into(), to: None };
         for verdict in [Verdict::Allowed, Verdict::Failed] {
-            assert_eq!(Denial::of(&Event::new(what()).judged(verdict, None)), None);
+            assert_eq!(DeniedAttempt::of(&Event::new(what()).judged(verdict, None)), None);
         }
         let policy = What::Policy {
             subject: "network".into(),
             message: "nothing".into(),
             figures: std::collections::BTreeMap::new(),
         };
-        assert_eq!(Denial::of(&Event::new(policy)), None);
+        assert_eq!(DeniedAttempt::of(&Event::new(policy)), None);
     }
 
     #[test]
     fn repeats_are_counted_and_there_is_an_end_to_what_is_kept() {
-        let denials = Denials::default();
+        let denials = AttemptCollector::default();
         let mut sink = denials.clone();
         for place in 0..(MOST as u64 + 5) {
             let path = format!("/x/{place}");

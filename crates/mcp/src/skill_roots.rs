@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use skillsandbox_manifest::Manifest;
 use skillsandbox_path_policy::{Access, PathPolicy};
 
-use crate::answer::Problem;
-use crate::config::Error;
+use crate::answer::ToolProblem;
+use crate::settings::ServerError;
 
 /// How deep below a root skills are looked for: `skills/topic/name` is common, more is not.
 const DEPTH: usize = 3;
@@ -17,13 +17,13 @@ const SKILLS: usize = 500;
 
 /// The roots, each held open.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct SkillRoots {
     roots: Vec<PathPolicy>,
 }
 
 /// A skill's folder: which one, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundSkill {
     /// What the agent calls it: its path below its root, or the whole path where two roots have that.
     pub(crate) name: String,
     /// Its folder, without links in it.
@@ -32,14 +32,14 @@ pub(crate) struct Found {
 
 /// Skills below the roots.
 #[derive(Debug, Default)]
-pub(crate) struct List {
-    pub(crate) skills: Vec<Found>,
+pub(crate) struct SkillList {
+    pub(crate) skills: Vec<FoundSkill>,
     /// Whether there may be more than were looked at.
     pub(crate) cut: bool,
 }
 
-impl Places {
-    pub(crate) fn open(roots: &[PathBuf]) -> Result<Self, Error> {
+impl SkillRoots {
+    pub(crate) fn open(roots: &[PathBuf]) -> Result<Self, ServerError> {
         let mut open: Vec<PathPolicy> = Vec::new();
         for root in roots {
             let policy = PathPolicy::builder().root(root).read_only().build()?;
@@ -50,14 +50,14 @@ impl Places {
                     let path = root.clone();
                     let why =
                         format!("it and {} lie in one another; keep skills apart from it", own.display());
-                    return Err(Error::RootPlace { path, why });
+                    return Err(ServerError::RootPlace { path, why });
                 }
             }
             if open.iter().all(|other| other.root() != policy.root()) {
                 open.push(policy);
             }
         }
-        if open.is_empty() { Err(Error::NoRoot) } else { Ok(Self { roots: open }) }
+        if open.is_empty() { Err(ServerError::NoRoot) } else { Ok(Self { roots: open }) }
     }
 
     /// The roots, without links in them.
@@ -66,14 +66,14 @@ impl Places {
     }
 
     /// The skill that a name means: a path below a root, or a whole path that lies in one.
-    pub(crate) fn find(&self, name: &str) -> Result<Found, Problem> {
-        let mut found: Vec<Found> = Vec::new();
+    pub(crate) fn find(&self, name: &str) -> Result<FoundSkill, ToolProblem> {
+        let mut found: Vec<FoundSkill> = Vec::new();
         let mut refused = None;
         for policy in &self.roots {
             match policy.resolve(name, Access::Read) {
                 Ok(folder) if folder.join(Manifest::FILE_NAME).symlink_metadata().is_ok() => {
                     if found.iter().all(|other| other.folder != folder) {
-                        found.push(Found { name: name.to_owned(), folder });
+                        found.push(FoundSkill { name: name.to_owned(), folder });
                     }
                 }
                 Ok(_) => {}
@@ -84,12 +84,14 @@ impl Places {
         let mut found = found.into_iter();
         match (found.next(), found.next()) {
             (Some(only), None) => Ok(only),
-            (Some(one), Some(other)) => Err(Problem::new(format!("more than one root has a skill `{name}`"))
-                .why(format!("{} and {}", one.folder.display(), other.folder.display()))
-                .cure("name the one that is meant by its whole path, as list_skills shows it")),
+            (Some(one), Some(other)) => {
+                Err(ToolProblem::new(format!("more than one root has a skill `{name}`"))
+                    .why(format!("{} and {}", one.folder.display(), other.folder.display()))
+                    .cure("name the one that is meant by its whole path, as list_skills shows it"))
+            }
             (None, _) => {
                 let problem =
-                    Problem::new(format!("there is no skill `{name}` below the roots of this server"));
+                    ToolProblem::new(format!("there is no skill `{name}` below the roots of this server"));
                 let problem = match refused {
                     Some(why) => problem.why(why),
                     None => problem.why(format!("no folder of that name holds a {}", Manifest::FILE_NAME)),
@@ -108,8 +110,8 @@ impl Places {
     }
 
     /// Every folder below a root that has a manifest. Links are passed over, and a skill's own folder is not looked into.
-    pub(crate) fn list(&self) -> List {
-        let mut list = List::default();
+    pub(crate) fn list(&self) -> SkillList {
+        let mut list = SkillList::default();
         let mut budget = FOLDERS;
         for policy in &self.roots {
             walk(policy, Path::new("."), 0, &mut budget, &mut list);
@@ -131,7 +133,7 @@ impl Places {
     }
 }
 
-fn walk(policy: &PathPolicy, below: &Path, depth: usize, budget: &mut usize, list: &mut List) {
+fn walk(policy: &PathPolicy, below: &Path, depth: usize, budget: &mut usize, list: &mut SkillList) {
     if *budget == 0 || list.skills.len() >= SKILLS {
         list.cut = true;
         return;
@@ -141,7 +143,7 @@ fn walk(policy: &PathPolicy, below: &Path, depth: usize, budget: &mut usize, lis
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     if entries.iter().any(|entry| entry.name == Manifest::FILE_NAME) {
         let folder = policy.root().join(below.strip_prefix(".").unwrap_or(below));
-        list.skills.push(Found { name: shown(below), folder });
+        list.skills.push(FoundSkill { name: shown(below), folder });
         return;
     }
     if depth == DEPTH {

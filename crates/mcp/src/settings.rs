@@ -12,7 +12,7 @@ pub const DEFAULT_CONCURRENT: usize = 4;
 /// What is fixed when the server starts. Nothing that an agent says changes it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Config {
+pub struct ServerSettings {
     /// The folders whose sub-folders are skills.
     pub roots: Vec<PathBuf>,
     /// The policy that every skill is narrowed by; without it, the user's own where there is one. It is read at each call, so that a change
@@ -24,7 +24,7 @@ pub struct Config {
     pub timeout: Option<Duration>,
 }
 
-impl Config {
+impl ServerSettings {
     /// Skills of these folders.
     #[must_use]
     pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> Self {
@@ -40,11 +40,11 @@ impl Config {
 /// Why the server does not start, or had to end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum ServerError {
     /// There is nothing to serve.
     #[error("name at least one folder with skills (--root)")]
     NoRoot,
-    /// A root that is none.
+    /// A root that is not a folder.
     #[error(transparent)]
     Root(#[from] BuildError),
     /// A root that could be changed from within, or would show what it must not.

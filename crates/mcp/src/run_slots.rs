@@ -3,62 +3,62 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use skillsandbox_run::Stop;
+use skillsandbox_run::StopHandle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::answer::Problem;
+use crate::answer::ToolProblem;
 
-/// Most calls that wait for a place. An agent asks for a handful at once; more is a flood, and each holds its arguments.
+/// Most calls that wait for a slot. An agent asks for a handful at once; more is a flood, and each holds its arguments.
 const MOST_WAITING: usize = 64;
 
 /// The runs of a server.
 #[derive(Debug, Clone)]
-pub(crate) struct Runs(Arc<Shared>);
+pub(crate) struct RunSlots(Arc<SlotState>);
 
 #[derive(Debug)]
-struct Shared {
-    places: Arc<Semaphore>,
+struct SlotState {
+    slots: Arc<Semaphore>,
     most: usize,
-    state: Mutex<State>,
+    state: Mutex<RunningState>,
     closed: watch::Sender<bool>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RunningState {
     waiting: usize,
     next: u64,
-    running: HashMap<u64, Stop>,
+    running: HashMap<u64, StopHandle>,
 }
 
 /// Ends a server from elsewhere: its running skills, and then itself.
 #[derive(Debug, Clone)]
-pub struct Closer(Runs);
+pub struct ServerShutdown(RunSlots);
 
-impl Closer {
+impl ServerShutdown {
     /// Ends every skill that runs, with all its processes, and the server. Returns at once.
     pub fn close(&self) {
         self.0.close();
     }
 }
 
-/// A run that has its place; given back when it is dropped.
+/// A run that has its slot; given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
-    runs: Runs,
+pub(crate) struct RunSlot {
+    runs: RunSlots,
     number: u64,
-    stop: Stop,
+    stop: StopHandle,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Runs {
+impl RunSlots {
     pub(crate) fn new(most: usize) -> Self {
         let (closed, _) = watch::channel(false);
-        let places = Arc::new(Semaphore::new(most));
-        Self(Arc::new(Shared { places, most, state: Mutex::default(), closed }))
+        let slots = Arc::new(Semaphore::new(most));
+        Self(Arc::new(SlotState { slots, most, state: Mutex::default(), closed }))
     }
 
-    pub(crate) fn closer(&self) -> Closer {
-        Closer(self.clone())
+    pub(crate) fn shutdown(&self) -> ServerShutdown {
+        ServerShutdown(self.clone())
     }
 
     /// How many may run at a time.
@@ -66,14 +66,14 @@ impl Runs {
         self.0.most
     }
 
-    /// Waits for a place. Dropping the future gives up waiting.
-    pub(crate) async fn place(&self) -> Result<Place, Problem> {
-        let _waiting = Waiting::begin(self)?;
+    /// Waits for a slot. Dropping the future gives up waiting.
+    pub(crate) async fn slot(&self) -> Result<RunSlot, ToolProblem> {
+        let _waiting = WaitingCall::begin(self)?;
         let permit = tokio::select! {
-            permit = Arc::clone(&self.0.places).acquire_owned() => permit.map_err(|_| closing())?,
+            permit = Arc::clone(&self.0.slots).acquire_owned() => permit.map_err(|_| closing())?,
             () = self.closed() => return Err(closing()),
         };
-        let stop = Stop::new();
+        let stop = StopHandle::new();
         let mut state = self.state();
         // Under the same lock that closing takes, so that no run slips by.
         if *self.0.closed.borrow() {
@@ -83,7 +83,7 @@ impl Runs {
         state.next += 1;
         state.running.insert(number, stop.clone());
         drop(state);
-        Ok(Place { runs: self.clone(), number, stop, _permit: permit })
+        Ok(RunSlot { runs: self.clone(), number, stop, _permit: permit })
     }
 
     /// Ends when the server is to end.
@@ -95,7 +95,7 @@ impl Runs {
 
     /// Ends every run, and lets none begin.
     pub(crate) fn close(&self) {
-        let stops: Vec<Stop> = {
+        let stops: Vec<StopHandle> = {
             let state = self.state();
             self.0.closed.send_replace(true);
             state.running.values().cloned().collect()
@@ -105,35 +105,35 @@ impl Runs {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RunningState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place {
+impl RunSlot {
     /// What ends this run.
-    pub(crate) fn stop(&self) -> &Stop {
+    pub(crate) fn stop(&self) -> &StopHandle {
         &self.stop
     }
 }
 
-impl Drop for Place {
+impl Drop for RunSlot {
     fn drop(&mut self) {
         self.runs.state().running.remove(&self.number);
     }
 }
 
-fn closing() -> Problem {
-    Problem::new("the server is shutting down; nothing was run")
+fn closing() -> ToolProblem {
+    ToolProblem::new("the server is shutting down; nothing was run")
 }
 
-struct Waiting<'a>(&'a Runs);
+struct WaitingCall<'a>(&'a RunSlots);
 
-impl<'a> Waiting<'a> {
-    fn begin(runs: &'a Runs) -> Result<Self, Problem> {
+impl<'a> WaitingCall<'a> {
+    fn begin(runs: &'a RunSlots) -> Result<Self, ToolProblem> {
         let mut state = runs.state();
         if state.waiting >= MOST_WAITING {
-            return Err(Problem::new("too many skills wait to be run; this one was not run")
+            return Err(ToolProblem::new("too many skills wait to be run; this one was not run")
                 .why(format!("{} run at a time, and {MOST_WAITING} wait already", runs.most()))
                 .cure("wait for answers to the calls before, then call again"));
         }
@@ -143,7 +143,7 @@ impl<'a> Waiting<'a> {
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingCall<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.waiting = state.waiting.saturating_sub(1);
@@ -161,33 +161,33 @@ mod tests {
     #[test]
     fn no_more_run_than_may_and_no_more_wait_than_may() {
         block_on(async {
-            let runs = Runs::new(2);
-            let one = runs.place().await.unwrap();
-            let _two = runs.place().await.unwrap();
-            let mut waiting: Vec<_> = (0..MOST_WAITING).map(|_| Box::pin(runs.place())).collect();
-            for place in &mut waiting {
-                assert!(futures_poll(place).is_none());
+            let runs = RunSlots::new(2);
+            let one = runs.slot().await.unwrap();
+            let _two = runs.slot().await.unwrap();
+            let mut waiting: Vec<_> = (0..MOST_WAITING).map(|_| Box::pin(runs.slot())).collect();
+            for slot in &mut waiting {
+                assert!(futures_poll(slot).is_none());
             }
-            assert!(runs.place().await.unwrap_err().text().contains("too many"));
+            assert!(runs.slot().await.unwrap_err().text().contains("too many"));
             // Somebody gives up, and somebody ends.
             waiting.pop();
             drop(one);
-            assert!(futures_poll(&mut waiting[0]).is_some_and(|place| place.is_ok()));
+            assert!(futures_poll(&mut waiting[0]).is_some_and(|slot| slot.is_ok()));
         });
     }
 
     #[test]
     fn closing_ends_what_runs_and_what_waits_and_lets_nothing_begin() {
         block_on(async {
-            let runs = Runs::new(1);
-            let running = runs.place().await.unwrap();
-            let mut waiting = Box::pin(runs.place());
+            let runs = RunSlots::new(1);
+            let running = runs.slot().await.unwrap();
+            let mut waiting = Box::pin(runs.slot());
             assert!(futures_poll(&mut waiting).is_none());
-            runs.closer().close();
+            runs.shutdown().close();
             assert!(running.stop().is_stopped());
             assert!(waiting.await.is_err());
             drop(running);
-            assert!(runs.place().await.is_err());
+            assert!(runs.slot().await.is_err());
             runs.closed().await;
         });
     }

@@ -10,7 +10,9 @@ use std::fs;
 use common::{BLOCKED, Says, Stage, WARNED, document};
 use skillsandbox_manifest::Policy;
 use skillsandbox_scanner::ScanVerdict;
-use skillsandbox_store::{Approval, Done, Error, Layout, NobodyToAsk, Scope, Source, Store, index, page};
+use skillsandbox_store::{
+    Approval, Done, Error, Layout, NobodyToAsk, Scope, Source, Store, UserPolicy, index, page,
+};
 
 #[test]
 fn row_045_every_scan_appends_one_row_to_the_index() {
@@ -95,7 +97,7 @@ fn row_047_only_a_reviewed_suppression_lets_a_blocked_skill_in_and_the_lock_says
         let text = format!(
             "scan:\n  suppressions:\n    - {{ rule: CHECK-01/override, skill: bad, reason: Our own test, expires: {expires} }}\n"
         );
-        Policy::parse(&text).unwrap().scan().clone()
+        UserPolicy::from(Policy::parse(&text).unwrap())
     };
     let install = |expires| {
         let store = stage.store().with_policy(policy(expires));
@@ -149,7 +151,7 @@ fn row_050_force_overrides_a_warning_and_is_recorded() {
 fn row_050_a_policy_that_refuses_warnings_is_not_overridden() {
     let stage = Stage::new();
     let skill = stage.skill("odd", WARNED);
-    let policy = Policy::parse("scan: { fail_on: warning }").unwrap().scan().clone();
+    let policy = UserPolicy::from(Policy::parse("scan: { fail_on: warning }").unwrap());
     let store = stage.store().with_policy(policy);
     let outcome =
         store.install(Source::Local(skill), Approval::Forced, &mut Says::new(true, &stage)).unwrap();

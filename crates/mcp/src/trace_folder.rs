@@ -10,7 +10,7 @@ use skillsandbox_path_policy::{OpenOptions, PathPolicy};
 use skillsandbox_tracer::{Header, Reader};
 use uuid::Uuid;
 
-use crate::answer::Problem;
+use crate::answer::ToolProblem;
 
 /// What our traces say wrote them. Traces of other programs may be of the user's own runs, which are no agent's business.
 pub(crate) const TOOL: &str = concat!("skillsandbox-mcp ", env!("CARGO_PKG_VERSION"));
@@ -23,16 +23,16 @@ const MOST_LOOKED_AT: usize = 1_000;
 
 /// The folder of traces.
 #[derive(Debug, Clone)]
-pub(crate) struct Traces(Option<PathBuf>);
+pub(crate) struct TraceFolder(Option<PathBuf>);
 
 /// A trace of ours, open.
-pub(crate) struct Open {
+pub(crate) struct OpenTrace {
     pub(crate) reader: Reader<BufReader<File>>,
     name: OsString,
     folder: PathPolicy,
 }
 
-impl Traces {
+impl TraceFolder {
     pub(crate) fn new() -> Self {
         Self(skillsandbox_run::traces_folder())
     }
@@ -43,15 +43,15 @@ impl Traces {
     }
 
     /// The trace that an id names: 36 characters, and nothing but an id.
-    pub(crate) fn open(&self, id: &str) -> Result<Open, Problem> {
+    pub(crate) fn open(&self, id: &str) -> Result<OpenTrace, ToolProblem> {
         let unknown = || {
-            Problem::new("there is no such trace")
+            ToolProblem::new("there is no such trace")
                 .why("no run through this server's traces folder has that id")
                 .cure("use the trace_id of an answer to run_skill, or one that the resource skillsandbox://traces lists")
         };
         // In the one form in which we write them: not in braces, not as a URN, not without hyphens.
         let id = Uuid::try_parse(id).ok().filter(|uuid| uuid.to_string() == id).ok_or_else(|| {
-            Problem::new("a trace id is a UUID in its usual form, and this is none")
+            ToolProblem::new("this is not a trace id: a trace id is a UUID in its usual form")
                 .cure("use the trace_id of an answer to run_skill")
         })?;
         let folder = self.folder().ok_or_else(unknown)?;
@@ -64,7 +64,7 @@ impl Traces {
         if reader.header().trace_id != id || !is_ours(reader.header()) {
             return Err(unknown());
         }
-        Ok(Open { reader, name, folder })
+        Ok(OpenTrace { reader, name, folder })
     }
 
     /// The newest traces, newest first, and whether there are more.
@@ -101,10 +101,10 @@ fn open(folder: &PathPolicy, name: &OsString) -> Option<Reader<BufReader<File>>>
     Reader::new(BufReader::with_capacity(64 << 10, file)).ok()
 }
 
-impl Open {
+impl OpenTrace {
     /// The trace as JSON: the file as it is, or of a long one, its beginning and its end.
-    pub(crate) fn json(self) -> Result<String, Problem> {
-        let unreadable = |error: String| Problem::new("the trace cannot be read").why(error);
+    pub(crate) fn json(self) -> Result<String, ToolProblem> {
+        let unreadable = |error: String| ToolProblem::new("the trace cannot be read").why(error);
         let mut text = String::new();
         let file = self.folder.open(&self.name, &OpenOptions::reading());
         let mut file = file.map_err(|error| unreadable(error.to_string()))?.take(MOST_BYTES + 1);

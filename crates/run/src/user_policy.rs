@@ -1,0 +1,189 @@
+//! The user's policy: found, loaded and applied in one place, so that every verb and every server decides alike.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use skillsandbox_manifest::{Change, Date, FailOn, Manifest, Places, Policy, ScanPolicy};
+use skillsandbox_scanner::{ScanReport, ScanVerdict, Scanner, ScannerBuilder, SkillFiles, Suppressions};
+
+use crate::refusal::Refusal;
+use crate::state::policy_file;
+
+/// What the user decided for all skills: a ceiling over what they declare, and how they are scanned.
+///
+/// ```
+/// use skillsandbox_manifest::Policy;
+/// use skillsandbox_run::UserPolicy;
+/// use skillsandbox_scanner::ScanVerdict;
+///
+/// let policy = UserPolicy::from(Policy::parse("scan: { fail_on: warning }")?);
+/// assert!(policy.refuses(ScanVerdict::Warning));
+/// assert!(!UserPolicy::none().refuses(ScanVerdict::Warning));
+/// # Ok::<(), skillsandbox_manifest::Invalid>(())
+/// ```
+///
+/// Clones share what was loaded.
+#[derive(Debug, Clone, Default)]
+pub struct UserPolicy(Arc<PolicySettings>);
+
+#[derive(Debug, Default)]
+struct PolicySettings {
+    file: Option<PathBuf>,
+    ceiling: Option<Policy>,
+    scan: ScanPolicy,
+}
+
+impl UserPolicy {
+    /// No policy: nothing is narrowed, and BLOCKED skills are refused.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Loads the file that is named, or the user's own where there is one (`~/.config/skillsandbox/policy.yaml`), to judge these skills by.
+    ///
+    /// # Errors
+    /// A policy that cannot be read or is not valid: without it nothing should be done. One that lies in a skill it would judge is that
+    /// skill's own word, and is refused.
+    pub fn load<P: AsRef<Path>>(
+        named: Option<&Path>,
+        judged: impl IntoIterator<Item = P>,
+    ) -> Result<Self, Refusal> {
+        let Some(file) = find(named) else { return Ok(Self::none()) };
+        for skill in judged {
+            check_outside(&file, skill.as_ref())?;
+        }
+        let policy = Policy::load(&file).map_err(Refusal::Policy)?;
+        // A suppression of nothing is a mistake in the policy, so it is told wherever one is read.
+        Suppressions::from_policy(policy.scan())?;
+        let scan = policy.scan().clone();
+        Ok(Self(Arc::new(PolicySettings { file: Some(file), ceiling: Some(policy), scan })))
+    }
+
+    /// Where it was loaded from.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.0.file.as_deref()
+    }
+
+    /// Whether there is one at all.
+    #[must_use]
+    pub fn is_some(&self) -> bool {
+        self.0.ceiling.is_some()
+    }
+
+    /// What both a declaration and this policy allow, and what the policy took away.
+    #[must_use]
+    pub fn narrow(&self, manifest: Manifest, places: &Places) -> (Manifest, Vec<Change>) {
+        match self.0.ceiling.as_ref().map(|policy| policy.narrow(&manifest, places)) {
+            Some(narrowed) => (narrowed.manifest, narrowed.changes),
+            None => (manifest, Vec::new()),
+        }
+    }
+
+    /// A scanner with this policy's settings, which applies its suppressions as they are today; a caller may add what it alone knows, such
+    /// as installed skills.
+    ///
+    /// # Errors
+    /// Suppressions of rules that do not exist; a clock that says no date.
+    pub fn scanner_builder(&self) -> Result<ScannerBuilder, Refusal> {
+        Ok(Scanner::builder().policy(&self.0.scan, today()?)?)
+    }
+
+    /// Scans a skill's folder, with the findings that are suppressed today.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn scan_folder(&self, folder: &Path) -> Result<ScanReport, Refusal> {
+        let skill = SkillFiles::from_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))?;
+        Ok(self.scanner_builder()?.build().scan(&skill))
+    }
+
+    /// From which verdict on a skill is refused: `scan.fail_on`, BLOCKED unless it says more.
+    #[must_use]
+    pub fn refused_from(&self) -> ScanVerdict {
+        match self.0.scan.fail_on {
+            None | Some(FailOn::Blocked) => ScanVerdict::Blocked,
+            // What this version does not know is the strictest.
+            Some(_) => ScanVerdict::Warning,
+        }
+    }
+
+    /// Whether a skill with this verdict is refused.
+    #[must_use]
+    pub fn refuses(&self, verdict: ScanVerdict) -> bool {
+        verdict >= self.refused_from()
+    }
+}
+
+/// A policy that was not read from a file.
+impl From<Policy> for UserPolicy {
+    fn from(policy: Policy) -> Self {
+        let scan = policy.scan().clone();
+        Self(Arc::new(PolicySettings { file: None, ceiling: Some(policy), scan }))
+    }
+}
+
+/// The day, in UTC.
+fn today() -> Result<Date, Refusal> {
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    today.parse().map_err(|_| Refusal::Unscanned(format!("the clock says {today}, which is not a date")))
+}
+
+/// The file that is named, or the user's own where there is one. A broken link is there: it is an error, and not no policy.
+fn find(named: Option<&Path>) -> Option<PathBuf> {
+    match named {
+        Some(file) => Some(file.to_owned()),
+        None => policy_file().filter(|file| std::fs::symlink_metadata(file).is_ok()),
+    }
+}
+
+fn check_outside(file: &Path, skill: &Path) -> Result<(), Refusal> {
+    // A document stands for the folder it describes.
+    let folder = if skill.ends_with("SKILL.md") { skill.parent().unwrap_or(skill) } else { skill };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match (file.canonicalize(), folder.canonicalize()) {
+        (Ok(inside), Ok(folder)) if inside.starts_with(&folder) => {
+            Err(Refusal::PolicyInSkill(file.to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(text: &str) -> UserPolicy {
+        UserPolicy::from(Policy::parse(text).unwrap())
+    }
+
+    #[test]
+    fn fail_on_decides_and_blocked_is_always_refused() {
+        for (text, warning) in
+            [("{}", false), ("scan: { fail_on: blocked }", false), ("scan: { fail_on: warning }", true)]
+        {
+            let policy = policy(text);
+            assert_eq!(policy.refuses(ScanVerdict::Warning), warning, "{text}");
+            assert!(policy.refuses(ScanVerdict::Blocked) && !policy.refuses(ScanVerdict::Safe), "{text}");
+        }
+        assert!(UserPolicy::none().refuses(ScanVerdict::Blocked));
+    }
+
+    #[test]
+    fn a_policy_in_the_skill_that_it_judges_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let skill = dir.path().join("skill");
+        std::fs::create_dir(&skill).unwrap();
+        let (inside, outside) = (skill.join("policy.yaml"), dir.path().join("policy.yaml"));
+        for file in [&inside, &outside] {
+            std::fs::write(file, "scan: { fail_on: warning }\n").unwrap();
+        }
+        for judged in [skill.clone(), skill.join("SKILL.md")] {
+            let refused = UserPolicy::load(Some(&inside), [&judged]);
+            assert!(matches!(refused, Err(Refusal::PolicyInSkill(_))), "{refused:?}");
+            let loaded = UserPolicy::load(Some(&outside), [&judged]).unwrap();
+            assert!(loaded.refuses(ScanVerdict::Warning) && loaded.file() == Some(outside.as_path()));
+        }
+    }
+}
