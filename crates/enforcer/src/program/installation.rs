@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::ProgramNeed;
 use super::files;
-use super::places::SearchHost;
+use super::search_host::SearchHost;
 
 /// A folder in which a manager keeps one installation a folder.
 struct InstallationFolder {

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use super::elf::{self, ElfFile};
-use super::places::{SearchHost, is_made_up, is_system, passes_secrets};
+use super::search_host::{SearchHost, is_made_up, is_system, passes_secrets};
 use super::{ProgramNeed, files, installation, is_covered};
 
 /// Files looked at for one program.

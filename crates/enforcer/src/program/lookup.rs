@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::ProgramError;
 use super::files;
-use super::places::SearchHost;
+use super::search_host::SearchHost;
 
 /// Longest path the kernel takes (`PATH_MAX`).
 const MAX_PATH: usize = 4096;

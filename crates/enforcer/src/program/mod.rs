@@ -9,7 +9,7 @@
 //!   choose among the installations of the user's own version managers, by name; `pyvenv.cfg`, links and first lines of
 //!   scripts lead out of it only to an installation known by the rules; search paths in its binaries are not read;
 //! - an installation is known by its place or by what stands beside the program ([`installation`]), and is never a folder that
-//!   holds more than one: `/`, a home, `/opt`, a folder with `.ssh` in it ([`places`]). Where no rule knows, only the file itself
+//!   holds more than one: `/`, a home, `/opt`, a folder with `.ssh` in it ([`search_host`]). Where no rule knows, only the file itself
 //!   is given;
 //! - nothing is executed. Every read is bounded, and of regular files only.
 //!
@@ -24,7 +24,7 @@ mod files;
 mod installation;
 mod libraries;
 mod lookup;
-mod places;
+mod search_host;
 mod shebang;
 mod shims;
 mod venv;
@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use self::elf::tests::{NEEDED, RPATH, RUNPATH, file as elf_file};
 pub(crate) use self::error::ProgramError;
 use self::files::PathStep;
-use self::places::{SearchFolders, SearchHost, is_made_up, is_system, passes_secrets};
+use self::search_host::{SearchFolders, SearchHost, is_made_up, is_system, passes_secrets};
 use self::shebang::ScriptInterpreter;
 
 /// Scripts whose interpreters are scripts, and stand-ins for stand-ins. The kernel follows as many.
@@ -84,8 +84,8 @@ pub(crate) struct ProgramSearch<'a> {
 
 /// Finds the program that a name means.
 pub(crate) fn find(name: &OsStr, search: &ProgramSearch<'_>) -> Result<FoundProgram, ProgramError> {
-    let places = SearchFolders::of(search);
-    let host = places.host(search);
+    let folders = SearchFolders::of(search);
+    let host = folders.host(search);
     let start = lookup::file(&host, name)?;
     let mut program = resolve(&host, &start, 0, ProgramUser::ByName)?;
     program.needs = fold_needs(&host, program.needs);

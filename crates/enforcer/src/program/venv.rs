@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::error::ProgramError;
-use super::places::{SearchHost, is_system};
+use super::search_host::{SearchHost, is_system};
 use super::{ProgramNeed, files, installation, is_covered};
 
 const REASON: &str = "the Python virtual environment";

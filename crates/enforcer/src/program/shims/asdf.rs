@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::{ProgramError, ShimTarget, files, in_section, is_plain, is_program, refuse, root, shown};
-use crate::program::places::SearchHost;
+use crate::program::search_host::SearchHost;
 
 struct AsdfManager {
     name: &'static str,

@@ -12,7 +12,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::error::ProgramError;
-use super::places::SearchHost;
+use super::search_host::SearchHost;
 use super::{files, lookup};
 
 /// The program behind a stand-in at this place; `None` if it is none.

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{ProgramError, ShimTarget, files, in_section, is_plain, is_program, refuse, root, shown};
-use crate::program::places::SearchHost;
+use crate::program::search_host::SearchHost;
 
 pub(super) fn find_target(
     host: &SearchHost<'_>,

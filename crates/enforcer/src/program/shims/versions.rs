@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::{ProgramError, ShimTarget, files, is_plain, is_program, refuse, root, shown};
-use crate::program::places::SearchHost;
+use crate::program::search_host::SearchHost;
 
 struct VersionManager {
     name: &'static str,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{ProgramError, ShimTarget, files, is_plain, is_program, refuse, root, shown};
-use crate::program::places::SearchHost;
+use crate::program::search_host::SearchHost;
 
 pub(super) fn find_target(
     host: &SearchHost<'_>,

@@ -78,15 +78,15 @@ impl SearchFolders {
     pub(super) fn of(search: &ProgramSearch<'_>) -> Self {
         let mut home: Vec<PathBuf> = search.home.iter().map(|home| home.to_path_buf()).collect();
         home.extend(search.home.and_then(|home| home.canonicalize().ok()));
-        let places = Self { home, skill: None };
+        let folders = Self { home, skill: None };
         // Somebody who stands in their home folder, or above it, has not thereby called all of it the skill's.
-        let holds_home = |folder: &PathBuf| places.home.iter().any(|home| home.starts_with(folder));
+        let holds_home = |folder: &PathBuf| folders.home.iter().any(|home| home.starts_with(folder));
         let skill = search
             .workdir
             .canonicalize()
             .ok()
             .filter(|folder| folder.parent().is_some() && !holds_home(folder));
-        Self { skill, ..places }
+        Self { skill, ..folders }
     }
 
     pub(super) fn host<'a>(&'a self, search: &'a ProgramSearch<'a>) -> SearchHost<'a> {
