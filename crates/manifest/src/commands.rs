@@ -13,7 +13,6 @@ use crate::raw;
 
 /// A program: a name that is looked up in PATH, or a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum Program {
     /// A name without a slash.
     Name(String),

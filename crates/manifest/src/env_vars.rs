@@ -36,7 +36,6 @@ pub struct EnvVars {
 
 /// Why a variable is passed on or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum EnvDecision<'a> {
     /// This pattern allows it.
     Allowed(&'a EnvPattern),
@@ -150,6 +149,18 @@ impl EnvPattern {
             return name == self.prefix;
         };
         name.strip_prefix(self.prefix.as_str()).is_some_and(|rest| rest.ends_with(suffix.as_str()))
+    }
+
+    /// Whether every name that `other` matches is matched by `self`.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        match (&self.suffix, &other.suffix) {
+            (_, None) => self.matches(&other.prefix),
+            (None, Some(_)) => false,
+            (Some(suffix), Some(other_suffix)) => {
+                other.prefix.starts_with(&self.prefix) && other_suffix.ends_with(suffix.as_str())
+            }
+        }
     }
 
     /// The patterns that together match exactly what both match.

@@ -1,5 +1,6 @@
 //! Which files a skill may read and write.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
@@ -282,6 +283,29 @@ impl GrantPath {
     /// The place itself, then every place above it.
     pub(crate) fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
         self.rest.ancestors().map(|rest| Self { base: self.base, rest: rest.to_owned() })
+    }
+}
+
+/// Paths that are asked whether one of them lies above another path.
+pub(crate) struct PathSet(HashSet<GrantPath>);
+
+impl FromIterator<GrantPath> for PathSet {
+    fn from_iter<I: IntoIterator<Item = GrantPath>>(paths: I) -> Self {
+        Self(paths.into_iter().collect())
+    }
+}
+
+impl PathSet {
+    pub(crate) fn of<'p>(paths: impl IntoIterator<Item = &'p Spanned<GrantPath>>) -> Self {
+        paths.into_iter().map(|path| path.value.clone()).collect()
+    }
+
+    pub(crate) fn covers(&self, path: &GrantPath) -> bool {
+        path.ancestors().any(|above| self.0.contains(&above))
+    }
+
+    pub(crate) fn covers_from_above(&self, path: &GrantPath) -> bool {
+        path.ancestors().skip(1).any(|above| self.0.contains(&above))
     }
 }
 

@@ -56,6 +56,7 @@ mod load;
 mod manifest;
 mod network;
 mod parameters;
+mod permissions;
 mod policy;
 mod raw;
 mod resources;
@@ -81,7 +82,11 @@ pub use crate::load::LoadError;
 pub use crate::manifest::{Manifest, Runtime, Skill, SyscallProfile};
 pub use crate::network::{Cidr, Destination, EgressRule, Network, Protocol, Resolver};
 pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation, Pattern};
-pub use crate::policy::{Change, Narrowed, Policy};
+pub use crate::permissions::{
+    LimitValue, ParameterRule, PermissionChange, PermissionDiff, PermissionEntry, PermissionSet,
+    ResourceLimit, quote_argument,
+};
+pub use crate::policy::{NarrowedManifest, Policy, PolicyChange};
 pub use crate::resources::{ByteSize, Resources};
 pub use crate::scan_policy::{Date, FailOn, ScanPolicy, Suppression};
 pub use crate::skill_doc::SkillDoc;

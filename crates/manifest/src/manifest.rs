@@ -7,7 +7,7 @@ use crate::commands::{Commands, Entrypoint};
 use crate::decode::{Decode, Decoder};
 use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Sink, Span, Spanned, is_deceptive, quoted};
 use crate::env_vars::EnvVars;
-use crate::filesystem::Filesystem;
+use crate::filesystem::{Filesystem, Places};
 use crate::network::Network;
 use crate::parameters::{InvalidParameters, Parameter, validate};
 use crate::resources::{Limits, Resources};
@@ -37,17 +37,17 @@ use crate::{MAX_BYTES, raw, yaml};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Manifest {
-    skill: Skill,
-    runtime: Runtime,
-    pub(crate) permissions: Permissions,
+    pub(crate) skill: Skill,
+    pub(crate) runtime: Runtime,
+    pub(crate) permissions: DeclaredPermissions,
     pub(crate) resources: Resources,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<Parameter>,
     pub(crate) entrypoint: Entrypoint,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Permissions {
+pub(crate) struct DeclaredPermissions {
     pub(crate) network: Network,
     pub(crate) filesystem: Filesystem,
     pub(crate) env_vars: EnvVars,
@@ -214,11 +214,22 @@ impl Manifest {
         serde_yaml::to_string(self).expect("text, numbers, lists and maps can be written")
     }
 
+    /// The same manifest with its grants named from the root: `~` and the skill's folder as they are on this machine.
+    #[must_use]
+    pub fn with_absolute_paths(&self, places: &Places) -> Self {
+        let mut manifest = self.clone();
+        let Filesystem { read, write, forbidden } = &mut manifest.permissions.filesystem;
+        for grant in [read, write, forbidden].into_iter().flatten() {
+            grant.value = grant.value.absolute(places);
+        }
+        manifest
+    }
+
     fn lower(raw: &raw::Manifest, sink: &mut Sink) -> Option<Self> {
         let skill = raw.skill.0.as_ref().and_then(|raw| Skill::lower(raw, sink));
         let runtime = raw.runtime.as_ref();
         let runtime = runtime.and_then(|r| sink.check(r, format_args!("runtime"), |text| text.parse()));
-        let permissions = Permissions::lower(raw.permissions.as_ref(), sink);
+        let permissions = DeclaredPermissions::lower(raw.permissions.as_ref(), sink);
         permissions.filesystem.check_own_declaration(sink);
         let resources =
             raw.resources.as_ref().map(|r| Limits::lower(r, sink)).unwrap_or_default().or_default();
@@ -283,7 +294,7 @@ fn refuse_deceptive(text: &str, sink: &mut Sink) {
 /// How many such characters are shown: they come in swarms.
 const MAX_DECEPTIVE: usize = 5;
 
-impl Permissions {
+impl DeclaredPermissions {
     pub(crate) fn lower(raw: Option<&raw::Permissions>, sink: &mut Sink) -> Self {
         let network = raw.and_then(|raw| raw.network.as_ref());
         let filesystem = raw.and_then(|raw| raw.filesystem.as_ref());

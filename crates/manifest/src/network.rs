@@ -57,7 +57,6 @@ impl fmt::Display for EgressRule {
 /// The hosts a rule means: by name, or by address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum Destination {
     /// A name, or all names below one.
     Domain(DomainPattern),
@@ -188,7 +187,6 @@ impl Protocol {
 
 /// Who resolves the names a skill connects to. The skill itself never talks to a resolver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Resolver {
     /// The host's own.
     #[default]

@@ -61,6 +61,10 @@ impl Default for Resources {
 pub struct ByteSize(u64);
 
 impl ByteSize {
+    pub(crate) fn from_bytes(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
     /// The bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {

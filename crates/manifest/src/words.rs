@@ -8,7 +8,6 @@ macro_rules! words {
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[non_exhaustive]
         pub enum $name { $( $(#[$variant_meta])* $variant, )+ }
 
         impl $name {

@@ -8,7 +8,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
-use skillsandbox_manifest::{Access, Destination, Manifest, Places, Policy, SkillDoc, is_deceptive};
+use skillsandbox_manifest::{
+    Access, Destination, Manifest, PermissionSet, Places, Policy, SkillDoc, is_deceptive,
+};
 
 fn places() -> Places {
     Places::new("/skills/demo", "/home/ada")
@@ -144,7 +146,6 @@ fn reached(manifest: &Manifest) -> BTreeSet<(String, u16, &'static str)> {
             Destination::Cidr(range) => {
                 ADDRESSES.iter().filter(|address| range.contains(address.parse().unwrap())).copied().collect()
             }
-            _ => unreachable!(),
         };
         for host in hosts {
             for port in &rule.ports {
@@ -193,6 +194,9 @@ proptest! {
     fn row_018_narrowing_never_widens(manifest in manifest(), policy in policy()) {
         let narrowed = policy.narrow(&manifest, &places()).manifest;
         prop_assert!(reached(&narrowed).is_subset(&reached(&manifest)));
+        let set = |manifest: &Manifest| PermissionSet::declared(Some(manifest), None);
+        let diff = set(&manifest.with_absolute_paths(&places())).compare(&set(&narrowed));
+        prop_assert_eq!(diff.wider, []);
         for path in probes() {
             prop_assert!(access(&narrowed, &path) <= access(&manifest, &path), "{}", path);
         }
@@ -224,6 +228,25 @@ proptest! {
             let both = mine.env_vars().decide(name).is_allowed() && ceiling.env_vars().decide(name).is_allowed();
             prop_assert_eq!(narrowed.env_vars().decide(name).is_allowed(), both, "{}", name);
         }
+    }
+
+    /// What is compared by its words is compared by what it allows.
+    #[test]
+    fn what_is_not_wider_allows_no_more(old in manifest(), new in manifest()) {
+        let set = |manifest: &Manifest| PermissionSet::declared(Some(&manifest.with_absolute_paths(&places())), None);
+        let diff = set(&old).compare(&set(&new));
+        let wider = |path: &str| diff.wider.iter().any(|change| change.section.starts_with(path));
+        prop_assert!(wider("permissions.network.egress") || reached(&new).is_subset(&reached(&old)));
+        for path in probes() {
+            prop_assert!(wider("permissions.filesystem") || access(&new, &path) <= access(&old, &path), "{}", path);
+        }
+        for name in NAMES {
+            let before = old.env_vars().decide(name).is_allowed();
+            prop_assert!(wider("permissions.env_vars") || before || !new.env_vars().decide(name).is_allowed(), "{}", name);
+        }
+        prop_assert_eq!(wider("resources.memory_mb"), new.resources().memory > old.resources().memory);
+        prop_assert_eq!(wider("resources.disk_mb"), new.resources().disk > old.resources().disk);
+        prop_assert_eq!(wider("entrypoint"), new.entrypoint().args.iter().map(|a| &a.value).ne(old.entrypoint().args.iter().map(|a| &a.value)));
     }
 
     #[test]

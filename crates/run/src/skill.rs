@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use skillsandbox_manifest as manifest;
-use skillsandbox_manifest::{Change, GrantPath, Manifest, Places, Policy, Program, Spanned};
+use skillsandbox_manifest::{GrantPath, Manifest, Places, Policy, PolicyChange, Program, Spanned};
 
 use crate::job::{Commands, Job, Limits};
 use crate::refusal::Refusal;
@@ -17,7 +17,7 @@ use crate::{call, state};
 pub struct Skill {
     folder: PathBuf,
     manifest: Manifest,
-    changes: Vec<Change>,
+    changes: Vec<PolicyChange>,
     places: Places,
 }
 
@@ -59,7 +59,7 @@ impl Skill {
 
     /// What the policy took away.
     #[must_use]
-    pub fn changes(&self) -> &[Change] {
+    pub fn changes(&self) -> &[PolicyChange] {
         &self.changes
     }
 
@@ -100,7 +100,7 @@ impl Skill {
     fn program(&self, program: &Program) -> OsString {
         match program {
             Program::Path(path) => path.resolve(&self.places).into(),
-            other => other.to_string().into(),
+            Program::Name(name) => name.into(),
         }
     }
 

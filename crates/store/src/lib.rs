@@ -64,8 +64,6 @@ mod lockfile;
 #[cfg(target_os = "linux")]
 mod names;
 #[cfg(target_os = "linux")]
-mod permissions;
-#[cfg(target_os = "linux")]
 mod reports;
 #[cfg(target_os = "linux")]
 mod source;
@@ -88,10 +86,11 @@ pub use crate::{
     git::{Git, GitCall, NoGit},
     layout::Layout,
     lockfile::{Entry, PackagesLock, SecurityScan, SuppressedFinding},
-    permissions::{Item, PermissionDiff, Permissions},
     reports::{IndexRow, index, page},
     source::{GitSource, Source},
     store::{Approval, Done, NobodyToAsk, Outcome, Review, Reviewer, Store},
     tree::Tree,
     unpack::{Unpacked, unpack},
 };
+#[cfg(target_os = "linux")]
+pub use skillsandbox_manifest::{PermissionChange, PermissionDiff, PermissionSet};

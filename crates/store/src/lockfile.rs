@@ -6,11 +6,11 @@ use std::io::{ErrorKind, Read as _};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use skillsandbox_manifest::PermissionSet;
 
 use crate::error::{At as _, Error};
 use crate::layout::Layout;
 use crate::names;
-use crate::permissions::Permissions;
 
 /// Largest lock that is read: ten thousand skills of a hundred files are a tenth of it.
 const MAX_BYTES: usize = 256 << 20;
@@ -44,7 +44,7 @@ pub struct Entry {
     pub suppressed: Vec<SuppressedFinding>,
     /// What it declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub permissions: Option<Permissions>,
+    pub permissions: Option<PermissionSet>,
     /// Its files that may be executed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executable: Vec<String>,
@@ -270,7 +270,12 @@ mod tests {
                 reason: text.to_owned(),
                 expires: text.to_owned(),
             });
-            one.permissions = Some(Permissions { read: vec![text.to_owned()], ..Permissions::default() });
+            one.permissions = Some(PermissionSet {
+                read: vec![text.to_owned()],
+                resolver: Some(text.to_owned()),
+                entrypoint: Some(vec![text.to_owned()]),
+                ..PermissionSet::default()
+            });
             lock.insert(one);
             lock.insert(entry("b"));
             let yaml = lock.to_yaml().unwrap();

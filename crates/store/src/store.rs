@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use skillsandbox_manifest::{FailOn, FrontMatter, Manifest, ScanPolicy, SkillDoc};
+use skillsandbox_manifest::{
+    FailOn, FrontMatter, Manifest, PermissionDiff, PermissionSet, ScanPolicy, SkillDoc,
+};
 use skillsandbox_scanner::{Report, Verdict};
 
 use crate::commit::{Change, Guard};
@@ -12,7 +14,6 @@ use crate::fetch::{self, DOCUMENT, Fetched, MANIFEST};
 use crate::git::{Git, NoGit};
 use crate::layout::Layout;
 use crate::lockfile::{Entry, PackagesLock, SecurityScan};
-use crate::permissions::{PermissionDiff, Permissions};
 use crate::source::Source;
 use crate::tree::{self, Tree};
 use crate::{folder, judge, names, reports};
@@ -64,7 +65,7 @@ pub struct Review<'a> {
     /// What it would get that the installed version did not; `None` where none is installed.
     pub diff: Option<&'a PermissionDiff>,
     /// All that it declares.
-    pub permissions: &'a Permissions,
+    pub permissions: &'a PermissionSet,
 }
 
 /// Whether what somebody would be asked about is taken as approved.
@@ -95,7 +96,6 @@ pub struct Outcome {
 
 /// What was done with a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Done {
     /// It is installed.
     Installed,
@@ -115,7 +115,7 @@ struct Candidate {
     /// What it is called in the lock.
     name: String,
     version: String,
-    permissions: Permissions,
+    permissions: PermissionSet,
     report: Report,
     page: String,
 }
@@ -215,9 +215,9 @@ impl Store {
             return Err(Error::Renamed { name, found, source_: source.to_string() });
         }
         let old = lock.get(&candidate.name).cloned();
-        let diff = old.as_ref().map(|old| {
-            old.permissions.clone().unwrap_or_else(Permissions::none).diff(&candidate.permissions)
-        });
+        let diff = old
+            .as_ref()
+            .map(|old| old.permissions.clone().unwrap_or_default().compare(&candidate.permissions));
         let done = match self.decide(&candidate, source, old.as_ref(), diff.as_ref(), approval, reviewer) {
             Verdicted::Go { forced } => {
                 self.put(guard, &mut lock, source, &candidate, forced)?;
@@ -265,7 +265,7 @@ impl Store {
         let version = version.or_else(|| Some(&front.as_ref()?.version.as_ref()?.value));
         Ok(Candidate {
             version: version.map_or_else(|| "unknown".to_owned(), |version| one_line(version)),
-            permissions: Permissions::declared(manifest.as_ref(), front.as_ref()),
+            permissions: PermissionSet::declared(manifest.as_ref(), front.as_ref()),
             fetched,
             name,
             report,

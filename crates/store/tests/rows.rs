@@ -195,7 +195,12 @@ fn row_051_an_update_that_wants_more_is_asked_about() {
     stage.write("sources/notes/skillsandbox.yaml", manifest("{ domain: a.test }, { domain: b.test }"));
     let mut no = Says::new(false, &stage);
     assert_eq!(stage.store().update("notes", Approval::Ask, &mut no).unwrap().done, Done::Declined);
-    assert_eq!(no.asked, ["SAFE; network: a.test 443/tcp; network: b.test 443/tcp"]);
+    assert_eq!(
+        no.asked,
+        [
+            "SAFE; permissions.network.egress: added a.test 443/tcp; permissions.network.egress: added b.test 443/tcp"
+        ]
+    );
     let permissions = || stage.store().list().unwrap().get("notes").unwrap().permissions.clone().unwrap();
     assert_eq!(permissions().network, ["a.test 443/https"]);
     let mut yes = Says::new(true, &stage);
@@ -203,6 +208,76 @@ fn row_051_an_update_that_wants_more_is_asked_about() {
     assert_eq!(outcome.done, Done::Updated);
     assert!(outcome.diff.unwrap().widens());
     assert_eq!(permissions().network, ["a.test 443/tcp", "b.test 443/tcp"]);
+}
+
+/// Who answers for the names, and what is started, is as much a permission as the hosts.
+#[test]
+fn row_051_an_update_with_its_own_resolver_or_another_entrypoint_is_asked_about() {
+    let stage = Stage::new();
+    let manifest = |resolver: &str, args: &str| {
+        format!(
+            "skill: {{ name: notes, version: '1' }}\npermissions: {{ network: {{ resolver: {resolver}, egress: [{{ domain: a.test }}] }} }}\nentrypoint: {{ command: python3, args: [{args}] }}\n"
+        )
+    };
+    let skill = stage.skill("notes", "Keep them.");
+    let write = |resolver: &str, args: &str| {
+        stage.write("sources/notes/skillsandbox.yaml", manifest(resolver, args));
+    };
+    write("system", "main.py");
+    stage.installed(&skill);
+    let recorded = || stage.store().list().unwrap().get("notes").unwrap().permissions.clone().unwrap();
+    for (resolver, args, asked) in [
+        ("192.0.2.53", "main.py", "permissions.network.resolver: changed from system to 192.0.2.53"),
+        ("system", "other.py", "entrypoint: changed from python3 main.py to python3 other.py"),
+    ] {
+        write(resolver, args);
+        // Nobody can be asked: it stays as it is.
+        let outcome = stage.store().update("notes", Approval::Ask, &mut NobodyToAsk).unwrap();
+        assert_eq!(outcome.done, Done::Declined);
+        let mut no = Says::new(false, &stage);
+        assert_eq!(stage.store().update("notes", Approval::Ask, &mut no).unwrap().done, Done::Declined);
+        assert_eq!(no.asked, [format!("SAFE; {asked}")]);
+        assert_eq!(recorded().resolver.as_deref(), Some("system"));
+        assert_eq!(recorded().entrypoint.unwrap(), ["python3", "main.py"]);
+    }
+    write("192.0.2.53", "other.py");
+    let mut yes = Says::new(true, &stage);
+    assert_eq!(stage.store().update("notes", Approval::Ask, &mut yes).unwrap().done, Done::Updated);
+    assert_eq!(recorded().resolver.as_deref(), Some("192.0.2.53"));
+    assert_eq!(recorded().entrypoint.unwrap(), ["python3", "other.py"]);
+    let lock = fs::read_to_string(stage.layout().lock_file()).unwrap();
+    assert!(lock.contains("resolver: \"192.0.2.53\"") && lock.contains("other.py"), "{lock}");
+}
+
+/// A lock that was written before the resolver and the entrypoint were recorded: what it does not say is not known.
+#[test]
+fn row_051_what_an_old_lock_does_not_record_is_asked_about() {
+    let stage = Stage::new();
+    let skill = stage.skill("notes", "Keep them.");
+    let write = |rest: &str| {
+        let text = format!(
+            "skill: {{ name: notes, version: '1' }}\n{rest}entrypoint: {{ command: python3, args: [main.py] }}\n"
+        );
+        stage.write("sources/notes/skillsandbox.yaml", text);
+    };
+    write("");
+    stage.installed(&skill);
+    let path = stage.layout().lock_file();
+    let mut lock: serde_json::Value = serde_yaml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let recorded = lock[0]["permissions"].as_object_mut().unwrap();
+    for key in ["resolver", "runtime", "entrypoint", "parameters"] {
+        assert!(recorded.remove(key).is_some(), "{key}");
+    }
+    fs::write(&path, serde_yaml::to_string(&lock).unwrap()).unwrap();
+    write("permissions: { network: { resolver: 192.0.2.53 } }\n");
+    let mut no = Says::new(false, &stage);
+    assert_eq!(stage.store().update("notes", Approval::Ask, &mut no).unwrap().done, Done::Declined);
+    assert_eq!(
+        no.asked,
+        [
+            "SAFE; entrypoint: set to python3 main.py; none is recorded for the installed version; permissions.network.resolver: changed from system to 192.0.2.53"
+        ]
+    );
 }
 
 #[test]

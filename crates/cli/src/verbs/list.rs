@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use skillsandbox_store::{Entry, Permissions};
+use skillsandbox_store::{Entry, PermissionSet};
 
 use super::installing::{Format, Place};
 use crate::output::{self, Answer, visible};
@@ -46,7 +46,7 @@ impl List {
                 visible(&entry.source),
                 notes(entry)
             );
-            let declared = entry.permissions.as_ref().map(Permissions::summary);
+            let declared = entry.permissions.as_ref().map(PermissionSet::summary);
             let _ = writeln!(text, "        {}", visible(&declared.unwrap_or_else(|| "unknown".to_owned())));
         }
         output::result(&text)?;

@@ -179,7 +179,7 @@ impl Scan {
     fn threshold(&self, policy: &ScanPolicy) -> Threshold {
         self.fail_on.unwrap_or(match policy.fail_on {
             Some(FailOn::Warning) => Threshold::Warning,
-            _ => Threshold::Blocked,
+            Some(FailOn::Blocked) | None => Threshold::Blocked,
         })
     }
 

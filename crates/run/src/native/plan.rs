@@ -54,8 +54,8 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
     }
     builder = builder.syscalls(match job.profile {
         SyscallProfile::Strict => Profile::Strict,
+        SyscallProfile::Default => Profile::Default,
         SyscallProfile::Permissive => Profile::Permissive,
-        _ => Profile::Default,
     });
     if let Some(programs) = commands::programs(job)? {
         builder = builder.programs(programs);
@@ -114,13 +114,12 @@ fn rule(declared: &EgressRule) -> Result<Rule, Refusal> {
     let rule = match &declared.to {
         Destination::Domain(domain) => Rule::domain(domain.to_string()),
         Destination::Cidr(cidr) => Rule::cidr(cidr.network(), cidr.prefix_len()),
-        other => return Err(Refusal::Sandbox(format!("{other} cannot be reached by this version"))),
     };
     let rule = rule.map_err(|problem| Refusal::Sandbox(problem.to_string()))?;
     Ok(rule.ports(declared.ports.iter().copied()).protocol(match declared.protocol {
         manifest::Protocol::Https => Protocol::Https,
         manifest::Protocol::Http => Protocol::Http,
         manifest::Protocol::Udp => Protocol::Udp,
-        _ => Protocol::Tcp,
+        manifest::Protocol::Tcp => Protocol::Tcp,
     }))
 }

@@ -117,7 +117,7 @@ pub(super) fn tell(outcome: &Outcome, format: Format) -> anyhow::Result<Answer> 
                  reason, does"
             ));
         }
-        _ => message(&format!("{name} was not installed: nobody said yes")),
+        Done::Declined => message(&format!("{name} was not installed: not confirmed")),
     }
     if let Some(diff) = outcome.diff.as_ref().filter(|_| there) {
         message(differences(diff).trim_end());
@@ -132,7 +132,7 @@ fn as_json(outcome: &Outcome) -> Value {
         Done::Updated => "updated",
         Done::Unchanged => "unchanged",
         Done::Blocked => "blocked",
-        _ => "declined",
+        Done::Declined => "declined",
     };
     json!({
         "name": outcome.name,

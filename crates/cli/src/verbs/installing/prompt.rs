@@ -24,7 +24,9 @@ impl Reviewer for Prompt {
             message(&format!("it declares: {}", visible(&review.permissions.summary())));
         }
         if !io::stdin().is_terminal() {
-            message("Install anyway? [y/N] no: nobody can be asked here; after a review, --force says yes");
+            message(
+                "Install anyway? [y/N] not confirmed: there is no terminal to ask at; after a review, use --force",
+            );
             return false;
         }
         let mut err = anstream::stderr().lock();
