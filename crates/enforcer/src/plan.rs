@@ -41,6 +41,7 @@ pub struct Plan {
     pub(crate) read: Vec<PathBuf>,
     pub(crate) as_named: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
+    pub(crate) leads_to: Vec<(PathBuf, PathBuf)>,
     pub(crate) forbidden: Vec<PathBuf>,
     pub(crate) workdir: Option<PathBuf>,
     pub(crate) tmp: Option<PathBuf>,
@@ -94,6 +95,7 @@ pub struct PlanBuilder {
     read: Vec<PathBuf>,
     as_named: Vec<PathBuf>,
     write: Vec<PathBuf>,
+    leads_to: Vec<(PathBuf, PathBuf)>,
     forbidden: Vec<PathBuf>,
     workdir: Option<PathBuf>,
     tmp: Option<PathBuf>,
@@ -129,6 +131,14 @@ impl PlanBuilder {
     #[must_use]
     pub fn write(mut self, path: impl Into<PathBuf>) -> Self {
         self.write.push(path.into());
+        self
+    }
+
+    /// Where a grant led when somebody judged it, without links. It is refused, and nothing is made, if it leads elsewhere when the plan is
+    /// carried out.
+    #[must_use]
+    pub fn leads_to(mut self, grant: impl Into<PathBuf>, real: impl Into<PathBuf>) -> Self {
+        self.leads_to.push((grant.into(), real.into()));
         self
     }
 
@@ -298,6 +308,7 @@ impl PlanBuilder {
             read: self.read,
             as_named: self.as_named,
             write: self.write,
+            leads_to: self.leads_to,
             forbidden: self.forbidden,
             workdir: self.workdir,
             tmp: self.tmp,

@@ -45,7 +45,7 @@ impl Places {
             let policy = PathPolicy::builder().root(root).read_only().build()?;
             // What judges skills, and what is written about them, is not theirs to show or to name.
             for own in skillsandbox_run::state_folder().into_iter().chain(skillsandbox_run::policy_file()) {
-                let own = own.canonicalize().unwrap_or(own);
+                let own = skillsandbox_path_policy::real_path(&own).unwrap_or(own);
                 if policy.root().starts_with(&own) || own.starts_with(policy.root()) {
                     let path = root.clone();
                     let why =

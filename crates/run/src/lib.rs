@@ -43,6 +43,7 @@ mod gate;
 mod job;
 #[cfg(target_os = "linux")]
 mod native;
+mod reach;
 mod refusal;
 mod report;
 mod session;
@@ -58,6 +59,7 @@ pub use gate::{scan, user_policy};
 pub use job::{Audit, Commands, Job, Limits, Pin};
 #[cfg(target_os = "linux")]
 pub use native::{Traced, record};
+pub use reach::real_path;
 pub use refusal::Refusal;
 pub use report::{By, Ended, Report, Status};
 pub use session::{Admission, LateSink, Options, Streams, preview, run, run_skill, scan_note};

@@ -11,6 +11,7 @@ use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, Summary, Tr
 use crate::backend::{Preview, Ran, backend};
 use crate::denial::Denials;
 use crate::job::Job;
+use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::report::Report;
 use crate::skill::{Call, Skill};
@@ -245,28 +246,31 @@ fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
 /// Our own folders are not there for a run, and installed skills are read-only, whatever is granted above them.
 fn keep_out(job: &mut Job) {
     job.forbidden.extend(state::folders());
+    for grant in job.write.clone() {
+        job.judge_write(grant);
+    }
     let Some(installed) = state::data_folder().filter(|folder| folder.is_dir()) else { return };
-    if job.write.iter().any(|grant| *grant != installed && real(&installed).starts_with(real(grant))) {
+    if job
+        .write
+        .iter()
+        .any(|grant| *grant != installed && real_path(&installed).starts_with(real_path(grant)))
+    {
         job.read.push(installed);
     }
-}
-
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// What a run is recorded in and judged by is out of its reach: its trace lies in no write grant, and our own folders, which are forbidden to
 /// it, exist before it could make them itself.
 fn check_reach(job: &Job, trace: Option<&Path>) -> Result<(), Refusal> {
-    let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real(grant)).collect();
+    let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
     for own in state::folders() {
-        if grants.iter().any(|grant| own.starts_with(grant)) && !own.exists() {
+        if grants.iter().any(|grant| real_path(&own).starts_with(grant)) && !own.exists() {
             let failed = |source| Refusal::Folder { path: own.clone(), source };
             private(&mut DirBuilder::new()).recursive(true).create(&own).map_err(failed)?;
         }
     }
-    let Some(trace) = trace.map(real) else { return Ok(()) };
-    let hidden = job.forbidden.iter().any(|hidden| trace.starts_with(real(hidden)));
+    let Some(trace) = trace.map(real_path) else { return Ok(()) };
+    let hidden = job.forbidden.iter().any(|hidden| trace.starts_with(real_path(hidden)));
     match grants.into_iter().find(|grant| trace.starts_with(grant)) {
         Some(grant) if !hidden => Err(Refusal::InItsReach { path: trace, grant }),
         _ => Ok(()),

@@ -9,6 +9,7 @@ use skillsandbox_manifest as manifest;
 use skillsandbox_manifest::{GrantPath, Manifest, Places, Policy, PolicyChange, Program, Spanned};
 
 use crate::job::{Commands, Job, Limits};
+use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::{call, state};
 
@@ -75,7 +76,7 @@ impl Skill {
         job.arguments.extend(call.arguments.iter().cloned());
         job.workdir = Some(self.folder.clone());
         self.grants(&mut job);
-        self.leave_others_alone(&job)?;
+        self.leave_others_alone(&mut job)?;
         for rule in &manifest.network().egress {
             job.egress.push(rule.value.clone());
         }
@@ -130,12 +131,11 @@ impl Skill {
     }
 
     /// No skill may change what is installed, but for what it has in its own folder.
-    fn leave_others_alone(&self, job: &Job) -> Result<(), Refusal> {
-        let Some(installed) = state::data_folder().and_then(|folder| folder.canonicalize().ok()) else {
-            return Ok(());
-        };
-        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-        let mut grants = job.write.iter().map(real);
+    /// By where its grants lead, whether they exist or not: a folder that is not there yet is made.
+    fn leave_others_alone(&self, job: &mut Job) -> Result<(), Refusal> {
+        let Some(installed) = state::data_folder().map(|folder| real_path(&folder)) else { return Ok(()) };
+        let grants = job.write.clone();
+        let mut grants = grants.into_iter().map(|grant| job.judge_write(grant));
         match grants.find(|grant| grant.starts_with(&installed) && !grant.starts_with(&self.folder)) {
             Some(grant) => Err(Refusal::InItsReach { path: installed, grant }),
             None => Ok(()),

@@ -1,7 +1,7 @@
 //! `run_skill`: a skill in the sandbox, and what came of it.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -160,7 +160,7 @@ pub(crate) fn run(
 ) -> Result<Answer, Problem> {
     let RunSkill { skill: name, parameters, args } = request.0;
     let loaded = desk.load(&name)?;
-    let kept = kept_from_it(desk, &loaded)?;
+    let Kept { roots: kept, judged } = kept_from_it(desk, &loaded)?;
     let call = Call { arguments: args.into_iter().map(Into::into).collect(), parameters };
     let mut admission = Admission::default();
     admission.policy = loaded.policy.as_ref();
@@ -177,6 +177,7 @@ pub(crate) fn run(
             job.limits.timeout = Some(job.limits.timeout.map_or(most, |own| own.min(most)));
         }
         job.read.extend(kept);
+        job.judged_writes.extend(judged);
     };
     let report = run_skill(&loaded.skill, &call, &admission, adjust, options);
     let outcome = Outcome::of(&report);
@@ -186,12 +187,20 @@ pub(crate) fn run(
 
 /// The roots that lie in what a skill may write to: they stay readable and nothing in them can be changed, since a skill that could change
 /// another's manifest would decide what that one may do.
-fn kept_from_it(desk: &Desk, loaded: &Loaded) -> Result<Vec<PathBuf>, Problem> {
+fn kept_from_it(desk: &Desk, loaded: &Loaded) -> Result<Kept, Problem> {
     let folder = loaded.skill.folder();
     let files = loaded.skill.manifest().filesystem();
-    let mut kept = Vec::new();
+    let (mut kept, mut judged) = (Vec::new(), Vec::new());
     for grant in resolved(&files.write, &places(&loaded.skill)?) {
-        let real = real(&grant);
+        let unknown = |error: std::io::Error| {
+            Problem::new(format!("the skill `{}` was not run", loaded.found.name))
+                .why(format!(
+                    "it cannot be found out where its write grant {} leads: {error}",
+                    grant.display()
+                ))
+                .cure("a person has to correct that write grant in skillsandbox.yaml")
+        };
+        let real = skillsandbox_path_policy::real_path(&grant).map_err(unknown)?;
         for root in desk.places.roots() {
             if root.starts_with(&real) {
                 kept.push(root.to_owned());
@@ -204,22 +213,19 @@ fn kept_from_it(desk: &Desk, loaded: &Loaded) -> Result<Vec<PathBuf>, Problem> {
                     .cure("a person has to remove that write grant from skillsandbox.yaml, or keep skills elsewhere"));
             }
         }
+        judged.push((grant, real));
     }
     kept.sort();
     kept.dedup();
-    Ok(kept)
+    Ok(Kept { roots: kept, judged })
 }
 
-/// A path without links, however much of it exists.
-fn real(path: &Path) -> PathBuf {
-    let mut rest = Vec::new();
-    for above in path.ancestors() {
-        if let Ok(real) = above.canonicalize() {
-            return rest.iter().rev().fold(real, |path, name| path.join(name));
-        }
-        rest.extend(above.file_name());
-    }
-    path.to_owned()
+/// What a run is kept from.
+struct Kept {
+    /// Roots that it may read and not change.
+    roots: Vec<PathBuf>,
+    /// Its write grants, and where each led when it was judged.
+    judged: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Outcome {
@@ -382,13 +388,5 @@ mod tests {
         // Cut in the middle of a character: that is the bound's doing, and no fault of the skill's.
         assert_eq!(text_of(&printed(b"a\xc3", 9)), ("a".to_owned(), false));
         assert_eq!(left_out(&printed(b"a\xc3", 9)), 7);
-    }
-
-    #[test]
-    fn a_path_is_known_by_where_it_leads_even_where_it_does_not_exist() {
-        let folder = tempfile::tempdir().unwrap();
-        let folder = folder.path().canonicalize().unwrap();
-        std::os::unix::fs::symlink(&folder, folder.join("link")).unwrap();
-        assert_eq!(real(&folder.join("link/a/b")), folder.join("a/b"));
     }
 }
