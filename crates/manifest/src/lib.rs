@@ -64,6 +64,7 @@ mod scan_policy;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod skill_doc;
+pub mod user_folders;
 mod words;
 mod yaml;
 

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use skillsandbox_manifest::{Date, Policy};
+use skillsandbox_manifest::{Date, Policy, user_folders};
 use skillsandbox_scanner::{Report, Scanner, Skill as Scanned, Suppressions, Verdict};
 
 use crate::refusal::Refusal;
-use crate::state::policy_file;
 
 /// Most reasons that are told.
 const REASONS: usize = 3;
@@ -24,10 +23,7 @@ pub fn scan(folder: &Path, policy: Option<&Policy>) -> Result<Report, Refusal> {
         .system_names(policy.system_names.iter().cloned())
         .build();
     let mut report = scanner.scan(&skill);
-    let today: Option<Date> = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string().parse().ok();
-    if let Some(today) = today {
-        Suppressions::new(policy.suppressions.iter().cloned()).apply(&mut report, today);
-    }
+    Suppressions::new(policy.suppressions.iter().cloned()).apply(&mut report, Date::today());
     Ok(report)
 }
 
@@ -63,7 +59,7 @@ pub(crate) fn admit(folder: &Path, policy: Option<&Policy>) -> Result<String, Re
 pub fn user_policy(named: Option<&Path>, skill: &Path) -> Result<Option<Policy>, Refusal> {
     let file = match named {
         Some(file) => file.to_owned(),
-        None => match policy_file().filter(|file| std::fs::symlink_metadata(file).is_ok()) {
+        None => match user_folders::policy_file().filter(|file| std::fs::symlink_metadata(file).is_ok()) {
             Some(file) => file,
             None => return Ok(None),
         },

@@ -64,7 +64,6 @@ pub use refusal::Refusal;
 pub use report::{By, Ended, Report, Status};
 pub use session::{Admission, LateSink, Options, Streams, preview, run, run_skill, scan_note};
 pub use skill::{Call, Skill};
-pub use state::{policy_file, state_folder, traces_folder};
 pub use stop::Stop;
 pub use streams::{Forward, Printed};
 

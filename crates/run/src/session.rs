@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
-use skillsandbox_manifest::Policy;
+use skillsandbox_manifest::{Policy, user_folders};
 use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, Summary, TraceWriter, What};
 
 use crate::backend::{Preview, Ran, backend};
@@ -229,7 +229,7 @@ pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> Ran {
 
 fn open(trace: Option<&Path>, header: &Header) -> Result<TraceWriter, Refusal> {
     let trace = trace.ok_or(Refusal::NoHome)?;
-    if let Some(folder) = trace.parent().filter(|folder| state::traces_folder().as_deref() == Some(folder)) {
+    if let Some(folder) = trace.parent().filter(|folder| user_folders::traces().as_deref() == Some(folder)) {
         let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
         private(&mut DirBuilder::new()).recursive(true).create(folder).map_err(failed)?;
     }
@@ -249,7 +249,7 @@ fn keep_out(job: &mut Job) {
     for grant in job.write.clone() {
         job.judge_write(grant);
     }
-    let Some(installed) = state::data_folder().filter(|folder| folder.is_dir()) else { return };
+    let Some(installed) = user_folders::data().filter(|folder| folder.is_dir()) else { return };
     if job
         .write
         .iter()

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use skillsandbox_manifest as manifest;
-use skillsandbox_manifest::{GrantPath, Manifest, Places, Policy, PolicyChange, Program, Spanned};
+use skillsandbox_manifest::{
+    GrantPath, Manifest, Places, Policy, PolicyChange, Program, Spanned, user_folders,
+};
 
+use crate::call;
 use crate::job::{Commands, Job, Limits};
 use crate::reach::real_path;
 use crate::refusal::Refusal;
-use crate::{call, state};
 
 /// A skill's folder with a valid declaration in it.
 #[derive(Debug, Clone)]
@@ -37,7 +39,7 @@ impl Skill {
         let manifest = Manifest::load(folder)?;
         let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
         let folder = folder.canonicalize().map_err(failed)?;
-        let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or(Refusal::NoHome)?;
+        let home = user_folders::home().ok_or(Refusal::NoHome)?;
         let places = Places::new(&folder, home);
         let (manifest, changes) = match policy.map(|policy| policy.narrow(&manifest, &places)) {
             Some(narrowed) => (narrowed.manifest, narrowed.changes),
@@ -133,7 +135,7 @@ impl Skill {
     /// No skill may change what is installed, but for what it has in its own folder.
     /// By where its grants lead, whether they exist or not: a folder that is not there yet is made.
     fn leave_others_alone(&self, job: &mut Job) -> Result<(), Refusal> {
-        let Some(installed) = state::data_folder().map(|folder| real_path(&folder)) else { return Ok(()) };
+        let Some(installed) = user_folders::data().map(|folder| real_path(&folder)) else { return Ok(()) };
         let grants = job.write.clone();
         let mut grants = grants.into_iter().map(|grant| job.judge_write(grant));
         match grants.find(|grant| grant.starts_with(&installed) && !grant.starts_with(&self.folder)) {

@@ -39,10 +39,7 @@ pub(crate) fn stamped(report: Report, policy: &ScanPolicy) -> Report {
     let now = jiff::Timestamp::now();
     let mut report =
         report.stamped(ScanStamp { scan_id: uuid::Uuid::new_v4().to_string(), scanned_at: rfc3339(now) });
-    let today: Option<Date> = now.strftime("%Y-%m-%d").to_string().parse().ok();
-    if let Some(today) = today {
-        Suppressions::new(policy.suppressions.iter().cloned()).apply(&mut report, today);
-    }
+    Suppressions::new(policy.suppressions.iter().cloned()).apply(&mut report, Date::today());
     report
 }
 

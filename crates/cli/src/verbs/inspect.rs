@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use skillsandbox_manifest::{
     Access, GrantPath, LoadError, Manifest, NarrowedManifest, PermissionSet, Places, Policy, Resolver,
-    ResourceLimit, quote_argument,
+    ResourceLimit, quote_argument, user_folders,
 };
 
 use crate::output::{self, Answer, visible};
@@ -75,8 +75,8 @@ fn refuse(error: &LoadError) -> Answer {
 /// Where the skill's folder and the user's home really are.
 fn places(dir: &Path) -> anyhow::Result<Places> {
     let skill_dir = dir.canonicalize().with_context(|| format!("cannot resolve {}", dir.display()))?;
-    let home = std::env::home_dir().filter(|home| home.is_absolute());
-    let home = home.context("there is no home directory: HOME is not set to an absolute path")?;
+    let home =
+        user_folders::home().context("there is no home directory: HOME is not set to an absolute path")?;
     Ok(Places::new(skill_dir, home))
 }
 

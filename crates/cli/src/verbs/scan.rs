@@ -205,7 +205,7 @@ struct Outcome {
     /// Where a page for each skill is written.
     reports: Option<PathBuf>,
     suppressions: Suppressions,
-    today: Option<Date>,
+    today: Date,
     /// What is printed at the end.
     kept: Vec<Scanned>,
     worst: Verdict,
@@ -219,7 +219,7 @@ impl Outcome {
             format,
             reports,
             suppressions: Suppressions::new(policy.suppressions.iter().cloned()),
-            today: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string().parse().ok(),
+            today: Date::today(),
             kept: Vec::new(),
             worst: Verdict::Safe,
             seen: 0,
@@ -238,9 +238,7 @@ impl Outcome {
         for (_, report) in &mut stamped {
             match report {
                 Ok(report) => {
-                    if let Some(today) = self.today {
-                        self.suppressions.apply(report, today);
-                    }
+                    self.suppressions.apply(report, self.today);
                     self.worst = self.worst.max(report.verdict);
                     if let Some(dir) = &self.reports {
                         let failed = || format!("cannot write a page into {}", dir.display());
@@ -266,7 +264,7 @@ impl Outcome {
         if !self.format.streams() {
             output::show(self.format, &self.kept)?;
         }
-        for (entry, why) in self.today.into_iter().flat_map(|today| self.suppressions.idle(today)) {
+        for (entry, why) in self.suppressions.idle(self.today) {
             let why = match why {
                 Idle::Expired => format!("expired on {}; not applied", entry.expires),
                 _ => "matched no finding".to_owned(),

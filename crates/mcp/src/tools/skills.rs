@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use skillsandbox_manifest::{GrantPath, LoadError, Manifest, Places, Spanned};
+use skillsandbox_manifest::{GrantPath, LoadError, Manifest, Places, Spanned, user_folders};
 use skillsandbox_scanner::Verdict;
 
 use super::{Desk, Nothing, OneSkill, arguments, cure, why};
@@ -191,8 +191,7 @@ pub(crate) fn inspect(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
 
 /// Where the paths of a skill's grants begin.
 pub(crate) fn places(skill: &skillsandbox_run::Skill) -> Result<Places, Problem> {
-    let home = std::env::home_dir().filter(|home| home.is_absolute());
-    let home = home.ok_or_else(|| {
+    let home = user_folders::home().ok_or_else(|| {
         Problem::new("there is no home directory")
             .cure("a person has to start the server with HOME set to an absolute path")
     })?;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use skillsandbox_manifest::Manifest;
-use skillsandbox_run::{By, Denial, Refusal, Report, Status, state_folder};
+use skillsandbox_manifest::{Manifest, user_folders};
+use skillsandbox_run::{By, Denial, Refusal, Report, Status};
 use skillsandbox_store::history::{self, Classified, Denied, Entry, History};
 use skillsandbox_tracer::Classification;
 
@@ -15,7 +15,7 @@ use crate::output::{message, visible};
 
 /// Where this user's history is.
 pub(crate) fn file() -> Option<PathBuf> {
-    Some(state_folder()?.join("history.db"))
+    user_folders::history_file()
 }
 
 /// What was asked for: known before anything is run.
