@@ -6,9 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{At as _, Error};
+use crate::error::{Error, IoErrorAt as _};
 use crate::source::GitSource;
-use crate::tree::{MAX_TOTAL, Tree};
+use crate::tree::{MAX_TOTAL, SkillTree};
 use crate::unpack;
 
 /// Runs git confined.
@@ -49,7 +49,7 @@ impl Git for NoGit {
 /// What was fetched.
 #[derive(Debug)]
 pub(crate) struct Checkout {
-    pub(crate) tree: Tree,
+    pub(crate) tree: SkillTree,
     pub(crate) commit: String,
 }
 

@@ -8,11 +8,15 @@ use skillsandbox_manifest::{Date, ScanPolicy};
 use skillsandbox_scanner::{Report, ScanStamp, Scanner, Suppressions, system_names};
 
 use crate::error::Error;
-use crate::layout::Layout;
+use crate::layout::StoreLayout;
 use crate::lockfile::{PackagesLock, SuppressedFinding};
 
 /// A scanner for a store: its blocklist, its system skills, what is installed, and the user's policy.
-pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &ScanPolicy) -> Result<Scanner, Error> {
+pub(crate) fn scanner(
+    layout: &StoreLayout,
+    lock: &PackagesLock,
+    policy: &ScanPolicy,
+) -> Result<Scanner, Error> {
     let mut builder = Scanner::builder()
         .blocked_domains(&policy.blocklist)
         .trusted_sources(policy.trusted_sources.iter().cloned())

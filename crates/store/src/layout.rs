@@ -6,13 +6,13 @@ use skillsandbox_manifest::user_folders;
 
 /// The places of a store, below one root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct StoreLayout {
     root: PathBuf,
     /// In front of every path below the root: nothing, or `system/`.
     prefix: &'static str,
 }
 
-impl Layout {
+impl StoreLayout {
     /// A store of its own: `skills`, `packages.lock` and `security` below a folder.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {

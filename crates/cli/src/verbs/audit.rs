@@ -6,7 +6,7 @@ use std::io::IsTerminal as _;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use skillsandbox_scanner::Verdict;
-use skillsandbox_store::{Audit as Audited, Scope};
+use skillsandbox_store::{AuditReport, AuditScope};
 
 use super::installing::{Format, Place};
 use super::scan::output::as_text;
@@ -41,9 +41,9 @@ pub(crate) struct Audit {
 impl Audit {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let scope = match &self.name {
-            Some(name) => Scope::One(name.clone()),
-            None if self.all => Scope::Everything,
-            None => Scope::Installed,
+            Some(name) => AuditScope::One(name.clone()),
+            None if self.all => AuditScope::Everything,
+            None => AuditScope::Installed,
         };
         let bar = bar();
         let store = self.place.store(None)?;
@@ -57,7 +57,7 @@ impl Audit {
     }
 }
 
-fn text(audit: &Audited) -> String {
+fn text(audit: &AuditReport) -> String {
     let mut text = String::new();
     let (mut wrong, mut warned) = (0, 0);
     for skill in &audit.skills {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use skillsandbox_store::{Entry, PermissionSet};
+use skillsandbox_store::{LockEntry, PermissionSet};
 
 use super::installing::{Format, Place};
 use crate::output::{self, Answer, visible};
@@ -25,7 +25,7 @@ pub(crate) struct List {
 impl List {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let lock = self.place.store(None)?.list()?;
-        let entries: Vec<&Entry> = lock.entries().collect();
+        let entries: Vec<&LockEntry> = lock.entries().collect();
         if self.format == Format::Json {
             output::json(&serde_json::to_value(&entries)?)?;
             return Ok(Answer::Yes);
@@ -55,7 +55,7 @@ impl List {
 }
 
 /// What was special about its installation.
-fn notes(entry: &Entry) -> String {
+fn notes(entry: &LockEntry) -> String {
     let forced = entry.forced.then(|| "forced".to_owned());
     let suppressed = match entry.suppressed.len() {
         0 => None,
