@@ -56,6 +56,7 @@ mod load;
 mod manifest;
 mod network;
 mod parameters;
+mod pattern;
 mod permissions;
 mod policy;
 mod raw;
@@ -64,6 +65,8 @@ mod scan_policy;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod skill_doc;
+mod span;
+mod suggestion;
 pub mod user_folders;
 mod words;
 mod yaml;
@@ -82,7 +85,8 @@ pub use crate::front_matter::{FrontMatter, ToolSpec};
 pub use crate::load::LoadError;
 pub use crate::manifest::{Manifest, Runtime, Skill, SyscallProfile};
 pub use crate::network::{Cidr, Destination, EgressRule, Network, Protocol, Resolver};
-pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation, Pattern};
+pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation};
+pub use crate::pattern::ParameterPattern;
 pub use crate::permissions::{
     LimitValue, ParameterRule, PermissionChange, PermissionDiff, PermissionEntry, PermissionSet,
     ResourceLimit, quote_argument,
