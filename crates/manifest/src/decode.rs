@@ -7,9 +7,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::diagnostic::{Code, Diagnostic, Sink, Span, Spanned, is_deceptive, quoted};
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Span, Spanned, is_deceptive, quoted};
 use crate::suggestion::{list, nearest, suggest};
-use crate::yaml::{Kind, Node, Scalar};
+use crate::yaml::{Node, NodeKind, Scalar};
 
 /// Longest list or map anywhere; see `yaml::MAX_NODES` for the whole.
 const MAX_ITEMS: usize = 1024;
@@ -50,7 +50,7 @@ impl<T: Decode> Decode for Required<T> {
 /// Where in the manifest decoding is, and where its complaints go.
 #[derive(Debug)]
 pub(crate) struct Decoder<'s> {
-    sink: &'s mut Sink,
+    sink: &'s mut DiagnosticSink,
     path: String,
     /// The key that introduced the current value: where "a key is missing" points.
     owner: Span,
@@ -59,12 +59,12 @@ pub(crate) struct Decoder<'s> {
 }
 
 impl<'s> Decoder<'s> {
-    pub(crate) fn new(sink: &'s mut Sink) -> Self {
+    pub(crate) fn new(sink: &'s mut DiagnosticSink) -> Self {
         Self { sink, path: String::new(), owner: Span::default(), lenient: false }
     }
 
     /// For texts that others judge: nothing in them is dropped.
-    pub(crate) fn lenient(sink: &'s mut Sink) -> Self {
+    pub(crate) fn lenient(sink: &'s mut DiagnosticSink) -> Self {
         Self { lenient: true, ..Self::new(sink) }
     }
 
@@ -164,7 +164,7 @@ impl<'n, 'a> Entries<'n, 'a> {
         known: &'static [&'static str],
         cx: &mut Decoder<'_>,
     ) -> Option<Self> {
-        let Kind::Map(entries) = &node.kind else {
+        let NodeKind::Map(entries) = &node.kind else {
             let diagnostic = cx.wrong_type(node, "a map");
             cx.report(diagnostic.help(format!("its keys are {}", list(known))));
             return None;
@@ -276,7 +276,7 @@ impl<T: Decode> Decode for Spanned<T> {
 
 impl<T: Decode> Decode for Vec<T> {
     fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
-        let Kind::List(items) = &node.kind else {
+        let NodeKind::List(items) = &node.kind else {
             let diagnostic = cx.wrong_type(node, "a list");
             let wants_brackets = matches!(node.scalar(), Some(Scalar::Text(_) | Scalar::Integer(_)));
             cx.report(if wants_brackets { diagnostic.help("write `[…]` around it") } else { diagnostic });
@@ -299,7 +299,7 @@ pub(crate) struct Table<T>(pub(crate) Vec<(Spanned<String>, T)>);
 
 impl<T: Decode> Decode for Table<T> {
     fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
-        let Kind::Map(entries) = &node.kind else {
+        let NodeKind::Map(entries) = &node.kind else {
             let diagnostic = cx.wrong_type(node, "a map");
             cx.report(diagnostic);
             return None;
@@ -326,7 +326,7 @@ impl Decode for String {
         let Some(Scalar::Text(text)) = node.scalar() else {
             let mut diagnostic = cx.wrong_type(node, "text");
             // `~` alone is YAML's word for nothing, and people mean their home by it.
-            if let Kind::Scalar { text, .. } = &node.kind
+            if let NodeKind::Scalar { text, .. } = &node.kind
                 && !text.is_empty()
             {
                 let example = if text.len() <= 40 { format!(": \"{text}\"") } else { String::new() };
@@ -420,8 +420,8 @@ impl Decode for f64 {
 impl Decode for serde_json::Value {
     fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
         match (&node.kind, node.scalar()) {
-            (Kind::List(_), _) => Vec::decode(node, cx).map(Self::Array),
-            (Kind::Map(_), _) => {
+            (NodeKind::List(_), _) => Vec::decode(node, cx).map(Self::Array),
+            (NodeKind::Map(_), _) => {
                 let Table(entries) = Table::decode(node, cx)?;
                 Some(Self::Object(entries.into_iter().map(|(key, value)| (key.value, value)).collect()))
             }

@@ -277,12 +277,12 @@ impl std::error::Error for Invalid {}
 
 /// Collects diagnostics while a text is read.
 #[derive(Debug, Default)]
-pub(crate) struct Sink {
+pub(crate) struct DiagnosticSink {
     diagnostics: Vec<Diagnostic>,
     more: usize,
 }
 
-impl Sink {
+impl DiagnosticSink {
     /// Keeps a diagnostic, unless it is about a whole of which a part was refused already: an entry without a
     /// destination is no news where the destination is misspelt.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
@@ -429,7 +429,7 @@ mod tests {
     #[test]
     fn places_count_lines_and_characters() {
         let source = "\u{feff}aé\r\nb\u{1f600}c\r";
-        let mut sink = Sink::default();
+        let mut sink = DiagnosticSink::default();
         for start in [source.find('c').unwrap(), 3, source.len()] {
             sink.push(Diagnostic::new(Code::Syntax, Span::new(start, start), "x"));
         }
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn keeps_a_bounded_number_and_counts_the_rest() {
-        let mut sink = Sink::default();
+        let mut sink = DiagnosticSink::default();
         for _ in 0..MAX_DIAGNOSTICS + 7 {
             sink.push(Diagnostic::new(Code::Syntax, Span::default(), "x"));
         }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::diagnostic::{Code, Fault, Sink, Spanned, quoted};
+use crate::diagnostic::{Code, DiagnosticSink, Fault, Spanned, quoted};
 use crate::raw;
 
 /// Words in a name, without separators, that mark it as a secret's. A wildcard never reaches such a variable: it has to
@@ -27,7 +27,7 @@ const SENSITIVE: &[&str] = &[
 /// The environment variables a skill sees. Whatever is not allowed is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct EnvVars {
+pub struct EnvPermissions {
     /// Passed on.
     pub allow: Vec<Spanned<EnvPattern>>,
     /// Never passed on, whatever is allowed.
@@ -55,7 +55,7 @@ impl EnvDecision<'_> {
     }
 }
 
-impl EnvVars {
+impl EnvPermissions {
     pub(crate) const PATH: &'static str = "permissions.env_vars";
 
     /// Decides about one variable by its name.
@@ -92,7 +92,7 @@ impl EnvVars {
         if sensitive { EnvDecision::Sensitive } else { EnvDecision::Undeclared }
     }
 
-    pub(crate) fn lower(raw: &raw::EnvVars, sink: &mut Sink) -> Self {
+    pub(crate) fn lower(raw: &raw::EnvVars, sink: &mut DiagnosticSink) -> Self {
         let allow = format!("{}.allow", Self::PATH);
         let negated = |text: &String| text.starts_with('!');
         let written = || raw::entries(raw.allow.as_ref());

@@ -1,6 +1,6 @@
 //! What an agent skill declares about itself, read into types that cannot hold an invalid declaration.
 //!
-//! A skill is a folder with a `SKILL.md` and scripts, often from somebody nobody knows. Beside it lies a
+//! A skill is a folder with a `SKILL.md` and scripts, often from an unknown author. Beside it lies a
 //! `skillsandbox.yaml` that says which hosts, files, variables and programs it needs. This crate reads both files
 //! and nothing else: it does no network, starts nothing, prints nothing.
 //!
@@ -32,10 +32,33 @@
 //!   regular expressions; no recursion that input controls, no panic.
 //! - A user's [`Policy`] narrows a manifest and can widen nothing.
 //!
+//! # How a text becomes a manifest
+//!
+//! A text goes through three forms, each a type that cannot hold what the next one refuses:
+//!
+//! ```text
+//!  text ──► yaml.rs ──► tree with spans ──► decode.rs ──► raw.rs ──► each section's lower() ──► Manifest
+//!           bounds, no anchors,             types, known  as         names, paths, ranges,      valid
+//!           tags, duplicates                keys,         written    contradictions
+//!                                           suggestion.rs
+//! ```
+//!
+//! - Complaints go to one `DiagnosticSink` and reading continues behind them, so an author sees all mistakes at once.
+//! - A section of the manifest is declared once, in `raw.rs`: its struct, its decoder, its known keys and its JSON Schema come from that
+//!   declaration. What its values must be is in the module named after it (`network.rs`, `filesystem.rs`, …).
+//! - `permissions/` enumerates what a manifest allows, once: a [`PermissionSet`] can be read, stored and compared. The lock of installed skills,
+//!   the question about an update, the list of what a policy took away and `inspect` all use it. It takes the structs apart without `..`, so a
+//!   new key does not compile until it has a place there.
+//! - `policy.rs` narrows a manifest by a user's own ceiling; property tests compare it, point by point, with "what both allow".
+//! - `skill_doc.rs` reads `SKILL.md` in whatever state it is in: judging it is the scanner's work.
+//! - [`user_folders`] is the one place that asks where the user's home, data, state and settings are.
+//! - The enums of the vocabulary ([`Protocol`], [`SyscallProfile`], [`Runtime`], [`Resolver`], [`Destination`], [`ParameterType`]) are not
+//!   `non_exhaustive`: whoever matches them names every word, and a new word cannot fall to a loose default.
+//!
 //! # What it does not protect
 //!
 //! It reads declarations; it does not look at what the skill does, and enforces nothing. Paths are compared by
-//! name: whoever opens them has to resolve symbolic links and ask again. `SKILL.md` is read as it is
+//! name: the caller that opens them has to resolve symbolic links and ask again. `SKILL.md` is read as it is
 //! ([`SkillDoc`]); judging it is a scanner's work.
 //!
 //! # Features
@@ -76,15 +99,15 @@ mod yaml;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-pub use crate::commands::{Commands, Entrypoint, Program};
+pub use crate::commands::{CommandPermissions, Entrypoint, ProgramSpec};
 pub use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Related, Span, Spanned, is_deceptive};
 pub use crate::domain::DomainPattern;
-pub use crate::env_vars::{EnvDecision, EnvPattern, EnvVars, is_sensitive};
-pub use crate::filesystem::{Access, Filesystem, GrantPath, Places};
-pub use crate::front_matter::{FrontMatter, ToolSpec};
+pub use crate::env_vars::{EnvDecision, EnvPattern, EnvPermissions, is_sensitive};
+pub use crate::filesystem::{FileAccess, FilePermissions, GrantBases, GrantPath};
+pub use crate::front_matter::{AllowedTool, FrontMatter};
 pub use crate::load::LoadError;
-pub use crate::manifest::{Manifest, Runtime, Skill, SyscallProfile};
-pub use crate::network::{Cidr, Destination, EgressRule, Network, Protocol, Resolver};
+pub use crate::manifest::{Manifest, Runtime, SkillIdentity, SyscallProfile};
+pub use crate::network::{Cidr, Destination, EgressRule, NetworkPermissions, Protocol, Resolver};
 pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation};
 pub use crate::pattern::ParameterPattern;
 pub use crate::permissions::{
@@ -92,7 +115,7 @@ pub use crate::permissions::{
     ResourceLimit, quote_argument,
 };
 pub use crate::policy::{NarrowedManifest, Policy, PolicyChange};
-pub use crate::resources::{ByteSize, Resources};
+pub use crate::resources::{ByteSize, ResourceLimits};
 pub use crate::scan_policy::{Date, FailOn, ScanPolicy, Suppression};
 pub use crate::skill_doc::SkillDoc;
 

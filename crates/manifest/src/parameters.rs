@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Span, Spanned, quoted};
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Span, Spanned, quoted};
 use crate::env_vars::is_sensitive;
 use crate::pattern::ParameterPattern;
 use crate::raw;
@@ -271,7 +271,7 @@ impl Parameter {
         broken.into_iter().map(violation).collect()
     }
 
-    pub(crate) fn lower_all(raw: &[Option<raw::Parameter>], sink: &mut Sink) -> Vec<Self> {
+    pub(crate) fn lower_all(raw: &[Option<raw::Parameter>], sink: &mut DiagnosticSink) -> Vec<Self> {
         if let Some(extra) = raw.get(MAX_PARAMETERS..).and_then(|rest| rest.iter().flatten().next()) {
             let message = format!("more than {MAX_PARAMETERS} parameters");
             sink.push(Diagnostic::new(Code::TooMany, extra.name.span, message).at("parameters"));
@@ -293,7 +293,12 @@ impl Parameter {
         checked
     }
 
-    fn lower(raw: &raw::Parameter, path: &str, budget: &mut Budget, sink: &mut Sink) -> Option<Self> {
+    fn lower(
+        raw: &raw::Parameter,
+        path: &str,
+        budget: &mut Budget,
+        sink: &mut DiagnosticSink,
+    ) -> Option<Self> {
         let name = sink.check(&raw.name, format_args!("{path}.name"), |text| check_name(text));
         let kind = sink.check(&raw.kind, format_args!("{path}.type"), |text| text.parse::<ParameterType>());
         let pattern = match &raw.pattern {

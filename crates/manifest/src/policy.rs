@@ -5,14 +5,14 @@ use std::fmt;
 use std::hash::Hash;
 use std::path::Path;
 
-use crate::commands::Commands;
-use crate::diagnostic::{Invalid, Sink, Spanned};
-use crate::env_vars::{EnvPattern, EnvVars, is_sensitive};
-use crate::filesystem::{Filesystem, GrantPath, PathSet, Places};
+use crate::commands::CommandPermissions;
+use crate::diagnostic::{DiagnosticSink, Invalid, Spanned};
+use crate::env_vars::{EnvPattern, EnvPermissions, is_sensitive};
+use crate::filesystem::{FilePermissions, GrantBases, GrantPath, PathSet};
 use crate::manifest::{DeclaredPermissions, Manifest, SyscallProfile, Syscalls, parse_with};
-use crate::network::{Destination, EgressRule, Network, Resolver};
+use crate::network::{Destination, EgressRule, NetworkPermissions, Resolver};
 use crate::permissions::{PermissionChange, PermissionSet, paths};
-use crate::resources::{Limits, Resources};
+use crate::resources::{DeclaredLimits, ResourceLimits};
 use crate::scan_policy::ScanPolicy;
 use crate::{LoadError, load, raw};
 
@@ -29,7 +29,7 @@ use crate::{LoadError, load, raw};
 /// - Inside a rule of `egress` the usual defaults hold: ports left out are 443, a protocol left out is TCP.
 ///
 /// ```
-/// use skillsandbox_manifest::{Manifest, Places, Policy};
+/// use skillsandbox_manifest::{GrantBases, Manifest, Policy};
 ///
 /// let manifest = Manifest::parse(r#"
 /// skill: { name: weather, version: "1" }
@@ -38,7 +38,7 @@ use crate::{LoadError, load, raw};
 /// entrypoint: { command: python3 }
 /// "#)?;
 /// let policy = Policy::parse("permissions: { network: { egress: [{ domain: '*.weather.test' }] } }")?;
-/// let narrowed = policy.narrow(&manifest, &Places::new("/skills/weather", "/home/ada"));
+/// let narrowed = policy.narrow(&manifest, &GrantBases::new("/skills/weather", "/home/ada"));
 /// let egress = &narrowed.manifest.network().egress;
 /// assert_eq!(egress.len(), 1);
 /// assert_eq!(egress[0].ports, [443].into());
@@ -55,8 +55,8 @@ pub struct Policy {
     env_allow: Option<Vec<Spanned<EnvPattern>>>,
     env_deny: Vec<Spanned<EnvPattern>>,
     profile: Option<SyscallProfile>,
-    commands: Option<Commands>,
-    limits: Limits,
+    commands: Option<CommandPermissions>,
+    limits: DeclaredLimits,
     scan: ScanPolicy,
 }
 
@@ -117,7 +117,7 @@ impl Policy {
         Self::parse(&load::read_file(file)?).map_err(|invalid| LoadError::invalid(file, invalid))
     }
 
-    fn lower(raw: &raw::Policy, sink: &mut Sink, text: &str) -> Self {
+    fn lower(raw: &raw::Policy, sink: &mut DiagnosticSink, text: &str) -> Self {
         let checked = DeclaredPermissions::lower(raw.permissions.as_ref(), sink);
         let written = raw.permissions.as_ref();
         let network = written.and_then(|w| w.network.as_ref());
@@ -134,7 +134,7 @@ impl Policy {
             env_deny: checked.env_vars.deny,
             profile: profile.map(|_| checked.syscalls.profile),
             commands: checked.commands,
-            limits: raw.resources.as_ref().map(|r| Limits::lower(r, sink)).unwrap_or_default(),
+            limits: raw.resources.as_ref().map(|r| DeclaredLimits::lower(r, sink)).unwrap_or_default(),
             scan: raw.scan.as_ref().map(|raw| ScanPolicy::lower(raw, sink, text)).unwrap_or_default(),
         }
     }
@@ -143,7 +143,7 @@ impl Policy {
     /// the skill's folder must be compared with the policy's paths; symbolic links are not followed here, so a
     /// runtime that follows them asks again with where they led.
     #[must_use]
-    pub fn narrow(&self, manifest: &Manifest, places: &Places) -> NarrowedManifest {
+    pub fn narrow(&self, manifest: &Manifest, places: &GrantBases) -> NarrowedManifest {
         let mut manifest = manifest.with_absolute_paths(places);
         let declared = PermissionSet::declared(Some(&manifest), None);
         // No `..`: a new permission does not compile until it is narrowed.
@@ -159,8 +159,8 @@ impl Policy {
         NarrowedManifest { manifest, changes }
     }
 
-    fn narrow_network(&self, network: &mut Network) {
-        let Network { egress, resolver } = network;
+    fn narrow_network(&self, network: &mut NetworkPermissions) {
+        let NetworkPermissions { egress, resolver } = network;
         if let Some(ceiling) = &self.egress {
             let declared = std::mem::take(egress);
             for rule in declared {
@@ -176,8 +176,8 @@ impl Policy {
     }
 
     /// The paths of `files` are absolute already.
-    fn narrow_files(&self, files: &mut Filesystem, places: &Places) {
-        let Filesystem { read, write, forbidden } = files;
+    fn narrow_files(&self, files: &mut FilePermissions, places: &GrantBases) {
+        let FilePermissions { read, write, forbidden } = files;
         let here = |grant: &Spanned<GrantPath>| Spanned::new(grant.absolute(places), grant.span);
         let absolute = |list: &[Spanned<GrantPath>]| list.iter().map(here).collect::<Vec<_>>();
         // Named from the root, a grant may turn out to be one that nobody gets.
@@ -200,8 +200,8 @@ impl Policy {
         *forbidden = unique(std::mem::take(forbidden));
     }
 
-    fn narrow_env(&self, env: &mut EnvVars) {
-        let EnvVars { allow, deny } = env;
+    fn narrow_env(&self, env: &mut EnvPermissions) {
+        let EnvPermissions { allow, deny } = env;
         if let Some(ceiling) = &self.env_allow {
             let declared = std::mem::take(allow);
             for pattern in declared {
@@ -224,7 +224,7 @@ impl Policy {
         }
     }
 
-    fn narrow_commands(&self, commands: &mut Option<Commands>) {
+    fn narrow_commands(&self, commands: &mut Option<CommandPermissions>) {
         if let Some(ceiling) = &self.commands {
             let left = commands
                 .as_ref()
@@ -233,8 +233,8 @@ impl Policy {
         }
     }
 
-    fn narrow_resources(&self, resources: &mut Resources) {
-        let Resources { memory, cpu_percent, processes, open_files, disk, runtime, output } = resources;
+    fn narrow_resources(&self, resources: &mut ResourceLimits) {
+        let ResourceLimits { memory, cpu_percent, processes, open_files, disk, runtime, output } = resources;
         fn lower<T: Copy + Ord>(declared: &mut T, ceiling: Option<T>) {
             *declared = ceiling.map_or(*declared, |ceiling| ceiling.min(*declared));
         }
@@ -323,7 +323,7 @@ fn variables_meet<'a>(mine: &'a EnvPattern, limit: &'a EnvPattern) -> impl Itera
         .filter(move |met| outright || met.is_glob() || !is_sensitive(&met.to_string()))
 }
 
-fn commands_meet(declared: &Commands, ceiling: &Commands) -> Commands {
+fn commands_meet(declared: &CommandPermissions, ceiling: &CommandPermissions) -> CommandPermissions {
     let allow: Vec<_> = declared.allow.iter().filter(|program| ceiling.allows(program)).cloned().collect();
     let mut allowed_args = BTreeMap::new();
     let mut forbidden_args = BTreeMap::new();
@@ -344,5 +344,5 @@ fn commands_meet(declared: &Commands, ceiling: &Commands) -> Commands {
             forbidden_args.insert(key.clone(), forbidden);
         }
     }
-    Commands { allow, allowed_args, forbidden_args }
+    CommandPermissions { allow, allowed_args, forbidden_args }
 }

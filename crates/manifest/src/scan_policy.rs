@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::diagnostic::{Code, Fault, Sink, Spanned, lines_of, quoted};
+use crate::diagnostic::{Code, DiagnosticSink, Fault, Spanned, lines_of, quoted};
 use crate::domain::DomainPattern;
 use crate::raw;
 use crate::words::words;
@@ -37,7 +37,7 @@ pub struct ScanPolicy {
 }
 
 impl ScanPolicy {
-    pub(crate) fn lower(raw: &raw::ScanPolicy, sink: &mut Sink, text: &str) -> Self {
+    pub(crate) fn lower(raw: &raw::ScanPolicy, sink: &mut DiagnosticSink, text: &str) -> Self {
         let fail_on = raw
             .fail_on
             .as_ref()
@@ -141,7 +141,7 @@ impl Suppression {
         Ok(self)
     }
 
-    fn lower(raw: &raw::Suppression, number: usize, line: usize, sink: &mut Sink) -> Option<Self> {
+    fn lower(raw: &raw::Suppression, number: usize, line: usize, sink: &mut DiagnosticSink) -> Option<Self> {
         let at = |key: &str| format!("scan.suppressions[{number}].{key}");
         let mut check = |written: &Spanned<String>, key: &str, check: fn(&str) -> Result<String, Fault>| {
             sink.check(written, format_args!("{}", at(key)), |text| check(text)).map(|text| text.value)

@@ -9,11 +9,11 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
 use skillsandbox_manifest::{
-    Access, Destination, Manifest, PermissionSet, Places, Policy, SkillDoc, is_deceptive,
+    Destination, FileAccess, GrantBases, Manifest, PermissionSet, Policy, SkillDoc, is_deceptive,
 };
 
-fn places() -> Places {
-    Places::new("/skills/demo", "/home/ada")
+fn places() -> GrantBases {
+    GrantBases::new("/skills/demo", "/home/ada")
 }
 
 const HOSTS: &[&str] = &["example.com", "a.example.com", "b.a.example.com", "other.test"];
@@ -174,7 +174,7 @@ fn probes() -> Vec<String> {
     bases.iter().flat_map(|base| [(*base).to_owned(), format!("{base}/file")]).collect()
 }
 
-fn access(manifest: &Manifest, path: &str) -> Option<Access> {
+fn access(manifest: &Manifest, path: &str) -> Option<FileAccess> {
     manifest.filesystem().access(path.as_ref(), &places())
 }
 

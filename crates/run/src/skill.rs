@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use skillsandbox_manifest as manifest;
 use skillsandbox_manifest::{
-    GrantPath, Manifest, Places, Policy, PolicyChange, Program, Spanned, user_folders,
+    GrantBases, GrantPath, Manifest, Policy, PolicyChange, ProgramSpec, Spanned, user_folders,
 };
 
 use crate::call;
@@ -21,7 +21,7 @@ pub struct Skill {
     folder: PathBuf,
     manifest: Manifest,
     changes: Vec<PolicyChange>,
-    places: Places,
+    places: GrantBases,
 }
 
 /// What a caller gives a skill.
@@ -40,7 +40,7 @@ impl Skill {
         let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
         let folder = folder.canonicalize().map_err(failed)?;
         let home = user_folders::home().ok_or(Refusal::NoHome)?;
-        let places = Places::new(&folder, home);
+        let places = GrantBases::new(&folder, home);
         let (manifest, changes) = match policy.map(|policy| policy.narrow(&manifest, &places)) {
             Some(narrowed) => (narrowed.manifest, narrowed.changes),
             None => (manifest, Vec::new()),
@@ -100,15 +100,15 @@ impl Skill {
         Ok(job)
     }
 
-    fn program(&self, program: &Program) -> OsString {
+    fn program(&self, program: &ProgramSpec) -> OsString {
         match program {
-            Program::Path(path) => path.resolve(&self.places).into(),
-            Program::Name(name) => name.into(),
+            ProgramSpec::Path(path) => path.resolve(&self.places).into(),
+            ProgramSpec::Name(name) => name.into(),
         }
     }
 
-    fn commands(&self, commands: &manifest::Commands) -> Commands {
-        let rules = |rules: &BTreeMap<Program, Vec<String>>| {
+    fn commands(&self, commands: &manifest::CommandPermissions) -> Commands {
+        let rules = |rules: &BTreeMap<ProgramSpec, Vec<String>>| {
             rules.iter().map(|(program, words)| (self.program(program), words.clone())).collect()
         };
         Commands {

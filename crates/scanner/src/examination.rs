@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use skillsandbox_manifest::{FrontMatter, SkillDoc, Spanned, ToolSpec};
+use skillsandbox_manifest::{AllowedTool, FrontMatter, SkillDoc, Spanned};
 
 use crate::Scanner;
 use crate::checks::{
@@ -109,7 +109,7 @@ impl<'s> Examination<'s> {
     }
 
     /// A list of tools without any that reaches the network, beside a script that does.
-    fn undeclared(&self, front: &FrontMatter) -> Option<(Spanned<ToolSpec>, String)> {
+    fn undeclared(&self, front: &FrontMatter) -> Option<(Spanned<AllowedTool>, String)> {
         let tools = || front.tools.iter().chain(&front.allowed_tools).flatten();
         let first = tools().next()?.clone();
         if tools().any(|tool| tools::reaches_the_network(&tool.value)) {

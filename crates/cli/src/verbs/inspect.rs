@@ -7,8 +7,8 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use skillsandbox_manifest::{
-    Access, GrantPath, LoadError, Manifest, NarrowedManifest, PermissionSet, Places, Policy, Resolver,
-    ResourceLimit, quote_argument, user_folders,
+    FileAccess, GrantBases, GrantPath, LoadError, Manifest, NarrowedManifest, PermissionSet, Policy,
+    Resolver, ResourceLimit, quote_argument, user_folders,
 };
 
 use crate::output::{self, Answer, visible};
@@ -73,11 +73,11 @@ fn refuse(error: &LoadError) -> Answer {
 }
 
 /// Where the skill's folder and the user's home really are.
-fn places(dir: &Path) -> anyhow::Result<Places> {
+fn places(dir: &Path) -> anyhow::Result<GrantBases> {
     let skill_dir = dir.canonicalize().with_context(|| format!("cannot resolve {}", dir.display()))?;
     let home =
         user_folders::home().context("there is no home directory: HOME is not set to an absolute path")?;
-    Ok(Places::new(skill_dir, home))
+    Ok(GrantBases::new(skill_dir, home))
 }
 
 /// The manifest's paths are resolved already.
@@ -90,9 +90,9 @@ fn as_json(manifest: &Manifest, narrowed: Option<&NarrowedManifest>) -> anyhow::
 }
 
 /// Whether a write grant covers the skill's own manifest, named from the root or from home.
-fn reaches_own_folder(manifest: &Manifest, places: &Places) -> bool {
+fn reaches_own_folder(manifest: &Manifest, places: &GrantBases) -> bool {
     let own: Result<GrantPath, _> = Manifest::FILE_NAME.parse();
-    own.is_ok_and(|own| manifest.filesystem().access(&own.resolve(places), places) == Some(Access::Write))
+    own.is_ok_and(|own| manifest.filesystem().access(&own.resolve(places), places) == Some(FileAccess::Write))
 }
 
 /// Lines of a name and its values; nothing is said to be allowed by being left out.
@@ -117,7 +117,7 @@ impl Page {
     }
 }
 
-fn as_text(manifest: &Manifest, narrowed: Option<&NarrowedManifest>, places: &Places) -> String {
+fn as_text(manifest: &Manifest, narrowed: Option<&NarrowedManifest>, places: &GrantBases) -> String {
     let skill = manifest.skill();
     let mut page = Page(format!("{BOLD}{} {}{RESET}", skill.name, skill.version));
     let description = skill.description.as_ref().map_or(String::new(), |text| format!(": {}", visible(text)));

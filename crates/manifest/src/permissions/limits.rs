@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::resources::{ByteSize, Resources};
+use crate::resources::{ByteSize, ResourceLimits};
 
 /// A limit as a lock has it: a number in the unit of its key, or a size with its own unit (`1536B`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,8 +111,8 @@ impl ResourceLimit {
 }
 
 /// Every limit of a manifest under its key. No `..` here: a new limit does not compile until it is recorded.
-pub(super) fn record(resources: &Resources) -> BTreeMap<String, LimitValue> {
-    let Resources { memory, cpu_percent, processes, open_files, disk, runtime, output } = resources;
+pub(super) fn record(resources: &ResourceLimits) -> BTreeMap<String, LimitValue> {
+    let ResourceLimits { memory, cpu_percent, processes, open_files, disk, runtime, output } = resources;
     let mebibytes = |size: &ByteSize| match size.bytes() {
         bytes if bytes.is_multiple_of(1 << 20) => LimitValue::Number(bytes >> 20),
         bytes => LimitValue::Text(format!("{bytes}B")),
@@ -131,5 +131,5 @@ pub(super) fn record(resources: &Resources) -> BTreeMap<String, LimitValue> {
 
 /// What a manifest gets that does not say.
 pub(super) fn default_of(limit: ResourceLimit) -> LimitValue {
-    record(&Resources::default()).remove(limit.key()).unwrap_or(LimitValue::Number(0))
+    record(&ResourceLimits::default()).remove(limit.key()).unwrap_or(LimitValue::Number(0))
 }

@@ -19,12 +19,12 @@ pub use self::limits::{LimitValue, ResourceLimit};
 pub use self::parameters::ParameterRule;
 pub use self::quoting::quote_argument;
 
-use crate::commands::{Commands, Entrypoint, Program};
-use crate::env_vars::EnvVars;
-use crate::filesystem::Filesystem;
+use crate::commands::{CommandPermissions, Entrypoint, ProgramSpec};
+use crate::env_vars::EnvPermissions;
+use crate::filesystem::FilePermissions;
 use crate::front_matter::FrontMatter;
-use crate::manifest::{DeclaredPermissions, Manifest, Skill, Syscalls};
-use crate::network::{EgressRule, Network};
+use crate::manifest::{DeclaredPermissions, Manifest, SkillIdentity, Syscalls};
+use crate::network::{EgressRule, NetworkPermissions};
 
 /// What a skill may touch, by its own declaration, in words that can be read, stored and compared.
 ///
@@ -162,11 +162,11 @@ impl PermissionSet {
     fn of_manifest(manifest: &Manifest) -> Self {
         let Manifest { skill, runtime, permissions, resources, parameters, entrypoint } = manifest;
         // Who it is, not what it may do.
-        let Skill { name: _, version: _, description: _ } = skill;
+        let SkillIdentity { name: _, version: _, description: _ } = skill;
         let DeclaredPermissions { network, filesystem, env_vars, syscalls, commands } = permissions;
-        let Network { egress, resolver } = network;
-        let Filesystem { read, write, forbidden } = filesystem;
-        let EnvVars { allow, deny } = env_vars;
+        let NetworkPermissions { egress, resolver } = network;
+        let FilePermissions { read, write, forbidden } = filesystem;
+        let EnvPermissions { allow, deny } = env_vars;
         let Syscalls { profile } = syscalls;
         let Entrypoint { command, args } = entrypoint;
         let program = std::iter::once(command.value.to_string());
@@ -279,10 +279,10 @@ fn hosts_of(rule: &EgressRule) -> impl Iterator<Item = String> {
 }
 
 /// Each program with its rules about arguments.
-fn programs_of(commands: &Commands) -> Vec<String> {
-    let Commands { allow, allowed_args, forbidden_args } = commands;
-    let rule = |program: &Program| {
-        let list = |lists: &BTreeMap<Program, Vec<String>>, lead: &str| match lists.get(program) {
+fn programs_of(commands: &CommandPermissions) -> Vec<String> {
+    let CommandPermissions { allow, allowed_args, forbidden_args } = commands;
+    let rule = |program: &ProgramSpec| {
+        let list = |lists: &BTreeMap<ProgramSpec, Vec<String>>, lead: &str| match lists.get(program) {
             Some(words) if words.is_empty() => format!(" {lead}"),
             Some(words) => format!(" {lead} {}", quoting::quote_words(words)),
             None => String::new(),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use skillsandbox_manifest::{GrantPath, LoadError, Manifest, Places, Spanned, user_folders};
+use skillsandbox_manifest::{GrantBases, GrantPath, LoadError, Manifest, Spanned, user_folders};
 use skillsandbox_scanner::Verdict;
 
 use super::{Desk, Nothing, OneSkill, arguments, cure, why};
@@ -190,15 +190,15 @@ pub(crate) fn inspect(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
 }
 
 /// Where the paths of a skill's grants begin.
-pub(crate) fn places(skill: &skillsandbox_run::Skill) -> Result<Places, Problem> {
+pub(crate) fn places(skill: &skillsandbox_run::Skill) -> Result<GrantBases, Problem> {
     let home = user_folders::home().ok_or_else(|| {
         Problem::new("there is no home directory")
             .cure("a person has to start the server with HOME set to an absolute path")
     })?;
-    Ok(Places::new(skill.folder(), home))
+    Ok(GrantBases::new(skill.folder(), home))
 }
 
-pub(crate) fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<std::path::PathBuf> {
+pub(crate) fn resolved(grants: &[Spanned<GrantPath>], places: &GrantBases) -> Vec<std::path::PathBuf> {
     grants.iter().map(|grant| grant.resolve(places)).collect()
 }
 

@@ -18,7 +18,7 @@
 //! ## References
 //! OWASP LLM06.
 
-use skillsandbox_manifest::{FrontMatter, Spanned, ToolSpec};
+use skillsandbox_manifest::{AllowedTool, FrontMatter, Spanned};
 
 use crate::rule::CheckId::Tools;
 use crate::rule::Rule;
@@ -76,7 +76,7 @@ pub(crate) fn judge(
     front: &FrontMatter,
     has_scripts: bool,
     body: &str,
-) -> Vec<(Judgement, Spanned<ToolSpec>)> {
+) -> Vec<(Judgement, Spanned<AllowedTool>)> {
     if front.tools.is_none() && front.allowed_tools.is_none() {
         return Vec::new();
     }
@@ -99,7 +99,7 @@ pub(crate) fn judge(
 }
 
 /// Whether a tool may reach the network: by itself, or by whatever it runs.
-pub(crate) fn reaches_the_network(tool: &ToolSpec) -> bool {
+pub(crate) fn reaches_the_network(tool: &AllowedTool) -> bool {
     let name = tool.name.to_ascii_lowercase();
     let known = [
         "read",
@@ -141,7 +141,7 @@ struct Purpose {
 }
 
 impl Purpose {
-    fn judge(&self, tool: &ToolSpec, strict: bool) -> Option<Judgement> {
+    fn judge(&self, tool: &AllowedTool, strict: bool) -> Option<Judgement> {
         let name = tool.name.as_str();
         if name == "*" || name.eq_ignore_ascii_case("all") {
             return Some(("wildcard", Warn, "Every tool is asked for".to_owned()));
@@ -158,7 +158,7 @@ impl Purpose {
     }
 
     /// What stands in the parentheses.
-    fn argument(&self, tool: &ToolSpec) -> Option<Judgement> {
+    fn argument(&self, tool: &AllowedTool) -> Option<Judgement> {
         let argument = tool.argument.as_ref()?.to_ascii_lowercase();
         let name = &tool.name;
         if PRIVATE.iter().any(|place| argument.contains(place)) {
@@ -177,7 +177,7 @@ impl Purpose {
         })
     }
 
-    fn overclaim(&self, tool: &ToolSpec) -> Option<Judgement> {
+    fn overclaim(&self, tool: &AllowedTool) -> Option<Judgement> {
         let running = [
             "run", "execut", "shell", "command", "script", "build", "deploy", "install", "test", "git",
             "cli", "terminal", "automat",
