@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use skillsandbox_store::{Approval, StoreLayout, DeclineReviewer, SkillSource, Store, unpack};
+use skillsandbox_store::{Approval, DeclineReviewer, SkillSource, Store, StoreLayout, unpack};
 
 /// A folder for this process; beside the store in it lies a file that nothing may touch.
 static DIR: LazyLock<PathBuf> = LazyLock::new(|| {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skillsandbox_manifest::{Manifest, GrantBases, Policy};
+use skillsandbox_manifest::{GrantBases, Manifest, Policy};
 
 fuzz_target!(|text: &str| {
     match Manifest::parse(text) {

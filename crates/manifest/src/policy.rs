@@ -234,10 +234,10 @@ impl Policy {
     }
 
     fn narrow_resources(&self, resources: &mut ResourceLimits) {
-        let ResourceLimits { memory, cpu_percent, processes, open_files, disk, runtime, output } = resources;
         fn lower<T: Copy + Ord>(declared: &mut T, ceiling: Option<T>) {
             *declared = ceiling.map_or(*declared, |ceiling| ceiling.min(*declared));
         }
+        let ResourceLimits { memory, cpu_percent, processes, open_files, disk, runtime, output } = resources;
         lower(memory, self.limits.memory);
         lower(cpu_percent, self.limits.cpu_percent);
         lower(processes, self.limits.processes);

@@ -114,7 +114,7 @@ pub(super) fn tell(outcome: &InstallResult, format: Format) -> anyhow::Result<An
         InstallOutcome::Installed => output::result(&format!("installed {name} ({verdict})\n"))?,
         InstallOutcome::Updated => output::result(&format!("updated {name} ({verdict})\n"))?,
         InstallOutcome::Unchanged => {
-            output::result(&format!("{name} is there already, unchanged ({verdict})\n"))?
+            output::result(&format!("{name} is there already, unchanged ({verdict})\n"))?;
         }
         InstallOutcome::Blocked => {
             message(&as_text(&outcome.page, &outcome.report));
