@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use skillsandbox_store::{Approval, Layout, NobodyToAsk, Source, Store, unpack};
+use skillsandbox_store::{Approval, DeclineReviewer, SkillSource, Store, StoreLayout, unpack};
 
 /// A folder for this process; beside the store in it lies a file that nothing may touch.
 static DIR: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -33,8 +33,8 @@ fuzz_target!(|bytes: &[u8]| {
     let (root, archive) = (DIR.join("store"), DIR.join("fuzz.skill"));
     let _ = fs::remove_dir_all(&root);
     fs::write(&archive, bytes).expect("the archive");
-    let store = Store::new(Layout::new(&root));
-    let _ = store.install(Source::Local(archive), Approval::Forced, &mut NobodyToAsk);
+    let store = Store::new(StoreLayout::new(&root));
+    let _ = store.install(SkillSource::Local(archive), Approval::Forced, &mut DeclineReviewer);
     let lock = store.list().expect("the lock can be read");
     for entry in lock.entries() {
         assert_eq!(entry.files, hashes);

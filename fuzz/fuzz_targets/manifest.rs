@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skillsandbox_manifest::{Manifest, Places, Policy};
+use skillsandbox_manifest::{GrantBases, Manifest, Policy};
 
 fuzz_target!(|text: &str| {
     match Manifest::parse(text) {
@@ -21,7 +21,7 @@ fuzz_target!(|text: &str| {
     }
     if let Ok(policy) = Policy::parse(text) {
         let manifest = Manifest::parse("{skill: {name: a, version: a}, entrypoint: {command: a}}").expect("valid");
-        let narrowed = policy.narrow(&manifest, &Places::new("/s", "/h")).manifest;
+        let narrowed = policy.narrow(&manifest, &GrantBases::new("/s", "/h")).manifest;
         assert!(narrowed.network().egress.is_empty() && narrowed.filesystem().read.is_empty());
     }
 });

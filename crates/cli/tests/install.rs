@@ -137,6 +137,34 @@ fn row_048_without_a_terminal_the_answer_is_no_whatever_is_piped_in() {
     expect(&stage.run(&["list"]), 0, "(forced)");
 }
 
+/// A resolver answers for every name that was granted, and an entrypoint is what runs.
+#[test]
+fn an_update_with_its_own_resolver_or_another_entrypoint_asks() {
+    let stage = Stage::new();
+    let notes = skill(&stage, "notes", "Keep them.");
+    let manifest = |resolver: &str, script: &str| {
+        let text = format!(
+            "skill: {{ name: notes, version: '1' }}\npermissions: {{ network: {{ resolver: {resolver}, egress: [{{ domain: a.test }}] }} }}\nentrypoint: {{ command: python3, args: [{script}] }}\n"
+        );
+        stage.write("sources/notes/skillsandbox.yaml", &text);
+    };
+    manifest("system", "main.py");
+    expect(&stage.run(&["install", &notes]), 0, "installed notes");
+    let lock = || fs::read_to_string(store(&stage).join("packages.lock")).unwrap();
+    let before = lock();
+    manifest("192.0.2.53", "main.py");
+    let output = stage.run(&["update"]);
+    expect(&output, 1, "+ permissions.network.resolver: changed from system to 192.0.2.53");
+    assert!(err(&output).contains("notes was not installed: not confirmed"), "{}", err(&output));
+    manifest("system", "other.py");
+    expect(&stage.run(&["update"]), 1, "+ entrypoint: changed from python3 main.py to python3 other.py");
+    assert_eq!(lock(), before, "nothing was changed");
+    manifest("192.0.2.53", "other.py");
+    expect(&stage.run(&["update", "--force", "notes"]), 0, "updated notes");
+    assert!(lock().contains("resolver: \"192.0.2.53\"") && lock().contains("- other.py"), "{}", lock());
+    expect(&stage.run(&["update"]), 0, "unchanged");
+}
+
 #[test]
 fn an_update_shows_what_is_wanted_more() {
     let stage = Stage::new();
@@ -150,7 +178,7 @@ fn an_update_shows_what_is_wanted_more() {
     expect(&stage.run(&["install", &notes]), 0, "installed");
     expect(&stage.run(&["update"]), 0, "unchanged");
     stage.write("sources/notes/skillsandbox.yaml", &manifest("{ domain: collector.invalid }"));
-    expect(&stage.run(&["update"]), 1, "+ network: collector.invalid 443/tcp");
+    expect(&stage.run(&["update"]), 1, "+ permissions.network.egress: added collector.invalid 443/tcp");
     expect(&stage.run(&["list"]), 0, "notes");
     assert!(!out(&stage.run(&["list"])).contains("collector"));
     expect(&stage.run(&["update", "--force", "notes"]), 0, "updated notes");

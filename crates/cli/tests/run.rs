@@ -7,6 +7,7 @@ mod sandboxed;
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -283,6 +284,48 @@ fn installed_skills_are_not_a_skills_to_change() {
         let (report, exit) = stage.report(&[]);
         assert_eq!((exit, report["stdout"]["text"].as_str()), (125, Some("")), "{report:#}");
     }
+}
+
+/// A folder that is yet to be made lies where the links on its way lead.
+#[test]
+fn a_grant_that_leads_through_a_link_into_another_installed_skill_makes_nothing_there() {
+    let stage = Stage::new();
+    let other = stage.write("home/.local/share/skillsandbox/skills/other/SKILL.md", "as it was");
+    let skills = stage.home().join(".local/share/skillsandbox/skills");
+    let links =
+        [("link", skills.clone()), ("deep", skills.join("other")), ("dangling", skills.join("later"))];
+    for (name, target) in &links {
+        std::os::unix::fs::symlink(target, stage.home().join(name)).unwrap();
+    }
+    let before = || walk(&skills);
+    let there = before();
+    for grant in ["~/link/new", "~/link/other/new", "~/deep/new/deeper", "~/dangling/new", "~/dangling"] {
+        stage.shell_skill(&format!("permissions: {{ filesystem: {{ write: [{grant}] }} }}"), "echo executed");
+        let (report, exit) = stage.report(&[]);
+        assert_eq!((exit, report["stdout"]["text"].as_str()), (125, Some("")), "{grant}: {report:#}");
+        assert!(report["error"].as_str().unwrap().contains("write grant"), "{grant}: {report:#}");
+        assert_eq!(before(), there, "{grant}");
+    }
+    // The control: a link that leads elsewhere is followed, and the folder made there.
+    std::os::unix::fs::symlink(stage.home(), stage.home().join("home")).unwrap();
+    stage.shell_skill("permissions: { filesystem: { write: [~/home/new] } }", "echo x > ~/x; echo done");
+    let (report, exit) = stage.report(&[]);
+    assert_eq!((exit, report["stdout"]["text"].as_str()), (0, Some("done\n")), "{report:#}");
+    assert!(stage.home().join("new").is_dir());
+    assert_eq!(fs::read_to_string(&other).unwrap(), "as it was");
+}
+
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(walk(&path));
+        }
+        found.push(path);
+    }
+    found.sort();
+    found
 }
 
 #[test]

@@ -231,6 +231,30 @@ fn what_was_looked_at_before_is_not_followed_where_it_has_become_a_link() {
 }
 
 #[test]
+fn a_write_grant_that_leads_elsewhere_than_when_it_was_judged_is_refused() {
+    let folder = Folder::new();
+    let (judged, other) = (folder.path().join("judged"), folder.path().join("other"));
+    fs::create_dir(&judged).unwrap();
+    fs::create_dir(&other).unwrap();
+    let link = folder.path().join("link");
+    symlink(&judged, &link).unwrap();
+    let grant = link.join("new");
+    let granted = || plan().write(&grant).leads_to(&grant, judged.join("new"));
+    output(granted(), &format!("echo x > '{}/x'", grant.display()));
+    assert!(judged.join("new/x").exists(), "the control: it leads where it was judged");
+    fs::remove_file(&link).unwrap();
+    symlink(&other, &link).unwrap();
+    let refused = || {
+        let plan = granted().build().unwrap();
+        plan.spawn(&Command::new("/bin/true")).expect_err("it was followed").to_string()
+    };
+    assert!(refused().contains("it leads to"), "{}", refused());
+    assert_eq!(fs::read_dir(&other).unwrap().count(), 0, "nothing was made there");
+    fs::create_dir(other.join("new")).unwrap();
+    assert!(refused().contains("it leads to"), "one that is there is no other");
+}
+
+#[test]
 fn row_107_a_link_to_what_no_grant_may_name_is_refused() {
     let folder = Folder::new();
     for (name, target) in [("root", "/"), ("proc", "/proc/self"), ("dev", "/dev")] {

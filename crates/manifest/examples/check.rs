@@ -10,7 +10,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use skillsandbox_manifest::{Manifest, Places, Policy};
+use skillsandbox_manifest::{GrantBases, Manifest, Policy};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let manifest = Manifest::load(&dir)?;
     let policy =
         Policy::parse("permissions: { filesystem: { write: [/tmp] } }\nresources: { memory_mb: 64 }")?;
-    let narrowed = policy.narrow(&manifest, &Places::new(&dir, "/home/nobody"));
+    let narrowed = policy.narrow(&manifest, &GrantBases::new(&dir, "/home/nobody"));
     for change in &narrowed.changes {
         eprintln!("the policy narrows {change}");
     }

@@ -7,21 +7,20 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use crate::decode::{Table, plain};
-use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Spanned, quoted};
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Spanned, quoted};
 use crate::filesystem::GrantPath;
 use crate::raw;
 
 /// A program: a name that is looked up in PATH, or a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Program {
+pub enum ProgramSpec {
     /// A name without a slash.
     Name(String),
     /// An absolute path, or one in the skill's folder.
     Path(GrantPath),
 }
 
-impl FromStr for Program {
+impl FromStr for ProgramSpec {
     type Err = Fault;
 
     fn from_str(text: &str) -> Result<Self, Fault> {
@@ -47,7 +46,7 @@ impl FromStr for Program {
     }
 }
 
-impl fmt::Display for Program {
+impl fmt::Display for ProgramSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(name) => f.write_str(name),
@@ -56,7 +55,7 @@ impl fmt::Display for Program {
     }
 }
 
-impl Serialize for Program {
+impl Serialize for ProgramSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -67,7 +66,7 @@ impl Serialize for Program {
 #[non_exhaustive]
 pub struct Entrypoint {
     /// The program.
-    pub command: Spanned<Program>,
+    pub command: Spanned<ProgramSpec>,
     /// Its arguments.
     pub args: Vec<Spanned<String>>,
 }
@@ -93,7 +92,7 @@ impl Entrypoint {
         self.args.iter().map(|arg| arg.value.as_str()).chain(extra)
     }
 
-    pub(crate) fn lower(raw: &raw::Entrypoint, sink: &mut Sink) -> Option<Self> {
+    pub(crate) fn lower(raw: &raw::Entrypoint, sink: &mut DiagnosticSink) -> Option<Self> {
         let command = sink.check(&raw.command, format_args!("entrypoint.command"), |text| text.parse());
         let args = raw::entries(raw.args.as_ref()).map(|(_, arg)| arg.clone()).collect();
         Some(Self { command: command?, args })
@@ -103,27 +102,27 @@ impl Entrypoint {
 /// Which programs a skill may execute, and with what.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Commands {
+pub struct CommandPermissions {
     /// The programs.
-    pub allow: Vec<Spanned<Program>>,
+    pub allow: Vec<Spanned<ProgramSpec>>,
     /// For a program, the first arguments (sub-commands) it may be given. A program not named here takes any.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub allowed_args: BTreeMap<Program, Vec<String>>,
+    pub allowed_args: BTreeMap<ProgramSpec, Vec<String>>,
     /// For a program, arguments that refuse the call, also as `--flag=value`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub forbidden_args: BTreeMap<Program, Vec<String>>,
+    pub forbidden_args: BTreeMap<ProgramSpec, Vec<String>>,
 }
 
-impl Commands {
+impl CommandPermissions {
     const PATH: &'static str = "permissions.commands";
 
     /// Whether a program is among the allowed ones.
     #[must_use]
-    pub fn allows(&self, program: &Program) -> bool {
+    pub fn allows(&self, program: &ProgramSpec) -> bool {
         self.allow.iter().any(|allowed| allowed.value == *program)
     }
 
-    pub(crate) fn lower(raw: &raw::Commands, sink: &mut Sink) -> Self {
+    pub(crate) fn lower(raw: &raw::Commands, sink: &mut DiagnosticSink) -> Self {
         let allow =
             sink.check_all(raw::filled(&raw.allow), &format!("{}.allow", Self::PATH), |text| text.parse());
         let mut commands = Self { allow, allowed_args: BTreeMap::new(), forbidden_args: BTreeMap::new() };
@@ -136,13 +135,13 @@ impl Commands {
         &self,
         raw: Option<&Table<Vec<Option<Spanned<String>>>>>,
         name: &str,
-        sink: &mut Sink,
-    ) -> BTreeMap<Program, Vec<String>> {
+        sink: &mut DiagnosticSink,
+    ) -> BTreeMap<ProgramSpec, Vec<String>> {
         let mut lists = BTreeMap::new();
         let mut spelt = BTreeMap::new();
         for (key, words) in raw.iter().flat_map(|table| &table.0) {
             let path = format!("{}.{name}.{}", Self::PATH, plain(&key.value));
-            let Some(program) = sink.check(key, format_args!("{path}"), |text| text.parse::<Program>())
+            let Some(program) = sink.check(key, format_args!("{path}"), |text| text.parse::<ProgramSpec>())
             else {
                 continue;
             };
@@ -187,7 +186,7 @@ mod tests {
             ("/usr/bin/env", "/usr/bin/env"),
             ("~/bin/x", "~/bin/x"),
         ] {
-            assert_eq!(text.parse::<Program>().unwrap().to_string(), expected, "{text}");
+            assert_eq!(text.parse::<ProgramSpec>().unwrap().to_string(), expected, "{text}");
         }
         for text in [
             "",
@@ -207,7 +206,7 @@ mod tests {
             "/proc/self/exe",
             "/dev/x",
         ] {
-            assert!(text.parse::<Program>().is_err(), "{text:?}");
+            assert!(text.parse::<ProgramSpec>().is_err(), "{text:?}");
         }
     }
 }

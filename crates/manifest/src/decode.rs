@@ -9,8 +9,9 @@ use std::fmt::Write as _;
 
 use skillsandbox_text::is_deceptive;
 
-use crate::diagnostic::{Code, Diagnostic, Sink, Span, Spanned, quoted};
-use crate::yaml::{Kind, Node, Scalar};
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Span, Spanned, quoted};
+use crate::suggestion::{list, nearest, suggest};
+use crate::yaml::{Node, NodeKind, Scalar};
 
 /// Longest list or map anywhere; see `yaml::MAX_NODES` for the whole.
 const MAX_ITEMS: usize = 1024;
@@ -51,7 +52,7 @@ impl<T: Decode> Decode for Required<T> {
 /// Where in the manifest decoding is, and where its complaints go.
 #[derive(Debug)]
 pub(crate) struct Decoder<'s> {
-    sink: &'s mut Sink,
+    sink: &'s mut DiagnosticSink,
     path: String,
     /// The key that introduced the current value: where "a key is missing" points.
     owner: Span,
@@ -60,12 +61,12 @@ pub(crate) struct Decoder<'s> {
 }
 
 impl<'s> Decoder<'s> {
-    pub(crate) fn new(sink: &'s mut Sink) -> Self {
+    pub(crate) fn new(sink: &'s mut DiagnosticSink) -> Self {
         Self { sink, path: String::new(), owner: Span::default(), lenient: false }
     }
 
     /// For texts that others judge: nothing in them is dropped.
-    pub(crate) fn lenient(sink: &'s mut Sink) -> Self {
+    pub(crate) fn lenient(sink: &'s mut DiagnosticSink) -> Self {
         Self { lenient: true, ..Self::new(sink) }
     }
 
@@ -165,7 +166,7 @@ impl<'n, 'a> Entries<'n, 'a> {
         known: &'static [&'static str],
         cx: &mut Decoder<'_>,
     ) -> Option<Self> {
-        let Kind::Map(entries) = &node.kind else {
+        let NodeKind::Map(entries) = &node.kind else {
             let diagnostic = cx.wrong_type(node, "a map");
             cx.report(diagnostic.help(format!("its keys are {}", list(known))));
             return None;
@@ -179,11 +180,8 @@ impl<'n, 'a> Entries<'n, 'a> {
                 let message = format!("unknown key {}", quoted(&key.text));
                 let diagnostic = Diagnostic::new(Code::UnknownKey, key.span, message);
                 // Past the bound only the count matters; a suggestion would be work for nothing.
-                let diagnostic = if cx.sink.is_full() {
-                    diagnostic
-                } else {
-                    diagnostic.help(suggestion(&key.text, known))
-                };
+                let diagnostic =
+                    if cx.sink.is_full() { diagnostic } else { diagnostic.help(suggest(&key.text, known)) };
                 cx.within(Step::Key(&key.text), key.span, |cx| cx.report(diagnostic));
             }
         }
@@ -280,7 +278,7 @@ impl<T: Decode> Decode for Spanned<T> {
 
 impl<T: Decode> Decode for Vec<T> {
     fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
-        let Kind::List(items) = &node.kind else {
+        let NodeKind::List(items) = &node.kind else {
             let diagnostic = cx.wrong_type(node, "a list");
             let wants_brackets = matches!(node.scalar(), Some(Scalar::Text(_) | Scalar::Integer(_)));
             cx.report(if wants_brackets { diagnostic.help("write `[…]` around it") } else { diagnostic });
@@ -303,7 +301,7 @@ pub(crate) struct Table<T>(pub(crate) Vec<(Spanned<String>, T)>);
 
 impl<T: Decode> Decode for Table<T> {
     fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
-        let Kind::Map(entries) = &node.kind else {
+        let NodeKind::Map(entries) = &node.kind else {
             let diagnostic = cx.wrong_type(node, "a map");
             cx.report(diagnostic);
             return None;
@@ -330,7 +328,7 @@ impl Decode for String {
         let Some(Scalar::Text(text)) = node.scalar() else {
             let mut diagnostic = cx.wrong_type(node, "text");
             // `~` alone is YAML's word for nothing, and people mean their home by it.
-            if let Kind::Scalar { text, .. } = &node.kind
+            if let NodeKind::Scalar { text, .. } = &node.kind
                 && !text.is_empty()
             {
                 let example = if text.len() <= 40 { format!(": \"{text}\"") } else { String::new() };
@@ -424,8 +422,8 @@ impl Decode for f64 {
 impl Decode for serde_json::Value {
     fn decode(node: &Node<'_>, cx: &mut Decoder<'_>) -> Option<Self> {
         match (&node.kind, node.scalar()) {
-            (Kind::List(_), _) => Vec::decode(node, cx).map(Self::Array),
-            (Kind::Map(_), _) => {
+            (NodeKind::List(_), _) => Vec::decode(node, cx).map(Self::Array),
+            (NodeKind::Map(_), _) => {
                 let Table(entries) = Table::decode(node, cx)?;
                 Some(Self::Object(entries.into_iter().map(|(key, value)| (key.value, value)).collect()))
             }
@@ -442,87 +440,5 @@ impl Decode for serde_json::Value {
             }
             (_, Some(Scalar::Null) | None) => Some(Self::Null),
         }
-    }
-}
-
-/// `a`, `b` and `c`.
-pub(crate) fn list(words: &[&str]) -> String {
-    let mut out = String::new();
-    for (i, word) in words.iter().enumerate() {
-        let joint = match i {
-            0 => "",
-            _ if i + 1 == words.len() => " and ",
-            _ => ", ",
-        };
-        let _ = write!(out, "{joint}`{word}`");
-    }
-    out
-}
-
-/// Keys people look for in the wrong place.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("network", "permissions.network"),
-    ("filesystem", "permissions.filesystem"),
-    ("env_vars", "permissions.env_vars"),
-    ("env", "permissions.env_vars"),
-    ("environment", "permissions.env_vars"),
-    ("syscalls", "permissions.syscalls"),
-    ("commands", "permissions.commands"),
-    ("egress", "permissions.network.egress"),
-    ("name", "skill.name"),
-    ("version", "skill.version"),
-    ("description", "skill.description"),
-    ("command", "entrypoint.command"),
-    ("args", "entrypoint.args"),
-    ("memory_mb", "resources.memory_mb"),
-    ("max_runtime_seconds", "resources.max_runtime_seconds"),
-];
-
-/// "did you mean …", or the keys there are.
-fn suggestion(key: &str, known: &[&str]) -> String {
-    if let Some(near) = nearest(key, known) {
-        return format!("did you mean `{near}`?");
-    }
-    if let Some((_, place)) = ELSEWHERE.iter().find(|(word, _)| *word == key) {
-        return format!("did you mean `{place}`?");
-    }
-    format!("the keys here are {}", list(known))
-}
-
-/// The known word that `word` is most likely a misspelling of.
-pub(crate) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
-    // No known word is longer than 24 characters; distance on longer ones is work for nothing.
-    if word.len() > 40 {
-        return None;
-    }
-    let folded = word.to_lowercase().replace(['-', ' '], "_");
-    let distance = |candidate: &str| strsim::damerau_levenshtein(&folded, candidate);
-    let best = known.iter().copied().min_by_key(|candidate| distance(candidate))?;
-    let close = distance(best) <= (best.len() / 3).max(1);
-    close.then_some(best).or_else(|| {
-        // `mem` for `memory_mb`, `runtime_seconds` for `max_runtime_seconds`.
-        known.iter().copied().find(|c| folded.len() >= 3 && (c.starts_with(&folded) || c.ends_with(&folded)))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn misspelt_keys_find_their_word() {
-        let known = ["memory_mb", "max_cpu_percent", "max_runtime_seconds", "disk_mb"];
-        for (word, expected) in [
-            ("memory_mib", Some("memory_mb")),
-            ("Memory-MB", Some("memory_mb")),
-            ("memroy_mb", Some("memory_mb")),
-            ("runtime_seconds", Some("max_runtime_seconds")),
-            ("disk", Some("disk_mb")),
-            ("bananas", None),
-            ("x", None),
-        ] {
-            assert_eq!(nearest(word, &known), expected, "{word}");
-        }
-        assert_eq!(nearest(&"m".repeat(10_000), &known), None);
     }
 }

@@ -5,98 +5,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::{Deref, Range};
 
 use serde::Serialize;
 use skillsandbox_text::shorten_line;
 
+pub(crate) use crate::span::{LineCounter, lines_of};
+pub use crate::span::{Span, Spanned};
+
 /// How many diagnostics one text can produce. A hostile file of 256 KiB could otherwise hold tens of thousands;
 /// nobody reads past the first screen. The rest is counted in [`Invalid::more`].
 pub(crate) const MAX_DIAGNOSTICS: usize = 50;
-
-/// A half-open byte range in the source text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Span {
-    /// The first byte.
-    pub start: usize,
-    /// One past the last byte.
-    pub end: usize,
-}
-
-impl Span {
-    pub(crate) fn new(start: usize, end: usize) -> Self {
-        Self { start, end: end.max(start) }
-    }
-
-    /// The same span in a text that has `offset` more bytes in front.
-    #[must_use]
-    pub(crate) fn shifted(self, offset: usize) -> Self {
-        Self { start: self.start + offset, end: self.end + offset }
-    }
-
-    /// The span as a range, as most rendering crates want it.
-    #[must_use]
-    pub fn range(self) -> Range<usize> {
-        self.start..self.end
-    }
-}
-
-/// A value together with the place it was written at.
-///
-/// Two are equal when their values are: where something was written does not change what it means.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Spanned<T> {
-    /// The value.
-    pub value: T,
-    /// Where it stands in the source. Empty at 0 for values that no source holds, such as defaults.
-    pub span: Span,
-}
-
-impl<T> Spanned<T> {
-    /// Pairs a value with its place.
-    pub fn new(value: T, span: Span) -> Self {
-        Self { value, span }
-    }
-}
-
-impl<T> From<T> for Spanned<T> {
-    fn from(value: T) -> Self {
-        Self { value, span: Span::default() }
-    }
-}
-
-impl<T> Deref for Spanned<T> {
-    type Target = T;
-    fn deref(&self) -> &T {
-        &self.value
-    }
-}
-
-impl<T: PartialEq> PartialEq for Spanned<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
-    }
-}
-
-impl<T: Eq> Eq for Spanned<T> {}
-
-impl<T: std::hash::Hash> std::hash::Hash for Spanned<T> {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.value.hash(state);
-    }
-}
-
-impl<T: fmt::Display> fmt::Display for Spanned<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
-    }
-}
-
-impl<T: Serialize> Serialize for Spanned<T> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.value.serialize(serializer)
-    }
-}
 
 macro_rules! codes {
     ($( $(#[doc = $doc:literal])+ $variant:ident = $text:literal, )+) => {
@@ -367,12 +285,12 @@ impl std::error::Error for Invalid {}
 
 /// Collects diagnostics while a text is read.
 #[derive(Debug, Default)]
-pub(crate) struct Sink {
+pub(crate) struct DiagnosticSink {
     diagnostics: Vec<Diagnostic>,
     more: usize,
 }
 
-impl Sink {
+impl DiagnosticSink {
     /// Keeps a diagnostic, unless it is about a whole of which a part was refused already: an entry without a
     /// destination is no news where the destination is misspelt.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
@@ -454,7 +372,7 @@ impl Sink {
     /// Sorts what was found into the text's order and gives each its line and column.
     pub(crate) fn finish(mut self, source: &str) -> (Vec<Diagnostic>, usize) {
         self.diagnostics.sort_by_key(|d| d.span.start);
-        let mut place = Place { source, offset: 0, line: 1, line_start: 0 };
+        let mut place = LineCounter::new(source);
         for diagnostic in &mut self.diagnostics {
             (diagnostic.line, diagnostic.column) = place.advance_to(diagnostic.span.start);
         }
@@ -464,43 +382,6 @@ impl Sink {
     pub(crate) fn into_invalid(self, source: &str) -> Invalid {
         let (diagnostics, more) = self.finish(source);
         Invalid { source: source.to_owned(), diagnostics, more }
-    }
-}
-
-/// The line of each of some rising byte offsets.
-pub(crate) fn lines_of(
-    source: &str,
-    offsets: impl IntoIterator<Item = usize>,
-) -> impl Iterator<Item = usize> {
-    let mut place = Place { source, offset: 0, line: 1, line_start: 0 };
-    offsets.into_iter().map(move |offset| place.advance_to(offset).0)
-}
-
-/// Walks a text once, forwards, to turn rising byte offsets into lines and columns.
-struct Place<'a> {
-    source: &'a str,
-    offset: usize,
-    line: usize,
-    line_start: usize,
-}
-
-impl Place<'_> {
-    fn advance_to(&mut self, target: usize) -> (usize, usize) {
-        let target = self.source.floor_char_boundary(target);
-        let passed = self.source.get(self.offset..target).unwrap_or_default();
-        for (i, _) in passed.match_indices(['\n', '\r']) {
-            // Of CRLF, the LF ends the line.
-            let at = self.offset + i;
-            if self.source.get(at..at + 2) != Some("\r\n") {
-                self.line += 1;
-                self.line_start = at + 1;
-            }
-        }
-        self.offset = self.offset.max(target);
-        let before = self.source.get(self.line_start..target).unwrap_or_default();
-        // A byte order mark has no width and no column.
-        let column = before.trim_start_matches('\u{feff}').chars().count() + 1;
-        (self.line, column)
     }
 }
 
@@ -521,7 +402,7 @@ mod tests {
     #[test]
     fn places_count_lines_and_characters() {
         let source = "\u{feff}aé\r\nb\u{1f600}c\r";
-        let mut sink = Sink::default();
+        let mut sink = DiagnosticSink::default();
         for start in [source.find('c').unwrap(), 3, source.len()] {
             sink.push(Diagnostic::new(Code::Syntax, Span::new(start, start), "x"));
         }
@@ -532,7 +413,7 @@ mod tests {
 
     #[test]
     fn keeps_a_bounded_number_and_counts_the_rest() {
-        let mut sink = Sink::default();
+        let mut sink = DiagnosticSink::default();
         for _ in 0..MAX_DIAGNOSTICS + 7 {
             sink.push(Diagnostic::new(Code::Syntax, Span::default(), "x"));
         }

@@ -6,13 +6,13 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use skillsandbox_text::is_secret_name;
 
-use crate::diagnostic::{Code, Fault, Sink, Spanned, quoted};
+use crate::diagnostic::{Code, DiagnosticSink, Fault, Spanned, quoted};
 use crate::raw;
 
 /// The environment variables a skill sees. Whatever is not allowed is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct EnvVars {
+pub struct EnvPermissions {
     /// Passed on.
     pub allow: Vec<Spanned<EnvPattern>>,
     /// Never passed on, whatever is allowed.
@@ -21,7 +21,6 @@ pub struct EnvVars {
 
 /// Why a variable is passed on or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum EnvDecision<'a> {
     /// This pattern allows it.
     Allowed(&'a EnvPattern),
@@ -41,7 +40,7 @@ impl EnvDecision<'_> {
     }
 }
 
-impl EnvVars {
+impl EnvPermissions {
     pub(crate) const PATH: &'static str = "permissions.env_vars";
 
     /// Decides about one variable by its name.
@@ -78,7 +77,7 @@ impl EnvVars {
         if sensitive { EnvDecision::Sensitive } else { EnvDecision::Undeclared }
     }
 
-    pub(crate) fn lower(raw: &raw::EnvVars, sink: &mut Sink) -> Self {
+    pub(crate) fn lower(raw: &raw::EnvVars, sink: &mut DiagnosticSink) -> Self {
         let allow = format!("{}.allow", Self::PATH);
         let negated = |text: &String| text.starts_with('!');
         let written = || raw::entries(raw.allow.as_ref());
@@ -124,6 +123,18 @@ impl EnvPattern {
             return name == self.prefix;
         };
         name.strip_prefix(self.prefix.as_str()).is_some_and(|rest| rest.ends_with(suffix.as_str()))
+    }
+
+    /// Whether every name that `other` matches is matched by `self`.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        match (&self.suffix, &other.suffix) {
+            (_, None) => self.matches(&other.prefix),
+            (None, Some(_)) => false,
+            (Some(suffix), Some(other_suffix)) => {
+                other.prefix.starts_with(&self.prefix) && other_suffix.ends_with(suffix.as_str())
+            }
+        }
     }
 
     /// The patterns that together match exactly what both match.

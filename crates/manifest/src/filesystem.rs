@@ -1,5 +1,6 @@
 //! Which files a skill may read and write.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
@@ -7,7 +8,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use skillsandbox_text::is_emoji_selector;
 
-use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Spanned, quoted};
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Spanned, quoted};
 use crate::{Manifest, raw};
 
 /// Longest path the kernel takes (`PATH_MAX` without its NUL).
@@ -18,7 +19,7 @@ const MAX_COMPONENTS: usize = 64;
 /// The files a skill may touch besides its own folder (read-only) and its private HOME and temporary directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Filesystem {
+pub struct FilePermissions {
     /// May be read.
     pub read: Vec<Spanned<GrantPath>>,
     /// May be read and written.
@@ -30,7 +31,7 @@ pub struct Filesystem {
 /// What a grant gives. The greater includes the lesser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Access {
+pub enum FileAccess {
     /// Reading.
     Read,
     /// Reading and writing.
@@ -43,9 +44,9 @@ pub enum Access {
 /// runtime's to resolve.
 ///
 /// ```
-/// use skillsandbox_manifest::{GrantPath, Places};
+/// use skillsandbox_manifest::{GrantBases, GrantPath};
 ///
-/// let places = Places::new("/opt/skills/weather", "/home/ada");
+/// let places = GrantBases::new("/opt/skills/weather", "/home/ada");
 /// let cache: GrantPath = "~/.cache//weather/".parse()?;
 /// assert_eq!(cache.resolve(&places).to_str(), Some("/home/ada/.cache/weather"));
 /// let data: GrantPath = "data".parse()?;
@@ -68,12 +69,12 @@ enum Base {
 
 /// The two directories that grants are relative to, on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct GrantBases {
     skill_dir: PathBuf,
     home: PathBuf,
 }
 
-impl Places {
+impl GrantBases {
     /// Both as absolute paths; they are taken as they are.
     pub fn new(skill_dir: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Self {
         Self { skill_dir: skill_dir.into(), home: home.into() }
@@ -83,7 +84,7 @@ impl Places {
 impl GrantPath {
     /// The path on this machine.
     #[must_use]
-    pub fn resolve(&self, places: &Places) -> PathBuf {
+    pub fn resolve(&self, places: &GrantBases) -> PathBuf {
         let base = match self.base {
             Base::Root => Path::new("/"),
             Base::Home => &places.home,
@@ -93,7 +94,7 @@ impl GrantPath {
     }
 
     /// The same place named from the root.
-    pub(crate) fn absolute(&self, places: &Places) -> Self {
+    pub(crate) fn absolute(&self, places: &GrantBases) -> Self {
         let path = self.resolve(places);
         Self { base: Base::Root, rest: path.strip_prefix("/").unwrap_or(&path).to_owned() }
     }
@@ -213,10 +214,10 @@ const OWN: &[(&str, &str)] = &[
     ("/dev", "the sandbox has a /dev of its own, with null, zero, full, random and urandom"),
 ];
 
-impl Filesystem {
+impl FilePermissions {
     pub(crate) const PATH: &'static str = "permissions.filesystem";
 
-    pub(crate) fn lower(raw: &raw::Filesystem, sink: &mut Sink) -> Self {
+    pub(crate) fn lower(raw: &raw::Filesystem, sink: &mut DiagnosticSink) -> Self {
         let list = |name: &str| format!("{}.{name}", Self::PATH);
         Self {
             read: sink.check_all(raw::entries(raw.read.as_ref()), &list("read"), |text| grantable(text)),
@@ -227,7 +228,7 @@ impl Filesystem {
     }
 
     /// Refuses write grants that reach the skill's own declaration.
-    pub(crate) fn check_own_declaration(&self, sink: &mut Sink) {
+    pub(crate) fn check_own_declaration(&self, sink: &mut DiagnosticSink) {
         let own = GrantPath { base: Base::SkillDir, rest: Manifest::FILE_NAME.into() };
         for (i, grant) in self.write.iter().enumerate().filter(|(_, grant)| grant.covers(&own)) {
             let message =
@@ -241,7 +242,7 @@ impl Filesystem {
     /// What the skill may do with a path, as far as names tell. `forbidden` wins over every grant. A path that is relative or
     /// holds `..` names no place, so nothing is allowed there.
     #[must_use]
-    pub fn access(&self, path: &Path, places: &Places) -> Option<Access> {
+    pub fn access(&self, path: &Path, places: &GrantBases) -> Option<FileAccess> {
         let below = |grants: &[Spanned<GrantPath>]| {
             grants.iter().any(|grant| path.starts_with(grant.resolve(places)))
         };
@@ -249,9 +250,9 @@ impl Filesystem {
         if !plain || below(&self.forbidden) {
             None
         } else if below(&self.write) {
-            Some(Access::Write)
+            Some(FileAccess::Write)
         } else {
-            below(&self.read).then_some(Access::Read)
+            below(&self.read).then_some(FileAccess::Read)
         }
     }
 }
@@ -283,6 +284,29 @@ impl GrantPath {
     /// The place itself, then every place above it.
     pub(crate) fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
         self.rest.ancestors().map(|rest| Self { base: self.base, rest: rest.to_owned() })
+    }
+}
+
+/// Paths that are asked whether one of them lies above another path.
+pub(crate) struct PathSet(HashSet<GrantPath>);
+
+impl FromIterator<GrantPath> for PathSet {
+    fn from_iter<I: IntoIterator<Item = GrantPath>>(paths: I) -> Self {
+        Self(paths.into_iter().collect())
+    }
+}
+
+impl PathSet {
+    pub(crate) fn of<'p>(paths: impl IntoIterator<Item = &'p Spanned<GrantPath>>) -> Self {
+        paths.into_iter().map(|path| path.value.clone()).collect()
+    }
+
+    pub(crate) fn covers(&self, path: &GrantPath) -> bool {
+        path.ancestors().any(|above| self.0.contains(&above))
+    }
+
+    pub(crate) fn covers_from_above(&self, path: &GrantPath) -> bool {
+        path.ancestors().skip(1).any(|above| self.0.contains(&above))
     }
 }
 

@@ -7,9 +7,9 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::decode::{Decode, Decoder};
-use crate::diagnostic::{Code, Diagnostic, Sink, Span, Spanned};
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Span, Spanned};
 use crate::skill_doc::lines;
-use crate::yaml::{self, Kind, Node, Scalar};
+use crate::yaml::{self, Node, NodeKind, Scalar};
 
 /// The front matter of a `SKILL.md`. Spans are places in the whole text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -25,9 +25,9 @@ pub struct FrontMatter {
     pub compatibility: Option<Spanned<String>>,
     /// The tools it may use, as written: a list, or text with spaces or commas.
     #[serde(rename = "allowed-tools")]
-    pub allowed_tools: Option<Vec<Spanned<ToolSpec>>>,
+    pub allowed_tools: Option<Vec<Spanned<AllowedTool>>>,
     /// The tools it declares (`SkillOS`).
-    pub tools: Option<Vec<Spanned<ToolSpec>>>,
+    pub tools: Option<Vec<Spanned<AllowedTool>>>,
     /// What it is: a skill, an agent (`SkillOS`).
     #[serde(rename = "type")]
     pub kind: Option<Spanned<String>>,
@@ -50,14 +50,14 @@ pub struct FrontMatter {
 /// One entry of a list of tools: `Read`, or with an argument `Bash(git:*)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub struct ToolSpec {
+pub struct AllowedTool {
     /// The tool's name.
     pub name: String,
     /// What stands in its parentheses.
     pub argument: Option<String>,
 }
 
-impl fmt::Display for ToolSpec {
+impl fmt::Display for AllowedTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         match &self.argument {
@@ -67,24 +67,24 @@ impl fmt::Display for ToolSpec {
     }
 }
 
-impl Serialize for ToolSpec {
+impl Serialize for AllowedTool {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
 /// Reads the block between the two `---` lines of a text.
-pub(crate) fn read(text: &str, inner: Span, sink: &mut Sink) -> FrontMatter {
+pub(crate) fn read(text: &str, inner: Span, sink: &mut DiagnosticSink) -> FrontMatter {
     let source = text.get(inner.range()).unwrap_or_default();
     let mut front = FrontMatter { span: inner, ..FrontMatter::default() };
-    let mut own = Sink::default();
+    let mut own = DiagnosticSink::default();
     let tree = yaml::read(source, &mut own);
-    let is_map = tree.as_ref().is_some_and(|tree| matches!(tree.kind, Kind::Map(_)));
+    let is_map = tree.as_ref().is_some_and(|tree| matches!(tree.kind, NodeKind::Map(_)));
     if tree.is_some() && !is_map {
         let message = "the front matter is not a map of keys and values";
         own.push(Diagnostic::new(Code::WrongType, Span::default(), message));
     }
-    if let Some(Node { kind: Kind::Map(entries), .. }) = &tree {
+    if let Some(Node { kind: NodeKind::Map(entries), .. }) = &tree {
         let mut reader =
             Reader { front: &mut front, source, place: &|span: Span| span, cx: Decoder::lenient(&mut own) };
         reader.take_all(entries);
@@ -103,12 +103,12 @@ pub(crate) fn read(text: &str, inner: Span, sink: &mut Sink) -> FrontMatter {
 
 /// What agents do with text that is not YAML: put quotes round the values that break it and try again; failing that, read
 /// it line by line as `key: value`.
-fn recover(front: &mut FrontMatter, source: &str, own: &mut Sink) {
+fn recover(front: &mut FrontMatter, source: &str, own: &mut DiagnosticSink) {
     let (quoted, inserted) = requoted(source);
     let place = |span: Span| Span::new(original(&inserted, span.start), original(&inserted, span.end));
     // Its complaints are about a text that nobody wrote.
-    let mut scratch = Sink::default();
-    if let Some(Node { kind: Kind::Map(entries), .. }) = &yaml::read(&quoted, &mut scratch) {
+    let mut scratch = DiagnosticSink::default();
+    if let Some(Node { kind: NodeKind::Map(entries), .. }) = &yaml::read(&quoted, &mut scratch) {
         Reader { front, source, place: &place, cx: Decoder::lenient(own) }.take_all(entries);
         return;
     }
@@ -139,7 +139,7 @@ impl Reader<'_, '_, '_> {
         if let Some(slot) = self.front.slot(&key.value).filter(|slot| slot.is_none()) {
             match (&value.kind, value.scalar()) {
                 (_, Some(Scalar::Null)) => return,
-                (Kind::Scalar { text, .. }, _) => {
+                (NodeKind::Scalar { text, .. }, _) => {
                     *slot = Some(Spanned::new(text.clone().into_owned(), span));
                     return;
                 }
@@ -155,7 +155,7 @@ impl Reader<'_, '_, '_> {
                 self.tools(value, &key, &mut tools);
                 self.front.tools_mut(&key.value).get_or_insert_default().extend(tools);
             }
-            ("metadata", Kind::Map(entries)) => {
+            ("metadata", NodeKind::Map(entries)) => {
                 for (name, value) in entries {
                     let name = Spanned::new(name.text.clone().into_owned(), (self.place)(name.span));
                     self.front.metadata.extend(Value::decode(value, &mut self.cx).map(|value| (name, value)));
@@ -166,10 +166,10 @@ impl Reader<'_, '_, '_> {
     }
 
     /// The tools of a value of any shape; an odd shape is reported, and no name in it is lost.
-    fn tools(&mut self, value: &Node<'_>, key: &Spanned<String>, found: &mut Vec<Spanned<ToolSpec>>) {
+    fn tools(&mut self, value: &Node<'_>, key: &Spanned<String>, found: &mut Vec<Spanned<AllowedTool>>) {
         let span = (self.place)(value.span);
         match &value.kind {
-            Kind::Scalar { text, .. } => {
+            NodeKind::Scalar { text, .. } => {
                 // Places inside the value are known only where it is written as it is meant.
                 let exact = self.source.get(span.range()) == Some(text);
                 for (tool, at) in split_tools(text) {
@@ -177,22 +177,22 @@ impl Reader<'_, '_, '_> {
                     found.push(Spanned::new(tool, place));
                 }
             }
-            Kind::List(items) => {
+            NodeKind::List(items) => {
                 for item in items {
-                    if !matches!(item.kind, Kind::Scalar { .. }) {
+                    if !matches!(item.kind, NodeKind::Scalar { .. }) {
                         self.odd_tools(key);
                     }
                     self.tools(item, key, found);
                 }
             }
-            Kind::Map(entries) => {
+            NodeKind::Map(entries) => {
                 self.odd_tools(key);
                 for (name, value) in entries {
                     let argument = value.scalar().and_then(|scalar| match scalar {
                         Scalar::Text(text) => Some(text.to_owned()),
                         _ => None,
                     });
-                    let tool = ToolSpec { name: name.text.trim().to_owned(), argument };
+                    let tool = AllowedTool { name: name.text.trim().to_owned(), argument };
                     found.push(Spanned::new(tool, (self.place)(name.span)));
                     if value.scalar().is_none() {
                         self.tools(value, key, found);
@@ -223,7 +223,7 @@ impl FrontMatter {
         })
     }
 
-    fn tools_mut(&mut self, key: &str) -> &mut Option<Vec<Spanned<ToolSpec>>> {
+    fn tools_mut(&mut self, key: &str) -> &mut Option<Vec<Spanned<AllowedTool>>> {
         if key == "tools" { &mut self.tools } else { &mut self.allowed_tools }
     }
 
@@ -345,7 +345,7 @@ fn line_by_line(source: &str) -> Vec<(Spanned<String>, Spanned<String>)> {
 }
 
 /// `Bash(git add:*), Read Write` as three tools: spaces and commas separate, but not inside parentheses.
-fn split_tools(text: &str) -> Vec<(ToolSpec, Span)> {
+fn split_tools(text: &str) -> Vec<(AllowedTool, Span)> {
     // Parentheses that do not pair up would swallow all that follows.
     let balanced = text.matches('(').count() == text.matches(')').count();
     let mut tools = Vec::new();
@@ -370,11 +370,11 @@ fn split_tools(text: &str) -> Vec<(ToolSpec, Span)> {
     tools
 }
 
-fn tool(text: &str) -> ToolSpec {
+fn tool(text: &str) -> AllowedTool {
     match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
         Some((name, argument)) => {
-            ToolSpec { name: name.trim().to_owned(), argument: Some(argument.to_owned()) }
+            AllowedTool { name: name.trim().to_owned(), argument: Some(argument.to_owned()) }
         }
-        None => ToolSpec { name: text.to_owned(), argument: None },
+        None => AllowedTool { name: text.to_owned(), argument: None },
     }
 }

@@ -1,6 +1,6 @@
 //! What an agent skill declares about itself, read into types that cannot hold an invalid declaration.
 //!
-//! A skill is a folder with a `SKILL.md` and scripts, often from somebody nobody knows. Beside it lies a
+//! A skill is a folder with a `SKILL.md` and scripts, often from an unknown author. Beside it lies a
 //! `skillsandbox.yaml` that says which hosts, files, variables and programs it needs. This crate reads both files
 //! and nothing else: it does no network, starts nothing, prints nothing.
 //!
@@ -32,10 +32,33 @@
 //!   regular expressions; no recursion that input controls, no panic.
 //! - A user's [`Policy`] narrows a manifest and can widen nothing.
 //!
+//! # How a text becomes a manifest
+//!
+//! A text goes through three forms, each a type that cannot hold what the next one refuses:
+//!
+//! ```text
+//!  text ──► yaml.rs ──► tree with spans ──► decode.rs ──► raw.rs ──► each section's lower() ──► Manifest
+//!           bounds, no anchors,             types, known  as         names, paths, ranges,      valid
+//!           tags, duplicates                keys,         written    contradictions
+//!                                           suggestion.rs
+//! ```
+//!
+//! - Complaints go to one `DiagnosticSink` and reading continues behind them, so an author sees all mistakes at once.
+//! - A section of the manifest is declared once, in `raw.rs`: its struct, its decoder, its known keys and its JSON Schema come from that
+//!   declaration. What its values must be is in the module named after it (`network.rs`, `filesystem.rs`, …).
+//! - `permissions/` enumerates what a manifest allows, once: a [`PermissionSet`] can be read, stored and compared. The lock of installed skills,
+//!   the question about an update, the list of what a policy took away and `inspect` all use it. It takes the structs apart without `..`, so a
+//!   new key does not compile until it has a place there.
+//! - `policy.rs` narrows a manifest by a user's own ceiling; property tests compare it, point by point, with "what both allow".
+//! - `skill_doc.rs` reads `SKILL.md` in whatever state it is in: judging it is the scanner's work.
+//! - [`user_folders`] is the one place that asks where the user's home, data, state and settings are.
+//! - The enums of the vocabulary ([`Protocol`], [`SyscallProfile`], [`Runtime`], [`Resolver`], [`Destination`], [`ParameterType`]) are not
+//!   `non_exhaustive`: whoever matches them names every word, and a new word cannot fall to a loose default.
+//!
 //! # What it does not protect
 //!
 //! It reads declarations; it does not look at what the skill does, and enforces nothing. Paths are compared by
-//! name: whoever opens them has to resolve symbolic links and ask again. `SKILL.md` is read as it is
+//! name: the caller that opens them has to resolve symbolic links and ask again. `SKILL.md` is read as it is
 //! ([`SkillDoc`]); judging it is a scanner's work.
 //!
 //! # Features
@@ -68,6 +91,10 @@ mod network;
 #[cfg(feature = "declarations")]
 mod parameters;
 #[cfg(feature = "declarations")]
+mod pattern;
+#[cfg(feature = "declarations")]
+mod permissions;
+#[cfg(feature = "declarations")]
 mod policy;
 #[cfg(feature = "declarations")]
 mod raw;
@@ -78,6 +105,10 @@ mod scan_policy;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod skill_doc;
+mod span;
+mod suggestion;
+#[cfg(feature = "declarations")]
+pub mod user_folders;
 #[cfg(feature = "declarations")]
 mod words;
 mod yaml;
@@ -88,27 +119,34 @@ mod yaml;
 mod readme {}
 
 #[cfg(feature = "declarations")]
-pub use crate::commands::{Commands, Entrypoint, Program};
+pub use crate::commands::{CommandPermissions, Entrypoint, ProgramSpec};
 pub use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Related, Span, Spanned};
 #[cfg(feature = "declarations")]
 pub use crate::domain::DomainPattern;
 #[cfg(feature = "declarations")]
-pub use crate::env_vars::{EnvDecision, EnvPattern, EnvVars};
+pub use crate::env_vars::{EnvDecision, EnvPattern, EnvPermissions};
 #[cfg(feature = "declarations")]
-pub use crate::filesystem::{Access, Filesystem, GrantPath, Places};
-pub use crate::front_matter::{FrontMatter, ToolSpec};
+pub use crate::filesystem::{FileAccess, FilePermissions, GrantBases, GrantPath};
+pub use crate::front_matter::{AllowedTool, FrontMatter};
 #[cfg(feature = "declarations")]
 pub use crate::load::LoadError;
 #[cfg(feature = "declarations")]
-pub use crate::manifest::{Manifest, Runtime, Skill, SyscallProfile};
+pub use crate::manifest::{Manifest, Runtime, SkillIdentity, SyscallProfile};
 #[cfg(feature = "declarations")]
-pub use crate::network::{Cidr, Destination, EgressRule, Network, Protocol, Resolver};
+pub use crate::network::{Cidr, Destination, EgressRule, NetworkPermissions, Protocol, Resolver};
 #[cfg(feature = "declarations")]
-pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation, Pattern};
+pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation};
 #[cfg(feature = "declarations")]
-pub use crate::policy::{Change, Narrowed, Policy};
+pub use crate::pattern::ParameterPattern;
 #[cfg(feature = "declarations")]
-pub use crate::resources::{ByteSize, Resources};
+pub use crate::permissions::{
+    LimitValue, ParameterRule, PermissionChange, PermissionDiff, PermissionEntry, PermissionSet,
+    ResourceLimit,
+};
+#[cfg(feature = "declarations")]
+pub use crate::policy::{NarrowedManifest, Policy, PolicyChange};
+#[cfg(feature = "declarations")]
+pub use crate::resources::{ByteSize, ResourceLimits};
 #[cfg(feature = "declarations")]
 pub use crate::scan_policy::{Date, FailOn, ScanPolicy, Suppression};
 pub use crate::skill_doc::SkillDoc;

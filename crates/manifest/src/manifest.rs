@@ -4,14 +4,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use skillsandbox_text::is_deceptive;
 
-use crate::commands::{Commands, Entrypoint};
+use crate::commands::{CommandPermissions, Entrypoint};
 use crate::decode::{Decode, Decoder};
-use crate::diagnostic::{Code, Diagnostic, Fault, Invalid, Sink, Span, Spanned, quoted};
-use crate::env_vars::EnvVars;
-use crate::filesystem::Filesystem;
-use crate::network::Network;
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Invalid, Span, Spanned, quoted};
+use crate::env_vars::EnvPermissions;
+use crate::filesystem::{FilePermissions, GrantBases};
+use crate::network::NetworkPermissions;
 use crate::parameters::{InvalidParameters, Parameter, validate};
-use crate::resources::{Limits, Resources};
+use crate::resources::{DeclaredLimits, ResourceLimits};
 use crate::words::words;
 use crate::{MAX_BYTES, raw, yaml};
 
@@ -38,23 +38,23 @@ use crate::{MAX_BYTES, raw, yaml};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Manifest {
-    skill: Skill,
-    runtime: Runtime,
-    pub(crate) permissions: Permissions,
-    pub(crate) resources: Resources,
+    pub(crate) skill: SkillIdentity,
+    pub(crate) runtime: Runtime,
+    pub(crate) permissions: DeclaredPermissions,
+    pub(crate) resources: ResourceLimits,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<Parameter>,
     pub(crate) entrypoint: Entrypoint,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Permissions {
-    pub(crate) network: Network,
-    pub(crate) filesystem: Filesystem,
-    pub(crate) env_vars: EnvVars,
+pub(crate) struct DeclaredPermissions {
+    pub(crate) network: NetworkPermissions,
+    pub(crate) filesystem: FilePermissions,
+    pub(crate) env_vars: EnvPermissions,
     pub(crate) syscalls: Syscalls,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) commands: Option<Commands>,
+    pub(crate) commands: Option<CommandPermissions>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -65,7 +65,7 @@ pub(crate) struct Syscalls {
 /// Who the skill is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Skill {
+pub struct SkillIdentity {
     /// Lower-case letters, digits, `-`, `_` and `.`; safe as a file's name.
     pub name: Spanned<String>,
     /// Its version.
@@ -127,7 +127,7 @@ impl Manifest {
 
     /// Who the skill is.
     #[must_use]
-    pub fn skill(&self) -> &Skill {
+    pub fn skill(&self) -> &SkillIdentity {
         &self.skill
     }
 
@@ -139,19 +139,19 @@ impl Manifest {
 
     /// Which hosts it may reach.
     #[must_use]
-    pub fn network(&self) -> &Network {
+    pub fn network(&self) -> &NetworkPermissions {
         &self.permissions.network
     }
 
     /// Which files it may read and write.
     #[must_use]
-    pub fn filesystem(&self) -> &Filesystem {
+    pub fn filesystem(&self) -> &FilePermissions {
         &self.permissions.filesystem
     }
 
     /// Which environment variables it sees.
     #[must_use]
-    pub fn env_vars(&self) -> &EnvVars {
+    pub fn env_vars(&self) -> &EnvPermissions {
         &self.permissions.env_vars
     }
 
@@ -163,13 +163,13 @@ impl Manifest {
 
     /// Which programs it may execute; `None` for any that the sandbox holds.
     #[must_use]
-    pub fn commands(&self) -> Option<&Commands> {
+    pub fn commands(&self) -> Option<&CommandPermissions> {
         self.permissions.commands.as_ref()
     }
 
     /// How much it may use.
     #[must_use]
-    pub fn resources(&self) -> &Resources {
+    pub fn resources(&self) -> &ResourceLimits {
         &self.resources
     }
 
@@ -215,14 +215,25 @@ impl Manifest {
         serde_yaml::to_string(self).expect("text, numbers, lists and maps can be written")
     }
 
-    fn lower(raw: &raw::Manifest, sink: &mut Sink) -> Option<Self> {
-        let skill = raw.skill.0.as_ref().and_then(|raw| Skill::lower(raw, sink));
+    /// The same manifest with its grants named from the root: `~` and the skill's folder as they are on this machine.
+    #[must_use]
+    pub fn with_absolute_paths(&self, places: &GrantBases) -> Self {
+        let mut manifest = self.clone();
+        let FilePermissions { read, write, forbidden } = &mut manifest.permissions.filesystem;
+        for grant in [read, write, forbidden].into_iter().flatten() {
+            grant.value = grant.value.absolute(places);
+        }
+        manifest
+    }
+
+    fn lower(raw: &raw::Manifest, sink: &mut DiagnosticSink) -> Option<Self> {
+        let skill = raw.skill.0.as_ref().and_then(|raw| SkillIdentity::lower(raw, sink));
         let runtime = raw.runtime.as_ref();
         let runtime = runtime.and_then(|r| sink.check(r, format_args!("runtime"), |text| text.parse()));
-        let permissions = Permissions::lower(raw.permissions.as_ref(), sink);
+        let permissions = DeclaredPermissions::lower(raw.permissions.as_ref(), sink);
         permissions.filesystem.check_own_declaration(sink);
         let resources =
-            raw.resources.as_ref().map(|r| Limits::lower(r, sink)).unwrap_or_default().or_default();
+            raw.resources.as_ref().map(|r| DeclaredLimits::lower(r, sink)).unwrap_or_default().or_default();
         let parameters = Parameter::lower_all(raw.parameters.as_deref().unwrap_or_default(), sink);
         let entrypoint = raw.entrypoint.0.as_ref().and_then(|raw| Entrypoint::lower(raw, sink));
         if let (Some(entrypoint), Some(commands)) = (&entrypoint, &permissions.commands)
@@ -247,9 +258,9 @@ impl Manifest {
 /// Text to raw form to checked form; every complaint on the way ends in the result.
 pub(crate) fn parse_with<R: Decode, T>(
     text: &str,
-    lower: impl FnOnce(&R, &mut Sink) -> Option<T>,
+    lower: impl FnOnce(&R, &mut DiagnosticSink) -> Option<T>,
 ) -> Result<T, Invalid> {
-    let mut sink = Sink::default();
+    let mut sink = DiagnosticSink::default();
     if text.len() > MAX_BYTES {
         let message = format!("the text has {} bytes; at most {MAX_BYTES} are read", text.len());
         sink.push(Diagnostic::new(Code::TooLarge, Span::default(), message));
@@ -266,7 +277,7 @@ pub(crate) fn parse_with<R: Decode, T>(
 }
 
 /// A comment, too, can make a grant look like something else.
-fn refuse_deceptive(text: &str, sink: &mut Sink) {
+fn refuse_deceptive(text: &str, sink: &mut DiagnosticSink) {
     // A byte order mark may open the text; CR is a line end, as YAML has it; NUL is told apart by the reader.
     let fine = |at: usize, c: char| matches!(c, '\r' | '\0') || (c == '\u{feff}' && at == 0);
     for (at, c) in
@@ -284,8 +295,8 @@ fn refuse_deceptive(text: &str, sink: &mut Sink) {
 /// How many such characters are shown: they come in swarms.
 const MAX_DECEPTIVE: usize = 5;
 
-impl Permissions {
-    pub(crate) fn lower(raw: Option<&raw::Permissions>, sink: &mut Sink) -> Self {
+impl DeclaredPermissions {
+    pub(crate) fn lower(raw: Option<&raw::Permissions>, sink: &mut DiagnosticSink) -> Self {
         let network = raw.and_then(|raw| raw.network.as_ref());
         let filesystem = raw.and_then(|raw| raw.filesystem.as_ref());
         let env_vars = raw.and_then(|raw| raw.env_vars.as_ref());
@@ -293,22 +304,22 @@ impl Permissions {
         let profile = raw.and_then(|raw| raw.syscalls.as_ref()?.profile.as_ref());
         let path = format_args!("permissions.syscalls.profile");
         Self {
-            network: network.map(|raw| Network::lower(raw, sink)).unwrap_or_default(),
-            filesystem: filesystem.map(|raw| Filesystem::lower(raw, sink)).unwrap_or_default(),
-            env_vars: env_vars.map(|raw| EnvVars::lower(raw, sink)).unwrap_or_default(),
+            network: network.map(|raw| NetworkPermissions::lower(raw, sink)).unwrap_or_default(),
+            filesystem: filesystem.map(|raw| FilePermissions::lower(raw, sink)).unwrap_or_default(),
+            env_vars: env_vars.map(|raw| EnvPermissions::lower(raw, sink)).unwrap_or_default(),
             syscalls: Syscalls {
                 profile: profile
                     .and_then(|p| sink.check(p, path, |text| text.parse()))
                     .map(|p| p.value)
                     .unwrap_or_default(),
             },
-            commands: commands.map(|raw| Commands::lower(raw, sink)),
+            commands: commands.map(|raw| CommandPermissions::lower(raw, sink)),
         }
     }
 }
 
-impl Skill {
-    fn lower(raw: &raw::Skill, sink: &mut Sink) -> Option<Self> {
+impl SkillIdentity {
+    fn lower(raw: &raw::Skill, sink: &mut DiagnosticSink) -> Option<Self> {
         let name = raw.name.0.as_ref();
         let name =
             name.and_then(|name| sink.check(name, format_args!("skill.name"), |text| check_name(text)));

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use ipnet::{IpNet, Ipv4Net};
 use serde::{Serialize, Serializer};
 
-use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Spanned, quoted};
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Spanned, quoted};
 use crate::domain::DomainPattern;
 use crate::raw;
 use crate::words::words;
@@ -16,7 +16,7 @@ use crate::words::words;
 /// The network a skill may use. No rule, no network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Network {
+pub struct NetworkPermissions {
     /// The destinations.
     pub egress: Vec<Spanned<EgressRule>>,
     /// Who resolves the names.
@@ -231,8 +231,8 @@ impl Serialize for Resolver {
 
 const PATH: &str = "permissions.network";
 
-impl Network {
-    pub(crate) fn lower(raw: &raw::Network, sink: &mut Sink) -> Self {
+impl NetworkPermissions {
+    pub(crate) fn lower(raw: &raw::Network, sink: &mut DiagnosticSink) -> Self {
         let rules = raw::entries(raw.egress.as_ref());
         let egress = rules
             .filter_map(|(i, rule)| EgressRule::lower(rule, &format!("{PATH}.egress[{i}]"), sink))
@@ -245,7 +245,7 @@ impl Network {
 }
 
 impl EgressRule {
-    fn lower(written: &Spanned<raw::Egress>, path: &str, sink: &mut Sink) -> Option<Spanned<Self>> {
+    fn lower(written: &Spanned<raw::Egress>, path: &str, sink: &mut DiagnosticSink) -> Option<Spanned<Self>> {
         let rule = &written.value;
         let protocol = rule.protocol.as_ref();
         let protocol = protocol.map(|p| sink.check(p, format_args!("{path}.protocol"), |text| text.parse()));
@@ -287,7 +287,7 @@ impl EgressRule {
         Some(Spanned::new(Self { to: to?, ports: ports?, protocol }, written.span))
     }
 
-    fn lower_ports(rule: &raw::Egress, path: &str, sink: &mut Sink) -> Option<BTreeSet<u16>> {
+    fn lower_ports(rule: &raw::Egress, path: &str, sink: &mut DiagnosticSink) -> Option<BTreeSet<u16>> {
         let Some(ports) = &rule.ports else {
             return Some(BTreeSet::from([443]));
         };

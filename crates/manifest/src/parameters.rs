@@ -2,30 +2,22 @@
 
 use std::collections::HashSet;
 
-use regex_automata::meta::{BuildError, Config, Regex};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use skillsandbox_text::{is_secret_name, shorten};
 
-use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Span, Spanned, printable, quoted};
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Span, Spanned, quoted};
+use crate::pattern::ParameterPattern;
 use crate::raw;
 use crate::words::words;
 
-/// Longest regular expression.
-const MAX_PATTERN: usize = 512;
-/// Largest compiled expression, in bytes: `^\p{L}{1,20}$` takes 310 KiB.
-const PATTERN_SIZE: usize = 384 * 1024;
 /// All compiled expressions of one manifest together. Compiling takes about 12 ms for each MiB, so this bounds the time
 /// that hostile expressions cost.
 const PATTERNS_SIZE: usize = 1536 * 1024;
-/// What a Unicode class costs at the least, whatever becomes of it: its tables are read before any size is known.
-const CLASS_COST: usize = 20 * 1024;
-/// How much more a class costs when case does not count.
-const CASELESS_FACTOR: usize = 4;
 /// Characters times compiled bytes that matching the defaults of one manifest may cost: about 10 ms.
 const DEFAULTS_WORK: usize = 12_000_000;
 /// Most characters of a value that is matched. Matching takes time in proportion to the text and to the compiled
-/// expression; with [`PATTERN_SIZE`] the worst is about a second.
+/// expression; with the bound on a compiled expression the worst is about a second.
 const MAX_MATCHED: u64 = 4096;
 /// Most violations of one call that are kept.
 const MAX_VIOLATIONS: usize = 50;
@@ -83,7 +75,7 @@ pub struct Parameter {
     pub default: Option<Value>,
     /// What text must match.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pattern: Option<Pattern>,
+    pub pattern: Option<ParameterPattern>,
     /// Fewest characters or items.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_length: Option<u64>,
@@ -101,103 +93,10 @@ pub struct Parameter {
     pub one_of: Vec<Value>,
 }
 
-/// A regular expression that takes time linear in the text, whatever the text.
-#[derive(Clone, Debug)]
-pub struct Pattern {
-    written: String,
-    compiled: Regex,
-}
-
-impl Pattern {
-    /// The expression as it was written.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.written
-    }
-
-    /// Whether a text holds a match.
-    #[must_use]
-    pub fn is_match(&self, text: &str) -> bool {
-        self.compiled.is_match(text)
-    }
-
-    /// Compiles an expression, at the expense of `budget`.
-    fn parse(text: &str, budget: &mut usize) -> Result<Self, Fault> {
-        if text.len() > MAX_PATTERN {
-            let message = format!("the pattern is longer than {MAX_PATTERN} bytes");
-            return Err(Fault::new(Code::InvalidParameter, message));
-        }
-        let floor = floor_cost(text);
-        if floor > *budget {
-            *budget = 0;
-            return Err(too_large());
-        }
-        let limit = PATTERN_SIZE.min(*budget);
-        let config = Config::new().nfa_size_limit(Some(limit));
-        match Regex::builder().configure(config).build(text) {
-            Ok(compiled) => {
-                *budget = budget.saturating_sub(compiled.memory_usage().max(floor));
-                Ok(Self { written: text.to_owned(), compiled })
-            }
-            Err(error) => {
-                let spent = if error.size_limit().is_some() { limit } else { floor };
-                *budget = budget.saturating_sub(spent.max(floor));
-                Err(refused_pattern(&error))
-            }
-        }
-    }
-
-    /// What matching a text costs, in characters times compiled bytes.
-    fn work(&self, text: &str) -> usize {
-        text.chars().count().saturating_mul(self.compiled.memory_usage())
-    }
-}
-
-/// What an expression costs before anything is known about it.
-fn floor_cost(text: &str) -> usize {
-    let classes = text.as_bytes().windows(2).filter(|pair| match *pair {
-        [b'\\', class] => b"pPwWdDsSbB".contains(class),
-        [a, b] => a == b && b"&-~".contains(a),
-        _ => false,
-    });
-    let caseless = text.match_indices("(?").any(|(at, _)| {
-        let flags = text.get(at + 2..).unwrap_or_default();
-        flags.chars().take_while(char::is_ascii_alphabetic).any(|flag| flag == 'i')
-    });
-    1024 + classes.count() * CLASS_COST * if caseless { CASELESS_FACTOR } else { 1 }
-}
-
-fn too_large() -> Fault {
-    let fault = Fault::new(Code::InvalidParameter, "the pattern is too large when compiled");
-    fault.help(r"use `max_length` for the length, and `[A-Za-z]` where `\w` or `\p{L}` is more than is meant")
-}
-
-fn refused_pattern(error: &BuildError) -> Fault {
-    if error.size_limit().is_some() {
-        return too_large();
-    }
-    // The last line of a syntax error says what; the ones before draw the pattern.
-    let text = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
-    let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-    Fault::new(Code::InvalidParameter, format!("not a regular expression: {}", printable(last)))
-}
-
 /// What is left for one manifest's expressions.
 struct Budget {
     patterns: usize,
     matching: usize,
-}
-
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Serialize for Pattern {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
 }
 
 /// One rule that one value breaks.
@@ -365,7 +264,7 @@ impl Parameter {
         broken.into_iter().map(violation).collect()
     }
 
-    pub(crate) fn lower_all(raw: &[Option<raw::Parameter>], sink: &mut Sink) -> Vec<Self> {
+    pub(crate) fn lower_all(raw: &[Option<raw::Parameter>], sink: &mut DiagnosticSink) -> Vec<Self> {
         if let Some(extra) = raw.get(MAX_PARAMETERS..).and_then(|rest| rest.iter().flatten().next()) {
             let message = format!("more than {MAX_PARAMETERS} parameters");
             sink.push(Diagnostic::new(Code::TooMany, extra.name.span, message).at("parameters"));
@@ -387,13 +286,18 @@ impl Parameter {
         checked
     }
 
-    fn lower(raw: &raw::Parameter, path: &str, budget: &mut Budget, sink: &mut Sink) -> Option<Self> {
+    fn lower(
+        raw: &raw::Parameter,
+        path: &str,
+        budget: &mut Budget,
+        sink: &mut DiagnosticSink,
+    ) -> Option<Self> {
         let name = sink.check(&raw.name, format_args!("{path}.name"), |text| check_name(text));
         let kind = sink.check(&raw.kind, format_args!("{path}.type"), |text| text.parse::<ParameterType>());
         let pattern = match &raw.pattern {
             Some(written) => Some(
                 sink.check(written, format_args!("{path}.pattern"), |text| {
-                    Pattern::parse(text, &mut budget.patterns)
+                    ParameterPattern::parse(text, &mut budget.patterns)
                 })?
                 .value,
             ),

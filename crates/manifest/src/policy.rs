@@ -7,13 +7,14 @@ use std::path::Path;
 
 use skillsandbox_text::is_secret_name;
 
-use crate::commands::{Commands, Program};
-use crate::diagnostic::{Invalid, Sink, Spanned};
-use crate::env_vars::EnvPattern;
-use crate::filesystem::{GrantPath, Places};
-use crate::manifest::{Manifest, Permissions, SyscallProfile, parse_with};
-use crate::network::{Destination, EgressRule, Resolver};
-use crate::resources::Limits;
+use crate::commands::CommandPermissions;
+use crate::diagnostic::{DiagnosticSink, Invalid, Spanned};
+use crate::env_vars::{EnvPattern, EnvPermissions};
+use crate::filesystem::{FilePermissions, GrantBases, GrantPath, PathSet};
+use crate::manifest::{DeclaredPermissions, Manifest, SyscallProfile, Syscalls, parse_with};
+use crate::network::{Destination, EgressRule, NetworkPermissions, Resolver};
+use crate::permissions::{PermissionChange, PermissionSet, paths};
+use crate::resources::{DeclaredLimits, ResourceLimits};
 use crate::scan_policy::ScanPolicy;
 use crate::{LoadError, load, raw};
 
@@ -30,7 +31,7 @@ use crate::{LoadError, load, raw};
 /// - Inside a rule of `egress` the usual defaults hold: ports left out are 443, a protocol left out is TCP.
 ///
 /// ```
-/// use skillsandbox_manifest::{Manifest, Places, Policy};
+/// use skillsandbox_manifest::{GrantBases, Manifest, Policy};
 ///
 /// let manifest = Manifest::parse(r#"
 /// skill: { name: weather, version: "1" }
@@ -39,7 +40,7 @@ use crate::{LoadError, load, raw};
 /// entrypoint: { command: python3 }
 /// "#)?;
 /// let policy = Policy::parse("permissions: { network: { egress: [{ domain: '*.weather.test' }] } }")?;
-/// let narrowed = policy.narrow(&manifest, &Places::new("/skills/weather", "/home/ada"));
+/// let narrowed = policy.narrow(&manifest, &GrantBases::new("/skills/weather", "/home/ada"));
 /// let egress = &narrowed.manifest.network().egress;
 /// assert_eq!(egress.len(), 1);
 /// assert_eq!(egress[0].ports, [443].into());
@@ -56,38 +57,47 @@ pub struct Policy {
     env_allow: Option<Vec<Spanned<EnvPattern>>>,
     env_deny: Vec<Spanned<EnvPattern>>,
     profile: Option<SyscallProfile>,
-    commands: Option<Commands>,
-    limits: Limits,
+    commands: Option<CommandPermissions>,
+    limits: DeclaredLimits,
     scan: ScanPolicy,
 }
 
 /// What a policy left of a manifest.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Narrowed {
+pub struct NarrowedManifest {
     /// The manifest with what both allow. Its grants are absolute paths. It is for running, not for writing out: its
     /// entrypoint may be one that may no longer be executed, which `changes` then says.
     pub manifest: Manifest,
     /// What was taken away.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PolicyChange>,
 }
 
-/// One thing that a policy took away or made smaller.
+/// One thing that a policy took away, made smaller or replaced.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
-pub struct Change {
+pub struct PolicyChange {
     /// Where in the manifest: `permissions.network.egress`.
     pub path: &'static str,
-    /// What was declared.
+    /// What was declared; empty for nothing.
     pub declared: String,
     /// What is left of it; empty for nothing.
     pub left: String,
+    /// The change for people: `lowered from 128 MiB to 64 MiB`.
+    #[serde(skip)]
+    pub what: String,
 }
 
-impl fmt::Display for Change {
+impl From<PermissionChange> for PolicyChange {
+    fn from(change: PermissionChange) -> Self {
+        let PermissionChange { section, what, before, after } = change;
+        Self { path: section, declared: before, left: after, what }
+    }
+}
+
+impl fmt::Display for PolicyChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let left = if self.left.is_empty() { "nothing" } else { &self.left };
-        write!(f, "{}: {} becomes {left}", self.path, self.declared)
+        write!(f, "{}: {}", self.path, self.what)
     }
 }
 
@@ -109,8 +119,8 @@ impl Policy {
         Self::parse(&load::read_file(file)?).map_err(|invalid| LoadError::invalid(file, invalid))
     }
 
-    fn lower(raw: &raw::Policy, sink: &mut Sink, text: &str) -> Self {
-        let checked = Permissions::lower(raw.permissions.as_ref(), sink);
+    fn lower(raw: &raw::Policy, sink: &mut DiagnosticSink, text: &str) -> Self {
+        let checked = DeclaredPermissions::lower(raw.permissions.as_ref(), sink);
         let written = raw.permissions.as_ref();
         let network = written.and_then(|w| w.network.as_ref());
         let files = written.and_then(|w| w.filesystem.as_ref());
@@ -126,7 +136,7 @@ impl Policy {
             env_deny: checked.env_vars.deny,
             profile: profile.map(|_| checked.syscalls.profile),
             commands: checked.commands,
-            limits: raw.resources.as_ref().map(|r| Limits::lower(r, sink)).unwrap_or_default(),
+            limits: raw.resources.as_ref().map(|r| DeclaredLimits::lower(r, sink)).unwrap_or_default(),
             scan: raw.scan.as_ref().map(|raw| ScanPolicy::lower(raw, sink, text)).unwrap_or_default(),
         }
     }
@@ -135,140 +145,134 @@ impl Policy {
     /// the skill's folder must be compared with the policy's paths; symbolic links are not followed here, so a
     /// runtime that follows them asks again with where they led.
     #[must_use]
-    pub fn narrow(&self, manifest: &Manifest, places: &Places) -> Narrowed {
-        let mut narrowed = manifest.clone();
-        let mut changes = Changes(Vec::new());
-        self.narrow_network(&mut narrowed, &mut changes);
-        self.narrow_files(&mut narrowed, places, &mut changes);
-        self.narrow_env(&mut narrowed, &mut changes);
-        self.narrow_rest(&mut narrowed, &mut changes);
-        Narrowed { manifest: narrowed, changes: changes.0 }
+    pub fn narrow(&self, manifest: &Manifest, places: &GrantBases) -> NarrowedManifest {
+        let mut manifest = manifest.with_absolute_paths(places);
+        let declared = PermissionSet::declared(Some(&manifest), None);
+        // No `..`: a new permission does not compile until it is narrowed.
+        let DeclaredPermissions { network, filesystem, env_vars, syscalls, commands } =
+            &mut manifest.permissions;
+        self.narrow_network(network);
+        self.narrow_files(filesystem, places);
+        self.narrow_env(env_vars);
+        self.narrow_syscalls(syscalls);
+        self.narrow_commands(commands);
+        self.narrow_resources(&mut manifest.resources);
+        let changes = changes_between(&declared, &manifest);
+        NarrowedManifest { manifest, changes }
     }
 
-    fn narrow_network(&self, manifest: &mut Manifest, changes: &mut Changes) {
-        let network = &mut manifest.permissions.network;
+    fn narrow_network(&self, network: &mut NetworkPermissions) {
+        let NetworkPermissions { egress, resolver } = network;
         if let Some(ceiling) = &self.egress {
-            let declared = std::mem::take(&mut network.egress);
+            let declared = std::mem::take(egress);
             for rule in declared {
                 let left = unique(ceiling.iter().filter_map(|limit| rules_meet(&rule, limit)));
-                changes.note("permissions.network.egress", &rule, listed(&left));
-                network.egress.extend(left.into_iter().map(|left| Spanned::new(left, rule.span)));
+                egress.extend(left.into_iter().map(|left| Spanned::new(left, rule.span)));
             }
-            network.egress = unique(std::mem::take(&mut network.egress));
+            *egress = unique(std::mem::take(egress));
         }
         // A resolver of the skill's choice could answer for the policy's names with any address.
-        let resolver = self.resolver.or_else(|| self.egress.as_ref().map(|_| Resolver::System));
-        if let Some(resolver) = resolver {
-            changes.note("permissions.network.resolver", network.resolver, resolver);
-            network.resolver = resolver;
+        if let Some(ceiling) = self.resolver.or_else(|| self.egress.as_ref().map(|_| Resolver::System)) {
+            *resolver = ceiling;
         }
     }
 
-    fn narrow_files(&self, manifest: &mut Manifest, places: &Places, changes: &mut Changes) {
-        let files = &mut manifest.permissions.filesystem;
+    /// The paths of `files` are absolute already.
+    fn narrow_files(&self, files: &mut FilePermissions, places: &GrantBases) {
+        let FilePermissions { read, write, forbidden } = files;
         let here = |grant: &Spanned<GrantPath>| Spanned::new(grant.absolute(places), grant.span);
         let absolute = |list: &[Spanned<GrantPath>]| list.iter().map(here).collect::<Vec<_>>();
         // Named from the root, a grant may turn out to be one that nobody gets.
-        let grantable = |list: &[Spanned<GrantPath>]| {
-            list.iter().map(here).filter(|grant| grant.check_grantable().is_ok()).collect::<Vec<_>>()
-        };
-        let (declared_read, declared_write) = (absolute(&files.read), absolute(&files.write));
-        let (read, write) = (grantable(&files.read), grantable(&files.write));
+        read.retain(|grant| grant.check_grantable().is_ok());
+        write.retain(|grant| grant.check_grantable().is_ok());
+        let declared_write = write.clone();
         let may_write = self.write.as_deref().map(absolute);
         let may_read = self.read.as_deref().map(|list| {
             let mut all = absolute(list);
             all.extend(may_write.iter().flatten().cloned());
             all
         });
-
-        files.write = paths_meet(&paths_meet(&write, may_write.as_deref()), may_read.as_deref());
-        changes.note("permissions.filesystem.write", listed(&declared_write), listed(&files.write));
-        files.read = paths_meet(&read, may_read.as_deref());
-        changes.note("permissions.filesystem.read", listed(&declared_read), listed(&files.read));
+        *write = paths_meet(&paths_meet(write, may_write.as_deref()), may_read.as_deref());
+        *read = paths_meet(read, may_read.as_deref());
         // What may no longer be written may still be read.
-        let granted = PathSet::of(files.write.iter().chain(&files.read));
-        let demoted = paths_meet(&write, may_read.as_deref());
-        files.read.extend(demoted.into_iter().filter(|path| !granted.covers(path)));
-
-        let mut forbidden = absolute(&files.forbidden);
-        let known = PathSet::of(&forbidden);
-        let grants = PathSet::of(files.write.iter().chain(&files.read));
-        for path in self.forbidden.iter().map(here).filter(|path| !known.contains(path)) {
-            let set = PathSet::of([&path]);
-            if grants.covers(&path) || files.read.iter().chain(&files.write).any(|grant| set.covers(grant)) {
-                changes.note("permissions.filesystem", &path, "");
-            }
-            forbidden.push(Spanned::from(path.value));
-        }
-        files.forbidden = unique(forbidden);
+        let granted = PathSet::of(write.iter().chain(&*read));
+        let demoted = paths_meet(&declared_write, may_read.as_deref());
+        read.extend(demoted.into_iter().filter(|path| !granted.covers(path)));
+        forbidden.extend(self.forbidden.iter().map(|path| Spanned::from(path.absolute(places))));
+        *forbidden = unique(std::mem::take(forbidden));
     }
 
-    fn narrow_env(&self, manifest: &mut Manifest, changes: &mut Changes) {
-        let env = &mut manifest.permissions.env_vars;
+    fn narrow_env(&self, env: &mut EnvPermissions) {
+        let EnvPermissions { allow, deny } = env;
         if let Some(ceiling) = &self.env_allow {
-            let declared = std::mem::take(&mut env.allow);
+            let declared = std::mem::take(allow);
             for pattern in declared {
                 let left = unique(ceiling.iter().flat_map(|limit| variables_meet(&pattern, limit)));
-                changes.note("permissions.env_vars.allow", &pattern, listed(&left));
-                env.allow.extend(left.into_iter().map(|left| Spanned::new(left, pattern.span)));
+                allow.extend(left.into_iter().map(|left| Spanned::new(left, pattern.span)));
             }
-            env.allow = unique(std::mem::take(&mut env.allow));
+            *allow = unique(std::mem::take(allow));
         }
         for pattern in &self.env_deny {
-            if !env.deny.contains(pattern) {
-                if env.allow.iter().any(|allowed| !allowed.both(pattern).is_empty()) {
-                    changes.note("permissions.env_vars", pattern, "");
-                }
-                env.deny.push(Spanned::from(pattern.value.clone()));
+            if !deny.contains(pattern) {
+                deny.push(Spanned::from(pattern.value.clone()));
             }
         }
     }
 
-    fn narrow_rest(&self, manifest: &mut Manifest, changes: &mut Changes) {
-        let syscalls = &mut manifest.permissions.syscalls;
-        if let Some(profile) = self.profile {
-            let left = syscalls.profile.stricter(profile);
-            changes.note("permissions.syscalls.profile", syscalls.profile, left);
-            syscalls.profile = left;
+    fn narrow_syscalls(&self, syscalls: &mut Syscalls) {
+        let Syscalls { profile } = syscalls;
+        if let Some(ceiling) = self.profile {
+            *profile = profile.stricter(ceiling);
         }
+    }
+
+    fn narrow_commands(&self, commands: &mut Option<CommandPermissions>) {
         if let Some(ceiling) = &self.commands {
-            let declared = manifest.permissions.commands.take();
-            let left = declared
+            let left = commands
                 .as_ref()
                 .map_or_else(|| ceiling.clone(), |declared| commands_meet(declared, ceiling));
-            let before = declared
-                .as_ref()
-                .map_or_else(|| "any program".to_owned(), |declared| listed(&declared.allow));
-            changes.note("permissions.commands.allow", before, listed(&left.allow));
-            for program in
-                declared.iter().flat_map(|declared| &declared.allow).filter(|program| left.allows(program))
-            {
-                let words = |of: Option<&Commands>| args_of(of, program);
-                changes.note("permissions.commands", words(declared.as_ref()), words(Some(&left)));
-            }
-            if !left.allows(&manifest.entrypoint.command) {
-                changes.note("entrypoint.command", &manifest.entrypoint.command, "");
-            }
-            manifest.permissions.commands = Some(left);
+            *commands = Some(left);
         }
-        let resources = &mut manifest.resources;
-        macro_rules! least {
-            ($field:ident, $path:literal, $show:expr) => {
-                if let Some(limit) = self.limits.$field.filter(|limit| *limit < resources.$field) {
-                    let show = $show;
-                    changes.note($path, show(resources.$field), show(limit));
-                    resources.$field = limit;
-                }
-            };
-        }
-        least!(memory, "resources.memory_mb", |size| size);
-        least!(cpu_percent, "resources.max_cpu_percent", |number| number);
-        least!(processes, "resources.max_processes", |number| number);
-        least!(open_files, "resources.max_open_files", |number| number);
-        least!(disk, "resources.disk_mb", |size| size);
-        least!(runtime, "resources.max_runtime_seconds", |time: std::time::Duration| time.as_secs());
-        least!(output, "resources.max_output_bytes", |size| size);
     }
+
+    fn narrow_resources(&self, resources: &mut ResourceLimits) {
+        fn lower<T: Copy + Ord>(declared: &mut T, ceiling: Option<T>) {
+            *declared = ceiling.map_or(*declared, |ceiling| ceiling.min(*declared));
+        }
+        let ResourceLimits { memory, cpu_percent, processes, open_files, disk, runtime, output } = resources;
+        lower(memory, self.limits.memory);
+        lower(cpu_percent, self.limits.cpu_percent);
+        lower(processes, self.limits.processes);
+        lower(open_files, self.limits.open_files);
+        lower(disk, self.limits.disk);
+        lower(runtime, self.limits.runtime);
+        lower(output, self.limits.output);
+    }
+}
+
+/// What a policy changed. A denial that meets nothing that is allowed is not worth a word.
+fn changes_between(declared: &PermissionSet, narrowed: &Manifest) -> Vec<PolicyChange> {
+    let files = narrowed.filesystem();
+    let granted: Vec<_> = files.read.iter().chain(&files.write).collect();
+    let above = PathSet::of(granted.iter().copied());
+    let meets_a_path =
+        |path: &GrantPath| above.covers(path) || granted.iter().any(|grant| path.covers(grant));
+    let allowed = &narrowed.env_vars().allow;
+    let meets_a_name = |name: &EnvPattern| allowed.iter().any(|allowed| !allowed.both(name).is_empty());
+    let matters = |change: &PermissionChange| match change.section {
+        paths::FORBIDDEN => change.after.parse().is_ok_and(|path| meets_a_path(&path)),
+        paths::ENV_DENY => change.after.parse().is_ok_and(|name| meets_a_name(&name)),
+        _ => true,
+    };
+    let diff = declared.compare(&PermissionSet::declared(Some(narrowed), None));
+    // A resolver that the policy sets counts as wider: the skill did not choose it.
+    let changes = diff.wider.into_iter().chain(diff.narrower).filter(matters);
+    let mut changes: Vec<PolicyChange> = changes.map(PolicyChange::from).collect();
+    let command = &narrowed.entrypoint.command;
+    if narrowed.commands().is_some_and(|commands| !commands.allows(command)) {
+        changes.push(PermissionChange::removed("entrypoint.command", command.to_string()).into());
+    }
+    changes
 }
 
 /// What both rules allow.
@@ -281,8 +285,10 @@ fn rules_meet(a: &EgressRule, b: &EgressRule) -> Option<EgressRule> {
         (Destination::Cidr(x), Destination::Cidr(y)) => {
             Destination::Cidr(if x.covers(y) { *y } else { y.covers(x).then_some(*x)? })
         }
-        // A name may resolve to anything; a range of addresses is no grant of names, nor the other way round.
-        _ => return None,
+        // A name may resolve to anything; a range of addresses does not grant names, nor the other way round.
+        (Destination::Domain(_), Destination::Cidr(_)) | (Destination::Cidr(_), Destination::Domain(_)) => {
+            return None;
+        }
     };
     let ports: std::collections::BTreeSet<_> = a.ports.intersection(&b.ports).copied().collect();
     (!ports.is_empty()).then_some(EgressRule { to, ports, protocol: a.protocol.both(b.protocol)? })
@@ -304,27 +310,6 @@ fn paths_meet(
     met.into_iter().filter(|path| !all.covers_from_above(path)).collect()
 }
 
-/// Places that are asked whether one of them lies above another place.
-struct PathSet(HashSet<GrantPath>);
-
-impl PathSet {
-    fn of<'p>(paths: impl IntoIterator<Item = &'p Spanned<GrantPath>>) -> Self {
-        Self(paths.into_iter().map(|path| path.value.clone()).collect())
-    }
-
-    fn contains(&self, path: &GrantPath) -> bool {
-        self.0.contains(path)
-    }
-
-    fn covers(&self, path: &GrantPath) -> bool {
-        path.ancestors().any(|above| self.0.contains(&above))
-    }
-
-    fn covers_from_above(&self, path: &GrantPath) -> bool {
-        path.ancestors().skip(1).any(|above| self.0.contains(&above))
-    }
-}
-
 /// Each value once, in order.
 fn unique<T: Clone + Eq + Hash>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
@@ -340,7 +325,7 @@ fn variables_meet<'a>(mine: &'a EnvPattern, limit: &'a EnvPattern) -> impl Itera
         .filter(move |met| outright || met.is_glob() || !is_secret_name(&met.to_string()))
 }
 
-fn commands_meet(declared: &Commands, ceiling: &Commands) -> Commands {
+fn commands_meet(declared: &CommandPermissions, ceiling: &CommandPermissions) -> CommandPermissions {
     let allow: Vec<_> = declared.allow.iter().filter(|program| ceiling.allows(program)).cloned().collect();
     let mut allowed_args = BTreeMap::new();
     let mut forbidden_args = BTreeMap::new();
@@ -361,31 +346,5 @@ fn commands_meet(declared: &Commands, ceiling: &Commands) -> Commands {
             forbidden_args.insert(key.clone(), forbidden);
         }
     }
-    Commands { allow, allowed_args, forbidden_args }
-}
-
-struct Changes(Vec<Change>);
-
-impl Changes {
-    /// Notes what is left of a declaration, unless that is all of it.
-    fn note(&mut self, path: &'static str, declared: impl fmt::Display, left: impl fmt::Display) {
-        let (declared, left) = (declared.to_string(), left.to_string());
-        if declared != left {
-            self.0.push(Change { path, declared, left });
-        }
-    }
-}
-
-/// What a program may be given, for people.
-fn args_of(commands: Option<&Commands>, program: &Program) -> String {
-    let allowed = commands.and_then(|commands| commands.allowed_args.get(program));
-    let forbidden = commands.and_then(|commands| commands.forbidden_args.get(program));
-    let allowed =
-        allowed.map_or_else(|| "any arguments".to_owned(), |words| format!("only {}", listed(words)));
-    let forbidden = forbidden.map_or_else(String::new, |words| format!(", never {}", listed(words)));
-    format!("{program} with {allowed}{forbidden}")
-}
-
-fn listed<T: fmt::Display>(items: &[T]) -> String {
-    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    CommandPermissions { allow, allowed_args, forbidden_args }
 }

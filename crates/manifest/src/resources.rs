@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 use crate::decode::Amount;
-use crate::diagnostic::{Code, Fault, Sink, Spanned, quoted};
+use crate::diagnostic::{Code, DiagnosticSink, Fault, Spanned, quoted};
 use crate::raw;
 
 const KIB: u64 = 1 << 10;
@@ -18,7 +18,7 @@ const TIB: u64 = 1 << 40;
 /// Limits of one run, each with its default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Resources {
+pub struct ResourceLimits {
     /// Memory of all processes together.
     #[serde(rename = "memory_mb", serialize_with = "in_mib")]
     pub memory: ByteSize,
@@ -42,7 +42,7 @@ pub struct Resources {
     pub output: ByteSize,
 }
 
-impl Default for Resources {
+impl Default for ResourceLimits {
     fn default() -> Self {
         Self {
             memory: ByteSize(256 * MIB),
@@ -61,6 +61,10 @@ impl Default for Resources {
 pub struct ByteSize(u64);
 
 impl ByteSize {
+    pub(crate) fn from_bytes(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
     /// The bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
@@ -111,7 +115,7 @@ fn in_seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S:
 
 /// The limits a text names; `None` for those it leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct DeclaredLimits {
     pub(crate) memory: Option<ByteSize>,
     pub(crate) cpu_percent: Option<u32>,
     pub(crate) processes: Option<u32>,
@@ -121,14 +125,14 @@ pub(crate) struct Limits {
     pub(crate) output: Option<ByteSize>,
 }
 
-impl Limits {
-    pub(crate) fn lower(raw: &raw::Resources, sink: &mut Sink) -> Self {
+impl DeclaredLimits {
+    pub(crate) fn lower(raw: &raw::Resources, sink: &mut DiagnosticSink) -> Self {
         fn size(
             raw: Option<&Spanned<Amount>>,
             name: &str,
             unit: u64,
             most: u64,
-            sink: &mut Sink,
+            sink: &mut DiagnosticSink,
         ) -> Option<ByteSize> {
             let checked = sink.check(raw?, format_args!("resources.{name}"), |amount| {
                 let bytes = match amount {
@@ -142,7 +146,12 @@ impl Limits {
             });
             checked.map(|size| size.value)
         }
-        fn count(raw: Option<&Spanned<u64>>, name: &str, most: u32, sink: &mut Sink) -> Option<u32> {
+        fn count(
+            raw: Option<&Spanned<u64>>,
+            name: &str,
+            most: u32,
+            sink: &mut DiagnosticSink,
+        ) -> Option<u32> {
             let checked = sink.check(raw?, format_args!("resources.{name}"), |number| bounded(*number, most));
             checked.map(|number| number.value)
         }
@@ -172,9 +181,9 @@ impl Limits {
         }
     }
 
-    pub(crate) fn or_default(&self) -> Resources {
-        let default = Resources::default();
-        Resources {
+    pub(crate) fn or_default(&self) -> ResourceLimits {
+        let default = ResourceLimits::default();
+        ResourceLimits {
             memory: self.memory.unwrap_or(default.memory),
             cpu_percent: self.cpu_percent.unwrap_or(default.cpu_percent),
             processes: self.processes.unwrap_or(default.processes),

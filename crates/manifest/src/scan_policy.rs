@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::diagnostic::{Code, Fault, Sink, Spanned, lines_of, quoted};
+use crate::diagnostic::{Code, DiagnosticSink, Fault, Spanned, lines_of, quoted};
 use crate::domain::DomainPattern;
 use crate::raw;
 use crate::words::words;
@@ -37,7 +37,7 @@ pub struct ScanPolicy {
 }
 
 impl ScanPolicy {
-    pub(crate) fn lower(raw: &raw::ScanPolicy, sink: &mut Sink, text: &str) -> Self {
+    pub(crate) fn lower(raw: &raw::ScanPolicy, sink: &mut DiagnosticSink, text: &str) -> Self {
         let fail_on = raw
             .fail_on
             .as_ref()
@@ -141,7 +141,7 @@ impl Suppression {
         Ok(self)
     }
 
-    fn lower(raw: &raw::Suppression, number: usize, line: usize, sink: &mut Sink) -> Option<Self> {
+    fn lower(raw: &raw::Suppression, number: usize, line: usize, sink: &mut DiagnosticSink) -> Option<Self> {
         let at = |key: &str| format!("scan.suppressions[{number}].{key}");
         let mut check = |written: &Spanned<String>, key: &str, check: fn(&str) -> Result<String, Fault>| {
             sink.check(written, format_args!("{}", at(key)), |text| check(text)).map(|text| text.value)
@@ -204,12 +204,23 @@ fn prefix(text: &str) -> Result<String, Fault> {
     Ok(path.to_owned())
 }
 
-/// A day of the calendar.
+/// A day of the calendar, written as `2027-01-31` and in no other way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Date {
-    year: u16,
-    month: u8,
-    day: u8,
+pub struct Date(jiff::civil::Date);
+
+impl Date {
+    /// Today, in UTC: the same day wherever a policy is read.
+    ///
+    /// ```
+    /// use skillsandbox_manifest::Date;
+    ///
+    /// assert!(Date::today() > "2026-01-01".parse()?);
+    /// # Ok::<(), skillsandbox_manifest::Fault>(())
+    /// ```
+    #[must_use]
+    pub fn today() -> Self {
+        Self(jiff::tz::TimeZone::UTC.to_datetime(jiff::Timestamp::now()).date())
+    }
 }
 
 impl FromStr for Date {
@@ -225,25 +236,18 @@ impl FromStr for Date {
         let dashes = text.len() == 10 && text.get(4..5) == Some("-") && text.get(7..8) == Some("-");
         let parts = (digits(0, 4), digits(5, 7), digits(8, 10));
         let (true, (Some(year), Some(month), Some(day))) = (dashes, parts) else { return Err(no_date()) };
-        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let days = match month {
-            1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-            4 | 6 | 9 | 11 => 30,
-            2 if leap => 29,
-            2 => 28,
-            _ => 0,
-        };
-        if day == 0 || day > days {
-            return Err(Fault::new(Code::OutOfRange, format!("there is no day {}", quoted(text))).help(HELP));
-        }
-        let small = |number: u16| u8::try_from(number).map_err(|_| no_date());
-        Ok(Self { year, month: small(month)?, day: small(day)? })
+        // Four digits, two and two: only a day that does not exist is left to be refused.
+        let number = |number: u16| i8::try_from(number).map_err(|_| no_date());
+        let year = i16::try_from(year).map_err(|_| no_date())?;
+        jiff::civil::Date::new(year, number(month)?, number(day)?)
+            .map(Self)
+            .map_err(|_| Fault::new(Code::OutOfRange, format!("there is no day {}", quoted(text))).help(HELP))
     }
 }
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+        self.0.fmt(f)
     }
 }
 

@@ -4,7 +4,7 @@
 //! scanner to judge: reading never fails, and what cannot be understood is listed. Other readers may see the block begin or
 //! end elsewhere; where that is possible it is listed too, and a scanner should look at the whole text.
 
-use crate::diagnostic::{Code, Diagnostic, Sink, Span};
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Span};
 use crate::front_matter::FrontMatter;
 use crate::{MAX_BYTES, front_matter};
 
@@ -43,7 +43,7 @@ impl SkillDoc {
     /// Takes a text apart. Line ends may be LF, CRLF or CR; a byte order mark is passed over.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let mut sink = Sink::default();
+        let mut sink = DiagnosticSink::default();
         let whole = Self { body_line: 1, body_start: bom(text), ..Self::default() };
         let doc = match block(text) {
             Block::None => {
@@ -108,7 +108,7 @@ fn block(text: &str) -> Block {
 }
 
 /// A text that begins almost like front matter: blank lines or more dashes first, or a language behind the dashes.
-fn report_near_fence(text: &str, sink: &mut Sink) {
+fn report_near_fence(text: &str, sink: &mut DiagnosticSink) {
     let Some(line) = lines(text, bom(text)).find(|line| !line.text.trim().is_empty()) else { return };
     if line.text.trim_start().starts_with("---") {
         let message = "some readers take this line for the beginning of front matter";
@@ -120,7 +120,7 @@ fn report_near_fence(text: &str, sink: &mut Sink) {
 }
 
 /// `---` inside the block: some readers close it there, so that what follows is body to them.
-fn report_inner_fence(text: &str, inner: Span, sink: &mut Sink) {
+fn report_inner_fence(text: &str, inner: Span, sink: &mut DiagnosticSink) {
     let Some(at) = text.get(inner.range()).and_then(|source| source.find("---")) else { return };
     let span = Span::new(inner.start + at, inner.start + at + 3);
     let message = "some readers take this for the end of the front matter";
@@ -155,9 +155,9 @@ fn line_breaks(text: &str) -> usize {
 mod tests {
     use super::*;
     use crate::diagnostic::Spanned;
-    use crate::front_matter::ToolSpec;
+    use crate::front_matter::AllowedTool;
 
-    fn names(tools: Option<&Vec<Spanned<ToolSpec>>>) -> Vec<String> {
+    fn names(tools: Option<&Vec<Spanned<AllowedTool>>>) -> Vec<String> {
         tools.into_iter().flatten().map(ToString::to_string).collect()
     }
 

@@ -53,8 +53,8 @@ pub(crate) use words;
 pub(crate) fn unknown(what: &str, text: &str, words: &[&str]) -> crate::Fault {
     use crate::diagnostic::{Code, Fault, quoted};
     let fault = Fault::new(Code::UnknownValue, format!("unknown {what} {}", quoted(text)));
-    match crate::decode::nearest(text, words) {
+    match crate::suggestion::nearest(text, words) {
         Some(near) => fault.help(format!("did you mean `{near}`?")),
-        None => fault.help(format!("accepted are {}", crate::decode::list(words))),
+        None => fault.help(format!("accepted are {}", crate::suggestion::list(words))),
     }
 }

@@ -11,7 +11,7 @@ use granit_parser::{
     ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as ParserSpan, StrInput, options,
 };
 
-use crate::diagnostic::{Code, Diagnostic, Sink, Span, printable, quoted};
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Span, printable, quoted};
 
 /// Values may nest this deep. The deepest valid manifest has 6 levels.
 const MAX_DEPTH: usize = 24;
@@ -22,12 +22,12 @@ const MAX_NODES: usize = 10_000;
 /// One value of the tree.
 #[derive(Debug)]
 pub(crate) struct Node<'a> {
-    pub(crate) kind: Kind<'a>,
+    pub(crate) kind: NodeKind<'a>,
     pub(crate) span: Span,
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind<'a> {
+pub(crate) enum NodeKind<'a> {
     Scalar { text: Cow<'a, str>, plain: bool },
     List(Vec<Node<'a>>),
     Map(Vec<(Key<'a>, Node<'a>)>),
@@ -52,9 +52,9 @@ pub(crate) enum Scalar<'a> {
 impl Node<'_> {
     pub(crate) fn scalar(&self) -> Option<Scalar<'_>> {
         match &self.kind {
-            Kind::Scalar { text, plain: true } => Some(resolve(text)),
-            Kind::Scalar { text, plain: false } => Some(Scalar::Text(text)),
-            Kind::List(_) | Kind::Map(_) => None,
+            NodeKind::Scalar { text, plain: true } => Some(resolve(text)),
+            NodeKind::Scalar { text, plain: false } => Some(Scalar::Text(text)),
+            NodeKind::List(_) | NodeKind::Map(_) => None,
         }
     }
 
@@ -65,14 +65,14 @@ impl Node<'_> {
             Some(Scalar::Bool(_)) => "true or false",
             Some(Scalar::Integer(_) | Scalar::Float(_)) => "a number",
             Some(Scalar::Text(_)) => "text",
-            None if matches!(self.kind, Kind::List(_)) => "a list",
+            None if matches!(self.kind, NodeKind::List(_)) => "a list",
             None => "a map",
         }
     }
 }
 
 /// Reads one document. `None` means that the sink says why there is no tree to look at.
-pub(crate) fn read<'a>(text: &'a str, sink: &mut Sink) -> Option<Node<'a>> {
+pub(crate) fn read<'a>(text: &'a str, sink: &mut DiagnosticSink) -> Option<Node<'a>> {
     if let Some(at) = text.find('\0') {
         let message = "the text holds a NUL byte, so it is not YAML";
         sink.push(Diagnostic::new(Code::ForbiddenCharacter, Span::new(at, at + 1), message));
@@ -109,7 +109,7 @@ impl From<Diagnostic> for Stop {
 struct Builder<'a, 's> {
     text: &'a str,
     parser: Parser<'a, StrInput<'a>>,
-    sink: &'s mut Sink,
+    sink: &'s mut DiagnosticSink,
     nodes: usize,
 }
 
@@ -163,14 +163,14 @@ impl<'a> Builder<'a, '_> {
                 .push(Diagnostic::new(Code::Tag, at, message).help("remove it, or put the value in quotes"));
         }
         let kind = match event {
-            Event::Scalar(text, style, ..) => Kind::Scalar { text, plain: style == ScalarStyle::Plain },
+            Event::Scalar(text, style, ..) => NodeKind::Scalar { text, plain: style == ScalarStyle::Plain },
             Event::SequenceStart(..) => self.list(depth)?,
             Event::MappingStart(..) => self.map(depth)?,
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
                 let message = "aliases (`*name`) are not accepted";
                 let help = "write the value out; a value that begins with `*` needs quotes";
                 self.sink.push(Diagnostic::new(Code::Alias, place, message).help(help));
-                Kind::Scalar { text: Cow::Borrowed(""), plain: false }
+                NodeKind::Scalar { text: Cow::Borrowed(""), plain: false }
             }
             other => {
                 let message = format!("unexpected {other:?}");
@@ -194,29 +194,29 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Kind<'a>, Stop> {
+    fn list(&mut self, depth: usize) -> Result<NodeKind<'a>, Stop> {
         let mut items = Vec::new();
         loop {
             let (event, span) = self.next_node_or_end()?;
             if event == Event::SequenceEnd {
-                return Ok(Kind::List(items));
+                return Ok(NodeKind::List(items));
             }
             items.push(self.node(event, &span, depth + 1)?);
         }
     }
 
-    fn map(&mut self, depth: usize) -> Result<Kind<'a>, Stop> {
+    fn map(&mut self, depth: usize) -> Result<NodeKind<'a>, Stop> {
         let mut entries: Vec<(Key<'a>, Node<'a>)> = Vec::new();
         let mut seen: HashMap<Cow<'a, str>, Span> = HashMap::new();
         loop {
             let (event, span) = self.next_node_or_end()?;
             if event == Event::MappingEnd {
-                return Ok(Kind::Map(entries));
+                return Ok(NodeKind::Map(entries));
             }
             let key = self.node(event, &span, depth + 1)?;
             let (event, span) = self.next_node_or_end()?;
             let value = self.node(event, &span, depth + 1)?;
-            let Kind::Scalar { text, plain } = key.kind else {
+            let NodeKind::Scalar { text, plain } = key.kind else {
                 let message = "a key must be a word, not a list or a map";
                 self.sink.push(Diagnostic::new(Code::ComplexKey, key.span, message));
                 continue;
@@ -355,9 +355,9 @@ mod tests {
 
     fn walk<'t>(node: &Node<'_>, text: &'t str, seen: &mut Vec<&'t str>) {
         match &node.kind {
-            Kind::Scalar { .. } => seen.push(&text[node.span.range()]),
-            Kind::List(items) => items.iter().for_each(|item| walk(item, text, seen)),
-            Kind::Map(entries) => {
+            NodeKind::Scalar { .. } => seen.push(&text[node.span.range()]),
+            NodeKind::List(items) => items.iter().for_each(|item| walk(item, text, seen)),
+            NodeKind::Map(entries) => {
                 for (key, value) in entries {
                     seen.push(&text[key.span.range()]);
                     walk(value, text, seen);
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn spans_cover_exactly_what_is_written() {
         let text = "a: 1\nb: [x, 'y é', \"z\"]\nc:\n  d: plain text # comment\n  e: |\n    block\n";
-        let mut sink = Sink::default();
+        let mut sink = DiagnosticSink::default();
         let node = read(text, &mut sink).unwrap();
         let mut seen = Vec::new();
         walk(&node, text, &mut seen);
@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn refused_features_are_all_reported_at_once() {
         let text = "a: &x 1\nb: *x\nc: !!str 2\n<<: {d: 1}\na: 3\n? [k]\n: 4\n";
-        let mut sink = Sink::default();
+        let mut sink = DiagnosticSink::default();
         assert!(read(text, &mut sink).is_some());
         let (found, _) = sink.finish(text);
         let codes: Vec<_> = found.iter().map(|d| (d.line, d.code)).collect();

@@ -5,7 +5,8 @@
 
 use serde_json::json;
 use skillsandbox_manifest::{
-    Access, Code, Destination, Invalid, Manifest, Places, Policy, Protocol, Resolver, Runtime, SyscallProfile,
+    Code, Destination, FileAccess, GrantBases, Invalid, Manifest, Policy, Protocol, Resolver, Runtime,
+    SyscallProfile,
 };
 
 /// A manifest with the least it needs, and `body` added.
@@ -15,8 +16,8 @@ fn parse(body: &str) -> Result<Manifest, Invalid> {
     ))
 }
 
-fn places() -> Places {
-    Places::new("/skills/demo", "/home/ada")
+fn places() -> GrantBases {
+    GrantBases::new("/skills/demo", "/home/ada")
 }
 
 #[track_caller]
@@ -66,8 +67,8 @@ fn row_002_egress_takes_domain_and_ports_with_defaults() {
 fn row_003_read_and_write_are_separate_grants() {
     let manifest = parse("permissions: { filesystem: { read: [/data/in], write: [/data/out] } }").unwrap();
     let access = |path: &str| manifest.filesystem().access(path.as_ref(), &places());
-    assert_eq!(access("/data/in/x"), Some(Access::Read));
-    assert_eq!(access("/data/out/x"), Some(Access::Write));
+    assert_eq!(access("/data/in/x"), Some(FileAccess::Read));
+    assert_eq!(access("/data/out/x"), Some(FileAccess::Write));
     assert_eq!(access("/data"), None);
     assert_eq!(access("/data/input"), None);
 }
@@ -170,12 +171,12 @@ fn row_014_forbidden_wins_over_any_grant() {
     )
     .unwrap();
     let access = |path: &str| manifest.filesystem().access(path.as_ref(), &places());
-    assert_eq!(access("/home/ada/notes"), Some(Access::Read));
-    assert_eq!(access("/home/ada/work/x"), Some(Access::Write));
+    assert_eq!(access("/home/ada/notes"), Some(FileAccess::Read));
+    assert_eq!(access("/home/ada/work/x"), Some(FileAccess::Write));
     assert_eq!(access("/home/ada/.ssh/id_ed25519"), None);
     assert_eq!(access("/home/ada/.ssh"), None);
     assert_eq!(access("/home/ada/work/secret/x"), None);
-    assert_eq!(access("/home/ada/.sshd"), Some(Access::Read));
+    assert_eq!(access("/home/ada/.sshd"), Some(FileAccess::Read));
     // A path that names no place is allowed nothing.
     assert_eq!(access("/home/ada/x/../.ssh/id"), None);
     assert_eq!(access("/home/ada/work/../../../etc/shadow"), None);
@@ -281,9 +282,9 @@ resources: { memory_mb: 128, max_runtime_seconds: 60 }
     let shown: Vec<_> = manifest.network().egress.iter().map(ToString::to_string).collect();
     assert_eq!(shown, ["api.example.com port 443 https", "10.1.0.0/16 port 5432 tcp"]);
     let access = |path: &str| manifest.filesystem().access(path.as_ref(), &places());
-    assert_eq!(access("/data/public/x"), Some(Access::Read));
+    assert_eq!(access("/data/public/x"), Some(FileAccess::Read));
     assert_eq!(access("/data/private"), None);
-    assert_eq!(access("/tmp/x/y"), Some(Access::Write));
+    assert_eq!(access("/tmp/x/y"), Some(FileAccess::Write));
     assert_eq!(access("/tmp/x/keep/y"), None);
     assert_eq!(access("/out/y"), None);
     assert_eq!(access("/home/ada/notes"), None);
@@ -376,7 +377,7 @@ fn row_018_what_is_left_has_no_doubles_and_says_when_it_cannot_start() {
     let policy =
         Policy::parse("permissions: { env_vars: { allow: [ABC*, 'ABC*x'] }, commands: { allow: [git] } }")
             .unwrap();
-    let root = Places::new("/skills/demo", "/");
+    let root = GrantBases::new("/skills/demo", "/");
     let narrowed = policy.narrow(&manifest, &root);
     let shown: Vec<_> = narrowed.manifest.env_vars().allow.iter().map(ToString::to_string).collect();
     assert_eq!(shown, ["ABC*", "ABC*x"]);
@@ -401,7 +402,7 @@ fn row_018_what_a_policy_leaves_out_it_does_not_narrow() {
     assert!(narrowed.manifest.network().egress.is_empty());
     assert!(narrowed.manifest.filesystem().write.is_empty());
     // What may not be written may still be read.
-    assert_eq!(narrowed.manifest.filesystem().access("/out/x".as_ref(), &places()), Some(Access::Read));
+    assert_eq!(narrowed.manifest.filesystem().access("/out/x".as_ref(), &places()), Some(FileAccess::Read));
 }
 
 const PARAMETERS: &str = r#"

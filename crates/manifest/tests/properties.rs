@@ -9,11 +9,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
-use skillsandbox_manifest::{Access, Destination, Manifest, Places, Policy, SkillDoc};
+use skillsandbox_manifest::{Destination, FileAccess, GrantBases, Manifest, PermissionSet, Policy, SkillDoc};
 use skillsandbox_text::is_deceptive;
 
-fn places() -> Places {
-    Places::new("/skills/demo", "/home/ada")
+fn places() -> GrantBases {
+    GrantBases::new("/skills/demo", "/home/ada")
 }
 
 const HOSTS: &[&str] = &["example.com", "a.example.com", "b.a.example.com", "other.test"];
@@ -174,7 +174,7 @@ fn probes() -> Vec<String> {
     bases.iter().flat_map(|base| [(*base).to_owned(), format!("{base}/file")]).collect()
 }
 
-fn access(manifest: &Manifest, path: &str) -> Option<Access> {
+fn access(manifest: &Manifest, path: &str) -> Option<FileAccess> {
     manifest.filesystem().access(path.as_ref(), &places())
 }
 
@@ -194,6 +194,9 @@ proptest! {
     fn row_018_narrowing_never_widens(manifest in manifest(), policy in policy()) {
         let narrowed = policy.narrow(&manifest, &places()).manifest;
         prop_assert!(reached(&narrowed).is_subset(&reached(&manifest)));
+        let set = |manifest: &Manifest| PermissionSet::declared(Some(manifest), None);
+        let diff = set(&manifest.with_absolute_paths(&places())).compare(&set(&narrowed));
+        prop_assert_eq!(diff.wider, []);
         for path in probes() {
             prop_assert!(access(&narrowed, &path) <= access(&manifest, &path), "{}", path);
         }
@@ -225,6 +228,25 @@ proptest! {
             let both = mine.env_vars().decide(name).is_allowed() && ceiling.env_vars().decide(name).is_allowed();
             prop_assert_eq!(narrowed.env_vars().decide(name).is_allowed(), both, "{}", name);
         }
+    }
+
+    /// What is compared by its words is compared by what it allows.
+    #[test]
+    fn what_is_not_wider_allows_no_more(old in manifest(), new in manifest()) {
+        let set = |manifest: &Manifest| PermissionSet::declared(Some(&manifest.with_absolute_paths(&places())), None);
+        let diff = set(&old).compare(&set(&new));
+        let wider = |path: &str| diff.wider.iter().any(|change| change.section.starts_with(path));
+        prop_assert!(wider("permissions.network.egress") || reached(&new).is_subset(&reached(&old)));
+        for path in probes() {
+            prop_assert!(wider("permissions.filesystem") || access(&new, &path) <= access(&old, &path), "{}", path);
+        }
+        for name in NAMES {
+            let before = old.env_vars().decide(name).is_allowed();
+            prop_assert!(wider("permissions.env_vars") || before || !new.env_vars().decide(name).is_allowed(), "{}", name);
+        }
+        prop_assert_eq!(wider("resources.memory_mb"), new.resources().memory > old.resources().memory);
+        prop_assert_eq!(wider("resources.disk_mb"), new.resources().disk > old.resources().disk);
+        prop_assert_eq!(wider("entrypoint"), new.entrypoint().args.iter().map(|a| &a.value).ne(old.entrypoint().args.iter().map(|a| &a.value)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use skillsandbox_manifest::Manifest;
+use skillsandbox_manifest::{Manifest, user_folders};
 use skillsandbox_path_policy::{Access, PathPolicy};
 
 use crate::answer::ToolProblem;
@@ -44,8 +44,8 @@ impl SkillRoots {
         for root in roots {
             let policy = PathPolicy::builder().root(root).read_only().build()?;
             // What judges skills, and what is written about them, is not theirs to show or to name.
-            for own in skillsandbox_run::state_folder().into_iter().chain(skillsandbox_run::policy_file()) {
-                let own = own.canonicalize().unwrap_or(own);
+            for own in user_folders::state().into_iter().chain(user_folders::policy_file()) {
+                let own = skillsandbox_path_policy::real_path(&own).unwrap_or(own);
                 if policy.root().starts_with(&own) || own.starts_with(policy.root()) {
                     let path = root.clone();
                     let why =

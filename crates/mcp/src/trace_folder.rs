@@ -6,6 +6,7 @@ use std::io::{BufReader, Read as _};
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use skillsandbox_manifest::user_folders;
 use skillsandbox_path_policy::{OpenOptions, PathPolicy};
 use skillsandbox_tracer::{Header, Reader};
 use uuid::Uuid;
@@ -34,7 +35,7 @@ pub(crate) struct OpenTrace {
 
 impl TraceFolder {
     pub(crate) fn new() -> Self {
-        Self(skillsandbox_run::traces_folder())
+        Self(user_folders::traces())
     }
 
     /// The URI of a trace.

@@ -10,6 +10,7 @@ use rustix::fs::{Mode as FileMode, OFlags};
 
 use crate::places::{Alias, Forbidden, Names, Root, to_names};
 use crate::policy::{PathPolicy, PromptRequest, Prompter};
+use crate::real_path::real_path;
 use crate::settings::{CaseHandling, ForbiddenBelow, Mode, UnknownTools};
 use crate::sys;
 use crate::tools::{self, ToolSpec};
@@ -231,12 +232,20 @@ fn forbidden_places(base: &Path, path: &Path) -> Result<Vec<Names>, BuildError> 
     let mut current = base.join(path);
     for _ in 0..MAX_LINKS {
         // Its folder as it really is, however much of it exists, and its own name.
-        let real = real_parent(&current);
+        let Some(real) = real_parent(&current) else {
+            // Where it leads cannot be found out: at least the place that is written is forbidden.
+            places.push(to_names(&current));
+            break;
+        };
         let names = to_names(&real);
         if places.contains(&names) {
             break;
         }
         places.push(names);
+        // A link that leads to nothing may give way to a folder: the place that is written is forbidden, too.
+        if std::fs::symlink_metadata(&real).is_err() && !places.contains(&to_names(&current)) {
+            places.push(to_names(&current));
+        }
         let Ok(target) = std::fs::read_link(&real) else { break };
         current = real.parent().unwrap_or(Path::new("/")).join(target);
     }
@@ -244,20 +253,11 @@ fn forbidden_places(base: &Path, path: &Path) -> Result<Vec<Names>, BuildError> 
 }
 
 /// A path with its folder resolved: links on the way are followed, one at the end is not.
-fn real_parent(path: &Path) -> PathBuf {
-    let mut rest = Vec::new();
-    let mut current = path;
-    if path.file_name().is_none() {
-        return path.canonicalize().unwrap_or_else(|_| path.to_owned());
+fn real_parent(path: &Path) -> Option<PathBuf> {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Some(real_path(parent).ok()?.join(name)),
+        _ => real_path(path).ok(),
     }
-    while let (Some(parent), Some(name)) = (current.parent(), current.file_name()) {
-        rest.push(name);
-        if let Ok(real) = parent.canonicalize() {
-            return rest.iter().rev().fold(real, |path, name| path.join(name));
-        }
-        current = parent;
-    }
-    path.to_owned()
 }
 
 impl fmt::Debug for Builder {

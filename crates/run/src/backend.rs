@@ -95,7 +95,7 @@ pub fn backend(runtime: Runtime) -> Result<Box<dyn Backend>, Refusal> {
         Runtime::Native => Ok(Box::new(crate::native::NativeBackend)),
         #[cfg(not(target_os = "linux"))]
         Runtime::Native => Ok(Box::new(crate::unsupported::UnsupportedBackend)),
-        other => {
+        other @ (Runtime::Wasm | Runtime::Oci) => {
             let why =
                 "this version runs native skills only; there is no fallback to another runtime".to_owned();
             Err(Refusal::Runtime { runtime: other, why })

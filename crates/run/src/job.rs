@@ -42,6 +42,9 @@ pub struct Job {
     pub as_named: Vec<PathBuf>,
     /// Files and folders that may be changed, too. A folder that is not there is made.
     pub write: Vec<PathBuf>,
+    /// Where write grants led when they were judged: a grant, and its path without links. One that leads elsewhere when the run is prepared is
+    /// refused, so that nothing is made in a place that nobody judged.
+    pub judged_writes: Vec<(PathBuf, PathBuf)>,
     /// What may not be touched, whatever is granted above it.
     pub forbidden: Vec<PathBuf>,
     /// What may be reached. Without any, there is no network.
@@ -148,6 +151,7 @@ impl Job {
             read: Vec::new(),
             as_named: Vec::new(),
             write: Vec::new(),
+            judged_writes: Vec::new(),
             forbidden: Vec::new(),
             egress: Vec::new(),
             resolver: Resolver::System,
@@ -165,6 +169,16 @@ impl Job {
             secrets: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// Where a write grant leads, now and for this run.
+    pub(crate) fn judge_write(&mut self, grant: PathBuf) -> PathBuf {
+        if let Some((_, real)) = self.judged_writes.iter().find(|(judged, _)| *judged == grant) {
+            return real.clone();
+        }
+        let real = crate::reach::real_path(&grant);
+        self.judged_writes.push((grant, real.clone()));
+        real
     }
 
     /// Takes out of what is recorded the values of variables whose names speak of secrets: of this program's own, whether the run is given

@@ -21,6 +21,7 @@ impl fmt::Debug for Job {
             read,
             as_named,
             write,
+            judged_writes,
             forbidden,
             egress,
             resolver,
@@ -69,6 +70,7 @@ impl fmt::Debug for Job {
             .field("read", read)
             .field("as_named", as_named)
             .field("write", write)
+            .field("judged_writes", judged_writes)
             .field("forbidden", forbidden)
             .field("egress", egress)
             .field("resolver", resolver)

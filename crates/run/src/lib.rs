@@ -64,6 +64,7 @@ mod job;
 mod job_debug;
 #[cfg(target_os = "linux")]
 mod native;
+mod reach;
 mod refusal;
 mod report;
 mod scan_admission;
@@ -84,13 +85,13 @@ pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloa
 pub use job::{AddressPin, Job, JobLimits, ProgramRules};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
+pub use reach::real_path;
 pub use refusal::Refusal;
 pub use report::{EndCause, RunExit, RunReport, RunStatus};
 pub use scan_admission::ScanAdmission;
 pub use session::{LateSink, RunOptions, RunStreams, preview, run, run_skill};
 pub use skill::{LoadedSkill, SkillCall};
 pub use skillsandbox_terms::ObserveLevel;
-pub use state::{history_file, policy_file, state_folder, traces_folder};
 pub use stop::StopHandle;
 pub use streams::{CapturedOutput, OutputTarget};
 pub use user_policy::UserPolicy;

@@ -5,12 +5,14 @@ use std::fmt;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
+use skillsandbox_manifest::user_folders;
 use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, TraceWriter, What};
 
 use crate::backend::{BackendResult, RunPreview, backend};
 use crate::denied_attempt::AttemptCollector;
 use crate::history::{RunHistory, RunRequest};
 use crate::job::Job;
+use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::report::RunReport;
 use crate::scan_admission::ScanAdmission;
@@ -210,7 +212,7 @@ pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> BackendResult 
 
 fn open(trace: Option<&Path>, header: &Header) -> Result<TraceWriter, Refusal> {
     let trace = trace.ok_or(Refusal::NoHome)?;
-    if let Some(folder) = trace.parent().filter(|folder| state::traces_folder().as_deref() == Some(folder)) {
+    if let Some(folder) = trace.parent().filter(|folder| user_folders::traces().as_deref() == Some(folder)) {
         let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
         private(&mut DirBuilder::new()).recursive(true).create(folder).map_err(failed)?;
     }
@@ -227,28 +229,31 @@ fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
 /// Our own folders are not there for a run, and installed skills are read-only, whatever is granted above them.
 fn keep_out(job: &mut Job) {
     job.forbidden.extend(state::folders());
-    let Some(installed) = state::data_folder().filter(|folder| folder.is_dir()) else { return };
-    if job.write.iter().any(|grant| *grant != installed && real(&installed).starts_with(real(grant))) {
+    for grant in job.write.clone() {
+        job.judge_write(grant);
+    }
+    let Some(installed) = user_folders::data().filter(|folder| folder.is_dir()) else { return };
+    if job
+        .write
+        .iter()
+        .any(|grant| *grant != installed && real_path(&installed).starts_with(real_path(grant)))
+    {
         job.read.push(installed);
     }
-}
-
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// What a run is recorded in and judged by is out of its reach: its trace lies in no write grant, and our own folders, which are forbidden to
 /// it, exist before it could make them itself.
 fn check_reach(job: &Job, trace: Option<&Path>) -> Result<(), Refusal> {
-    let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real(grant)).collect();
+    let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
     for own in state::folders() {
-        if grants.iter().any(|grant| own.starts_with(grant)) && !own.exists() {
+        if grants.iter().any(|grant| real_path(&own).starts_with(grant)) && !own.exists() {
             let failed = |source| Refusal::Folder { path: own.clone(), source };
             private(&mut DirBuilder::new()).recursive(true).create(&own).map_err(failed)?;
         }
     }
-    let Some(trace) = trace.map(real) else { return Ok(()) };
-    let hidden = job.forbidden.iter().any(|hidden| trace.starts_with(real(hidden)));
+    let Some(trace) = trace.map(real_path) else { return Ok(()) };
+    let hidden = job.forbidden.iter().any(|hidden| trace.starts_with(real_path(hidden)));
     match grants.into_iter().find(|grant| trace.starts_with(grant)) {
         Some(grant) if !hidden => Err(Refusal::InItsReach { path: trace, grant }),
         _ => Ok(()),

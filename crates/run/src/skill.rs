@@ -6,20 +6,23 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use skillsandbox_manifest as manifest;
-use skillsandbox_manifest::{Change, GrantPath, Manifest, Places, Program, Spanned};
+use skillsandbox_manifest::{
+    GrantBases, GrantPath, Manifest, PolicyChange, ProgramSpec, Spanned, user_folders,
+};
 
+use crate::call;
 use crate::job::{Job, JobLimits, ProgramRules};
+use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::user_policy::UserPolicy;
-use crate::{call, state};
 
 /// A skill's folder with a valid declaration in it.
 #[derive(Debug, Clone)]
 pub struct LoadedSkill {
     folder: PathBuf,
     manifest: Manifest,
-    changes: Vec<Change>,
-    places: Places,
+    changes: Vec<PolicyChange>,
+    places: GrantBases,
     policy: UserPolicy,
 }
 
@@ -41,8 +44,8 @@ impl LoadedSkill {
         let manifest = Manifest::load(folder)?;
         let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
         let folder = folder.canonicalize().map_err(failed)?;
-        let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or(Refusal::NoHome)?;
-        let places = Places::new(&folder, home);
+        let home = user_folders::home().ok_or(Refusal::NoHome)?;
+        let places = GrantBases::new(&folder, home);
         let (manifest, changes) = policy.narrow(manifest, &places);
         Ok(Self { folder, manifest, changes, places, policy: policy.clone() })
     }
@@ -61,7 +64,7 @@ impl LoadedSkill {
 
     /// What the policy took away.
     #[must_use]
-    pub fn changes(&self) -> &[Change] {
+    pub fn changes(&self) -> &[PolicyChange] {
         &self.changes
     }
 
@@ -73,7 +76,7 @@ impl LoadedSkill {
 
     /// Where the paths of its grants begin.
     #[must_use]
-    pub fn places(&self) -> &Places {
+    pub fn places(&self) -> &GrantBases {
         &self.places
     }
 
@@ -89,7 +92,7 @@ impl LoadedSkill {
         job.arguments.extend(call.arguments.iter().cloned());
         job.workdir = Some(self.folder.clone());
         self.grants(&mut job);
-        self.leave_others_alone(&job)?;
+        self.leave_others_alone(&mut job)?;
         for rule in &manifest.network().egress {
             job.egress.push(rule.value.clone());
         }
@@ -111,15 +114,15 @@ impl LoadedSkill {
         Ok(job)
     }
 
-    fn program(&self, program: &Program) -> OsString {
+    fn program(&self, program: &ProgramSpec) -> OsString {
         match program {
-            Program::Path(path) => path.resolve(&self.places).into(),
-            other => other.to_string().into(),
+            ProgramSpec::Path(path) => path.resolve(&self.places).into(),
+            ProgramSpec::Name(name) => name.into(),
         }
     }
 
-    fn commands(&self, commands: &manifest::Commands) -> ProgramRules {
-        let rules = |rules: &BTreeMap<Program, Vec<String>>| {
+    fn commands(&self, commands: &manifest::CommandPermissions) -> ProgramRules {
+        let rules = |rules: &BTreeMap<ProgramSpec, Vec<String>>| {
             rules.iter().map(|(program, words)| (self.program(program), words.clone())).collect()
         };
         ProgramRules {
@@ -144,12 +147,11 @@ impl LoadedSkill {
     }
 
     /// No skill may change what is installed, but for what it has in its own folder.
-    fn leave_others_alone(&self, job: &Job) -> Result<(), Refusal> {
-        let Some(installed) = state::data_folder().and_then(|folder| folder.canonicalize().ok()) else {
-            return Ok(());
-        };
-        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-        let mut grants = job.write.iter().map(real);
+    /// By where its grants lead, whether they exist or not: a folder that is not there yet is made.
+    fn leave_others_alone(&self, job: &mut Job) -> Result<(), Refusal> {
+        let Some(installed) = user_folders::data().map(|folder| real_path(&folder)) else { return Ok(()) };
+        let grants = job.write.clone();
+        let mut grants = grants.into_iter().map(|grant| job.judge_write(grant));
         match grants.find(|grant| grant.starts_with(&installed) && !grant.starts_with(&self.folder)) {
             Some(grant) => Err(Refusal::InItsReach { path: installed, grant }),
             None => Ok(()),

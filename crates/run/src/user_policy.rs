@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skillsandbox_manifest::{Change, Date, FailOn, Manifest, Places, Policy, ScanPolicy};
+use skillsandbox_manifest::{
+    Date, FailOn, GrantBases, Manifest, Policy, PolicyChange, ScanPolicy, user_folders,
+};
 use skillsandbox_scanner::{ScanReport, ScanVerdict, Scanner, ScannerBuilder, SkillFiles, Suppressions};
 
 use crate::refusal::Refusal;
-use crate::state::policy_file;
 
 /// What the user decided for all skills: a ceiling over what they declare, and how they are scanned.
 ///
@@ -74,7 +75,7 @@ impl UserPolicy {
 
     /// What both a declaration and this policy allow, and what the policy took away.
     #[must_use]
-    pub fn narrow(&self, manifest: Manifest, places: &Places) -> (Manifest, Vec<Change>) {
+    pub fn narrow(&self, manifest: Manifest, places: &GrantBases) -> (Manifest, Vec<PolicyChange>) {
         match self.0.ceiling.as_ref().map(|policy| policy.narrow(&manifest, places)) {
             Some(narrowed) => (narrowed.manifest, narrowed.changes),
             None => (manifest, Vec::new()),
@@ -85,9 +86,9 @@ impl UserPolicy {
     /// as installed skills.
     ///
     /// # Errors
-    /// Suppressions of rules that do not exist; a clock that says no date.
+    /// Suppressions of rules that do not exist.
     pub fn scanner_builder(&self) -> Result<ScannerBuilder, Refusal> {
-        Ok(Scanner::builder().policy(&self.0.scan, today()?)?)
+        Ok(Scanner::builder().policy(&self.0.scan, Date::today())?)
     }
 
     /// Scans a skill's folder, with the findings that are suppressed today.
@@ -104,8 +105,7 @@ impl UserPolicy {
     pub fn refused_from(&self) -> ScanVerdict {
         match self.0.scan.fail_on {
             None | Some(FailOn::Blocked) => ScanVerdict::Blocked,
-            // What this version does not know is the strictest.
-            Some(_) => ScanVerdict::Warning,
+            Some(FailOn::Warning) => ScanVerdict::Warning,
         }
     }
 
@@ -124,17 +124,11 @@ impl From<Policy> for UserPolicy {
     }
 }
 
-/// The day, in UTC.
-fn today() -> Result<Date, Refusal> {
-    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    today.parse().map_err(|_| Refusal::Unscanned(format!("the clock says {today}, which is not a date")))
-}
-
 /// The file that is named, or the user's own where there is one. A broken link is there: it is an error, and not no policy.
 fn find(named: Option<&Path>) -> Option<PathBuf> {
     match named {
         Some(file) => Some(file.to_owned()),
-        None => policy_file().filter(|file| std::fs::symlink_metadata(file).is_ok()),
+        None => user_folders::policy_file().filter(|file| std::fs::symlink_metadata(file).is_ok()),
     }
 }
 

@@ -9,17 +9,17 @@ use rayon::prelude::*;
 use serde::Serialize;
 use skillsandbox_scanner::{ScanReport, ScanVerdict, Scanner, SkillCalls, SkillLinks};
 
-use crate::commit::Guard;
+use crate::commit::StoreGuard;
 use crate::error::Error;
-use crate::folder::{self, Found};
-use crate::lockfile::{Entry, PackagesLock};
+use crate::folder::{self, FolderContents};
+use crate::lockfile::{LockEntry, PackagesLock};
 use crate::store::Store;
 use crate::{judge, reports, tree};
 
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Scope {
+pub enum AuditScope {
     /// Everything in the lock.
     Installed,
     /// One skill of it.
@@ -31,17 +31,17 @@ pub enum Scope {
 /// What an audit came to.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Audit {
+pub struct AuditReport {
     /// Whether every skill is as it was installed, and the policy refuses none.
     pub clean: bool,
     /// Each skill.
-    pub skills: Vec<Audited>,
+    pub skills: Vec<AuditedSkill>,
 }
 
 /// One skill, looked at again.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Audited {
+pub struct AuditedSkill {
     /// Its name.
     pub name: String,
     /// Where it lies.
@@ -66,7 +66,7 @@ pub struct Audited {
     pub page: Option<PathBuf>,
 }
 
-impl Audited {
+impl AuditedSkill {
     /// Whether it is as it was installed, and not refused.
     #[must_use]
     pub fn is_clean(&self) -> bool {
@@ -83,7 +83,7 @@ impl Audited {
 
 /// Something to look at: an entry of the lock, or a folder that has none.
 enum Subject<'e> {
-    Listed(&'e Entry),
+    Listed(&'e LockEntry),
     Unlisted(String, PathBuf),
 }
 
@@ -94,11 +94,11 @@ impl Store {
     /// A lock or a store that cannot be read. What is wrong with a skill is an answer, not an error.
     pub fn audit(
         &self,
-        scope: &Scope,
+        scope: &AuditScope,
         total: &(dyn Fn(usize) + Sync),
         tick: &(dyn Fn() + Sync),
-    ) -> Result<Audit, Error> {
-        let _guard = Guard::take(&self.layout, || {})?;
+    ) -> Result<AuditReport, Error> {
+        let _guard = StoreGuard::take(&self.layout, || {})?;
         let lock = self.list()?;
         let subjects = self.subjects(scope, &lock)?;
         total(subjects.len());
@@ -108,7 +108,7 @@ impl Store {
             tick();
             looked
         };
-        let mut looked: Vec<(Audited, SkillCalls)> = subjects.par_iter().map(one).collect();
+        let mut looked: Vec<(AuditedSkill, SkillCalls)> = subjects.par_iter().map(one).collect();
         // Who calls whom is known when all are read.
         let calls: Vec<SkillCalls> = looked.iter_mut().map(|(_, calls)| std::mem::take(calls)).collect();
         let links = SkillLinks::new(&calls);
@@ -123,16 +123,16 @@ impl Store {
             }
             skills.push(skill);
         }
-        Ok(Audit { clean: skills.iter().all(Audited::is_clean), skills })
+        Ok(AuditReport { clean: skills.iter().all(AuditedSkill::is_clean), skills })
     }
 
-    fn subjects<'l>(&self, scope: &Scope, lock: &'l PackagesLock) -> Result<Vec<Subject<'l>>, Error> {
-        if let Scope::One(name) = scope {
+    fn subjects<'l>(&self, scope: &AuditScope, lock: &'l PackagesLock) -> Result<Vec<Subject<'l>>, Error> {
+        if let AuditScope::One(name) = scope {
             let entry = lock.get(name).ok_or_else(|| Error::NotInstalled { name: name.clone() })?;
             return Ok(vec![Subject::Listed(entry)]);
         }
         let mut subjects: Vec<_> = lock.entries().map(Subject::Listed).collect();
-        if *scope == Scope::Everything {
+        if *scope == AuditScope::Everything {
             let known: BTreeSet<PathBuf> = lock.entries().map(|entry| entry.path(&self.layout)).collect();
             for dir in [self.layout.skills(), self.layout.agents()] {
                 let mut paths: Vec<PathBuf> = match fs::read_dir(&dir) {
@@ -150,7 +150,7 @@ impl Store {
         Ok(subjects)
     }
 
-    fn look(&self, subject: &Subject<'_>, scanner: &Scanner) -> (Audited, SkillCalls) {
+    fn look(&self, subject: &Subject<'_>, scanner: &Scanner) -> (AuditedSkill, SkillCalls) {
         let (name, path, source, found) = match subject {
             Subject::Listed(entry) => {
                 (entry.name.clone(), entry.path(&self.layout), entry.source.clone(), self.on_disk(entry))
@@ -163,7 +163,7 @@ impl Store {
                 (name.clone(), path.clone(), source.to_owned(), found)
             }
         };
-        let mut skill = Audited {
+        let mut skill = AuditedSkill {
             name,
             path,
             source,
@@ -205,7 +205,7 @@ impl Store {
 }
 
 /// What is different from the lock.
-fn compare(skill: &mut Audited, entry: &Entry, found: &Found) {
+fn compare(skill: &mut AuditedSkill, entry: &LockEntry, found: &FolderContents) {
     let now = found.tree.hashes();
     if entry.files.is_empty() && !entry.hash.starts_with("sha256:") {
         let kind = entry.hash.split(':').next().unwrap_or_default();

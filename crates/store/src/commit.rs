@@ -14,24 +14,24 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use skillsandbox_path_policy::{OpenOptions as Opening, PathPolicy};
 
-use crate::error::{At as _, Error};
-use crate::layout::Layout;
+use crate::error::{Error, IoErrorAt as _};
+use crate::layout::StoreLayout;
 use crate::lockfile::PackagesLock;
-use crate::tree::Tree;
+use crate::tree::SkillTree;
 
 /// The store, held against others until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Guard<'l> {
-    layout: &'l Layout,
+pub(crate) struct StoreGuard<'l> {
+    layout: &'l StoreLayout,
     /// The kernel lets go of it when the program ends, however it does.
     _file: File,
 }
 
 /// What is to become of a skill's place.
 #[derive(Debug)]
-pub(crate) enum Change<'t> {
+pub(crate) enum StoreChange<'t> {
     /// A folder with these files.
-    Folder(&'t Tree),
+    Folder(&'t SkillTree),
     /// A file with these bytes.
     Document(&'t [u8]),
     /// Nothing is left there.
@@ -55,9 +55,9 @@ const ONE_BY_ONE: usize = 64;
 const STAGING: &str = "staging";
 const QUARANTINE: &str = "quarantine";
 
-impl<'l> Guard<'l> {
+impl<'l> StoreGuard<'l> {
     /// Waits for the store, and finishes or undoes what a crash left. `waits` is told once if somebody else has it.
-    pub(crate) fn take(layout: &'l Layout, waits: impl FnOnce()) -> Result<Self, Error> {
+    pub(crate) fn take(layout: &'l StoreLayout, waits: impl FnOnce()) -> Result<Self, Error> {
         let work = layout.work();
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&work).at(&work)?;
         let path = work.join("lock");
@@ -89,7 +89,12 @@ impl<'l> Guard<'l> {
     }
 
     /// Puts a change and the lock that tells of it in place, both or neither.
-    pub(crate) fn commit(&self, target: &str, change: &Change<'_>, lock: &PackagesLock) -> Result<(), Error> {
+    pub(crate) fn commit(
+        &self,
+        target: &str,
+        change: &StoreChange<'_>,
+        lock: &PackagesLock,
+    ) -> Result<(), Error> {
         let work = self.layout.work();
         let name = uuid::Uuid::new_v4().to_string();
         let staged = work.join(STAGING).join(&name);
@@ -131,18 +136,18 @@ impl<'l> Guard<'l> {
         name: &str,
         staged: &Path,
         target: &str,
-        change: &Change<'_>,
+        change: &StoreChange<'_>,
         lock: &PackagesLock,
     ) -> Result<Journal, Error> {
         fs::create_dir_all(staged).at(staged)?;
         let new = staged.join("new");
         match change {
-            Change::Folder(tree) => write_tree(&new, tree)?,
-            Change::Document(bytes) => write(&new, bytes)?,
-            Change::Gone => {}
+            StoreChange::Folder(tree) => write_tree(&new, tree)?,
+            StoreChange::Document(bytes) => write(&new, bytes)?,
+            StoreChange::Gone => {}
         }
         let new = match change {
-            Change::Gone => None,
+            StoreChange::Gone => None,
             _ => Some(fs::symlink_metadata(&new).at(&new)?.ino()),
         };
         let path = self.layout.lock_file();
@@ -267,7 +272,7 @@ fn move_away(target: &Path, old: &Path) -> Result<(), Error> {
 }
 
 /// Writes a skill's files below a new folder, through the policy that keeps every path in it.
-fn write_tree(dir: &Path, tree: &Tree) -> Result<(), Error> {
+fn write_tree(dir: &Path, tree: &SkillTree) -> Result<(), Error> {
     fs::create_dir(dir).at(dir)?;
     let policy =
         PathPolicy::new(dir).map_err(|error| Error::io(dir, std::io::Error::other(error.to_string())))?;

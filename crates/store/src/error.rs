@@ -165,17 +165,17 @@ impl Error {
 }
 
 /// Names the file that an error of the system is about.
-pub(crate) trait At<T> {
+pub(crate) trait IoErrorAt<T> {
     fn at(self, path: &Path) -> Result<T, Error>;
 }
 
-impl<T> At<T> for io::Result<T> {
+impl<T> IoErrorAt<T> for io::Result<T> {
     fn at(self, path: &Path) -> Result<T, Error> {
         self.map_err(|error| Error::io(path, error))
     }
 }
 
-impl<T> At<T> for Result<T, rustix::io::Errno> {
+impl<T> IoErrorAt<T> for Result<T, rustix::io::Errno> {
     fn at(self, path: &Path) -> Result<T, Error> {
         self.map_err(|errno| Error::io(path, errno.into()))
     }

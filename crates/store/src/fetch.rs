@@ -5,17 +5,17 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::error::{At as _, Error};
+use crate::error::{Error, IoErrorAt as _};
 use crate::folder;
 use crate::git::{self, Git};
-use crate::source::Source;
-use crate::tree::{MAX_TOTAL, Tree};
+use crate::source::SkillSource;
+use crate::tree::{MAX_TOTAL, SkillTree};
 use crate::unpack::{self, unpack};
 
 /// What was fetched.
 #[derive(Debug)]
-pub(crate) struct Fetched {
-    pub(crate) tree: Tree,
+pub(crate) struct FetchedSkill {
+    pub(crate) tree: SkillTree,
     /// What it is called by where it lay; its own word comes first.
     pub(crate) name: String,
     /// The commit, where there is one.
@@ -31,16 +31,16 @@ pub(crate) const MANIFEST: &str = "skillsandbox.yaml";
 /// Folders that are named when there is no skill where one was looked for.
 const MAX_NAMED: usize = 10;
 
-pub(crate) fn fetch(source: &Source, git: &dyn Git, quarantine: &Path) -> Result<Fetched, Error> {
+pub(crate) fn fetch(source: &SkillSource, git: &dyn Git, quarantine: &Path) -> Result<FetchedSkill, Error> {
     let fetched = match source {
-        Source::Local(path) => local(path)?,
-        Source::Git(from) => {
+        SkillSource::Local(path) => local(path)?,
+        SkillSource::Git(from) => {
             let checkout = git::fetch(git, from, quarantine)?;
             let last =
                 |text: &str| text.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
             let name = from.path.as_deref().map_or_else(|| last(&from.url), last);
             let name = name.strip_suffix(".git").unwrap_or(&name).to_owned();
-            Fetched { tree: checkout.tree, name, resolved: Some(checkout.commit), document: false }
+            FetchedSkill { tree: checkout.tree, name, resolved: Some(checkout.commit), document: false }
         }
     };
     if !fetched.document && fetched.tree.bytes(DOCUMENT).is_none() && fetched.tree.bytes(MANIFEST).is_none() {
@@ -49,7 +49,7 @@ pub(crate) fn fetch(source: &Source, git: &dyn Git, quarantine: &Path) -> Result
     Ok(fetched)
 }
 
-fn local(path: &Path) -> Result<Fetched, Error> {
+fn local(path: &Path) -> Result<FetchedSkill, Error> {
     let metadata = fs::metadata(path).at(path)?;
     let named =
         |name: Option<&std::ffi::OsStr>| name.map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
@@ -60,7 +60,7 @@ fn local(path: &Path) -> Result<Fetched, Error> {
             return Err(Error::hostile(odd.path.clone(), odd.why.clone()));
         }
         let name = named(path.file_name());
-        return Ok(Fetched { tree: found.tree, name, resolved: None, document: false });
+        return Ok(FetchedSkill { tree: found.tree, name, resolved: None, document: false });
     }
     if !metadata.is_file() {
         return Err(Error::NotASkill { what: shown, why: "it is neither a folder nor a file".to_owned() });
@@ -76,13 +76,13 @@ fn local(path: &Path) -> Result<Fetched, Error> {
         let unpacked = unpack(&name, &bytes)?;
         let stem = stem.strip_suffix(".tar").unwrap_or(stem).to_owned();
         let name = unpacked.folder.unwrap_or(stem);
-        return Ok(Fetched { tree: unpacked.tree, name, resolved: None, document: false });
+        return Ok(FetchedSkill { tree: unpacked.tree, name, resolved: None, document: false });
     }
     match ending.to_ascii_lowercase().as_str() {
         "md" | "markdown" => {
-            let mut tree = Tree::default();
+            let mut tree = SkillTree::default();
             tree.insert(DOCUMENT, bytes, false)?;
-            Ok(Fetched { tree, name: stem.to_owned(), resolved: None, document: true })
+            Ok(FetchedSkill { tree, name: stem.to_owned(), resolved: None, document: true })
         }
         "zip" | "skill" | "tar" | "gz" | "tgz" | "zst" => {
             let why = "its first bytes are not those of an archive".to_owned();
@@ -96,7 +96,7 @@ fn local(path: &Path) -> Result<Fetched, Error> {
 }
 
 /// Where the skills are that were not where one was looked for.
-fn instead(tree: &Tree) -> String {
+fn instead(tree: &SkillTree) -> String {
     let below = tree.files().filter_map(|(path, _)| path.strip_suffix(DOCUMENT)?.strip_suffix('/'));
     let below: Vec<&str> = below.collect();
     match below.len() {

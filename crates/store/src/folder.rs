@@ -6,22 +6,22 @@ use std::path::Path;
 
 use skillsandbox_path_policy::{OpenOptions, PathPolicy};
 
-use crate::error::{At as _, Error};
+use crate::error::{Error, IoErrorAt as _};
 use crate::names::{self, MAX_DEPTH};
-use crate::tree::Tree;
+use crate::tree::SkillTree;
 
 /// Something in a folder that is no file of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Odd {
+pub(crate) struct OddFile {
     pub(crate) path: String,
     pub(crate) why: String,
 }
 
 /// A folder as it was found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) tree: Tree,
-    pub(crate) odd: Vec<Odd>,
+pub(crate) struct FolderContents {
+    pub(crate) tree: SkillTree,
+    pub(crate) odd: Vec<OddFile>,
     /// Git's own folder at the top, which is left out.
     pub(crate) git: bool,
 }
@@ -30,8 +30,8 @@ pub(crate) struct Found {
 const MAX_ODD: usize = 100;
 
 /// Reads a folder: its files, and what else is in it. A link in its place is none, wherever it leads.
-pub(crate) fn read(dir: &Path) -> Result<Found, Error> {
-    let mut found = Found::default();
+pub(crate) fn read(dir: &Path) -> Result<FolderContents, Error> {
+    let mut found = FolderContents::default();
     if std::fs::symlink_metadata(dir).at(dir)?.is_symlink() {
         odd(&mut found, ".", "its folder is a link");
         return Ok(found);
@@ -41,8 +41,8 @@ pub(crate) fn read(dir: &Path) -> Result<Found, Error> {
 }
 
 /// Reads a skill that is one document.
-pub(crate) fn document(path: &Path) -> Result<Found, Error> {
-    let mut found = Found::default();
+pub(crate) fn document(path: &Path) -> Result<FolderContents, Error> {
+    let mut found = FolderContents::default();
     let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return Ok(found);
     };
@@ -59,7 +59,13 @@ fn rooted(dir: &Path) -> Result<PathPolicy, Error> {
     policy.map_err(|error| Error::io(dir, std::io::Error::other(error.to_string())))
 }
 
-fn walk(policy: &PathPolicy, dir: &Path, below: &str, depth: usize, found: &mut Found) -> Result<(), Error> {
+fn walk(
+    policy: &PathPolicy,
+    dir: &Path,
+    below: &str,
+    depth: usize,
+    found: &mut FolderContents,
+) -> Result<(), Error> {
     let here = if below.is_empty() { "." } else { below };
     let entries = policy
         .read_dir(here)
@@ -95,7 +101,7 @@ fn walk(policy: &PathPolicy, dir: &Path, below: &str, depth: usize, found: &mut 
     Ok(())
 }
 
-fn file(policy: &PathPolicy, dir: &Path, path: &str, found: &mut Found) -> Result<(), Error> {
+fn file(policy: &PathPolicy, dir: &Path, path: &str, found: &mut FolderContents) -> Result<(), Error> {
     // It does not wait for a pipe, and what is no file is an error of its own.
     let file = match policy.open(path, &OpenOptions::reading()) {
         Ok(file) => file,
@@ -124,6 +130,6 @@ fn file(policy: &PathPolicy, dir: &Path, path: &str, found: &mut Found) -> Resul
     Ok(())
 }
 
-fn odd(found: &mut Found, path: &str, why: &str) {
-    found.odd.push(Odd { path: path.to_owned(), why: why.to_owned() });
+fn odd(found: &mut FolderContents, path: &str, why: &str) {
+    found.odd.push(OddFile { path: path.to_owned(), why: why.to_owned() });
 }

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use skillsandbox_run::{ConfinedGit, GitCall};
 
-use crate::error::{At as _, Error};
+use crate::error::{Error, IoErrorAt as _};
 use crate::source::GitSource;
-use crate::tree::{MAX_TOTAL, Tree};
+use crate::tree::{MAX_TOTAL, SkillTree};
 use crate::unpack;
 
 /// Runs git confined. [`ConfinedGit`] is the one that `skillsandbox` uses.
@@ -41,7 +41,7 @@ impl Git for NoGit {
 /// What was fetched.
 #[derive(Debug)]
 pub(crate) struct Checkout {
-    pub(crate) tree: Tree,
+    pub(crate) tree: SkillTree,
     pub(crate) commit: String,
 }
 

@@ -8,11 +8,15 @@ use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{ScanReport, ScanStamp, Scanner, system_names};
 
 use crate::error::Error;
-use crate::layout::Layout;
+use crate::layout::StoreLayout;
 use crate::lockfile::{PackagesLock, SuppressedFinding};
 
 /// A scanner for a store: its blocklist, its system skills, what is installed, and the user's policy.
-pub(crate) fn scanner(layout: &Layout, lock: &PackagesLock, policy: &UserPolicy) -> Result<Scanner, Error> {
+pub(crate) fn scanner(
+    layout: &StoreLayout,
+    lock: &PackagesLock,
+    policy: &UserPolicy,
+) -> Result<Scanner, Error> {
     let mut builder = policy
         .scanner_builder()
         .map_err(|refusal| Error::Policy(Box::new(refusal)))?

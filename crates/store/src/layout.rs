@@ -2,15 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use skillsandbox_manifest::user_folders;
+
 /// The places of a store, below one root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct StoreLayout {
     root: PathBuf,
     /// In front of every path below the root: nothing, or `system/`.
     prefix: &'static str,
 }
 
-impl Layout {
+impl StoreLayout {
     /// A store of its own: `skills`, `packages.lock` and `security` below a folder.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
@@ -26,10 +28,7 @@ impl Layout {
     /// The user's own: `$XDG_DATA_HOME/skillsandbox`, or `~/.local/share/skillsandbox`. `None` where there is no home.
     #[must_use]
     pub fn user() -> Option<Self> {
-        let absolute = |path: &PathBuf| path.is_absolute();
-        let set = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(absolute);
-        let base = set.or_else(|| Some(std::env::home_dir().filter(absolute)?.join(".local/share")))?;
-        Some(Self::new(base.join("skillsandbox")))
+        Some(Self::new(user_folders::data()?))
     }
 
     /// What the paths in the lock are below of.

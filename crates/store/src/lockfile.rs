@@ -6,11 +6,11 @@ use std::io::{ErrorKind, Read as _};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use skillsandbox_manifest::PermissionSet;
 
-use crate::error::{At as _, Error};
-use crate::layout::Layout;
+use crate::error::{Error, IoErrorAt as _};
+use crate::layout::StoreLayout;
 use crate::names;
-use crate::permissions::Permissions;
 
 /// Largest lock that is read: ten thousand skills of a hundred files are a tenth of it.
 const MAX_BYTES: usize = 256 << 20;
@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 256 << 20;
 /// One installed skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct LockEntry {
     /// Its name, and that of its folder.
     pub name: String,
     /// Its version, by its own word.
@@ -44,7 +44,7 @@ pub struct Entry {
     pub suppressed: Vec<SuppressedFinding>,
     /// What it declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub permissions: Option<Permissions>,
+    pub permissions: Option<PermissionSet>,
     /// Its files that may be executed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executable: Vec<String>,
@@ -85,7 +85,7 @@ pub struct SuppressedFinding {
 /// All that is installed, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PackagesLock {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, LockEntry>,
 }
 
 impl PackagesLock {
@@ -93,7 +93,7 @@ impl PackagesLock {
     ///
     /// # Errors
     /// A lock that is damaged, or that leads out of the store.
-    pub fn read(layout: &Layout) -> Result<Self, Error> {
+    pub fn read(layout: &StoreLayout) -> Result<Self, Error> {
         let path = layout.lock_file();
         let mut text = String::new();
         match File::open(&path) {
@@ -104,7 +104,7 @@ impl PackagesLock {
         Self::parse(layout, &text).map_err(|why| Error::State { path, why })
     }
 
-    fn parse(layout: &Layout, text: &str) -> Result<Self, String> {
+    fn parse(layout: &StoreLayout, text: &str) -> Result<Self, String> {
         if text.len() > MAX_BYTES {
             return Err(format!("it is larger than {MAX_BYTES} bytes"));
         }
@@ -123,7 +123,7 @@ impl PackagesLock {
         if text.trim().is_empty() {
             return Ok(Self::default());
         }
-        let list: Vec<Entry> =
+        let list: Vec<LockEntry> =
             serde_yaml::from_str_with_options(text, options).map_err(|error| error.to_string())?;
         let mut lock = Self::default();
         for entry in list {
@@ -144,51 +144,51 @@ impl PackagesLock {
         if self.entries.is_empty() {
             return Ok("[]\n".to_owned());
         }
-        let list: Vec<&Entry> = self.entries.values().collect();
+        let list: Vec<&LockEntry> = self.entries.values().collect();
         serde_yaml::to_string(&list).map_err(|error| error.to_string())
     }
 
     /// The installed skills, by name.
     #[must_use]
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &LockEntry> {
         self.entries.values()
     }
 
     /// One of them.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Entry> {
+    pub fn get(&self, name: &str) -> Option<&LockEntry> {
         self.entries.get(name)
     }
 
     /// One whose folder would be the same where case does not count.
-    pub(crate) fn like(&self, name: &str) -> Option<&Entry> {
+    pub(crate) fn like(&self, name: &str) -> Option<&LockEntry> {
         let folded = names::folded(name);
         self.entries().find(|entry| names::folded(&entry.name) == folded)
     }
 
-    pub(crate) fn insert(&mut self, entry: Entry) {
+    pub(crate) fn insert(&mut self, entry: LockEntry) {
         self.entries.insert(entry.name.clone(), entry);
     }
 
-    pub(crate) fn remove(&mut self, name: &str) -> Option<Entry> {
+    pub(crate) fn remove(&mut self, name: &str) -> Option<LockEntry> {
         self.entries.remove(name)
     }
 }
 
-impl Entry {
+impl LockEntry {
     /// Where it lies.
     #[must_use]
-    pub fn path(&self, layout: &Layout) -> PathBuf {
+    pub fn path(&self, layout: &StoreLayout) -> PathBuf {
         layout.root().join(&self.installed_to)
     }
 
     /// Whether it is one document, not a folder.
-    pub(crate) fn is_document(&self, layout: &Layout) -> bool {
+    pub(crate) fn is_document(&self, layout: &StoreLayout) -> bool {
         self.installed_to.starts_with(&layout.relative("agents/"))
     }
 
     /// What stands in a lock decides what is removed and replaced: it must not lead elsewhere.
-    fn check(&self, layout: &Layout) -> Result<(), String> {
+    fn check(&self, layout: &StoreLayout) -> Result<(), String> {
         let skill = layout.relative(&format!("skills/{}", self.name));
         let agent = layout.relative(&format!("agents/{}.md", self.name));
         let named = names::of_skill(&self.name).is_ok_and(|name| name == self.name);
@@ -209,8 +209,8 @@ impl Entry {
 mod tests {
     use super::*;
 
-    fn entry(name: &str) -> Entry {
-        Entry {
+    fn entry(name: &str) -> LockEntry {
+        LockEntry {
             name: name.to_owned(),
             version: "v1.0".to_owned(),
             source: "github:someorg/skills".to_owned(),
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn hostile_words_come_back_as_they_were() {
-        let layout = Layout::new("/s");
+        let layout = StoreLayout::new("/s");
         for text in [
             "x\n- name: other",
             "null",
@@ -270,7 +270,12 @@ mod tests {
                 reason: text.to_owned(),
                 expires: text.to_owned(),
             });
-            one.permissions = Some(Permissions { read: vec![text.to_owned()], ..Permissions::default() });
+            one.permissions = Some(PermissionSet {
+                read: vec![text.to_owned()],
+                resolver: Some(text.to_owned()),
+                entrypoint: Some(vec![text.to_owned()]),
+                ..PermissionSet::default()
+            });
             lock.insert(one);
             lock.insert(entry("b"));
             let yaml = lock.to_yaml().unwrap();
@@ -282,7 +287,7 @@ mod tests {
     #[test]
     fn a_foreign_lock_is_read_and_kept() {
         let text = "- name: my-agent\n  version: v1.0\n  source: github:someorg/skills\n  installed_to: system/agents/my-agent.md\n  hash: md5:abc123\n  installed_at: 2026-04-01T14:30:00Z\n  theirs: { a: 1 }\n  security_scan:\n    verdict: SAFE\n    scan_id: a1b2c3d4\n    report_path: system/security/scan_reports/my-agent_20260401.md\n    scanned_at: 2026-04-01T14:30:00Z\n";
-        let layout = Layout::system("/s");
+        let layout = StoreLayout::system("/s");
         let lock = PackagesLock::parse(&layout, text).unwrap();
         let one = lock.get("my-agent").unwrap();
         assert_eq!((one.hash.as_str(), one.installed_at.as_str()), ("md5:abc123", "2026-04-01T14:30:00Z"));
@@ -293,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_lock_cannot_lead_elsewhere() {
-        let layout = Layout::new("/s");
+        let layout = StoreLayout::new("/s");
         for place in ["/etc", "../x", "skills/../../x", "skills/b", "skills", "", "skills/a/../b", "security"]
         {
             let mut one = entry("a");

@@ -9,8 +9,8 @@ use serde::Serialize;
 use skillsandbox_scanner::ScanReport;
 use skillsandbox_text::push_visible;
 
-use crate::error::{At as _, Error};
-use crate::layout::Layout;
+use crate::error::{Error, IoErrorAt as _};
+use crate::layout::StoreLayout;
 
 /// The beginning of an index.
 const HEAD: &str = "# Security Scan Index\n\n| Scan ID | Skill | Source | Scanned | Verdict | Report |\n|---------|-------|--------|---------|---------|--------|\n";
@@ -38,7 +38,7 @@ pub struct IndexRow {
 }
 
 /// Writes a report's page, its JSON and its row; the page's path from the root.
-pub(crate) fn write(layout: &Layout, report: &ScanReport) -> Result<String, Error> {
+pub(crate) fn write(layout: &StoreLayout, report: &ScanReport) -> Result<String, Error> {
     let dir = layout.reports();
     let page = report.write_page(&dir).at(&dir)?;
     let name = page.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -91,7 +91,7 @@ fn append(index: &Path, report: &ScanReport, page: &str) -> Result<(), Error> {
 ///
 /// # Errors
 /// An index that cannot be read. One that is not there has no rows.
-pub fn index(layout: &Layout, skill: Option<&str>) -> Result<Vec<IndexRow>, Error> {
+pub fn index(layout: &StoreLayout, skill: Option<&str>) -> Result<Vec<IndexRow>, Error> {
     let path = layout.index();
     let mut file = match File::open(&path) {
         Ok(file) => file,
@@ -111,7 +111,7 @@ pub fn index(layout: &Layout, skill: Option<&str>) -> Result<Vec<IndexRow>, Erro
 ///
 /// # Errors
 /// An id that no scan has, or that two begin with.
-pub fn page(layout: &Layout, id: &str) -> Result<String, Error> {
+pub fn page(layout: &StoreLayout, id: &str) -> Result<String, Error> {
     let none = || Error::NoReport { id: id.to_owned() };
     if id.len() < 4 {
         return Err(none());

@@ -12,7 +12,7 @@ use crate::names;
 /// A place that a skill is fetched from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Source {
+pub enum SkillSource {
     /// A folder or a file of this machine. What it is shows when it is read.
     Local(PathBuf),
     /// A git repository.
@@ -37,7 +37,7 @@ pub struct GitSource {
     pub path: Option<String>,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for SkillSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Local(path) => write!(f, "local:{}", path.display()),
@@ -46,7 +46,7 @@ impl fmt::Display for Source {
     }
 }
 
-impl FromStr for Source {
+impl FromStr for SkillSource {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -70,7 +70,7 @@ impl FromStr for Source {
     }
 }
 
-impl Source {
+impl SkillSource {
     /// The same with an absolute path, so that an update finds it again.
     ///
     /// # Errors
@@ -191,7 +191,7 @@ mod tests {
 
     fn git(text: &str) -> GitSource {
         match text.parse() {
-            Ok(Source::Git(git)) => git,
+            Ok(SkillSource::Git(git)) => git,
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -210,8 +210,8 @@ mod tests {
         assert_eq!((two.path.as_deref(), two.reference.as_deref()), (Some("skills/x"), Some("main")));
         let three = git("file:///srv/repo#:x");
         assert_eq!((three.folder.as_deref(), three.reference), (Some(Path::new("/srv/repo")), None));
-        assert_eq!("skills/x".parse::<Source>().unwrap(), Source::Local("skills/x".into()));
-        assert_eq!("local:/x".parse::<Source>().unwrap(), Source::Local("/x".into()));
+        assert_eq!("skills/x".parse::<SkillSource>().unwrap(), SkillSource::Local("skills/x".into()));
+        assert_eq!("local:/x".parse::<SkillSource>().unwrap(), SkillSource::Local("/x".into()));
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
             "file:///a%2fb",
             "a\nb",
         ] {
-            assert!(bad.parse::<Source>().is_err(), "{bad}");
+            assert!(bad.parse::<SkillSource>().is_err(), "{bad}");
         }
     }
 }

@@ -3,24 +3,23 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use skillsandbox_manifest::{FrontMatter, Manifest, SkillDoc};
+use skillsandbox_manifest::{FrontMatter, Manifest, PermissionDiff, PermissionSet, SkillDoc};
 use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{ScanReport, ScanVerdict};
 
-use crate::commit::{Change, Guard};
+use crate::commit::{StoreChange, StoreGuard};
 use crate::error::Error;
-use crate::fetch::{self, DOCUMENT, Fetched, MANIFEST};
+use crate::fetch::{self, DOCUMENT, FetchedSkill, MANIFEST};
 use crate::git::{Git, NoGit};
-use crate::layout::Layout;
-use crate::lockfile::{Entry, PackagesLock, SecurityScan};
-use crate::permissions::{PermissionDiff, Permissions};
-use crate::source::Source;
-use crate::tree::{self, Tree};
+use crate::layout::StoreLayout;
+use crate::lockfile::{LockEntry, PackagesLock, SecurityScan};
+use crate::source::SkillSource;
+use crate::tree::{self, SkillTree};
 use crate::{folder, judge, names, reports};
 
 /// A folder of installed skills, and the account of them.
 pub struct Store {
-    pub(crate) layout: Layout,
+    pub(crate) layout: StoreLayout,
     pub(crate) policy: UserPolicy,
     git: Box<dyn Git + Send + Sync>,
 }
@@ -35,7 +34,7 @@ impl std::fmt::Debug for Store {
 pub trait Reviewer {
     /// Whether to go on with a skill that the scanner warns of, or that wants more than the installed version did. Who cannot be asked
     /// says no.
-    fn approve(&mut self, review: &Review<'_>) -> bool;
+    fn approve(&mut self, review: &InstallReview<'_>) -> bool;
 
     /// Somebody else is working on the store, and is waited for.
     fn waiting(&mut self) {}
@@ -46,10 +45,10 @@ pub trait Reviewer {
 
 /// Says no to everything that somebody would have to look at.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NobodyToAsk;
+pub struct DeclineReviewer;
 
-impl Reviewer for NobodyToAsk {
-    fn approve(&mut self, _: &Review<'_>) -> bool {
+impl Reviewer for DeclineReviewer {
+    fn approve(&mut self, _: &InstallReview<'_>) -> bool {
         false
     }
 }
@@ -57,7 +56,7 @@ impl Reviewer for NobodyToAsk {
 /// What somebody has to look at before a skill is installed.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Review<'a> {
+pub struct InstallReview<'a> {
     /// The name it would have.
     pub name: &'a str,
     /// What the scanner says.
@@ -65,7 +64,7 @@ pub struct Review<'a> {
     /// What it would get that the installed version did not; `None` where none is installed.
     pub diff: Option<&'a PermissionDiff>,
     /// All that it declares.
-    pub permissions: &'a Permissions,
+    pub permissions: &'a PermissionSet,
 }
 
 /// Whether what somebody would be asked about is taken as approved.
@@ -81,11 +80,11 @@ pub enum Approval {
 /// What became of an install or an update.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct InstallResult {
     /// The skill's name.
     pub name: String,
     /// What was done.
-    pub done: Done,
+    pub done: InstallOutcome,
     /// What the scanner said.
     pub report: ScanReport,
     /// The report's page.
@@ -96,8 +95,7 @@ pub struct Outcome {
 
 /// What was done with a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Done {
+pub enum InstallOutcome {
     /// It is installed.
     Installed,
     /// A version was there, and was replaced.
@@ -112,11 +110,11 @@ pub enum Done {
 
 /// A skill that was fetched and understood.
 struct Candidate {
-    fetched: Fetched,
+    fetched: FetchedSkill,
     /// What it is called in the lock.
     name: String,
     version: String,
-    permissions: Permissions,
+    permissions: PermissionSet,
     report: ScanReport,
     page: String,
 }
@@ -124,7 +122,7 @@ struct Candidate {
 impl Store {
     /// A store at these places. Nothing is made before something is installed.
     #[must_use]
-    pub fn new(layout: Layout) -> Self {
+    pub fn new(layout: StoreLayout) -> Self {
         Self { layout, policy: UserPolicy::none(), git: Box::new(NoGit) }
     }
 
@@ -144,7 +142,7 @@ impl Store {
 
     /// Where everything is.
     #[must_use]
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &StoreLayout {
         &self.layout
     }
 
@@ -162,13 +160,13 @@ impl Store {
     /// What cannot be fetched, is no skill, or attacks whoever unpacks it. That the scanner blocks it is an outcome, not an error.
     pub fn install(
         &self,
-        source: Source,
+        source: SkillSource,
         approval: Approval,
         reviewer: &mut dyn Reviewer,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<InstallResult, Error> {
         let source = source.absolute()?;
-        let guard = Guard::take(&self.layout, || reviewer.waiting())?;
-        self.bring(&guard, &source, None, approval, reviewer)
+        let guard = StoreGuard::take(&self.layout, || reviewer.waiting())?;
+        self.fetch_and_install(&guard, &source, None, approval, reviewer)
     }
 
     /// Fetches an installed skill again, scans it, and replaces the installed version. What it wants more than before is asked about.
@@ -180,34 +178,34 @@ impl Store {
         name: &str,
         approval: Approval,
         reviewer: &mut dyn Reviewer,
-    ) -> Result<Outcome, Error> {
-        let guard = Guard::take(&self.layout, || reviewer.waiting())?;
+    ) -> Result<InstallResult, Error> {
+        let guard = StoreGuard::take(&self.layout, || reviewer.waiting())?;
         let lock = self.list()?;
         let entry = lock.get(name).ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
-        let source: Source = entry.source.parse()?;
-        self.bring(&guard, &source, Some(name), approval, reviewer)
+        let source: SkillSource = entry.source.parse()?;
+        self.fetch_and_install(&guard, &source, Some(name), approval, reviewer)
     }
 
     /// Removes an installed skill. Its reports stay.
     ///
     /// # Errors
     /// A skill that is not installed.
-    pub fn remove(&self, name: &str) -> Result<Entry, Error> {
-        let guard = Guard::take(&self.layout, || {})?;
+    pub fn remove(&self, name: &str) -> Result<LockEntry, Error> {
+        let guard = StoreGuard::take(&self.layout, || {})?;
         let mut lock = self.list()?;
         let entry = lock.remove(name).ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
-        guard.commit(&entry.installed_to, &Change::Gone, &lock)?;
+        guard.commit(&entry.installed_to, &StoreChange::Gone, &lock)?;
         Ok(entry)
     }
 
-    fn bring(
+    fn fetch_and_install(
         &self,
-        guard: &Guard<'_>,
-        source: &Source,
+        guard: &StoreGuard<'_>,
+        source: &SkillSource,
         expected: Option<&str>,
         approval: Approval,
         reviewer: &mut dyn Reviewer,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<InstallResult, Error> {
         let mut lock = self.list()?;
         reviewer.fetching(&source.to_string());
         let candidate = self.examine(guard, source, &lock)?;
@@ -216,17 +214,17 @@ impl Store {
             return Err(Error::Renamed { name, found, source_: source.to_string() });
         }
         let old = lock.get(&candidate.name).cloned();
-        let diff = old.as_ref().map(|old| {
-            old.permissions.clone().unwrap_or_else(Permissions::none).diff(&candidate.permissions)
-        });
+        let diff = old
+            .as_ref()
+            .map(|old| old.permissions.clone().unwrap_or_default().compare(&candidate.permissions));
         let done = match self.decide(&candidate, source, old.as_ref(), diff.as_ref(), approval, reviewer) {
-            Verdicted::Go { forced } => {
-                self.put(guard, &mut lock, source, &candidate, forced)?;
-                if old.is_some() { Done::Updated } else { Done::Installed }
+            InstallDecision::Proceed { forced } => {
+                self.commit_candidate(guard, &mut lock, source, &candidate, forced)?;
+                if old.is_some() { InstallOutcome::Updated } else { InstallOutcome::Installed }
             }
-            Verdicted::Stop(done) => done,
+            InstallDecision::Stop(done) => done,
         };
-        Ok(Outcome {
+        Ok(InstallResult {
             done,
             name: candidate.name,
             page: self.layout.root().join(&candidate.page),
@@ -236,7 +234,12 @@ impl Store {
     }
 
     /// Fetches and scans. The report is on the disk whatever follows from it; the quarantine is not.
-    fn examine(&self, guard: &Guard<'_>, source: &Source, lock: &PackagesLock) -> Result<Candidate, Error> {
+    fn examine(
+        &self,
+        guard: &StoreGuard<'_>,
+        source: &SkillSource,
+        lock: &PackagesLock,
+    ) -> Result<Candidate, Error> {
         let quarantine = guard.quarantine()?;
         let mut fetched = fetch::fetch(source, self.git.as_ref(), quarantine.path())?;
         drop(quarantine);
@@ -259,14 +262,14 @@ impl Store {
             && front.as_ref().and_then(|front| front.kind.as_ref()).is_some_and(|kind| kind.value == "agent");
         if fetched.document {
             let bytes = fetched.tree.bytes(DOCUMENT).unwrap_or_default().to_vec();
-            fetched.tree = Tree::default();
+            fetched.tree = SkillTree::default();
             fetched.tree.insert(&format!("{name}.md"), bytes, false)?;
         }
         let version = manifest.as_ref().map(|manifest| &manifest.skill().version.value);
         let version = version.or_else(|| Some(&front.as_ref()?.version.as_ref()?.value));
         Ok(Candidate {
             version: version.map_or_else(|| "unknown".to_owned(), |version| one_line(version)),
-            permissions: Permissions::declared(manifest.as_ref(), front.as_ref()),
+            permissions: PermissionSet::declared(manifest.as_ref(), front.as_ref()),
             fetched,
             name,
             report,
@@ -278,17 +281,17 @@ impl Store {
     fn decide(
         &self,
         candidate: &Candidate,
-        source: &Source,
-        old: Option<&Entry>,
+        source: &SkillSource,
+        old: Option<&LockEntry>,
         diff: Option<&PermissionDiff>,
         approval: Approval,
         reviewer: &mut dyn Reviewer,
-    ) -> Verdicted {
+    ) -> InstallDecision {
         let Candidate { report, name, permissions, .. } = candidate;
         if self.policy.refuses(report.verdict) {
-            return Verdicted::Stop(Done::Blocked);
+            return InstallDecision::Stop(InstallOutcome::Blocked);
         }
-        let unchanged = |old: &&Entry| {
+        let unchanged = |old: &&LockEntry| {
             old.source == source.to_string()
                 && old.hash == tree::whole(&candidate.fetched.tree.hashes())
                 && old.installed_to == self.target(candidate)
@@ -297,24 +300,28 @@ impl Store {
                     .is_ok_and(|found| found.odd.is_empty() && found.tree == candidate.fetched.tree)
         };
         if old.as_ref().is_some_and(unchanged) {
-            return Verdicted::Stop(Done::Unchanged);
+            return InstallDecision::Stop(InstallOutcome::Unchanged);
         }
         if report.verdict == ScanVerdict::Safe && !diff.is_some_and(PermissionDiff::widens) {
-            return Verdicted::Go { forced: false };
+            return InstallDecision::Proceed { forced: false };
         }
         if approval == Approval::Forced {
-            return Verdicted::Go { forced: true };
+            return InstallDecision::Proceed { forced: true };
         }
-        let approved = reviewer.approve(&Review { name, report, diff, permissions });
-        if approved { Verdicted::Go { forced: false } } else { Verdicted::Stop(Done::Declined) }
+        let approved = reviewer.approve(&InstallReview { name, report, diff, permissions });
+        if approved {
+            InstallDecision::Proceed { forced: false }
+        } else {
+            InstallDecision::Stop(InstallOutcome::Declined)
+        }
     }
 
     /// Writes a skill and its entry, both or neither.
-    fn put(
+    fn commit_candidate(
         &self,
-        guard: &Guard<'_>,
+        guard: &StoreGuard<'_>,
         lock: &mut PackagesLock,
-        source: &Source,
+        source: &SkillSource,
         candidate: &Candidate,
         forced: bool,
     ) -> Result<(), Error> {
@@ -331,7 +338,7 @@ impl Store {
         let stamp = report.stamp.clone();
         let (scan_id, scanned_at) = stamp.map(|stamp| (stamp.scan_id, stamp.scanned_at)).unwrap_or_default();
         let files = fetched.tree.hashes();
-        lock.insert(Entry {
+        lock.insert(LockEntry {
             name: name.clone(),
             version: candidate.version.clone(),
             source: source.to_string(),
@@ -353,8 +360,8 @@ impl Store {
             other: BTreeMap::new(),
         });
         let change = match fetched.tree.bytes(&format!("{name}.md")).filter(|_| fetched.document) {
-            Some(bytes) => Change::Document(bytes),
-            None => Change::Folder(&fetched.tree),
+            Some(bytes) => StoreChange::Document(bytes),
+            None => StoreChange::Folder(&fetched.tree),
         };
         guard.commit(&target, &change, lock)
     }
@@ -368,26 +375,26 @@ impl Store {
     }
 
     /// An installed skill as it lies there now.
-    pub(crate) fn on_disk(&self, entry: &Entry) -> Result<folder::Found, Error> {
+    pub(crate) fn on_disk(&self, entry: &LockEntry) -> Result<folder::FolderContents, Error> {
         let path = entry.path(&self.layout);
         if entry.is_document(&self.layout) { folder::document(&path) } else { folder::read(&path) }
     }
 }
 
-/// How it goes on.
-enum Verdicted {
-    Go { forced: bool },
-    Stop(Done),
+/// What follows from the scan and the review.
+enum InstallDecision {
+    Proceed { forced: bool },
+    Stop(InstallOutcome),
 }
 
-pub(crate) fn manifest(tree: &Tree) -> Result<Option<Manifest>, Error> {
+pub(crate) fn manifest(tree: &SkillTree) -> Result<Option<Manifest>, Error> {
     let Some(bytes) = tree.bytes(MANIFEST) else { return Ok(None) };
     let text = String::from_utf8_lossy(bytes);
     Manifest::parse(&text).map(Some).map_err(|invalid| Error::Manifest(Box::new(invalid)))
 }
 
 /// Of the document that an agent reads, in whatever case its name is written.
-fn front_matter(tree: &Tree) -> Option<FrontMatter> {
+fn front_matter(tree: &SkillTree) -> Option<FrontMatter> {
     let (_, file) = tree.files().find(|(path, _)| path.eq_ignore_ascii_case(DOCUMENT))?;
     SkillDoc::parse(&String::from_utf8_lossy(&file.bytes)).front_matter
 }

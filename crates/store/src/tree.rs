@@ -17,7 +17,7 @@ pub(crate) const MAX_TOTAL: usize = 64 << 20;
 /// The files of a skill, by their paths below its folder. Every path in it can be written on every system without leaving the folder
 /// or meeting another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tree {
+pub struct SkillTree {
     files: BTreeMap<String, TreeFile>,
     total: usize,
     /// Each path and each folder above one, as file systems without case compare them, with its spelling and whether it is a file.
@@ -31,7 +31,7 @@ pub(crate) struct TreeFile {
     pub(crate) executable: bool,
 }
 
-impl Tree {
+impl SkillTree {
     /// Adds a file.
     ///
     /// # Errors
@@ -137,8 +137,8 @@ pub(crate) fn whole(files: &BTreeMap<String, String>) -> String {
 mod tests {
     use super::*;
 
-    fn tree(paths: &[&str]) -> Result<Tree, Error> {
-        let mut tree = Tree::default();
+    fn tree(paths: &[&str]) -> Result<SkillTree, Error> {
+        let mut tree = SkillTree::default();
         for path in paths {
             tree.insert(path, path.as_bytes().to_vec(), false)?;
         }
@@ -164,11 +164,11 @@ mod tests {
 
     #[test]
     fn files_and_bytes_are_bounded() {
-        let mut full = Tree::default();
+        let mut full = SkillTree::default();
         full.insert("a", vec![0; MAX_TOTAL], false).unwrap();
         assert!(full.insert("b", vec![0], false).is_err());
         full.insert("c", vec![], false).unwrap();
-        let mut many = Tree::default();
+        let mut many = SkillTree::default();
         for number in 0..MAX_FILES {
             many.insert(&number.to_string(), vec![], false).unwrap();
         }

@@ -11,7 +11,7 @@ use ruzstd::decoding::StreamingDecoder;
 use zip::ZipArchive;
 
 use crate::error::Error;
-use crate::tree::{MAX_FILES, MAX_TOTAL, Tree};
+use crate::tree::{MAX_FILES, MAX_TOTAL, SkillTree};
 
 /// Most bytes that a compressed tar may come to: its files, and for each of them headers and padding, twice over.
 const MAX_STREAM: u64 = MAX_TOTAL as u64 + 4096 * MAX_FILES as u64;
@@ -44,7 +44,7 @@ fn kind(bytes: &[u8]) -> Option<Kind> {
 ///
 /// # Errors
 /// What is no such archive or is damaged, and whatever would leave the folder, be too much, or not be a plain file.
-pub fn unpack(name: &str, bytes: &[u8]) -> Result<Unpacked, Error> {
+pub fn unpack(name: &str, bytes: &[u8]) -> Result<UnpackedArchive, Error> {
     let tree = match kind(bytes) {
         Some(Kind::Zip) => zip(name, bytes)?,
         Some(Kind::Tar) => tar(name, bytes)?,
@@ -55,16 +55,16 @@ pub fn unpack(name: &str, bytes: &[u8]) -> Result<Unpacked, Error> {
         }
         None => return Err(damaged(name, &"it is none of zip, tar, gzip or zstandard")),
     };
-    let Some(folder) = only_folder(&tree) else { return Ok(Unpacked { tree, folder: None }) };
-    Ok(Unpacked { tree: tree.below(&folder)?, folder: Some(folder) })
+    let Some(folder) = only_folder(&tree) else { return Ok(UnpackedArchive { tree, folder: None }) };
+    Ok(UnpackedArchive { tree: tree.below(&folder)?, folder: Some(folder) })
 }
 
 /// What was in an archive.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Unpacked {
+pub struct UnpackedArchive {
     /// The files.
-    pub tree: Tree,
+    pub tree: SkillTree,
     /// The folder that all of them stood in.
     pub folder: Option<String>,
 }
@@ -79,7 +79,7 @@ fn damaged(name: &str, why: &dyn std::fmt::Display) -> Error {
 }
 
 /// The one folder that all files stand in.
-fn only_folder(tree: &Tree) -> Option<String> {
+fn only_folder(tree: &SkillTree) -> Option<String> {
     let (first, _) = tree.files().next()?.0.split_once('/')?;
     let inside = |path: &str| path.split_once('/').is_some_and(|(folder, _)| folder == first);
     tree.files().all(|(path, _)| inside(path)).then(|| first.to_owned())
@@ -95,7 +95,7 @@ fn contents(name: &str, from: impl Read, room: usize) -> Result<Vec<u8>, Error> 
     Ok(bytes)
 }
 
-fn zip(name: &str, bytes: &[u8]) -> Result<Tree, Error> {
+fn zip(name: &str, bytes: &[u8]) -> Result<SkillTree, Error> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(name, &error))?;
     if archive.len() > MAX_MEMBERS {
         return Err(Error::hostile(name, format!("it has more than {MAX_MEMBERS} members")));
@@ -103,7 +103,7 @@ fn zip(name: &str, bytes: &[u8]) -> Result<Tree, Error> {
     if archive.has_duplicate_names() {
         return Err(Error::hostile(name, "two of its members have one name"));
     }
-    let mut tree = Tree::default();
+    let mut tree = SkillTree::default();
     for number in 0..archive.len() {
         let raw = archive.by_index_raw(number).map_err(|error| damaged(name, &error))?;
         // The name as it is written: the library's own idea of a safe one is not asked for.
@@ -132,9 +132,9 @@ fn zip(name: &str, bytes: &[u8]) -> Result<Tree, Error> {
     Ok(tree)
 }
 
-pub(crate) fn tar(name: &str, from: impl Read) -> Result<Tree, Error> {
+pub(crate) fn tar(name: &str, from: impl Read) -> Result<SkillTree, Error> {
     let mut archive = ::tar::Archive::new(from);
-    let mut tree = Tree::default();
+    let mut tree = SkillTree::default();
     let entries = archive.entries().map_err(|error| failed(name, &error))?;
     for (number, entry) in entries.enumerate() {
         if number > MAX_MEMBERS {

@@ -11,7 +11,8 @@ use common::{BLOCKED, Says, Stage, WARNED, document};
 use skillsandbox_manifest::Policy;
 use skillsandbox_scanner::ScanVerdict;
 use skillsandbox_store::{
-    Approval, Done, Error, Layout, NobodyToAsk, Scope, Source, Store, UserPolicy, index, page,
+    Approval, AuditScope, DeclineReviewer, Error, InstallOutcome, SkillSource, Store, StoreLayout,
+    UserPolicy, index, page,
 };
 
 #[test]
@@ -20,8 +21,8 @@ fn row_045_every_scan_appends_one_row_to_the_index() {
     let (good, bad) = (stage.skill("good", "Keep them."), stage.skill("bad", BLOCKED));
     stage.installed(&good);
     let first = fs::read_to_string(stage.layout().index()).unwrap();
-    assert_eq!(stage.install(&bad).unwrap().done, Done::Blocked);
-    stage.store().audit(&Scope::Installed, &|_| {}, &|| {}).unwrap();
+    assert_eq!(stage.install(&bad).unwrap().done, InstallOutcome::Blocked);
+    stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap();
     let all = fs::read_to_string(stage.layout().index()).unwrap();
     assert!(all.starts_with(&first), "rows are only ever added");
     let rows = index(&stage.layout(), None).unwrap();
@@ -42,8 +43,8 @@ fn row_046_nothing_unscanned_reaches_the_install_dir() {
     let stage = Stage::new();
     let skill = stage.skill("odd", WARNED);
     let mut no = Says::new(false, &stage);
-    let outcome = stage.store().install(Source::Local(skill), Approval::Ask, &mut no).unwrap();
-    assert_eq!(outcome.done, Done::Declined);
+    let outcome = stage.store().install(SkillSource::Local(skill), Approval::Ask, &mut no).unwrap();
+    assert_eq!(outcome.done, InstallOutcome::Declined);
     // When it was asked about, only the report of the scan was there.
     assert_eq!(no.asked, ["WARNING"]);
     let below = |path: &String| !path.starts_with("security/") && path != ".skillsandbox/lock";
@@ -56,7 +57,7 @@ fn row_046_what_is_written_is_what_was_scanned() {
     // The source is changed after the scan: what was scanned is installed, not what is there now.
     struct Swaps(std::path::PathBuf);
     impl skillsandbox_store::Reviewer for Swaps {
-        fn approve(&mut self, _: &skillsandbox_store::Review<'_>) -> bool {
+        fn approve(&mut self, _: &skillsandbox_store::InstallReview<'_>) -> bool {
             fs::write(self.0.join("SKILL.md"), document("odd", BLOCKED)).unwrap();
             fs::write(self.0.join("evil.sh"), "curl x").unwrap();
             true
@@ -65,7 +66,7 @@ fn row_046_what_is_written_is_what_was_scanned() {
     let stage = Stage::new();
     let skill = stage.skill("odd", WARNED);
     let mut swaps = Swaps(skill.clone());
-    stage.store().install(Source::Local(skill), Approval::Ask, &mut swaps).unwrap();
+    stage.store().install(SkillSource::Local(skill), Approval::Ask, &mut swaps).unwrap();
     let installed = stage.root().join("skills/odd");
     assert_eq!(common::files(&installed), ["SKILL.md"]);
     assert_eq!(fs::read_to_string(installed.join("SKILL.md")).unwrap(), document("odd", WARNED));
@@ -78,9 +79,9 @@ fn row_047_blocked_aborts_keeps_the_report_and_deletes_the_rest() {
     for approval in [Approval::Ask, Approval::Forced] {
         let outcome = stage
             .store()
-            .install(Source::Local(skill.clone()), approval, &mut Says::new(true, &stage))
+            .install(SkillSource::Local(skill.clone()), approval, &mut Says::new(true, &stage))
             .unwrap();
-        assert_eq!((outcome.done, outcome.report.verdict), (Done::Blocked, ScanVerdict::Blocked));
+        assert_eq!((outcome.done, outcome.report.verdict), (InstallOutcome::Blocked, ScanVerdict::Blocked));
         assert_eq!(outcome.report.findings[0].rule, "CHECK-01/override");
         assert!(fs::read_to_string(&outcome.page).unwrap().contains("**Verdict**: BLOCKED"));
     }
@@ -101,27 +102,30 @@ fn row_047_only_a_reviewed_suppression_lets_a_blocked_skill_in_and_the_lock_says
     };
     let install = |expires| {
         let store = stage.store().with_policy(policy(expires));
-        store.install(Source::Local(skill.clone()), Approval::Ask, &mut NobodyToAsk).unwrap().done
+        store.install(SkillSource::Local(skill.clone()), Approval::Ask, &mut DeclineReviewer).unwrap().done
     };
-    assert_eq!(install("2020-01-01"), Done::Blocked);
-    assert_eq!(install("2999-01-01"), Done::Installed);
+    assert_eq!(install("2020-01-01"), InstallOutcome::Blocked);
+    assert_eq!(install("2999-01-01"), InstallOutcome::Installed);
     let lock = stage.store().list().unwrap();
     let entry = lock.get("bad").unwrap();
     assert_eq!(entry.suppressed[0].rule, "CHECK-01/override");
     assert_eq!(entry.suppressed[0].reason, "Our own test");
     // Without the suppression, the audit says what it is.
-    assert!(!stage.store().audit(&Scope::Installed, &|_| {}, &|| {}).unwrap().clean);
+    assert!(!stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap().clean);
 }
 
 #[test]
 fn row_048_a_warning_is_asked_about_and_no_is_no() {
     let stage = Stage::new();
     let skill = stage.skill("odd", WARNED);
-    assert_eq!(stage.install(&skill).unwrap().done, Done::Declined);
+    assert_eq!(stage.install(&skill).unwrap().done, InstallOutcome::Declined);
     assert_eq!(stage.store().list().unwrap().entries().len(), 0);
     let mut yes = Says::new(true, &stage);
-    let outcome = stage.store().install(Source::Local(skill), Approval::Ask, &mut yes).unwrap();
-    assert_eq!((outcome.done, yes.asked.as_slice()), (Done::Installed, ["WARNING".to_owned()].as_slice()));
+    let outcome = stage.store().install(SkillSource::Local(skill), Approval::Ask, &mut yes).unwrap();
+    assert_eq!(
+        (outcome.done, yes.asked.as_slice()),
+        (InstallOutcome::Installed, ["WARNING".to_owned()].as_slice())
+    );
     let lock = stage.store().list().unwrap();
     let entry = lock.get("odd").unwrap();
     assert_eq!((entry.security_scan.verdict.as_str(), entry.forced), ("WARNING", false));
@@ -141,8 +145,9 @@ fn row_049_safe_installs_and_logs_the_scan_id() {
 fn row_050_force_overrides_a_warning_and_is_recorded() {
     let stage = Stage::new();
     let skill = stage.skill("odd", WARNED);
-    let outcome = stage.store().install(Source::Local(skill), Approval::Forced, &mut NobodyToAsk).unwrap();
-    assert_eq!(outcome.done, Done::Installed);
+    let outcome =
+        stage.store().install(SkillSource::Local(skill), Approval::Forced, &mut DeclineReviewer).unwrap();
+    assert_eq!(outcome.done, InstallOutcome::Installed);
     assert!(stage.store().list().unwrap().get("odd").unwrap().forced);
     assert!(fs::read_to_string(stage.layout().lock_file()).unwrap().contains("forced: true"));
 }
@@ -154,8 +159,8 @@ fn row_050_a_policy_that_refuses_warnings_is_not_overridden() {
     let policy = UserPolicy::from(Policy::parse("scan: { fail_on: warning }").unwrap());
     let store = stage.store().with_policy(policy);
     let outcome =
-        store.install(Source::Local(skill), Approval::Forced, &mut Says::new(true, &stage)).unwrap();
-    assert_eq!(outcome.done, Done::Blocked);
+        store.install(SkillSource::Local(skill), Approval::Forced, &mut Says::new(true, &stage)).unwrap();
+    assert_eq!(outcome.done, InstallOutcome::Blocked);
 }
 
 #[test]
@@ -163,17 +168,17 @@ fn row_051_update_scans_again_and_a_blocked_one_keeps_the_old_version() {
     let stage = Stage::new();
     let skill = stage.skill("notes", "First.");
     stage.installed(&skill);
-    let update = || stage.store().update("notes", Approval::Forced, &mut NobodyToAsk).unwrap();
-    assert_eq!(update().done, Done::Unchanged);
+    let update = || stage.store().update("notes", Approval::Forced, &mut DeclineReviewer).unwrap();
+    assert_eq!(update().done, InstallOutcome::Unchanged);
     stage.skill("notes", "Second.");
-    assert_eq!(update().done, Done::Updated);
+    assert_eq!(update().done, InstallOutcome::Updated);
     let installed = stage.root().join("skills/notes/SKILL.md");
     assert_eq!(fs::read_to_string(&installed).unwrap(), document("notes", "Second."));
     let lock = fs::read_to_string(stage.layout().lock_file()).unwrap();
 
     stage.skill("notes", BLOCKED);
     stage.write("sources/notes/more.md", "More.");
-    assert_eq!(update().done, Done::Blocked);
+    assert_eq!(update().done, InstallOutcome::Blocked);
     assert_eq!(common::files(&stage.root().join("skills")), ["notes/SKILL.md"]);
     assert_eq!(fs::read_to_string(&installed).unwrap(), document("notes", "Second."));
     assert_eq!(fs::read_to_string(stage.layout().lock_file()).unwrap(), lock);
@@ -193,18 +198,99 @@ fn row_051_an_update_that_wants_more_is_asked_about() {
     stage.installed(&skill);
     // Less, or the same in other words, is no question.
     stage.write("sources/notes/skillsandbox.yaml", manifest("{ domain: a.test, protocol: https }"));
-    assert_eq!(stage.store().update("notes", Approval::Ask, &mut NobodyToAsk).unwrap().done, Done::Updated);
+    assert_eq!(
+        stage.store().update("notes", Approval::Ask, &mut DeclineReviewer).unwrap().done,
+        InstallOutcome::Updated
+    );
     stage.write("sources/notes/skillsandbox.yaml", manifest("{ domain: a.test }, { domain: b.test }"));
     let mut no = Says::new(false, &stage);
-    assert_eq!(stage.store().update("notes", Approval::Ask, &mut no).unwrap().done, Done::Declined);
-    assert_eq!(no.asked, ["SAFE; network: a.test 443/tcp; network: b.test 443/tcp"]);
+    assert_eq!(stage.store().update("notes", Approval::Ask, &mut no).unwrap().done, InstallOutcome::Declined);
+    assert_eq!(
+        no.asked,
+        [
+            "SAFE; permissions.network.egress: added a.test 443/tcp; permissions.network.egress: added b.test 443/tcp"
+        ]
+    );
     let permissions = || stage.store().list().unwrap().get("notes").unwrap().permissions.clone().unwrap();
     assert_eq!(permissions().network, ["a.test 443/https"]);
     let mut yes = Says::new(true, &stage);
     let outcome = stage.store().update("notes", Approval::Ask, &mut yes).unwrap();
-    assert_eq!(outcome.done, Done::Updated);
+    assert_eq!(outcome.done, InstallOutcome::Updated);
     assert!(outcome.diff.unwrap().widens());
     assert_eq!(permissions().network, ["a.test 443/tcp", "b.test 443/tcp"]);
+}
+
+/// Who answers for the names, and what is started, is as much a permission as the hosts.
+#[test]
+fn row_051_an_update_with_its_own_resolver_or_another_entrypoint_is_asked_about() {
+    let stage = Stage::new();
+    let manifest = |resolver: &str, args: &str| {
+        format!(
+            "skill: {{ name: notes, version: '1' }}\npermissions: {{ network: {{ resolver: {resolver}, egress: [{{ domain: a.test }}] }} }}\nentrypoint: {{ command: python3, args: [{args}] }}\n"
+        )
+    };
+    let skill = stage.skill("notes", "Keep them.");
+    let write = |resolver: &str, args: &str| {
+        stage.write("sources/notes/skillsandbox.yaml", manifest(resolver, args));
+    };
+    write("system", "main.py");
+    stage.installed(&skill);
+    let recorded = || stage.store().list().unwrap().get("notes").unwrap().permissions.clone().unwrap();
+    for (resolver, args, asked) in [
+        ("192.0.2.53", "main.py", "permissions.network.resolver: changed from system to 192.0.2.53"),
+        ("system", "other.py", "entrypoint: changed from python3 main.py to python3 other.py"),
+    ] {
+        write(resolver, args);
+        // Nobody can be asked: it stays as it is.
+        let outcome = stage.store().update("notes", Approval::Ask, &mut DeclineReviewer).unwrap();
+        assert_eq!(outcome.done, InstallOutcome::Declined);
+        let mut no = Says::new(false, &stage);
+        assert_eq!(
+            stage.store().update("notes", Approval::Ask, &mut no).unwrap().done,
+            InstallOutcome::Declined
+        );
+        assert_eq!(no.asked, [format!("SAFE; {asked}")]);
+        assert_eq!(recorded().resolver.as_deref(), Some("system"));
+        assert_eq!(recorded().entrypoint.unwrap(), ["python3", "main.py"]);
+    }
+    write("192.0.2.53", "other.py");
+    let mut yes = Says::new(true, &stage);
+    assert_eq!(stage.store().update("notes", Approval::Ask, &mut yes).unwrap().done, InstallOutcome::Updated);
+    assert_eq!(recorded().resolver.as_deref(), Some("192.0.2.53"));
+    assert_eq!(recorded().entrypoint.unwrap(), ["python3", "other.py"]);
+    let lock = fs::read_to_string(stage.layout().lock_file()).unwrap();
+    assert!(lock.contains("resolver: \"192.0.2.53\"") && lock.contains("other.py"), "{lock}");
+}
+
+/// A lock that was written before the resolver and the entrypoint were recorded: what it does not say is not known.
+#[test]
+fn row_051_what_an_old_lock_does_not_record_is_asked_about() {
+    let stage = Stage::new();
+    let skill = stage.skill("notes", "Keep them.");
+    let write = |rest: &str| {
+        let text = format!(
+            "skill: {{ name: notes, version: '1' }}\n{rest}entrypoint: {{ command: python3, args: [main.py] }}\n"
+        );
+        stage.write("sources/notes/skillsandbox.yaml", text);
+    };
+    write("");
+    stage.installed(&skill);
+    let path = stage.layout().lock_file();
+    let mut lock: serde_json::Value = serde_yaml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let recorded = lock[0]["permissions"].as_object_mut().unwrap();
+    for key in ["resolver", "runtime", "entrypoint", "parameters"] {
+        assert!(recorded.remove(key).is_some(), "{key}");
+    }
+    fs::write(&path, serde_yaml::to_string(&lock).unwrap()).unwrap();
+    write("permissions: { network: { resolver: 192.0.2.53 } }\n");
+    let mut no = Says::new(false, &stage);
+    assert_eq!(stage.store().update("notes", Approval::Ask, &mut no).unwrap().done, InstallOutcome::Declined);
+    assert_eq!(
+        no.asked,
+        [
+            "SAFE; entrypoint: set to python3 main.py; none is recorded for the installed version; permissions.network.resolver: changed from system to 192.0.2.53"
+        ]
+    );
 }
 
 #[test]
@@ -256,10 +342,10 @@ fn row_053_one_all_and_the_whole_system_can_be_scanned_again() {
         let names: Vec<String> = audit.skills.iter().map(|skill| skill.name.clone()).collect();
         (names.join(" "), audit.clean)
     };
-    assert_eq!(names(Scope::One("two".to_owned())), ("two".to_owned(), true));
-    assert_eq!(names(Scope::Installed), ("one two".to_owned(), true));
-    assert_eq!(names(Scope::Everything), ("one two stray".to_owned(), false));
-    let none = stage.store().audit(&Scope::One("three".to_owned()), &|_| {}, &|| {});
+    assert_eq!(names(AuditScope::One("two".to_owned())), ("two".to_owned(), true));
+    assert_eq!(names(AuditScope::Installed), ("one two".to_owned(), true));
+    assert_eq!(names(AuditScope::Everything), ("one two stray".to_owned(), false));
+    let none = stage.store().audit(&AuditScope::One("three".to_owned()), &|_| {}, &|| {});
     assert!(matches!(none, Err(Error::NotInstalled { .. })));
 }
 
@@ -267,10 +353,10 @@ fn row_053_one_all_and_the_whole_system_can_be_scanned_again() {
 fn row_053_todays_blocklist_counts_for_what_was_installed_yesterday() {
     let stage = Stage::new();
     stage.installed(&stage.skill("notes", "See https://notes.invalid/help for more."));
-    assert!(stage.store().audit(&Scope::Installed, &|_| {}, &|| {}).unwrap().clean);
+    assert!(stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap().clean);
     fs::write(stage.layout().blocklist(), "# Security Blocklist\n\n- notes.invalid # seen in the wild\n")
         .unwrap();
-    let audit = stage.store().audit(&Scope::Installed, &|_| {}, &|| {}).unwrap();
+    let audit = stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap();
     assert_eq!((audit.clean, audit.skills[0].verdict()), (false, Some(ScanVerdict::Blocked)));
 }
 
@@ -286,7 +372,7 @@ fn row_055_every_difference_between_lock_and_disk_is_found() {
     }
     stage.installed(&skill);
     let there = stage.root().join("skills/notes");
-    let audit = || stage.store().audit(&Scope::Installed, &|_| {}, &|| {}).unwrap().skills.remove(0);
+    let audit = || stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap().skills.remove(0);
     assert!(audit().is_clean());
     fs::write(there.join("a.md"), "B.").unwrap();
     fs::remove_file(there.join("b/c.md")).unwrap();
@@ -325,7 +411,7 @@ fn row_055_every_difference_between_lock_and_disk_is_found() {
         stage.write("sources/notes/run.sh", "echo hello\n");
         stage.installed(&skill);
         harm(&stage.root().join("skills/notes"));
-        assert!(!stage.store().audit(&Scope::Installed, &|_| {}, &|| {}).unwrap().clean, "{way}");
+        assert!(!stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap().clean, "{way}");
     }
 }
 
@@ -338,7 +424,7 @@ fn row_055_a_lock_that_was_edited_is_found() {
     let start = text.find("hash: sha256:").unwrap() + "hash: sha256:".len();
     let edited = format!("{}0000{}", &text[..start], &text[start + 4..]);
     fs::write(&path, edited).unwrap();
-    let audit = stage.store().audit(&Scope::Installed, &|_| {}, &|| {}).unwrap();
+    let audit = stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap();
     assert!(audit.skills[0].problems[0].contains("contradicts itself"), "{:?}", audit.skills[0].problems);
 }
 
@@ -351,24 +437,28 @@ fn row_040_a_system_skill_is_not_replaced_from_outside() {
     fs::create_dir_all(root.join("system/skills/memory")).unwrap();
     fs::write(root.join("system/agents/system-agent.md"), "the system's own").unwrap();
     fs::write(root.join("system/skills/memory/memory.manifest.md"), "the system's own").unwrap();
-    let store = || Store::new(Layout::system(&root));
+    let store = || Store::new(StoreLayout::system(&root));
     let agent = document("researcher", "Read papers.").replace("type: skill", "type: agent");
     let file = stage.write("researcher.md", &agent);
-    let outcome = store().install(Source::Local(file.clone()), Approval::Ask, &mut NobodyToAsk).unwrap();
-    assert_eq!(outcome.done, Done::Installed);
+    let outcome =
+        store().install(SkillSource::Local(file.clone()), Approval::Ask, &mut DeclineReviewer).unwrap();
+    assert_eq!(outcome.done, InstallOutcome::Installed);
     let lock = store().list().unwrap();
     assert_eq!(lock.get("researcher").unwrap().installed_to, "system/agents/researcher.md");
     assert_eq!(fs::read_to_string(root.join("system/agents/researcher.md")).unwrap(), agent);
     assert!(outcome.page.starts_with(root.join("system/security/scan_reports")));
     // What was installed is no system skill: it may be updated.
     stage.write("researcher.md", agent.replace("papers", "books"));
-    assert_eq!(store().update("researcher", Approval::Ask, &mut NobodyToAsk).unwrap().done, Done::Updated);
-    assert!(store().audit(&Scope::Installed, &|_| {}, &|| {}).unwrap().clean);
+    assert_eq!(
+        store().update("researcher", Approval::Ask, &mut DeclineReviewer).unwrap().done,
+        InstallOutcome::Updated
+    );
+    assert!(store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap().clean);
     // The system's own stay what they are, from wherever another of their name comes.
     for (name, kind) in [("system-agent", "agent"), ("memory", "skill")] {
         let text = document(name, "Fine.").replace("type: skill", &format!("type: {kind}"));
         let file = stage.write(&format!("{name}.md"), text);
-        let refused = store().install(Source::Local(file), Approval::Forced, &mut NobodyToAsk);
+        let refused = store().install(SkillSource::Local(file), Approval::Forced, &mut DeclineReviewer);
         assert!(matches!(refused, Err(Error::Occupied { .. })), "{name}: {refused:?}");
     }
     assert_eq!(fs::read_to_string(root.join("system/agents/system-agent.md")).unwrap(), "the system's own");

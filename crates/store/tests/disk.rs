@@ -10,14 +10,16 @@ use std::path::Path;
 use std::process::Command;
 
 use common::{Stage, document};
-use skillsandbox_store::{Approval, Done, Error, Layout, NobodyToAsk, Scope, Source, Store};
+use skillsandbox_store::{
+    Approval, AuditScope, DeclineReviewer, Error, InstallOutcome, SkillSource, Store, StoreLayout,
+};
 
 const HELPER: &str = "SKILLSANDBOX_STORE_SMALL_DISK";
 
-fn install(store: &Path, skill: &Path) -> Result<Done, Error> {
-    let store = Store::new(Layout::new(store));
+fn install(store: &Path, skill: &Path) -> Result<InstallOutcome, Error> {
+    let store = Store::new(StoreLayout::new(store));
     store
-        .install(Source::Local(skill.to_owned()), Approval::Ask, &mut NobodyToAsk)
+        .install(SkillSource::Local(skill.to_owned()), Approval::Ask, &mut DeclineReviewer)
         .map(|outcome| outcome.done)
 }
 
@@ -30,8 +32,8 @@ fn on_a_small_disk() {
     let dir = Path::new(&given);
     let (disk, skills) = (dir.join("disk"), dir.join("skills"));
     let root = disk.join("store");
-    assert_eq!(install(&root, &skills.join("small")).unwrap(), Done::Installed);
-    let layout = Layout::new(&root);
+    assert_eq!(install(&root, &skills.join("small")).unwrap(), InstallOutcome::Installed);
+    let layout = StoreLayout::new(&root);
     let lock = fs::read_to_string(layout.lock_file()).unwrap();
     let mut failed = 0;
     // Each time a little less room, so that another write is the one that fails.
@@ -42,7 +44,7 @@ fn on_a_small_disk() {
         fs::write(&filler, vec![b'x'; usize::try_from(free.saturating_sub(leave)).unwrap()]).unwrap();
         match install(&root, &skills.join("large")) {
             Ok(done) => {
-                assert_eq!(done, Done::Installed, "round {round}");
+                assert_eq!(done, InstallOutcome::Installed, "round {round}");
                 Store::new(layout.clone()).remove("large").unwrap();
             }
             Err(Error::NoRoom { path }) => {
@@ -55,7 +57,7 @@ fn on_a_small_disk() {
         }
         fs::remove_file(&filler).unwrap();
         // With room again, everything is as it was, and goes on.
-        let audit = Store::new(layout.clone()).audit(&Scope::Everything, &|_| {}, &|| {}).unwrap();
+        let audit = Store::new(layout.clone()).audit(&AuditScope::Everything, &|_| {}, &|| {}).unwrap();
         assert!(audit.clean && audit.skills.len() == 1, "round {round}: {audit:#?}");
         let rows = fs::read_to_string(layout.index()).unwrap();
         assert!(rows.ends_with("|\n"), "round {round}: half a row");

@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 
 use common::{Member, Stage, Tar, document, files, gzip, zip, zstd};
 use proptest::prelude::*;
-use skillsandbox_store::{Done, Error, unpack};
+use skillsandbox_store::{Error, InstallOutcome, unpack};
 
 fn skill_md() -> Vec<u8> {
     document("demo", "Keep them.").into_bytes()
@@ -76,7 +76,7 @@ fn the_honest_ones_are_installed() {
         let stage = Stage::new();
         let archive = stage.write(name, bytes);
         let outcome = stage.install(&archive).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(outcome.done, Done::Installed, "{name}: {:#?}", outcome.report.findings);
+        assert_eq!(outcome.done, InstallOutcome::Installed, "{name}: {:#?}", outcome.report.findings);
         let there = stage.root().join("skills/demo");
         assert_eq!(files(&there), ["SKILL.md", "run.sh"], "{name}");
         assert_eq!(fs::read(there.join("SKILL.md")).unwrap(), skill_md());
@@ -298,7 +298,7 @@ fn git_is_left_out_of_a_folder_and_a_nested_skill_is_scanned() {
     // The scanner leaves nested skills to a scan of their own; here there is none but this.
     let outer = stage.skill("outer", "Keep them.");
     stage.write("sources/outer/inner/SKILL.md", document("inner", common::BLOCKED));
-    assert_eq!(stage.install(&outer).unwrap().done, Done::Blocked);
+    assert_eq!(stage.install(&outer).unwrap().done, InstallOutcome::Blocked);
 }
 
 #[test]
@@ -308,13 +308,13 @@ fn names_of_skills() {
         let text = document("x", "Keep them.").replace("name: x", &format!("name: '{name}'"));
         let skill = stage.write("sources/x/SKILL.md", text);
         let result = stage.store().install(
-            skillsandbox_store::Source::Local(skill.parent().unwrap().to_owned()),
+            skillsandbox_store::SkillSource::Local(skill.parent().unwrap().to_owned()),
             skillsandbox_store::Approval::Forced,
-            &mut skillsandbox_store::NobodyToAsk,
+            &mut skillsandbox_store::DeclineReviewer,
         );
         match result {
             Err(Error::Name { .. }) => {}
-            Ok(outcome) => assert_eq!(outcome.done, Done::Blocked, "{name}: {}", outcome.name),
+            Ok(outcome) => assert_eq!(outcome.done, InstallOutcome::Blocked, "{name}: {}", outcome.name),
             Err(other) => panic!("{name}: {other}"),
         }
         assert!(

@@ -6,7 +6,7 @@ use std::io::IsTerminal as _;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use skillsandbox_scanner::ScanVerdict;
-use skillsandbox_store::{Audit as Audited, Scope};
+use skillsandbox_store::{AuditReport, AuditScope};
 
 use super::installing::StoreArgs;
 use super::scan::output::as_text;
@@ -43,9 +43,9 @@ pub(crate) struct AuditArgs {
 impl AuditArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let scope = match &self.name {
-            Some(name) => Scope::One(name.clone()),
-            None if self.all => Scope::Everything,
-            None => Scope::Installed,
+            Some(name) => AuditScope::One(name.clone()),
+            None if self.all => AuditScope::Everything,
+            None => AuditScope::Installed,
         };
         let bar = bar();
         let store = self.place.store(None)?;
@@ -59,7 +59,7 @@ impl AuditArgs {
     }
 }
 
-fn text(audit: &Audited) -> String {
+fn text(audit: &AuditReport) -> String {
     let mut text = String::new();
     let (mut wrong, mut warned) = (0, 0);
     for skill in &audit.skills {

@@ -7,7 +7,7 @@ use anyhow::{Context as _, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile};
-use skillsandbox_run::{Job, run};
+use skillsandbox_run::{Job, real_path, run};
 
 use super::running::{self, flags::RunFlags};
 use crate::output::ExitAnswer;
@@ -108,10 +108,7 @@ impl ExecArgs {
         job.read = self.read.iter().map(absolute).collect::<Result<_, _>>()?;
         job.read.retain(|path| !job.write.contains(path));
         let grants = job.read.iter().chain(&job.write);
-        let granted = |grant: &PathBuf| {
-            let real = grant.canonicalize().unwrap_or_else(|_| grant.clone());
-            here.starts_with(grant) || here.starts_with(real)
-        };
+        let granted = |grant: &PathBuf| here.starts_with(grant) || here.starts_with(real_path(grant));
         job.workdir = grants.into_iter().any(granted).then_some(here);
         job.egress = self.allow_host.iter().chain(&self.allow_cidr).cloned().collect();
         for variable in &self.env {

@@ -7,7 +7,7 @@ mod stats;
 use anstyle::Style;
 use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
-use skillsandbox_run::history_file;
+use skillsandbox_manifest::user_folders;
 use skillsandbox_store::history::{Edge, Filter, History, Status, moment};
 use skillsandbox_text::{Escape, Glyphs, Keep};
 use skillsandbox_tracer::Class;
@@ -120,7 +120,8 @@ fn class(text: &str) -> anyhow::Result<String> {
 
 /// The history of this user; `None` where nothing was ever recorded.
 fn open() -> anyhow::Result<Option<History>> {
-    let file = history_file().context("there is no home directory: HOME is not set to an absolute path")?;
+    let file = user_folders::history_file()
+        .context("there is no home directory: HOME is not set to an absolute path")?;
     Ok(History::read(&file)?)
 }
 

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use skillsandbox_manifest::{Access, GrantPath, Manifest, Places, Spanned};
+use skillsandbox_manifest::{
+    FileAccess, GrantBases, GrantPath, Manifest, PermissionSet, Resolver, ResourceLimit,
+};
 use skillsandbox_run::{LoadedSkill, Refusal};
 use skillsandbox_text::quote_word;
 
@@ -57,15 +59,9 @@ impl InspectArgs {
     }
 }
 
+/// Paths as they are here.
 fn as_json(skill: &LoadedSkill) -> anyhow::Result<Value> {
-    let (manifest, places) = (skill.manifest(), skill.places());
-    let mut value = serde_json::to_value(manifest)?;
-    let files = manifest.filesystem();
-    for (name, grants) in [("read", &files.read), ("write", &files.write), ("forbidden", &files.forbidden)] {
-        if let Some(list) = value.pointer_mut(&format!("/permissions/filesystem/{name}")) {
-            *list = json!(resolved(grants, places));
-        }
-    }
+    let mut value = serde_json::to_value(skill.manifest().with_absolute_paths(skill.places()))?;
     if let (true, Some(object)) = (skill.policy().is_some(), value.as_object_mut()) {
         object.insert("narrowed_by_policy".to_owned(), json!(skill.changes()));
     }
@@ -73,13 +69,9 @@ fn as_json(skill: &LoadedSkill) -> anyhow::Result<Value> {
 }
 
 /// Whether a write grant covers the skill's own manifest, named from the root or from home.
-fn reaches_own_folder(manifest: &Manifest, places: &Places) -> bool {
+fn reaches_own_folder(manifest: &Manifest, places: &GrantBases) -> bool {
     let own: Result<GrantPath, _> = Manifest::FILE_NAME.parse();
-    own.is_ok_and(|own| manifest.filesystem().access(&own.resolve(places), places) == Some(Access::Write))
-}
-
-fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<String> {
-    grants.iter().map(|grant| grant.resolve(places).display().to_string()).collect()
+    own.is_ok_and(|own| manifest.filesystem().access(&own.resolve(places), places) == Some(FileAccess::Write))
 }
 
 /// Lines of a name and its values; nothing is said to be allowed by being left out.
@@ -111,63 +103,67 @@ fn as_text(loaded: &LoadedSkill) -> String {
     let description = skill.description.as_ref().map_or(String::new(), |text| format!(": {}", visible(text)));
     let _ = writeln!(page.0, "{description}");
 
+    // No `..`: a new permission does not compile until it is shown.
+    let PermissionSet {
+        network,
+        read,
+        write,
+        forbidden,
+        env_vars,
+        env_vars_deny,
+        commands,
+        tools: _, // the document's, which an agent goes by
+        syscalls,
+        resources,
+        resolver,
+        runtime,
+        entrypoint,
+        parameters,
+    } = PermissionSet::declared(Some(manifest), None);
+
     page.heading("starts");
-    let entry = manifest.entrypoint();
-    let command = quote_word(&entry.command.to_string());
-    let words = std::iter::once(command).chain(entry.args.iter().map(|arg| quote_word(arg)));
+    let words = entrypoint.iter().flatten().map(|word| quote_word(word));
     page.line("command", &words.collect::<Vec<_>>().join(" "));
-    page.line("runtime", manifest.runtime().as_str());
+    page.list("runtime", runtime.as_slice());
 
     page.heading("may reach");
-    page.list("network", &manifest.network().egress);
-    if !manifest.network().egress.is_empty() {
-        page.line("resolver", &manifest.network().resolver.to_string());
+    page.list("network", &network);
+    if !network.is_empty() || manifest.network().resolver != Resolver::System {
+        page.list("resolver", resolver.as_slice());
     }
 
     page.heading("may touch, besides its own folder (read-only) and private directories");
-    let files = manifest.filesystem();
-    page.list("read", &resolved(&files.read, places));
-    page.list("write", &resolved(&files.write, places));
-    page.list("never", &resolved(&files.forbidden, places));
+    page.list("read", &read);
+    page.list("write", &write);
+    page.list("never", &forbidden);
     if reaches_own_folder(manifest, places) {
         page.line("", "(a write grant lies above the skill's own folder, which stays read-only)");
     }
 
     page.heading("sees of the environment");
-    page.list("variables", &manifest.env_vars().allow);
-    page.list("never", &manifest.env_vars().deny);
+    page.list("variables", &env_vars);
+    page.list("never", &env_vars_deny);
 
     page.heading("may execute");
-    match manifest.commands() {
+    match commands {
         None => page.line("programs", "any that the sandbox holds"),
-        Some(commands) => {
-            page.list("programs", &commands.allow);
-            for (program, words) in &commands.allowed_args {
-                page.line("", &format!("{program}: only {}", quoted_list(words)));
-            }
-            for (program, words) in &commands.forbidden_args {
-                page.line("", &format!("{program}: never {}", quoted_list(words)));
-            }
-        }
+        Some(commands) => page.list("programs", &commands),
     }
-    page.line("syscalls", manifest.syscall_profile().as_str());
+    page.list("syscalls", syscalls.as_slice());
 
     page.heading("may use");
-    let resources = manifest.resources();
-    page.line("memory", &resources.memory.to_string());
-    page.line("cpu", &format!("{} % of one core", resources.cpu_percent));
-    page.line("processes", &resources.processes.to_string());
-    page.line("open files", &resources.open_files.to_string());
-    page.line("disk", &resources.disk.to_string());
-    page.line("time", &format!("{} s", resources.runtime.as_secs()));
-    page.line("output", &resources.output.to_string());
+    for limit in ResourceLimit::ALL {
+        if let Some(value) = resources.get(limit.key()) {
+            page.line(limit_name(limit), &limit.show(value));
+        }
+    }
 
-    if !manifest.parameters().is_empty() {
+    if let Some(parameters) = parameters.filter(|parameters| !parameters.is_empty()) {
         page.heading("takes");
-        for parameter in manifest.parameters() {
-            let required = if parameter.required { ", required" } else { "" };
-            let secret = if parameter.secret { ", secret" } else { "" };
-            page.line(&parameter.name, &format!("{}{required}{secret}", parameter.kind));
+        for parameter in parameters {
+            let text = parameter.to_string();
+            let rules = text.strip_prefix(&format!("{}: ", parameter.name)).unwrap_or(&text);
+            page.line(&parameter.name, rules);
         }
     }
     if loaded.policy().is_some() {
@@ -177,9 +173,14 @@ fn as_text(loaded: &LoadedSkill) -> String {
     page.0
 }
 
-fn quoted_list(words: &[String]) -> String {
-    if words.is_empty() {
-        return "without arguments".to_owned();
+fn limit_name(limit: ResourceLimit) -> &'static str {
+    match limit {
+        ResourceLimit::Memory => "memory",
+        ResourceLimit::CpuPercent => "cpu",
+        ResourceLimit::Processes => "processes",
+        ResourceLimit::OpenFiles => "open files",
+        ResourceLimit::Disk => "disk",
+        ResourceLimit::Runtime => "time",
+        ResourceLimit::Output => "output",
     }
-    words.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(", ")
 }

@@ -1,7 +1,7 @@
 //! `skillsandbox install`: a skill from elsewhere, scanned before it is there.
 
 use clap::Args;
-use skillsandbox_store::Source;
+use skillsandbox_store::SkillSource;
 
 use super::installing::{FetchArgs, Prompt, StoreArgs, approval, refused, tell};
 use crate::args::OutputFormat;
@@ -47,7 +47,7 @@ pub(crate) struct InstallArgs {
 
 impl InstallArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let source: Source = self.source.parse()?;
+        let source: SkillSource = self.source.parse()?;
         let store = self.place.fetching_store(Some(&source), &self.fetching)?;
         match store.install(source, approval(self.force), &mut Prompt) {
             Ok(outcome) => tell(&outcome, self.format),

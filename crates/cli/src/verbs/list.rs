@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use skillsandbox_store::{Entry, Permissions};
+use skillsandbox_store::{LockEntry, PermissionSet};
 
 use super::installing::StoreArgs;
 use crate::args::OutputFormat;
@@ -27,7 +27,7 @@ pub(crate) struct ListArgs {
 impl ListArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let lock = self.place.store(None)?.list()?;
-        let entries: Vec<&Entry> = lock.entries().collect();
+        let entries: Vec<&LockEntry> = lock.entries().collect();
         if self.format == OutputFormat::Json {
             output::json(&serde_json::to_value(&entries)?)?;
             return Ok(ExitAnswer::Yes);
@@ -48,7 +48,7 @@ impl ListArgs {
                 visible(&entry.source),
                 notes(entry)
             );
-            let declared = entry.permissions.as_ref().map(Permissions::summary);
+            let declared = entry.permissions.as_ref().map(PermissionSet::summary);
             let _ = writeln!(text, "        {}", visible(&declared.unwrap_or_else(|| "unknown".to_owned())));
         }
         output::result(&text)?;
@@ -57,7 +57,7 @@ impl ListArgs {
 }
 
 /// What was special about its installation.
-fn notes(entry: &Entry) -> String {
+fn notes(entry: &LockEntry) -> String {
     let forced = entry.forced.then(|| "forced".to_owned());
     let suppressed = match entry.suppressed.len() {
         0 => None,

@@ -115,7 +115,14 @@ fn a_skill_cannot_change_what_skills_may_do() {
     assert_eq!(fs::read_to_string(world.path("elsewhere")).unwrap(), "kept\n", "the control: {called:?}");
     // One that may write among them is not run at all, by whatever name it says so.
     std::os::unix::fs::symlink(world.root(), world.path("alias")).unwrap();
-    for grant in [victim.clone(), world.root().join("not-there-yet"), world.path("alias/victim")] {
+    std::os::unix::fs::symlink(world.root().join("later"), world.path("dangling")).unwrap();
+    for grant in [
+        victim.clone(),
+        world.root().join("not-there-yet"),
+        world.path("alias/victim"),
+        world.path("alias/victim/new"),
+        world.path("dangling/new"),
+    ] {
         let manifest = format!("permissions: {{ filesystem: {{ write: [{}] }} }}", grant.display());
         world.skill("writes", &manifest, "echo ran");
         let called = client.call("run_skill", &json!({ "skill": "writes" }));
@@ -125,6 +132,7 @@ fn a_skill_cannot_change_what_skills_may_do() {
             grant.display()
         );
     }
+    assert!(!victim.join("new").exists() && !world.root().join("later").exists());
 }
 
 #[test]

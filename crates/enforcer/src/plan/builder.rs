@@ -24,6 +24,7 @@ pub struct PlanBuilder {
     read: Vec<PathBuf>,
     as_named: Vec<PathBuf>,
     write: Vec<PathBuf>,
+    leads_to: Vec<(PathBuf, PathBuf)>,
     forbidden: Vec<PathBuf>,
     workdir: Option<PathBuf>,
     tmp: Option<PathBuf>,
@@ -59,6 +60,14 @@ impl PlanBuilder {
     #[must_use]
     pub fn write(mut self, path: impl Into<PathBuf>) -> Self {
         self.write.push(path.into());
+        self
+    }
+
+    /// Where a grant led when somebody judged it, without links. It is refused, and nothing is made, if it leads elsewhere when the plan is
+    /// carried out.
+    #[must_use]
+    pub fn leads_to(mut self, grant: impl Into<PathBuf>, real: impl Into<PathBuf>) -> Self {
+        self.leads_to.push((grant.into(), real.into()));
         self
     }
 
@@ -228,6 +237,7 @@ impl PlanBuilder {
             read: self.read,
             as_named: self.as_named,
             write: self.write,
+            leads_to: self.leads_to,
             forbidden: self.forbidden,
             workdir: self.workdir,
             tmp: self.tmp,

@@ -46,6 +46,7 @@ pub struct Plan {
     pub(crate) read: Vec<PathBuf>,
     pub(crate) as_named: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
+    pub(crate) leads_to: Vec<(PathBuf, PathBuf)>,
     pub(crate) forbidden: Vec<PathBuf>,
     pub(crate) workdir: Option<PathBuf>,
     pub(crate) tmp: Option<PathBuf>,

@@ -168,6 +168,7 @@ impl Grants {
         if found.path != path && plan.as_named.iter().any(|named| named == path) {
             return Err(failed(io::Error::other("a link has taken its place")));
         }
+        check_judged(path, &found.path, plan).map_err(failed)?;
         check_grant(&found.path, &plan.forbidden)?;
         let grant = Grant::of(found, access, source).map_err(failed)?;
         if grant.path != path {
@@ -189,6 +190,7 @@ impl Grants {
             return Err(failed(io::Error::from_raw_os_error(libc::ENOTDIR)));
         }
         let real = above.join(path.strip_prefix(there).unwrap_or(path));
+        check_judged(path, &real, plan).map_err(failed)?;
         check_grant(&real, &plan.forbidden)?;
         rustix::fs::access(&above, access).map_err(|errno| failed(errno.into()))?;
         self.add_links(there);
@@ -207,7 +209,7 @@ impl Grants {
     fn make_folders(&mut self) -> Result<(), Error> {
         for grant in self.all.iter_mut().filter(|grant| self.created.contains(&grant.path)) {
             let path = grant.path.clone();
-            let made = fs::create_dir_all(&path).and_then(|()| FoundPath::look_up(&path)).and_then(|found| {
+            let made = make_folder(&path).and_then(|()| FoundPath::look_up(&path)).and_then(|found| {
                 let moved = || io::Error::other("a folder on the way was replaced by a link meanwhile");
                 if found.path == path { Grant::of(found, grant.access, grant.source) } else { Err(moved()) }
             });
@@ -366,6 +368,40 @@ impl Grants {
         self.pins.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         self.pins.dedup();
     }
+}
+
+/// Refuses a grant that leads elsewhere than when it was judged.
+fn check_judged(path: &Path, real: &Path, plan: &Plan) -> io::Result<()> {
+    let mut judged = plan.leads_to.iter().filter(|(grant, _)| grant == path);
+    match judged.find(|(_, judged)| judged != real) {
+        Some((_, judged)) => Err(io::Error::other(format!(
+            "it leads to {} now; it was judged when it led to {}",
+            real.display(),
+            judged.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Makes a folder and those above it, each in the folder that is held open: a link that has taken the place of one is not followed.
+fn make_folder(path: &Path) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut folder = rustix::fs::open("/", flags, Mode::empty())?;
+    for name in path.components().skip(1) {
+        let name = name.as_os_str();
+        let open = || rustix::fs::openat(&folder, name, flags, Mode::empty());
+        folder = match open() {
+            Err(rustix::io::Errno::NOENT) => {
+                match rustix::fs::mkdirat(&folder, name, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
+                    // Another run may make it at the same time.
+                    Ok(()) | Err(rustix::io::Errno::EXIST) => open()?,
+                    Err(errno) => return Err(errno.into()),
+                }
+            }
+            other => other?,
+        };
+    }
+    Ok(())
 }
 
 impl Grant {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skillsandbox_command_policy::{CommandPolicy, Decision, OtherTools, Place, RealPaths};
-use skillsandbox_manifest::{LoadError, SkillDoc};
+use skillsandbox_manifest::{LoadError, SkillDoc, user_folders};
 use skillsandbox_path_policy::PathPolicy;
 
 use super::skills::resolved;
@@ -75,7 +75,7 @@ pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<T
     for path in resolved(&files.write, places).into_iter().filter(there) {
         builder = builder.write_root(path);
     }
-    let own = skillsandbox_run::state_folder().into_iter().chain(skillsandbox_run::policy_file());
+    let own = user_folders::state().into_iter().chain(user_folders::policy_file());
     for path in resolved(&files.forbidden, places).into_iter().chain(own) {
         builder = builder.forbid(path);
     }

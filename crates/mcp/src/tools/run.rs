@@ -184,7 +184,7 @@ pub(crate) fn run(
         }
     };
     let usable = context.check_place(found, skill)?;
-    let kept = match kept_from_it(context, &usable.skill) {
+    let Kept { roots: kept, judged } = match kept_from_it(context, &usable.skill) {
         Ok(kept) => kept,
         Err((refusal, grant)) => {
             record(refusal, request());
@@ -204,6 +204,7 @@ pub(crate) fn run(
             job.limits.timeout = Some(job.limits.timeout.map_or(most, |own| own.min(most)));
         }
         job.read.extend(kept);
+        job.judged_writes.extend(judged);
     };
     let report = run_skill(&usable.skill, &call, ScanAdmission::Required, history, adjust, options);
     let outcome = RunOutcome::of(&report);
@@ -213,11 +214,14 @@ pub(crate) fn run(
 
 /// The roots that lie in what a skill may write to: they stay readable and nothing in them can be changed, since a skill that could change
 /// another's manifest would decide what that one may do.
-fn kept_from_it(context: &ToolContext, skill: &LoadedSkill) -> Result<Vec<PathBuf>, (Refusal, PathBuf)> {
+fn kept_from_it(context: &ToolContext, skill: &LoadedSkill) -> Result<Kept, (Refusal, PathBuf)> {
     let folder = skill.folder();
-    let mut kept = Vec::new();
+    let (mut kept, mut judged) = (Vec::new(), Vec::new());
     for grant in resolved(&skill.manifest().filesystem().write, skill.places()) {
-        let real = real(&grant);
+        let real = match skillsandbox_path_policy::real_path(&grant) {
+            Ok(real) => real,
+            Err(source) => return Err((Refusal::Folder { path: grant.clone(), source }, grant)),
+        };
         for root in context.roots.roots() {
             if root.starts_with(&real) {
                 kept.push(root.to_owned());
@@ -225,10 +229,11 @@ fn kept_from_it(context: &ToolContext, skill: &LoadedSkill) -> Result<Vec<PathBu
                 return Err((Refusal::InItsReach { path: root.to_owned(), grant: real }, grant));
             }
         }
+        judged.push((grant, real));
     }
     kept.sort();
     kept.dedup();
-    Ok(kept)
+    Ok(Kept { roots: kept, judged })
 }
 
 fn writes_among_skills(name: &str, grant: &Path) -> ToolProblem {
@@ -240,16 +245,12 @@ fn writes_among_skills(name: &str, grant: &Path) -> ToolProblem {
         .cure("a person has to remove that write grant from skillsandbox.yaml, or keep skills elsewhere")
 }
 
-/// A path without links, however much of it exists.
-fn real(path: &Path) -> PathBuf {
-    let mut rest = Vec::new();
-    for above in path.ancestors() {
-        if let Ok(real) = above.canonicalize() {
-            return rest.iter().rev().fold(real, |path, name| path.join(name));
-        }
-        rest.extend(above.file_name());
-    }
-    path.to_owned()
+/// What a run is kept from.
+struct Kept {
+    /// Roots that it may read and not change.
+    roots: Vec<PathBuf>,
+    /// Its write grants, and where each led when it was judged.
+    judged: Vec<(PathBuf, PathBuf)>,
 }
 
 impl RunOutcome {
@@ -417,13 +418,5 @@ mod tests {
         // Cut in the middle of a character: that is the bound's doing, and no fault of the skill's.
         assert_eq!(text_of(&printed(b"a\xc3", 9)), ("a".to_owned(), false));
         assert_eq!(left_out(&printed(b"a\xc3", 9)), 7);
-    }
-
-    #[test]
-    fn a_path_is_known_by_where_it_leads_even_where_it_does_not_exist() {
-        let folder = tempfile::tempdir().unwrap();
-        let folder = folder.path().canonicalize().unwrap();
-        std::os::unix::fs::symlink(&folder, folder.join("link")).unwrap();
-        assert_eq!(real(&folder.join("link/a/b")), folder.join("a/b"));
     }
 }

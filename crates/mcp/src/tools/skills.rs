@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use skillsandbox_manifest::{GrantPath, LoadError, Manifest, Places, Spanned};
+use skillsandbox_manifest::{GrantBases, GrantPath, LoadError, Manifest, Spanned};
 
 use super::{NoArguments, OneSkill, ToolContext, arguments, cure, refused, why};
 use crate::answer::{ToolAnswer, ToolProblem, line};
@@ -194,7 +194,7 @@ pub(crate) fn inspect(context: &ToolContext, given: Map<String, Value>) -> Resul
     Ok(ToolAnswer::new(text, &inspection))
 }
 
-pub(crate) fn resolved(grants: &[Spanned<GrantPath>], places: &Places) -> Vec<std::path::PathBuf> {
+pub(crate) fn resolved(grants: &[Spanned<GrantPath>], places: &GrantBases) -> Vec<std::path::PathBuf> {
     grants.iter().map(|grant| grant.resolve(places)).collect()
 }
 

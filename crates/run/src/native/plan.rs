@@ -19,6 +19,9 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
     for path in &job.write {
         builder = builder.write(path);
     }
+    for (path, real) in &job.judged_writes {
+        builder = builder.leads_to(path, real);
+    }
     for path in &job.forbidden {
         builder = builder.forbid(path);
     }
@@ -54,8 +57,8 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
     }
     builder = builder.syscalls(match job.profile {
         SyscallProfile::Strict => Profile::Strict,
-        SyscallProfile::Permissive => Profile::Permissive,
         SyscallProfile::Default => Profile::Default,
+        SyscallProfile::Permissive => Profile::Permissive,
     });
     if let Some(programs) = commands::programs(job)? {
         builder = builder.programs(programs);

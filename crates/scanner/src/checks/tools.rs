@@ -18,7 +18,7 @@
 //! ## References
 //! OWASP LLM06.
 
-use skillsandbox_manifest::{FrontMatter, Spanned, ToolSpec};
+use skillsandbox_manifest::{AllowedTool, FrontMatter, Spanned};
 
 use crate::checks::{Check, CheckInfo};
 use crate::finding::Finding;
@@ -128,7 +128,7 @@ fn judge_tools(
     front: &FrontMatter,
     has_scripts: bool,
     body: &str,
-) -> Vec<(ToolJudgement, Spanned<ToolSpec>)> {
+) -> Vec<(ToolJudgement, Spanned<AllowedTool>)> {
     if front.tools.is_none() && front.allowed_tools.is_none() {
         return Vec::new();
     }
@@ -151,7 +151,7 @@ fn judge_tools(
 }
 
 /// A list of tools without any that reaches the network, beside a script that does.
-fn find_undeclared(skill: &SkillFiles, front: &FrontMatter) -> Option<(Spanned<ToolSpec>, String)> {
+fn find_undeclared(skill: &SkillFiles, front: &FrontMatter) -> Option<(Spanned<AllowedTool>, String)> {
     let tools = || front.tools.iter().chain(&front.allowed_tools).flatten();
     let first = tools().next()?.clone();
     if tools().any(|tool| reaches_the_network(&tool.value)) {
@@ -163,7 +163,7 @@ fn find_undeclared(skill: &SkillFiles, front: &FrontMatter) -> Option<(Spanned<T
 }
 
 /// Whether a tool may reach the network: by itself, or by whatever it runs.
-fn reaches_the_network(tool: &ToolSpec) -> bool {
+fn reaches_the_network(tool: &AllowedTool) -> bool {
     let name = tool.name.to_ascii_lowercase();
     let known = [
         "read",
@@ -205,7 +205,7 @@ struct StatedPurpose {
 }
 
 impl StatedPurpose {
-    fn judge_tool(&self, tool: &ToolSpec, strict: bool) -> Option<ToolJudgement> {
+    fn judge_tool(&self, tool: &AllowedTool, strict: bool) -> Option<ToolJudgement> {
         let name = tool.name.as_str();
         if name == "*" || name.eq_ignore_ascii_case("all") {
             return Some((&WILDCARD, "Every tool is asked for".to_owned()));
@@ -218,7 +218,7 @@ impl StatedPurpose {
     }
 
     /// What stands in the parentheses.
-    fn judge_argument(&self, tool: &ToolSpec) -> Option<ToolJudgement> {
+    fn judge_argument(&self, tool: &AllowedTool) -> Option<ToolJudgement> {
         let argument = tool.argument.as_ref()?.to_ascii_lowercase();
         let name = &tool.name;
         if PRIVATE.iter().any(|place| argument.contains(place)) {
@@ -235,7 +235,7 @@ impl StatedPurpose {
         unneeded.then(|| (&OVERCLAIM, "The network is asked for; nothing in the skill needs it".to_owned()))
     }
 
-    fn judge_need(&self, tool: &ToolSpec) -> Option<ToolJudgement> {
+    fn judge_need(&self, tool: &AllowedTool) -> Option<ToolJudgement> {
         let running = [
             "run", "execut", "shell", "command", "script", "build", "deploy", "install", "test", "git",
             "cli", "terminal", "automat",

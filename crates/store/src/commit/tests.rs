@@ -6,21 +6,21 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::*;
-use crate::lockfile::{Entry, SecurityScan};
+use crate::lockfile::{LockEntry, SecurityScan};
 use crate::tree;
 
 const HELPER: &str = "SKILLSANDBOX_STORE_CRASH";
 
 /// A version of the skill: several files in several folders, all of which differ between versions.
-fn version(number: u32) -> (Tree, Entry) {
-    let mut tree = Tree::default();
+fn version(number: u32) -> (SkillTree, LockEntry) {
+    let mut tree = SkillTree::default();
     for file in 0..5 {
         let text = format!("{number} {file}").repeat(40);
         tree.insert(&format!("a/{file}/{number}.md"), text.into_bytes(), false).unwrap();
     }
     tree.insert("SKILL.md", format!("version {number}").into_bytes(), false).unwrap();
     let files = tree.hashes();
-    let entry = Entry {
+    let entry = LockEntry {
         name: "notes".to_owned(),
         version: number.to_string(),
         source: "local:/x".to_owned(),
@@ -44,27 +44,27 @@ fn version(number: u32) -> (Tree, Entry) {
     (tree, entry)
 }
 
-fn put(layout: &Layout, number: u32) -> Result<(), Error> {
+fn put(layout: &StoreLayout, number: u32) -> Result<(), Error> {
     put_version(layout, version(number))
 }
 
-fn put_version(layout: &Layout, (tree, entry): (Tree, Entry)) -> Result<(), Error> {
-    let guard = Guard::take(layout, || {})?;
+fn put_version(layout: &StoreLayout, (tree, entry): (SkillTree, LockEntry)) -> Result<(), Error> {
+    let guard = StoreGuard::take(layout, || {})?;
     let mut lock = PackagesLock::read(layout)?;
     lock.insert(entry);
-    guard.commit("skills/notes", &Change::Folder(&tree), &lock)
+    guard.commit("skills/notes", &StoreChange::Folder(&tree), &lock)
 }
 
-fn take_away(layout: &Layout) -> Result<(), Error> {
-    let guard = Guard::take(layout, || {})?;
+fn take_away(layout: &StoreLayout) -> Result<(), Error> {
+    let guard = StoreGuard::take(layout, || {})?;
     let mut lock = PackagesLock::read(layout)?;
     lock.remove("notes");
-    guard.commit("skills/notes", &Change::Gone, &lock)
+    guard.commit("skills/notes", &StoreChange::Gone, &lock)
 }
 
 /// What is there, by the lock; and that the disk agrees with it to the byte.
 #[track_caller]
-fn state(layout: &Layout) -> Option<String> {
+fn state(layout: &StoreLayout) -> Option<String> {
     let lock = PackagesLock::read(layout).unwrap();
     let place = layout.skills().join("notes");
     let Some(entry) = lock.get("notes") else {
@@ -82,7 +82,7 @@ fn state(layout: &Layout) -> Option<String> {
 fn changes_without_end() {
     let Ok(given) = std::env::var(HELPER) else { return };
     let (round, root) = given.split_once(' ').unwrap();
-    let (layout, first) = (Layout::new(root), round.parse::<u32>().unwrap() * 100);
+    let (layout, first) = (StoreLayout::new(root), round.parse::<u32>().unwrap() * 100);
     let versions: Vec<_> = (first..first + 3).map(version).collect();
     for (number, version) in (first..).zip(versions) {
         if number % 3 == 2 {
@@ -102,7 +102,7 @@ fn changes_without_end() {
 #[test]
 fn killed_at_200_points_it_is_the_old_state_or_the_new_one() {
     let dir = tempfile::tempdir().unwrap();
-    let layout = Layout::new(dir.path().join("store"));
+    let layout = StoreLayout::new(dir.path().join("store"));
     let name = concat!(module_path!(), "::changes_without_end");
     let name = name.split_once("::").unwrap().1;
     // How long a change takes here, so that the kills fall into it.
@@ -136,7 +136,7 @@ fn killed_at_200_points_it_is_the_old_state_or_the_new_one() {
         // What is in the lock now, before anybody recovers, is whole.
         PackagesLock::read(&layout).unwrap_or_else(|error| panic!("round {round}: {error}"));
         journals += u32::from(layout.work().join("journal").exists());
-        drop(Guard::take(&layout, || {}).unwrap());
+        drop(StoreGuard::take(&layout, || {}).unwrap());
         let now = state(&layout).unwrap_or_else(|| "-".to_owned());
         let said: Vec<&str> = std::iter::once(&first).chain(&rest).map(String::as_str).collect();
         let last = |word: &str| said.iter().rev().find_map(|line| line.strip_prefix(word));
@@ -162,15 +162,15 @@ fn killed_at_200_points_it_is_the_old_state_or_the_new_one() {
 fn recovery_goes_on_from_every_step() {
     for done in 0..4 {
         let dir = tempfile::tempdir().unwrap();
-        let layout = Layout::new(dir.path().join("store"));
+        let layout = StoreLayout::new(dir.path().join("store"));
         put(&layout, 1).unwrap();
         let (tree, entry) = version(2);
-        let guard = Guard::take(&layout, || {}).unwrap();
+        let guard = StoreGuard::take(&layout, || {}).unwrap();
         let mut lock = PackagesLock::read(&layout).unwrap();
         lock.insert(entry);
         let (work, name) = (layout.work(), uuid::Uuid::new_v4().to_string());
         let staged = work.join(STAGING).join(&name);
-        guard.decide(&work, &name, &staged, "skills/notes", &Change::Folder(&tree), &lock).unwrap();
+        guard.decide(&work, &name, &staged, "skills/notes", &StoreChange::Folder(&tree), &lock).unwrap();
         let (new, target) = (staged.join("new"), layout.skills().join("notes"));
         match done {
             0 => {}
@@ -183,10 +183,10 @@ fn recovery_goes_on_from_every_step() {
             }
         }
         drop(guard);
-        drop(Guard::take(&layout, || {}).unwrap());
+        drop(StoreGuard::take(&layout, || {}).unwrap());
         assert_eq!(state(&layout).as_deref(), Some("2"), "after step {done}");
         // And a second time: there is nothing left to do.
-        drop(Guard::take(&layout, || {}).unwrap());
+        drop(StoreGuard::take(&layout, || {}).unwrap());
         assert_eq!(state(&layout).as_deref(), Some("2"));
     }
 }
@@ -194,7 +194,7 @@ fn recovery_goes_on_from_every_step() {
 #[test]
 fn a_journal_that_leads_elsewhere_is_not_followed() {
     let dir = tempfile::tempdir().unwrap();
-    let layout = Layout::new(dir.path().join("store"));
+    let layout = StoreLayout::new(dir.path().join("store"));
     put(&layout, 1).unwrap();
     fs::write(dir.path().join("victim"), "x").unwrap();
     for (staged, target) in [
@@ -204,7 +204,7 @@ fn a_journal_that_leads_elsewhere_is_not_followed() {
     ] {
         let text = format!("{{\"staged\":\"{staged}\",\"target\":\"{target}\",\"new\":null}}");
         fs::write(layout.work().join("journal"), text).unwrap();
-        assert!(matches!(Guard::take(&layout, || {}), Err(Error::State { .. })), "{target}");
+        assert!(matches!(StoreGuard::take(&layout, || {}), Err(Error::State { .. })), "{target}");
     }
     assert_eq!(fs::read_to_string(dir.path().join("victim")).unwrap(), "x");
 }
@@ -222,7 +222,7 @@ fn what_cannot_be_carried_out_is_taken_back() {
         eprintln!("SKIPPED: /dev/shm is the same disk as the temporary folder");
         return;
     }
-    let layout = Layout::new(dir.path().join("store"));
+    let layout = StoreLayout::new(dir.path().join("store"));
     fs::create_dir(layout.root()).unwrap();
     std::os::unix::fs::symlink(other.path(), layout.skills()).unwrap();
     for _ in 0..2 {
@@ -239,7 +239,7 @@ fn what_cannot_be_carried_out_is_taken_back() {
 #[test]
 fn two_take_turns() {
     let dir = tempfile::tempdir().unwrap();
-    let layout = Layout::new(dir.path().join("store"));
+    let layout = StoreLayout::new(dir.path().join("store"));
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let layout = &layout;
@@ -251,12 +251,12 @@ fn two_take_turns() {
         }
     });
     assert!(state(&layout).is_some());
-    let held = Guard::take(&layout, || {}).unwrap();
+    let held = StoreGuard::take(&layout, || {}).unwrap();
     let told = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         let second = scope.spawn(|| {
             let wait = || told.store(true, std::sync::atomic::Ordering::SeqCst);
-            Guard::take(&layout, wait).map(drop)
+            StoreGuard::take(&layout, wait).map(drop)
         });
         while !told.load(std::sync::atomic::Ordering::SeqCst) {
             std::thread::yield_now();

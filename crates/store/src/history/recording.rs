@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
-use skillsandbox_run::{
-    DeniedAttempt, EndCause, HistoryError, RunHistory, RunReport, RunRequest, RunStatus, history_file,
-};
+use skillsandbox_manifest::user_folders;
+use skillsandbox_run::{DeniedAttempt, EndCause, HistoryError, RunHistory, RunReport, RunRequest, RunStatus};
 use skillsandbox_tracer::Classification;
 
 use super::{Classified, Denied, Entry, History, Status};
@@ -34,7 +33,7 @@ impl HistoryFile {
     /// The user's own. Where there is no home, nothing can be recorded, which is said then.
     #[must_use]
     pub fn of_user() -> Self {
-        Self { path: history_file() }
+        Self { path: user_folders::history_file() }
     }
 }
 

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_store::{
-    Approval, Done, Error, Layout, NobodyToAsk, Outcome, Review, Reviewer, Source, Store,
+    Approval, DeclineReviewer, Error, InstallOutcome, InstallResult, InstallReview, Reviewer, SkillSource,
+    Store, StoreLayout,
 };
 use tempfile::TempDir;
 
@@ -33,8 +34,8 @@ impl Stage {
         self.dir.path().canonicalize().unwrap().join("store")
     }
 
-    pub fn layout(&self) -> Layout {
-        Layout::new(self.root())
+    pub fn layout(&self) -> StoreLayout {
+        StoreLayout::new(self.root())
     }
 
     pub fn store(&self) -> Store {
@@ -53,14 +54,14 @@ impl Stage {
         self.write(&format!("sources/{name}/SKILL.md"), document(name, body)).parent().unwrap().to_owned()
     }
 
-    pub fn install(&self, path: &Path) -> Result<Outcome, Error> {
-        self.store().install(Source::Local(path.to_owned()), Approval::Ask, &mut NobodyToAsk)
+    pub fn install(&self, path: &Path) -> Result<InstallResult, Error> {
+        self.store().install(SkillSource::Local(path.to_owned()), Approval::Ask, &mut DeclineReviewer)
     }
 
     #[track_caller]
-    pub fn installed(&self, path: &Path) -> Outcome {
+    pub fn installed(&self, path: &Path) -> InstallResult {
         let outcome = self.install(path).unwrap();
-        assert_eq!(outcome.done, Done::Installed, "{:#?}", outcome.report.findings);
+        assert_eq!(outcome.done, InstallOutcome::Installed, "{:#?}", outcome.report.findings);
         outcome
     }
 
@@ -105,7 +106,7 @@ impl Says {
 }
 
 impl Reviewer for Says {
-    fn approve(&mut self, review: &Review<'_>) -> bool {
+    fn approve(&mut self, review: &InstallReview<'_>) -> bool {
         let wider = review.diff.iter().flat_map(|diff| &diff.wider).map(|item| format!("; {item}"));
         self.asked.push(format!("{}{}", review.report.verdict.as_str(), wider.collect::<String>()));
         self.seen.push(files(&self.root));

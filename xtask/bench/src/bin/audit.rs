@@ -10,11 +10,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     use std::time::Instant;
 
     use skillsandbox_benches::clean_skill;
-    use skillsandbox_store::{Approval, Layout, NobodyToAsk, Scope, Source, Store};
+    use skillsandbox_store::{Approval, AuditScope, DeclineReviewer, SkillSource, Store, StoreLayout};
 
     let count: usize = std::env::args().nth(1).map_or(Ok(1000), |count| count.parse())?;
     let dir = std::env::temp_dir().join(format!("skillsandbox-audit-{}", std::process::id()));
-    let store = Store::new(Layout::new(dir.join("store")));
+    let store = Store::new(StoreLayout::new(dir.join("store")));
     let begin = Instant::now();
     for number in 0..count {
         let name = format!("skill-{number}");
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for page in 0..4 {
             fs::write(source.join(format!("references/{page}.md")), clean_skill(3 << 10))?;
         }
-        store.install(Source::Local(source), Approval::Forced, &mut NobodyToAsk)?;
+        store.install(SkillSource::Local(source), Approval::Forced, &mut DeclineReviewer)?;
     }
     let installed = begin.elapsed();
     let entries = store.list()?.entries().len();
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let plain = begin.elapsed();
         let begin = Instant::now();
-        let audit = store.audit(&Scope::Installed, &|_| {}, &|| {})?;
+        let audit = store.audit(&AuditScope::Installed, &|_| {}, &|| {})?;
         times.push((begin.elapsed(), read, plain, bytes, audit.clean));
     }
     times.sort();

@@ -8,7 +8,9 @@ use anyhow::Context as _;
 use clap::Args;
 use serde_json::{Value, json};
 use skillsandbox_run::{AddressPin, ConfinedGit};
-use skillsandbox_store::{Approval, Done, Error, Layout, Outcome, PermissionDiff, Source, Store};
+use skillsandbox_store::{
+    Approval, Error, InstallOutcome, InstallResult, PermissionDiff, SkillSource, Store, StoreLayout,
+};
 
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer, message, visible};
@@ -41,30 +43,32 @@ pub(super) struct FetchArgs {
 }
 
 impl StoreArgs {
-    pub(super) fn layout(&self) -> anyhow::Result<Layout> {
+    pub(super) fn layout(&self) -> anyhow::Result<StoreLayout> {
         match &self.system_dir {
             Some(dir) => {
                 let dir = dir.canonicalize().with_context(|| format!("cannot find {}", dir.display()))?;
-                Ok(Layout::system(dir))
+                Ok(StoreLayout::system(dir))
             }
-            None => Layout::user().context("there is no home to keep skills in; set HOME or XDG_DATA_HOME"),
+            None => {
+                StoreLayout::user().context("there is no home to keep skills in; set HOME or XDG_DATA_HOME")
+            }
         }
     }
 
     /// The store, under the user's policy. One that lies in the skill to be judged is refused.
-    pub(super) fn store(&self, source: Option<&Source>) -> anyhow::Result<Store> {
+    pub(super) fn store(&self, source: Option<&SkillSource>) -> anyhow::Result<Store> {
         self.fetching_store(source, &FetchArgs { resolve: Vec::new() })
     }
 
     /// The same, for what fetches.
     pub(super) fn fetching_store(
         &self,
-        source: Option<&Source>,
+        source: Option<&SkillSource>,
         fetching: &FetchArgs,
     ) -> anyhow::Result<Store> {
         let layout = self.layout()?;
         let judged = match source {
-            Some(Source::Local(path)) => path.clone(),
+            Some(SkillSource::Local(path)) => path.clone(),
             _ => layout.skills(),
         };
         let git = ConfinedGit::new(user_history()).pins(fetching.resolve.iter().cloned());
@@ -77,8 +81,8 @@ pub(super) fn approval(force: bool) -> Approval {
 }
 
 /// Says what became of an install or an update. Whether it is there now.
-pub(super) fn tell(outcome: &Outcome, format: OutputFormat) -> anyhow::Result<ExitAnswer> {
-    let there = !matches!(outcome.done, Done::Blocked | Done::Declined);
+pub(super) fn tell(outcome: &InstallResult, format: OutputFormat) -> anyhow::Result<ExitAnswer> {
+    let there = !matches!(outcome.done, InstallOutcome::Blocked | InstallOutcome::Declined);
     let answer = if there { ExitAnswer::Yes } else { ExitAnswer::No };
     if format == OutputFormat::Json {
         output::json(&as_json(outcome))?;
@@ -87,17 +91,19 @@ pub(super) fn tell(outcome: &Outcome, format: OutputFormat) -> anyhow::Result<Ex
     let name = visible(&outcome.name);
     let verdict = outcome.report.verdict.as_str();
     match outcome.done {
-        Done::Installed => output::result(&format!("installed {name} ({verdict})\n"))?,
-        Done::Updated => output::result(&format!("updated {name} ({verdict})\n"))?,
-        Done::Unchanged => output::result(&format!("{name} is there already, unchanged ({verdict})\n"))?,
-        Done::Blocked => {
+        InstallOutcome::Installed => output::result(&format!("installed {name} ({verdict})\n"))?,
+        InstallOutcome::Updated => output::result(&format!("updated {name} ({verdict})\n"))?,
+        InstallOutcome::Unchanged => {
+            output::result(&format!("{name} is there already, unchanged ({verdict})\n"))?;
+        }
+        InstallOutcome::Blocked => {
             message(&as_text(&outcome.page, &outcome.report));
             message(&format!(
                 "{name} was not installed: it is {verdict}. No flag changes that; a reviewed suppression in the policy file, with a \
                  reason, does"
             ));
         }
-        _ => message(&format!("{name} was not installed: not confirmed")),
+        InstallOutcome::Declined => message(&format!("{name} was not installed: not confirmed")),
     }
     if let Some(diff) = outcome.diff.as_ref().filter(|_| there) {
         message(differences(diff).trim_end());
@@ -106,13 +112,13 @@ pub(super) fn tell(outcome: &Outcome, format: OutputFormat) -> anyhow::Result<Ex
     Ok(answer)
 }
 
-fn as_json(outcome: &Outcome) -> Value {
+fn as_json(outcome: &InstallResult) -> Value {
     let done = match outcome.done {
-        Done::Installed => "installed",
-        Done::Updated => "updated",
-        Done::Unchanged => "unchanged",
-        Done::Blocked => "blocked",
-        _ => "declined",
+        InstallOutcome::Installed => "installed",
+        InstallOutcome::Updated => "updated",
+        InstallOutcome::Unchanged => "unchanged",
+        InstallOutcome::Blocked => "blocked",
+        InstallOutcome::Declined => "declined",
     };
     json!({
         "name": outcome.name,

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
-use skillsandbox_store::{Review, Reviewer};
+use skillsandbox_store::{InstallReview, Reviewer};
 
 use super::differences;
 use crate::output::{message, visible};
@@ -15,7 +15,7 @@ const LONGEST: u64 = 64;
 pub(in crate::verbs) struct Prompt;
 
 impl Reviewer for Prompt {
-    fn approve(&mut self, review: &Review<'_>) -> bool {
+    fn approve(&mut self, review: &InstallReview<'_>) -> bool {
         message(as_text(review.name.as_ref(), review.report).trim_end());
         if let Some(diff) = review.diff.filter(|diff| diff.widens()) {
             message(&format!("{} wants more than the installed version:", visible(review.name)));
