@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use regex_automata::meta::{BuildError, Config, Regex};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
-use skillsandbox_text::{is_secret_name, shorten};
+use skillsandbox_text::{REDACTED, is_secret_name, shorten};
 
 use crate::diagnostic::{Code, Diagnostic, Fault, Sink, Span, Spanned, printable, quoted};
 use crate::raw;
@@ -307,7 +307,7 @@ pub(crate) fn validate(
 }
 
 fn redacted() -> Value {
-    json!("[REDACTED]")
+    json!(REDACTED)
 }
 
 impl Parameter {

@@ -1,6 +1,6 @@
 //! A stranger's text in a message of ours: on one line, short, and with nothing in it that deceives.
 //!
-//! These are for sentences. What is shown in columns, or has to be read back, is for [`Escape`](crate::Escape).
+//! These are for sentences. What is shown in columns, or has to be read back, is for `Escape` (feature `terminal`).
 
 use std::fmt::{self, Write as _};
 

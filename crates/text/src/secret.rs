@@ -4,8 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// What stands in the place of a secret whose name is not known.
-pub const REDACTED: &str = "[REDACTED]";
+use crate::secret_name::REDACTED;
 
 /// A secret value. It cannot be printed by accident, cannot be serialised, and its memory is overwritten when it is dropped.
 ///

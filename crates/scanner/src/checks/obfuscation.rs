@@ -22,10 +22,9 @@
 
 use std::ops::Range;
 
-use base64::Engine as _;
 use skillsandbox_text::{is_invisible, is_variation_selector};
 
-use crate::hidden::{SELECTORS_IN_A_ROW, STANDARD, is_look_alike, is_misplaced};
+use crate::hidden::{SELECTORS_IN_A_ROW, from_base64, is_look_alike, is_misplaced};
 use crate::runs::{foreign, runs, word_at};
 use crate::signals::Signals;
 
@@ -206,7 +205,7 @@ fn long_base64(text: &str, code: &[Range<usize>]) -> Option<Range<usize>> {
             || before.contains("sha")
             || before.contains("](")
             || slashes * 12 > word.len();
-        if kinds.iter().all(|kind| *kind) && !address && STANDARD.decode(word.trim_end_matches('=')).is_ok() {
+        if kinds.iter().all(|kind| *kind) && !address && from_base64(word).is_some() {
             return Some(start..end);
         }
     }
