@@ -177,6 +177,12 @@ pub fn is_hidden(c: char) -> bool {
     kind(c).is_some()
 }
 
+/// Whether nobody can say how it is drawn: private use, what is not a character, and planes that have none.
+#[must_use]
+pub fn is_private_or_unassigned(c: char) -> bool {
+    matches!(kind(c), Some(Private | Unassigned))
+}
+
 /// Whether it changes the order in which characters are shown: Unicode's `Bidi_Control`.
 #[must_use]
 pub fn is_bidi_control(c: char) -> bool {

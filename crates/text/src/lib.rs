@@ -59,7 +59,7 @@ mod readme {}
 
 pub use characters::{
     is_bidi_control, is_deceptive, is_default_ignorable, is_emoji_selector, is_filler, is_hidden,
-    is_invisible, is_joiner, is_tag, is_variation_selector,
+    is_invisible, is_joiner, is_private_or_unassigned, is_tag, is_variation_selector,
 };
 #[cfg(feature = "terminal")]
 pub use escape::{Escape, Glyphs, Keep, columns, most_columns};
