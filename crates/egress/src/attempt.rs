@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
+use skillsandbox_text::escape_line;
 
 use crate::rule::Transport;
 
@@ -239,7 +240,7 @@ impl fmt::Display for Attempt {
         }
         if let Some(CallingProcess { pid, binary }) = &self.process {
             // A program may have any name, also one that looks like another line of this.
-            write!(f, " [{} {pid}]", binary.as_deref().unwrap_or("?").escape_debug())?;
+            write!(f, " [{} {pid}]", escape_line(binary.as_deref().unwrap_or("?")))?;
         }
         Ok(())
     }
@@ -280,14 +281,14 @@ impl fmt::Display for RefusalReason {
             Self::NotTls => f.write_str("granted for https, but this is not TLS"),
             Self::NoServerName => f.write_str("TLS without a server name"),
             Self::OtherServerName(name) => {
-                write!(f, "TLS for another server, {}: domain fronting", name.escape_debug())
+                write!(f, "TLS for another server, {}: domain fronting", escape_line(name))
             }
             Self::HiddenServerName => f.write_str("TLS with a server name that may be hidden (ECH)"),
             Self::BadHello => f.write_str("TLS with an unreadable ClientHello"),
             Self::NotHttp => f.write_str("granted for http, but this is not unambiguous HTTP/1"),
             Self::NoHost => f.write_str("HTTP without exactly one host"),
             Self::OtherHost(name) => {
-                write!(f, "HTTP for another host, {}: domain fronting", name.escape_debug())
+                write!(f, "HTTP for another host, {}: domain fronting", escape_line(name))
             }
             Self::Http2 => f.write_str("HTTP/2 without TLS"),
         }

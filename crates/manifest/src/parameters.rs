@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use skillsandbox_text::{is_secret_name, shorten};
+use skillsandbox_text::{REDACTED, is_secret_name, shorten};
 
 use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Span, Spanned, quoted};
 use crate::pattern::ParameterPattern;
@@ -206,7 +206,7 @@ pub(crate) fn validate(
 }
 
 fn redacted() -> Value {
-    json!("[REDACTED]")
+    json!(REDACTED)
 }
 
 impl Parameter {

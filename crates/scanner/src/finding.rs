@@ -1,9 +1,11 @@
 //! What was found, where, and in which role.
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use serde::Serialize;
-use skillsandbox_text::push_visible;
+use skillsandbox_text::{REDACTED, Redactor, push_visible};
 
 use crate::checks;
 use crate::grade::{FindingConfidence, FindingSeverity};
@@ -139,11 +141,17 @@ impl Finding {
 /// Most characters of a snippet.
 const MAX_SNIPPET: usize = 160;
 
+/// Bytes of a passage that are looked at: what is shown, and a secret that begins in it.
+const LOOKED_AT: usize = MAX_SNIPPET * 4 + 512;
+
 /// A passage for people: one line, short, nothing that moves a cursor, no secret readable.
 pub(crate) fn snippet(passage: &[u8]) -> String {
-    let text = String::from_utf8_lossy(passage.get(..passage.len().min(MAX_SNIPPET * 4)).unwrap_or_default());
+    static SHAPES: LazyLock<Option<Redactor>> = LazyLock::new(|| Redactor::of_shapes().ok());
+    let text = String::from_utf8_lossy(passage.get(..passage.len().min(LOOKED_AT)).unwrap_or_default());
+    // Before it is cut: half a secret has no shape.
+    let text = SHAPES.as_ref().map_or(Cow::Borrowed(REDACTED), |shapes| shapes.redact(text.trim()));
     let mut out = String::new();
-    for (length, c) in text.trim().chars().enumerate() {
+    for (length, c) in text.chars().enumerate() {
         if length >= MAX_SNIPPET {
             out.push('…');
             break;
@@ -153,24 +161,20 @@ pub(crate) fn snippet(passage: &[u8]) -> String {
             c => push_visible(&mut out, c),
         }
     }
-    mask(&out)
+    out
 }
 
-/// Hides what looks like a key: a long run without spaces that mixes letters and digits behind a known prefix.
-fn mask(text: &str) -> String {
-    const PREFIXES: &[&str] =
-        &["AKIA", "ghp_", "gho_", "sk-", "sk_live_", "xoxb-", "xoxp-", "AIza", "glpat-", "npm_"];
-    let mut out = text.to_owned();
-    for prefix in PREFIXES {
-        let Some(at) = out.find(prefix) else { continue };
-        let tail: String = out
-            .chars()
-            .skip(out.get(..at).map_or(0, |head| head.chars().count()) + prefix.len())
-            .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
-            .collect();
-        if tail.len() >= 12 {
-            out = out.replace(&tail, "…[masked]");
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_shows_no_key() {
+        let key = format!("ghp_{}", "aB3dE6gH9jK2mN5pQ8sT1vW4xY7z".repeat(2).get(..36).unwrap());
+        for before in [0, 100, 130, 155, 159, 170] {
+            let shown = snippet(format!("{}{key} {key}", "x ".repeat(before / 2)).as_bytes());
+            assert!(!shown.contains("ghp_a"), "{before}: {shown}");
         }
+        assert_eq!(snippet(b" a\nb\x1b[2J "), "a b\\u{1b}[2J");
     }
-    out
 }

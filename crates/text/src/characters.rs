@@ -177,6 +177,12 @@ pub fn is_hidden(c: char) -> bool {
     kind(c).is_some()
 }
 
+/// Whether nobody can say how it is drawn: private use, what is not a character, and planes that have none.
+#[must_use]
+pub fn is_private_or_unassigned(c: char) -> bool {
+    matches!(kind(c), Some(Private | Unassigned))
+}
+
 /// Whether it changes the order in which characters are shown: Unicode's `Bidi_Control`.
 #[must_use]
 pub fn is_bidi_control(c: char) -> bool {
@@ -216,11 +222,7 @@ pub fn is_filler(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn of(property: &str) -> impl Fn(char) -> bool {
-        let class = regex::Regex::new(&format!("^{property}$")).unwrap();
-        move |c| class.is_match(c.encode_utf8(&mut [0; 4]))
-    }
+    use crate::unicode_class::of;
 
     #[test]
     fn the_table_is_in_order() {
@@ -228,7 +230,6 @@ mod tests {
         assert!(TABLE.iter().all(|(first, last, _)| first <= last));
     }
 
-    /// The other side is the `regex` crate's tables, which are made from the Unicode Character Database.
     #[test]
     fn every_character_is_what_unicode_says() {
         let default_ignorable = of(r"\p{Default_Ignorable_Code_Point}");

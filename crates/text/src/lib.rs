@@ -7,11 +7,11 @@
 //! |---|---|
 //! | Is this character seen? Does it reorder, or move the cursor? | [`is_invisible`], [`is_deceptive`], [`is_hidden`], and others over the same table |
 //! | How is it shown in a sentence? | [`escape_line`], [`escape_lines`], [`shorten_line`], [`ShownBytes`] |
-//! | How is it shown in columns, so that it can be read back? | [`Escape`] |
+//! | How is it shown in columns, so that it can be read back? | `Escape` (feature `terminal`) |
 //! | How is it written as JSON that people look at? | `escape_json`, `EscapedJson` (feature `json`) |
 //! | How is it cut? | [`shorten`], [`truncate_bytes`] |
 //! | Does a name say that its value is a secret? | [`is_secret_name`] |
-//! | How is a secret held, and taken out of text? | `Secret`, `Redactor` (feature `secrets`) |
+//! | How is a secret held, and taken out of text? | `Secret` (feature `secret`), `Redactor` (feature `redact`) |
 //! | How is a word typed into a shell? | `quote_word` (feature `shell`) |
 //!
 //! ```
@@ -33,21 +33,24 @@
 //!
 //! # Features
 //!
-//! None is on by default; without them the crate needs `unicode-width` only.
+//! None is on by default; without them the crate needs no other one.
 #![forbid(unsafe_code)]
 
 mod characters;
+#[cfg(feature = "terminal")]
 mod escape;
 #[cfg(feature = "json")]
 mod json;
 mod line;
-#[cfg(feature = "secrets")]
+#[cfg(feature = "redact")]
 mod redact;
-#[cfg(feature = "secrets")]
+#[cfg(feature = "secret")]
 mod secret;
 mod secret_name;
 #[cfg(feature = "shell")]
 mod shell;
+#[cfg(test)]
+mod unicode_class;
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]
@@ -56,16 +59,17 @@ mod readme {}
 
 pub use characters::{
     is_bidi_control, is_deceptive, is_default_ignorable, is_emoji_selector, is_filler, is_hidden,
-    is_invisible, is_joiner, is_tag, is_variation_selector,
+    is_invisible, is_joiner, is_private_or_unassigned, is_tag, is_variation_selector,
 };
+#[cfg(feature = "terminal")]
 pub use escape::{Escape, Glyphs, Keep, columns, most_columns};
 #[cfg(feature = "json")]
 pub use json::{EscapedJson, escape_json, write_json_fragment};
 pub use line::{ShownBytes, escape_line, escape_lines, push_visible, shorten, shorten_line, truncate_bytes};
-#[cfg(feature = "secrets")]
+#[cfg(feature = "redact")]
 pub use redact::{NextWord, RedactError, Redactor, SecretSpan, Unused, redact_named_values};
-#[cfg(feature = "secrets")]
-pub use secret::{REDACTED, Secret};
-pub use secret_name::is_secret_name;
+#[cfg(feature = "secret")]
+pub use secret::Secret;
+pub use secret_name::{REDACTED, is_secret_name};
 #[cfg(feature = "shell")]
 pub use shell::{quote_word, quote_words};

@@ -1,12 +1,18 @@
 //! A stranger's text in a message of ours: on one line, short, and with nothing in it that deceives.
 //!
-//! These are for sentences. What is shown in columns, or has to be read back, is for [`Escape`](crate::Escape).
+//! These are for sentences. What is shown in columns, or has to be read back, is for `Escape` (feature `terminal`).
 
 use std::fmt::{self, Write as _};
 
-use crate::characters::is_deceptive;
+use crate::characters::{is_deceptive, is_private_or_unassigned};
 
-/// The text on one line: line ends, tabs and every [deceptive](is_deceptive) character become a visible escape.
+/// Whether a character becomes an escape in a message.
+fn is_escaped(c: char) -> bool {
+    is_deceptive(c) || is_private_or_unassigned(c)
+}
+
+/// The text on one line: line ends, tabs, every [deceptive](is_deceptive) character and every one that nobody knows how to draw
+/// become a visible escape.
 ///
 /// ```
 /// use skillsandbox_text::escape_line;
@@ -30,7 +36,7 @@ pub fn escape_line(text: &str) -> String {
 pub fn escape_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_deceptive(c) { out.extend(c.escape_default()) } else { out.push(c) }
+        if is_escaped(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     out
 }
@@ -47,7 +53,7 @@ pub fn shorten_line(text: &str, most: usize) -> String {
     let mut out = String::with_capacity(text.len().min(most));
     let mut chars = text.chars();
     for c in chars.by_ref().take(most) {
-        if is_deceptive(c) || matches!(c, '\n' | '\t') {
+        if is_escaped(c) || matches!(c, '\n' | '\t') {
             out.extend(c.escape_default());
         } else {
             out.push(c);
@@ -59,9 +65,9 @@ pub fn shorten_line(text: &str, most: usize) -> String {
     out
 }
 
-/// Adds a character, or `\u{…}` if it is [deceptive](is_deceptive): for a writer that has escapes of its own, such as of XML.
+/// Adds a character, or `\u{…}` if [`escape_lines`] would not leave it: for a writer that has escapes of its own, such as of XML.
 pub fn push_visible(out: &mut String, c: char) {
-    if is_deceptive(c) {
+    if is_escaped(c) {
         out.extend(c.escape_unicode());
     } else {
         out.push(c);
@@ -101,7 +107,7 @@ impl fmt::Display for ShownBytes<'_> {
                 left -= 1;
                 match c {
                     '`' => write!(f, "{}", c.escape_unicode())?,
-                    c if is_deceptive(c) || matches!(c, '\n' | '\t') => write!(f, "{}", c.escape_default())?,
+                    c if is_escaped(c) || matches!(c, '\n' | '\t') => write!(f, "{}", c.escape_default())?,
                     c => f.write_char(c)?,
                 }
             }
@@ -162,7 +168,7 @@ mod tests {
         for c in '\0'..=char::MAX {
             let line = escape_line(&format!("a{c}b"));
             let same = line == format!("a{c}b");
-            assert_eq!(same, !is_deceptive(c) && !matches!(c, '\n' | '\t'), "{c:?}");
+            assert_eq!(same, !is_escaped(c) && !matches!(c, '\n' | '\t'), "{c:?}");
             assert!(same || line.is_ascii(), "{c:?} {line}");
             assert!(!line.chars().any(is_hidden) || same, "{c:?}");
             assert_eq!(

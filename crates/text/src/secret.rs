@@ -4,8 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// What stands in the place of a secret whose name is not known.
-pub const REDACTED: &str = "[REDACTED]";
+use crate::secret_name::REDACTED;
 
 /// A secret value. It cannot be printed by accident, cannot be serialised, and its memory is overwritten when it is dropped.
 ///
@@ -55,8 +54,10 @@ impl fmt::Display for Secret {
 mod tests {
     use super::*;
 
+    fn is_overwritten<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+
     #[test]
-    fn no_form_of_printing_shows_it() {
+    fn row_136_a_secret_is_not_printed_and_is_overwritten() {
         let secret = Secret::from("hunter2".to_owned());
         for shown in [
             format!("{secret}"),
@@ -68,5 +69,7 @@ mod tests {
             assert!(shown.contains(REDACTED) && !shown.contains("hunter2"), "{shown}");
         }
         assert_eq!(secret, Secret::from("hunter2"));
+        // No test can look at memory that was given back; the type says that it is overwritten before.
+        is_overwritten(&secret.0);
     }
 }

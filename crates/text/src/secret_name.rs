@@ -3,6 +3,9 @@
 //! It errs on the side of saying yes. A pattern such as `*` then does not hand a variable on, though its own name does; or a word of a
 //! log is left out.
 
+/// What stands in the place of a secret that has no name of its own.
+pub const REDACTED: &str = "[REDACTED]";
+
 /// Parts of a name, without separators, that no other name has.
 const PARTS: &[&str] = &[
     "secret",

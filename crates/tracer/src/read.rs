@@ -116,7 +116,7 @@ impl<R: BufRead> Reader<R> {
                 .map_err(|error| Error::NotATrace(format!("its header cannot be read: {error}")))?
         };
         if header.format != FORMAT {
-            let format: String = header.format.chars().take(64).flat_map(char::escape_default).collect();
+            let format = skillsandbox_text::shorten_line(&header.format, 64);
             return Err(Error::NotATrace(format!(
                 "its format is `{format}`; this version reads `{FORMAT}`: use the version that wrote it"
             )));

@@ -227,7 +227,7 @@ fn read_request(line: &[u8]) -> anyhow::Result<Request> {
     let id = request.remove("id");
     // A misspelt key could hide arguments from the check.
     match request.keys().next() {
-        Some(key) => bail!("`{}` is not known; a line has tool, args and id", key.escape_debug()),
+        Some(key) => bail!("`{}` is not known; a line has tool, args and id", output::visible(key)),
         None => Ok(Request { tool, arguments, id }),
     }
 }

@@ -89,7 +89,7 @@ impl DbusConnection {
             line.extend(byte);
         }
         if !line.starts_with(b"OK ") {
-            let line = String::from_utf8_lossy(&line).trim_end().escape_debug().to_string();
+            let line = skillsandbox_text::escape_line(String::from_utf8_lossy(&line).trim_end());
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("not let in: {line}")));
         }
         self.stream.write_all(b"BEGIN\r\n")
@@ -181,7 +181,7 @@ impl DbusMessage {
         let name = self.error.as_deref().unwrap_or("an answer of an unknown kind");
         let mut reader = DbusReader { bytes: &self.body, at: 0, big: false };
         match reader.string().filter(|_| self.signature.starts_with('s')) {
-            Some(text) => format!("{name}: {}", text.escape_debug()),
+            Some(text) => format!("{name}: {}", skillsandbox_text::escape_line(&text)),
             None => name.to_owned(),
         }
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 
 use serde::Serialize;
-use skillsandbox_text::is_secret_name;
+use skillsandbox_text::{REDACTED, is_secret_name};
 
 use crate::error::{Error, PlanProblem};
 
@@ -35,7 +35,7 @@ impl fmt::Debug for EnvironmentRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_secret = |name: &OsStr| name.to_str().is_none_or(is_secret_name);
         let shown =
-            |(name, value)| if is_secret(name) { (name, OsStr::new("[REDACTED]")) } else { (name, value) };
+            |(name, value)| if is_secret(name) { (name, OsStr::new(REDACTED)) } else { (name, value) };
         let set: BTreeMap<&OsStr, &OsStr> =
             self.set.iter().map(|(name, value)| shown((name.as_os_str(), value.as_os_str()))).collect();
         let mut environment = f.debug_struct("EnvironmentRules");

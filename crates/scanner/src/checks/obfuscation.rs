@@ -22,12 +22,11 @@
 
 use std::ops::Range;
 
-use base64::Engine as _;
-use skillsandbox_text::{is_invisible, is_variation_selector};
+use skillsandbox_text::{is_invisible, is_tag, is_variation_selector};
 
 use crate::checks::{Check, CheckInfo, binaries};
 use crate::finding::{Finding, snippet};
-use crate::hidden::{self, SELECTORS_IN_A_ROW, STANDARD, is_look_alike, is_misplaced};
+use crate::hidden::{self, SELECTORS_IN_A_ROW, from_base64, is_look_alike, is_misplaced};
 use crate::kind::FileKind;
 use crate::prefilter::TextSignals;
 use crate::rule::CheckId::Obfuscation;
@@ -209,28 +208,21 @@ fn find_signs(text: &str, is_markdown: bool, signals: TextSignals, code: &[Range
         for (at, c) in foreign(text).filter(|(_, c)| is_invisible(*c)) {
             let previous = text.get(..at).and_then(|before| before.chars().next_back()).unwrap_or(' ');
             let next = text.get(at + c.len_utf8()..).and_then(|after| after.chars().next()).unwrap_or(' ');
-            match c {
-                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                    bidi.get_or_insert(at);
+            let spells = |c: char| is_tag(c) && c != '\u{e007f}';
+            if matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+                bidi.get_or_insert(at);
+            } else if is_tag(c) {
+                // Behind a black flag they spell a region, and the last one ends it.
+                if spells(c) && !spells(previous) && previous != '\u{1f3f4}' {
+                    tags.get_or_insert(at);
                 }
-                '\u{e0020}'..='\u{e007e}' => {
-                    if !matches!(previous, '\u{1f3f4}' | '\u{e0020}'..='\u{e007e}') {
-                        tags.get_or_insert(at);
-                    }
-                }
-                '\u{e007f}' => {}
-                '\u{feff}' => {
-                    if at > 0 {
-                        invisible.get_or_insert(at);
-                    }
-                }
-                c if is_variation_selector(c) && row.goes_on(at, c) => {
-                    selectors.get_or_insert(row.start);
-                }
-                c if is_misplaced(previous, c, next) => {
-                    invisible.get_or_insert(at);
-                }
-                _ => {}
+            } else if is_variation_selector(c) && row.goes_on(at, c) {
+                selectors.get_or_insert(row.start);
+            } else if c == '\u{feff}' {
+                // At the beginning of a text it is the byte order mark.
+                invisible = invisible.or((at > 0).then_some(at));
+            } else if is_misplaced(previous, c, next) {
+                invisible.get_or_insert(at);
             }
         }
         if let Some(at) = invisible {
@@ -361,7 +353,7 @@ fn long_base64(text: &str, code: &[Range<usize>]) -> Option<Range<usize>> {
             || before.contains("sha")
             || before.contains("](")
             || slashes * 12 > word.len();
-        if kinds.iter().all(|kind| *kind) && !address && STANDARD.decode(word.trim_end_matches('=')).is_ok() {
+        if kinds.iter().all(|kind| *kind) && !address && from_base64(word).is_some() {
             return Some(start..end);
         }
     }

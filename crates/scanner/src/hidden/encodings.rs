@@ -1,22 +1,30 @@
 //! Words in Base64, Base32 or hexadecimal, whole or in pieces, packed or not.
 
 use std::io::Read as _;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-use base64::Engine as _;
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use data_encoding::{BASE32_NOPAD, Encoding, HEXLOWER_PERMISSIVE};
+use data_encoding::{BASE32_NOPAD, BASE64_NOPAD, BASE64URL_NOPAD, Encoding, HEXLOWER_PERMISSIVE};
 
 use super::{HiddenSink, MAX_PIECES};
 use crate::prefilter::TextSignals;
 use crate::runs::runs;
 
-const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
-    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-    .with_decode_allow_trailing_bits(true);
-pub(crate) const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
-const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
+/// Encodings as those who decode by hand take them: whatever bits are left over at the end. Without padding, which is cut off before.
+static BASE64: LazyLock<Option<Encoding>> = LazyLock::new(|| lenient(&BASE64_NOPAD));
+static URL_SAFE: LazyLock<Option<Encoding>> = LazyLock::new(|| lenient(&BASE64URL_NOPAD));
+static BASE32: LazyLock<Option<Encoding>> = LazyLock::new(|| lenient(&BASE32_NOPAD));
+
+fn lenient(encoding: &Encoding) -> Option<Encoding> {
+    let mut lenient = encoding.specification();
+    lenient.check_trailing_bits = false;
+    lenient.encoding().ok()
+}
+
+/// The bytes of a word in Base64, padded or not.
+pub(crate) fn from_base64(word: &str) -> Option<Vec<u8>> {
+    let word = word.trim_end_matches('=').as_bytes();
+    BASE64.as_ref()?.decode(word).ok()
+}
 
 /// Shorter words hide nothing that is worth it.
 const SHORTEST: usize = 20;
@@ -79,23 +87,17 @@ fn hexadecimal(word: &str) -> Option<String> {
 }
 
 fn base64(word: &str) -> Option<String> {
-    let trimmed = word.trim_end_matches('=');
-    let bytes = STANDARD.decode(trimmed).or_else(|_| URL_SAFE.decode(trimmed)).ok()?;
+    let url_safe = || URL_SAFE.as_ref()?.decode(word.trim_end_matches('=').as_bytes()).ok();
+    let bytes = from_base64(word).or_else(url_safe)?;
     printable(&bytes).or_else(|| inflated(&bytes))
 }
 
 /// RFC 4648, without regard to padding and to bits that are left over.
 fn base32(word: &str) -> Option<String> {
-    static BASE32: OnceLock<Option<Encoding>> = OnceLock::new();
-    let encoding = BASE32.get_or_init(|| {
-        let mut lenient = BASE32_NOPAD.specification();
-        lenient.check_trailing_bits = false;
-        lenient.encoding().ok()
-    });
     let word = word.trim_end_matches('=').as_bytes();
     // A letter of the last eight that begins no byte.
     let over = usize::from(matches!(word.len() % 8, 1 | 3 | 6));
-    printable(&encoding.as_ref()?.decode(word.get(..word.len() - over)?).ok()?)
+    printable(&BASE32.as_ref()?.decode(word.get(..word.len() - over)?).ok()?)
 }
 
 /// Base85 between quotation marks or `<~` and `~>`, in both alphabets that are in use.

@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::prefilter::TextSignals;
 
 pub(crate) use characters::{SELECTORS_IN_A_ROW, is_look_alike, is_misplaced};
-pub(crate) use encodings::STANDARD;
+pub(crate) use encodings::from_base64;
 pub(crate) use shell::SHELL;
 
 /// Takes a text that came to light, where it stands, and how it was hidden.

@@ -3,8 +3,7 @@
 //! `--token x`, `--token=x`, `API_KEY=x`, `Authorization: Bearer x`, `https://user:x@host`, `?key=x&api_key=y`. It errs on the side of
 //! taking too much: what is lost is a word of a log.
 
-use crate::secret::REDACTED;
-use crate::secret_name::is_secret_name;
+use crate::secret_name::{REDACTED, is_secret_name};
 
 /// What the words before say of the next one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
