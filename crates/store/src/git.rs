@@ -2,7 +2,7 @@
 //!
 //! Git is a large program that acts on what it reads: hooks, filters, submodules, attributes, links. So nothing is ever checked out. The
 //! commit is fetched into a bare corner of the quarantine, and git writes its tree down as one tar, which is read like any other
-//! hostile archive. Each call runs confined, by whoever implements [`Git`]: this crate starts nothing itself.
+//! hostile archive. Each call runs confined, by the implementation of [`Git`]: this crate starts nothing itself.
 
 use std::path::{Path, PathBuf};
 

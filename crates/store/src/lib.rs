@@ -24,7 +24,7 @@
 //! # What it guarantees
 //!
 //! - What is written is what was scanned: a source is read into memory once, within bounds, judged there, and written from there.
-//! - Nothing of a source is executed. Git repositories are fetched by the system's git, confined by whoever implements [`Git`], and never
+//! - Nothing of a source is executed. Git repositories are fetched by the system's git, confined by the implementation of [`Git`], and never
 //!   checked out.
 //! - A name in an archive or a folder that leads out, meets another, or deceives is refused, and so is whatever is not a plain file.
 //! - A change of the store happens whole or not at all, whenever the program or the machine stops; two programs take turns.
@@ -59,7 +59,7 @@
 //!
 //! # What it does not protect
 //!
-//! The lock and the reports are the user's own files: whoever can change the skills can change them, too. An audit finds damage and
+//! The lock and the reports are the user's own files: a program that can change the skills can change them, too. An audit finds damage and
 //! careless changes, and those of a skill that is confined; it proves nothing against somebody who writes as the user.
 //!
 //! # Other systems than Linux
