@@ -141,7 +141,7 @@ impl<'s> Decoder<'s> {
     }
 }
 
-/// A key as a path shows it: as it is, or shortened and escaped where it is no plain word.
+/// A key as a path shows it: as it is, or shortened and escaped where it is not a plain word.
 pub(crate) fn plain(key: &str) -> Cow<'_, str> {
     let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if key.len() <= 64 && key.chars().all(word) { Cow::Borrowed(key) } else { Cow::Owned(quoted(key)) }

@@ -65,7 +65,7 @@ codes! {
     ComplexKey = "complex-key",
     /// The same key twice in one map.
     DuplicateKey = "duplicate-key",
-    /// A key nobody knows.
+    /// An unknown key.
     UnknownKey = "unknown-key",
     /// A required key is not there.
     MissingKey = "missing-key",

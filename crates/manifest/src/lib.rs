@@ -53,7 +53,7 @@
 //! - `skill_doc.rs` reads `SKILL.md` in whatever state it is in: judging it is the scanner's work.
 //! - [`user_folders`] is the one place that asks where the user's home, data, state and settings are.
 //! - The enums of the vocabulary ([`Protocol`], [`SyscallProfile`], [`Runtime`], [`Resolver`], [`Destination`], [`ParameterType`]) are not
-//!   `non_exhaustive`: whoever matches them names every word, and a new word cannot fall to a loose default.
+//!   `non_exhaustive`: code that matches them names every word, and a new word cannot fall to a loose default.
 //!
 //! # What it does not protect
 //!

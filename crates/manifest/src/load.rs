@@ -1,4 +1,4 @@
-//! Reading the manifest's file from a skill's folder that nobody trusts.
+//! Reading the manifest's file from a skill's folder, which is not trusted.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -64,7 +64,7 @@ pub enum LoadError {
         #[source]
         error: io::Error,
     },
-    /// The file was read, and is no valid manifest or policy.
+    /// The file was read, and is not a valid manifest or policy.
     #[error("{}: {invalid}", .path.display())]
     Invalid {
         /// The file.
@@ -106,7 +106,7 @@ impl SkillDoc {
     }
 }
 
-/// The text of a file directly in a folder that nobody trusts.
+/// The text of a file directly in a folder that is not trusted.
 fn read_beneath(dir: &Path, name: &str) -> Result<(PathBuf, String), LoadError> {
     let path = dir.join(name);
     match std::fs::metadata(dir) {

@@ -37,7 +37,7 @@ pub struct EgressRule {
 }
 
 impl EgressRule {
-    /// A destination that no manifest names, for whoever grants one by hand. Port 0 is no port, and left out.
+    /// A destination that no manifest names, for grants that are made by hand. Port 0 is not a port number, and left out.
     #[must_use]
     pub fn new(to: Destination, ports: impl IntoIterator<Item = u16>, protocol: Protocol) -> Self {
         Self { to, ports: ports.into_iter().filter(|port| *port != 0).collect(), protocol }
@@ -300,7 +300,7 @@ impl EgressRule {
         let checked = sink.check_all(raw::filled(&ports.value), &format!("{path}.ports"), |port| {
             match u16::try_from(*port) {
                 Ok(port) if port > 0 => Ok(port),
-                _ => Err(Fault::new(Code::OutOfRange, format!("{port} is not a port"))
+                _ => Err(Fault::new(Code::OutOfRange, format!("{port} is not a port number"))
                     .help("a port is 1 to 65535")),
             }
         });

@@ -384,7 +384,7 @@ impl Parameter {
             complain(
                 list.span,
                 "enum",
-                "a secret with an `enum` is no secret: the manifest lists it".to_owned(),
+                "a parameter with an `enum` cannot be secret: the manifest lists its values".to_owned(),
             );
         }
         let Some(default) = &raw.default else { return };
@@ -400,7 +400,11 @@ impl Parameter {
             complain(default.span, "default", "a required parameter needs no default".to_owned());
         }
         if self.secret {
-            complain(default.span, "default", "a secret with a default is no secret".to_owned());
+            complain(
+                default.span,
+                "default",
+                "a parameter with a default cannot be secret: the manifest shows it".to_owned(),
+            );
         }
         for broken in self.broken_rules(default) {
             complain(default.span, "default", format!("the default breaks the rule `{}`", broken.rule));

@@ -20,7 +20,7 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// What was fetched looks like an attack on whoever unpacks it.
+    /// What was fetched looks like an attack on the program that unpacks it.
     #[error("{what}: refused, because {why}")]
     Hostile {
         /// The member or file.
@@ -45,7 +45,7 @@ pub enum Error {
         why: String,
     },
     /// The skill's declaration is not valid.
-    #[error("the skill's skillsandbox.yaml is not valid, so that nobody knows what it may touch: {0}")]
+    #[error("the skill's skillsandbox.yaml is not valid, so it is not known what the skill may touch: {0}")]
     Manifest(Box<Invalid>),
     /// The user's policy cannot be used, so nothing is judged.
     #[error("{0}")]
@@ -60,7 +60,7 @@ pub enum Error {
     },
     /// Its two documents give it two names.
     #[error(
-        "it calls itself {document:?} in its document and {manifest:?} in skillsandbox.yaml; whoever looks for one must not get the other"
+        "it calls itself {document:?} in its document and {manifest:?} in skillsandbox.yaml; both names must be the same"
     )]
     TwoNames {
         /// In the front matter.
@@ -115,7 +115,7 @@ pub enum Error {
         why: String,
     },
     /// The disk is full, or the user's share of it.
-    #[error("{}: there is no room left; nothing was changed. Make room and try again", .path.display())]
+    #[error("{}: the disk is full; nothing was changed. Free some space and try again", .path.display())]
     NoRoom {
         /// What was to be written.
         path: PathBuf,

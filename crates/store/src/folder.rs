@@ -10,7 +10,7 @@ use crate::error::{Error, IoErrorAt as _};
 use crate::names::{self, MAX_DEPTH};
 use crate::tree::SkillTree;
 
-/// Something in a folder that is no file of a skill.
+/// Something in a folder that is not a plain file of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OddFile {
     pub(crate) path: String,

@@ -59,7 +59,7 @@
 //!
 //! # What it does not protect
 //!
-//! The lock and the reports are the user's own files: whoever can change the skills can change them, too. An audit finds damage and
+//! The lock and the reports are the user's own files: a program that can change the skills can change them, too. An audit finds damage and
 //! careless changes, and those of a skill that is confined; it proves nothing against somebody who writes as the user.
 //!
 //! # Other systems than Linux

@@ -29,7 +29,7 @@ pub(crate) fn unfit(path: &str) -> Option<&'static str> {
         return Some("its name has a backslash, which some systems take for a slash");
     }
     if path.chars().any(|c| c.is_control() || is_deceptive(c)) {
-        return Some("its name has characters that deceive whoever reads it");
+        return Some("its name has characters that deceive a reader");
     }
     if path.len() > MAX_PATH {
         return Some("its name is too long");

@@ -62,7 +62,9 @@ impl FromStr for SkillSource {
         } else if text.starts_with("https://") || text.starts_with("file://") {
             GitSource::url(text)
         } else if text.split_once("://").is_some() {
-            return Err(wrong("only https and file are spoken, which nobody on the way can change"));
+            return Err(wrong(
+                "only https and file are supported, because nobody on the way can change them",
+            ));
         } else {
             return Ok(Self::Local(text.into()));
         };

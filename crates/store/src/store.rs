@@ -30,7 +30,7 @@ impl std::fmt::Debug for Store {
     }
 }
 
-/// Who is asked, and told.
+/// Confirms an installation, and is told what happens.
 pub trait Reviewer {
     /// Whether to go on with a skill that the scanner warns of, or that wants more than the installed version did. Who cannot be asked
     /// says no.
@@ -43,7 +43,7 @@ pub trait Reviewer {
     fn fetching(&mut self, _source: &str) {}
 }
 
-/// Says no to everything that somebody would have to look at.
+/// Declines everything that a person would have to confirm.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeclineReviewer;
 
@@ -53,7 +53,7 @@ impl Reviewer for DeclineReviewer {
     }
 }
 
-/// What somebody has to look at before a skill is installed.
+/// What a person has to confirm before a skill is installed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct InstallReview<'a> {
@@ -67,7 +67,7 @@ pub struct InstallReview<'a> {
     pub permissions: &'a PermissionSet,
 }
 
-/// Whether what somebody would be asked about is taken as approved.
+/// Whether a question counts as confirmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Approval {
     /// The reviewer is asked.
@@ -102,9 +102,9 @@ pub enum InstallOutcome {
     Updated,
     /// It is there already, with these bytes.
     Unchanged,
-    /// The scanner, or the policy's `fail_on`, refuses it. What was there is there still.
+    /// The scanner, or the policy's `fail_on`, refuses it. What was there is unchanged.
     Blocked,
-    /// Somebody said no, or nobody could be asked. What was there is there still.
+    /// Not confirmed: declined, or there was nobody to ask. What was there is unchanged.
     Declined,
 }
 
@@ -157,7 +157,7 @@ impl Store {
     /// Fetches a skill, scans it, and only then installs it.
     ///
     /// # Errors
-    /// What cannot be fetched, is no skill, or attacks whoever unpacks it. That the scanner blocks it is an outcome, not an error.
+    /// What cannot be fetched, is not a skill, or attacks the program that unpacks it. That the scanner blocks it is an outcome, not an error.
     pub fn install(
         &self,
         source: SkillSource,
@@ -277,7 +277,7 @@ impl Store {
         })
     }
 
-    /// Whether to go on: the scanner's word, the policy's, and then somebody's.
+    /// Whether to install: by the scanner's verdict, the policy, and then the review.
     fn decide(
         &self,
         candidate: &Candidate,

@@ -252,7 +252,7 @@ fn a_full_disk_is_said_to_be_full_and_what_was_recorded_stays() {
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
     let said = fs::read_to_string(&said).unwrap();
-    assert!(said.contains("there is no room left"), "{said}");
+    assert!(said.contains("the disk is full"), "{said}");
     let number: usize = said.strip_prefix("after ").unwrap().split(':').next().unwrap().parse().unwrap();
     let copy = folder.path().join("history.db");
     assert!(number > 5, "{said}");

@@ -56,7 +56,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// There is no room for it.
-    #[error("there is no room left for {}: make some", path.display())]
+    #[error("the disk is full: free some space for {}", path.display())]
     Full {
         /// Which.
         path: PathBuf,
