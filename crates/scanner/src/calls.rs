@@ -238,7 +238,7 @@ impl<'c, 't> CallReader<'c, 't> {
         let before = before.rsplit(['.', ';', '—']).next().unwrap_or(before).to_ascii_lowercase();
         let told = ["read", "follow", "load", "open", "execut", "run", "use", "invok", "cat "];
         // A path of the skill's own, or of every skill, names none.
-        (word.starts_with("..") && !negated(&before) && told.iter().any(|verb| before.contains(verb)))
+        (word.starts_with("..") && !is_negated(&before) && told.iter().any(|verb| before.contains(verb)))
             .then_some(word)
     }
 
@@ -248,13 +248,13 @@ impl<'c, 't> CallReader<'c, 't> {
         let Some(verbs) = &*VERBS else { return };
         for found in verbs.find_iter(self.text) {
             let before = self.text.get(..found.start()).unwrap_or_default();
-            if before.chars().next_back().is_some_and(char::is_alphanumeric) || negated(before) {
+            if before.chars().next_back().is_some_and(char::is_alphanumeric) || is_negated(before) {
                 continue;
             }
             let rest = self.text.get(found.end()..floor(self.text, found.end() + REACH)).unwrap_or_default();
             // The rest of the verb: "invok-ing".
             let rest = rest.trim_start_matches(|c: char| c.is_alphabetic());
-            for (name, at) in objects(rest) {
+            for (name, at) in find_objects(rest) {
                 let at = self.text.len().min(found.end() + at);
                 self.call(&name, at, false);
             }
@@ -334,7 +334,7 @@ fn floor(text: &str, at: usize) -> usize {
 }
 
 /// Whether what stands before a verb turns it round: "never use the x skill".
-fn negated(before: &str) -> bool {
+fn is_negated(before: &str) -> bool {
     let near = before.get(floor(before, before.len().saturating_sub(24))..).unwrap_or_default();
     let clause = near.rsplit(['.', '\n', ';', ':', ',']).next().unwrap_or(near).to_ascii_lowercase();
     ["not ", "n't ", "never ", "without ", "instead of ", "rather than "]
@@ -354,7 +354,7 @@ const KINDS: &[&str] =
 
 /// The names that may be a verb's object, with their places in the text behind it. Of "the new weather skill" the whole and its
 /// endings: `new weather`, `weather`.
-fn objects(rest: &str) -> Vec<(String, usize)> {
+fn find_objects(rest: &str) -> Vec<(String, usize)> {
     const MARKS: &[char] = &['`', '"', '\'', '*', '_', '[', '“', '‘', '@', '/'];
     let mut found = Vec::new();
     let mut bare: Vec<&str> = Vec::new();

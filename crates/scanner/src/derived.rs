@@ -19,7 +19,7 @@ const MOST_SETS: usize = 4;
 const COMMON: f64 = 3000.0;
 
 /// Every pattern's literals, as the text of `anchors.rs`.
-fn table() -> String {
+fn render_table() -> String {
     let mut out = String::from(
         "//! For each pattern of each rule, sets of literals: every match holds one of each set.\n\
          //!\n\
@@ -34,7 +34,7 @@ fn table() -> String {
     for rule in checks::pattern_rules() {
         let _ = writeln!(out, "    (\"{}/{}\", &[", rule.info.check.as_str(), rule.info.id);
         for pattern in rule.patterns {
-            let (begins, literals) = anchors(pattern).unwrap_or_else(|| {
+            let (begins, literals) = derive_anchors(pattern).unwrap_or_else(|| {
                 panic!("{}: no literal of {SHORTEST} bytes in every match of {pattern}", rule.info.id)
             });
             let sets: Vec<String> = literals.iter().map(|set| format!("&{set:?}")).collect();
@@ -47,7 +47,7 @@ fn table() -> String {
 }
 
 /// The sets of a pattern, the rarest first, and whether each match begins with a literal of the first.
-fn anchors(pattern: &str) -> Option<(bool, Vec<Vec<String>>)> {
+fn derive_anchors(pattern: &str) -> Option<(bool, Vec<Vec<String>>)> {
     let hir = lowered(&parse(pattern));
     let mut sets = match hir.kind() {
         HirKind::Concat(parts) => (0..parts.len())
@@ -185,7 +185,7 @@ fn lowered(hir: &Hir) -> Hir {
 #[test]
 fn the_anchors_are_those_of_the_patterns() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/anchors.rs");
-    let table = table();
+    let table = render_table();
     if std::env::var_os("SKILLSANDBOX_GENERATE").is_some() {
         std::fs::write(file, table).unwrap();
         return;
@@ -207,8 +207,8 @@ fn a_literal_is_found_wherever_a_pattern_requires_one() {
         ),
         (r"a(?:bcdef)+", true, r#"[["abcdef"]]"#),
     ] {
-        let found = anchors(pattern).unwrap();
+        let found = derive_anchors(pattern).unwrap();
         assert_eq!((found.0, format!("{:?}", found.1).as_str()), (begins, expected), "{pattern}");
     }
-    assert!(anchors("[a-z]+ (?:x|y)?").is_none());
+    assert!(derive_anchors("[a-z]+ (?:x|y)?").is_none());
 }

@@ -32,12 +32,12 @@ pub(crate) fn compute_digest(skill: &SkillFiles) -> String {
         let bytes = file.original.unwrap_or_else(|| sha256(&[&file.bytes]));
         sha256(&[LEAF, &(file.path.len() as u64).to_le_bytes(), file.path.as_bytes(), &bytes])
     };
-    hex(&root(skill.files.iter().map(leaf).collect()))
+    hex(&compute_root(skill.files.iter().map(leaf).collect()))
 }
 
 /// The root over leaves, sorted; of no leaves, the hash of nothing. A hash without a partner goes up as it is: were it paired
 /// with itself, a file and its double would have the root of the file alone.
-fn root(mut level: Vec<Sha256Hash>) -> Sha256Hash {
+fn compute_root(mut level: Vec<Sha256Hash>) -> Sha256Hash {
     level.sort_unstable();
     if level.is_empty() {
         return sha256(&[]);

@@ -72,10 +72,13 @@ impl RuleInfo {
         let (check, id) = name.split_once('/').map_or((name, None), |(check, id)| (check, Some(id)));
         // The same word under another check is meant more often than another word.
         let moved = checks::all_rules().find(|rule| Some(rule.id) == id && rule.check.as_str() != check);
-        let checks = CheckId::ALL.into_iter().map(|check| check.as_str().to_owned());
-        let near = checks::all_rules()
-            .map(Self::name)
-            .chain(checks)
+        // A rule for a rule and a check for a check: who misspells one rule does not mean all of them.
+        let known: Vec<String> = match id {
+            Some(_) => checks::all_rules().map(Self::name).collect(),
+            None => CheckId::ALL.into_iter().map(|check| check.as_str().to_owned()).collect(),
+        };
+        let near = known
+            .into_iter()
             .map(|known| (strsim::damerau_levenshtein(&known, name), known))
             .min()
             .filter(|(distance, known)| *distance <= 2.max(known.len() / 6))

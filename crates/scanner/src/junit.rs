@@ -19,14 +19,14 @@ pub fn to_junit<'r>(reports: impl IntoIterator<Item = (&'r str, &'r ScanReport)>
         let _ = writeln!(
             suites,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\">",
-            text(path),
+            escape_text(path),
             report.checks.len()
         );
         for check in &report.checks {
             let _ = write!(
                 suites,
                 "    <testcase classname=\"{}\" name=\"{} {}\"",
-                text(&report.skill),
+                escape_text(&report.skill),
                 check.id.as_str(),
                 check.name
             );
@@ -45,14 +45,14 @@ pub fn to_junit<'r>(reports: impl IntoIterator<Item = (&'r str, &'r ScanReport)>
                         })
                         .collect();
                     let message = if status == FindingStatus::Block {
-                        format!(" message=\"{}\"", text(&check.detail))
+                        format!(" message=\"{}\"", escape_text(&check.detail))
                     } else {
                         String::new()
                     };
                     let _ = writeln!(
                         suites,
                         ">\n      <{element}{message}>{}</{element}>\n    </testcase>",
-                        text(&lines.join("\n"))
+                        escape_text(&lines.join("\n"))
                     );
                 }
             }
@@ -69,7 +69,7 @@ pub fn to_junit<'r>(reports: impl IntoIterator<Item = (&'r str, &'r ScanReport)>
 }
 
 /// Text of unknown origin in XML: what is markup is escaped, what XML cannot hold or a reader cannot see is spelt out.
-fn text(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -39,13 +39,13 @@ impl SkillLinks {
         for (number, skill) in skills.iter().enumerate() {
             let mut findings = Vec::new();
             if let Some((call, why)) = graph.find_ring(skills, &parts, number) {
-                findings.push(finding(skill, Some(call), &RING, why));
+                findings.push(make_finding(skill, Some(call), &RING, why));
             } else if let Some((call, why)) = graph.find_chain(skills, &parts, number) {
-                findings.push(finding(skill, Some(call), &DEEP_CHAIN, why));
+                findings.push(make_finding(skill, Some(call), &DEEP_CHAIN, why));
             }
             if skill.cut {
                 let why = "It names more skills than are followed".to_owned();
-                findings.push(finding(skill, None, &TOO_MANY_CALLS, why));
+                findings.push(make_finding(skill, None, &TOO_MANY_CALLS, why));
             }
             if !findings.is_empty() {
                 found.insert(number, findings);
@@ -78,7 +78,12 @@ impl Scanner {
     }
 }
 
-fn finding(skill: &SkillCalls, call: Option<&SkillCall>, rule: &'static RuleInfo, why: String) -> Finding {
+fn make_finding(
+    skill: &SkillCalls,
+    call: Option<&SkillCall>,
+    rule: &'static RuleInfo,
+    why: String,
+) -> Finding {
     let mut finding = Finding::new(rule, why);
     if let Some(call) = call {
         finding.file = skill.files.get(usize::from(call.file)).map(ToString::to_string).unwrap_or_default();
@@ -111,7 +116,7 @@ impl CallGraph {
         let mut below: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
         for (number, skill) in skills.iter().enumerate() {
             for name in &skill.names {
-                for folder in folders(&skill.place) {
+                for folder in list_folders(&skill.place) {
                     below.entry((*name, folder)).or_default().push(number);
                 }
             }
@@ -119,7 +124,7 @@ impl CallGraph {
         let mut nodes: HashMap<(u64, u64), usize> = HashMap::new();
         let mut edges: Vec<Vec<(usize, usize)>> = vec![Vec::new(); skills.len()];
         for (number, skill) in skills.iter().enumerate() {
-            let around: Vec<u64> = folders(&skill.place).collect();
+            let around: Vec<u64> = list_folders(&skill.place).collect();
             for (call_number, call) in skill.others.iter().enumerate() {
                 let own = skill.names.contains(&call.name);
                 if own && !call.formal {
@@ -159,7 +164,7 @@ impl CallGraph {
     fn find_parts(&self) -> GraphParts {
         const NONE: usize = usize::MAX;
         let count = self.edges.len();
-        let mut walk = Walk {
+        let mut walk = GraphWalk {
             order: vec![NONE; count],
             low: vec![0; count],
             open: Vec::new(),
@@ -203,7 +208,7 @@ impl CallGraph {
     }
 
     /// Takes a finished part off the open nodes, and measures how deep it goes on.
-    fn close(&self, root: usize, walk: &mut Walk) {
+    fn close(&self, root: usize, walk: &mut GraphWalk) {
         let from = walk.open.iter().rposition(|node| *node == root).unwrap_or(0);
         let members = walk.open.split_off(from);
         let result = &mut walk.result;
@@ -312,7 +317,7 @@ impl CallGraph {
 }
 
 /// A walk under way.
-struct Walk {
+struct GraphWalk {
     order: Vec<usize>,
     low: Vec<usize>,
     open: Vec<usize>,
@@ -336,7 +341,7 @@ fn name(skills: &[SkillCalls], number: usize) -> String {
 }
 
 /// The folders above a place, nearest first, as hashes; the last is above everything.
-fn folders(place: &str) -> impl Iterator<Item = u64> {
+fn list_folders(place: &str) -> impl Iterator<Item = u64> {
     let parents =
         std::iter::successors(place.trim_end_matches('/').rsplit_once('/').map(|(above, _)| above), |path| {
             path.rsplit_once('/').map(|(above, _)| above)

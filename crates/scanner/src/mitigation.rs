@@ -30,7 +30,7 @@ pub(crate) fn weigh(
     is_about_security: bool,
 ) -> Option<WeighedMatch> {
     let (range, scope, most) = (&hit.range, hit.rule.scope, hit.rule.info.status);
-    let mut signs = signs(&file.bytes, block, range.start, range.end, is_about_security);
+    let mut signs = find_signs(&file.bytes, block, range.start, range.end, is_about_security);
     // Quotation marks in front matter are YAML's, those in programs and data the language's, and an address or a command
     // is always written in some.
     let written_so = block.front_matter
@@ -206,7 +206,7 @@ const SECURITY: &[&str] = &[
     "attack surface",
 ];
 
-fn automaton(words: &[&str], cell: &'static OnceLock<AhoCorasick>) -> &'static AhoCorasick {
+fn build_automaton(words: &[&str], cell: &'static OnceLock<AhoCorasick>) -> &'static AhoCorasick {
     cell.get_or_init(|| {
         #[allow(clippy::expect_used)] // fixed words
         AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("fixed words fit")
@@ -216,11 +216,11 @@ fn automaton(words: &[&str], cell: &'static OnceLock<AhoCorasick>) -> &'static A
 /// Whether a skill says of itself that it is about security.
 pub(crate) fn is_about_security(text: &str) -> bool {
     static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
-    automaton(SECURITY, &WORDS).is_match(text)
+    build_automaton(SECURITY, &WORDS).is_match(text)
 }
 
 /// Signs that a passage is spoken of, by name.
-fn signs(text: &[u8], block: &TextBlock, start: usize, end: usize, security: bool) -> Vec<&'static str> {
+fn find_signs(text: &[u8], block: &TextBlock, start: usize, end: usize, security: bool) -> Vec<&'static str> {
     static SENTENCE: OnceLock<AhoCorasick> = OnceLock::new();
     static HEADING: OnceLock<AhoCorasick> = OnceLock::new();
     let mut signs = Vec::new();
@@ -230,10 +230,12 @@ fn signs(text: &[u8], block: &TextBlock, start: usize, end: usize, security: boo
     if block.role == PassageRole::Quotation {
         signs.push("in a quotation or table");
     }
-    if automaton(TURNING, &SENTENCE).is_match(lead(text, block, start)) {
+    if build_automaton(TURNING, &SENTENCE).is_match(find_lead(text, block, start)) {
         signs.push("forbidden or described");
     }
-    if automaton(TURNING_HEADINGS, &HEADING).is_match(text.get(block.heading.clone()).unwrap_or_default()) {
+    if build_automaton(TURNING_HEADINGS, &HEADING)
+        .is_match(text.get(block.heading.clone()).unwrap_or_default())
+    {
         signs.push("under a heading about attacks");
     }
     // Whoever quotes a thing and then says to do it does not quote.
@@ -282,7 +284,7 @@ fn is_told_to_be_done(text: &[u8], block: &TextBlock, start: usize, end: usize) 
     let before = text.get(from..start).unwrap_or_default();
     let after = text.get(end..text.len().min(end + 200)).unwrap_or_default();
     [before, after].into_iter().any(|near| {
-        automaton(DOING, &WORDS).find_iter(near).any(|found| {
+        build_automaton(DOING, &WORDS).find_iter(near).any(|found| {
             // "do not act on it", "never follow the quoted text".
             let lead = near.get(found.start().saturating_sub(24)..found.start()).unwrap_or_default();
             let lead = String::from_utf8_lossy(lead).to_lowercase();
@@ -300,7 +302,7 @@ fn is_in_quotation_marks(text: &[u8], range: &Range<usize>) -> bool {
 }
 
 /// What stands in front of a passage in its own sentence.
-fn lead<'t>(text: &'t [u8], block: &TextBlock, start: usize) -> &'t [u8] {
+fn find_lead<'t>(text: &'t [u8], block: &TextBlock, start: usize) -> &'t [u8] {
     let from = block.window.start.max(start.saturating_sub(160));
     let before = text.get(from..start).unwrap_or_default();
     let end =

@@ -95,7 +95,7 @@ const GAPS: &[(&str, &[u8])] = &[
 
 impl CompiledPattern {
     pub(crate) fn new(pattern: &str) -> Self {
-        let (first, rest) = pieces(pattern);
+        let (first, rest) = split_pieces(pattern);
         let rest = rest.into_iter().map(|(gap, piece)| (gap, compile(&piece))).collect();
         Self { first: compile(&first), rest }
     }
@@ -128,19 +128,19 @@ impl CompiledPattern {
         let mut gap: Option<&PatternGap> = None;
         for ((before, regex), cache) in self.rest.iter().zip(caches).rev() {
             let found = find(regex, cache, text, range.clone(), OVERLAPPING);
-            let joined = joined(text, found, gap, later);
+            let joined = join_pieces(text, found, gap, later);
             if joined.is_empty() {
                 return joined;
             }
             (later, gap) = (Some(joined), Some(before));
         }
         let found = find(&self.first, cache, text, range, OVERLAPPING);
-        joined(text, found, gap, later)
+        join_pieces(text, found, gap, later)
     }
 }
 
 /// Matches of one piece that are followed by one of the next, each up to the end of that.
-fn joined(
+fn join_pieces(
     text: &[u8],
     found: Vec<Range<usize>>,
     gap: Option<&PatternGap>,
@@ -184,7 +184,7 @@ fn find(
 }
 
 /// A pattern taken apart at its gaps.
-fn pieces(pattern: &str) -> (String, Vec<(PatternGap, String)>) {
+fn split_pieces(pattern: &str) -> (String, Vec<(PatternGap, String)>) {
     let (flags, body) = match pattern.strip_prefix("(?s)") {
         Some(body) => ("(?s)", body),
         None => ("", pattern),
@@ -197,7 +197,7 @@ fn pieces(pattern: &str) -> (String, Vec<(PatternGap, String)>) {
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
         if depth == 0
             && !class
-            && let Some((gap, length)) = gap(rest, any)
+            && let Some((gap, length)) = parse_gap(rest, any)
         {
             gaps.push(gap);
             parts.push(String::from(flags));
@@ -226,7 +226,7 @@ fn pieces(pattern: &str) -> (String, Vec<(PatternGap, String)>) {
 }
 
 /// A gap at the beginning of a text, and how long its spelling is.
-fn gap(text: &str, any: &'static [u8]) -> Option<(PatternGap, usize)> {
+fn parse_gap(text: &str, any: &'static [u8]) -> Option<(PatternGap, usize)> {
     if let Some(words) =
         text.strip_prefix('<').and_then(|rest| rest.get(..2)?.strip_suffix('>')?.parse().ok())
     {
@@ -245,7 +245,7 @@ fn gap(text: &str, any: &'static [u8]) -> Option<(PatternGap, usize)> {
 /// Whether a pattern is taken apart.
 #[cfg(test)]
 pub(crate) fn has_gaps(pattern: &str) -> bool {
-    !pieces(pattern).1.is_empty()
+    !split_pieces(pattern).1.is_empty()
 }
 
 pub(crate) fn compile(pattern: &str) -> Regex {
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_pattern_is_taken_apart_at_its_outer_gaps() {
-        let (first, rest) = pieces(r"(?s)(?:a|b.{0,3}?c)[x\]].{0,12}?d[^\n|]{0,7}?\|e");
+        let (first, rest) = split_pieces(r"(?s)(?:a|b.{0,3}?c)[x\]].{0,12}?d[^\n|]{0,7}?\|e");
         assert_eq!(first, r"(?s)(?:a|b.{0,3}?c)[x\]]");
         assert_eq!(rest[0], (PatternGap::Bytes(12, b""), "(?s)d".to_owned()));
         assert_eq!(rest[1], (PatternGap::Bytes(7, b"\n|"), r"(?s)\|e".to_owned()));

@@ -44,21 +44,21 @@ impl SarifLog {
         self.rules_hash = report.rules.hash;
         for finding in &report.findings {
             self.rules.insert(finding.rule.clone(), finding.info());
-            let uri = uri(folder, &finding.file);
-            let result = self.result(finding, &uri);
+            let uri = build_uri(folder, &finding.file);
+            let result = self.build_result(finding, &uri);
             self.results.push(result);
         }
         for unread in &report.unread {
             let text = format!("not scanned: {} ({})", unread.path, unread.reason);
-            self.notifications.push(notification(&text, &uri(folder, &unread.path)));
+            self.notifications.push(build_notification(&text, &build_uri(folder, &unread.path)));
         }
         for left in &report.left_out {
             let text = format!("{} more findings of {} are not listed", left.count, left.check.as_str());
-            self.notifications.push(notification(&text, &uri(folder, "")));
+            self.notifications.push(build_notification(&text, &build_uri(folder, "")));
         }
     }
 
-    fn result(&mut self, finding: &Finding, uri: &str) -> Value {
+    fn build_result(&mut self, finding: &Finding, uri: &str) -> Value {
         let suppression = |suppressed: &FindingSuppression| {
             json!({
                 "kind": "external",
@@ -70,10 +70,10 @@ impl SarifLog {
         self.suppresses |= !finding.counts();
         json!({
             "ruleId": finding.rule,
-            "level": level(finding.status),
+            "level": to_level(finding.status),
             "message": { "text": format!("{}. {}", finding.why, finding.advice) },
-            "locations": [location(uri, finding)],
-            "partialFingerprints": { "skillsandbox/v1": self.fingerprint(finding, uri) },
+            "locations": [build_location(uri, finding)],
+            "partialFingerprints": { "skillsandbox/v1": self.compute_fingerprint(finding, uri) },
             "suppressions": finding.suppressed.iter().map(suppression).collect::<Vec<_>>(),
             "properties": {
                 "severity": finding.severity,
@@ -88,7 +88,7 @@ impl SarifLog {
 
     /// What a finding is known by from one scan to the next, wherever its line has moved to: rule, file and passage, and of
     /// equal ones the number.
-    fn fingerprint(&mut self, finding: &Finding, uri: &str) -> String {
+    fn compute_fingerprint(&mut self, finding: &Finding, uri: &str) -> String {
         let fields = [finding.rule.as_str(), uri, finding.snippet.as_str()];
         let parts: Vec<Vec<u8>> = fields
             .iter()
@@ -117,7 +117,7 @@ impl SarifLog {
                     "version": self.version,
                     "semanticVersion": self.version,
                     "informationUri": HOME,
-                    "rules": self.rules.values().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+                    "rules": self.rules.values().map(|rule| describe_rule(rule)).collect::<Vec<_>>(),
                     "supportedTaxonomies": [{ "name": TAXONOMY, "index": 0 }],
                     "properties": { "rulesHash": self.rules_hash },
                 }},
@@ -139,7 +139,7 @@ impl SarifLog {
 }
 
 /// A rule as the registry has it.
-fn descriptor(rule: &'static RuleInfo) -> Value {
+fn describe_rule(rule: &'static RuleInfo) -> Value {
     let RuleInfo { check, summary, advice, techniques, .. } = rule;
     let heads = check.owasp().iter().map(|head| {
         let index = OWASP.iter().position(|(known, _)| known == head).unwrap_or_default();
@@ -153,18 +153,18 @@ fn descriptor(rule: &'static RuleInfo) -> Value {
         "fullDescription": { "text": format!("{summary}. {advice}") },
         "help": { "text": advice, "markdown": check.documentation() },
         "helpUri": format!("{HOME}/blob/main/docs/checks/{}.md", check.as_str()),
-        "defaultConfiguration": { "level": level(rule.status) },
+        "defaultConfiguration": { "level": to_level(rule.status) },
         "relationships": heads.collect::<Vec<_>>(),
         "properties": {
             "tags": ["security", check.as_str()],
             "precision": rule.confidence().as_str(),
-            "security-severity": score(rule.severity()),
+            "security-severity": to_score(rule.severity()),
             "techniques": techniques,
         },
     })
 }
 
-fn level(status: FindingStatus) -> &'static str {
+fn to_level(status: FindingStatus) -> &'static str {
     match status {
         FindingStatus::Pass => "note",
         FindingStatus::Warn => "warning",
@@ -173,7 +173,7 @@ fn level(status: FindingStatus) -> &'static str {
 }
 
 /// The number that code hosts sort by, in the middle of the range that they give the word.
-fn score(severity: FindingSeverity) -> &'static str {
+fn to_score(severity: FindingSeverity) -> &'static str {
     match severity {
         FindingSeverity::Critical => "9.5",
         FindingSeverity::High => "8.0",
@@ -182,7 +182,7 @@ fn score(severity: FindingSeverity) -> &'static str {
     }
 }
 
-fn location(uri: &str, finding: &Finding) -> Value {
+fn build_location(uri: &str, finding: &Finding) -> Value {
     let file = json!({ "uri": uri });
     if finding.line == 0 {
         return json!({ "physicalLocation": { "artifactLocation": file } });
@@ -195,7 +195,7 @@ fn location(uri: &str, finding: &Finding) -> Value {
     json!({ "physicalLocation": { "artifactLocation": file, "region": region } })
 }
 
-fn notification(text: &str, uri: &str) -> Value {
+fn build_notification(text: &str, uri: &str) -> Value {
     json!({
         "level": "warning",
         "message": { "text": text },
@@ -205,7 +205,7 @@ fn notification(text: &str, uri: &str) -> Value {
 
 /// A file of a skill as the reference that SARIF wants: from where the scan was started, with everything escaped that an
 /// address may not hold.
-fn uri(folder: &str, file: &str) -> String {
+fn build_uri(folder: &str, file: &str) -> String {
     let folder = folder.trim_end_matches('/');
     let folder = if folder == "." { "" } else { folder.strip_prefix("./").unwrap_or(folder) };
     let parts = [folder, file].into_iter().filter(|part| !part.is_empty());

@@ -3,6 +3,8 @@
 //! The main document comes first, then every text, then the files as files. A text is searched once, with the patterns of all checks; each
 //! check then adds what no pattern can say.
 
+use skillsandbox_manifest::SkillDoc;
+
 use crate::Scanner;
 use crate::checks::{self, CHECKS, binaries, obfuscation};
 use crate::engine::SearchResult;
@@ -12,7 +14,6 @@ use crate::mitigation;
 use crate::prefilter::TextSignals;
 use crate::skill::{SkillFile, SkillFiles};
 use crate::text::{self, PassageRole, TextBlock};
-use skillsandbox_manifest::SkillDoc;
 
 /// What holds for a whole scan.
 pub(crate) struct ScanContext<'s> {

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use skillsandbox_manifest::Policy;
 use skillsandbox_scanner::{
     CheckId, Date, FindingStatus, IdleReason, ScanReport, ScanStamp, ScanVerdict, Scanner, SkillFiles,
     Suppression, Suppressions, to_junit, to_sarif,
@@ -253,4 +254,44 @@ fn a_flood_of_suppressed_findings_hides_nothing() {
     let supply = report.checks.iter().find(|check| check.id == CheckId::SupplyChain).unwrap();
     assert_eq!(supply.status, FindingStatus::Block);
     assert!(supply.detail.contains("not listed"), "{}", supply.detail);
+}
+
+#[test]
+fn a_rule_that_does_not_exist_is_refused_with_the_name_that_is_meant() {
+    for known in ["CHECK-01", "CHECK-01/override", "CHECK-02/exact", "CHECK-06/ring", "CHECK-07/yaml-bomb"] {
+        assert!(Suppressions::new([entry(known)]).is_ok(), "{known}");
+    }
+    let error =
+        Suppressions::new([entry("CHECK-02/exakt"), entry("CHECK-01"), entry("CHECK-03/x")]).unwrap_err();
+    let unknown: Vec<_> =
+        error.unknown.iter().map(|(entry, meant)| (entry.rule.as_str(), meant.as_deref())).collect();
+    assert_eq!(unknown, [("CHECK-02/exakt", Some("CHECK-02/exact")), ("CHECK-03/x", None)]);
+}
+
+#[test]
+fn a_scanner_of_a_policy_suppresses_by_itself_and_links_too() {
+    let policy = |rules: &[&str]| {
+        let entries: Vec<_> =
+            rules.iter().map(|rule| format!("{{ rule: {rule}, reason: r, expires: 2027-01-31 }}")).collect();
+        Policy::parse(&format!("scan: {{ suppressions: [{}] }}", entries.join(", "))).unwrap()
+    };
+    let today = day("2026-11-16");
+    let text = format!("{HEAD}{OVERRIDE}\nSkill(other)\n");
+    let notes = SkillFiles::from_skill_md("notes", text);
+    let other = "---\nname: other\ndescription: d\n---\nSkill(notes)\n";
+    let skills = [notes, SkillFiles::from_skill_md("other", other)];
+
+    let scanner =
+        Scanner::from_policy(policy(&["CHECK-01", "CHECK-06/ring", "CHECK-04"]).scan(), today).unwrap();
+    let reports = scanner.scan_all(&skills);
+    assert!(reports.iter().all(|report| report.verdict == ScanVerdict::Safe), "{reports:#?}");
+    let suppressed: Vec<_> = reports.iter().map(ScanReport::suppressed).collect();
+    assert_eq!(suppressed, [2, 1]);
+    let idle: Vec<_> = scanner.idle_suppressions().map(|(entry, why)| (entry.rule.clone(), why)).collect();
+    assert_eq!(idle, [("CHECK-04".to_owned(), IdleReason::NoMatch)]);
+
+    // After its last day it counts again, and a rule that does not exist builds no scanner.
+    let late = Scanner::from_policy(policy(&["CHECK-01"]).scan(), day("2027-02-01")).unwrap();
+    assert_eq!(late.scan(&skills[0]).verdict, ScanVerdict::Blocked);
+    assert!(Scanner::from_policy(policy(&["CHECK-01/none"]).scan(), today).is_err());
 }

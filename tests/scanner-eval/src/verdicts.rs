@@ -12,7 +12,7 @@ use crate::corpus::{LabelledSkill, read_labels, read_skill, share};
 /// How many of the worst misses and false alarms are shown.
 const SHOWN: usize = 12;
 
-struct Judged {
+struct JudgedSkill {
     path: String,
     malicious: bool,
     category: String,
@@ -22,7 +22,7 @@ struct Judged {
 
 /// Blocked, and warned of or blocked, of how many.
 #[derive(Clone, Copy, Default)]
-struct Count {
+struct VerdictCount {
     all: usize,
     blocked: usize,
     warned: usize,
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &[&str]) -> anyhow::Result<()> {
 }
 
 /// Scans all skills as `skillsandbox scan` does: each by itself, then who calls whom.
-fn judge(corpus: &Path, labels: Vec<LabelledSkill>) -> anyhow::Result<Vec<Judged>> {
+fn judge(corpus: &Path, labels: Vec<LabelledSkill>) -> anyhow::Result<Vec<JudgedSkill>> {
     let scanner = Scanner::new();
     let calls = labels.par_iter().map(|one| {
         let path = corpus.join(&one.path);
@@ -52,7 +52,7 @@ fn judge(corpus: &Path, labels: Vec<LabelledSkill>) -> anyhow::Result<Vec<Judged
         let mut report = scanner.scan(&read_skill(&corpus.join(&one.path))?);
         scanner.add_links(&links, number, &mut report);
         let first = report.findings.first();
-        Ok(Judged {
+        Ok(JudgedSkill {
             path: one.path,
             malicious: one.is_malicious,
             category: one.category,
@@ -64,11 +64,11 @@ fn judge(corpus: &Path, labels: Vec<LabelledSkill>) -> anyhow::Result<Vec<Judged
 }
 
 /// Counts the skills that a question picks.
-type Counter<'c> = &'c dyn Fn(&dyn Fn(&Judged) -> bool) -> Count;
+type SkillCounter<'c> = &'c dyn Fn(&dyn Fn(&JudgedSkill) -> bool) -> VerdictCount;
 
-fn report(judged: &[Judged], time: f64) {
-    let count = |filter: &dyn Fn(&Judged) -> bool| {
-        judged.iter().filter(|one| filter(one)).fold(Count::default(), |mut count, one| {
+fn report(judged: &[JudgedSkill], time: f64) {
+    let count = |filter: &dyn Fn(&JudgedSkill) -> bool| {
+        judged.iter().filter(|one| filter(one)).fold(VerdictCount::default(), |mut count, one| {
             count.all += 1;
             count.blocked += usize::from(one.verdict == ScanVerdict::Blocked);
             count.warned += usize::from(one.verdict > ScanVerdict::Safe);
@@ -98,7 +98,12 @@ fn report(judged: &[Judged], time: f64) {
     println!("\n{} skills in {time:.2} s: {rate:.0} a second", judged.len());
 }
 
-fn by(judged: &[Judged], malicious: bool, key: &dyn Fn(&Judged) -> String, count: Counter<'_>) {
+fn by(
+    judged: &[JudgedSkill],
+    malicious: bool,
+    key: &dyn Fn(&JudgedSkill) -> String,
+    count: SkillCounter<'_>,
+) {
     let mut groups: Vec<String> = judged.iter().filter(|one| one.malicious == malicious).map(key).collect();
     groups.sort();
     groups.dedup();
@@ -107,7 +112,7 @@ fn by(judged: &[Judged], malicious: bool, key: &dyn Fn(&Judged) -> String, count
     }
 }
 
-fn row(name: &str, count: Count) {
+fn row(name: &str, count: VerdictCount) {
     println!(
         "{name:<44} {:>5}  {:>24}  {:>24}",
         count.all,

@@ -116,7 +116,7 @@ fn judge_oddity(path: &str, oddity: &ArchiveOddity, is_password_told: bool) -> F
             FileJudgement { status: FindingStatus::Warn, advice, ..of(&ARCHIVE_ESCAPE, why) }
         }
         ArchiveOddity::Link(target) => {
-            of(&ARCHIVE_LINK, &format!("A member of an archive is a link or a device ({})", shown(target)))
+            of(&ARCHIVE_LINK, &format!("A member of an archive is a link or a device ({})", shorten(target)))
         }
         ArchiveOddity::ThroughLink => of(
             &ARCHIVE_ESCAPE,
@@ -124,7 +124,7 @@ fn judge_oddity(path: &str, oddity: &ArchiveOddity, is_password_told: bool) -> F
         ),
         ArchiveOddity::Ambiguous(what) => of(
             &AMBIGUOUS_ARCHIVE,
-            &format!("Two programs would unpack this archive differently: {}", shown(what)),
+            &format!("Two programs would unpack this archive differently: {}", shorten(what)),
         ),
         ArchiveOddity::Unclaimed => {
             of(&TRAILING_DATA, "An archive holds bytes that belong to none of its members")
@@ -138,13 +138,13 @@ fn judge_oddity(path: &str, oddity: &ArchiveOddity, is_password_told: bool) -> F
         ArchiveOddity::Macros => of(&OFFICE_MACROS, OFFICE_MACROS.summary),
         ArchiveOddity::RemotePart(target) => of(
             &REMOTE_PART,
-            &format!("An Office document loads a part from {} when it is opened", shown(target)),
+            &format!("An Office document loads a part from {} when it is opened", shorten(target)),
         ),
     }
 }
 
 /// A text of the skill's in a sentence of ours: short.
-fn shown(text: &str) -> String {
+fn shorten(text: &str) -> String {
     crate::finding::snippet(text.as_bytes())
 }
 

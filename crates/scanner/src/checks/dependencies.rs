@@ -52,7 +52,7 @@ const POPULAR: &[&str] = &[
 ];
 
 /// Names in a list of dependencies that are one letter off a popular one, each with that one.
-pub(crate) fn typosquats(path: &str, text: &str) -> Vec<(String, &'static str)> {
+pub(crate) fn find_typosquats(path: &str, text: &str) -> Vec<(String, &'static str)> {
     let file = path.rsplit('/').next().unwrap_or(path);
     let names: Vec<String> = match file {
         "requirements.txt" | "requirements-dev.txt" => text

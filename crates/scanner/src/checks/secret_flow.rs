@@ -23,7 +23,7 @@ pub(crate) struct SecretFlow {
     pub(crate) range: Range<usize>,
 }
 
-fn compiled(cell: &'static OnceLock<Regex>, pattern: &str) -> &'static Regex {
+fn compile_once(cell: &'static OnceLock<Regex>, pattern: &str) -> &'static Regex {
     #[allow(clippy::expect_used)] // fixed patterns, used by every test
     cell.get_or_init(|| Regex::new(&format!("(?-u){pattern}")).expect("fixed pattern"))
 }
@@ -33,43 +33,43 @@ fn lossy(bytes: &[u8]) -> String {
 }
 
 /// A named secret of the environment; the name is the first group that matched.
-fn named_secret() -> &'static Regex {
+fn named_secret_pattern() -> &'static Regex {
     static CELL: OnceLock<Regex> = OnceLock::new();
-    compiled(
+    compile_once(
         &CELL,
         r#"(?:environ(?:\.get\(|\[)\s*f?["']|getenv\(\s*["']|process\.env(?:\.|\[["'])|ENV\[["']|\$env:|env::var\(\s*")((?:[A-Z][A-Z0-9_]*)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|DATABASE_URL|PRIVATE|CONNECTION_STRING|WEBHOOK)[A-Z0-9_]*)"#,
     )
 }
 
 /// The whole environment, or a file that holds secrets.
-fn bulk_secret() -> &'static Regex {
+fn bulk_secret_pattern() -> &'static Regex {
     static CELL: OnceLock<Regex> = OnceLock::new();
-    compiled(
+    compile_once(
         &CELL,
         r"(?i)dict\(\s*os\.environ\s*\)|os\.environ\.(?:copy|items)\(|json\.dumps\(\s*(?:dict\()?os\.environ|JSON\.stringify\(\s*process\.env\s*\)|\{\s*\.\.\.process\.env|Object\.(?:entries|keys)\(\s*process\.env|(?:open|read_text|readFileSync|read_bytes|readFile|expanduser|join|Path)\([^)\n]{0,80}(?:\.ssh\b|\.aws\b|\.netrc|\.npmrc|\.pypirc|git-credentials|id_rsa|id_ed25519|\.kube|gcloud|wallet|keychain|\.gnupg|cookies|login\s?data|/etc/shadow|bash_history|\.docker/config)",
     )
 }
 
-fn sink() -> &'static Regex {
+fn sink_pattern() -> &'static Regex {
     static CELL: OnceLock<Regex> = OnceLock::new();
-    compiled(
+    compile_once(
         &CELL,
         r"(?i)\b(?:requests|httpx|session|aiohttp|client|http)\.(?:post|put|patch|request|get)\(|urlopen\(|urllib\.request\.Request\(|\bfetch\(|axios(?:\.(?:post|put|request|get))?\(|\.sendall?\(|sendmail\(|send_message\(|Invoke-(?:WebRequest|RestMethod)|\bcurl\b|XMLHttpRequest|put_object\(|upload_fileobj\(|sendto\(",
     )
 }
 
-fn assignment() -> &'static Regex {
+fn assignment_pattern() -> &'static Regex {
     static CELL: OnceLock<Regex> = OnceLock::new();
-    compiled(
+    compile_once(
         &CELL,
         r"(?s)^\s*(?:export\s+|const\s+|let\s+|var\s+|\$)?([A-Za-z_][A-Za-z0-9_]*)\s*(?:\[[^\]]*\]\s*)?(?::\s*[\w\[\], .]+)?(?:\+)?=\s*([^=].*)$",
     )
 }
 
 /// What does not carry a secret away: the header it belongs in.
-fn headers() -> &'static Regex {
+fn header_pattern() -> &'static Regex {
     static CELL: OnceLock<Regex> = OnceLock::new();
-    compiled(
+    compile_once(
         &CELL,
         r#"(?is)(?:headers|auth|cookies)\s*[=:]\s*(?:\{[^}]*\}|\([^)]*\)|[\w.]+)|["'](?:authorization|x-api-key|api-key|x-[a-z-]*(?:key|token))["']\s*:\s*[^,}\n]*|-H\s+["'][^"']*["']"#,
     )
@@ -79,13 +79,13 @@ fn headers() -> &'static Regex {
 pub(crate) fn follow(code: &str, offset: usize) -> Vec<SecretFlow> {
     let mut found = Vec::new();
     let bytes = code.as_bytes();
-    if !(named_secret().is_match(bytes) || bulk_secret().is_match(bytes)) {
+    if !(named_secret_pattern().is_match(bytes) || bulk_secret_pattern().is_match(bytes)) {
         return found;
     }
     let mut tainted: BTreeSet<String> = BTreeSet::new();
     let mut vendors: BTreeSet<String> = BTreeSet::new();
     let mut bulk = false;
-    for (number, statement) in statements(code).enumerate() {
+    for (number, statement) in split_statements(code).enumerate() {
         if number >= MAX_STATEMENTS {
             found.push(SecretFlow {
                 rule: &TOO_LONG,
@@ -95,11 +95,11 @@ pub(crate) fn follow(code: &str, offset: usize) -> Vec<SecretFlow> {
         }
         let Some(text) = code.get(statement.clone()) else { continue };
         let mut carries = mentions(text, &tainted);
-        for secret in named_secret().captures_iter(text.as_bytes()) {
+        for secret in named_secret_pattern().captures_iter(text.as_bytes()) {
             carries = true;
             vendors.extend(secret.get(1).map(|name| lossy(name.as_bytes())));
         }
-        if bulk_secret().is_match(text.as_bytes()) {
+        if bulk_secret_pattern().is_match(text.as_bytes()) {
             carries = true;
             bulk = true;
         }
@@ -107,23 +107,23 @@ pub(crate) fn follow(code: &str, offset: usize) -> Vec<SecretFlow> {
             continue;
         }
         let range = offset + statement.start..offset + statement.end;
-        if sink().is_match(text.as_bytes()) {
-            let body = headers().replace_all(text.as_bytes(), &b""[..]);
+        if sink_pattern().is_match(text.as_bytes()) {
+            let body = header_pattern().replace_all(text.as_bytes(), &b""[..]);
             let inside = mentions(&lossy(&body), &tainted)
-                || named_secret().is_match(&body)
-                || bulk_secret().is_match(&body);
+                || named_secret_pattern().is_match(&body)
+                || bulk_secret_pattern().is_match(&body);
             if inside && (bulk || !own_service(&vendors, code)) {
                 found.push(SecretFlow { rule: &SECRET_TO_NETWORK, range: range.clone() });
             }
         }
         if let Some(assigned) =
-            assignment().captures(text.as_bytes()).and_then(|c| Some(lossy(c.get(1)?.as_bytes())))
+            assignment_pattern().captures(text.as_bytes()).and_then(|c| Some(lossy(c.get(1)?.as_bytes())))
         {
             tainted.insert(assigned);
         }
         let packed =
             ["json.dumps(", "JSON.stringify(", "b64encode(", "btoa("].iter().any(|call| text.contains(call));
-        if packed && vendors.len() >= 2 && unrelated(&vendors) && found.is_empty() {
+        if packed && vendors.len() >= 2 && are_unrelated(&vendors) && found.is_empty() {
             found.push(SecretFlow { rule: &CREDENTIAL_HARVEST, range });
         }
     }
@@ -131,7 +131,7 @@ pub(crate) fn follow(code: &str, offset: usize) -> Vec<SecretFlow> {
 }
 
 /// Statements: lines, joined while brackets are open.
-fn statements(code: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+fn split_statements(code: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
         if at >= code.len() {
@@ -180,19 +180,19 @@ fn own_service(vendors: &BTreeSet<String>, code: &str) -> bool {
             let mut named = parts.filter(|part| !generic.contains(&part.as_str())).peekable();
             let anonymous = name.contains("API_KEY") || name.contains("TOKEN");
             (named.peek().is_none() && anonymous)
-                || named.any(|part| hosts(&lower).any(|host| host.contains(&part)))
+                || named.any(|part| find_hosts(&lower).any(|host| host.contains(&part)))
         })
 }
 
 /// The hosts of the addresses in a text.
-fn hosts(text: &str) -> impl Iterator<Item = &str> {
+fn find_hosts(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices("://").filter_map(|(at, _)| {
         text.get(at + 3..)?.split(|c: char| !(c.is_alphanumeric() || c == '.' || c == '-')).next()
     })
 }
 
 /// Whether secrets are not all of one service.
-fn unrelated(vendors: &BTreeSet<String>) -> bool {
+fn are_unrelated(vendors: &BTreeSet<String>) -> bool {
     let mut firsts: Vec<_> = vendors.iter().filter_map(|name| name.split('_').next()).collect();
     firsts.dedup();
     firsts.len() >= 2

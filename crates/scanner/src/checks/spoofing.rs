@@ -79,7 +79,7 @@ impl Check for SpoofingCheck {
             add(Finding::in_file(rule, file, 0..0, why).with_status(status).with_advice(advice));
         }
         if is_mixed_script(name) {
-            let why = format!("The name mixes alphabets to look like {}", folded(name));
+            let why = format!("The name mixes alphabets to look like {}", fold_name(name));
             add(Finding::in_file(&MIXED_SCRIPT, file, 0..0, why));
         }
     }
@@ -89,7 +89,7 @@ impl Check for SpoofingCheck {
 type NameJudgement = (&'static RuleInfo, FindingStatus, String);
 
 /// A name without what people overlook: case, separators, look-alikes.
-fn folded(name: &str) -> String {
+fn fold_name(name: &str) -> String {
     let skeleton: String = skeleton(&name.to_lowercase()).collect();
     skeleton.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
@@ -104,7 +104,7 @@ fn compare_with_system(name: &str, system: &[String]) -> Option<NameJudgement> {
                 format!("Name conflict with system skill {known} — possible trust hijacking"),
             ));
         }
-        if folded(name) == folded(known) {
+        if fold_name(name) == fold_name(known) {
             return Some((
                 &LOOK_ALIKE,
                 Block,
@@ -113,7 +113,7 @@ fn compare_with_system(name: &str, system: &[String]) -> Option<NameJudgement> {
         }
     }
     for known in system.iter().filter(|known| known.chars().count() >= 6) {
-        if strsim::damerau_levenshtein(&folded(name), &folded(known)) == 1 {
+        if strsim::damerau_levenshtein(&fold_name(name), &fold_name(known)) == 1 {
             return Some((&TYPOSQUAT, Warn, format!("The name is one letter off the system skill {known}")));
         }
     }

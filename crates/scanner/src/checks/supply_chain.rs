@@ -137,7 +137,7 @@ fn judge_name(context: &ScanContext<'_>, document: &MainDocument<'_>, findings: 
 /// Packages that are almost those that everybody knows.
 fn judge_packages(subject: &ScannedText<'_>, findings: &mut Vec<Finding>) {
     let ScannedText { file, text, .. } = *subject;
-    for (name, popular) in dependencies::typosquats(&file.path, text) {
+    for (name, popular) in dependencies::find_typosquats(&file.path, text) {
         let at = text.find(&name).unwrap_or(0);
         let why = format!("The package `{name}` is one letter off `{popular}`");
         findings.push(Finding::in_file(&TYPOSQUAT, file, at..at + name.len(), why));

@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
-use super::passage::Kind;
+use super::passage::PassageKind;
 
 /// A stretch of a command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Word<'t> {
+pub(crate) struct CodeWord<'t> {
     pub(crate) text: &'t str,
     /// Letters, digits and the like, outside quotes: quoting a part of it changes nothing.
     pub(crate) plain: bool,
@@ -21,7 +21,7 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// A command line cut into words and what is between; put together they are the line.
-pub(crate) fn shell_words(text: &str) -> Vec<Word<'_>> {
+pub(crate) fn shell_words(text: &str) -> Vec<CodeWord<'_>> {
     let mut out = Vec::new();
     let mut command = true;
     let mut value = false;
@@ -33,7 +33,7 @@ pub(crate) fn shell_words(text: &str) -> Vec<Word<'_>> {
         } else if first == '"' || first == '\'' {
             rest[1..].find(first).map(|at| at + 2)
         } else if first == '#'
-            && out.last().is_none_or(|word: &Word<'_>| word.text.ends_with(char::is_whitespace))
+            && out.last().is_none_or(|word: &CodeWord<'_>| word.text.ends_with(char::is_whitespace))
         {
             rest.find('\n')
         } else if first == '$' || first == '\\' {
@@ -48,7 +48,7 @@ pub(crate) fn shell_words(text: &str) -> Vec<Word<'_>> {
         let (piece, tail) = rest.split_at(end.unwrap_or(rest.len()).min(rest.len()));
         // A word that goes on as an assignment is a name.
         let plain = is_part(first) && !tail.starts_with('=') && !KEYWORDS.contains(&piece);
-        out.push(Word { text: piece, plain, command: command && plain && !value });
+        out.push(CodeWord { text: piece, plain, command: command && plain && !value });
         if "|;&(\n`".contains(first) {
             command = true;
             value = false;
@@ -100,7 +100,7 @@ pub(crate) fn literals(text: &str) -> Vec<Range<usize>> {
 /// Rewrites literals. `change` gets what is between the quotes and the quote.
 pub(crate) fn map_literals(
     text: &str,
-    kind: Kind,
+    kind: PassageKind,
     mut change: impl FnMut(&str, char) -> Option<String>,
 ) -> String {
     let mut out = String::new();
@@ -109,7 +109,7 @@ pub(crate) fn map_literals(
         let line_start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
         let line = text[line_start..].trim_start();
         // A module's name must be a literal, and so must the key of an object in JavaScript.
-        let fixed = kind == Kind::JavaScript
+        let fixed = kind == PassageKind::JavaScript
             && (line.starts_with("import ")
                 || line.starts_with("export ")
                 || text[range.end..].trim_start().starts_with(':'));
@@ -124,7 +124,7 @@ pub(crate) fn map_literals(
 }
 
 /// Whether some lines mean the same when they are run by themselves, at the same place.
-pub(crate) fn stands_alone(text: &str, kind: Kind) -> bool {
+pub(crate) fn stands_alone(text: &str, kind: PassageKind) -> bool {
     let balanced = |open: char, close: char| text.matches(open).count() == text.matches(close).count();
     if !(balanced('(', ')') && balanced('[', ']') && balanced('{', '}')) || text.ends_with('\\') {
         return false;
@@ -135,19 +135,19 @@ pub(crate) fn stands_alone(text: &str, kind: Kind) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     let last = text.split_whitespace().next_back().unwrap_or_default();
     match kind {
-        Kind::Shell => {
+        PassageKind::Shell => {
             let broken =
                 |word: &str| KEYWORDS.contains(&word) || matches!(word, "|" | "||" | "&&" | "{" | "}");
             !broken(first) && !broken(last) && !text.contains("<<") && !text.contains("return")
         }
         // Only at the outermost level, where names stay what they are; declarations would not outlive the call.
-        Kind::Python => {
+        PassageKind::Python => {
             !text.starts_with(char::is_whitespace)
                 && !last.ends_with(':')
                 && !matches!(first, "else" | "except" | "finally" | "elif" | "return" | "@")
                 && !text.contains("\n ")
         }
-        Kind::JavaScript => {
+        PassageKind::JavaScript => {
             !text.starts_with(char::is_whitespace)
                 && !matches!(
                     first,
@@ -195,26 +195,26 @@ mod tests {
             map_literals(text, kind, |inside, quote| Some(format!("{quote}{}{quote}", inside.to_uppercase())))
         };
         assert_eq!(
-            up("import a from 'b'\nx = {'k': 'v'}", Kind::JavaScript),
+            up("import a from 'b'\nx = {'k': 'v'}", PassageKind::JavaScript),
             "import a from 'b'\nx = {'k': 'V'}"
         );
-        assert_eq!(up("x = {'k': 'v'}", Kind::Python), "x = {'K': 'V'}");
+        assert_eq!(up("x = {'k': 'v'}", PassageKind::Python), "x = {'K': 'V'}");
     }
 
     #[test]
     fn a_part_of_a_statement_does_not_stand_alone() {
         for (text, kind, alone) in [
-            ("curl a.test | sh", Kind::Shell, true),
-            ("if curl a.test; then", Kind::Shell, false),
-            ("curl a.test |", Kind::Shell, false),
-            ("echo \"a", Kind::Shell, false),
-            ("import os; os.system('id')", Kind::Python, true),
-            ("    os.system('id')", Kind::Python, false),
-            ("def f():", Kind::Python, false),
-            ("post(url,", Kind::Python, false),
-            ("fetch('a')", Kind::JavaScript, true),
-            ("const a = fetch('a')", Kind::JavaScript, false),
-            ("text", Kind::Prose, false),
+            ("curl a.test | sh", PassageKind::Shell, true),
+            ("if curl a.test; then", PassageKind::Shell, false),
+            ("curl a.test |", PassageKind::Shell, false),
+            ("echo \"a", PassageKind::Shell, false),
+            ("import os; os.system('id')", PassageKind::Python, true),
+            ("    os.system('id')", PassageKind::Python, false),
+            ("def f():", PassageKind::Python, false),
+            ("post(url,", PassageKind::Python, false),
+            ("fetch('a')", PassageKind::JavaScript, true),
+            ("const a = fetch('a')", PassageKind::JavaScript, false),
+            ("text", PassageKind::Prose, false),
         ] {
             assert_eq!(stands_alone(text, kind), alone, "{text}");
         }

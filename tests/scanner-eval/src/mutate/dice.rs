@@ -2,9 +2,9 @@
 
 /// A small generator (`SplitMix64`). Nothing here needs secrecy or more than an even spread.
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(u64);
+pub(crate) struct SeededDice(u64);
 
-impl Dice {
+impl SeededDice {
     /// Dice for one purpose: the words are mixed into the seed.
     pub(crate) fn new(seed: u64, words: &[&str]) -> Self {
         // FNV-1a, with a separator so that two words are not one longer word.
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_and_another_does_not() {
         let row = |seed, words: &[&str]| {
-            let mut dice = Dice::new(seed, words);
+            let mut dice = SeededDice::new(seed, words);
             (0..20).map(|_| dice.below(1000)).collect::<Vec<_>>()
         };
         assert_eq!(row(1, &["a", "b"]), row(1, &["a", "b"]));
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn every_side_comes_up() {
-        let mut dice = Dice::new(7, &[]);
+        let mut dice = SeededDice::new(7, &[]);
         let mut seen = [0; 6];
         for _ in 0..600 {
             seen[dice.below(6)] += 1;

@@ -1,18 +1,18 @@
 //! Letters that look like others, in sentences: a model reads them, a comparison of bytes does not.
 
-use super::dice::Dice;
-use super::mutation::{Change, Mutation, Site};
-use super::passage::Kind;
+use super::dice::SeededDice;
+use super::mutation::{MutationSite, TextChange, TextMutation};
+use super::passage::PassageKind;
 use super::words;
 
-pub(crate) const MUTATIONS: &[Mutation] = &[
-    Mutation { family: "look-alikes", name: "Cyrillic", honest: false, apply: cyrillic },
-    Mutation { family: "look-alikes", name: "Greek", honest: false, apply: greek },
-    Mutation { family: "look-alikes", name: "fullwidth", honest: false, apply: fullwidth },
-    Mutation { family: "look-alikes", name: "mathematical", honest: false, apply: mathematical },
-    Mutation { family: "look-alikes", name: "accents", honest: false, apply: accents },
-    Mutation { family: "look-alikes", name: "small capitals", honest: false, apply: small_capitals },
-    Mutation { family: "look-alikes", name: "digits for letters", honest: false, apply: digits },
+pub(crate) const MUTATIONS: &[TextMutation] = &[
+    TextMutation { family: "look-alikes", name: "Cyrillic", honest: false, apply: cyrillic },
+    TextMutation { family: "look-alikes", name: "Greek", honest: false, apply: greek },
+    TextMutation { family: "look-alikes", name: "fullwidth", honest: false, apply: fullwidth },
+    TextMutation { family: "look-alikes", name: "mathematical", honest: false, apply: mathematical },
+    TextMutation { family: "look-alikes", name: "accents", honest: false, apply: accents },
+    TextMutation { family: "look-alikes", name: "small capitals", honest: false, apply: small_capitals },
+    TextMutation { family: "look-alikes", name: "digits for letters", honest: false, apply: digits },
 ];
 
 const CYRILLIC: &[(char, char)] = &[
@@ -65,7 +65,7 @@ const SMALL_CAPITALS: &[(char, char)] = &[
 const DIGITS: &[(char, char)] = &[('a', '4'), ('e', '3'), ('i', '1'), ('o', '0'), ('s', '5'), ('t', '7')];
 
 /// One letter of each word, of those that have a twin.
-fn one_a_word(site: &Site<'_>, dice: &mut Dice, twins: &[(char, char)]) -> Option<Change> {
+fn one_a_word(site: &MutationSite<'_>, dice: &mut SeededDice, twins: &[(char, char)]) -> Option<TextChange> {
     words_of(site, |word| {
         let twin = |c: char| twins.iter().find(|(plain, _)| *plain == c).map(|(_, twin)| *twin);
         let places: Vec<usize> =
@@ -76,12 +76,12 @@ fn one_a_word(site: &Site<'_>, dice: &mut Dice, twins: &[(char, char)]) -> Optio
 }
 
 /// Every letter that has a twin.
-fn every(site: &Site<'_>, twin: impl Fn(char) -> char) -> Option<Change> {
+fn every(site: &MutationSite<'_>, twin: impl Fn(char) -> char) -> Option<TextChange> {
     words_of(site, |word| word.chars().map(&twin).collect())
 }
 
-fn words_of(site: &Site<'_>, change: impl FnMut(&str) -> String) -> Option<Change> {
-    (site.kind == Kind::Prose).then(|| Change::here(words::map(site.text, change)))
+fn words_of(site: &MutationSite<'_>, change: impl FnMut(&str) -> String) -> Option<TextChange> {
+    (site.kind == PassageKind::Prose).then(|| TextChange::here(words::map(site.text, change)))
 }
 
 /// The same letter so many places further on in Unicode.
@@ -98,31 +98,31 @@ fn from_table(c: char, twins: &[(char, char)]) -> char {
     twins.iter().find(|(plain, _)| *plain == c.to_ascii_lowercase()).map_or(c, |(_, twin)| *twin)
 }
 
-fn cyrillic(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn cyrillic(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     one_a_word(site, dice, CYRILLIC)
 }
 
-fn greek(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn greek(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     one_a_word(site, dice, GREEK)
 }
 
-fn fullwidth(site: &Site<'_>, _: &mut Dice) -> Option<Change> {
+fn fullwidth(site: &MutationSite<'_>, _: &mut SeededDice) -> Option<TextChange> {
     every(site, |c| shifted(c, 0xff21, 0xff41))
 }
 
-fn mathematical(site: &Site<'_>, _: &mut Dice) -> Option<Change> {
+fn mathematical(site: &MutationSite<'_>, _: &mut SeededDice) -> Option<TextChange> {
     every(site, |c| shifted(c, 0x1d400, 0x1d41a))
 }
 
-fn accents(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn accents(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     one_a_word(site, dice, ACCENTS)
 }
 
-fn small_capitals(site: &Site<'_>, _: &mut Dice) -> Option<Change> {
+fn small_capitals(site: &MutationSite<'_>, _: &mut SeededDice) -> Option<TextChange> {
     every(site, |c| from_table(c, SMALL_CAPITALS))
 }
 
-fn digits(site: &Site<'_>, _: &mut Dice) -> Option<Change> {
+fn digits(site: &MutationSite<'_>, _: &mut SeededDice) -> Option<TextChange> {
     every(site, |c| from_table(c, DIGITS))
 }
 
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn each_alphabet_is_used_and_code_is_not_touched() {
-        let made = |name| made(MUTATIONS, name, Kind::Prose, "ignore `code`").unwrap();
+        let made = |name| made(MUTATIONS, name, PassageKind::Prose, "ignore `code`").unwrap();
         assert_eq!(made("fullwidth"), "ｉｇｎｏｒｅ `code`");
         assert_eq!(made("mathematical"), "𝐢𝐠𝐧𝐨𝐫𝐞 `code`");
         assert_eq!(made("small capitals"), "ɪɢɴᴏʀᴇ `code`");

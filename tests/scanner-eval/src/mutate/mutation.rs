@@ -1,41 +1,41 @@
 //! What a mutation is: a passage in, what stands there instead out.
 
-use super::dice::Dice;
-use super::passage::Kind;
+use super::dice::SeededDice;
+use super::passage::PassageKind;
 use super::{look_alikes, paraphrase, recase, reencode, relocate, respace, split};
 
 /// A passage as a mutation sees it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Site<'t> {
+pub(crate) struct MutationSite<'t> {
     pub(crate) text: &'t str,
     /// The script or fenced block round it.
     pub(crate) whole: &'t str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: PassageKind,
     pub(crate) one_line: bool,
     pub(crate) markdown: bool,
 }
 
 /// What becomes of a passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct TextChange {
     pub(crate) here: String,
     /// Whether `here` stands for the whole script or block.
     pub(crate) whole: bool,
     /// What is added elsewhere.
-    pub(crate) moved: Option<(Destination, String)>,
+    pub(crate) moved: Option<(ChangeDestination, String)>,
     /// Names to replace in the whole file, as whole words.
     pub(crate) renamed: Vec<(String, String)>,
 }
 
 /// Where a moved passage goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Destination {
+pub(crate) enum ChangeDestination {
     EndOfFile,
     File(&'static str),
     Description,
 }
 
-impl Change {
+impl TextChange {
     pub(crate) fn here(text: impl Into<String>) -> Self {
         Self { here: text.into(), whole: false, moved: None, renamed: Vec::new() }
     }
@@ -43,17 +43,17 @@ impl Change {
 
 /// One way to rewrite a passage.
 #[derive(Clone, Copy)]
-pub(crate) struct Mutation {
+pub(crate) struct TextMutation {
     pub(crate) family: &'static str,
     pub(crate) name: &'static str,
     /// Whether an honest author might have written it so: then no benign skill should be flagged for it.
     pub(crate) honest: bool,
     /// `None` where the passage cannot be rewritten so and still do what it does.
-    pub(crate) apply: fn(&Site<'_>, &mut Dice) -> Option<Change>,
+    pub(crate) apply: fn(&MutationSite<'_>, &mut SeededDice) -> Option<TextChange>,
 }
 
 /// All families, in the order of the table.
-pub(crate) fn all() -> Vec<Mutation> {
+pub(crate) fn all() -> Vec<TextMutation> {
     [
         reencode::MUTATIONS,
         recase::MUTATIONS,
@@ -71,18 +71,23 @@ pub(crate) mod testing {
     use super::*;
 
     /// A passage by itself.
-    pub(crate) fn site(kind: Kind, text: &str) -> Site<'_> {
-        Site { text, whole: text, kind, one_line: false, markdown: true }
+    pub(crate) fn site(kind: PassageKind, text: &str) -> MutationSite<'_> {
+        MutationSite { text, whole: text, kind, one_line: false, markdown: true }
     }
 
     /// The mutation of that name.
-    pub(crate) fn named(mutations: &[Mutation], name: &str) -> Mutation {
+    pub(crate) fn named(mutations: &[TextMutation], name: &str) -> TextMutation {
         *mutations.iter().find(|mutation| mutation.name == name).unwrap()
     }
 
     /// What a mutation makes of a passage, with a fixed seed.
-    pub(crate) fn made(mutations: &[Mutation], name: &str, kind: Kind, text: &str) -> Option<String> {
-        let change = (named(mutations, name).apply)(&site(kind, text), &mut Dice::new(1, &[name]))?;
+    pub(crate) fn made(
+        mutations: &[TextMutation],
+        name: &str,
+        kind: PassageKind,
+        text: &str,
+    ) -> Option<String> {
+        let change = (named(mutations, name).apply)(&site(kind, text), &mut SeededDice::new(1, &[name]))?;
         Some(change.here)
     }
 }
@@ -118,9 +123,11 @@ mod tests {
         let mut run = Vec::new();
         for mutation in all().iter().filter(|mutation| RUN.contains(&mutation.name)) {
             for seed in 0..4 {
-                let change =
-                    (mutation.apply)(&testing::site(Kind::Shell, COMMAND), &mut Dice::new(seed, &[]))
-                        .unwrap();
+                let change = (mutation.apply)(
+                    &testing::site(PassageKind::Shell, COMMAND),
+                    &mut SeededDice::new(seed, &[]),
+                )
+                .unwrap();
                 let output = std::process::Command::new("bash").args(["-c", &change.here]).output().unwrap();
                 assert_eq!(String::from_utf8_lossy(&output.stdout), "ONE TWO", "{}: {output:?}", change.here);
             }

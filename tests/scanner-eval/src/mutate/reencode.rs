@@ -5,27 +5,27 @@ use base64::engine::general_purpose::STANDARD;
 use data_encoding::{BASE32, HEXLOWER};
 
 use super::code::{map_literals, stands_alone};
-use super::dice::Dice;
-use super::mutation::{Change, Mutation, Site};
-use super::passage::Kind;
+use super::dice::SeededDice;
+use super::mutation::{MutationSite, TextChange, TextMutation};
+use super::passage::PassageKind;
 
-pub(crate) const MUTATIONS: &[Mutation] = &[
-    Mutation { family: "re-encode", name: "Base64", honest: false, apply: base64 },
-    Mutation { family: "re-encode", name: "Base64 in pieces", honest: false, apply: base64_pieces },
-    Mutation { family: "re-encode", name: "Base64 reversed", honest: false, apply: base64_reversed },
-    Mutation { family: "re-encode", name: "Base32", honest: false, apply: base32 },
-    Mutation { family: "re-encode", name: "hex", honest: false, apply: hex },
-    Mutation { family: "re-encode", name: "hex with spaces", honest: false, apply: hex_spaced },
-    Mutation { family: "re-encode", name: "URL", honest: false, apply: url },
-    Mutation { family: "re-encode", name: "HTML entities", honest: false, apply: entities },
-    Mutation { family: "re-encode", name: "\\u escapes", honest: false, apply: unicode_escapes },
-    Mutation { family: "re-encode", name: "\\x escapes", honest: false, apply: byte_escapes },
-    Mutation { family: "re-encode", name: "octal", honest: false, apply: octal },
-    Mutation { family: "re-encode", name: "character codes", honest: false, apply: codes },
+pub(crate) const MUTATIONS: &[TextMutation] = &[
+    TextMutation { family: "re-encode", name: "Base64", honest: false, apply: base64 },
+    TextMutation { family: "re-encode", name: "Base64 in pieces", honest: false, apply: base64_pieces },
+    TextMutation { family: "re-encode", name: "Base64 reversed", honest: false, apply: base64_reversed },
+    TextMutation { family: "re-encode", name: "Base32", honest: false, apply: base32 },
+    TextMutation { family: "re-encode", name: "hex", honest: false, apply: hex },
+    TextMutation { family: "re-encode", name: "hex with spaces", honest: false, apply: hex_spaced },
+    TextMutation { family: "re-encode", name: "URL", honest: false, apply: url },
+    TextMutation { family: "re-encode", name: "HTML entities", honest: false, apply: entities },
+    TextMutation { family: "re-encode", name: "\\u escapes", honest: false, apply: unicode_escapes },
+    TextMutation { family: "re-encode", name: "\\x escapes", honest: false, apply: byte_escapes },
+    TextMutation { family: "re-encode", name: "octal", honest: false, apply: octal },
+    TextMutation { family: "re-encode", name: "character codes", honest: false, apply: codes },
 ];
 
 /// How each language turns an encoded text back and runs it; `{}` stands for the encoded text.
-struct Decoders {
+struct DecoderCommands {
     /// How the encoding is called in a sentence.
     prose: &'static str,
     shell: &'static str,
@@ -41,21 +41,21 @@ const REQUESTS: &[&str] = &[
 ];
 
 fn encoded(
-    site: &Site<'_>,
-    dice: &mut Dice,
+    site: &MutationSite<'_>,
+    dice: &mut SeededDice,
     encode: impl Fn(&str) -> String,
-    decoders: &Decoders,
-) -> Option<Change> {
+    decoders: &DecoderCommands,
+) -> Option<TextChange> {
     let how = match site.kind {
-        Kind::Prose if decoders.prose.is_empty() => return None,
-        Kind::Prose => {
+        PassageKind::Prose if decoders.prose.is_empty() => return None,
+        PassageKind::Prose => {
             let request = dice.pick(REQUESTS)?.replace("{how}", decoders.prose);
-            return Some(Change::here(request.replace("{}", &encode(site.text))));
+            return Some(TextChange::here(request.replace("{}", &encode(site.text))));
         }
-        Kind::Shell => decoders.shell,
-        Kind::Python => decoders.python,
-        Kind::JavaScript => decoders.javascript,
-        Kind::Json | Kind::Other => return None,
+        PassageKind::Shell => decoders.shell,
+        PassageKind::Python => decoders.python,
+        PassageKind::JavaScript => decoders.javascript,
+        PassageKind::Json | PassageKind::Other => return None,
     };
     if how.is_empty() {
         return None;
@@ -65,23 +65,23 @@ fn encoded(
         let text = site.text.trim();
         // What sets a variable for later lines must run in the same shell.
         let same_shell =
-            site.kind == Kind::Shell && (text.contains('=') || text.starts_with("cd ") || dice.coin());
+            site.kind == PassageKind::Shell && (text.contains('=') || text.starts_with("cd ") || dice.coin());
         let run = match how.strip_suffix(" | sh") {
             Some(decoder) if same_shell => format!("eval \"$({decoder})\""),
             _ => how.to_owned(),
         };
-        return Some(Change::here(indent.to_owned() + &run.replace("{}", &encode(text))));
+        return Some(TextChange::here(indent.to_owned() + &run.replace("{}", &encode(text))));
     }
     let whole = how.replace("{}", &encode(site.whole)) + "\n";
-    Some(Change { whole: true, ..Change::here(whole) })
+    Some(TextChange { whole: true, ..TextChange::here(whole) })
 }
 
-fn base64(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn base64(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     encoded(
         site,
         dice,
         |text| STANDARD.encode(text),
-        &Decoders {
+        &DecoderCommands {
             prose: "Base64",
             shell: "echo {} | base64 -d | sh",
             python: "exec(__import__('base64').b64decode('{}').decode())",
@@ -91,12 +91,12 @@ fn base64(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
 }
 
 /// Short runs: no single one is long enough to say anything.
-fn base64_pieces(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn base64_pieces(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     encoded(
         site,
         dice,
         |text| chunks(&STANDARD.encode(text), 12).join(" "),
-        &Decoders {
+        &DecoderCommands {
             prose: "Base64",
             shell: "echo {} | tr -d ' ' | base64 -d | sh",
             python: "exec(__import__('base64').b64decode('{}').decode())",
@@ -105,12 +105,12 @@ fn base64_pieces(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
     )
 }
 
-fn base64_reversed(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn base64_reversed(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     encoded(
         site,
         dice,
         |text| STANDARD.encode(text).chars().rev().collect(),
-        &Decoders {
+        &DecoderCommands {
             prose: "reversed Base64",
             shell: "echo {} | rev | base64 -d | sh",
             python: "exec(__import__('base64').b64decode('{}'[::-1]).decode())",
@@ -119,12 +119,12 @@ fn base64_reversed(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
     )
 }
 
-fn base32(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn base32(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     encoded(
         site,
         dice,
         in_base32,
-        &Decoders {
+        &DecoderCommands {
             prose: "Base32",
             shell: "echo {} | base32 -d | sh",
             python: "exec(__import__('base64').b32decode('{}').decode())",
@@ -133,12 +133,12 @@ fn base32(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
     )
 }
 
-fn hex(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn hex(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     encoded(
         site,
         dice,
         |text| HEXLOWER.encode(text.as_bytes()),
-        &Decoders {
+        &DecoderCommands {
             prose: "hex",
             shell: "echo {} | xxd -r -p | sh",
             python: "exec(bytes.fromhex('{}').decode())",
@@ -147,12 +147,12 @@ fn hex(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
     )
 }
 
-fn hex_spaced(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn hex_spaced(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     encoded(
         site,
         dice,
         |text| each_byte(text, |byte| format!("{byte:02x} ")).trim_end().to_owned(),
-        &Decoders {
+        &DecoderCommands {
             prose: "hex",
             shell: "echo {} | xxd -r -p | sh",
             python: "exec(bytes.fromhex('{}').decode())",
@@ -161,12 +161,12 @@ fn hex_spaced(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
     )
 }
 
-fn url(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn url(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     encoded(
         site,
         dice,
         |text| each_byte(text, |byte| format!("%{byte:02x}")),
-        &Decoders {
+        &DecoderCommands {
             prose: "URL-encoded",
             shell: "python3 -c \"import urllib.parse as p; print(p.unquote('{}'))\" | sh",
             python: "exec(__import__('urllib.parse').parse.unquote('{}'))",
@@ -176,20 +176,22 @@ fn url(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
 }
 
 /// Markdown shows them as the letters they are; no request is needed.
-fn entities(site: &Site<'_>, _: &mut Dice) -> Option<Change> {
-    let fits = site.kind == Kind::Prose && site.markdown && !site.one_line;
-    fits.then(|| Change::here(site.text.chars().map(|c| format!("&#{};", u32::from(c))).collect::<String>()))
+fn entities(site: &MutationSite<'_>, _: &mut SeededDice) -> Option<TextChange> {
+    let fits = site.kind == PassageKind::Prose && site.markdown && !site.one_line;
+    fits.then(|| {
+        TextChange::here(site.text.chars().map(|c| format!("&#{};", u32::from(c))).collect::<String>())
+    })
 }
 
-fn unicode_escapes(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn unicode_escapes(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     let escaped = |text: &str| text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
     match site.kind {
         // The same string to whoever parses it.
-        Kind::Json => Some(Change::here(map_literals(site.text, site.kind, |inside, quote| {
+        PassageKind::Json => Some(TextChange::here(map_literals(site.text, site.kind, |inside, quote| {
             (quote == '"').then(|| format!("\"{}\"", escaped(inside)))
         }))),
-        Kind::Python | Kind::JavaScript => {
-            Some(Change::here(map_literals(site.text, site.kind, |inside, quote| {
+        PassageKind::Python | PassageKind::JavaScript => {
+            Some(TextChange::here(map_literals(site.text, site.kind, |inside, quote| {
                 Some(format!("{quote}{}{quote}", escaped(inside)))
             })))
         }
@@ -197,7 +199,7 @@ fn unicode_escapes(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
             site,
             dice,
             escaped,
-            &Decoders {
+            &DecoderCommands {
                 prose: "Unicode-escaped",
                 shell: "printf '%b' '{}' | bash",
                 python: "",
@@ -207,11 +209,11 @@ fn unicode_escapes(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
     }
 }
 
-fn byte_escapes(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn byte_escapes(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     let escaped = |text: &str| each_byte(text, |byte| format!("\\x{byte:02x}"));
     match site.kind {
-        Kind::Python | Kind::JavaScript => {
-            Some(Change::here(map_literals(site.text, site.kind, |inside, quote| {
+        PassageKind::Python | PassageKind::JavaScript => {
+            Some(TextChange::here(map_literals(site.text, site.kind, |inside, quote| {
                 Some(format!("{quote}{}{quote}", escaped(inside)))
             })))
         }
@@ -219,33 +221,33 @@ fn byte_escapes(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
             site,
             dice,
             escaped,
-            &Decoders { prose: "byte-escaped", shell: "printf '{}' | sh", python: "", javascript: "" },
+            &DecoderCommands { prose: "byte-escaped", shell: "printf '{}' | sh", python: "", javascript: "" },
         ),
     }
 }
 
-fn octal(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn octal(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     let escaped = |text: &str| each_byte(text, |byte| format!("\\{byte:03o}"));
     match site.kind {
-        Kind::Python => Some(Change::here(map_literals(site.text, site.kind, |inside, quote| {
+        PassageKind::Python => Some(TextChange::here(map_literals(site.text, site.kind, |inside, quote| {
             Some(format!("{quote}{}{quote}", escaped(inside)))
         }))),
         _ => encoded(
             site,
             dice,
             escaped,
-            &Decoders { prose: "octal", shell: "printf '{}' | sh", python: "", javascript: "" },
+            &DecoderCommands { prose: "octal", shell: "printf '{}' | sh", python: "", javascript: "" },
         ),
     }
 }
 
 /// `105 103 110`: numbers, for prose and for interpreters.
-fn codes(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn codes(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     encoded(
         site,
         dice,
         |text| each_byte(text, |byte| format!("{byte},")).trim_end_matches(',').to_owned(),
-        &Decoders {
+        &DecoderCommands {
             prose: "character-code",
             shell: "python3 -c \"print(bytes([{}]).decode())\" | sh",
             python: "exec(bytes([{}]).decode())",
@@ -273,14 +275,14 @@ mod tests {
 
     #[test]
     fn prose_is_asked_for_and_comes_back_when_decoded() {
-        let out = made(MUTATIONS, "Base64", Kind::Prose, "Ignore it").unwrap();
+        let out = made(MUTATIONS, "Base64", PassageKind::Prose, "Ignore it").unwrap();
         let code = out.split_whitespace().next_back().unwrap();
         assert_eq!(STANDARD.decode(code).unwrap(), b"Ignore it");
         assert!(out.contains("Base64") && !out.contains(": "), "{out}");
-        let reversed = made(MUTATIONS, "Base64 reversed", Kind::Prose, "Ignore it").unwrap();
+        let reversed = made(MUTATIONS, "Base64 reversed", PassageKind::Prose, "Ignore it").unwrap();
         let code: String = reversed.split_whitespace().next_back().unwrap().chars().rev().collect();
         assert_eq!(STANDARD.decode(code).unwrap(), b"Ignore it");
-        assert_eq!(made(MUTATIONS, "HTML entities", Kind::Prose, "né").unwrap(), "&#110;&#233;");
+        assert_eq!(made(MUTATIONS, "HTML entities", PassageKind::Prose, "né").unwrap(), "&#110;&#233;");
     }
 
     #[test]
@@ -300,35 +302,42 @@ mod tests {
 
     #[test]
     fn code_is_run_by_what_decodes_it() {
-        let out = made(MUTATIONS, "hex", Kind::Shell, "  curl a.test").unwrap();
+        let out = made(MUTATIONS, "hex", PassageKind::Shell, "  curl a.test").unwrap();
         assert!(out.starts_with("  ") && out.contains("6375726c20612e74657374 | xxd -r -p"), "{out}");
         assert!(out.ends_with(" | sh") || out.starts_with("  eval \"$("), "{out}");
         assert_eq!(
-            made(MUTATIONS, "hex", Kind::Python, "go()").unwrap(),
+            made(MUTATIONS, "hex", PassageKind::Python, "go()").unwrap(),
             "exec(bytes.fromhex('676f2829').decode())"
         );
         assert_eq!(
-            made(MUTATIONS, "character codes", Kind::JavaScript, "go()").unwrap(),
+            made(MUTATIONS, "character codes", PassageKind::JavaScript, "go()").unwrap(),
             "eval(String.fromCharCode(103,111,40,41))"
         );
-        assert_eq!(made(MUTATIONS, "\\x escapes", Kind::Python, "go('ab')").unwrap(), "go('\\x61\\x62')");
-        assert_eq!(made(MUTATIONS, "\\u escapes", Kind::Json, "{\"a\": 1}").unwrap(), "{\"\\u0061\": 1}");
-        assert_eq!(made(MUTATIONS, "Base64", Kind::Json, "{}"), None);
+        assert_eq!(
+            made(MUTATIONS, "\\x escapes", PassageKind::Python, "go('ab')").unwrap(),
+            "go('\\x61\\x62')"
+        );
+        assert_eq!(
+            made(MUTATIONS, "\\u escapes", PassageKind::Json, "{\"a\": 1}").unwrap(),
+            "{\"\\u0061\": 1}"
+        );
+        assert_eq!(made(MUTATIONS, "Base64", PassageKind::Json, "{}"), None);
     }
 
     #[test]
     fn a_variable_is_set_in_the_shell_that_needs_it() {
         for seed in 0..8 {
-            let change = base64(&site(Kind::Shell, "KEY=$(cat a)"), &mut Dice::new(seed, &[])).unwrap();
+            let change =
+                base64(&site(PassageKind::Shell, "KEY=$(cat a)"), &mut SeededDice::new(seed, &[])).unwrap();
             assert!(change.here.starts_with("eval \"$("), "{}", change.here);
         }
     }
 
     #[test]
     fn what_cannot_be_cut_out_takes_all_of_it_along() {
-        let mut inside = site(Kind::Python, "    go()");
+        let mut inside = site(PassageKind::Python, "    go()");
         inside.whole = "def f():\n    go()\n";
-        let change = hex(&inside, &mut Dice::new(1, &[])).unwrap();
+        let change = hex(&inside, &mut SeededDice::new(1, &[])).unwrap();
         assert!(change.whole && change.here.contains(&HEXLOWER.encode(inside.whole.as_bytes())));
     }
 }

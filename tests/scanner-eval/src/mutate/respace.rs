@@ -1,52 +1,52 @@
 //! What stands between words, and between letters.
 
-use super::dice::Dice;
-use super::mutation::{Change, Mutation, Site};
-use super::passage::Kind;
+use super::dice::SeededDice;
+use super::mutation::{MutationSite, TextChange, TextMutation};
+use super::passage::PassageKind;
 use super::words;
 
-pub(crate) const MUTATIONS: &[Mutation] = &[
-    Mutation { family: "re-space", name: "doubled spaces", honest: true, apply: doubled },
-    Mutation { family: "re-space", name: "tabs", honest: true, apply: tabs },
-    Mutation { family: "re-space", name: "line ends", honest: true, apply: line_ends },
-    Mutation { family: "re-space", name: "no-break spaces", honest: true, apply: no_break },
-    Mutation { family: "re-space", name: "many spaces", honest: false, apply: many },
-    Mutation { family: "re-space", name: "zero-width in words", honest: false, apply: zero_width },
-    Mutation { family: "re-space", name: "punctuation", honest: false, apply: punctuation },
-    Mutation { family: "re-space", name: "dots between letters", honest: false, apply: dotted },
-    Mutation { family: "re-space", name: "emphasis", honest: false, apply: emphasis },
-    Mutation { family: "re-space", name: "${IFS}", honest: false, apply: field_separator },
+pub(crate) const MUTATIONS: &[TextMutation] = &[
+    TextMutation { family: "re-space", name: "doubled spaces", honest: true, apply: doubled },
+    TextMutation { family: "re-space", name: "tabs", honest: true, apply: tabs },
+    TextMutation { family: "re-space", name: "line ends", honest: true, apply: line_ends },
+    TextMutation { family: "re-space", name: "no-break spaces", honest: true, apply: no_break },
+    TextMutation { family: "re-space", name: "many spaces", honest: false, apply: many },
+    TextMutation { family: "re-space", name: "zero-width in words", honest: false, apply: zero_width },
+    TextMutation { family: "re-space", name: "punctuation", honest: false, apply: punctuation },
+    TextMutation { family: "re-space", name: "dots between letters", honest: false, apply: dotted },
+    TextMutation { family: "re-space", name: "emphasis", honest: false, apply: emphasis },
+    TextMutation { family: "re-space", name: "${IFS}", honest: false, apply: field_separator },
 ];
 
 /// What a shell takes as one space is one: outside quotes.
-fn spaces(site: &Site<'_>, with: &str) -> Option<Change> {
+fn spaces(site: &MutationSite<'_>, with: &str) -> Option<TextChange> {
     match site.kind {
-        Kind::Prose => Some(Change::here(words::map_spaces(site.text, || with.to_owned()))),
-        Kind::Shell => Some(Change::here(unquoted_spaces(site.text, with))),
+        PassageKind::Prose => Some(TextChange::here(words::map_spaces(site.text, || with.to_owned()))),
+        PassageKind::Shell => Some(TextChange::here(unquoted_spaces(site.text, with))),
         _ => None,
     }
 }
 
-fn doubled(site: &Site<'_>, _: &mut Dice) -> Option<Change> {
+fn doubled(site: &MutationSite<'_>, _: &mut SeededDice) -> Option<TextChange> {
     spaces(site, "  ")
 }
 
-fn tabs(site: &Site<'_>, _: &mut Dice) -> Option<Change> {
+fn tabs(site: &MutationSite<'_>, _: &mut SeededDice) -> Option<TextChange> {
     spaces(site, "\t")
 }
 
-fn many(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn many(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     spaces(site, &" ".repeat(6 + dice.below(20)))
 }
 
 /// Sentences wrapped, commands continued on the next line.
-fn line_ends(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn line_ends(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     if site.one_line {
         return None;
     }
     let indent = " ".repeat(site.text.len() - site.text.trim_start().len());
     match site.kind {
-        Kind::Prose => {
+        PassageKind::Prose => {
             // A word behind a line end must not become a list item or a heading: plain words never do.
             let mut out = String::new();
             for (piece, _) in words::pieces(site.text) {
@@ -62,28 +62,29 @@ fn line_ends(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
                 line.starts_with(['-', '#', '*', '+', '>', '|'])
                     || line.starts_with(|c: char| c.is_ascii_digit())
             };
-            (!out.split('\n').skip(1).any(marks)).then(|| Change::here(out))
+            (!out.split('\n').skip(1).any(marks)).then(|| TextChange::here(out))
         }
-        Kind::Shell => {
-            Some(Change::here(unquoted_spaces(site.text.trim(), " \\\n  ")).map_here(|text| indent + text))
-        }
+        PassageKind::Shell => Some(
+            TextChange::here(unquoted_spaces(site.text.trim(), " \\\n  ")).map_here(|text| indent + text),
+        ),
         _ => None,
     }
 }
 
-impl Change {
+impl TextChange {
     fn map_here(mut self, map: impl FnOnce(&str) -> String) -> Self {
         self.here = map(&self.here);
         self
     }
 }
 
-fn no_break(site: &Site<'_>, _: &mut Dice) -> Option<Change> {
-    (site.kind == Kind::Prose).then(|| Change::here(words::map_spaces(site.text, || "\u{a0}".to_owned())))
+fn no_break(site: &MutationSite<'_>, _: &mut SeededDice) -> Option<TextChange> {
+    (site.kind == PassageKind::Prose)
+        .then(|| TextChange::here(words::map_spaces(site.text, || "\u{a0}".to_owned())))
 }
 
 /// One invisible character in each word of four letters and more.
-fn zero_width(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn zero_width(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     between_letters(site, |word| {
         let at = 1 + dice.below(word.len() - 2);
         let mark = dice
@@ -96,7 +97,7 @@ fn zero_width(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
 }
 
 /// `i.g.n.o.r.e`: read as the word by whoever can read.
-fn dotted(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn dotted(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     let mark = *dice.pick(&[".", "-", "_"])?;
     between_letters(site, |word| {
         word.split("").filter(|letter| !letter.is_empty()).collect::<Vec<_>>().join(mark)
@@ -104,7 +105,7 @@ fn dotted(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
 }
 
 /// `**ign**ore`: shown as the word.
-fn emphasis(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
+fn emphasis(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     if !site.markdown {
         return None;
     }
@@ -114,9 +115,9 @@ fn emphasis(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
     })
 }
 
-fn between_letters(site: &Site<'_>, mut change: impl FnMut(&str) -> String) -> Option<Change> {
-    (site.kind == Kind::Prose).then(|| {
-        Change::here(words::map(
+fn between_letters(site: &MutationSite<'_>, mut change: impl FnMut(&str) -> String) -> Option<TextChange> {
+    (site.kind == PassageKind::Prose).then(|| {
+        TextChange::here(words::map(
             site.text,
             |word| if word.len() < 4 { word.to_owned() } else { change(word) },
         ))
@@ -124,21 +125,23 @@ fn between_letters(site: &Site<'_>, mut change: impl FnMut(&str) -> String) -> O
 }
 
 /// `ignore, all ... previous - instructions`.
-fn punctuation(site: &Site<'_>, dice: &mut Dice) -> Option<Change> {
-    (site.kind == Kind::Prose).then(|| {
+fn punctuation(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
+    (site.kind == PassageKind::Prose).then(|| {
         let marks = [", ", " - ", "... ", "; ", " / ", " "];
-        Change::here(words::map_spaces(site.text, || dice.pick(&marks).copied().unwrap_or(" ").to_owned()))
+        TextChange::here(words::map_spaces(site.text, || {
+            dice.pick(&marks).copied().unwrap_or(" ").to_owned()
+        }))
     })
 }
 
 /// `curl${IFS}-s`: a space that is none until the shell reads it.
-fn field_separator(site: &Site<'_>, _: &mut Dice) -> Option<Change> {
+fn field_separator(site: &MutationSite<'_>, _: &mut SeededDice) -> Option<TextChange> {
     // In an assignment and in test brackets nothing is split.
-    let fits = site.kind == Kind::Shell && !site.text.contains(['=', '[', '#', '\n']);
+    let fits = site.kind == PassageKind::Shell && !site.text.contains(['=', '[', '#', '\n']);
     let indent = site.text.len() - site.text.trim_start().len();
     fits.then(|| {
         let (before, command) = site.text.split_at(indent);
-        Change::here(before.to_owned() + &arguments_joined(command))
+        TextChange::here(before.to_owned() + &arguments_joined(command))
     })
 }
 
@@ -189,11 +192,11 @@ mod tests {
     use crate::mutate::mutation::testing::{made, site};
 
     fn prose(name: &str, text: &str) -> String {
-        made(MUTATIONS, name, Kind::Prose, text).unwrap()
+        made(MUTATIONS, name, PassageKind::Prose, text).unwrap()
     }
 
     fn shell(name: &str, text: &str) -> Option<String> {
-        made(MUTATIONS, name, Kind::Shell, text)
+        made(MUTATIONS, name, PassageKind::Shell, text)
     }
 
     #[test]
@@ -237,8 +240,8 @@ mod tests {
 
     #[test]
     fn a_line_that_must_stay_one_does() {
-        let mut front = site(Kind::Prose, "one two three four five six");
+        let mut front = site(PassageKind::Prose, "one two three four five six");
         front.one_line = true;
-        assert_eq!(line_ends(&front, &mut Dice::new(1, &[])), None);
+        assert_eq!(line_ends(&front, &mut SeededDice::new(1, &[])), None);
     }
 }

@@ -6,14 +6,14 @@ use skillsandbox_scanner::{FindingStatus, ScanVerdict};
 
 use crate::corpus::share;
 
-use super::skill::{Mutant, Original};
+use super::skill::{MutatedSkill, OriginalSkill};
 
 /// How many rules are shown.
 const RULES: usize = 25;
 
 /// Mutants of one mutation, and how many were still found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Count {
+pub(crate) struct VerdictCount {
     /// Mutants of skills that were BLOCKED for what was rewritten, and for nothing else.
     pub(crate) of_blocked: usize,
     pub(crate) blocked: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Count {
 
 /// What one family did to one rule.
 #[derive(Debug, Clone, Copy, Default)]
-struct Survival {
+struct RuleSurvival {
     of: usize,
     /// The rule itself still matched, in the open or after decoding.
     kept: usize,
@@ -37,20 +37,25 @@ struct Survival {
 
 /// One family's mutants.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct MutationTally {
     family: &'static str,
-    counts: BTreeMap<&'static str, Count>,
-    rules: BTreeMap<String, Survival>,
+    counts: BTreeMap<&'static str, VerdictCount>,
+    rules: BTreeMap<String, RuleSurvival>,
     got_away: Vec<String>,
 }
 
-impl Tally {
+impl MutationTally {
     pub(crate) fn new(family: &'static str) -> Self {
         Self { family, counts: BTreeMap::new(), rules: BTreeMap::new(), got_away: Vec::new() }
     }
 
     /// Counts a mutant of a flagged skill; whether it counts at all: not where something else keeps the verdict.
-    pub(crate) fn add(&mut self, original: &Original, name: &'static str, mutant: &Mutant) -> bool {
+    pub(crate) fn add(
+        &mut self,
+        original: &OriginalSkill,
+        name: &'static str,
+        mutant: &MutatedSkill,
+    ) -> bool {
         let verdict = mutant.report.verdict;
         let count = self.counts.entry(name).or_default();
         let could_unblock = original.verdict == ScanVerdict::Blocked && mutant.floor < FindingStatus::Block;
@@ -92,7 +97,7 @@ impl Tally {
     }
 
     /// Counts a mutant of a benign skill, beside what the skill itself comes to.
-    pub(crate) fn compare(&mut self, original: &Original, name: &'static str, mutant: &Mutant) {
+    pub(crate) fn compare(&mut self, original: &OriginalSkill, name: &'static str, mutant: &MutatedSkill) {
         let count = self.counts.entry(name).or_default();
         count.of_all += 1;
         count.blocked_before += usize::from(original.verdict == ScanVerdict::Blocked);
@@ -102,8 +107,8 @@ impl Tally {
     }
 
     /// All mutations of the family together.
-    pub(crate) fn total(&self) -> Count {
-        self.counts.values().fold(Count::default(), |sum, count| Count {
+    pub(crate) fn total(&self) -> VerdictCount {
+        self.counts.values().fold(VerdictCount::default(), |sum, count| VerdictCount {
             of_blocked: sum.of_blocked + count.of_blocked,
             blocked: sum.blocked + count.blocked,
             of_all: sum.of_all + count.of_all,
@@ -124,7 +129,7 @@ fn needed(status: FindingStatus) -> ScanVerdict {
 }
 
 /// The skills before anything is done to them.
-pub(crate) fn originals(malicious: &[Original]) {
+pub(crate) fn originals(malicious: &[OriginalSkill]) {
     let of = |verdict| malicious.iter().filter(|one| one.verdict == verdict).count();
     println!(
         "{} malicious skills: {} BLOCKED, {} at WARNING, {} missed and not mutated",
@@ -136,12 +141,12 @@ pub(crate) fn originals(malicious: &[Original]) {
 }
 
 /// What is left of the recall, by family and mutation.
-pub(crate) fn recall(tallies: &[Tally]) {
+pub(crate) fn recall(tallies: &[MutationTally]) {
     println!(
         "\n{:<28} {:>5}  {:>24}  {:>5}  {:>24}",
         "", "of", "still BLOCKED", "of", "still WARNING or worse"
     );
-    let line = |name: &str, count: Count| {
+    let line = |name: &str, count: VerdictCount| {
         println!(
             "{name:<28} {:>5}  {:>24}  {:>5}  {:>24}",
             count.of_blocked,
@@ -159,17 +164,18 @@ pub(crate) fn recall(tallies: &[Tally]) {
 }
 
 /// Rules by how many mutants got away from them; in how many of its mutants each still matched.
-pub(crate) fn rules(tallies: &[Tally]) {
-    let mut all: BTreeMap<&str, Survival> = BTreeMap::new();
+pub(crate) fn rules(tallies: &[MutationTally]) {
+    let mut all: BTreeMap<&str, RuleSurvival> = BTreeMap::new();
     for (name, kept) in tallies.iter().flat_map(|tally| &tally.rules) {
         let sum = all.entry(name).or_default();
-        *sum = Survival {
+        *sum = RuleSurvival {
             of: sum.of + kept.of,
             kept: sum.kept + kept.kept,
             got_away: sum.got_away + kept.got_away,
         };
     }
-    let mut order: Vec<(&str, Survival)> = all.into_iter().filter(|(_, kept)| kept.got_away > 0).collect();
+    let mut order: Vec<(&str, RuleSurvival)> =
+        all.into_iter().filter(|(_, kept)| kept.got_away > 0).collect();
     order.sort_by_key(|(name, kept)| (std::cmp::Reverse(kept.got_away), *name));
     println!(
         "\nrules that lose most: mutants, of which got away, and in how many of each family's the rule itself still matched"
@@ -191,7 +197,7 @@ pub(crate) fn rules(tallies: &[Tally]) {
 }
 
 /// Some mutants that got away, for whoever writes the next rule. They are shown escaped.
-pub(crate) fn got_away(tallies: &[Tally], show: usize) {
+pub(crate) fn got_away(tallies: &[MutationTally], show: usize) {
     for tally in tallies.iter().filter(|_| show > 0) {
         println!("\ngot away by {}:", tally.family);
         for line in tally.got_away.iter().take(show) {
@@ -201,7 +207,7 @@ pub(crate) fn got_away(tallies: &[Tally], show: usize) {
 }
 
 /// False alarms before and after.
-pub(crate) fn alarms(tallies: &[Tally]) {
+pub(crate) fn alarms(tallies: &[MutationTally]) {
     println!(
         "\nbenign skills, some lines rewritten as an honest author might have: false alarms before and after"
     );
@@ -209,7 +215,7 @@ pub(crate) fn alarms(tallies: &[Tally]) {
         "{:<28} {:>5}  {:>8} {:>24}  {:>8} {:>24}",
         "", "of", "before", "BLOCKED", "before", "WARNING or worse"
     );
-    let line = |name: &str, count: Count| {
+    let line = |name: &str, count: VerdictCount| {
         #[allow(clippy::cast_precision_loss)] // some thousands
         let before = |part: usize| format!("{:.1} %", part as f64 * 100.0 / count.of_all.max(1) as f64);
         println!(
