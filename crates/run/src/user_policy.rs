@@ -84,7 +84,7 @@ impl UserPolicy {
     /// A scanner with this policy's settings; a caller may add what it alone knows, such as installed skills.
     ///
     /// # Errors
-    /// PolicySettings that no scanner can be built with.
+    /// Settings that no scanner can be built with.
     pub fn scanner_builder(&self) -> Result<ScannerBuilder, Refusal> {
         let scan = &self.0.scan;
         Ok(Scanner::builder()
