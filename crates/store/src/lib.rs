@@ -25,7 +25,7 @@
 //!
 //! - What is written is what was scanned: a source is read into memory once, within bounds, judged there, and written from there.
 //! - Nothing of a source is executed. Git repositories are fetched by the system's git, confined by
-//!   [`ConfinedGit`](skillsandbox_run::ConfinedGit) (`Store::with_git`), and never checked out.
+//!   [`ConfinedGit`] (`Store::with_git`), and never checked out.
 //! - A name in an archive or a folder that leads out, meets another, or deceives is refused, and so is whatever is not a plain file.
 //! - A change of the store happens whole or not at all, whenever the program or the machine stops; two programs take turns.
 //! - A BLOCKED skill is installed by no flag. The way is a suppression in the user's policy, which the lock records.
