@@ -25,6 +25,26 @@
 //! The chain has no key. Somebody who can write the file and knows the format can write another one that verifies; only the
 //! digest, kept elsewhere, tells them apart. And a trace is as true as its observer: what nobody saw is not in it.
 //!
+//! # Inside
+//!
+//! ```text
+//! event ──► record/: clock, redaction, bounds ──► fold ──► sequence number ──► format/writer: a line, format/chain: its hash ──► trace.json
+//!                                                             ├─► classify/: what it amounts to                              │
+//!                                                             └─► sinks: render/ (live view), otel/ (OTLP)   format/read ◄───┘
+//!                                                                                                           format/verify
+//! ```
+//!
+//! - `format/` is the trace and its file. `event` and `trace` are the types, and the schema comes from them. The crate uses no other crate that
+//!   observes: the observer makes these events. `tally` counts for the writer and for the verifier, so that the two cannot disagree. The
+//!   reader returns only what it has checked.
+//! - `record/` writes a new event at once. Repeats are counted, and written when the run ends: no attempt waits in memory.
+//! - `classify/` says what the attempts amount to, from tables of paths, programs, system calls and hosts.
+//! - `render/` shows a trace as text, as a page and live; `export/` writes it as NDJSON and OCSF.
+//! - `otel/` (a feature) turns events into spans: `settings` reads the variables, `spans` and `root` say what is exported, `queue` is the
+//!   bounded way to the sending thread, `client` is the HTTP, which trusts nothing it receives. A run never waits for it.
+//!
+//! `docs/trace.md` describes the format; `tests/verify.py` was written from that page, and its results are compared with the reader's.
+//!
 //! # Features
 //!
 //! - `otel`: export of a run as OpenTelemetry spans.
@@ -33,47 +53,37 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod event;
-mod trace;
-
-mod bounds;
-mod chain;
-mod error;
-mod fold;
-mod json;
-mod read;
-mod recorder;
-#[cfg(feature = "schema")]
-pub mod schema;
-mod tally;
-mod verify;
-mod writer;
+mod classify;
+pub mod export;
+mod format;
+#[cfg(feature = "otel")]
+pub mod otel;
+mod record;
+mod redact;
+pub mod render;
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
-pub mod export;
-#[cfg(feature = "otel")]
-pub mod otel;
-pub mod render;
 
-pub use event::{Connection, Event, FileOperation, Line, Process, Verdict, What};
-pub use trace::{Class, Classification, FORMAT, Header, MAX_VIOLATIONS, Severity, Summary, Technique, Trace};
+#[cfg(feature = "schema")]
+pub use format::schema;
 
-pub use bounds::{MAX_ARGUMENTS, MAX_TEXT};
-pub use chain::{Digest, NoDigest};
-pub use error::{Error, How, Tampered};
-pub use fold::Fold;
-pub use read::{Ending, MAX_LINE, Part, Reader, read, read_part};
-pub use recorder::{Classify, MAX_FILE, Recorded, Recorder, Redact, Sink};
-pub use verify::{Verified, verify, verify_from};
-pub use writer::TraceWriter;
+pub use format::event::{Connection, Event, FileOperation, Line, Process, Verdict, What};
+pub use format::trace::{
+    Class, Classification, FORMAT, Header, MAX_VIOLATIONS, Severity, Summary, Technique, Trace,
+};
 
-mod classify;
-mod lines;
-mod redact;
+pub use format::bounds::{MAX_ARGUMENTS, MAX_TEXT};
+pub use format::chain::{Digest, NoDigest};
+pub use format::error::{Error, How, Tampered};
+pub use format::lines::{LINE_LIMIT, Lines, line_bytes};
+pub use format::read::{Ending, MAX_LINE, Part, Reader, read, read_part};
+pub use format::verify::{Verified, verify, verify_from};
+pub use format::writer::TraceWriter;
 
 pub use classify::{ATLAS_VERSION, ATTACK_VERSION, Classifier};
-pub use lines::{LINE_LIMIT, Lines, line_bytes};
+pub use record::fold::Fold;
+pub use record::recorder::{Classify, MAX_FILE, Recorded, Recorder, Redact, Sink};
 pub use redact::{RedactError, Redactor, Unused};

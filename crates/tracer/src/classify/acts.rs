@@ -1,10 +1,10 @@
 //! System calls, commands and names of hosts that mean something, as data.
 
-use crate::trace::Class::{
+use crate::format::trace::Class::{
     self, CredentialHarvesting, Persistence, PrivilegeEscalation, RemoteExecution, ResourceAbuse,
     SandboxEscape,
 };
-use crate::trace::Severity::{self, High, Medium};
+use crate::format::trace::Severity::{self, High, Medium};
 
 /// System calls that no ordinary program makes, and that the profile refuses.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Files: credentials, what is executed later, what is private.
 
-use crate::event::{Event, FileOperation, Verdict};
-use crate::trace::{Class, Severity};
+use crate::format::event::{Event, FileOperation, Verdict};
+use crate::format::trace::{Class, Severity};
 
 use super::Found;
 use super::finding::{Finding, Moment, Tally, is_prevented, mark, moment};

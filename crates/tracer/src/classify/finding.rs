@@ -1,7 +1,7 @@
 //! What was gathered for one class: which events, how bad, and whether all of it was prevented.
 
-use crate::event::{Event, Verdict, What};
-use crate::trace::{Class, Classification, Severity};
+use crate::format::event::{Event, Verdict, What};
+use crate::format::trace::{Class, Classification, Severity};
 
 use super::techniques::{class, technique};
 

@@ -17,8 +17,8 @@ mod techniques;
 
 use std::collections::BTreeMap;
 
-use crate::event::{Event, What};
-use crate::trace::{Class, Classification, Severity};
+use crate::format::event::{Event, What};
+use crate::format::trace::{Class, Classification, Severity};
 
 use acts::CALLS;
 use files::Files;

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use crate::event::{Connection, Event, Verdict};
-use crate::trace::{Class, Severity};
+use crate::format::event::{Connection, Event, Verdict};
+use crate::format::trace::{Class, Severity};
 
 use super::Found;
 use super::acts::{DROPS, METADATA, POOL_PORTS, POOL_WORDS, POOLS};

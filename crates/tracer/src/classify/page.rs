@@ -7,7 +7,7 @@ use std::path::Path;
 use super::acts::{CALLS, COMMANDS, DROPS, FETCHERS, METADATA, MINING_WORDS, POOLS, RECON};
 use super::places::{self, Access, LOOKED_FOR, PRIVATE, Place, Weight, When};
 use super::techniques::{ATLAS_VERSION, ATTACK_VERSION, TECHNIQUES, class};
-use crate::trace::Class;
+use crate::format::trace::Class;
 
 const CLASSES: &[Class] = &[
     Class::CredentialHarvesting,

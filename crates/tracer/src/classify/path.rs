@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::event::Process;
+use crate::format::event::Process;
 
 /// A path without detours: no `//`, `.` or `..`, and not by way of `/proc/self/root`. Borrowed where it was plain already.
 pub(super) fn plain(path: &str) -> Cow<'_, str> {

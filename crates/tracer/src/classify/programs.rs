@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::event::{Event, Verdict};
-use crate::trace::{Class, Severity};
+use crate::format::event::{Event, Verdict};
+use crate::format::trace::{Class, Severity};
 
 use super::Found;
 use super::acts::{COMMANDS, FETCHERS, INTERPRETERS, MINING_WORDS, RECON, SHELLS};

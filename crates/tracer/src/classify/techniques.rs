@@ -1,6 +1,6 @@
 //! Techniques by id and name, as ATT&CK and ATLAS have them. Names change between versions, so the versions are pinned.
 
-use crate::trace::{Class, Technique};
+use crate::format::trace::{Class, Technique};
 
 /// The version of ATT&CK (Enterprise) that ids, names and tactics are from.
 pub const ATTACK_VERSION: &str = "17";

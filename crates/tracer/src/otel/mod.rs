@@ -59,9 +59,9 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::resource::TelemetryResourceDetector;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter as _};
 
-use crate::event::Event;
-use crate::recorder::Sink;
-use crate::trace::{Class, Header, Summary};
+use crate::format::event::Event;
+use crate::format::trace::{Class, Header, Summary};
+use crate::record::recorder::Sink;
 
 use client::Client;
 use queue::Queue;

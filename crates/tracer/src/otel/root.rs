@@ -9,8 +9,8 @@ use super::attributes::Attributes;
 use super::client::shown;
 use super::queue::Queued;
 use super::spans::{Spans, word};
-use crate::event::{Event, What};
-use crate::trace::{Header, Summary};
+use crate::format::event::{Event, What};
+use crate::format::trace::{Header, Summary};
 
 /// The most events of the root span: beginning, end, limits, classes. The specification's own bound.
 const MAX_EVENTS: usize = 128;

@@ -11,8 +11,8 @@ use sha2::{Digest as _, Sha256};
 use super::attributes::{Attributes, Limits};
 use super::queue::Queued;
 use super::settings::Settings;
-use crate::event::{Connection, Event, Verdict, What};
-use crate::trace::{Class, Header};
+use crate::format::event::{Connection, Event, Verdict, What};
+use crate::format::trace::{Class, Header};
 
 /// What a span takes besides its attributes, about.
 const SPAN_BYTES: usize = 512;

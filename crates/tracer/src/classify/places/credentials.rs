@@ -1,8 +1,8 @@
 //! Where credentials lie, and whose they are.
 
 use super::{Access, LISTERS, NONE, Place, Weight, When, place};
-use crate::trace::Class::CredentialHarvesting;
-use crate::trace::Severity::Medium;
+use crate::format::trace::Class::CredentialHarvesting;
+use crate::format::trace::Severity::Medium;
 
 /// A place of credentials with its owners.
 const fn secret(

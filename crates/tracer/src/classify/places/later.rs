@@ -1,8 +1,8 @@
 //! What is executed later, by somebody else.
 
 use super::{Access, Place, place};
-use crate::trace::Class::Persistence;
-use crate::trace::Severity::{High, Medium};
+use crate::format::trace::Class::Persistence;
+use crate::format::trace::Severity::{High, Medium};
 
 /// A place that is executed later.
 const fn later(

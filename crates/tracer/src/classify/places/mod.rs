@@ -4,7 +4,7 @@ mod credentials;
 mod later;
 mod others;
 
-use crate::trace::{Class, Severity};
+use crate::format::trace::{Class, Severity};
 
 /// Which accesses of a place mean something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Ways to become more, ways out, and places to look around.
 
 use super::{Access, Place, When, place};
-use crate::trace::Class::{Discovery, PrivilegeEscalation, SandboxEscape};
-use crate::trace::Severity::{High, Low};
+use crate::format::trace::Class::{Discovery, PrivilegeEscalation, SandboxEscape};
+use crate::format::trace::Severity::{High, Low};
 
 /// A place that leads out.
 const fn out(says: &'static str, access: Access, when: When, paths: &'static [&'static str]) -> Place {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::event::Event;
+use crate::format::event::Event;
 
 /// The version of the format that this crate writes.
 pub const FORMAT: &str = "skillsandbox.trace/1";

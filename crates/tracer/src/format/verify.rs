@@ -3,12 +3,12 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use crate::chain::Digest;
-use crate::error::{Error, How, Tampered};
-use crate::event::Event;
-use crate::read::{Ending, Reader};
-use crate::tally::Tally;
-use crate::trace::{Header, Summary};
+use crate::format::chain::Digest;
+use crate::format::error::{Error, How, Tampered};
+use crate::format::event::Event;
+use crate::format::read::{Ending, Reader};
+use crate::format::tally::Tally;
+use crate::format::trace::{Header, Summary};
 
 /// A trace whose chain is whole, and whose end says of its events what is true.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::event::Line;
+use crate::format::event::Line;
 use crate::redact::{Redactor, Span};
 
 /// Bytes of a line that are kept, and of the text that stands for them. The rest is counted.

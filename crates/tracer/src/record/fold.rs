@@ -8,7 +8,7 @@ use std::collections::hash_map::Entry;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::event::{Event, FileOperation, Verdict, What};
+use crate::format::event::{Event, FileOperation, Verdict, What};
 
 /// How many different things are remembered at a time.
 const MAX_KINDS: usize = 2048;
@@ -269,6 +269,6 @@ fn key(event: &Event) -> Key {
 fn size(event: &Event) -> usize {
     let mut bytes = size_of::<Kind>() + size_of::<Key>();
     let mut event = event.clone();
-    crate::bounds::each_text(&mut event, |text| bytes += text.len() + size_of::<String>());
+    crate::format::bounds::each_text(&mut event, |text| bytes += text.len() + size_of::<String>());
     bytes
 }

@@ -1,7 +1,7 @@
 //! The texts of an event: every one of them may come from a stranger, so each is redacted, and none is long.
 
-use crate::event::{Connection, Event, Line, Process, What};
-use crate::trace::Summary;
+use crate::format::event::{Connection, Event, Line, Process, What};
+use crate::format::trace::Summary;
 
 /// The longest text of an event, in bytes. A path has at most 4,096; nobody reads more of the rest.
 pub const MAX_TEXT: usize = 16 * 1024;

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::chain::Digest;
-use crate::event::Event;
-use crate::trace::{Header, Summary};
+use crate::format::chain::Digest;
+use crate::format::event::Event;
+use crate::format::trace::{Header, Summary};
 
 /// A trace as it lies on disk.
 #[derive(Serialize, JsonSchema)]

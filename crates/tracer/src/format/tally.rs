@@ -1,7 +1,7 @@
 //! Counting events: the same for whoever writes a trace and for whoever checks one.
 
-use crate::event::{Event, Verdict, What};
-use crate::trace::{MAX_VIOLATIONS, Summary};
+use crate::format::event::{Event, Verdict, What};
+use crate::format::trace::{MAX_VIOLATIONS, Summary};
 
 /// What the end of a trace says of its events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

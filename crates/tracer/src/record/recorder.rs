@@ -11,16 +11,16 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 
-use crate::bounds;
-use crate::chain::Digest;
 use crate::classify::Classifier;
-use crate::error::Error;
-use crate::event::{Event, What};
-use crate::fold::{Fold, Folded, Folder};
+use crate::format::bounds;
+use crate::format::chain::Digest;
+use crate::format::error::Error;
+use crate::format::event::{Event, What};
+use crate::format::tally::Tally;
+use crate::format::trace::{Class, Classification, Header, Summary};
+use crate::format::writer::TraceWriter;
+use crate::record::fold::{Fold, Folded, Folder};
 use crate::redact::Redactor;
-use crate::tally::Tally;
-use crate::trace::{Class, Classification, Header, Summary};
-use crate::writer::TraceWriter;
 
 /// How long the file of a trace may get, unless something else is asked for: two or three million events.
 pub const MAX_FILE: u64 = 1024 * 1024 * 1024;

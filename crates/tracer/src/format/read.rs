@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::chain::{
+use crate::format::chain::{
     Chain, DIGEST, Digest, END, EVENT_INDENT, EVENTS_BEGIN, EVENTS_END, HASH_END, HASH_FIELD, HEADER_HASH,
 };
-use crate::error::{Error, How, Tampered};
-use crate::event::Event;
-use crate::tally::Tally;
-use crate::trace::{FORMAT, Header, Summary, Trace};
+use crate::format::error::{Error, How, Tampered};
+use crate::format::event::Event;
+use crate::format::tally::Tally;
+use crate::format::trace::{FORMAT, Header, Summary, Trace};
 
 /// The longest line of a trace, and the longest header: four times the longest event that is ever written.
 pub const MAX_LINE: usize = 1024 * 1024;
@@ -310,7 +310,7 @@ impl<R: BufRead> Iterator for Reader<R> {
 /// Reads a whole trace into memory, and checks it as [`crate::verify`] does. For a long one there is [`Reader`].
 pub fn read(path: &Path) -> Result<Trace, Error> {
     let mut events = Vec::new();
-    let checked = crate::verify::check(Reader::open(path)?, |event| events.push(event))?;
+    let checked = crate::format::verify::check(Reader::open(path)?, |event| events.push(event))?;
     Ok(Trace {
         header: checked.header,
         events,
@@ -338,7 +338,7 @@ pub fn read_part<R: BufRead>(reader: Reader<R>, most: usize) -> Part {
     let mut events = Vec::new();
     let mut omitted = 0;
     let mut tally = Tally::default();
-    let checked = crate::verify::check(reader, |event| {
+    let checked = crate::format::verify::check(reader, |event| {
         tally.count(&event);
         if events.len() < most {
             events.push(event);

@@ -8,16 +8,16 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::bounds;
-use crate::chain::{
+use crate::format::bounds;
+use crate::format::chain::{
     Chain, DIGEST, Digest, END, EVENT_INDENT, EVENTS_BEGIN, EVENTS_END, HASH_END, HASH_FIELD, HEADER_HASH,
 };
-use crate::error::Error;
-use crate::event::Event;
-use crate::json;
-use crate::read::MAX_LINE;
-use crate::tally::Tally;
-use crate::trace::{Header, Summary};
+use crate::format::error::Error;
+use crate::format::event::Event;
+use crate::format::json;
+use crate::format::read::MAX_LINE;
+use crate::format::tally::Tally;
+use crate::format::trace::{Header, Summary};
 
 /// How long an event that nobody prevented may wait to be written to the file.
 const PATIENCE: Duration = Duration::from_millis(200);
