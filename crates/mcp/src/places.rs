@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::Manifest;
-use skillsandbox_path_policy::{Access, PathPolicy};
+use skillsandbox_path_policy::{AccessKind, PathPolicy};
 
 use crate::answer::Problem;
 use crate::config::Error;
@@ -70,7 +70,7 @@ impl Places {
         let mut found: Vec<Found> = Vec::new();
         let mut refused = None;
         for policy in &self.roots {
-            match policy.resolve(name, Access::Read) {
+            match policy.resolve(name, AccessKind::Read) {
                 Ok(folder) if folder.join(Manifest::FILE_NAME).symlink_metadata().is_ok() => {
                     if found.iter().all(|other| other.folder != folder) {
                         found.push(Found { name: name.to_owned(), folder });

@@ -4,26 +4,26 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
-use crate::settings::Access;
+use crate::settings::AccessKind;
 use crate::shown::Shown;
 
-/// The answer. The stricter is the greater, so that the strictest of several is their `max` by [`Decision::strictness`].
+/// The answer. The stricter is the greater, so that the strictest of several is their `max` by [`PathDecision::strictness`].
 ///
-/// It borrows what was asked, so that saying no costs no allocation; [`Decision::into_owned`] lets it outlive the
+/// It borrows what was asked, so that saying no costs no allocation; [`PathDecision::into_owned`] lets it outlive the
 /// question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a decision that nobody looks at protects nothing"]
-pub enum Decision<'a> {
+pub enum PathDecision<'a> {
     /// Every path of the call is inside, and the tool's mode allows it.
     Allow,
     /// Every path is inside; somebody must be asked before the tool runs. Only
     /// [`PathPolicy::judge_call`](crate::PathPolicy::judge_call) says this.
     Prompt,
     /// No.
-    Deny(Denial<'a>),
+    Deny(PathDenial<'a>),
 }
 
-impl Decision<'_> {
+impl PathDecision<'_> {
     /// Whether the answer is yes.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
@@ -38,7 +38,7 @@ impl Decision<'_> {
 
     /// The denial, if it is one.
     #[must_use]
-    pub fn denial(&self) -> Option<&Denial<'_>> {
+    pub fn denial(&self) -> Option<&PathDenial<'_>> {
         match self {
             Self::Deny(denial) => Some(denial),
             Self::Allow | Self::Prompt => None,
@@ -47,8 +47,8 @@ impl Decision<'_> {
 
     /// The rule that said no.
     #[must_use]
-    pub fn rule(&self) -> Option<Rule> {
-        self.denial().map(Denial::rule)
+    pub fn rule(&self) -> Option<PathRule> {
+        self.denial().map(PathDenial::rule)
     }
 
     /// Why not; empty for yes.
@@ -78,11 +78,11 @@ impl Decision<'_> {
     }
 
     /// The same decision, holding copies of what was asked.
-    pub fn into_owned(self) -> Decision<'static> {
+    pub fn into_owned(self) -> PathDecision<'static> {
         match self {
-            Self::Allow => Decision::Allow,
-            Self::Prompt => Decision::Prompt,
-            Self::Deny(denial) => Decision::Deny(denial.into_owned()),
+            Self::Allow => PathDecision::Allow,
+            Self::Prompt => PathDecision::Prompt,
+            Self::Deny(denial) => PathDecision::Deny(denial.into_owned()),
         }
     }
 }
@@ -90,21 +90,21 @@ impl Decision<'_> {
 /// Why something is denied. Its text begins `path traversal blocked:` and names the tool and the root; denials by a
 /// tool's mode begin `tool denied:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Denial<'a> {
-    pub(crate) rule: Rule,
+pub struct PathDenial<'a> {
+    pub(crate) rule: PathRule,
     pub(crate) tool: Option<Cow<'a, str>>,
     pub(crate) argument: Option<Cow<'a, str>>,
     pub(crate) path: Cow<'a, [u8]>,
-    pub(crate) access: Option<Access>,
+    pub(crate) access: Option<AccessKind>,
     pub(crate) root: Cow<'a, Path>,
     /// What the system said, for rules that rest on it.
     pub(crate) detail: Option<Box<str>>,
 }
 
-impl Denial<'_> {
+impl PathDenial<'_> {
     /// The rule that decided.
     #[must_use]
-    pub fn rule(&self) -> Rule {
+    pub fn rule(&self) -> PathRule {
         self.rule
     }
 
@@ -128,8 +128,8 @@ impl Denial<'_> {
 
     /// The same denial, holding copies of what was asked.
     #[must_use]
-    pub fn into_owned(self) -> Denial<'static> {
-        Denial {
+    pub fn into_owned(self) -> PathDenial<'static> {
+        PathDenial {
             rule: self.rule,
             tool: self.tool.map(|tool| Cow::Owned(tool.into_owned())),
             argument: self.argument.map(|argument| Cow::Owned(argument.into_owned())),
@@ -141,9 +141,9 @@ impl Denial<'_> {
     }
 }
 
-impl std::error::Error for Denial<'_> {}
+impl std::error::Error for PathDenial<'_> {}
 
-impl fmt::Display for Denial<'_> {
+impl fmt::Display for PathDenial<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.rule.is_about_mode() { "tool denied: " } else { "path traversal blocked: " })?;
         if let Some(tool) = &self.tool {
@@ -173,11 +173,11 @@ macro_rules! rules {
         /// What decided. Each has a code for scripts, which stays; the text may change.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
-        pub enum Rule {
+        pub enum PathRule {
             $($(#[$doc])* $name,)*
         }
 
-        impl Rule {
+        impl PathRule {
             /// Every rule.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
@@ -279,7 +279,7 @@ rules! {
     NoPrompter, "no-prompter", "the policy wants the user to be asked, and nobody can be", "set a prompter, or the mode allow";
 }
 
-impl Rule {
+impl PathRule {
     /// Whether the characters of a path alone broke it, wherever it leads.
     pub(crate) fn is_about_text(self) -> bool {
         matches!(self, Self::TooLong | Self::TrailingDot | Self::LookAlike | Self::Invisible)
@@ -290,7 +290,7 @@ impl Rule {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for PathRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
     }

@@ -70,6 +70,19 @@
 //!   under a key like `subject` must be described by a [`ToolSpec`].
 //! - It confines calls, not processes. A tool that runs code needs a sandbox.
 //!
+//! # Inside
+//!
+//! ```text
+//! tool call ──► call: every path in it ──► syntax, percent, glob: what the text decides ──► one openat2, no links ──► allow
+//!               tools: which keys                          │ no disk, no allocation                    │ anything but yes
+//!                                                          ▼                                           ▼
+//!                                                        deny ◄───────────────────────── walk: name by name, every folder held
+//! ```
+//!
+//! - The fast way can only allow. Otherwise the walk decides, so one place knows the reason of a denial.
+//! - `open` uses the same two ways, and opens in the folder that the walk holds: what is opened is what was checked.
+//! - Tools, keys and characters are tables (`tools`, `lookalike`). The rules and their texts are one table (`decision`).
+//!
 //! # Kernel support
 //!
 //! Linux. From 5.6 on a path without links costs one `openat2`; before, and where a filter forbids that call, a walk name by name decides
@@ -85,8 +98,8 @@ mod json;
 mod lookalike;
 mod open;
 mod percent;
-mod places;
 mod policy;
+mod roots;
 mod settings;
 mod shown;
 mod syntax;
@@ -99,10 +112,10 @@ mod walk;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-pub use crate::builder::{BuildError, Builder};
-pub use crate::decision::{Decision, Denial, Rule};
+pub use crate::builder::{PathPolicyBuilder, PathPolicyError};
+pub use crate::decision::{PathDecision, PathDenial, PathRule};
 pub use crate::json::strict_json;
 pub use crate::open::{DirEntry, OpenError, OpenOptions};
 pub use crate::policy::{PathPolicy, PromptRequest, SanitizeError};
-pub use crate::settings::{Access, CaseHandling, ForbiddenBelow, Mode, UnknownTools};
+pub use crate::settings::{AccessKind, CaseHandling, ForbiddenBelow, ToolMode, UnknownTools};
 pub use crate::tools::ToolSpec;

@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use skillsandbox_command_policy::{
-    CommandPolicy, Decision, Denied, Dialect, Globs, OtherTools, Place, RealPaths,
+    CommandDecision, CommandDenial, CommandPolicy, DenialPosition, Dialect, GlobHandling, OtherTools,
+    RealPaths,
 };
 
 use crate::output::{self, Answer, escaped, visible};
@@ -129,7 +130,7 @@ impl CheckCommand {
             builder = builder.commands(&self.allow);
         }
         if self.literal_globs {
-            builder = builder.globs(Globs::Literal);
+            builder = builder.globs(GlobHandling::Literal);
         }
         if self.shell == Shell::Bash {
             builder = builder.dialect(Dialect::Bash);
@@ -193,15 +194,15 @@ fn request(line: &[u8]) -> Result<String, String> {
     request.map(|request| request.command).or_else(|error| refuse(&error.to_string()))
 }
 
-fn as_json(policy: &CommandPolicy, line: &str, decision: &Decision) -> Value {
+fn as_json(policy: &CommandPolicy, line: &str, decision: &CommandDecision) -> Value {
     let argv = || -> Vec<String> {
         let argv = policy.parse(line).unwrap_or_default();
         argv.iter().map(|word| word.to_string_lossy().into_owned()).collect()
     };
     match decision {
-        Decision::Denied(denied) => {
-            let byte = match denied.place {
-                Place::Byte(at) => Some(at),
+        CommandDecision::Denied(denied) => {
+            let byte = match denied.position {
+                DenialPosition::Byte(at) => Some(at),
                 _ => None,
             };
             json!({
@@ -213,27 +214,27 @@ fn as_json(policy: &CommandPolicy, line: &str, decision: &Decision) -> Value {
                 "hint": denied.hint,
             })
         }
-        Decision::Bypassed => {
+        CommandDecision::Bypassed => {
             json!({ "decision": "allow", "rule": "bypassed", "reason": format!("nothing was checked: {BYPASS} is set"), "argv": argv() })
         }
         _ => json!({ "decision": "allow", "rule": null, "reason": "every check passed", "argv": argv() }),
     }
 }
 
-fn as_text(policy: &CommandPolicy, line: &str, decision: &Decision) -> String {
+fn as_text(policy: &CommandPolicy, line: &str, decision: &CommandDecision) -> String {
     let argv = || {
         let argv = policy.parse(line).unwrap_or_default();
         let words = argv.iter().map(|word| visible(&format!("{:?}", word.to_string_lossy())));
         words.collect::<Vec<_>>().join(" ")
     };
     match decision {
-        Decision::Denied(Denied { rule, construct, place, reason, hint, .. }) => {
+        CommandDecision::Denied(CommandDenial { rule, construct, position, reason, hint, .. }) => {
             let (construct, reason, hint) = (visible(construct), visible(reason), visible(hint));
             format!(
-                "\u{1b}[1;31mrefused\u{1b}[0m  {rule}: `{construct}` at {place}\n         {reason}\n         {hint}\n"
+                "\u{1b}[1;31mrefused\u{1b}[0m  {rule}: `{construct}` at {position}\n         {reason}\n         {hint}\n"
             )
         }
-        Decision::Bypassed => {
+        CommandDecision::Bypassed => {
             format!("\u{1b}[1;33mbypassed\u{1b}[0m {}\n         nothing was checked\n", argv())
         }
         _ => format!("\u{1b}[32mallowed\u{1b}[0m  {}\n", argv()),

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use skillsandbox_path_policy::{
-    Builder, CaseHandling, Decision, Mode, PathPolicy, UnknownTools, strict_json,
+    CaseHandling, PathDecision, PathPolicy, PathPolicyBuilder, ToolMode, UnknownTools, strict_json,
 };
 
 use crate::output::{self, Answer, escaped};
@@ -64,7 +64,7 @@ pub(crate) struct CheckPath {
 
     /// What a tool may do once its paths are inside: TOOL=allow, TOOL=prompt or TOOL=deny; `*` for all others
     #[arg(long, value_name = "TOOL=MODE", value_parser = tool_mode)]
-    mode: Vec<(String, Mode)>,
+    mode: Vec<(String, ToolMode)>,
 
     /// What happens to tools that are not known
     #[arg(long, value_name = "CHOICE", default_value = "check")]
@@ -89,12 +89,12 @@ enum Unknown {
     Deny,
 }
 
-fn tool_mode(text: &str) -> Result<(String, Mode), String> {
+fn tool_mode(text: &str) -> Result<(String, ToolMode), String> {
     let (tool, mode) = text.rsplit_once('=').ok_or("write TOOL=MODE")?;
     let mode = match mode {
-        "allow" => Mode::Allow,
-        "prompt" => Mode::Prompt,
-        "deny" => Mode::Deny,
+        "allow" => ToolMode::Allow,
+        "prompt" => ToolMode::Prompt,
+        "deny" => ToolMode::Deny,
         _ => return Err("the mode is allow, prompt or deny".to_owned()),
     };
     if tool.is_empty() { Err("the tool is missing".to_owned()) } else { Ok((tool.to_owned(), mode)) }
@@ -131,9 +131,9 @@ impl CheckPath {
         if self.ignore_case {
             builder = builder.case(CaseHandling::Insensitive);
         }
-        builder = self.read_root.iter().fold(builder, Builder::read_root);
-        builder = self.write_root.iter().fold(builder, Builder::write_root);
-        builder = self.forbid.iter().fold(builder, Builder::forbid);
+        builder = self.read_root.iter().fold(builder, PathPolicyBuilder::read_root);
+        builder = self.write_root.iter().fold(builder, PathPolicyBuilder::write_root);
+        builder = self.forbid.iter().fold(builder, PathPolicyBuilder::forbid);
         for (tool, mode) in &self.mode {
             builder = if tool == "*" { builder.default_mode(*mode) } else { builder.mode(tool, *mode) };
         }
@@ -141,8 +141,8 @@ impl CheckPath {
     }
 }
 
-fn as_json(decision: &Decision<'_>) -> Value {
-    let rule = decision.rule().map(skillsandbox_path_policy::Rule::code);
+fn as_json(decision: &PathDecision<'_>) -> Value {
+    let rule = decision.rule().map(skillsandbox_path_policy::PathRule::code);
     json!({ "decision": decision.as_str(), "rule": rule, "reason": decision.reason() })
 }
 

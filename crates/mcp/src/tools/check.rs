@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use skillsandbox_command_policy::{CommandPolicy, Decision, OtherTools, Place, RealPaths};
+use skillsandbox_command_policy::{CommandDecision, CommandPolicy, DenialPosition, OtherTools, RealPaths};
 use skillsandbox_manifest::{LoadError, SkillDoc};
 use skillsandbox_path_policy::PathPolicy;
 
@@ -136,13 +136,13 @@ pub(crate) fn command(desk: &Desk, given: Map<String, Value>) -> Result<Answer, 
         }
     }
     let policy = builder.build().map_err(|error| unusable(error.to_string()))?;
-    if let Decision::Denied(denied) = policy.check(&command) {
+    if let CommandDecision::Denied(denied) = policy.check(&command) {
         let judgement = Judgement {
             allowed: false,
             rule: Some(denied.rule.as_str().to_owned()),
             reason: denied.to_string(),
             hint: Some(denied.hint.to_string()).filter(|hint| !hint.is_empty()),
-            byte: if let Place::Byte(at) = denied.place { Some(at) } else { None },
+            byte: if let DenialPosition::Byte(at) = denied.position { Some(at) } else { None },
             argv: None,
         };
         return Ok(judgement.answer());
