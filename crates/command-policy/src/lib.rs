@@ -66,7 +66,10 @@
 //! # Features
 //!
 //! - `run` (on by default, Unix): [`CommandPolicy::run`] starts what is allowed in the root, with a timeout, and returns output that is
-//!   safe to show. Without it the crate has no dependencies.
+//!   safe to show.
+//! - `serde`: [`CommandDecision`] as JSON.
+//!
+//! Without features the crate has no dependencies.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -75,6 +78,8 @@ mod allowed_tools;
 mod ansi_c;
 mod arguments;
 mod command_name;
+#[cfg(feature = "serde")]
+mod decision_json;
 mod denied;
 mod escapes;
 mod lexer;
@@ -91,6 +96,8 @@ mod words;
 mod readme {}
 
 pub use crate::allowed_tools::OtherTools;
+#[cfg(feature = "serde")]
+pub use crate::decision_json::COMMAND_DENIED;
 pub use crate::denied::{CommandDecision, CommandDenial, CommandRule, DenialPosition};
 pub use crate::escapes::{CommandEscape, escapes};
 pub use crate::lexer::{Dialect, GlobHandling, MAX_LINE};

@@ -81,7 +81,8 @@
 //!
 //! - The fast way can only allow. Otherwise the walk decides, so one place knows the reason of a denial.
 //! - `open` uses the same two ways, and opens in the folder that the walk holds: what is opened is what was checked.
-//! - Tools, keys and characters are tables (`tools`, `lookalike`). The rules and their texts are one table (`decision`).
+//! - Tools, keys and characters are tables (`tools`, `lookalike`). The rules and their texts are one table (`decision`). `decision_json` is a
+//!   decision as programs in other languages read it.
 //!
 //! # Kernel support
 //!
@@ -93,6 +94,7 @@
 mod builder;
 mod call;
 mod decision;
+mod decision_json;
 mod glob;
 mod json;
 mod lookalike;
@@ -114,6 +116,7 @@ mod readme {}
 
 pub use crate::builder::{PathPolicyBuilder, PathPolicyError};
 pub use crate::decision::{PathDecision, PathDenial, PathRule};
+pub use crate::decision_json::PathErrorCode;
 pub use crate::json::strict_json;
 pub use crate::open::{DirEntry, OpenError, OpenOptions};
 pub use crate::policy::{PathPolicy, PromptRequest, SanitizeError};
