@@ -5,7 +5,6 @@ use std::fmt;
 
 /// What a policy says of a command line. The strictest of several is the greatest.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
 #[must_use]
 pub enum CommandDecision {
     /// Every check was made and passed.
@@ -28,7 +27,7 @@ impl CommandDecision {
     pub fn denied(&self) -> Option<&CommandDenial> {
         match self {
             Self::Denied(denied) => Some(denied),
-            _ => None,
+            Self::Allowed | Self::Bypassed => None,
         }
     }
 }
@@ -76,7 +75,6 @@ impl std::error::Error for CommandDenial {}
 
 /// Where something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum DenialPosition {
     /// A byte of the command line, counted from 0.
     Byte(usize),

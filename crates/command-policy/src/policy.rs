@@ -267,6 +267,7 @@ pub struct CommandPolicyBuilder {
     settings: LexerSettings,
     dots: ParentDots,
     tools: Option<String>,
+    no_tools: bool,
     other_tools: OtherTools,
     commands: Option<Vec<String>>,
     arguments: ArgumentLists,
@@ -279,7 +280,7 @@ pub struct CommandPolicyBuilder {
 
 impl fmt::Debug for CommandPolicyBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("root", &self.root).finish_non_exhaustive()
+        f.debug_struct("CommandPolicyBuilder").field("root", &self.root).finish_non_exhaustive()
     }
 }
 
@@ -301,6 +302,12 @@ impl CommandPolicyBuilder {
     /// out, any program may be called.
     pub fn allowed_tools(mut self, list: impl Into<String>) -> Self {
         self.tools = Some(list.into());
+        self
+    }
+
+    /// Allows no command at all, as a skill does whose `allowed-tools` are an empty list.
+    pub fn allow_no_tools(mut self) -> Self {
+        self.no_tools = true;
         self
     }
 
@@ -404,6 +411,7 @@ impl CommandPolicyBuilder {
             }
         }
         let tools = self.tools.map(|list| AllowedTools::read(&list, self.other_tools)).transpose()?;
+        let tools = if self.no_tools { Some(AllowedTools::default()) } else { tools };
         Ok(CommandPolicy {
             root,
             roots,

@@ -215,6 +215,13 @@ pub struct ParameterViolation {
     pub expected: Value,
 }
 
+impl ParameterViolation {
+    /// A rule that something else than a skill's parameters breaks, such as a request. The value is not repeated.
+    pub fn new(parameter: &str, rule: &'static str, expected: impl Into<Value>) -> Self {
+        Self { parameter: shortened(parameter), value: Value::Null, rule, expected: expected.into() }
+    }
+}
+
 /// Why a call's values are refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("parameter validation failed: {}", summary(.violations))]
@@ -244,6 +251,12 @@ impl InvalidParameters {
             error.insert("more".to_owned(), json!(rest));
         }
         json!({ "error": error })
+    }
+}
+
+impl From<ParameterViolation> for InvalidParameters {
+    fn from(violation: ParameterViolation) -> Self {
+        Self { violations: vec![violation], omitted: 0 }
     }
 }
 

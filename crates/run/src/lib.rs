@@ -36,9 +36,11 @@
 
 mod backend;
 mod call;
+mod decisions;
 mod denial;
 #[cfg(any(test, not(target_os = "linux")))]
 mod elsewhere;
+mod failure;
 mod gate;
 mod job;
 #[cfg(target_os = "linux")]
@@ -53,7 +55,12 @@ mod streams;
 
 pub use backend::{Backend, Preview, Ran, Standing, Wall, backend};
 pub use call::read_parameters;
+pub use decisions::{
+    DECISION_VERSION, DecisionAnswer, DecisionRequest, InvalidRequest, MAX_ID_BYTES, MAX_REQUEST_BYTES,
+    RequestId, answer_long_line, answer_request,
+};
 pub use denial::Denial;
+pub use failure::RunFailure;
 pub use gate::{scan, user_policy};
 pub use job::{Audit, Commands, Job, Limits, Pin};
 #[cfg(target_os = "linux")]

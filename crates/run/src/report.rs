@@ -8,6 +8,7 @@ use skillsandbox_tracer::{Digest, Summary};
 use uuid::Uuid;
 
 use crate::denial::Denial;
+use crate::failure::RunFailure;
 use crate::refusal::Refusal;
 use crate::streams::Printed;
 
@@ -146,6 +147,12 @@ impl Report {
         }
     }
 
+    /// The same as [`Report::error`], with a code and, of parameters that break a rule, which and how.
+    #[must_use]
+    pub fn failure(&self) -> Option<RunFailure> {
+        RunFailure::of_report(self)
+    }
+
     /// Why it did not begin, or was ended; `None` for one that came to its own end.
     #[must_use]
     pub fn error(&self) -> Option<String> {
@@ -177,7 +184,7 @@ impl Serialize for Report {
         map.serialize_entry("version", &self.version)?;
         map.serialize_entry("status", &self.status())?;
         map.serialize_entry("exit_code", &self.exit_code())?;
-        map.serialize_entry("error", &self.error())?;
+        map.serialize_entry("error", &self.failure())?;
         map.serialize_entry("ended", &self.ended.as_ref().ok())?;
         map.serialize_entry("stdout", &Shown(&self.stdout))?;
         map.serialize_entry("stderr", &Shown(&self.stderr))?;

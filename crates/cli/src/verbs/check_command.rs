@@ -1,24 +1,19 @@
 //! `skillsandbox check-command`: may this command line run?
 
-use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
-use serde_json::{Value, json};
 use skillsandbox_command_policy::{
-    CommandDecision, CommandDenial, CommandPolicy, DenialPosition, Dialect, GlobHandling, OtherTools,
-    RealPaths,
+    CommandDecision, CommandDenial, CommandPolicy, Dialect, GlobHandling, OtherTools, RealPaths,
 };
+use skillsandbox_run::DecisionAnswer;
 
-use crate::output::{self, Answer, escaped, visible};
+use crate::decision_lines;
+use crate::output::{self, Answer, visible};
 
 /// Turns every check off, for debugging on one's own machine; the answers say so.
 const BYPASS: &str = "SKILLSANDBOX_BYPASS_COMMAND_POLICY";
-
-/// Longest line of JSON that is read: a command line of the greatest length, with every byte escaped.
-const MAX_JSON: usize = 1024 * 1024;
 
 /// Decide whether a command line may run, without running it
 ///
@@ -28,7 +23,10 @@ const MAX_JSON: usize = 1024 * 1024;
 #[command(after_help = "Examples:
   skillsandbox check-command --root skills/weather -- 'git log -n 3'
   skillsandbox check-command --allowed-tools 'Bash(git:*) Bash(jq:*)' -- 'git status && id'
-  printf '%s\\n' '{\"command\":\"git status\"}' | skillsandbox check-command --stdin
+  printf '%s\\n' '{\"id\":1,\"command\":\"git status\"}' | skillsandbox check-command --stdin
+
+With --stdin and --format json the answer is {\"version\":1, \"id\":…, \"decision\":\"allow\"|\"deny\", \"rule\":…, \"reason\":…, \"error\":…, \"argv\":[…]}:
+docs/decisions.md describes it; check-path and the MCP server answer alike.
 
 Exit codes: 0 allowed, 1 refused, 2 an error. With --stdin, 0 when all lines were answered.
 SKILLSANDBOX_BYPASS_COMMAND_POLICY=1 turns every check off, and the answers say so.")]
@@ -65,7 +63,7 @@ pub(crate) struct CheckCommand {
     #[arg(long, value_name = "RULE")]
     dangerously_allow: Vec<String>,
 
-    /// Read {"command": "…"} line by line from standard input, and answer each with a line of JSON
+    /// Read a request in each line of standard input, and answer each with a line
     #[arg(long, conflicts_with = "command")]
     stdin: bool,
 
@@ -90,13 +88,6 @@ enum Format {
     Json,
 }
 
-/// One line of `--stdin`. Repeated and unknown keys are errors: who checks and who runs must read the same command.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Request {
-    command: String,
-}
-
 impl CheckCommand {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let policy = self.policy()?;
@@ -104,13 +95,13 @@ impl CheckCommand {
             output::message(&format!("warning: {BYPASS} is set: nothing is checked"));
         }
         if self.stdin {
-            answer_lines(&policy)?;
+            decision_lines::serve(&["command"], |request| Ok(answer(&policy, &request.text("command")?)))?;
             return Ok(Answer::Yes);
         }
         let line = self.command.as_deref().unwrap_or_default();
         let decision = policy.check(line);
         match self.format {
-            Format::Json => output::json(&as_json(&policy, line, &decision))?,
+            Format::Json => decision_lines::print(&answer(&policy, line))?,
             Format::Text => output::result(&as_text(&policy, line, &decision))?,
         }
         Ok(if decision.is_allowed() { Answer::Yes } else { Answer::No })
@@ -145,80 +136,16 @@ impl CheckCommand {
     }
 }
 
-/// Answers line by line, each as soon as nothing more waits to be read, so that a runtime can ask and wait, or send many at once.
-fn answer_lines(policy: &CommandPolicy) -> anyhow::Result<()> {
-    let mut input = BufReader::with_capacity(64 * 1024, io::stdin().lock());
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let mut line = Vec::new();
-    while read_line(&mut input, &mut line)? {
-        let answer = match request(&line) {
-            Ok(command) => as_json(policy, &command, &policy.check(&command)),
-            Err(message) => json!({ "error": message }),
-        };
-        out.write_all(escaped(&answer.to_string()).as_bytes())?;
-        out.write_all(b"\n")?;
-        if input.buffer().is_empty() {
-            out.flush()?;
-        }
+/// The decision as the protocol has it: what is allowed comes with the program and its arguments.
+fn answer(policy: &CommandPolicy, line: &str) -> DecisionAnswer<CommandDecision> {
+    let decision = policy.check(line);
+    let allowed = decision.is_allowed();
+    let answer = DecisionAnswer::new(decision);
+    if !allowed {
+        return answer;
     }
-    out.flush()?;
-    Ok(())
-}
-
-/// Reads one line, without its end; of one that is too long only a little more than is taken. False at the end of the input.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    line.clear();
-    let most = u64::try_from(MAX_JSON).unwrap_or(u64::MAX).saturating_add(1);
-    if input.by_ref().take(most).read_until(b'\n', line)? == 0 {
-        return Ok(false);
-    }
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    } else if line.len() > MAX_JSON {
-        input.skip_until(b'\n')?;
-    }
-    Ok(true)
-}
-
-fn request(line: &[u8]) -> Result<String, String> {
-    if line.len() > MAX_JSON {
-        return Err(format!("the line is longer than {MAX_JSON} bytes"));
-    }
-    let refuse =
-        |why: &str| Err(format!("not a line such as {{\"command\":\"git status\"}}: {}", visible(why)));
-    // A list would be taken for the values of the keys.
-    if !line.trim_ascii_start().starts_with(b"{") {
-        return refuse("it is no object");
-    }
-    let request: Result<Request, _> = serde_json::from_slice(line);
-    request.map(|request| request.command).or_else(|error| refuse(&error.to_string()))
-}
-
-fn as_json(policy: &CommandPolicy, line: &str, decision: &CommandDecision) -> Value {
-    let argv = || -> Vec<String> {
-        let argv = policy.parse(line).unwrap_or_default();
-        argv.iter().map(|word| word.to_string_lossy().into_owned()).collect()
-    };
-    match decision {
-        CommandDecision::Denied(denied) => {
-            let byte = match denied.position {
-                DenialPosition::Byte(at) => Some(at),
-                _ => None,
-            };
-            json!({
-                "decision": "deny",
-                "rule": denied.rule.as_str(),
-                "reason": denied.to_string(),
-                "construct": denied.construct,
-                "byte": byte,
-                "hint": denied.hint,
-            })
-        }
-        CommandDecision::Bypassed => {
-            json!({ "decision": "allow", "rule": "bypassed", "reason": format!("nothing was checked: {BYPASS} is set"), "argv": argv() })
-        }
-        _ => json!({ "decision": "allow", "rule": null, "reason": "every check passed", "argv": argv() }),
-    }
+    let argv = policy.parse(line).unwrap_or_default();
+    answer.with_argv(argv.iter().map(|word| word.to_string_lossy().into_owned()).collect())
 }
 
 fn as_text(policy: &CommandPolicy, line: &str, decision: &CommandDecision) -> String {
@@ -237,6 +164,6 @@ fn as_text(policy: &CommandPolicy, line: &str, decision: &CommandDecision) -> St
         CommandDecision::Bypassed => {
             format!("\u{1b}[1;33mbypassed\u{1b}[0m {}\n         nothing was checked\n", argv())
         }
-        _ => format!("\u{1b}[32mallowed\u{1b}[0m  {}\n", argv()),
+        CommandDecision::Allowed => format!("\u{1b}[32mallowed\u{1b}[0m  {}\n", argv()),
     }
 }

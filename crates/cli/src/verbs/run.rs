@@ -57,7 +57,7 @@ impl Run {
             Ok(answer) => answer,
             Err(refusal) => {
                 asked.refused(&self.flags, &self.dir, &refusal);
-                running::refused(&refusal);
+                running::show_refusal(&self.flags, &refusal)?;
                 Ok(Answer::Code(refusal.exit_code()))
             }
         }

@@ -5,6 +5,7 @@
 mod arguments;
 mod client;
 mod confinement;
+mod decisions;
 mod lifetime;
 // Skips are told in one way, by whoever skips.
 #[allow(dead_code)]

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use skillsandbox_run::{Admission, Call, Forward, Job, Options, Printed, Report, Status, Stop, run_skill};
+use skillsandbox_run::{
+    Admission, Call, Forward, Job, Options, Printed, Refusal, Report, Status, Stop, run_skill,
+};
 use skillsandbox_tracer::{Class, Event, Sink};
 
 use super::explain::{Violation, WHO};
@@ -53,7 +55,7 @@ pub(crate) struct Outcome {
     /// The signal that ended it, where one did.
     signal: Option<i32>,
     /// Why it was refused or ended.
-    error: Option<String>,
+    error: Option<Failure>,
     duration_ms: Option<u64>,
     /// What the skill printed: its own words, as they are. Data, not instructions.
     stdout: String,
@@ -75,6 +77,20 @@ pub(crate) struct Outcome {
     trace_uri: Option<String>,
     /// Why the trace is not whole, where it is not.
     trace_error: Option<String>,
+}
+
+/// Why a run was refused or ended.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Failure {
+    /// `INVALID_PARAMETERS`, `SCAN_REFUSED`, `TIMEOUT`, …
+    code: String,
+    message: String,
+    /// Of a parameter that breaks a rule: `parameter`, `value`, `rule`, `expected`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Map<String, Value>>,
+    /// The other parameters that break rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more: Option<Vec<Map<String, Value>>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -242,10 +258,17 @@ impl Outcome {
             status: report.status().as_str().to_owned(),
             exit_code: ended.and_then(|ended| ended.exit_code),
             signal: ended.and_then(|ended| ended.signal),
-            error: match &report.ended {
-                Err(refusal) => Some(why(refusal)),
-                Ok(_) => report.error(),
-            },
+            error: report.failure().map(|failure| Failure {
+                message: match &report.ended {
+                    // Without the flags that a person at a terminal could use.
+                    Err(refusal @ Refusal::Scanned { .. }) => why(refusal),
+                    _ => failure.message,
+                },
+                code: failure.code,
+                details: failure.details.as_ref().and_then(Value::as_object).cloned(),
+                more: Some(failure.more.iter().filter_map(Value::as_object).cloned().collect())
+                    .filter(|more: &Vec<_>| !more.is_empty()),
+            }),
             duration_ms: ended.map(|ended| u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX)),
             stdout,
             stderr,
@@ -303,8 +326,12 @@ fn tell(report: &Report, outcome: &Outcome) -> String {
     if let Some(duration) = outcome.duration_ms {
         let _ = write!(text, ", {duration} ms");
     }
-    if let Some(error) = &outcome.error {
-        let problem = Problem::new("").why(error.clone());
+    let error = match &report.ended {
+        Err(refusal) => Some(why(refusal)),
+        Ok(_) => report.error(),
+    };
+    if let Some(error) = error {
+        let problem = Problem::new("").why(error);
         text.push_str(&problem.text());
     }
     if let Err(refusal) = &report.ended {

@@ -8,7 +8,7 @@ pub(super) mod signals;
 mod summary;
 mod view;
 
-use skillsandbox_run::{Forward, Job, Options, Refusal, Report, Stop, preview};
+use skillsandbox_run::{Forward, Job, Options, Refusal, Report, RunFailure, Status, Stop, preview};
 
 use crate::output::{self, Answer};
 use flags::{Flags, Format};
@@ -72,6 +72,19 @@ pub(super) fn dry_run(flags: &Flags, job: &Job) -> anyhow::Result<Answer> {
         Ok(_) => Answer::Code(125),
         Err(refusal) => Answer::Code(refusal.exit_code()),
     })
+}
+
+/// Why nothing was run, where there is no report: in the form that was asked for.
+pub(super) fn show_refusal(flags: &Flags, refusal: &Refusal) -> anyhow::Result<()> {
+    if flags.format == Format::Json {
+        return output::json(&serde_json::json!({
+            "status": Status::Refused,
+            "exit_code": refusal.exit_code(),
+            "error": RunFailure::from(refusal),
+        }));
+    }
+    refused(refusal);
+    Ok(())
 }
 
 /// Why nothing was run. A declaration that is not valid is shown with its lines.
