@@ -155,7 +155,6 @@ impl PathRule {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::*;
     use crate::{PathPolicy, ToolMode};
 
     fn answer(tool: &str, arguments: &Value) -> Value {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
-use skillsandbox_tracer::{Digest, Summary};
+use skillsandbox_tracer::{TraceDigest, TraceSummary};
 use uuid::Uuid;
 
 use crate::denial::Denial;
@@ -25,7 +25,7 @@ pub struct Report {
     /// Where the trace is, if one was written.
     pub trace: Option<PathBuf>,
     /// What the trace's last line is; kept elsewhere, it shows a trace that was written anew.
-    pub digest: Option<Digest>,
+    pub digest: Option<TraceDigest>,
     /// Why the trace is not whole.
     pub trace_error: Option<String>,
     /// How it ended, or why it did not begin.
@@ -35,7 +35,7 @@ pub struct Report {
     /// How many more there were.
     pub denials_omitted: u64,
     /// What it amounts to.
-    pub summary: Summary,
+    pub summary: TraceSummary,
     /// What it printed to standard output.
     pub stdout: Printed,
     /// What it printed to standard error.

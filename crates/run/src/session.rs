@@ -6,7 +6,9 @@ use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::Policy;
-use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, Summary, TraceWriter, What};
+use skillsandbox_tracer::{
+    Classifier, Event, EventKind, EventSink, Recorder, TraceHeader, TraceSummary, TraceWriter,
+};
 
 use crate::backend::{Preview, Ran, backend};
 use crate::denial::Denials;
@@ -41,7 +43,7 @@ pub struct Options {
     /// Where the trace is written; without it, in the user's state folder, under a name of its own.
     pub trace: Option<PathBuf>,
     /// Who else is told what happens, as it happens.
-    pub sinks: Vec<Box<dyn Sink>>,
+    pub sinks: Vec<Box<dyn EventSink>>,
     /// The same of those that are made for one trace, by its header.
     pub late_sinks: Vec<LateSink>,
     /// Inputs and outputs.
@@ -51,7 +53,7 @@ pub struct Options {
 }
 
 /// Makes a sink for a run, when that begins; `None` for none.
-pub type LateSink = Box<dyn FnOnce(&Header) -> Option<Box<dyn Sink>>>;
+pub type LateSink = Box<dyn FnOnce(&TraceHeader) -> Option<Box<dyn EventSink>>>;
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,7 +132,7 @@ pub fn preview(job: &Job) -> Result<Preview, Refusal> {
 
 /// A run whose trace is open.
 struct Session {
-    header: Header,
+    header: TraceHeader,
     recorder: Result<Recorder, Refusal>,
     trace: Option<PathBuf>,
     denials: Denials,
@@ -140,7 +142,7 @@ struct Session {
 impl Session {
     fn begin(name: &str, version: Option<String>, options: Options) -> Self {
         let own = || concat!("skillsandbox-run ", env!("CARGO_PKG_VERSION")).to_owned();
-        let mut header = Header::new(name, options.tool.unwrap_or_else(own));
+        let mut header = TraceHeader::new(name, options.tool.unwrap_or_else(own));
         header.skill_version = version;
         header.host.insert("os".to_owned(), std::env::consts::OS.to_owned());
         header.host.insert("arch".to_owned(), std::env::consts::ARCH.to_owned());
@@ -194,7 +196,7 @@ impl Session {
 }
 
 /// A trace that cannot be written: nobody would know what was done, so nothing is.
-fn nothing(header: Header, refusal: Refusal) -> Report {
+fn nothing(header: TraceHeader, refusal: Refusal) -> Report {
     Report {
         skill: header.skill_name,
         version: header.skill_version,
@@ -205,7 +207,7 @@ fn nothing(header: Header, refusal: Refusal) -> Report {
         ended: Err(refusal),
         denials: Vec::new(),
         denials_omitted: 0,
-        summary: Summary::default(),
+        summary: TraceSummary::default(),
         stdout: Printed::default(),
         stderr: Printed::default(),
     }
@@ -214,19 +216,19 @@ fn nothing(header: Header, refusal: Refusal) -> Report {
 /// Something that holds, or was decided: nothing was tried.
 pub(crate) fn note(subject: &str, message: impl Into<String>) -> Event {
     let (subject, message) = (subject.to_owned(), message.into());
-    Event::new(What::Policy { subject, message, figures: BTreeMap::new() })
+    Event::new(EventKind::Policy { subject, message, figures: BTreeMap::new() })
 }
 
 /// Closes a trace of nothing, with the reason.
 pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> Ran {
     let error = Some(refusal.to_string());
-    let what = What::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
+    let what = EventKind::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
     recorder.record(Event::new(what));
     let (stdout, stderr) = (Printed::default(), Printed::default());
     Ran { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
 }
 
-fn open(trace: Option<&Path>, header: &Header) -> Result<TraceWriter, Refusal> {
+fn open(trace: Option<&Path>, header: &TraceHeader) -> Result<TraceWriter, Refusal> {
     let trace = trace.ok_or(Refusal::NoHome)?;
     if let Some(folder) = trace.parent().filter(|folder| state::traces_folder().as_deref() == Some(folder)) {
         let failed = |source| Refusal::Folder { path: folder.to_owned(), source };

@@ -1,14 +1,14 @@
 //! What a confined program really tried, in one honest trace.
 //!
 //! Something that watches a run tells a [`Recorder`] what happens. It writes a file, event by event ([`TraceWriter`]), and tells whoever
-//! else wants to know ([`Sink`]). Later somebody checks the file ([`verify`]) and reads it ([`read()`], [`Reader`]).
+//! else wants to know ([`EventSink`]). Later somebody checks the file ([`verify_trace`]) and reads it ([`read_trace`], [`TraceReader`]).
 //!
 //! ```
-//! use skillsandbox_tracer::{Event, Header, Recorder, Verdict, What};
+//! use skillsandbox_tracer::{Event, TraceHeader, Recorder, EventVerdict, EventKind};
 //!
-//! let mut recorder = Recorder::new(&Header::new("weather-lookup", "my-runtime 1.0"), None, Vec::new());
-//! let lookup = What::DnsQuery { name: Some("collector.evil.test".into()), server: None };
-//! recorder.record(Event::new(lookup).judged(Verdict::Denied, None));
+//! let mut recorder = Recorder::new(&TraceHeader::new("weather-lookup", "my-runtime 1.0"), None, Vec::new());
+//! let lookup = EventKind::DnsQuery { name: Some("collector.evil.test".into()), server: None };
+//! recorder.record(Event::new(lookup).with_verdict(EventVerdict::Denied, None));
 //! assert_eq!(recorder.finish().summary.denied, 1);
 //! ```
 //!
@@ -16,7 +16,7 @@
 //!
 //! - A trace that verifies is, byte for byte, one that was written by this format's rules; every change to a part of it is found.
 //! - Nothing counts as prevented that was not tried: a policy is an event of a kind of its own.
-//! - Counts, `complete`, `all_prevented` and the worst severity are computed from the events, and computed again by [`verify`].
+//! - Counts, `complete`, `all_prevented` and the worst severity are computed from the events, and computed again by [`verify_trace`].
 //! - What was prevented is handed to the system before [`Recorder::record`] returns. A run that is killed leaves a trace that can be read.
 //! - Memory, file, lines and texts are bounded, for whoever writes and for whoever reads a hostile file. No panic, no unsafe code.
 //!
@@ -70,20 +70,23 @@ mod readme {}
 #[cfg(feature = "schema")]
 pub use format::schema;
 
-pub use format::event::{Connection, Event, FileOperation, Line, Process, Verdict, What};
+pub use format::event::{
+    Event, EventKind, EventVerdict, FileOperation, NetConnection, OutputLine, TracedProcess,
+};
 pub use format::trace::{
-    Class, Classification, FORMAT, Header, MAX_VIOLATIONS, Severity, Summary, Technique, Trace,
+    AttackClass, AttackSeverity, AttackTechnique, Classification, MAX_VIOLATIONS, TRACE_FORMAT, Trace,
+    TraceHeader, TraceSummary,
 };
 
 pub use format::bounds::{MAX_ARGUMENTS, MAX_TEXT};
-pub use format::chain::{Digest, NoDigest};
-pub use format::error::{Error, How, Tampered};
-pub use format::lines::{LINE_LIMIT, Lines, line_bytes};
-pub use format::read::{Ending, MAX_LINE, Part, Reader, read, read_part};
-pub use format::verify::{Verified, verify, verify_from};
+pub use format::chain::{ParseDigestError, TraceDigest};
+pub use format::error::{TamperError, TamperKind, TraceError};
+pub use format::lines::{LINE_LIMIT, LineSplitter, decode_line};
+pub use format::read::{MAX_LINE, TraceEnding, TracePart, TraceReader, read_trace, read_trace_part};
+pub use format::verify::{VerifiedTrace, verify_trace, verify_trace_from};
 pub use format::writer::TraceWriter;
 
 pub use classify::{ATLAS_VERSION, ATTACK_VERSION, Classifier};
-pub use record::fold::Fold;
-pub use record::recorder::{Classify, MAX_FILE, Recorded, Recorder, Redact, Sink};
+pub use record::fold::FoldMode;
+pub use record::recorder::{Classify, EventSink, MAX_FILE, RecordedTrace, Recorder, Redact};
 pub use redact::{RedactError, Redactor, Unused};

@@ -7,7 +7,7 @@ mod stats;
 use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
 use skillsandbox_store::history::{Edge, Filter, History as Store, Status, moment};
-use skillsandbox_tracer::Class;
+use skillsandbox_tracer::AttackClass;
 use skillsandbox_tracer::render::{Escape, Glyphs, Keep};
 
 use super::running::past;
@@ -112,7 +112,7 @@ impl Which {
 /// A class by its name; a misspelt one would find nothing, and look like good news.
 fn class(text: &str) -> anyhow::Result<String> {
     let name = text.replace('-', "_");
-    let known: Result<Class, _> = serde_json::from_value(name.as_str().into());
+    let known: Result<AttackClass, _> = serde_json::from_value(name.as_str().into());
     // serde's own words list all there are.
     known.map(|_| name).map_err(|error| anyhow::anyhow!("{error}"))
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use skillsandbox_run::{
     Admission, Call, Forward, Job, Options, Printed, Refusal, Report, Status, Stop, run_skill,
 };
-use skillsandbox_tracer::{Class, Event, Sink};
+use skillsandbox_tracer::{AttackClass, Event, EventSink};
 
 use super::explain::{Violation, WHO};
 use super::skills::{places, resolved};
@@ -136,8 +136,8 @@ impl Progress {
     }
 }
 
-impl Sink for Progress {
-    fn event(&mut self, event: &Event, _: Option<Class>) {
+impl EventSink for Progress {
+    fn event(&mut self, event: &Event, _: Option<AttackClass>) {
         self.0.events.fetch_add(1, Ordering::Relaxed);
         if event.is_violation() {
             self.0.denied.fetch_add(event.count, Ordering::Relaxed);

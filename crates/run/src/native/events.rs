@@ -8,7 +8,7 @@ use skillsandbox_enforcer::egress::{Action, Attempt, End as Ended, Reason, Verdi
 use skillsandbox_enforcer::{
     Access, Actor, End, Execution, FileAccess, Limit, Observed, Operation, Outcome, Status, Tried,
 };
-use skillsandbox_tracer::{Connection, Event, FileOperation, Process, Verdict, What};
+use skillsandbox_tracer::{Event, EventKind, EventVerdict, FileOperation, NetConnection, TracedProcess};
 
 /// Something that was seen, in a run whose clock was started then. `None` for the beginning of a connection, which is told again when
 /// it has ended, with all there is to say of it.
@@ -21,17 +21,17 @@ pub(crate) fn observed(observed: &Observed, started: Instant) -> Option<Event> {
         Tried::Exec(exec) => self::exec(exec),
         Tried::Network(attempt) => network(attempt),
         Tried::Refused(call) => {
-            let verdict = if call.errno.is_some() { Verdict::Denied } else { Verdict::Allowed };
+            let verdict = if call.errno.is_some() { EventVerdict::Denied } else { EventVerdict::Allowed };
             let (name, reason) = (call.name.clone(), call.reason.to_owned());
-            Event::new(What::SyscallRefused { name, reason, errno: call.errno })
-                .judged(verdict, "permissions.syscalls.profile".to_owned())
+            Event::new(EventKind::SyscallRefused { name, reason, errno: call.errno })
+                .with_verdict(verdict, "permissions.syscalls.profile".to_owned())
         }
         Tried::Lost(count) => {
-            let mut event = Event::new(What::Lost { at: "observer".to_owned() });
+            let mut event = Event::new(EventKind::Lost { at: "observer".to_owned() });
             event.count = *count;
             event
         }
-        _ => Event::new(What::Lost { at: "observer".to_owned() }),
+        _ => Event::new(EventKind::Lost { at: "observer".to_owned() }),
     };
     let elapsed = observed.instant.saturating_duration_since(started);
     event.elapsed_us = elapsed.as_micros().try_into().unwrap_or(u64::MAX);
@@ -47,8 +47,8 @@ fn goes_on(attempt: &Attempt) -> bool {
         && attempt.end.is_none()
 }
 
-fn process(actor: &Actor) -> Process {
-    let mut process = Process::new(actor.pid, actor.binary.clone());
+fn process(actor: &Actor) -> TracedProcess {
+    let mut process = TracedProcess::new(actor.pid, actor.binary.clone());
     process.inner_pid = actor.inner_pid;
     process.parent = actor.parent;
     process
@@ -56,9 +56,9 @@ fn process(actor: &Actor) -> Process {
 
 fn judged(event: Event, access: &Access) -> Event {
     match access {
-        Access::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
-        Access::Denied(reason) => event.judged(Verdict::Denied, (*reason).to_owned()),
-        _ => event.judged(Verdict::Failed, "no such file".to_owned()),
+        Access::Allowed(rule) => event.with_verdict(EventVerdict::Allowed, rule.clone()),
+        Access::Denied(reason) => event.with_verdict(EventVerdict::Denied, (*reason).to_owned()),
+        _ => event.with_verdict(EventVerdict::Failed, "no such file".to_owned()),
     }
 }
 
@@ -79,7 +79,8 @@ fn file(file: &FileAccess) -> Event {
     };
     let path = file.path.to_string_lossy().into_owned();
     let to = file.to.as_ref().map(|to| to.to_string_lossy().into_owned());
-    let event = Event::new(What::File { operation, path, to }).leading_to(real(file.real.as_ref()));
+    let event =
+        Event::new(EventKind::File { operation, path, to }).with_resolved_path(real(file.real.as_ref()));
     judged(event, &file.verdict)
 }
 
@@ -93,16 +94,16 @@ fn exec(exec: &Execution) -> Event {
     if exec.are_cut {
         argv.push("[... more]".to_owned());
     }
-    let event = Event::new(What::Exec { path, argv }).leading_to(real(exec.real.as_ref()));
+    let event = Event::new(EventKind::Exec { path, argv }).with_resolved_path(real(exec.real.as_ref()));
     judged(event, &exec.verdict)
 }
 
 fn network(attempt: &Attempt) -> Event {
     let address = attempt.address.map(|address| address.to_string());
     let what = match attempt.action {
-        Action::LookUp => What::DnsQuery { name: attempt.name.clone(), server: address },
+        Action::LookUp => EventKind::DnsQuery { name: attempt.name.clone(), server: address },
         Action::Reach(transport) => {
-            let mut connection = Connection::default();
+            let mut connection = NetConnection::default();
             connection.name.clone_from(&attempt.name);
             connection.address = address;
             connection.port = attempt.port;
@@ -113,19 +114,23 @@ fn network(attempt: &Attempt) -> Event {
             connection.received = attempt.received;
             connection.duration_us = attempt.duration.as_micros().try_into().unwrap_or(u64::MAX);
             connection.reason = reason(attempt);
-            What::NetConnect(connection)
+            EventKind::NetConnect(connection)
         }
-        _ => return Event::new(What::Lost { at: "observer".to_owned() }),
+        _ => return Event::new(EventKind::Lost { at: "observer".to_owned() }),
     };
     let event = Event::new(what);
     match &attempt.verdict {
-        Judged::Allowed(rule) if has_failed(attempt) => event.judged(Verdict::Failed, rule.clone()),
-        Judged::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
+        Judged::Allowed(rule) if has_failed(attempt) => {
+            event.with_verdict(EventVerdict::Failed, rule.clone())
+        }
+        Judged::Allowed(rule) => event.with_verdict(EventVerdict::Allowed, rule.clone()),
         // A lookup has no place of its own for the word.
         Judged::Refused(_) if attempt.action == Action::LookUp => {
-            event.judged(Verdict::Denied, reason(attempt))
+            event.with_verdict(EventVerdict::Denied, reason(attempt))
         }
-        Judged::Refused(reason) | Judged::Cut(reason) => event.judged(Verdict::Denied, reason.to_string()),
+        Judged::Refused(reason) | Judged::Cut(reason) => {
+            event.with_verdict(EventVerdict::Denied, reason.to_string())
+        }
         _ => event,
     }
 }
@@ -184,13 +189,14 @@ pub(crate) fn limit(limit: Limit) -> &'static str {
 pub(crate) fn limits(outcome: &Outcome) -> impl Iterator<Item = Event> + '_ {
     outcome.limits_hit.iter().map(|hit| {
         let limit = limit(hit.limit);
-        let what = What::ResourceLimitHit { limit: limit.to_owned(), mechanism: hit.mechanism.to_string() };
+        let what =
+            EventKind::ResourceLimitHit { limit: limit.to_owned(), mechanism: hit.mechanism.to_string() };
         let event = Event::new(what);
         // Who is slowed down was kept from nothing, and on a busy machine that is anybody.
         if hit.limit == Limit::Cpu {
             event
         } else {
-            event.judged(Verdict::Denied, format!("resources: {limit}"))
+            event.with_verdict(EventVerdict::Denied, format!("resources: {limit}"))
         }
     })
 }
@@ -210,5 +216,5 @@ pub(crate) fn ended(outcome: &Outcome) -> Event {
         End::Unobserved => "unobserved",
         _ => "other",
     };
-    Event::new(What::RunEnded { exit_code, signal, end: end.to_owned(), error: None })
+    Event::new(EventKind::RunEnded { exit_code, signal, end: end.to_owned(), error: None })
 }

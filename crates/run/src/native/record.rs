@@ -8,7 +8,7 @@ use std::time::Instant;
 use skillsandbox_enforcer::{
     Audit, Command, Error, Input, Observed, Observer, Outcome, Output, Plan, Running,
 };
-use skillsandbox_tracer::{Event, Recorded, Recorder, RedactError, Redactor, Verdict, What};
+use skillsandbox_tracer::{Event, EventKind, EventVerdict, RecordedTrace, Recorder, RedactError, Redactor};
 
 use super::output::{Budget, Follow};
 use super::{events, policy};
@@ -22,7 +22,7 @@ pub struct Traced {
     /// How it ended, or why it did not start.
     pub outcome: Result<Outcome, Error>,
     /// What was recorded: of a run that did not start, too.
-    pub recorded: Recorded,
+    pub recorded: RecordedTrace,
     /// What it printed to standard output.
     pub stdout: Printed,
     /// What it printed to standard error.
@@ -74,7 +74,7 @@ pub(super) fn record_without(
         .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
     let (mut stdout, mut stderr) = (Printed::default(), Printed::default());
     let outcome = plan.spawn(&command).and_then(|mut running| {
-        shared.begin(Some(Event::new(What::RunStarted { command: words })));
+        shared.begin(Some(Event::new(EventKind::RunStarted { command: words })));
         let killer = running.killer();
         streams.stop.runs(move || killer.kill());
         feed(&mut running);
@@ -94,23 +94,23 @@ pub(super) fn record_without(
             }
             if stdout.omitted + stderr.omitted > 0 {
                 let (limit, mechanism) = ("output".to_owned(), "supervised".to_owned());
-                let event = Event::new(What::ResourceLimitHit { limit, mechanism });
-                recorder.record(event.judged(Verdict::Denied, "resources: output".to_owned()));
+                let event = Event::new(EventKind::ResourceLimitHit { limit, mechanism });
+                recorder.record(event.with_verdict(EventVerdict::Denied, "resources: output".to_owned()));
             }
             events::limits(outcome).for_each(|event| recorder.record(event));
             recorder.record(events::ended(outcome));
             if outcome.lost > 0 {
-                recorder.incomplete(format!("{} things that were tried were not told", outcome.lost));
+                recorder.mark_incomplete(format!("{} things that were tried were not told", outcome.lost));
             }
             let unseen = policy::unseen(outcome);
             if !unseen.is_empty() {
-                recorder.incomplete(format!(
+                recorder.mark_incomplete(format!(
                     "{} passed, which can open files and reach hosts that no observer sees: the profile is permissive",
                     unseen.join(", ")
                 ));
             }
             if outcome.audit != Audit::Full {
-                recorder.incomplete(format!(
+                recorder.mark_incomplete(format!(
                     "files and programs were not observed: audit level {}",
                     outcome.audit.name()
                 ));
@@ -118,7 +118,8 @@ pub(super) fn record_without(
         }
         Err(error) => {
             let error = Some(error.to_string());
-            let what = What::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
+            let what =
+                EventKind::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
             recorder.record(Event::new(what));
         }
     }
@@ -174,7 +175,7 @@ impl Observer for Shared {
 impl Shared {
     /// The recorder, when everybody else has said all they had to say.
     fn take(self) -> Recorder {
-        let nobody = Recorder::new(&skillsandbox_tracer::Header::new("", ""), None, Vec::new());
+        let nobody = Recorder::new(&skillsandbox_tracer::TraceHeader::new("", ""), None, Vec::new());
         std::mem::replace(&mut self.lock().recorder, nobody)
     }
 }
@@ -208,7 +209,7 @@ fn readers(
         let thread = std::thread::Builder::new().name("skillsandbox-out".into());
         thread.spawn(move || follow.follow(|event| shared.record(event))).ok()
     };
-    let stdout = running.stdout().and_then(|pipe| start(pipe, What::Stdout, streams.stdout, false));
-    let stderr = running.stderr().and_then(|pipe| start(pipe, What::Stderr, streams.stderr, true));
+    let stdout = running.stdout().and_then(|pipe| start(pipe, EventKind::Stdout, streams.stdout, false));
+    let stderr = running.stderr().and_then(|pipe| start(pipe, EventKind::Stderr, streams.stderr, true));
     (stdout, stderr)
 }

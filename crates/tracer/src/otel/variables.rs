@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 /// Where variables come from, and what was odd about them.
-pub(super) struct Variables<'a> {
+pub(super) struct EnvironmentVariables<'a> {
     look_up: &'a dyn Fn(&str) -> Option<String>,
     pub(super) warnings: Vec<String>,
 }
 
-impl<'a> Variables<'a> {
+impl<'a> EnvironmentVariables<'a> {
     pub(super) fn new(look_up: &'a dyn Fn(&str) -> Option<String>) -> Self {
         Self { look_up, warnings: Vec::new() }
     }
@@ -96,7 +96,7 @@ mod tests {
             "GOOD" => Some(" 7 ".to_owned()),
             _ => None,
         };
-        let mut variables = Variables::new(&look_up);
+        let mut variables = EnvironmentVariables::new(&look_up);
         assert_eq!(variables.first(&["EMPTY", "GOOD"]), Some(("GOOD", "7".to_owned())));
         assert_eq!(variables.number(&["EMPTY", "NONE"]), None);
         assert_eq!(variables.milliseconds(&["GOOD"]), Some(Duration::from_millis(7)));

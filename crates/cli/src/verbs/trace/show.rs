@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use skillsandbox_tracer::render::text::{self, Timeline};
-use skillsandbox_tracer::render::{Glyphs, Look, Style};
+use skillsandbox_tracer::render::{Glyphs, RenderOptions, TextStyle};
 
 use super::files;
 use crate::output::Answer;
@@ -42,7 +42,7 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let files::Loaded { trace, answer } = files::load(&self.file)?;
-        let mut look = Look::default().style(Style::Colour);
+        let mut look = RenderOptions::default().style(TextStyle::Colour);
         if self.ascii {
             look = look.glyphs(Glyphs::Ascii);
         }
@@ -56,7 +56,7 @@ impl Show {
         }
         let timeline = if self.all { Timeline::All } else { Timeline::Short };
         // It takes the colours out again where they are not wanted.
-        text::show(anstream::stdout().lock(), &trace, &look, timeline)?;
+        text::write_text(anstream::stdout().lock(), &trace, &look, timeline)?;
         Ok(answer)
     }
 }
