@@ -64,7 +64,13 @@ impl Denial {
             EventKind::ResourceLimitHit { limit, .. } => {
                 ("resource_limit_hit", format!("use more {limit} than granted"), resource(limit))
             }
-            _ => return None,
+            // Nothing of these is an attempt.
+            EventKind::RunStarted { .. }
+            | EventKind::Policy { .. }
+            | EventKind::Stdout(_)
+            | EventKind::Stderr(_)
+            | EventKind::Lost { .. }
+            | EventKind::RunEnded { .. } => return None,
         };
         let process = event.process.as_ref().map(|process| {
             let binary = process.binary.as_deref().unwrap_or("a process");
@@ -95,7 +101,7 @@ fn resource(limit: &str) -> Option<String> {
         "output" => "max_output_bytes",
         _ => return None,
     };
-    Some(format!("resources.{key}: more than it is"))
+    Some(format!("resources.{key}: a higher limit"))
 }
 
 fn is_name(name: &str) -> bool {
@@ -131,7 +137,8 @@ fn word(operation: FileOperation) -> &'static str {
         FileOperation::MakeNode => "make the node",
         FileOperation::Truncate => "truncate",
         FileOperation::ChangeMode => "change the mode of",
-        _ => "change the attributes of",
+        FileOperation::ChangeAttributes => "change the attributes of",
+        FileOperation::Connect => "connect to",
     }
 }
 
@@ -194,6 +201,8 @@ mod tests {
         let file = EventKind::File { operation: FileOperation::Remove, path: "/srv/x".into(), to: None };
         let denial = Denial::of(&denied(file)).unwrap();
         assert_eq!(denial.declare.as_deref(), Some("permissions.filesystem.write: - /srv/x"));
+        let socket = EventKind::File { operation: FileOperation::Connect, path: "/run/x".into(), to: None };
+        assert_eq!(Denial::of(&denied(socket)).unwrap().what, "connect to /run/x");
         let name = Some("a\nforged: line".to_owned());
         assert_eq!(Denial::of(&denied(EventKind::DnsQuery { name, server: None })).unwrap().declare, None);
     }

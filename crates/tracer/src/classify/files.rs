@@ -223,7 +223,13 @@ fn accesses(access: AccessFilter, operation: FileOperation, event: &Event) -> bo
             Op::Read | Op::Link | Op::Rename | Op::Symlink => true,
             // Opened to be read and written; what was let happen is the making of a file.
             Op::Write => matches!(event.verdict, Some(EventVerdict::Denied | EventVerdict::Failed)),
-            _ => false,
+            Op::Remove
+            | Op::MakeFolder
+            | Op::MakeNode
+            | Op::Truncate
+            | Op::ChangeMode
+            | Op::ChangeAttributes
+            | Op::Connect => false,
         },
         AccessFilter::Change => matches!(
             operation,

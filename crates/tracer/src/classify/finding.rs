@@ -34,7 +34,7 @@ pub(super) fn is_prevented(event: &Event) -> bool {
         (EventKind::NetConnect(connection), Some(EventVerdict::Failed)) => connection.sent == 0,
         (_, Some(EventVerdict::Denied | EventVerdict::Failed))
         | (EventKind::SyscallRefused { .. } | EventKind::ResourceLimitHit { .. }, None) => true,
-        _ => false,
+        (_, Some(EventVerdict::Allowed) | None) => false,
     }
 }
 

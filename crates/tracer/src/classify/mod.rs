@@ -104,7 +104,11 @@ impl Classifier {
                 }
                 None
             }
-            _ => None,
+            EventKind::RunStarted { .. }
+            | EventKind::Stdout(_)
+            | EventKind::Stderr(_)
+            | EventKind::Lost { .. }
+            | EventKind::RunEnded { .. } => None,
         }
     }
 

@@ -88,7 +88,14 @@ pub(crate) fn shorten(event: &mut Event) {
                 figures.pop_last();
             }
         }
-        _ => {}
+        // Texts only, which are shortened below.
+        EventKind::File { .. }
+        | EventKind::DnsQuery { .. }
+        | EventKind::NetConnect(_)
+        | EventKind::SyscallRefused { .. }
+        | EventKind::ResourceLimitHit { .. }
+        | EventKind::Lost { .. }
+        | EventKind::RunEnded { .. } => {}
     }
     each_text(event, |text| shorten_text(text, MAX_TEXT));
 }

@@ -79,7 +79,6 @@ impl TamperError {
 
 /// In which way a trace is not as it was written. As far as the file can tell: who changes much may choose how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum TamperKind {
     /// Something was changed.
     Edited,

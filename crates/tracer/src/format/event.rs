@@ -104,7 +104,6 @@ impl Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Verdict"))]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum EventVerdict {
     /// It was.
     Allowed,
@@ -144,7 +143,6 @@ impl TracedProcess {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum EventKind {
     /// The program was started, with every wall standing.
     RunStarted {
@@ -235,7 +233,6 @@ pub enum EventKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum FileOperation {
     /// Opened to be read.
     Read,

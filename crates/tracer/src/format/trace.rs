@@ -130,7 +130,6 @@ impl AttackTechnique {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Class"))]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum AttackClass {
     /// Looking for credentials where they lie.
     CredentialHarvesting,
@@ -164,7 +163,6 @@ pub enum AttackClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Severity"))]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum AttackSeverity {
     /// Worth knowing.
     Low,

@@ -79,7 +79,15 @@ impl RootSpan {
                 attributes.text("skillsandbox.lost.at", at).number("skillsandbox.count", event.count);
                 "sandbox.lost"
             }
-            _ => return,
+            // Spans of their own, or not exported.
+            EventKind::Policy { .. }
+            | EventKind::File { .. }
+            | EventKind::Exec { .. }
+            | EventKind::DnsQuery { .. }
+            | EventKind::NetConnect(_)
+            | EventKind::SyscallRefused { .. }
+            | EventKind::Stdout(_)
+            | EventKind::Stderr(_) => return,
         };
         attributes.number("skillsandbox.sequence", event.sequence);
         self.mark(name, time, attributes);

@@ -136,7 +136,14 @@ fn name(event: &Event) -> Option<(&'static str, SpanKind)> {
             Some(("sandbox.syscall.refused", SpanKind::Internal))
         }
         EventKind::Policy { .. } => Some(("sandbox.policy", SpanKind::Internal)),
-        _ => None,
+        EventKind::File { .. }
+        | EventKind::SyscallRefused { .. }
+        | EventKind::RunStarted { .. }
+        | EventKind::Stdout(_)
+        | EventKind::Stderr(_)
+        | EventKind::ResourceLimitHit { .. }
+        | EventKind::Lost { .. }
+        | EventKind::RunEnded { .. } => None,
     }
 }
 
@@ -184,7 +191,7 @@ fn own(attributes: &mut SpanAttributes, event: &Event, class: Option<AttackClass
             EventKind::NetConnect(NetConnection { reason: Some(reason), .. }),
         ) => Some(reason.as_str()),
         (Some(verdict @ (EventVerdict::Denied | EventVerdict::Failed)), _) => Some(verdict_word(verdict)),
-        _ => None,
+        (Some(EventVerdict::Allowed) | None, _) => None,
     };
     attributes.maybe("error.type", failed);
 }
@@ -234,7 +241,13 @@ fn what(attributes: &mut SpanAttributes, event: &Event) {
                 attributes.number(format!("skillsandbox.policy.figures.{name}"), *figure);
             }
         }
-        _ => {}
+        // Events of the root span, or not exported.
+        EventKind::RunStarted { .. }
+        | EventKind::Stdout(_)
+        | EventKind::Stderr(_)
+        | EventKind::ResourceLimitHit { .. }
+        | EventKind::Lost { .. }
+        | EventKind::RunEnded { .. } => {}
     }
 }
 

@@ -17,7 +17,6 @@ const MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// What of a run is folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
 pub enum FoldMode {
     /// Nothing: each event is written by itself.
     Nothing,

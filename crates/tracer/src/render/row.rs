@@ -183,7 +183,7 @@ fn colour(event: &Event) -> RowColour {
         (_, Some(EventVerdict::Failed))
         | (EventKind::ResourceLimitHit { .. } | EventKind::Lost { .. }, _) => RowColour::Yellow,
         (_, Some(EventVerdict::Allowed)) => RowColour::Green,
-        _ => RowColour::Dim,
+        (_, None) => RowColour::Dim,
     }
 }
 

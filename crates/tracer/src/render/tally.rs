@@ -158,7 +158,13 @@ impl TraceTally {
             EventKind::NetConnect(connection) => words::destination(connection),
             EventKind::DnsQuery { name, .. } => name.clone().unwrap_or_else(|| "?".to_owned()),
             EventKind::SyscallRefused { name, .. } => name.clone(),
-            _ => String::new(),
+            EventKind::ResourceLimitHit { .. }
+            | EventKind::RunStarted { .. }
+            | EventKind::Policy { .. }
+            | EventKind::Stdout(_)
+            | EventKind::Stderr(_)
+            | EventKind::Lost { .. }
+            | EventKind::RunEnded { .. } => String::new(),
         };
         if let Some(violation) = self.violations.row(&format!("{kind}\0{object}")) {
             if violation.count == 0 {

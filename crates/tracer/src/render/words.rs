@@ -56,7 +56,12 @@ pub(super) fn word(event: &Event) -> &'static str {
             EventKind::Stdout(_) | EventKind::Stderr(_) => "OUTPUT",
             EventKind::ResourceLimitHit { .. } => "LIMIT",
             EventKind::Lost { .. } => "LOST",
-            _ => "SEEN",
+            EventKind::Policy { .. }
+            | EventKind::File { .. }
+            | EventKind::Exec { .. }
+            | EventKind::DnsQuery { .. }
+            | EventKind::NetConnect(_)
+            | EventKind::SyscallRefused { .. } => "SEEN",
         },
     }
 }
