@@ -92,7 +92,7 @@ fn is_builtin(name: &[u8]) -> bool {
     )
 }
 
-/// Refuses a first word that is no program's name. Quoting does not help it: that no shell needs to be asked is simpler than
+/// Refuses a first word that is not the name of a program. Quoting does not help it: that no shell needs to be asked is simpler than
 /// which one would have taken it for a name.
 pub(crate) fn check(words: &CommandWords) -> Result<(), CommandDenial> {
     let name = words.get(0).unwrap_or_default();
@@ -118,7 +118,7 @@ pub(crate) fn check(words: &CommandWords) -> Result<(), CommandDenial> {
         );
     }
     if is_reserved(name) {
-        let reason = "it is a word of the shell's language, and there is no shell";
+        let reason = "it is a keyword of the shell, and no shell runs here";
         return refuse(
             CommandRule::ReservedWord,
             reason,
@@ -135,7 +135,7 @@ pub(crate) fn check(words: &CommandWords) -> Result<(), CommandDenial> {
             }
             _ => "call the program itself",
         };
-        return refuse(CommandRule::Builtin, "it exists inside a shell only, and there is none", hint);
+        return refuse(CommandRule::Builtin, "it exists only inside a shell, and no shell runs here", hint);
     }
     Ok(())
 }

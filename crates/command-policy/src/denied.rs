@@ -32,7 +32,7 @@ impl CommandDecision {
     }
 }
 
-/// Why a command line may not run, in words that whoever wrote it can act on.
+/// Why a command line may not run, in words that its author can act on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct CommandDenial {

@@ -193,13 +193,13 @@ impl Lexer<'_> {
         let next = self.peek(1);
         let (rule, length, reason, hint) = match next {
             Some(b'(') if self.peek(2) == Some(b'(') => {
-                (CommandRule::Substitution, 3, "arithmetic is done by a shell, and there is none", COMPUTE)
+                (CommandRule::Substitution, 3, "a shell would compute it, and no shell runs here", COMPUTE)
             }
             Some(b'(') => {
                 (CommandRule::Substitution, 2, "the output of a command would become part of it", COMPUTE)
             }
             Some(b'[') => {
-                (CommandRule::Substitution, 2, "arithmetic is done by a shell, and there is none", COMPUTE)
+                (CommandRule::Substitution, 2, "a shell would compute it, and no shell runs here", COMPUTE)
             }
             Some(b'\'') if !quoted => return self.ansi_c(),
             Some(b'"') if !quoted => (
@@ -210,9 +210,7 @@ impl Lexer<'_> {
             ),
             None | Some(b' ' | b'\t') => return self.literal_dollar(),
             Some(b'"' | b'|' | b')' | b'/' | b'.' | b',') if quoted => return self.literal_dollar(),
-            Some(_) => {
-                (CommandRule::Expansion, 2, "variables are expanded by a shell, and there is none", VALUE)
-            }
+            Some(_) => (CommandRule::Expansion, 2, "a shell would expand it, and no shell runs here", VALUE),
         };
         // The name of a variable, as far as it goes.
         let name =
@@ -370,15 +368,15 @@ impl Lexer<'_> {
             (b"|", CommandRule::Operator, CHAIN, APART),
             (b";", CommandRule::Operator, CHAIN, APART),
             (b"&", CommandRule::Operator, "nothing runs in the background", APART),
-            (b"()", CommandRule::Operator, "functions are defined in a shell, and there is none", APART),
-            (b"(", CommandRule::Operator, "there is no shell to start another one", APART),
+            (b"()", CommandRule::Operator, "only a shell defines functions, and no shell runs here", APART),
+            (b"(", CommandRule::Operator, "only a shell starts a subshell, and no shell runs here", APART),
         ];
         for (text, rule, reason, hint) in known {
             if rest.starts_with(text) {
                 return self.refuse(*rule, text.len(), reason, hint);
             }
         }
-        self.refuse(CommandRule::Operator, 1, "there is no shell to start another one", APART)
+        self.refuse(CommandRule::Operator, 1, "only a shell starts a subshell, and no shell runs here", APART)
     }
 
     /// What is neither plain nor syntax: control characters and what is not ASCII.

@@ -206,13 +206,14 @@ impl CommandPolicy {
                 continue;
             }
             let construct = word.get(offence.from..).unwrap_or_default();
-            let (reason, hint): (Cow<'static, str>, &'static str) =
-                if offence.rule == CommandRule::ParentDirectory {
-                    ("`..` leads out of a directory".into(), "use a path below the root")
-                } else {
-                    let reason = format!("it may lead out of the root, {}", self.root.display());
-                    (reason.into(), "use a path relative to the root; if it is no path, write it another way")
-                };
+            let (reason, hint): (Cow<'static, str>, &'static str) = if offence.rule
+                == CommandRule::ParentDirectory
+            {
+                ("`..` leads out of a directory".into(), "use a path below the root")
+            } else {
+                let reason = format!("it may lead out of the root, {}", self.root.display());
+                (reason.into(), "use a path relative to the root; if it is not a path, write it another way")
+            };
             return Err(CommandDenial::new(offence.rule, construct, words.position(index), reason, hint));
         }
         Ok(())
@@ -469,10 +470,7 @@ impl fmt::Display for CommandPolicyError {
             }
             Self::UnknownEscape(name) => {
                 let name = shown(name.as_bytes());
-                write!(
-                    f,
-                    "there is no `{name}` in the table of commands that run others; `escapes()` lists them"
-                )
+                write!(f, "`{name}` is not in the table of commands that run others; `escapes()` lists them")
             }
             Self::Root(path) => {
                 write!(

@@ -87,7 +87,7 @@ impl CommandPolicy {
     /// Runs a command line that the policy allows, to its end or to the end of its time, and returns what it wrote.
     ///
     /// It runs in the root, with nothing on standard input, with few variables, and in a process group of its own that is ended
-    /// with it. This is no sandbox: the command may do what its user may.
+    /// with it. This is not a sandbox: the command may do what its user may.
     pub fn run(&self, line: &str) -> Result<FinishedCommand, CommandRunError> {
         let decision = self.check(line);
         let argv = self.parse(line)?;

@@ -17,7 +17,7 @@ use crate::tools::{self, ToolSpec};
 /// Links followed while a forbidden path is found out; the kernel's limit.
 const MAX_LINKS: usize = 40;
 
-/// Why there is no policy.
+/// Why a policy cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathPolicyError {

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::settings::AccessKind;
 use crate::shown::Shown;
 
-/// The answer. The stricter is the greater, so that the strictest of several is their `max` by [`PathDecision::strictness`].
+/// A decision about a path or a call. The stricter is the greater, so that the strictest of several is their `max` by [`PathDecision::strictness`].
 ///
 /// It borrows what was asked, so that saying no costs no allocation; [`PathDecision::into_owned`] lets it outlive the
 /// question.
@@ -16,21 +16,21 @@ use crate::shown::Shown;
 pub enum PathDecision<'a> {
     /// Every path of the call is inside, and the tool's mode allows it.
     Allow,
-    /// Every path is inside; somebody must be asked before the tool runs. Only
+    /// Every path is inside; the user has to confirm the call before the tool runs. Only
     /// [`PathPolicy::judge_call`](crate::PathPolicy::judge_call) says this.
     Prompt,
-    /// No.
+    /// It may not.
     Deny(PathDenial<'a>),
 }
 
 impl PathDecision<'_> {
-    /// Whether the answer is yes.
+    /// Whether it is allowed.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
         matches!(self, Self::Allow)
     }
 
-    /// Whether the answer is no.
+    /// Whether it is denied.
     #[must_use]
     pub fn is_denied(&self) -> bool {
         matches!(self, Self::Deny(_))
@@ -51,7 +51,7 @@ impl PathDecision<'_> {
         self.denial().map(PathDenial::rule)
     }
 
-    /// Why not; empty for yes.
+    /// Why it is denied; empty otherwise.
     #[must_use]
     pub fn reason(&self) -> String {
         self.denial().map(ToString::to_string).unwrap_or_default()
@@ -87,7 +87,7 @@ impl PathDecision<'_> {
     }
 }
 
-/// Why something is denied. Its text begins `path traversal blocked:` and names the tool and the root; denials by a
+/// Why a path or a call is denied. Its text begins `path traversal blocked:` and names the tool and the root; denials by a
 /// tool's mode begin `tool denied:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathDenial<'a> {
@@ -236,7 +236,7 @@ rules! {
     /// `~` or `~user` at the beginning.
     Home, "home", "begins with `~`, which means another place to every tool", "write the path out, or `./~` for a file of that name";
     /// `$HOME`, `${HOME}`, `$(…)`, `%NAME%`, a backquote.
-    Variable, "variable", "holds a variable, which nobody replaces here", "write the path out, or `./$…` for a file of that name";
+    Variable, "variable", "holds a variable, which is not expanded here", "write the path out, or `./$…` for a file of that name";
     /// `file://`, or another URL.
     Url, "url", "is a URL, not a path", "write the plain path";
     /// Percent-encoding that hides something a plain path would be refused for.
@@ -268,7 +268,7 @@ rules! {
     /// Arguments nested deeper than 64.
     TooNested, "too-nested", "the arguments are nested deeper than 64", "flatten them";
     /// JSON that two readers may read differently.
-    DuplicateKey, "duplicate-key", "the arguments are no JSON, or have a key twice", "pass each key once";
+    DuplicateKey, "duplicate-key", "the arguments are not JSON, or have a key twice", "pass each key once";
     /// A tool in no table, under a policy that denies those.
     UnknownTool, "unknown-tool", "the tool is not known to the policy", "add it to the policy";
     /// The tool's mode is deny.
@@ -276,7 +276,7 @@ rules! {
     /// Somebody was asked and said no.
     PromptRefused, "prompt-refused", "the user said no", "do without it";
     /// Somebody should be asked and nobody can be.
-    NoPrompter, "no-prompter", "the policy wants the user to be asked, and nobody can be", "set a prompter, or the mode allow";
+    NoPrompter, "no-prompter", "the policy asks for confirmation, and there is no prompter", "set a prompter, or the mode allow";
 }
 
 impl PathRule {

@@ -72,7 +72,10 @@ impl<'de> Visitor<'de> for StrictValue {
         let mut map = Map::new();
         while let Some(key) = object.next_key::<String>()? {
             if map.contains_key(&key) {
-                return Err(de::Error::custom(format_args!("the key `{}` stands twice", key.escape_debug())));
+                return Err(de::Error::custom(format_args!(
+                    "the key `{}` is there twice",
+                    key.escape_debug()
+                )));
             }
             let value = object.next_value_seed(Self)?;
             map.insert(key, value);

@@ -185,7 +185,7 @@ impl OpenOptions {
 pub struct DirEntry {
     /// The name; never `.` or `..`.
     pub name: OsString,
-    /// Whether it is a folder itself. A link to one is none.
+    /// Whether it is itself a folder; a link to a folder is not.
     pub is_dir: bool,
     /// Whether it is a symbolic link.
     pub is_link: bool,

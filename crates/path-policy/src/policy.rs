@@ -20,7 +20,7 @@ use crate::sys;
 use crate::tools::ToolSpec;
 use crate::walk::{PathRefusal, WalkPlace, WalkQuestion, outermost};
 
-/// What is asked of somebody when a tool's mode is [`ToolMode::Prompt`].
+/// The call that the user is asked to confirm when a tool's mode is [`ToolMode::Prompt`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PromptRequest<'a> {
@@ -66,7 +66,7 @@ pub enum SanitizeError {
     /// The path begins at the top.
     #[error("absolute path not allowed: {0}")]
     AbsolutePathNotAllowed(PathDenial<'static>),
-    /// The path does not exist, or is none.
+    /// The path does not exist, or is not a path.
     #[error("invalid path: {0}")]
     InvalidPath(PathDenial<'static>),
     /// The path leads out, or to a forbidden place.

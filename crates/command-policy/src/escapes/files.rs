@@ -16,7 +16,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
         name: "find/files0",
         commands: &["find", "gfind", "bfs"],
         when: EscapeTrigger::Word(&["-files0-from", "-fprint", "-fprint0", "-fprintf", "-fls"]),
-        reason: "it takes its starting points from a file nobody checks, or writes one",
+        reason: "it takes its starting points from a file that is not checked, or writes one",
         instead: "name the directories, and let it print",
         matches: &["find -files0-from list", "find . -fprint out"],
         not_matches: &["find . -print"],
@@ -118,7 +118,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
                 })
                 .map(|(index, _)| index)
         }),
-        reason: "a list in a file names files nobody checks; an archive that runs itself is a program",
+        reason: "a list in a file names files that are not checked; an archive that runs itself is a program",
         instead: "name the files",
         matches: &["7z a x.7z @list", "7z a x.7z -i@list", "7z a -sfx x.exe b"],
         not_matches: &["7z a x.7z b", "7z l x.7z"],

@@ -46,7 +46,7 @@ pub(crate) enum EscapeTrigger {
     Always,
     /// One of these options, in any spelling.
     Flags(ProgramFlags),
-    /// The first argument that is no option is one of these.
+    /// The first argument that is not an option is one of these.
     Subcommand(&'static [&'static str]),
     /// An argument is one of these.
     Word(&'static [&'static str]),

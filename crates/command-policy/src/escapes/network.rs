@@ -91,7 +91,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             "eMf",
             "BT@",
         )),
-        reason: "the option names a program, or a file that nobody checks",
+        reason: "the option names a program, or a file that is not checked",
         instead: "leave the option out",
         matches: &[
             "rsync -e id a h:b",

@@ -96,7 +96,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
     wrapper(
         "wrapper/xargs",
         &["xargs", "parallel", "rush", "sem", "env_parallel"],
-        "it starts other programs, with arguments nobody sees",
+        "it starts other programs, with arguments that are not checked",
         &["xargs rm", "parallel echo", "xargs -a list sh -c id"],
     ),
     wrapper(

@@ -262,7 +262,7 @@ pub(super) const COMMANDS: &[ProgramRule] = &[
     command(
         RemoteExecution,
         High,
-        "a shell for somebody far away",
+        "a shell for a remote user",
         &["T1059.004", "T1095", "AML.T0050"],
         &["nc", "ncat", "netcat", "nc.openbsd", "nc.traditional"],
         &[&["-e"], &["-c", "sh"], &["--exec"], &["--sh-exec"], &["-ne"], &["-nve"], &["-lvpe"]],
@@ -270,7 +270,7 @@ pub(super) const COMMANDS: &[ProgramRule] = &[
     command(
         RemoteExecution,
         High,
-        "a shell for somebody far away",
+        "a shell for a remote user",
         &["T1059.004", "T1095", "AML.T0050"],
         &["socat"],
         &[&["exec:"], &["EXEC:"], &["system:"], &["SYSTEM:"]],
@@ -278,7 +278,7 @@ pub(super) const COMMANDS: &[ProgramRule] = &[
     command(
         RemoteExecution,
         High,
-        "a shell for somebody far away",
+        "a shell for a remote user",
         &["T1059.004", "T1095", "AML.T0050"],
         SHELLS,
         &[
@@ -294,7 +294,7 @@ pub(super) const COMMANDS: &[ProgramRule] = &[
     command(
         RemoteExecution,
         High,
-        "a shell for somebody far away",
+        "a shell for a remote user",
         &["T1059.004", "T1095", "AML.T0050"],
         INTERPRETERS,
         &[
@@ -315,7 +315,7 @@ pub(super) const COMMANDS: &[ProgramRule] = &[
     command(
         RemoteExecution,
         High,
-        "a shell for somebody far away",
+        "a shell for a remote user",
         &["T1059.004", "T1095", "AML.T0050"],
         &["awk", "gawk", "mawk"],
         &[&["/inet/tcp/", "|&", "getline"]],

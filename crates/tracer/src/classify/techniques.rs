@@ -117,7 +117,7 @@ pub(super) fn class(class: AttackClass) -> (&'static str, &'static str) {
         AttackClass::SupplyChainAttack => {
             ("initial-access", "looked for credentials and tried to send them away")
         }
-        AttackClass::PrivilegeEscalation => ("privilege-escalation", "tried to become more than it is"),
+        AttackClass::PrivilegeEscalation => ("privilege-escalation", "tried to gain privileges"),
         AttackClass::UnauthorizedFileAccess => ("collection", "tried to get at files that were not granted"),
         AttackClass::SandboxEscape => ("privilege-escalation", "tried to leave the sandbox"),
         AttackClass::DnsTunnelling => ("command-and-control", "put data into names that it looked up"),

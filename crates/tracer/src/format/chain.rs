@@ -50,7 +50,7 @@ impl fmt::Debug for TraceDigest {
     }
 }
 
-/// A text that is no digest.
+/// A text that is not a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a digest is 64 hexadecimal digits, as `trace verify` prints them")]
 pub struct ParseDigestError;

@@ -35,7 +35,7 @@ pub enum TraceError {
         #[source]
         error: io::Error,
     },
-    /// The file is no trace, or is one of a version that is not known here.
+    /// The file is not a trace, or is of a version that this crate does not read.
     #[error("not a trace: {0}")]
     NotATrace(String),
     /// The file is a trace that is not as it was written.

@@ -20,16 +20,16 @@ pub struct Event {
     /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
-    /// Where the path of a file or program leads, if there are links on the way or it is a descriptor.
+    /// The path that a file's or program's path resolves to, if it passes links or is a descriptor.
     #[serde(rename = "leads_to", default, skip_serializing_if = "Option::is_none")]
     pub resolved_path: Option<String>,
-    /// Whether it was allowed, where that is a question.
+    /// Whether it was allowed; absent where nothing was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<EventVerdict>,
-    /// The rule that decided: of the manifest, or of the sandbox itself.
+    /// The rule that decided, of the manifest or of the sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The process that did it, where that is known.
+    /// The process that did it, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<TracedProcess>,
     /// How often, where this event stands for several.
@@ -53,7 +53,7 @@ fn is_once(count: &u64) -> bool {
 }
 
 impl Event {
-    /// Something that happened. Its place and its times are filled in by whoever writes it down.
+    /// An event. The recorder fills in its sequence number and its times.
     #[must_use]
     pub fn new(kind: EventKind) -> Self {
         Self {
@@ -100,16 +100,16 @@ impl Event {
     }
 }
 
-/// Whether something that was tried was let happen.
+/// What became of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Verdict"))]
 #[serde(rename_all = "snake_case")]
 pub enum EventVerdict {
-    /// It was.
+    /// It was allowed.
     Allowed,
     /// It was tried, and the sandbox prevented it.
     Denied,
-    /// It was allowed, and did not work out: the file is not there, the host does not answer.
+    /// It was allowed, and did not succeed: the file does not exist, the host does not answer.
     Failed,
 }
 
@@ -144,7 +144,7 @@ impl TracedProcess {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EventKind {
-    /// The program was started, with every wall standing.
+    /// The program was started, with every layer in place.
     RunStarted {
         /// The program and its arguments, bounded and redacted.
         command: Vec<String>,
@@ -178,10 +178,10 @@ pub enum EventKind {
     },
     /// A name was looked up.
     DnsQuery {
-        /// The name; `None` where nobody was there to read the question.
+        /// The name; absent where the query was not read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// The resolver that was asked, which never heard of it.
+        /// The resolver that was addressed. The query did not reach it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         server: Option<String>,
     },
@@ -193,7 +193,7 @@ pub enum EventKind {
         name: String,
         /// Why the profile does not have it.
         reason: String,
-        /// The error that the caller got; `None` where it was let pass.
+        /// The error that the caller got; absent where the call was allowed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         errno: Option<i32>,
     },
@@ -208,7 +208,7 @@ pub enum EventKind {
         /// What held it.
         mechanism: String,
     },
-    /// Events that were not written down, because too many came at a time.
+    /// Events that were not recorded, because too many came at once.
     Lost {
         /// Where: `observer`, `sink`.
         at: String,
@@ -287,7 +287,7 @@ pub struct NetConnection {
     /// Bytes from it.
     #[serde(default)]
     pub received: u64,
-    /// How long it took, in microseconds. A connection is told of when it is over: it began so long before the event's time.
+    /// How long it took, in microseconds. The event is written when the connection ends.
     #[serde(default)]
     pub duration_us: u64,
     /// How it ended, or why it was refused, in words: `closed`, `not_granted`, `other_server_name`, ...

@@ -1,6 +1,6 @@
 //! The output of a program, cut into lines: nothing is lost but what is too long, and no secret gets through.
 //!
-//! The text of a [`OutputLine`] stands for bytes, exactly: a byte that is no UTF-8 is `\xNN` and a backslash is `\\`, so that
+//! The text of a [`OutputLine`] stands for bytes, exactly: a byte that is not UTF-8 is `\xNN` and a backslash is `\\`, so that
 //! [`decode_line`] gives the bytes back. Control characters are kept as they are; whoever shows a line to a person escapes them.
 
 use std::fmt::Write as _;
@@ -20,8 +20,8 @@ const KEY_LINES: u32 = 400;
 
 /// Cuts one stream into lines. Memory is bounded, whether or not there are ends of lines.
 ///
-/// The text of a line stands for bytes, exactly: a byte that is no UTF-8 is `\\xNN` and a backslash is `\\\\`. Control characters are
-/// kept as they are; whoever shows a line to a person escapes them.
+/// The text of a line stands for bytes, exactly: a byte that is not UTF-8 is `\\xNN` and a backslash is `\\\\`. Control characters are
+/// kept as they are; a program that shows a line escapes them.
 ///
 /// ```
 /// use skillsandbox_tracer::{LineSplitter, Redactor, decode_line};

@@ -184,7 +184,7 @@ impl<R: BufRead> TraceReader<R> {
             return Err(if self.lines.ended {
                 self.cut("its last line is not whole")
             } else {
-                self.broken("it is no line of an event with its hash")
+                self.broken("it is not an event with its hash")
             });
         };
         let mut chain = self.chain;
@@ -198,7 +198,7 @@ impl<R: BufRead> TraceReader<R> {
             Some(event) if event.sequence == self.next => event,
             // The hash is right, so it was made for this: by another program, or by somebody who knows how.
             Some(event) => return Err(self.out_of_place(Some(event.sequence))),
-            None => return Err(self.broken("it has the right hash, and is no event")),
+            None => return Err(self.broken("it has the right hash, but is not an event")),
         };
         self.chain = chain;
         self.next += 1;

@@ -21,7 +21,7 @@ pub const MAX_VIOLATIONS: usize = 10_000;
 pub struct TraceHeader {
     /// The format: `skillsandbox.trace/1`.
     pub format: String,
-    /// A number of this run's own.
+    /// The id of this run.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub trace_id: Uuid,
     /// The skill's name, or the command's.
@@ -62,11 +62,11 @@ impl TraceHeader {
 pub struct TraceSummary {
     /// Events in the trace.
     pub events: u64,
-    /// What was tried, each as often as it was: allowed.
+    /// Attempts that were allowed, repeats included.
     pub allowed: u64,
-    /// Denied.
+    /// Attempts that were denied.
     pub denied: u64,
-    /// Allowed, and did not work out.
+    /// Attempts that were allowed, and did not succeed.
     pub failed: u64,
     /// Whether every attempt that the observers could see is in it.
     pub complete: bool,
@@ -103,7 +103,7 @@ pub struct Classification {
     pub evidence: Vec<u64>,
     /// Whether every one of these attempts was denied.
     pub prevented: bool,
-    /// In words, for a person.
+    /// A sentence for people.
     pub message: String,
 }
 
@@ -139,7 +139,7 @@ pub enum AttackClass {
     DataExfiltration,
     /// Harvesting and exfiltration in one run.
     SupplyChainAttack,
-    /// Becoming more than it is.
+    /// Gaining privileges.
     PrivilegeEscalation,
     /// Files that were not granted.
     UnauthorizedFileAccess,
@@ -149,13 +149,13 @@ pub enum AttackClass {
     DnsTunnelling,
     /// A connection for one name that asks for another.
     DomainFronting,
-    /// Processor, memory or processes for somebody else's purposes.
+    /// Using processor, memory or processes for another purpose.
     ResourceAbuse,
     /// Staying after the run.
     Persistence,
     /// Looking around.
     Discovery,
-    /// Executing what was fetched a moment ago, or what somebody far away types.
+    /// Executing what was just downloaded, or the commands of a remote user.
     RemoteExecution,
 }
 
@@ -168,9 +168,9 @@ pub enum AttackSeverity {
     Low,
     /// Worth a look.
     Medium,
-    /// Somebody should look today.
+    /// Should be looked at today.
     High,
-    /// Somebody should look now.
+    /// Should be looked at now.
     Critical,
 }
 

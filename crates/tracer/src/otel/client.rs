@@ -169,7 +169,7 @@ impl HttpClient for OtlpClient {
     }
 }
 
-/// Why there is no answer.
+/// Why a request failed.
 #[derive(Debug)]
 struct FailedRequest {
     why: String,
@@ -197,7 +197,7 @@ impl From<ureq::Error> for FailedRequest {
         use ureq::Error;
         let (why, hope) = match &error {
             Error::Io(error) => match error.kind() {
-                io::ErrorKind::ConnectionRefused => ("nobody listens there".to_owned(), RetryAdvice::Later),
+                io::ErrorKind::ConnectionRefused => ("nothing listens there".to_owned(), RetryAdvice::Later),
                 io::ErrorKind::UnexpectedEof
                 | io::ErrorKind::BrokenPipe
                 | io::ErrorKind::ConnectionReset

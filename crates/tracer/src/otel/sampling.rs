@@ -39,7 +39,7 @@ impl RunSampler {
                 let ratio = variables.get(ARGUMENT).and_then(|ratio| ratio.parse::<f64>().ok());
                 let ratio = ratio.filter(|ratio| (0.0..=1.0).contains(ratio));
                 if ratio.is_none() {
-                    variables.warn(format!("{ARGUMENT} is no number from 0 to 1; every run is exported"));
+                    variables.warn(format!("{ARGUMENT} is not a number from 0 to 1; every run is exported"));
                 }
                 ratio.unwrap_or(1.0)
             }

@@ -229,7 +229,7 @@ fn endpoint(variables: &EnvironmentVariables<'_>) -> Result<Uri, OtelError> {
     };
     let wrong = |why: &str| OtelError::Endpoint { variable, why: why.to_owned() };
     let endpoint: Uri =
-        text.parse().map_err(|_| wrong("it is no address of the form http://host:port/path"))?;
+        text.parse().map_err(|_| wrong("it is not an address of the form http://host:port/path"))?;
     if !matches!(endpoint.scheme_str(), Some("http" | "https")) {
         return Err(wrong("it begins with neither http:// nor https://"));
     }
@@ -318,7 +318,7 @@ fn pem(variable: &'static str, path: &str) -> Result<Vec<u8>, OtelError> {
     // Asked first: a pipe or a device would never end.
     let found = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
     if !found.is_file() || found.len() > MAX_PEM {
-        return Err(wrong(format!("it is no file of at most {MAX_PEM} bytes")));
+        return Err(wrong(format!("it is not a file of at most {MAX_PEM} bytes")));
     }
     fs::read(path).map_err(|error| wrong(error.to_string()))
 }

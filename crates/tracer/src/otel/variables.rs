@@ -28,7 +28,7 @@ impl<'a> EnvironmentVariables<'a> {
         let (name, value) = self.first(names)?;
         let number = value.parse().ok();
         if number.is_none() {
-            self.warnings.push(format!("{name} is no whole number and is passed over"));
+            self.warnings.push(format!("{name} is not a whole number and is ignored"));
         }
         number
     }
@@ -102,6 +102,6 @@ mod tests {
         assert_eq!(variables.milliseconds(&["GOOD"]), Some(Duration::from_millis(7)));
         assert!(variables.warnings.is_empty());
         assert_eq!(variables.number(&["BAD"]), None);
-        assert_eq!(variables.warnings, ["BAD is no whole number and is passed over"]);
+        assert_eq!(variables.warnings, ["BAD is not a whole number and is ignored"]);
     }
 }

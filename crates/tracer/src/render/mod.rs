@@ -31,7 +31,7 @@ pub enum TextStyle {
     Colour,
 }
 
-/// How a trace is to look on a terminal, or where there is none.
+/// How a trace is shown as text: colours, glyphs, width, time zone.
 #[derive(Debug, Clone)]
 pub struct RenderOptions {
     style: TextStyle,

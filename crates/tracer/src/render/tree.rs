@@ -64,7 +64,7 @@ impl ProcessTree {
         self.nodes.is_empty()
     }
 
-    /// Every process once, below the one that started it. A trace that claims a ring is shown all the same.
+    /// Every process once, below the one that started it. A trace that claims a cycle is still shown.
     pub(super) fn write(&self, out: &mut String, look: &RenderOptions) {
         let mut children: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
         for (pid, node) in &self.nodes {

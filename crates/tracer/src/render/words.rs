@@ -137,7 +137,7 @@ fn object(what: &EventKind) -> Vec<ObjectPart<'_>> {
         }
         EventKind::DnsQuery { name, server } => {
             let mut parts = vec![
-                name.as_ref().map_or(ours("a name that nobody read"), |name| ObjectPart::Path(name.into())),
+                name.as_ref().map_or(ours("a name that was not read"), |name| ObjectPart::Path(name.into())),
             ];
             if let Some(server) = server {
                 parts.extend([ours(" asked of "), text(server)]);

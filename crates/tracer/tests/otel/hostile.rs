@@ -47,8 +47,9 @@ fn a_closed_port_is_said_to_be_one() {
     assert!(recorded.error.is_none());
     assert_eq!((delivered.spans, delivered.dropped), (0, 8));
     let warning = delivered.warning().unwrap();
-    let expected =
-        format!("8 of 8 spans were not delivered to http://127.0.0.1:{port}/v1/traces: nobody listens there");
+    let expected = format!(
+        "8 of 8 spans were not delivered to http://127.0.0.1:{port}/v1/traces: nothing listens there"
+    );
     assert_eq!(warning, expected);
 }
 
