@@ -178,7 +178,7 @@ impl FileAttempts {
             return None;
         }
         let add = |finding: &mut ClassFinding| {
-            finding.add(event, AttackSeverity::Low, &["T1057"], "other processes")
+            finding.add(event, AttackSeverity::Low, &["T1057"], "other processes");
         };
         self.listed.add(mark(&[number]), MANY_PROCESSES, add).then_some(AttackClass::Discovery)
     }

@@ -84,7 +84,7 @@ impl NetworkAttempts {
         if event.verdict == Some(EventVerdict::Denied) {
             let port = connection.port.to_string();
             let add = |finding: &mut ClassFinding| {
-                finding.add(event, AttackSeverity::Low, &["T1046"], "many hosts and ports")
+                finding.add(event, AttackSeverity::Low, &["T1046"], "many hosts and ports");
             };
             if self.destinations.add(mark(&[target, &port]), MANY_DESTINATIONS, add) {
                 class = class.or(Some(AttackClass::Discovery));

@@ -140,10 +140,10 @@ impl PathPatterns {
         let pattern = PathPattern::new(text);
         match pattern.key() {
             Some((before, key)) => {
-                self.by_part.entry(key).or_default().push(PatternEntry { rule, before, pattern })
+                self.by_part.entry(key).or_default().push(PatternEntry { rule, before, pattern });
             }
             None => {
-                self.ends.push(PatternEntry { rule, before: pattern.parts.len().saturating_sub(1), pattern })
+                self.ends.push(PatternEntry { rule, before: pattern.parts.len().saturating_sub(1), pattern });
             }
         }
     }

@@ -53,7 +53,7 @@ pub(crate) fn each_text(event: &mut Event, mut with: impl FnMut(&mut String)) {
         EventKind::SyscallRefused { name, reason, .. } => [name, reason].into_iter().for_each(&mut with),
         EventKind::Stdout(OutputLine { text, .. }) | EventKind::Stderr(OutputLine { text, .. }) => with(text),
         EventKind::ResourceLimitHit { limit, mechanism } => {
-            [limit, mechanism].into_iter().for_each(&mut with)
+            [limit, mechanism].into_iter().for_each(&mut with);
         }
         EventKind::Lost { at } => with(at),
         EventKind::RunEnded { end, error, .. } => {
