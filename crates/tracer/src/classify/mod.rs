@@ -1,6 +1,6 @@
 //! What attempts amount to.
 //!
-//! Rules are data: places ([`places`]), system calls, commands and hosts ([`acts`]). `docs/classification.md` is made from them.
+//! Rules are data: places ([`sensitive_paths`]), system calls, commands and hosts ([`acts`]). `docs/classification.md` is made from them.
 //! What is not data is what several events mean together: many kinds of credentials, a connection after that, many names.
 //!
 //! Two laws hold for all of it. Nothing is classified that was not tried: a policy is not an attempt. And nothing that ordinary

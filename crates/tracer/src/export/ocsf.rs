@@ -41,12 +41,12 @@ pub fn write_ocsf<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
     out.flush()
 }
 
-/// One event as a line of [`ocsf`], for traces that are too long to be held.
+/// One event as a line of [`write_ocsf`], for traces that are too long to be held.
 pub fn write_ocsf_event<W: Write>(out: &mut W, header: &TraceHeader, event: &Event) -> io::Result<()> {
     line(out, &activity(header, event))
 }
 
-/// What a trace amounts to, as lines of [`ocsf`]. Of its events, those are needed that are evidence.
+/// What a trace amounts to, as lines of [`write_ocsf`]. Of its events, those are needed that are evidence.
 pub fn write_ocsf_findings<W: Write>(
     out: &mut W,
     header: &TraceHeader,

@@ -25,7 +25,7 @@ pub struct VerifiedTrace {
 
 /// Checks a trace: every hash, every place, the digest, and that what the end says of the events is so.
 ///
-/// Reads in bounded memory. An error of the kind [`TraceError::TamperError`] names the first line that is wrong.
+/// Reads in bounded memory. An error of the kind [`TraceError::Tampered`] names the first line that is wrong.
 pub fn verify_trace(path: &Path) -> Result<VerifiedTrace, TraceError> {
     verify_trace_from(TraceReader::open(path)?)
 }

@@ -144,7 +144,7 @@ impl OtelSettings {
         self
     }
 
-    /// How long [`OtelHandle::finish`](super::Handle::finish) waits at most, in all; five minutes at the most.
+    /// How long [`OtelHandle::finish`](super::OtelHandle::finish) waits at most, in all; five minutes at the most.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience.min(MOST_TIME);
