@@ -52,7 +52,7 @@ impl Backend for Native {
         for note in commands::notes(job).into_iter().chain(policy::not_taken_out(&redactor)) {
             recorder.record(note);
         }
-        let traced = record::record_without(&redactor, &plan, command, recorder, job.limits.output, streams);
+        let traced = record::record_redacted(&redactor, &plan, command, recorder, job.limits.output, streams);
         let stopped = streams.stop.is_stopped();
         Ran {
             ended: traced.outcome.map(|outcome| ended(&outcome, stopped)).map_err(refused),

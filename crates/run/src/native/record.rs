@@ -44,7 +44,7 @@ pub fn record(
     output: Option<u64>,
     streams: &Streams,
 ) -> Result<Traced, RedactError> {
-    Ok(record_without(&redactor(secrets)?, plan, command, recorder, output, streams))
+    Ok(record_redacted(&redactor(secrets)?, plan, command, recorder, output, streams))
 }
 
 /// What takes these secrets out.
@@ -54,7 +54,7 @@ pub(super) fn redactor(secrets: &[(String, String)]) -> Result<Arc<Redactor>, Re
 }
 
 /// The same, with what takes secrets out made already.
-pub(super) fn record_without(
+pub(super) fn record_redacted(
     redactor: &Arc<Redactor>,
     plan: &Plan,
     command: Command,
