@@ -10,7 +10,7 @@ use std::time::Instant;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use serde_json::json;
-use skillsandbox_path_policy::{Access, OpenOptions, PathPolicy};
+use skillsandbox_path_policy::{AccessKind, OpenOptions, PathPolicy};
 
 const DEEP: &str = "a/b/c/d.txt";
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
@@ -35,26 +35,26 @@ fn benchmarks(criterion: &mut Criterion) {
             openat2(&root, DEEP, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), BENEATH).unwrap(),
         ));
     };
-    let check = || assert!(policy.check(black_box(DEEP), Access::Read).is_allowed());
-    let refused = || assert!(policy.check(black_box("../../etc/passwd"), Access::Read).is_denied());
+    let check = || assert!(policy.check(black_box(DEEP), AccessKind::Read).is_allowed());
+    let refused = || assert!(policy.check(black_box("../../etc/passwd"), AccessKind::Read).is_denied());
 
     let mut group = criterion.benchmark_group("path_policy");
     group.bench_function("bare openat2 + close", |bencher| bencher.iter(bare));
     group.bench_function("check, 4 names, exists", |bencher| bencher.iter(check));
     group.bench_function("check, absolute", |bencher| {
-        bencher.iter(|| assert!(policy.check(black_box(&absolute), Access::Read).is_allowed()));
+        bencher.iter(|| assert!(policy.check(black_box(&absolute), AccessKind::Read).is_allowed()));
     });
     group.bench_function("check, 2 forbidden paths", |bencher| {
-        bencher.iter(|| assert!(guarded.check(black_box(DEEP), Access::Read).is_allowed()));
+        bencher.iter(|| assert!(guarded.check(black_box(DEEP), AccessKind::Read).is_allowed()));
     });
     group.bench_function("check, not yet there", |bencher| {
-        bencher.iter(|| assert!(policy.check(black_box("a/b/c/new.txt"), Access::Write).is_allowed()));
+        bencher.iter(|| assert!(policy.check(black_box("a/b/c/new.txt"), AccessKind::Write).is_allowed()));
     });
     group.bench_function("check, through a link", |bencher| {
-        bencher.iter(|| assert!(policy.check(black_box("l/c/d.txt"), Access::Read).is_allowed()));
+        bencher.iter(|| assert!(policy.check(black_box("l/c/d.txt"), AccessKind::Read).is_allowed()));
     });
     group.bench_function("check, without openat2", |bencher| {
-        bencher.iter(|| assert!(walking.check(black_box(DEEP), Access::Read).is_allowed()));
+        bencher.iter(|| assert!(walking.check(black_box(DEEP), AccessKind::Read).is_allowed()));
     });
     group.bench_function("check, refused by its text", |bencher| bencher.iter(refused));
     group.bench_function("call, allowed", |bencher| {

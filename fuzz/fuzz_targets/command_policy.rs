@@ -3,23 +3,23 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skillsandbox_command_policy::{CommandPolicy, Decision, Dialect, Globs, OtherTools, Place};
+use skillsandbox_command_policy::{CommandPolicy, CommandDecision, Dialect, GlobHandling, OtherTools, DenialPosition};
 
 fuzz_target!(|text: &str| {
     let builder = || CommandPolicy::builder().root("/srv/skill");
     let plain = builder().build().expect("valid");
-    let bash = builder().dialect(Dialect::Bash).globs(Globs::Literal).build().expect("valid");
+    let bash = builder().dialect(Dialect::Bash).globs(GlobHandling::Literal).build().expect("valid");
     for policy in [&plain, &bash] {
         match (policy.check(text), policy.parse(text)) {
-            (Decision::Denied(denied), Err(again)) => {
+            (CommandDecision::Denied(denied), Err(again)) => {
                 assert_eq!(denied, again);
-                assert!(matches!(denied.place, Place::Byte(at) if at <= text.len()), "{denied:?}");
+                assert!(matches!(denied.position, DenialPosition::Byte(at) if at <= text.len()), "{denied:?}");
                 assert!(!denied.to_string().contains(char::is_control), "{denied:?}");
             }
-            (Decision::Allowed, Ok(argv)) => {
+            (CommandDecision::Allowed, Ok(argv)) => {
                 assert!(!argv.is_empty());
                 // A list is judged as the line it came from.
-                assert_eq!(policy.check_argv(&argv), Decision::Allowed);
+                assert_eq!(policy.check_argv(&argv), CommandDecision::Allowed);
                 let words: Vec<&str> = argv.iter().map(|word| word.to_str().expect("text")).collect();
                 let quoted: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
                 // Only the escapes of bash make line ends, which no plain quote may hold.

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
-use skillsandbox_path_policy::{Access, PathPolicy};
+use skillsandbox_path_policy::{AccessKind, PathPolicy};
 
 /// A workspace with links in and out, made once.
 static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -33,20 +33,20 @@ static POLICIES: LazyLock<[PathPolicy; 3]> = LazyLock::new(|| {
 
 fuzz_target!(|text: &str| {
     let [fast, walk, guarded] = &*POLICIES;
-    let decision = fast.check(text, Access::ReadWrite);
-    assert_eq!(decision.rule(), walk.check(text, Access::ReadWrite).rule(), "{text:?}");
+    let decision = fast.check(text, AccessKind::ReadWrite);
+    assert_eq!(decision.rule(), walk.check(text, AccessKind::ReadWrite).rule(), "{text:?}");
     if decision.is_allowed() {
-        let resolved = fast.resolve(text, Access::ReadWrite).expect("it is allowed");
+        let resolved = fast.resolve(text, AccessKind::ReadWrite).expect("it is allowed");
         assert!(resolved.starts_with(fast.root()), "{text:?} is {}", resolved.display());
         if let Ok(real) = fast.root().join(text).canonicalize() {
             assert_eq!(real, resolved, "{text:?}");
         }
         if resolved.starts_with(fast.root().join("a/b")) {
-            assert!(guarded.check(text, Access::Read).is_denied(), "{text:?} is forbidden");
+            assert!(guarded.check(text, AccessKind::Read).is_denied(), "{text:?} is forbidden");
         }
     } else {
         assert!(decision.reason().starts_with("path traversal blocked: "));
-        assert!(guarded.check(text, Access::ReadWrite).is_denied(), "{text:?}: forbidding allows nothing");
+        assert!(guarded.check(text, AccessKind::ReadWrite).is_denied(), "{text:?}: forbidding allows nothing");
     }
     assert!(!decision.reason().chars().any(char::is_control));
     let arguments = json!({ "path": text, "pattern": text, text: { "files": [text], "glob": text } });

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use sha2::{Digest as _, Sha256};
-use skillsandbox_tracer::{Error, Reader, verify_from};
+use skillsandbox_tracer::{TraceError, TraceReader, verify_trace_from};
 
 fuzz_target!(|bytes: &[u8]| {
     check(bytes);
@@ -12,16 +12,16 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn check(bytes: &[u8]) {
     let lines = bytes.split(|byte| *byte == b'\n').count() as u64;
-    let events = Reader::new(bytes).map_or(0, |reader| reader.map_while(Result::ok).count());
-    match Reader::new(bytes).and_then(verify_from) {
+    let events = TraceReader::new(bytes).map_or(0, |reader| reader.map_while(Result::ok).count());
+    match TraceReader::new(bytes).and_then(verify_trace_from) {
         Ok(verified) => {
             assert_eq!(verified.summary.events, events as u64);
             // One byte less, or one more, is another file.
-            assert!(Reader::new(&bytes[..bytes.len() - 1]).and_then(verify_from).is_err());
+            assert!(TraceReader::new(&bytes[..bytes.len() - 1]).and_then(verify_trace_from).is_err());
             let more = [bytes, b"\n"].concat();
-            assert!(Reader::new(more.as_slice()).and_then(verify_from).is_err());
+            assert!(TraceReader::new(more.as_slice()).and_then(verify_trace_from).is_err());
         }
-        Err(Error::Tampered(tampered)) => {
+        Err(TraceError::Tampered(tampered)) => {
             assert!(tampered.line <= lines, "{tampered}");
             assert!(tampered.to_string().len() < 1000);
         }

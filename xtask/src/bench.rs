@@ -151,7 +151,7 @@ pub(crate) fn check_path() -> anyhow::Result<()> {
 fn question(number: usize) -> String {
     // Half of them are refused.
     let path = if number.is_multiple_of(2) { "a/b/c/d.txt" } else { "../../etc/passwd" };
-    format!("{{\"tool\":\"Read\",\"args\":{{\"file_path\":\"{path}\",\"limit\":100}}}}\n")
+    format!("{{\"tool\":\"Read\",\"arguments\":{{\"file_path\":\"{path}\",\"limit\":100}}}}\n")
 }
 
 fn start(command: &mut Command) -> anyhow::Result<(Child, ChildStdin, BufReader<ChildStdout>)> {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod decision_lines;
 mod output;
 mod render;
 mod style;

@@ -73,11 +73,12 @@ fn decisions_are_json_on_request() {
     let (code, out, _) = run(&["--format", "json", "--", "find . -exec id"]);
     let answer: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(code, 1);
-    assert_eq!(
-        (&answer["decision"], &answer["rule"], &answer["byte"]),
-        (&json!("deny"), &json!("find/exec"), &json!(7))
-    );
+    assert_eq!((&answer["version"], &answer["id"]), (&json!(1), &Value::Null), "{answer}");
+    assert_eq!((&answer["decision"], &answer["rule"]), (&json!("deny"), &json!("find/exec")), "{answer}");
     assert!(answer["reason"].as_str().unwrap().starts_with("command refused: "), "{answer}");
+    let error = &answer["error"];
+    assert_eq!((&error["code"], &error["message"]), (&json!("COMMAND_DENIED"), &json!("Command refused")));
+    assert_eq!(error["details"]["byte"], 7, "{error}");
     let (code, out, _) = run(&["--format", "json", "--", "ls 'a b'"]);
     let answer: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &answer["decision"], &answer["argv"]), (0, &json!("allow"), &json!(["ls", "a b"])));
@@ -118,6 +119,8 @@ fn row_077_the_switch_works_here_and_is_seen() {
 #[test]
 fn lines_are_answered_one_by_one_and_bad_ones_do_not_stop_it() {
     let long = format!("{{\"command\":\"{}\"}}", "a".repeat(2_000_000));
+    let too_long = format!("{{\"command\":\"{}\"}}", "a".repeat(17 * 1024 * 1024));
+    let deep = format!("{{\"id\":1,\"command\":{}\"ls\"{}}}", "[".repeat(100_000), "]".repeat(100_000));
     let mut input = Vec::new();
     for line in [
         r#"{"command":"git status"}"#,
@@ -129,6 +132,8 @@ fn lines_are_answered_one_by_one_and_bad_ones_do_not_stop_it() {
         r#"{"command":"ls","other":1}"#,
         r#"["ls"]"#,
         &long,
+        &too_long,
+        &deep,
         r#"{"command":"ls \u0000"}"#,
         r#"{"command":"ls \u001b[2J"}"#,
         r#"{"command":"ls \ud800"}"#,
@@ -142,21 +147,45 @@ fn lines_are_answered_one_by_one_and_bad_ones_do_not_stop_it() {
     let short: Vec<&str> = answers
         .iter()
         .map(|answer| {
-            answer["decision"]
-                .as_str()
-                .unwrap_or_else(|| if answer["error"].is_string() { "error" } else { "?" })
+            answer["error"]["code"].as_str().unwrap_or_else(|| answer["decision"].as_str().unwrap())
         })
         .collect();
+    let (denied, invalid) = ("COMMAND_DENIED", "INVALID_PARAMETERS");
+    // The empty line is no request.
     assert_eq!(
         short,
         [
-            "allow", "error", "deny", "error", "error", "error", "error", "error", "error", "deny", "deny",
-            "error", "error", "allow"
+            "allow", invalid, denied, invalid, invalid, invalid, invalid, denied, invalid, invalid, denied,
+            denied, invalid, invalid, "allow"
         ]
     );
+    assert!(answers.iter().all(|answer| answer["version"] == 1 && answer.get("id").is_some()));
+    assert!(answers.iter().all(|answer| answer["error"].is_null() == (answer["decision"] == "allow")));
     assert_eq!(answers[0]["argv"], json!(["git", "status"]));
-    assert_eq!((&answers[2]["rule"], &answers[2]["byte"]), (&json!("operator"), &json!(2)));
-    assert_eq!(answers[13]["argv"], json!(["ls", "-l"]));
+    assert_eq!(
+        (&answers[2]["rule"], &answers[2]["error"]["details"]["byte"]),
+        (&json!("operator"), &json!(2))
+    );
+    assert_eq!(answers[8]["error"]["details"]["rule"], "max_length");
+    assert_eq!((&answers[9]["id"], &answers[9]["error"]["details"]["rule"]), (&json!(1), &json!("type")));
+    assert_eq!(answers[14]["argv"], json!(["ls", "-l"]));
+}
+
+#[test]
+fn the_id_of_a_request_comes_back_in_order() {
+    let lines = [
+        r#"{"id":"a","command":"ls"}"#,
+        r#"{"command":"ls; id","id":2}"#,
+        r#"{"id":-3,"command":"ls","other":1}"#,
+        r#"{"id":4.50,"command":7}"#,
+        r#"{"id":[5],"command":"ls"}"#,
+        r#"{"command":"ls"}"#,
+    ];
+    let answers = answers(&[], lines.join("\n"));
+    let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(ids, [&json!("a"), &json!(2), &json!(-3), &json!(4.5), &Value::Null, &Value::Null]);
+    let decisions: Vec<&str> = answers.iter().map(|answer| answer["decision"].as_str().unwrap()).collect();
+    assert_eq!(decisions, ["allow", "deny", "deny", "deny", "deny", "allow"]);
 }
 
 /// A runtime keeps it running: each question is answered before the next is asked.

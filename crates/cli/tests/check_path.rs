@@ -65,6 +65,11 @@ fn a_call_is_allowed_or_denied() {
     let value: Value = serde_json::from_str(&denied.out).unwrap();
     assert_eq!((value["decision"].as_str(), value["rule"].as_str()), (Some("deny"), Some("outside-root")));
     assert!(value["reason"].as_str().unwrap().starts_with("path traversal blocked: "));
+    assert_eq!(
+        value["error"],
+        json!({ "code": "PATH_TRAVERSAL", "message": "Path traversal blocked",
+            "details": { "tool": "Read", "argument": "file_path", "path": "/etc/passwd" } })
+    );
     let allowed = run(
         &dir,
         &["--format", "json", "--tool", "Bash", "--args", r#"{"command": "cat /etc/passwd"}"#],
@@ -73,7 +78,7 @@ fn a_call_is_allowed_or_denied() {
     assert_eq!(allowed.code, 0);
     assert_eq!(
         serde_json::from_str::<Value>(&allowed.out).unwrap(),
-        json!({ "decision": "allow", "rule": null, "reason": "" })
+        json!({ "version": 1, "id": null, "decision": "allow", "rule": null, "reason": "every check passed", "error": null })
     );
 }
 
@@ -132,29 +137,31 @@ fn wrong_usage_is_two() {
 #[test]
 fn every_line_has_an_answer_and_a_bad_one_does_not_end_it() {
     let dir = workspace();
+    let deep = format!(r#"{{"tool":"Read","arguments":{}{}}}"#, "[".repeat(500), "]".repeat(500));
+    let nested = format!(r#"{{"tool":"Read","arguments":{{"a":{}{}}}}}"#, "[".repeat(80), "]".repeat(80));
+    let invalid = Some("invalid-request");
     let lines: &[(&[u8], &str, Option<&str>)] = &[
-        (br#"{"tool":"Read","args":{"file_path":"a.md"}}"#, "allow", None),
-        (br#"{"tool":"Read","args":{"file_path":"/etc/passwd"}}"#, "deny", Some("outside-root")),
-        (b"not json", "error", Some("malformed")),
-        (b"{", "error", Some("malformed")),
-        (b"[]", "error", Some("malformed")),
-        (b"\xff\xfe", "error", Some("malformed")),
-        (br#"{"tool":"Read"}"#, "error", Some("malformed")),
-        (br#"{"args":{}}"#, "error", Some("malformed")),
-        (br#"{"tool":7,"args":{}}"#, "error", Some("malformed")),
-        (
-            br#"{"tool":"Read","args":{"path":"a"},"arguments":{"path":"/etc/passwd"}}"#,
-            "error",
-            Some("malformed"),
-        ),
-        (br#"{"tool":"Read","args":{"path":"a"},"args":{"path":"/etc/passwd"}}"#, "error", Some("malformed")),
-        (br#"{"tool":"Read","args":{"path":"a","path":"/etc/passwd"}}"#, "error", Some("malformed")),
-        (br#"{"tool":"Read","args":{"path":"a\u0000"}}"#, "deny", Some("control-character")),
-        (br#"{"tool":"Read","args":{"path":"\ud800"}}"#, "error", Some("malformed")),
-        (br#"{"tool":"Read","args":["/etc/passwd"]}"#, "deny", Some("arguments-not-object")),
-        (br#"{"tool":"Write","args":{"path":"a"}}"#, "prompt", None),
-        (br#"{"tool":"Glob","args":{"pattern":"{a,../../etc}/*"}}"#, "deny", Some("pattern-climbs")),
-        (br#"{"tool":"Read","args":{"path":"a"}}"#, "allow", None),
+        (br#"{"tool":"Read","arguments":{"file_path":"a.md"}}"#, "allow", None),
+        (br#"{"tool":"Read","arguments":{"file_path":"/etc/passwd"}}"#, "deny", Some("outside-root")),
+        (b"not json", "deny", invalid),
+        (b"{", "deny", invalid),
+        (b"[]", "deny", invalid),
+        (b"\xff\xfe", "deny", invalid),
+        (br#"{"tool":"Read"}"#, "deny", invalid),
+        (br#"{"arguments":{}}"#, "deny", invalid),
+        (br#"{"tool":7,"arguments":{}}"#, "deny", invalid),
+        (br#"{"tool":"Read","args":{"path":"a"}}"#, "deny", invalid),
+        (br#"{"tool":"Read","arguments":{"path":"a"},"args":{"path":"/etc/passwd"}}"#, "deny", invalid),
+        (br#"{"tool":"Read","arguments":{"path":"a"},"arguments":{"path":"/etc/passwd"}}"#, "deny", invalid),
+        (br#"{"tool":"Read","arguments":{"path":"a","path":"/etc/passwd"}}"#, "deny", invalid),
+        (br#"{"tool":"Read","arguments":{"path":"a\u0000"}}"#, "deny", Some("control-character")),
+        (br#"{"tool":"Read","arguments":{"path":"\ud800"}}"#, "deny", invalid),
+        (br#"{"tool":"Read","arguments":["/etc/passwd"]}"#, "deny", Some("arguments-not-object")),
+        (deep.as_bytes(), "deny", invalid),
+        (nested.as_bytes(), "deny", Some("too-nested")),
+        (br#"{"tool":"Write","arguments":{"path":"a"}}"#, "prompt", None),
+        (br#"{"tool":"Glob","arguments":{"pattern":"{a,../../etc}/*"}}"#, "deny", Some("pattern-climbs")),
+        (br#"{"tool":"Read","arguments":{"path":"a"}}"#, "allow", None),
     ];
     let mut input = Vec::new();
     for (line, ..) in lines {
@@ -170,7 +177,9 @@ fn every_line_has_an_answer_and_a_bad_one_does_not_end_it() {
     for ((line, decision, rule), answer) in lines.iter().zip(&answers) {
         let found = (answer["decision"].as_str().unwrap(), answer["rule"].as_str());
         assert_eq!(found, (*decision, *rule), "{}", String::from_utf8_lossy(line));
-        assert_eq!(answer["reason"].as_str().unwrap().is_empty(), matches!(*decision, "allow" | "prompt"));
+        assert_eq!((&answer["version"], &answer["id"]), (&json!(1), &Value::Null));
+        assert!(!answer["reason"].as_str().unwrap().is_empty(), "{answer}");
+        assert_eq!(answer["error"]["code"].is_string(), *decision == "deny", "{answer}");
     }
     assert!(run.out.chars().all(|c| c == '\n' || !c.is_control()), "{:?}", run.out);
 }
@@ -178,25 +187,33 @@ fn every_line_has_an_answer_and_a_bad_one_does_not_end_it() {
 #[test]
 fn ids_come_back_and_long_lines_are_passed_over() {
     let dir = workspace();
-    let mut input = br#"{"id":{"n":[1]},"tool":"Read","args":{"path":"/etc"}}"#.to_vec();
+    let mut input = br#"{"id":"one","tool":"Read","arguments":{"path":"/etc"}}"#.to_vec();
     input.push(b'\n');
     input.resize(input.len() + 17 * 1024 * 1024, b' ');
     input.extend_from_slice(b"x\n");
     let long = format!(
-        "{{\"id\":2,\"tool\":\"Write\",\"args\":{{\"path\":\"a\",\"content\":\"{}\"}}}}",
+        "{{\"id\":2,\"tool\":\"Write\",\"arguments\":{{\"path\":\"a\",\"content\":\"{}\"}}}}\n",
         "y".repeat(1_000_000)
     );
     input.extend_from_slice(long.as_bytes());
-    let run = run(&dir, &["--stdin"], &input);
-    let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(answers.len(), 3, "{}", run.out);
-    assert_eq!(answers[0]["id"], json!({ "n": [1] }));
-    assert_eq!(answers[1]["decision"], "error");
-    assert_eq!(
-        (answers[2]["id"].as_u64(), answers[2]["decision"].as_str()),
-        (Some(2), Some("allow")),
-        "the last line needs no end"
+    input.extend_from_slice(
+        br#"{"arguments":{"path":"a","path":"b"},"tool":"Read","id":12345678901234567890123}"#,
     );
+    let run = run(&dir, &["--stdin"], &input);
+    let lines: Vec<&str> = run.out.lines().collect();
+    let answers: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 4, "{}", run.out);
+    assert_eq!(answers[0]["id"], "one");
+    assert_eq!((&answers[1]["id"], &answers[1]["decision"]), (&Value::Null, &json!("deny")));
+    assert_eq!(answers[1]["error"]["details"]["rule"], "max_length", "{}", answers[1]);
+    assert_eq!((answers[2]["id"].as_u64(), answers[2]["decision"].as_str()), (Some(2), Some("allow")));
+    // As it was written, though it is no number of any machine; and the last line needs no end.
+    assert!(
+        lines[3].starts_with(r#"{"version":1,"id":12345678901234567890123,"decision":"deny""#),
+        "{}",
+        lines[3]
+    );
+    assert_eq!(answers[3]["error"]["details"]["parameter"], "arguments");
 }
 
 /// A runtime that waits for each answer gets it before it asks again.
@@ -207,7 +224,7 @@ fn an_answer_comes_before_the_next_question() {
     let mut stdin = child.stdin.take().unwrap();
     let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
     for (path, decision) in [("a", "allow"), ("../a", "deny"), ("b", "allow")] {
-        writeln!(stdin, "{}", json!({ "tool": "Read", "args": { "path": path } })).unwrap();
+        writeln!(stdin, "{}", json!({ "tool": "Read", "arguments": { "path": path } })).unwrap();
         let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
         assert_eq!(answer["decision"], decision);
     }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use serde_json::Value;
 use skillsandbox_tracer::{
-    Classifier, Digest, Event, FileOperation, Header, Line, Recorder, TraceWriter, Verdict, What,
+    Classifier, Event, EventKind, EventVerdict, FileOperation, OutputLine, Recorder, TraceDigest,
+    TraceHeader, TraceWriter,
 };
 use tempfile::TempDir;
 
@@ -18,15 +19,15 @@ fn run(args: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-fn trace(skill: &str) -> (TempDir, PathBuf, Digest) {
+fn trace(skill: &str) -> (TempDir, PathBuf, TraceDigest) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
-    let header = Header::new(skill, "test");
+    let header = TraceHeader::new(skill, "test");
     let writer = TraceWriter::create(&path, &header).unwrap();
     let mut recorder = Recorder::new(&header, Some(writer), Vec::new());
-    let lookup = What::DnsQuery { name: Some("collector.evil.test".to_owned()), server: None };
-    recorder.record(Event::new(lookup).judged(Verdict::Denied, None));
-    recorder.record(Event::new(What::Stdout(Line::new("7 °C"))));
+    let lookup = EventKind::DnsQuery { name: Some("collector.evil.test".to_owned()), server: None };
+    recorder.record(Event::new(lookup).with_verdict(EventVerdict::Denied, None));
+    recorder.record(Event::new(EventKind::Stdout(OutputLine::new("7 °C"))));
     let done = recorder.finish();
     (folder, path, done.digest.unwrap())
 }
@@ -99,16 +100,16 @@ fn no_trace_is_a_no_and_no_file_is_an_error() {
 fn harvest() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
-    let header = Header::new("thief", "test");
+    let header = TraceHeader::new("thief", "test");
     let writer = TraceWriter::create(&path, &header).unwrap();
     let recorder = Recorder::new(&header, Some(writer), Vec::new());
     let mut recorder = recorder.classify(Box::new(Classifier::new()));
     for line in 0..50 {
-        recorder.record(Event::new(What::Stdout(Line::new(format!("line {line}")))));
+        recorder.record(Event::new(EventKind::Stdout(OutputLine::new(format!("line {line}")))));
     }
-    let what = What::File { operation: FileOperation::Read, path: "/tmp/notes".to_owned(), to: None };
-    let event = Event::new(what).leading_to("/home/u/.aws/credentials".to_owned());
-    recorder.record(event.judged(Verdict::Denied, "not granted".to_owned()));
+    let what = EventKind::File { operation: FileOperation::Read, path: "/tmp/notes".to_owned(), to: None };
+    let event = Event::new(what).with_resolved_path("/home/u/.aws/credentials".to_owned());
+    recorder.record(event.with_verdict(EventVerdict::Denied, "not granted".to_owned()));
     let _ = recorder.finish();
     (folder, path)
 }

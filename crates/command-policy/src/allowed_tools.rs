@@ -1,7 +1,7 @@
 //! `allowed-tools`, as a skill's front matter has it: `Bash(git:*) Bash(jq:*)`.
 
-use crate::policy::PolicyError;
-use crate::words::Words;
+use crate::policy::CommandPolicyError;
+use crate::words::CommandWords;
 
 /// What a list of tools may hold beside `Bash(command:*)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,12 +19,12 @@ pub enum OtherTools {
 /// A list that was read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AllowedTools {
-    patterns: Vec<Pattern>,
+    patterns: Vec<ToolPattern>,
     pub(crate) others: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Pattern {
+enum ToolPattern {
     Any,
     /// A command line that begins with these words.
     Begins(Vec<String>),
@@ -33,7 +33,7 @@ enum Pattern {
 }
 
 impl AllowedTools {
-    pub(crate) fn read(text: &str, others: OtherTools) -> Result<Self, PolicyError> {
+    pub(crate) fn read(text: &str, others: OtherTools) -> Result<Self, CommandPolicyError> {
         let mut list = Self::default();
         for entry in entries(text)? {
             let (name, argument) = match entry.split_once('(') {
@@ -42,49 +42,51 @@ impl AllowedTools {
             };
             match (name, argument, others) {
                 ("Bash", Some(argument), _) => list.patterns.push(pattern(argument, others)?),
-                ("Bash", None, OtherTools::PassThrough) => list.patterns.push(Pattern::Any),
-                ("Bash", None, OtherTools::Refuse) => return Err(PolicyError::BashWithoutCommand),
-                (name, _, OtherTools::Refuse) => return Err(PolicyError::UnsupportedTool(name.to_owned())),
+                ("Bash", None, OtherTools::PassThrough) => list.patterns.push(ToolPattern::Any),
+                ("Bash", None, OtherTools::Refuse) => return Err(CommandPolicyError::BashWithoutCommand),
+                (name, _, OtherTools::Refuse) => {
+                    return Err(CommandPolicyError::UnsupportedTool(name.to_owned()));
+                }
                 (_, _, OtherTools::PassThrough) => list.others.push(entry.to_owned()),
             }
         }
         if list.patterns.is_empty() && list.others.is_empty() {
-            return Err(PolicyError::NoTools);
+            return Err(CommandPolicyError::NoTools);
         }
         Ok(list)
     }
 
-    pub(crate) fn allow(&self, words: &Words) -> bool {
+    pub(crate) fn allow(&self, words: &CommandWords) -> bool {
         self.patterns.iter().any(|pattern| match pattern {
-            Pattern::Any => true,
-            Pattern::Begins(prefix) => begins(words, prefix),
-            Pattern::Is(all) => words.len() == all.len() && begins(words, all),
+            ToolPattern::Any => true,
+            ToolPattern::Begins(prefix) => begins(words, prefix),
+            ToolPattern::Is(all) => words.len() == all.len() && begins(words, all),
         })
     }
 
     /// The patterns as they are written, for a message.
     pub(crate) fn shown(&self) -> String {
         let shown = self.patterns.iter().map(|pattern| match pattern {
-            Pattern::Any => "any".to_owned(),
-            Pattern::Begins(words) => format!("`{} …`", words.join(" ")),
-            Pattern::Is(words) => format!("`{}`", words.join(" ")),
+            ToolPattern::Any => "any".to_owned(),
+            ToolPattern::Begins(words) => format!("`{} …`", words.join(" ")),
+            ToolPattern::Is(words) => format!("`{}`", words.join(" ")),
         });
         let shown: Vec<_> = shown.collect();
         if shown.is_empty() { "no command".to_owned() } else { shown.join(", ") }
     }
 }
 
-fn begins(words: &Words, prefix: &[String]) -> bool {
+fn begins(words: &CommandWords, prefix: &[String]) -> bool {
     words.len() >= prefix.len()
         && words.iter().zip(prefix).all(|(word, expected)| word == expected.as_bytes())
 }
 
 /// What stands in the parentheses.
-fn pattern(argument: &str, others: OtherTools) -> Result<Pattern, PolicyError> {
-    let invalid = || PolicyError::InvalidPattern(argument.to_owned());
+fn pattern(argument: &str, others: OtherTools) -> Result<ToolPattern, CommandPolicyError> {
+    let invalid = || CommandPolicyError::InvalidPattern(argument.to_owned());
     let lenient = others == OtherTools::PassThrough;
     if lenient && argument == "*" {
-        return Ok(Pattern::Any);
+        return Ok(ToolPattern::Any);
     }
     let (text, exact) = match argument.strip_suffix(":*") {
         Some(text) => (text, false),
@@ -100,18 +102,18 @@ fn pattern(argument: &str, others: OtherTools) -> Result<Pattern, PolicyError> {
     if words.is_empty() || !words.iter().all(|word| word.chars().all(plain)) {
         return Err(invalid());
     }
-    Ok(if exact { Pattern::Is(words) } else { Pattern::Begins(words) })
+    Ok(if exact { ToolPattern::Is(words) } else { ToolPattern::Begins(words) })
 }
 
 /// Entries, separated by blanks or commas outside parentheses.
-fn entries(text: &str) -> Result<Vec<&str>, PolicyError> {
+fn entries(text: &str) -> Result<Vec<&str>, CommandPolicyError> {
     let mut found = Vec::new();
     let (mut start, mut open) = (0, false);
     for (at, c) in text.char_indices() {
         match c {
-            '(' if open => return Err(PolicyError::InvalidPattern(text.to_owned())),
+            '(' if open => return Err(CommandPolicyError::InvalidPattern(text.to_owned())),
             '(' => open = true,
-            ')' if !open => return Err(PolicyError::InvalidPattern(text.to_owned())),
+            ')' if !open => return Err(CommandPolicyError::InvalidPattern(text.to_owned())),
             ')' => open = false,
             _ if !open && (c.is_whitespace() || c == ',') => {
                 found.extend(text.get(start..at));
@@ -121,13 +123,13 @@ fn entries(text: &str) -> Result<Vec<&str>, PolicyError> {
         }
     }
     if open {
-        return Err(PolicyError::InvalidPattern(text.to_owned()));
+        return Err(CommandPolicyError::InvalidPattern(text.to_owned()));
     }
     found.extend(text.get(start..));
     found.retain(|entry| !entry.is_empty());
     // `Bash(git:*)x` is neither one entry nor two.
     if found.iter().any(|entry| entry.contains('(') && !entry.ends_with(')')) {
-        return Err(PolicyError::InvalidPattern(text.to_owned()));
+        return Err(CommandPolicyError::InvalidPattern(text.to_owned()));
     }
     Ok(found)
 }

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::denied::{Denied, Rule};
-use crate::words::Words;
+use crate::denied::{CommandDenial, CommandRule};
+use crate::words::CommandWords;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Arguments {
+pub(crate) struct ArgumentLists {
     pub(crate) allowed: BTreeMap<String, Vec<String>>,
     pub(crate) forbidden: BTreeMap<String, Vec<String>>,
 }
 
-impl Arguments {
-    pub(crate) fn check(&self, words: &Words) -> Result<(), Denied> {
+impl ArgumentLists {
+    pub(crate) fn check(&self, words: &CommandWords) -> Result<(), CommandDenial> {
         if self.allowed.is_empty() && self.forbidden.is_empty() {
             return Ok(());
         }
@@ -24,16 +24,22 @@ impl Arguments {
                     format!("`{program}` may be given only some sub-commands, as its first argument");
                 let hint = format!("use one of: {}", list.join(", "));
                 let construct = [program.as_bytes(), b" ", first].concat();
-                return Err(Denied::new(Rule::AllowedArgs, construct, words.place(1), reason, hint));
+                return Err(CommandDenial::new(
+                    CommandRule::AllowedArgs,
+                    construct,
+                    words.position(1),
+                    reason,
+                    hint,
+                ));
             }
         }
         for forbidden in self.forbidden.get(program).into_iter().flatten() {
             if let Some((index, word)) = words.arguments().find(|(_, word)| is_flag(word, forbidden)) {
                 let reason = format!("`{program}` may not be given `{forbidden}`");
-                return Err(Denied::new(
-                    Rule::ForbiddenArgs,
+                return Err(CommandDenial::new(
+                    CommandRule::ForbiddenArgs,
                     word,
-                    words.place(index),
+                    words.position(index),
                     reason,
                     "leave it out",
                 ));

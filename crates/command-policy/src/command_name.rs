@@ -1,7 +1,7 @@
 //! The first word: what a shell would not look up as a program.
 
-use crate::denied::{Denied, Rule};
-use crate::words::Words;
+use crate::denied::{CommandDenial, CommandRule};
+use crate::words::CommandWords;
 
 /// Words that begin a construct of dash or bash.
 fn is_reserved(name: &[u8]) -> bool {
@@ -92,26 +92,38 @@ fn is_builtin(name: &[u8]) -> bool {
     )
 }
 
-/// Refuses a first word that is no program's name. Quoting does not help it: that no shell needs to be asked is simpler than
+/// Refuses a first word that is not the name of a program. Quoting does not help it: that no shell needs to be asked is simpler than
 /// which one would have taken it for a name.
-pub(crate) fn check(words: &Words) -> Result<(), Denied> {
+pub(crate) fn check(words: &CommandWords) -> Result<(), CommandDenial> {
     let name = words.get(0).unwrap_or_default();
     let refuse = |rule, reason: &'static str, hint: &'static str| {
-        Err(Denied::new(rule, name, words.place(0), reason, hint))
+        Err(CommandDenial::new(rule, name, words.position(0), reason, hint))
     };
     if name.is_empty() {
-        return refuse(Rule::CommandName, "the command has no name", "begin with the name of a program");
+        return refuse(
+            CommandRule::CommandName,
+            "the command has no name",
+            "begin with the name of a program",
+        );
     }
     if name.contains(&b'=') {
         let hint = "begin with the program; where a variable must be set, set it outside";
-        return refuse(Rule::Environment, "variables are not set for one command", hint);
+        return refuse(CommandRule::Environment, "variables are not set for one command", hint);
     }
     if matches!(name.first(), Some(b'-' | b'%')) {
-        return refuse(Rule::CommandName, "it is not a program's name", "begin with the name of a program");
+        return refuse(
+            CommandRule::CommandName,
+            "it is not a program's name",
+            "begin with the name of a program",
+        );
     }
     if is_reserved(name) {
-        let reason = "it is a word of the shell's language, and there is no shell";
-        return refuse(Rule::ReservedWord, reason, "write the command alone, or put this into a script");
+        let reason = "it is a keyword of the shell, and no shell runs here";
+        return refuse(
+            CommandRule::ReservedWord,
+            reason,
+            "write the command alone, or put this into a script",
+        );
     }
     if is_builtin(name) {
         let hint = match name {
@@ -123,7 +135,7 @@ pub(crate) fn check(words: &Words) -> Result<(), Denied> {
             }
             _ => "call the program itself",
         };
-        return refuse(Rule::Builtin, "it exists inside a shell only, and there is none", hint);
+        return refuse(CommandRule::Builtin, "it exists only inside a shell, and no shell runs here", hint);
     }
     Ok(())
 }

@@ -7,18 +7,17 @@ use skillsandbox_text::shorten_line;
 
 /// What a policy says of a command line. The strictest of several is the greatest.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
 #[must_use]
-pub enum Decision {
+pub enum CommandDecision {
     /// Every check was made and passed.
     Allowed,
     /// Nothing was checked, because the policy was built with `dangerously_bypass`.
     Bypassed,
     /// It may not run.
-    Denied(Denied),
+    Denied(CommandDenial),
 }
 
-impl Decision {
+impl CommandDecision {
     /// Whether the command may be started: also when nothing was checked.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
@@ -27,62 +26,65 @@ impl Decision {
 
     /// The refusal, where it is one.
     #[must_use]
-    pub fn denied(&self) -> Option<&Denied> {
+    pub fn denied(&self) -> Option<&CommandDenial> {
         match self {
             Self::Denied(denied) => Some(denied),
-            _ => None,
+            Self::Allowed | Self::Bypassed => None,
         }
     }
 }
 
-/// Why a command line may not run, in words that whoever wrote it can act on.
+/// Why a command line may not run, in words that its author can act on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub struct Denied {
+pub struct CommandDenial {
     /// The rule that decided.
-    pub rule: Rule,
+    pub rule: CommandRule,
     /// What was seen, such as `&&` or `find -exec`; without control characters, and cut where it is long.
     pub construct: String,
     /// Where it was seen.
-    pub place: Place,
+    pub position: DenialPosition,
     /// Why it is refused.
     pub reason: Cow<'static, str>,
     /// What to write instead.
     pub hint: Cow<'static, str>,
 }
 
-impl Denied {
+impl CommandDenial {
     pub(crate) fn new(
-        rule: Rule,
+        rule: CommandRule,
         construct: impl AsRef<[u8]>,
-        place: Place,
+        position: DenialPosition,
         reason: impl Into<Cow<'static, str>>,
         hint: impl Into<Cow<'static, str>>,
     ) -> Self {
         let construct = shown(construct.as_ref());
-        Self { rule, construct, place, reason: reason.into(), hint: hint.into() }
+        Self { rule, construct, position, reason: reason.into(), hint: hint.into() }
     }
 }
 
-impl fmt::Display for Denied {
+impl fmt::Display for CommandDenial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "command refused: `{}` at {}: {}; {}", self.construct, self.place, self.reason, self.hint)
+        write!(
+            f,
+            "command refused: `{}` at {}: {}; {}",
+            self.construct, self.position, self.reason, self.hint
+        )
     }
 }
 
-impl std::error::Error for Denied {}
+impl std::error::Error for CommandDenial {}
 
 /// Where something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Place {
+pub enum DenialPosition {
     /// A byte of the command line, counted from 0.
     Byte(usize),
     /// An element of the argv, counted from 0: for calls that were never a command line.
     Argument(usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DenialPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Byte(at) => write!(f, "byte {at}"),
@@ -94,7 +96,7 @@ impl fmt::Display for Place {
 /// The rules, in the order in which a line meets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Rule {
+pub enum CommandRule {
     /// Longer than a system would take.
     TooLong,
     /// No command in it.
@@ -147,7 +149,7 @@ pub enum Rule {
     RunsOthers(&'static str),
 }
 
-impl Rule {
+impl CommandRule {
     /// Its name, for logs and for programs in other languages.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -181,7 +183,7 @@ impl Rule {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for CommandRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

@@ -6,8 +6,8 @@
 use skillsandbox_text::{is_deceptive, is_joiner};
 
 use crate::ansi_c;
-use crate::denied::{Denied, Place, Rule};
-use crate::words::{DOUBLE, PLAIN, SINGLE, Words, class};
+use crate::denied::{CommandDenial, CommandRule, DenialPosition};
+use crate::words::{CommandWords, DOUBLE, PLAIN, SINGLE, class};
 
 /// Longest command line: what Linux takes as one argument of `sh -c` (`MAX_ARG_STRLEN`, 32 pages).
 pub const MAX_LINE: usize = 128 * 1024;
@@ -15,7 +15,7 @@ pub const MAX_LINE: usize = 128 * 1024;
 /// What an unquoted `*`, `?` or `[` is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Globs {
+pub enum GlobHandling {
     /// It is refused: a shell would replace it by names of files.
     #[default]
     Refuse,
@@ -35,25 +35,25 @@ pub enum Dialect {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Settings {
-    pub(crate) globs: Globs,
+pub(crate) struct LexerSettings {
+    pub(crate) globs: GlobHandling,
     pub(crate) dialect: Dialect,
 }
 
 /// Splits a line, or says what in it a shell would act on.
-pub(crate) fn lex(line: &str, settings: Settings) -> Result<Words, Denied> {
+pub(crate) fn lex(line: &str, settings: LexerSettings) -> Result<CommandWords, CommandDenial> {
     if line.len() > MAX_LINE {
         let reason = format!("{} bytes are more than the {MAX_LINE} a system takes", line.len());
         let start = line.get(..20).unwrap_or_default();
-        return Err(Denied::new(
-            Rule::TooLong,
+        return Err(CommandDenial::new(
+            CommandRule::TooLong,
             start,
-            Place::Byte(MAX_LINE),
+            DenialPosition::Byte(MAX_LINE),
             reason,
             "put the data into a file",
         ));
     }
-    let words = Words::with_capacity(line.len());
+    let words = CommandWords::with_capacity(line.len());
     let mut lexer = Lexer { line, at: 0, words, start: 0, notes: 0, brace: None, settings };
     lexer.all()?;
     Ok(lexer.words)
@@ -62,19 +62,19 @@ pub(crate) fn lex(line: &str, settings: Settings) -> Result<Words, Denied> {
 struct Lexer<'a> {
     line: &'a str,
     at: usize,
-    words: Words,
+    words: CommandWords,
     /// Where the current word begins in the buffer.
     start: usize,
     notes: u8,
     /// Where the current word has its first brace.
     brace: Option<usize>,
-    settings: Settings,
+    settings: LexerSettings,
 }
 
 impl Lexer<'_> {
-    fn all(&mut self) -> Result<(), Denied> {
+    fn all(&mut self) -> Result<(), CommandDenial> {
         if self.peek(0) == Some(b'^') {
-            return Err(self.refuse(Rule::History, 1, "it edits the last command", QUOTE_IT));
+            return Err(self.refuse(CommandRule::History, 1, "it edits the last command", QUOTE_IT));
         }
         loop {
             while matches!(self.peek(0), Some(b' ' | b'\t')) {
@@ -89,7 +89,7 @@ impl Lexer<'_> {
     }
 
     /// From `#` at the start of a word on, nothing counts; a line end in it would.
-    fn comment(&mut self) -> Result<(), Denied> {
+    fn comment(&mut self) -> Result<(), CommandDenial> {
         while let Some(byte) = self.peek(0) {
             if class(byte) & SINGLE != 0 && byte != b'\'' {
                 self.other(false)?;
@@ -100,7 +100,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    fn word(&mut self) -> Result<(), Denied> {
+    fn word(&mut self) -> Result<(), CommandDenial> {
         let at = self.at;
         self.start = self.words.text().len();
         self.notes = 0;
@@ -130,7 +130,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    fn single(&mut self) -> Result<(), Denied> {
+    fn single(&mut self) -> Result<(), CommandDenial> {
         let open = self.at;
         self.at += 1;
         loop {
@@ -145,7 +145,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    fn double(&mut self) -> Result<(), Denied> {
+    fn double(&mut self) -> Result<(), CommandDenial> {
         let open = self.at;
         self.at += 1;
         loop {
@@ -173,11 +173,11 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    fn escape(&mut self) -> Result<(), Denied> {
+    fn escape(&mut self) -> Result<(), CommandDenial> {
         match self.peek(1) {
             None => {
                 let reason = "a backslash at the end has nothing to quote";
-                Err(self.refuse(Rule::Quote, 1, reason, "remove it, or write '\\'"))
+                Err(self.refuse(CommandRule::Quote, 1, reason, "remove it, or write '\\'"))
             }
             Some(byte) if class(byte) & SINGLE != 0 && byte != b'\'' => {
                 self.at += 1;
@@ -191,28 +191,33 @@ impl Lexer<'_> {
         }
     }
 
-    fn dollar(&mut self, quoted: bool) -> Result<(), Denied> {
+    fn dollar(&mut self, quoted: bool) -> Result<(), CommandDenial> {
         let next = self.peek(1);
         let (rule, length, reason, hint) = match next {
             Some(b'(') if self.peek(2) == Some(b'(') => {
-                (Rule::Substitution, 3, "arithmetic is done by a shell, and there is none", COMPUTE)
+                (CommandRule::Substitution, 3, "a shell would compute it, and no shell runs here", COMPUTE)
             }
-            Some(b'(') => (Rule::Substitution, 2, "the output of a command would become part of it", COMPUTE),
+            Some(b'(') => {
+                (CommandRule::Substitution, 2, "the output of a command would become part of it", COMPUTE)
+            }
             Some(b'[') => {
-                (Rule::Substitution, 2, "arithmetic is done by a shell, and there is none", COMPUTE)
+                (CommandRule::Substitution, 2, "a shell would compute it, and no shell runs here", COMPUTE)
             }
             Some(b'\'') if !quoted => return self.ansi_c(),
-            Some(b'"') if !quoted => {
-                (Rule::Expansion, 2, "some shells translate it, others keep the `$`", "use plain quotes")
-            }
+            Some(b'"') if !quoted => (
+                CommandRule::Expansion,
+                2,
+                "some shells translate it, others keep the `$`",
+                "use plain quotes",
+            ),
             None | Some(b' ' | b'\t') => return self.literal_dollar(),
             Some(b'"' | b'|' | b')' | b'/' | b'.' | b',') if quoted => return self.literal_dollar(),
-            Some(_) => (Rule::Expansion, 2, "variables are expanded by a shell, and there is none", VALUE),
+            Some(_) => (CommandRule::Expansion, 2, "a shell would expand it, and no shell runs here", VALUE),
         };
         // The name of a variable, as far as it goes.
         let name =
             self.rest().iter().skip(1).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
-        let length = if rule == Rule::Expansion && length == 2 && next != Some(b'{') {
+        let length = if rule == CommandRule::Expansion && length == 2 && next != Some(b'{') {
             (1 + name.count()).max(2)
         } else {
             length
@@ -221,16 +226,16 @@ impl Lexer<'_> {
     }
 
     #[allow(clippy::unnecessary_wraps)] // one of several ends of `dollar`
-    fn literal_dollar(&mut self) -> Result<(), Denied> {
+    fn literal_dollar(&mut self) -> Result<(), CommandDenial> {
         self.take(1);
         Ok(())
     }
 
     /// `$'…'`.
-    fn ansi_c(&mut self) -> Result<(), Denied> {
+    fn ansi_c(&mut self) -> Result<(), CommandDenial> {
         if self.settings.dialect == Dialect::Posix {
             let reason = "not every shell knows this quote: dash reads a `$` and then a plain quote";
-            return Err(self.refuse(Rule::Expansion, 2, reason, "use plain quotes"));
+            return Err(self.refuse(CommandRule::Expansion, 2, reason, "use plain quotes"));
         }
         let open = self.at;
         self.at += 2;
@@ -242,7 +247,7 @@ impl Lexer<'_> {
                 Some(b'\\') => {
                     let (byte, length) = ansi_c::escape(self.rest()).map_err(|reason| {
                         self.refuse(
-                            Rule::Quote,
+                            CommandRule::Quote,
                             2,
                             reason,
                             "write the character itself, or put it into a file",
@@ -262,11 +267,11 @@ impl Lexer<'_> {
     }
 
     /// A shell expands it at the start of a word and, in what looks like an assignment, behind `=` and `:`.
-    fn tilde(&mut self) -> Result<(), Denied> {
+    fn tilde(&mut self) -> Result<(), CommandDenial> {
         let word = self.words.text().get(self.start..).unwrap_or_default();
         if matches!(word.last(), None | Some(b'=' | b':')) {
             let reason = "a shell would put a home directory in its place";
-            return Err(self.refuse(Rule::Tilde, 1, reason, "use a path relative to the root"));
+            return Err(self.refuse(CommandRule::Tilde, 1, reason, "use a path relative to the root"));
         }
         self.take(1);
         Ok(())
@@ -274,11 +279,11 @@ impl Lexer<'_> {
 
     /// `{}` and `@{1}` stand for themselves in every shell, if there is no comma and no `..` further on in the word: bash makes two
     /// words of `{a},b}`.
-    fn brace(&mut self) -> Result<(), Denied> {
+    fn brace(&mut self) -> Result<(), CommandDenial> {
         let name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let inner = self.rest().iter().skip(1).take_while(|byte| name(byte)).count();
         if self.peek(inner + 1) != Some(b'}') {
-            return Err(self.refuse(Rule::Brace, inner + 2, BRACES, QUOTE_IT));
+            return Err(self.refuse(CommandRule::Brace, inner + 2, BRACES, QUOTE_IT));
         }
         self.brace = self.brace.or(Some(self.at));
         self.take(inner + 2);
@@ -286,102 +291,127 @@ impl Lexer<'_> {
     }
 
     /// At the end of a word with braces.
-    fn check_braces(&self, brace: usize) -> Result<(), Denied> {
+    fn check_braces(&self, brace: usize) -> Result<(), CommandDenial> {
         let word = self.words.text().get(self.start..).unwrap_or_default();
         if word.contains(&b',') || word.windows(2).any(|two| two == b"..") {
             let construct = self.line.get(brace..self.at).unwrap_or_default();
-            return Err(Denied::new(Rule::Brace, construct, Place::Byte(brace), BRACES, QUOTE_IT));
+            return Err(CommandDenial::new(
+                CommandRule::Brace,
+                construct,
+                DenialPosition::Byte(brace),
+                BRACES,
+                QUOTE_IT,
+            ));
         }
         Ok(())
     }
 
     /// History, in an interactive bash: not before a blank, `=` or the end.
-    fn bang(&mut self, quoted: bool) -> Result<(), Denied> {
+    fn bang(&mut self, quoted: bool) -> Result<(), CommandDenial> {
         match self.peek(1) {
             None | Some(b' ' | b'\t' | b'=') => {}
             Some(b'"') if quoted => {}
             Some(_) => {
                 let reason = "an interactive shell would put an earlier command in its place";
-                return Err(self.refuse(Rule::History, 2, reason, "put it in single quotes"));
+                return Err(self.refuse(CommandRule::History, 2, reason, "put it in single quotes"));
             }
         }
         self.take(1);
         Ok(())
     }
 
-    fn glob(&mut self) -> Result<(), Denied> {
-        if self.settings.globs == Globs::Refuse {
+    fn glob(&mut self) -> Result<(), CommandDenial> {
+        if self.settings.globs == GlobHandling::Refuse {
             let reason = "a shell would put names of files in its place";
             let hint = "name the files, or put it in single quotes if it is meant as it stands";
-            return Err(self.refuse(Rule::Glob, 1, reason, hint));
+            return Err(self.refuse(CommandRule::Glob, 1, reason, hint));
         }
         self.take(1);
         Ok(())
     }
 
-    fn backtick(&self) -> Denied {
-        self.refuse(Rule::Substitution, 1, "the output of a command would become part of it", COMPUTE)
+    fn backtick(&self) -> CommandDenial {
+        self.refuse(CommandRule::Substitution, 1, "the output of a command would become part of it", COMPUTE)
     }
 
-    fn operator(&self) -> Denied {
+    fn operator(&self) -> CommandDenial {
         const CHAIN: &str = "one call runs one command";
         const REDIRECT: &str = "no shell opens files for it";
         const APART: &str = "make one call for each command, or put the chain into a script";
         const FILES: &str = "use the tool for files, or an option of the command";
         let rest = self.rest();
-        let known: &[(&[u8], Rule, &'static str, &'static str)] = &[
-            (b"<<<", Rule::Redirection, REDIRECT, "pass the text as an argument, or put it into a file"),
-            (b"<<", Rule::Redirection, REDIRECT, "pass the text as an argument, or put it into a file"),
-            (b"<(", Rule::Substitution, CHAIN, APART),
-            (b">(", Rule::Substitution, CHAIN, APART),
-            (b"&>>", Rule::Redirection, REDIRECT, FILES),
-            (b"&>", Rule::Redirection, REDIRECT, FILES),
-            (b"<>", Rule::Redirection, REDIRECT, FILES),
-            (b"<&", Rule::Redirection, REDIRECT, FILES),
-            (b">>", Rule::Redirection, REDIRECT, FILES),
-            (b">&", Rule::Redirection, REDIRECT, FILES),
-            (b">|", Rule::Redirection, REDIRECT, FILES),
-            (b"<", Rule::Redirection, REDIRECT, FILES),
-            (b">", Rule::Redirection, REDIRECT, FILES),
-            (b"&&", Rule::Operator, CHAIN, APART),
-            (b"||", Rule::Operator, CHAIN, APART),
-            (b"|&", Rule::Operator, CHAIN, APART),
-            (b"|", Rule::Operator, CHAIN, APART),
-            (b";", Rule::Operator, CHAIN, APART),
-            (b"&", Rule::Operator, "nothing runs in the background", APART),
-            (b"()", Rule::Operator, "functions are defined in a shell, and there is none", APART),
-            (b"(", Rule::Operator, "there is no shell to start another one", APART),
+        let known: &[(&[u8], CommandRule, &'static str, &'static str)] = &[
+            (
+                b"<<<",
+                CommandRule::Redirection,
+                REDIRECT,
+                "pass the text as an argument, or put it into a file",
+            ),
+            (
+                b"<<",
+                CommandRule::Redirection,
+                REDIRECT,
+                "pass the text as an argument, or put it into a file",
+            ),
+            (b"<(", CommandRule::Substitution, CHAIN, APART),
+            (b">(", CommandRule::Substitution, CHAIN, APART),
+            (b"&>>", CommandRule::Redirection, REDIRECT, FILES),
+            (b"&>", CommandRule::Redirection, REDIRECT, FILES),
+            (b"<>", CommandRule::Redirection, REDIRECT, FILES),
+            (b"<&", CommandRule::Redirection, REDIRECT, FILES),
+            (b">>", CommandRule::Redirection, REDIRECT, FILES),
+            (b">&", CommandRule::Redirection, REDIRECT, FILES),
+            (b">|", CommandRule::Redirection, REDIRECT, FILES),
+            (b"<", CommandRule::Redirection, REDIRECT, FILES),
+            (b">", CommandRule::Redirection, REDIRECT, FILES),
+            (b"&&", CommandRule::Operator, CHAIN, APART),
+            (b"||", CommandRule::Operator, CHAIN, APART),
+            (b"|&", CommandRule::Operator, CHAIN, APART),
+            (b"|", CommandRule::Operator, CHAIN, APART),
+            (b";", CommandRule::Operator, CHAIN, APART),
+            (b"&", CommandRule::Operator, "nothing runs in the background", APART),
+            (b"()", CommandRule::Operator, "only a shell defines functions, and no shell runs here", APART),
+            (b"(", CommandRule::Operator, "only a shell starts a subshell, and no shell runs here", APART),
         ];
         for (text, rule, reason, hint) in known {
             if rest.starts_with(text) {
                 return self.refuse(*rule, text.len(), reason, hint);
             }
         }
-        self.refuse(Rule::Operator, 1, "there is no shell to start another one", APART)
+        self.refuse(CommandRule::Operator, 1, "only a shell starts a subshell, and no shell runs here", APART)
     }
 
     /// What is neither plain nor syntax: control characters and what is not ASCII.
-    fn other(&mut self, quoted: bool) -> Result<(), Denied> {
+    fn other(&mut self, quoted: bool) -> Result<(), CommandDenial> {
         let Some(c) = self.line.get(self.at..).and_then(|rest| rest.chars().next()) else {
-            return Err(self.refuse(Rule::Quote, 1, "it is not text", QUOTE_IT));
+            return Err(self.refuse(CommandRule::Quote, 1, "it is not text", QUOTE_IT));
         };
         let (rule, reason, hint) = match c {
             '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => (
-                Rule::Newline,
+                CommandRule::Newline,
                 "one call is one line",
                 "make one call for each line, or put them into a file",
             ),
             _ if c.is_control() && c != '\t' => {
-                (Rule::ControlCharacter, "control characters have no place in a command", "remove it")
+                (CommandRule::ControlCharacter, "control characters have no place in a command", "remove it")
             }
             _ if is_deceptive(c) && !is_joiner(c) => {
-                (Rule::ControlCharacter, "a reader would not see what it does", "remove it")
+                (CommandRule::ControlCharacter, "a reader would not see what it does", "remove it")
             }
             // Joins and separates letters in some scripts and in emoji: fine in quotes.
-            _ if is_joiner(c) && !quoted => (Rule::ControlCharacter, "a reader would not see it", QUOTE_IT),
-            _ if c.is_whitespace() && c != '\t' && !quoted => {
-                (Rule::ControlCharacter, "it looks like a space and separates nothing", "use a plain space")
+            _ if is_joiner(c) && !quoted => {
+                (CommandRule::ControlCharacter, "a reader would not see it", QUOTE_IT)
             }
+            _ if c.is_whitespace() && c != '\t' && !quoted => (
+                CommandRule::ControlCharacter,
+                "it looks like a space and separates nothing",
+                "use a plain space",
+            ),
+            _ if c.is_whitespace() && c != '\t' && !quoted => (
+                CommandRule::ControlCharacter,
+                "it looks like a space and separates nothing",
+                "use a plain space",
+            ),
             _ => {
                 self.take(c.len_utf8());
                 return Ok(());
@@ -390,9 +420,15 @@ impl Lexer<'_> {
         Err(self.refuse(rule, c.len_utf8(), reason, hint))
     }
 
-    fn open_quote(open: usize, quote: &str) -> Denied {
+    fn open_quote(open: usize, quote: &str) -> CommandDenial {
         let reason = "the quote does not end";
-        Denied::new(Rule::Quote, quote, Place::Byte(open), reason, "close it, or put a backslash before it")
+        CommandDenial::new(
+            CommandRule::Quote,
+            quote,
+            DenialPosition::Byte(open),
+            reason,
+            "close it, or put a backslash before it",
+        )
     }
 
     /// Takes text up to a byte of one of these classes.
@@ -436,10 +472,16 @@ impl Lexer<'_> {
         self.line.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    fn refuse(&self, rule: Rule, length: usize, reason: &'static str, hint: &'static str) -> Denied {
+    fn refuse(
+        &self,
+        rule: CommandRule,
+        length: usize,
+        reason: &'static str,
+        hint: &'static str,
+    ) -> CommandDenial {
         let rest = self.rest();
         let construct = rest.get(..length).unwrap_or(rest);
-        Denied::new(rule, construct, Place::Byte(self.at), reason, hint)
+        CommandDenial::new(rule, construct, DenialPosition::Byte(self.at), reason, hint)
     }
 }
 

@@ -21,17 +21,17 @@
 //!
 //! # What is checked, in this order
 //!
-//! 1. **The text.** Operators, substitutions, variables, redirections, globs ([`Globs`]), braces, tildes, history, line ends,
+//! 1. **The text.** Operators, substitutions, variables, redirections, globs ([`GlobHandling`]), braces, tildes, history, line ends,
 //!    control characters, quotes without an end: refused, with the byte where they stand. Quotes, escapes and comments are read.
 //!    What is read is read alike by dash and bash; generated lines are compared with both in a test.
 //! 2. **The first word.** Words of the shell's language, its builtins and `NAME=value` are no programs.
 //! 3. **Paths.** `..` as a component ([`ParentDots`]), and absolute paths, `~` and `$HOME` out of the root, wherever in a word one can
 //!    begin: `--file=/x`, `-I/x`, `@/x`, `a:/x`, `file:///x`.
-//! 4. **Lists.** `allowed-tools` as a skill has it ([`Builder::allowed_tools`]), programs ([`Builder::commands`]), sub-commands and
-//!    flags ([`Builder::allowed_args`], [`Builder::forbidden_args`]). All that were given have to agree.
+//! 4. **Lists.** `allowed-tools` as a skill has it ([`CommandPolicyBuilder::allowed_tools`]), programs ([`CommandPolicyBuilder::commands`]), sub-commands and
+//!    flags ([`CommandPolicyBuilder::allowed_args`], [`CommandPolicyBuilder::forbidden_args`]). All that were given have to agree.
 //! 5. **Commands that run others**, by a table ([`escapes`]): `find -exec`, `git -c`, `python -c`, `xargs`, `make`. An entry is switched
-//!    off by name ([`Builder::dangerously_allow`]).
-//! 6. **The disk**, where [`Builder::path_rules`] says so: [`RealPaths`] follows links.
+//!    off by name ([`CommandPolicyBuilder::dangerously_allow`]).
+//! 6. **The disk**, where [`CommandPolicyBuilder::path_rules`] says so: [`RealPaths`] follows links.
 //!
 //! # What it guarantees
 //!
@@ -50,10 +50,26 @@
 //! - Hard links are not seen. Symbolic links are seen only by [`RealPaths`] or your own rules, at one moment: what is made between the check and the start is not.
 //! - Other shells: zsh, fish and others differ. Start the argv, not the line.
 //!
+//! # Inside
+//!
+//! ```text
+//! line ──► lexer: words, or the construct a shell would act on ──► command_name ──► paths ──► allowed_tools, arguments ──► escapes/ ──► argv
+//! argv ────────────────────────────────────────────────────────────────┘   no words of the shell, no path out of the root, only listed programs,
+//!                                                                          none that runs others
+//! ```
+//!
+//! - The lexer reads what dash and bash read alike, and refuses the rest. `tests/differential.rs` gives generated lines that were allowed to both
+//!   shells, with a program that prints its arguments.
+//! - `escapes/` is data: one entry for each way in which a command runs others, with examples for and against that a test proves.
+//! - Only a [`PathRules`] of the embedder looks at the disk; [`RealPaths`] is one.
+//!
 //! # Features
 //!
 //! - `run` (on by default, Unix): [`CommandPolicy::run`] starts what is allowed in the root, with a timeout, and returns output that is
-//!   safe to show. Without it the crate has no dependencies.
+//!   safe to show.
+//! - `serde`: [`CommandDecision`] as JSON.
+//!
+//! Without features the crate has no dependencies.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -62,6 +78,8 @@ mod allowed_tools;
 mod ansi_c;
 mod arguments;
 mod command_name;
+#[cfg(feature = "serde")]
+mod decision_json;
 mod denied;
 mod escapes;
 mod lexer;
@@ -78,11 +96,13 @@ mod words;
 mod readme {}
 
 pub use crate::allowed_tools::OtherTools;
-pub use crate::denied::{Decision, Denied, Place, Rule};
-pub use crate::escapes::{Escape, escapes};
-pub use crate::lexer::{Dialect, Globs, MAX_LINE};
+#[cfg(feature = "serde")]
+pub use crate::decision_json::COMMAND_DENIED;
+pub use crate::denied::{CommandDecision, CommandDenial, CommandRule, DenialPosition};
+pub use crate::escapes::{CommandEscape, escapes};
+pub use crate::lexer::{Dialect, GlobHandling, MAX_LINE};
 pub use crate::paths::{ParentDots, PathRules};
-pub use crate::policy::{Builder, CommandPolicy, DEFAULT_TIMEOUT, PolicyError};
+pub use crate::policy::{CommandPolicy, CommandPolicyBuilder, CommandPolicyError, DEFAULT_TIMEOUT};
 pub use crate::real_paths::RealPaths;
 #[cfg(all(unix, feature = "run"))]
-pub use crate::run::{Finished, MAX_OUTPUT, RunError};
+pub use crate::run::{CommandRunError, FinishedCommand, MAX_OUTPUT};

@@ -5,8 +5,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::denied::Rule;
-use crate::policy::PolicyError;
+use crate::denied::CommandRule;
+use crate::policy::CommandPolicyError;
 use crate::words::{DOT, EXPANDS, SLASH};
 
 /// Where `..` is refused.
@@ -74,17 +74,17 @@ const NETWORK: &[&str] = &[
 
 /// The directories that absolute paths may lie in.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Roots(Vec<Vec<Vec<u8>>>);
+pub(crate) struct AllowedRoots(Vec<Vec<Vec<u8>>>);
 
-impl Roots {
+impl AllowedRoots {
     /// Adds a directory under the name it was given, and under its real one. With `..` in it only the real one counts, and there
     /// has to be one.
-    pub(crate) fn add(&mut self, dir: &Path) -> Result<(), PolicyError> {
-        let absolute = std::path::absolute(dir).map_err(|_| PolicyError::Root(dir.to_owned()))?;
+    pub(crate) fn add(&mut self, dir: &Path) -> Result<(), CommandPolicyError> {
+        let absolute = std::path::absolute(dir).map_err(|_| CommandPolicyError::Root(dir.to_owned()))?;
         let climbs = absolute.components().any(|part| part == Component::ParentDir);
         let real = absolute.canonicalize().ok();
         if climbs && real.is_none() {
-            return Err(PolicyError::Root(dir.to_owned()));
+            return Err(CommandPolicyError::Root(dir.to_owned()));
         }
         for path in real.into_iter().chain((!climbs).then_some(absolute)) {
             let components = path.components().filter(|part| matches!(part, Component::Normal(_)));
@@ -126,20 +126,20 @@ fn skip_slashes(mut text: &[u8]) -> &[u8] {
 }
 
 /// Something in a word that may not be there: the rule, and from which byte of the word on.
-pub(crate) struct Offence {
-    pub(crate) rule: Rule,
+pub(crate) struct PathOffence {
+    pub(crate) rule: CommandRule,
     pub(crate) from: usize,
 }
 
 /// Looks for `..`, and for paths out of the roots, in one word.
-pub(crate) fn offence(word: &[u8], notes: u8, roots: &Roots, dots: ParentDots) -> Option<Offence> {
+pub(crate) fn offence(word: &[u8], notes: u8, roots: &AllowedRoots, dots: ParentDots) -> Option<PathOffence> {
     if notes & (SLASH | DOT | EXPANDS) == 0 {
         return None;
     }
     if notes & DOT != 0
         && let Some(from) = parent(word, dots)
     {
-        return Some(Offence { rule: Rule::ParentDirectory, from });
+        return Some(PathOffence { rule: CommandRule::ParentDirectory, from });
     }
     if notes & (SLASH | EXPANDS) == 0 {
         return None;
@@ -154,7 +154,7 @@ pub(crate) fn offence(word: &[u8], notes: u8, roots: &Roots, dots: ParentDots) -
                     continue;
                 }
                 if path_begins(word, at) && !roots.hold(word.get(at..).unwrap_or_default()) {
-                    return Some(Offence { rule: Rule::OutsideRoot, from: at });
+                    return Some(PathOffence { rule: CommandRule::OutsideRoot, from: at });
                 }
             }
             b'~' if before.is_none_or(begins_path) => {
@@ -164,15 +164,15 @@ pub(crate) fn offence(word: &[u8], notes: u8, roots: &Roots, dots: ParentDots) -
                 let expands =
                     next.is_none_or(|byte| byte == b'/' || (!loose && byte.is_ascii_alphanumeric()));
                 if expands {
-                    return Some(Offence { rule: Rule::OutsideRoot, from: at });
+                    return Some(PathOffence { rule: CommandRule::OutsideRoot, from: at });
                 }
             }
             b'$' if before.is_none_or(begins_path) && names_home(word.get(at..).unwrap_or_default()) => {
-                return Some(Offence { rule: Rule::OutsideRoot, from: at });
+                return Some(PathOffence { rule: CommandRule::OutsideRoot, from: at });
             }
             // A file's URL may hide anything behind percent signs.
             b'%' if has_file_scheme(word.get(..at).unwrap_or_default()) => {
-                return Some(Offence { rule: Rule::OutsideRoot, from: 0 });
+                return Some(PathOffence { rule: CommandRule::OutsideRoot, from: 0 });
             }
             _ => {}
         }

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::allowed_tools::{AllowedTools, OtherTools};
-use crate::arguments::Arguments;
+use crate::arguments::ArgumentLists;
 use crate::command_name;
-use crate::denied::{Decision, Denied, Place, Rule};
-use crate::escapes::{self, Escape, escapes};
-use crate::lexer::{Dialect, Globs, MAX_LINE, Settings, lex};
-use crate::paths::{self, ParentDots, PathRules, Roots};
-use crate::words::Words;
+use crate::denied::{CommandDecision, CommandDenial, CommandRule, DenialPosition};
+use crate::escapes::{self, CommandEscape, escapes};
+use crate::lexer::{Dialect, GlobHandling, LexerSettings, MAX_LINE, lex};
+use crate::paths::{self, AllowedRoots, ParentDots, PathRules};
+use crate::words::CommandWords;
 
 /// How long a command may run when nothing else was said.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -23,12 +23,12 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub struct CommandPolicy {
     root: PathBuf,
-    roots: Roots,
-    settings: Settings,
+    roots: AllowedRoots,
+    settings: LexerSettings,
     dots: ParentDots,
     tools: Option<AllowedTools>,
     commands: Option<Vec<String>>,
-    arguments: Arguments,
+    arguments: ArgumentLists,
     allowed_escapes: Vec<String>,
     rules: Option<Arc<dyn PathRules>>,
     bypass: bool,
@@ -50,8 +50,8 @@ impl fmt::Debug for CommandPolicy {
 
 impl CommandPolicy {
     /// A policy for the current directory, with nothing but the checks of the text.
-    pub fn builder() -> Builder {
-        Builder::default()
+    pub fn builder() -> CommandPolicyBuilder {
+        CommandPolicyBuilder::default()
     }
 
     /// The directory that commands run in and may name paths of.
@@ -78,24 +78,30 @@ impl CommandPolicy {
     }
 
     /// Says whether a command line may run.
-    pub fn check(&self, line: &str) -> Decision {
+    pub fn check(&self, line: &str) -> CommandDecision {
         if self.bypass {
-            return Decision::Bypassed;
+            return CommandDecision::Bypassed;
         }
         match self.words(line) {
-            Ok(_) => Decision::Allowed,
-            Err(denied) => Decision::Denied(denied),
+            Ok(_) => CommandDecision::Allowed,
+            Err(denied) => CommandDecision::Denied(denied),
         }
     }
 
     /// Turns a command line that may run into the program and its arguments, so that no shell is needed.
     ///
     /// A bypassed policy has checked nothing, so only a shell can tell what the line means: `sh -c LINE`.
-    pub fn parse(&self, line: &str) -> Result<Vec<OsString>, Denied> {
+    pub fn parse(&self, line: &str) -> Result<Vec<OsString>, CommandDenial> {
         if self.bypass {
             if line.contains('\0') {
                 let reason = "no program can be given it";
-                return Err(Denied::new(Rule::ControlCharacter, "NUL", Place::Byte(0), reason, "remove it"));
+                return Err(CommandDenial::new(
+                    CommandRule::ControlCharacter,
+                    "NUL",
+                    DenialPosition::Byte(0),
+                    reason,
+                    "remove it",
+                ));
             }
             return Ok(vec!["/bin/sh".into(), "-c".into(), line.into()]);
         }
@@ -104,44 +110,62 @@ impl CommandPolicy {
 
     /// Says whether a program may be started with these arguments, for runtimes whose tools are called with a list. No shell reads
     /// it, so shell syntax is plain text; everything else holds.
-    pub fn check_argv<S: AsRef<OsStr>>(&self, argv: impl IntoIterator<Item = S>) -> Decision {
+    pub fn check_argv<S: AsRef<OsStr>>(&self, argv: impl IntoIterator<Item = S>) -> CommandDecision {
         if self.bypass {
-            return Decision::Bypassed;
+            return CommandDecision::Bypassed;
         }
         let argv: Vec<S> = argv.into_iter().collect();
         match self.judge_argv(&argv) {
-            Ok(()) => Decision::Allowed,
-            Err(denied) => Decision::Denied(denied),
+            Ok(()) => CommandDecision::Allowed,
+            Err(denied) => CommandDecision::Denied(denied),
         }
     }
 
-    fn judge_argv<S: AsRef<OsStr>>(&self, argv: &[S]) -> Result<(), Denied> {
+    fn judge_argv<S: AsRef<OsStr>>(&self, argv: &[S]) -> Result<(), CommandDenial> {
         let argv = || argv.iter().map(|word| word.as_ref().as_encoded_bytes());
         let size: usize = argv().map(<[u8]>::len).sum();
         if size > MAX_LINE {
             let reason = format!("{size} bytes are more than the {MAX_LINE} that are read");
             let hint = "put the data into a file";
-            return Err(Denied::new(Rule::TooLong, "", Place::Argument(0), reason, hint));
+            return Err(CommandDenial::new(
+                CommandRule::TooLong,
+                "",
+                DenialPosition::Argument(0),
+                reason,
+                hint,
+            ));
         }
-        let words = &Words::from_argv(argv());
+        let words = &CommandWords::from_argv(argv());
         if let Some(index) = words.iter().position(|word| word.contains(&0)) {
             let reason = "no program can be given it";
-            return Err(Denied::new(Rule::ControlCharacter, "NUL", words.place(index), reason, "remove it"));
+            return Err(CommandDenial::new(
+                CommandRule::ControlCharacter,
+                "NUL",
+                words.position(index),
+                reason,
+                "remove it",
+            ));
         }
         self.judge(words)
     }
 
-    fn words(&self, line: &str) -> Result<Words, Denied> {
+    fn words(&self, line: &str) -> Result<CommandWords, CommandDenial> {
         let words = lex(line, self.settings)?;
         self.judge(&words)?;
         Ok(words)
     }
 
     /// Everything that is asked of words.
-    fn judge(&self, words: &Words) -> Result<(), Denied> {
+    fn judge(&self, words: &CommandWords) -> Result<(), CommandDenial> {
         if words.len() == 0 {
             let hint = "begin with the name of a program";
-            return Err(Denied::new(Rule::Empty, "", words.place(0), "there is no command", hint));
+            return Err(CommandDenial::new(
+                CommandRule::Empty,
+                "",
+                words.position(0),
+                "there is no command",
+                hint,
+            ));
         }
         command_name::check(words)?;
         self.check_text(words)?;
@@ -151,7 +175,7 @@ impl CommandPolicy {
             let name = words.get(0).unwrap_or_default();
             let reason = "the list of allowed tools does not cover it";
             let hint = format!("allowed: {}", tools.shown());
-            return Err(Denied::new(Rule::AllowedTools, name, words.place(0), reason, hint));
+            return Err(CommandDenial::new(CommandRule::AllowedTools, name, words.position(0), reason, hint));
         }
         if let Some(commands) = &self.commands
             && !self.is_listed(words)
@@ -159,7 +183,7 @@ impl CommandPolicy {
             let name = words.get(0).unwrap_or_default();
             let hint = format!("allowed: {}", commands.join(", "));
             let reason = "it is not among the allowed commands";
-            return Err(Denied::new(Rule::Commands, name, words.place(0), reason, hint));
+            return Err(CommandDenial::new(CommandRule::Commands, name, words.position(0), reason, hint));
         }
         self.arguments.check(words)?;
         if let Some((escape, index)) = escapes::find(words, &self.allowed_escapes) {
@@ -169,32 +193,34 @@ impl CommandPolicy {
     }
 
     /// Whether the embedder's own list names the program.
-    fn is_listed(&self, words: &Words) -> bool {
+    fn is_listed(&self, words: &CommandWords) -> bool {
         let name = words.get(0).unwrap_or_default();
         self.commands.iter().flatten().any(|command| command.as_bytes() == name)
     }
 
-    fn check_text(&self, words: &Words) -> Result<(), Denied> {
+    fn check_text(&self, words: &CommandWords) -> Result<(), CommandDenial> {
         for (index, word, notes) in words.noted() {
             let Some(offence) = paths::offence(word, notes, &self.roots, self.dots) else { continue };
             // A program that the embedder named by its path may lie anywhere.
-            if index == 0 && offence.rule == Rule::OutsideRoot && self.is_listed(words) {
+            if index == 0 && offence.rule == CommandRule::OutsideRoot && self.is_listed(words) {
                 continue;
             }
             let construct = word.get(offence.from..).unwrap_or_default();
-            let (reason, hint): (Cow<'static, str>, &'static str) = if offence.rule == Rule::ParentDirectory {
+            let (reason, hint): (Cow<'static, str>, &'static str) = if offence.rule
+                == CommandRule::ParentDirectory
+            {
                 ("`..` leads out of a directory".into(), "use a path below the root")
             } else {
                 let reason = format!("it may lead out of the root, {}", self.root.display());
-                (reason.into(), "use a path relative to the root; if it is no path, write it another way")
+                (reason.into(), "use a path relative to the root; if it is not a path, write it another way")
             };
-            return Err(Denied::new(offence.rule, construct, words.place(index), reason, hint));
+            return Err(CommandDenial::new(offence.rule, construct, words.position(index), reason, hint));
         }
         Ok(())
     }
 
     /// Last, because it may cost more than all the rest.
-    fn check_disk(&self, words: &Words) -> Result<(), Denied> {
+    fn check_disk(&self, words: &CommandWords) -> Result<(), CommandDenial> {
         let Some(rules) = &self.rules else { return Ok(()) };
         for (index, word) in words.iter().enumerate() {
             // A program without a slash is looked up in PATH; one that was listed by its path may lie anywhere.
@@ -204,7 +230,13 @@ impl CommandPolicy {
             for candidate in paths::candidates(word) {
                 if let Err(reason) = rules.check(&paths::to_path(candidate)) {
                     let hint = "use a path that stays in the root";
-                    return Err(Denied::new(Rule::PathRules, candidate, words.place(index), reason, hint));
+                    return Err(CommandDenial::new(
+                        CommandRule::PathRules,
+                        candidate,
+                        words.position(index),
+                        reason,
+                        hint,
+                    ));
                 }
             }
         }
@@ -212,27 +244,34 @@ impl CommandPolicy {
     }
 }
 
-fn runs_others(escape: &Escape, words: &Words, index: usize) -> Denied {
+fn runs_others(escape: &CommandEscape, words: &CommandWords, index: usize) -> CommandDenial {
     let mut construct = words.get(0).unwrap_or_default().to_vec();
     if index > 0 {
         construct.push(b' ');
         construct.extend_from_slice(words.get(index).unwrap_or_default());
     }
-    Denied::new(Rule::RunsOthers(escape.name), construct, words.place(index), escape.reason, escape.instead)
+    CommandDenial::new(
+        CommandRule::RunsOthers(escape.name),
+        construct,
+        words.position(index),
+        escape.reason,
+        escape.instead,
+    )
 }
 
 /// Builds a [`CommandPolicy`].
 #[derive(Clone, Default)]
 #[must_use]
-pub struct Builder {
+pub struct CommandPolicyBuilder {
     root: Option<PathBuf>,
     also: Vec<PathBuf>,
-    settings: Settings,
+    settings: LexerSettings,
     dots: ParentDots,
     tools: Option<String>,
+    no_tools: bool,
     other_tools: OtherTools,
     commands: Option<Vec<String>>,
-    arguments: Arguments,
+    arguments: ArgumentLists,
     allowed_escapes: Vec<String>,
     rules: Option<Arc<dyn PathRules>>,
     bypass: bool,
@@ -240,13 +279,13 @@ pub struct Builder {
     variables: Vec<OsString>,
 }
 
-impl fmt::Debug for Builder {
+impl fmt::Debug for CommandPolicyBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("root", &self.root).finish_non_exhaustive()
+        f.debug_struct("CommandPolicyBuilder").field("root", &self.root).finish_non_exhaustive()
     }
 }
 
-impl Builder {
+impl CommandPolicyBuilder {
     /// The directory that commands run in, and that absolute paths have to lie in: the skill's folder. The current directory when
     /// left out.
     pub fn root(mut self, dir: impl Into<PathBuf>) -> Self {
@@ -264,6 +303,12 @@ impl Builder {
     /// out, any program may be called.
     pub fn allowed_tools(mut self, list: impl Into<String>) -> Self {
         self.tools = Some(list.into());
+        self
+    }
+
+    /// Allows no command at all, as a skill does whose `allowed-tools` are an empty list.
+    pub fn allow_no_tools(mut self) -> Self {
+        self.no_tools = true;
         self
     }
 
@@ -303,7 +348,7 @@ impl Builder {
     }
 
     /// What an unquoted `*`, `?` or `[` is.
-    pub fn globs(mut self, globs: Globs) -> Self {
+    pub fn globs(mut self, globs: GlobHandling) -> Self {
         self.settings.globs = globs;
         self
     }
@@ -353,20 +398,21 @@ impl Builder {
     }
 
     /// The policy, if all of it makes sense.
-    pub fn build(self) -> Result<CommandPolicy, PolicyError> {
+    pub fn build(self) -> Result<CommandPolicy, CommandPolicyError> {
         let root = self.root.unwrap_or_else(|| PathBuf::from("."));
-        let root = std::path::absolute(&root).map_err(|_| PolicyError::Root(root))?;
-        let mut roots = Roots::default();
+        let root = std::path::absolute(&root).map_err(|_| CommandPolicyError::Root(root))?;
+        let mut roots = AllowedRoots::default();
         roots.add(&root)?;
         for path in &self.also {
             roots.add(path)?;
         }
         for name in &self.allowed_escapes {
             if !escapes().any(|escape| escape.name == name) {
-                return Err(PolicyError::UnknownEscape(name.clone()));
+                return Err(CommandPolicyError::UnknownEscape(name.clone()));
             }
         }
         let tools = self.tools.map(|list| AllowedTools::read(&list, self.other_tools)).transpose()?;
+        let tools = if self.no_tools { Some(AllowedTools::default()) } else { tools };
         Ok(CommandPolicy {
             root,
             roots,
@@ -387,7 +433,7 @@ impl Builder {
 /// A policy that makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum PolicyError {
+pub enum CommandPolicyError {
     /// The list of allowed tools names one that is not about commands.
     UnsupportedTool(String),
     /// `Bash` without parentheses.
@@ -402,7 +448,7 @@ pub enum PolicyError {
     Root(PathBuf),
 }
 
-impl fmt::Display for PolicyError {
+impl fmt::Display for CommandPolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use crate::denied::shown;
         match self {
@@ -424,10 +470,7 @@ impl fmt::Display for PolicyError {
             }
             Self::UnknownEscape(name) => {
                 let name = shown(name.as_bytes());
-                write!(
-                    f,
-                    "there is no `{name}` in the table of commands that run others; `escapes()` lists them"
-                )
+                write!(f, "`{name}` is not in the table of commands that run others; `escapes()` lists them")
             }
             Self::Root(path) => {
                 write!(
@@ -440,4 +483,4 @@ impl fmt::Display for PolicyError {
     }
 }
 
-impl std::error::Error for PolicyError {}
+impl std::error::Error for CommandPolicyError {}

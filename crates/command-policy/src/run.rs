@@ -14,7 +14,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use skillsandbox_text::{is_joiner, push_visible};
 
-use crate::denied::{Decision, Denied};
+use crate::denied::{CommandDecision, CommandDenial};
 use crate::policy::CommandPolicy;
 
 /// Most that is kept of each of the two streams: what a skill's manifest takes by default.
@@ -29,11 +29,11 @@ const VARIABLES: &[&str] = &["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "T
 /// A command that ran.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Finished {
+pub struct FinishedCommand {
     /// What was started.
     pub argv: Vec<OsString>,
-    /// [`Decision::Allowed`], or [`Decision::Bypassed`] where nothing was checked.
-    pub decision: Decision,
+    /// [`CommandDecision::Allowed`], or [`CommandDecision::Bypassed`] where nothing was checked.
+    pub decision: CommandDecision,
     /// Its exit code; none if a signal ended it.
     pub code: Option<i32>,
     /// Whether it was ended because its time was over.
@@ -49,14 +49,14 @@ pub struct Finished {
 /// A command that did not run.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum RunError {
+pub enum CommandRunError {
     /// The policy refused it; no process was started.
-    Denied(Denied),
+    Denied(CommandDenial),
     /// It could not be started, or not be waited for.
     Failed(OsString, io::Error),
 }
 
-impl fmt::Display for RunError {
+impl fmt::Display for CommandRunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Denied(denied) => denied.fmt(f),
@@ -68,7 +68,7 @@ impl fmt::Display for RunError {
     }
 }
 
-impl std::error::Error for RunError {
+impl std::error::Error for CommandRunError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Denied(denied) => Some(denied),
@@ -77,8 +77,8 @@ impl std::error::Error for RunError {
     }
 }
 
-impl From<Denied> for RunError {
-    fn from(denied: Denied) -> Self {
+impl From<CommandDenial> for CommandRunError {
+    fn from(denied: CommandDenial) -> Self {
         Self::Denied(denied)
     }
 }
@@ -87,16 +87,16 @@ impl CommandPolicy {
     /// Runs a command line that the policy allows, to its end or to the end of its time, and returns what it wrote.
     ///
     /// It runs in the root, with nothing on standard input, with few variables, and in a process group of its own that is ended
-    /// with it. This is no sandbox: the command may do what its user may.
-    pub fn run(&self, line: &str) -> Result<Finished, RunError> {
+    /// with it. This is not a sandbox: the command may do what its user may.
+    pub fn run(&self, line: &str) -> Result<FinishedCommand, CommandRunError> {
         let decision = self.check(line);
         let argv = self.parse(line)?;
-        let failed = |error| RunError::Failed(argv.first().cloned().unwrap_or_default(), error);
+        let failed = |error| CommandRunError::Failed(argv.first().cloned().unwrap_or_default(), error);
         let mut command = self.command(&argv).map_err(failed)?;
         let child = command.spawn().map_err(failed)?;
-        let mut running = Running { child, deadline: Instant::now() + self.timeout, waited: false };
+        let mut running = RunningCommand { child, deadline: Instant::now() + self.timeout, waited: false };
         let ended = running.wait().map_err(failed)?;
-        Ok(Finished {
+        Ok(FinishedCommand {
             decision,
             code: ended.status.code(),
             timed_out: ended.timed_out,
@@ -137,23 +137,23 @@ fn search_path(path: Option<OsString>) -> OsString {
     if path.is_empty() { DEFAULT_PATH.into() } else { path }
 }
 
-struct Running {
+struct RunningCommand {
     child: Child,
     deadline: Instant,
     waited: bool,
 }
 
-struct Ended {
+struct CommandExit {
     status: ExitStatus,
     timed_out: bool,
-    stdout: Captured,
-    stderr: Captured,
+    stdout: CapturedOutput,
+    stderr: CapturedOutput,
 }
 
-impl Running {
-    fn wait(&mut self) -> io::Result<Ended> {
-        let mut stdout = Captured::new(self.child.stdout.take())?;
-        let mut stderr = Captured::new(self.child.stderr.take())?;
+impl RunningCommand {
+    fn wait(&mut self) -> io::Result<CommandExit> {
+        let mut stdout = CapturedOutput::new(self.child.stdout.take())?;
+        let mut stderr = CapturedOutput::new(self.child.stderr.take())?;
         let mut timed_out = false;
         while !self.has_ended()? {
             let left = self.deadline.saturating_duration_since(Instant::now());
@@ -169,7 +169,7 @@ impl Running {
         let status = self.end()?;
         stdout.take()?;
         stderr.take()?;
-        Ok(Ended { status, timed_out, stdout, stderr })
+        Ok(CommandExit { status, timed_out, stdout, stderr })
     }
 
     /// Whether the command is over. It is not yet waited for, so its number, which is the group's, stays taken.
@@ -195,7 +195,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
         // Only where reading failed half-way: nothing is left running.
         if !self.waited {
@@ -204,7 +204,7 @@ impl Drop for Running {
     }
 }
 
-fn wait_for_output(stdout: &Captured, stderr: &Captured, most: Duration) -> io::Result<()> {
+fn wait_for_output(stdout: &CapturedOutput, stderr: &CapturedOutput, most: Duration) -> io::Result<()> {
     let open = [stdout.pipe.as_ref().map(AsFd::as_fd), stderr.pipe.as_ref().map(AsFd::as_fd)];
     let mut fds: Vec<_> = open.iter().flatten().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
     let time = Timespec { tv_sec: 0, tv_nsec: i64::from(most.subsec_nanos()) };
@@ -215,22 +215,22 @@ fn wait_for_output(stdout: &Captured, stderr: &Captured, most: Duration) -> io::
 }
 
 /// What came out of a pipe so far.
-struct Captured {
-    pipe: Option<Box<dyn Pipe>>,
+struct CapturedOutput {
+    pipe: Option<Box<dyn OutputPipe>>,
     kept: Vec<u8>,
     more: bool,
 }
 
 /// Either of the two.
-trait Pipe: Read + AsFd {}
-impl<T: Read + AsFd> Pipe for T {}
+trait OutputPipe: Read + AsFd {}
+impl<T: Read + AsFd> OutputPipe for T {}
 
-impl Captured {
-    fn new<P: Pipe + 'static>(pipe: Option<P>) -> io::Result<Self> {
+impl CapturedOutput {
+    fn new<P: OutputPipe + 'static>(pipe: Option<P>) -> io::Result<Self> {
         if let Some(pipe) = &pipe {
             fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
         }
-        let pipe = pipe.map(|pipe| Box::new(pipe) as Box<dyn Pipe>);
+        let pipe = pipe.map(|pipe| Box::new(pipe) as Box<dyn OutputPipe>);
         Ok(Self { pipe, kept: Vec::new(), more: false })
     }
 

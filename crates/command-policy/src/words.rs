@@ -1,6 +1,6 @@
 //! Words, and what is worth knowing of their bytes.
 
-use crate::denied::Place;
+use crate::denied::DenialPosition;
 
 /// Notes on a word, so that most words need no second look.
 pub(crate) const SLASH: u8 = 1;
@@ -49,15 +49,15 @@ pub(crate) fn class(byte: u8) -> u8 {
 
 /// Words, one after the other in one buffer.
 #[derive(Debug, Default)]
-pub(crate) struct Words {
+pub(crate) struct CommandWords {
     text: Vec<u8>,
-    spans: Vec<Word>,
+    spans: Vec<WordSpan>,
     /// Whether they were never a line, and are known by their numbers.
     listed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Word {
+struct WordSpan {
     start: u32,
     end: u32,
     /// Where it begins in the line.
@@ -65,7 +65,7 @@ struct Word {
     notes: u8,
 }
 
-impl Words {
+impl CommandWords {
     /// Words that were never a line.
     pub(crate) fn from_argv<'a>(argv: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut words = Self { listed: true, ..Self::default() };
@@ -97,7 +97,12 @@ impl Words {
     pub(crate) fn end(&mut self, start: usize, at: usize, notes: u8) {
         // Lines are bounded far below; a longer list would find its words empty, and is refused.
         let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
-        self.spans.push(Word { start: number(start), end: number(self.text.len()), at: number(at), notes });
+        self.spans.push(WordSpan {
+            start: number(start),
+            end: number(self.text.len()),
+            at: number(at),
+            notes,
+        });
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -123,14 +128,14 @@ impl Words {
         self.iter().enumerate().skip(1)
     }
 
-    pub(crate) fn place(&self, index: usize) -> Place {
+    pub(crate) fn position(&self, index: usize) -> DenialPosition {
         if self.listed {
-            return Place::Argument(index);
+            return DenialPosition::Argument(index);
         }
-        Place::Byte(self.spans.get(index).map_or(0, |word| word.at as usize))
+        DenialPosition::Byte(self.spans.get(index).map_or(0, |word| word.at as usize))
     }
 
-    fn slice(&self, word: &Word) -> &[u8] {
+    fn slice(&self, word: &WordSpan) -> &[u8] {
         self.text.get(word.start as usize..word.end as usize).unwrap_or_default()
     }
 }

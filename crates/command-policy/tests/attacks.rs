@@ -8,7 +8,8 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use skillsandbox_command_policy::{
-    CommandPolicy, Decision, Dialect, Globs, MAX_LINE, Place, RealPaths, Rule, escapes,
+    CommandDecision, CommandPolicy, CommandRule, DenialPosition, Dialect, GlobHandling, MAX_LINE, RealPaths,
+    escapes,
 };
 
 fn policy() -> CommandPolicy {
@@ -19,7 +20,7 @@ fn bash() -> CommandPolicy {
     CommandPolicy::builder().root("/srv/skill").dialect(Dialect::Bash).build().unwrap()
 }
 
-fn rule(policy: &CommandPolicy, line: &str) -> Option<Rule> {
+fn rule(policy: &CommandPolicy, line: &str) -> Option<CommandRule> {
     policy.check(line).denied().map(|denied| denied.rule)
 }
 
@@ -54,13 +55,13 @@ fn characters_that_do_not_show_are_refused() {
         ] {
             let decision = policy().check(&line);
             let denied = decision.denied().unwrap_or_else(|| panic!("{line:?}"));
-            assert_eq!(denied.rule, Rule::ControlCharacter, "{line:?}");
+            assert_eq!(denied.rule, CommandRule::ControlCharacter, "{line:?}");
             assert!(!denied.to_string().contains(c), "{denied:?}");
         }
     }
     // Blanks that are none, and joiners: refused where they would be taken for blanks, text in quotes.
     for c in ["\u{a0}", "\u{2003}", "\u{3000}", "\u{1680}", "\u{202f}", "\u{200d}"] {
-        assert_eq!(rule(&policy(), &format!("ls{c}-l")), Some(Rule::ControlCharacter), "{c:?}");
+        assert_eq!(rule(&policy(), &format!("ls{c}-l")), Some(CommandRule::ControlCharacter), "{c:?}");
         assert_eq!(rule(&policy(), &format!("ls 'a{c}b' \"{c}\" \\{c}")), None, "{c:?}");
     }
 }
@@ -79,19 +80,22 @@ fn quotes_have_to_end() {
     ] {
         let decision = policy().check(line);
         let denied = decision.denied().unwrap_or_else(|| panic!("{line}"));
-        assert_eq!((denied.rule, denied.place), (Rule::Quote, Place::Byte(at)), "{line}");
+        assert_eq!((denied.rule, denied.position), (CommandRule::Quote, DenialPosition::Byte(at)), "{line}");
     }
 }
 
 #[test]
 fn the_quotes_of_bash_are_read_only_where_bash_is_meant() {
     // Dash ends the quote at the second ' and would run what follows.
-    assert_eq!(rule(&policy(), r"ls $'\'; id #'"), Some(Rule::Expansion));
+    assert_eq!(rule(&policy(), r"ls $'\'; id #'"), Some(CommandRule::Expansion));
     assert_eq!(bash().parse(r"ls $'\'; id #'").unwrap(), ["ls", "'; id #"]);
     assert_eq!(bash().parse(r#"ls a$'\t\n\x41\102\\\'\"\?$`! b'c"#).unwrap(), ["ls", "a\t\nAB\\'\"?$`! bc"]);
     // A path in disguise is still one.
     for line in [r"cat $'\x2fetc'", r"cat $'\57etc'", r"cat $'\x2e\x2e/x'", r"cat --f=$'/etc'"] {
-        assert!(matches!(rule(&bash(), line), Some(Rule::OutsideRoot | Rule::ParentDirectory)), "{line}");
+        assert!(
+            matches!(rule(&bash(), line), Some(CommandRule::OutsideRoot | CommandRule::ParentDirectory)),
+            "{line}"
+        );
     }
     for line in [
         r"ls $'\0'",
@@ -110,13 +114,13 @@ fn the_quotes_of_bash_are_read_only_where_bash_is_meant() {
         r"ls $'a",
         r"ls $'\'",
     ] {
-        assert_eq!(rule(&bash(), line), Some(Rule::Quote), "{line}");
+        assert_eq!(rule(&bash(), line), Some(CommandRule::Quote), "{line}");
     }
-    assert_eq!(rule(&bash(), r"ls $'\'!a'"), Some(Rule::History));
-    assert_eq!(rule(&bash(), "ls $'\n'"), Some(Rule::Newline));
-    assert_eq!(rule(&bash(), "ls $\"a\""), Some(Rule::Expansion));
+    assert_eq!(rule(&bash(), r"ls $'\'!a'"), Some(CommandRule::History));
+    assert_eq!(rule(&bash(), "ls $'\n'"), Some(CommandRule::Newline));
+    assert_eq!(rule(&bash(), "ls $\"a\""), Some(CommandRule::Expansion));
     // In double quotes it is none.
-    assert_eq!(rule(&bash(), "ls \"$'a'\""), Some(Rule::Expansion));
+    assert_eq!(rule(&bash(), "ls \"$'a'\""), Some(CommandRule::Expansion));
 }
 
 #[test]
@@ -135,10 +139,10 @@ fn variables_cannot_be_set_for_a_command() {
         "\"LD_PRELOAD=x\" ls",
     ] {
         let rule = rule(&policy(), line);
-        assert!(matches!(rule, Some(Rule::Environment | Rule::Glob)), "{line}: {rule:?}");
+        assert!(matches!(rule, Some(CommandRule::Environment | CommandRule::Glob)), "{line}: {rule:?}");
     }
-    let literal = CommandPolicy::builder().globs(Globs::Literal).build().unwrap();
-    assert_eq!(rule(&literal, "A[0]=x ls"), Some(Rule::Environment));
+    let literal = CommandPolicy::builder().globs(GlobHandling::Literal).build().unwrap();
+    assert_eq!(rule(&literal, "A[0]=x ls"), Some(CommandRule::Environment));
 }
 
 #[test]
@@ -147,57 +151,57 @@ fn words_of_the_shell_are_no_programs() {
         "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
         "function", "time", "coproc", "!", "}", "in", "'if'", "\\if", "i\"f\"", "]]",
     ] {
-        assert_eq!(rule(&policy(), &format!("{word} ls")), Some(Rule::ReservedWord), "{word}");
+        assert_eq!(rule(&policy(), &format!("{word} ls")), Some(CommandRule::ReservedWord), "{word}");
     }
     for word in [
         "eval", "source", ".", "exec", "command", "builtin", "trap", "alias", "export", "cd", "set", "unset",
         ":", "read", "declare", "enable", "hash", "shopt", "umask", "\\eval", "'exec'", "ev\"\"al",
     ] {
-        assert_eq!(rule(&policy(), &format!("{word} x")), Some(Rule::Builtin), "{word}");
+        assert_eq!(rule(&policy(), &format!("{word} x")), Some(CommandRule::Builtin), "{word}");
     }
     for line in ["{ ls", "{ls,-l}", "[[ a ]]"] {
-        assert!(matches!(rule(&policy(), line), Some(Rule::Brace | Rule::Glob)), "{line}");
+        assert!(matches!(rule(&policy(), line), Some(CommandRule::Brace | CommandRule::Glob)), "{line}");
     }
     for line in ["''", "'' ls", "-c x", "%1", "\"\""] {
-        assert_eq!(rule(&policy(), line), Some(Rule::CommandName), "{line}");
+        assert_eq!(rule(&policy(), line), Some(CommandRule::CommandName), "{line}");
     }
     for line in ["", " ", "\t ", "# ls", "  # x"] {
-        assert_eq!(rule(&policy(), line), Some(Rule::Empty), "{line:?}");
+        assert_eq!(rule(&policy(), line), Some(CommandRule::Empty), "{line:?}");
     }
 }
 
 #[test]
 fn what_some_shells_expand_is_refused() {
     for (line, expected) in [
-        ("ls {a,b}", Rule::Brace),
-        ("ls {1..3}", Rule::Brace),
-        ("ls a{b,c}d", Rule::Brace),
-        ("ls {a},b}", Rule::Brace),
-        ("ls {a}..{b}", Rule::Brace),
-        ("ls {a{b},c}", Rule::Brace),
-        ("ls {'a',b}", Rule::Brace),
-        ("ls {", Rule::Brace),
-        ("ls *", Rule::Glob),
-        ("ls a?", Rule::Glob),
-        ("ls [a]", Rule::Glob),
-        ("ls @(a)", Rule::Operator),
-        ("ls +(a)", Rule::Operator),
-        ("ls !(a)", Rule::History),
-        ("ls !!", Rule::History),
-        ("ls !a", Rule::History),
-        ("ls \"!a\"", Rule::History),
-        ("ls \"a!!\"", Rule::History),
-        ("!!", Rule::History),
-        ("^a^b", Rule::History),
-        ("ls !$", Rule::History),
-        ("ls !'a'", Rule::History),
+        ("ls {a,b}", CommandRule::Brace),
+        ("ls {1..3}", CommandRule::Brace),
+        ("ls a{b,c}d", CommandRule::Brace),
+        ("ls {a},b}", CommandRule::Brace),
+        ("ls {a}..{b}", CommandRule::Brace),
+        ("ls {a{b},c}", CommandRule::Brace),
+        ("ls {'a',b}", CommandRule::Brace),
+        ("ls {", CommandRule::Brace),
+        ("ls *", CommandRule::Glob),
+        ("ls a?", CommandRule::Glob),
+        ("ls [a]", CommandRule::Glob),
+        ("ls @(a)", CommandRule::Operator),
+        ("ls +(a)", CommandRule::Operator),
+        ("ls !(a)", CommandRule::History),
+        ("ls !!", CommandRule::History),
+        ("ls !a", CommandRule::History),
+        ("ls \"!a\"", CommandRule::History),
+        ("ls \"a!!\"", CommandRule::History),
+        ("!!", CommandRule::History),
+        ("^a^b", CommandRule::History),
+        ("ls !$", CommandRule::History),
+        ("ls !'a'", CommandRule::History),
     ] {
         assert_eq!(rule(&policy(), line), Some(expected), "{line}");
     }
-    let literal = CommandPolicy::builder().globs(Globs::Literal).build().unwrap();
+    let literal = CommandPolicy::builder().globs(GlobHandling::Literal).build().unwrap();
     assert_eq!(literal.parse("ls * a? [b]").unwrap(), ["ls", "*", "a?", "[b]"]);
-    assert_eq!(rule(&literal, "ls */../x"), Some(Rule::ParentDirectory));
-    assert_eq!(rule(&literal, "ls /et*"), Some(Rule::OutsideRoot));
+    assert_eq!(rule(&literal, "ls */../x"), Some(CommandRule::ParentDirectory));
+    assert_eq!(rule(&literal, "ls /et*"), Some(CommandRule::OutsideRoot));
 }
 
 #[test]
@@ -232,7 +236,7 @@ fn long_lines_are_bounded_and_read_in_one_go() {
         );
     }
     let decision = policy().check(&"a".repeat(MAX_LINE + 1));
-    assert_eq!(decision.denied().unwrap().rule, Rule::TooLong);
+    assert_eq!(decision.denied().unwrap().rule, CommandRule::TooLong);
     assert!(decision.denied().unwrap().to_string().len() < 400);
     assert_eq!(policy().parse(&"x ".repeat(60_000)).unwrap().len(), 60_000);
     // A message repeats little of a long word.
@@ -254,11 +258,11 @@ fn an_allowed_command_does_not_open_the_way_to_others() {
         "git x",
         "git 'submodule' foreach id",
     ] {
-        assert!(matches!(rule(&policy, line), Some(Rule::RunsOthers(_))), "{line}");
+        assert!(matches!(rule(&policy, line), Some(CommandRule::RunsOthers(_))), "{line}");
     }
     let open = CommandPolicy::builder().root("/srv/skill").dangerously_allow("find/exec").build().unwrap();
     assert_eq!(rule(&open, "find . -exec id ';'"), None);
-    assert_eq!(rule(&open, "find . -files0-from x"), Some(Rule::RunsOthers("find/files0")));
+    assert_eq!(rule(&open, "find . -files0-from x"), Some(CommandRule::RunsOthers("find/files0")));
     assert!(CommandPolicy::builder().dangerously_allow("find/everything").build().is_err());
     assert!(escapes().all(|escape| !escape.reason.is_empty() && !escape.instead.is_empty()));
 }
@@ -289,7 +293,7 @@ fn own_path_rules_see_every_name() {
         "a/secret",
         "cat http://h.test/,secret",
     ] {
-        assert_eq!(rule(&policy, line), Some(Rule::PathRules), "{line}");
+        assert_eq!(rule(&policy, line), Some(CommandRule::PathRules), "{line}");
     }
     // A program that is looked up is no file of the root.
     assert_eq!(rule(&policy, "secret a"), None);
@@ -334,7 +338,10 @@ fn links_that_lead_out_are_refused() {
         "cat sub/../out",
     ] {
         let found = rule(&policy, line);
-        assert!(matches!(found, Some(Rule::PathRules | Rule::ParentDirectory)), "{line}: {found:?}");
+        assert!(
+            matches!(found, Some(CommandRule::PathRules | CommandRule::ParentDirectory)),
+            "{line}: {found:?}"
+        );
     }
     for line in [
         "cat file",
@@ -350,7 +357,7 @@ fn links_that_lead_out_are_refused() {
         assert_eq!(rule(&policy, line), None, "{line}");
     }
     let absolute = format!("cat {}/out/x", root.canonicalize().unwrap().display());
-    assert_eq!(rule(&policy, &absolute), Some(Rule::PathRules));
+    assert_eq!(rule(&policy, &absolute), Some(CommandRule::PathRules));
     let wider =
         CommandPolicy::builder().root(root).path_rules(rules.also(outside.path()).unwrap()).build().unwrap();
     assert_eq!(rule(&wider, "cat out/x"), None);
@@ -364,8 +371,8 @@ proptest! {
     #[test]
     fn any_text_is_decided(line in any::<String>()) {
         for policy in [policy(), bash()] {
-            if let Decision::Denied(denied) = policy.check(&line) {
-                prop_assert!(matches!(denied.place, Place::Byte(at) if at <= line.len()));
+            if let CommandDecision::Denied(denied) = policy.check(&line) {
+                prop_assert!(matches!(denied.position, DenialPosition::Byte(at) if at <= line.len()));
                 prop_assert!(!denied.to_string().contains(char::is_control));
                 prop_assert_eq!(policy.parse(&line).unwrap_err(), denied);
             } else {

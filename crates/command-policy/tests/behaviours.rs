@@ -4,12 +4,15 @@
 
 use std::fs;
 
-use skillsandbox_command_policy::{Builder, CommandPolicy, Decision, Denied, ParentDots, Place, Rule};
+use skillsandbox_command_policy::{
+    CommandDecision, CommandDenial, CommandPolicy, CommandPolicyBuilder, CommandRule, DenialPosition,
+    ParentDots,
+};
 
 /// The root need not exist to be compared with.
 const ROOT: &str = "/srv/skill";
 
-fn builder() -> Builder {
+fn builder() -> CommandPolicyBuilder {
     CommandPolicy::builder().root(ROOT)
 }
 
@@ -17,25 +20,25 @@ fn policy() -> CommandPolicy {
     builder().build().unwrap()
 }
 
-fn denied(policy: &CommandPolicy, line: &str) -> Denied {
+fn denied(policy: &CommandPolicy, line: &str) -> CommandDenial {
     match policy.check(line) {
-        Decision::Denied(denied) => denied,
+        CommandDecision::Denied(denied) => denied,
         other => panic!("{line:?} is {other:?}"),
     }
 }
 
 fn allowed(policy: &CommandPolicy, line: &str) {
     let decision = policy.check(line);
-    assert_eq!(decision, Decision::Allowed, "{line:?}");
+    assert_eq!(decision, CommandDecision::Allowed, "{line:?}");
 }
 
 /// Lines with the rule, the construct and the byte that a refusal has to name.
-fn table(policy: &CommandPolicy, rows: &[(&str, Rule, &str, usize)]) {
+fn table(policy: &CommandPolicy, rows: &[(&str, CommandRule, &str, usize)]) {
     for (line, rule, construct, at) in rows {
         let denied = denied(policy, line);
         assert_eq!(
-            (denied.rule, denied.construct.as_str(), denied.place),
-            (*rule, *construct, Place::Byte(*at)),
+            (denied.rule, denied.construct.as_str(), denied.position),
+            (*rule, *construct, DenialPosition::Byte(*at)),
             "{line:?}"
         );
         assert!(denied.to_string().contains(&format!("`{construct}`")), "{denied}");
@@ -46,7 +49,7 @@ fn table(policy: &CommandPolicy, rows: &[(&str, Rule, &str, usize)]) {
 
 #[test]
 fn row_066_operators_are_refused_by_name() {
-    use Rule::Operator;
+    use CommandRule::Operator;
     table(
         &policy(),
         &[
@@ -74,7 +77,7 @@ fn row_066_operators_are_refused_by_name() {
 
 #[test]
 fn row_067_substitutions_are_refused() {
-    use Rule::Substitution;
+    use CommandRule::Substitution;
     table(
         &policy(),
         &[
@@ -111,7 +114,7 @@ fn row_068_line_ends_are_refused_wherever_they_stand() {
         ] {
             let line = line.replace("{}", end);
             let denied = denied(&policy(), &line);
-            assert_eq!(denied.rule, Rule::Newline, "{line:?}: {denied}");
+            assert_eq!(denied.rule, CommandRule::Newline, "{line:?}: {denied}");
             assert!(!denied.to_string().contains(['\n', '\r']), "{denied}");
         }
     }
@@ -151,7 +154,7 @@ fn row_069_parent_directories_are_refused_in_any_token() {
         "cat ..:x",
         "cat \"'../x'\"",
     ] {
-        assert_eq!(denied(&policy, line).rule, Rule::ParentDirectory, "{line}");
+        assert_eq!(denied(&policy, line).rule, CommandRule::ParentDirectory, "{line}");
     }
     for line in [
         "git diff main..dev",
@@ -169,7 +172,7 @@ fn row_069_parent_directories_are_refused_in_any_token() {
     }
     let anywhere = builder().parent_dots(ParentDots::Anywhere).build().unwrap();
     for line in ["git diff main..dev", "git diff main...dev", "cat a..b"] {
-        assert_eq!(denied(&anywhere, line).rule, Rule::ParentDirectory, "{line}");
+        assert_eq!(denied(&anywhere, line).rule, CommandRule::ParentDirectory, "{line}");
     }
     allowed(&anywhere, "cat ./a.b");
 }
@@ -244,22 +247,22 @@ fn row_070_paths_out_of_the_root_are_refused_in_every_spelling() {
         "cat -:/etc",
         "cat -%+o/etc",
     ] {
-        assert_eq!(denied(&policy, line).rule, Rule::OutsideRoot, "{line}");
+        assert_eq!(denied(&policy, line).rule, CommandRule::OutsideRoot, "{line}");
     }
     // What a shell would expand has its own rule; nothing gets through.
     for (line, rule) in [
-        ("cat ~/.ssh/id_rsa", Rule::Tilde),
-        ("cat ~", Rule::Tilde),
-        ("cat ~root/x", Rule::Tilde),
-        ("cat a=~/x", Rule::Tilde),
-        ("cat a:~/x", Rule::Tilde),
-        ("cat --f=~/x", Rule::Tilde),
-        ("cat $HOME/x", Rule::Expansion),
-        ("cat ${HOME}/x", Rule::Expansion),
-        ("cat \"$HOME\"/x", Rule::Expansion),
-        ("cat </etc/passwd", Rule::Redirection),
-        ("cat x >/etc/passwd", Rule::Redirection),
-        ("cat ''~/x", Rule::Tilde),
+        ("cat ~/.ssh/id_rsa", CommandRule::Tilde),
+        ("cat ~", CommandRule::Tilde),
+        ("cat ~root/x", CommandRule::Tilde),
+        ("cat a=~/x", CommandRule::Tilde),
+        ("cat a:~/x", CommandRule::Tilde),
+        ("cat --f=~/x", CommandRule::Tilde),
+        ("cat $HOME/x", CommandRule::Expansion),
+        ("cat ${HOME}/x", CommandRule::Expansion),
+        ("cat \"$HOME\"/x", CommandRule::Expansion),
+        ("cat </etc/passwd", CommandRule::Redirection),
+        ("cat x >/etc/passwd", CommandRule::Redirection),
+        ("cat ''~/x", CommandRule::Tilde),
     ] {
         assert_eq!(denied(&policy, line).rule, rule, "{line}");
     }
@@ -300,7 +303,7 @@ fn row_070_paths_in_the_root_are_allowed() {
         allowed(&also, line);
     }
     for line in ["cat /dev/nullx", "cat /database/x", "cat /dev"] {
-        assert_eq!(denied(&also, line).rule, Rule::OutsideRoot, "{line}");
+        assert_eq!(denied(&also, line).rule, CommandRule::OutsideRoot, "{line}");
     }
     allowed(&CommandPolicy::builder().root("/").build().unwrap(), "cat /etc/passwd");
 }
@@ -325,14 +328,14 @@ fn row_070_a_root_that_is_a_link_is_known_by_both_names() {
     let policy = CommandPolicy::builder().root(real.join("../other")).build().unwrap();
     for outside in ["real", "real/other", "real/x"] {
         let command = format!("cat {}/{outside}/x", dir.path().display());
-        assert_eq!(denied(&policy, &command).rule, Rule::OutsideRoot, "{command}");
+        assert_eq!(denied(&policy, &command).rule, CommandRule::OutsideRoot, "{command}");
     }
     assert!(CommandPolicy::builder().root("/no/such/../place").build().is_err());
 }
 
 #[test]
 fn row_071_redirections_and_variables_take_no_effect() {
-    use Rule::{Expansion, Redirection};
+    use CommandRule::{Expansion, Redirection};
     table(
         &policy(),
         &[

@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skillsandbox_command_policy::{
-    Builder, CommandPolicy, Decision, Denied, OtherTools, Place, PolicyError, Rule,
+    CommandDecision, CommandDenial, CommandPolicy, CommandPolicyBuilder, CommandPolicyError, CommandRule,
+    DenialPosition, OtherTools,
 };
 
 /// The root need not exist to be compared with.
 const ROOT: &str = "/srv/skill";
 
-fn builder() -> Builder {
+fn builder() -> CommandPolicyBuilder {
     CommandPolicy::builder().root(ROOT)
 }
 
@@ -17,16 +18,16 @@ fn policy() -> CommandPolicy {
     builder().build().unwrap()
 }
 
-fn denied(policy: &CommandPolicy, line: &str) -> Denied {
+fn denied(policy: &CommandPolicy, line: &str) -> CommandDenial {
     match policy.check(line) {
-        Decision::Denied(denied) => denied,
+        CommandDecision::Denied(denied) => denied,
         other => panic!("{line:?} is {other:?}"),
     }
 }
 
 fn allowed(policy: &CommandPolicy, line: &str) {
     let decision = policy.check(line);
-    assert_eq!(decision, Decision::Allowed, "{line:?}");
+    assert_eq!(decision, CommandDecision::Allowed, "{line:?}");
 }
 
 #[test]
@@ -48,7 +49,7 @@ fn row_073_a_pattern_covers_commands_that_begin_with_it_as_a_whole_word() {
         "git.exe x",
     ] {
         let denied = denied(&policy, line);
-        assert_eq!(denied.rule, Rule::AllowedTools, "{line}");
+        assert_eq!(denied.rule, CommandRule::AllowedTools, "{line}");
         assert!(denied.hint.contains("`git …`"), "{denied}");
     }
     let words = builder()
@@ -69,7 +70,7 @@ fn row_073_a_pattern_covers_commands_that_begin_with_it_as_a_whole_word() {
         "npm runtest",
         "'git status'",
     ] {
-        assert_eq!(denied(&words, line).rule, Rule::AllowedTools, "{line}");
+        assert_eq!(denied(&words, line).rule, CommandRule::AllowedTools, "{line}");
     }
 }
 
@@ -84,7 +85,7 @@ fn row_074_several_patterns_mean_or() {
         let policy = builder().allowed_tools(list).build().unwrap();
         allowed(&policy, "git status");
         allowed(&policy, "jq .a f");
-        assert_eq!(denied(&policy, "ls").rule, Rule::AllowedTools);
+        assert_eq!(denied(&policy, "ls").rule, CommandRule::AllowedTools);
     }
 }
 
@@ -98,10 +99,10 @@ fn row_075_other_tools_are_an_error() {
         ("bash(git:*)", "bash"),
         ("BashOutput", "BashOutput"),
     ] {
-        assert_eq!(error(list), PolicyError::UnsupportedTool(name.to_owned()));
+        assert_eq!(error(list), CommandPolicyError::UnsupportedTool(name.to_owned()));
         assert!(error(list).to_string().starts_with(&format!("Unsupported tool: {name}")), "{}", error(list));
     }
-    assert_eq!(error("Bash"), PolicyError::BashWithoutCommand);
+    assert_eq!(error("Bash"), CommandPolicyError::BashWithoutCommand);
     assert!(error("Bash").to_string().contains("arguments required"));
     for list in [
         "Bash()",
@@ -119,13 +120,16 @@ fn row_075_other_tools_are_an_error() {
         "Bash(git :* )x",
     ] {
         assert!(
-            matches!(error(list), PolicyError::InvalidPattern(_) | PolicyError::UnsupportedTool(_)),
+            matches!(
+                error(list),
+                CommandPolicyError::InvalidPattern(_) | CommandPolicyError::UnsupportedTool(_)
+            ),
             "{list}: {:?}",
             error(list)
         );
     }
     for list in ["", " ", ","] {
-        assert_eq!(error(list), PolicyError::NoTools);
+        assert_eq!(error(list), CommandPolicyError::NoTools);
     }
 }
 
@@ -138,13 +142,13 @@ fn row_075_a_whole_list_passes_other_tools_through() {
     for line in ["git log", "ls", "ls -l"] {
         allowed(&policy, line);
     }
-    assert_eq!(denied(&policy, "npm test x").rule, Rule::AllowedTools);
-    assert_eq!(denied(&policy, "npm test").rule, Rule::RunsOthers("npm/run"));
+    assert_eq!(denied(&policy, "npm test x").rule, CommandRule::AllowedTools);
+    assert_eq!(denied(&policy, "npm test").rule, CommandRule::RunsOthers("npm/run"));
     // Without a command none is allowed; with the bare tool every one is.
-    assert_eq!(denied(&build("Read Write"), "ls").rule, Rule::AllowedTools);
+    assert_eq!(denied(&build("Read Write"), "ls").rule, CommandRule::AllowedTools);
     for list in ["Bash", "Bash(*)", "Read Bash"] {
         allowed(&build(list), "ls");
-        assert_eq!(denied(&build(list), "ls; id").rule, Rule::Operator);
+        assert_eq!(denied(&build(list), "ls; id").rule, CommandRule::Operator);
     }
 }
 
@@ -153,7 +157,7 @@ fn row_076_without_a_list_only_the_structure_is_checked() {
     for line in ["ls -la", "cargo --version", "python3 main.py --fast", "anything at all", "./run.sh 'a;b'"] {
         allowed(&policy(), line);
     }
-    assert_eq!(denied(&policy(), "ls; id").rule, Rule::Operator);
+    assert_eq!(denied(&policy(), "ls; id").rule, CommandRule::Operator);
 }
 
 #[test]
@@ -163,19 +167,19 @@ fn row_079_only_listed_commands_may_be_called() {
         allowed(&policy, line);
     }
     for line in ["jq .a f", "kubectlx get", "./kubectl get", "run.sh x", "bin/kubectl", "ls"] {
-        assert_eq!(denied(&policy, line).rule, Rule::Commands, "{line}");
+        assert_eq!(denied(&policy, line).rule, CommandRule::Commands, "{line}");
     }
     for line in ["/bin/kubectl get", "/usr/bin/jqx .a"] {
-        assert_eq!(denied(&policy, line).rule, Rule::OutsideRoot, "{line}");
+        assert_eq!(denied(&policy, line).rule, CommandRule::OutsideRoot, "{line}");
     }
     // A skill's own list cannot open a path; both lists have to agree.
     let skill = builder().allowed_tools("Bash(/usr/bin/jq:*)").build().unwrap();
-    assert_eq!(denied(&skill, "/usr/bin/jq .a f").rule, Rule::OutsideRoot);
+    assert_eq!(denied(&skill, "/usr/bin/jq .a f").rule, CommandRule::OutsideRoot);
     let both = builder().commands(["kubectl", "ls"]).allowed_tools("Bash(kubectl:*)").build().unwrap();
-    assert_eq!(denied(&both, "ls").rule, Rule::AllowedTools);
+    assert_eq!(denied(&both, "ls").rule, CommandRule::AllowedTools);
     // An empty list allows nothing.
     let none = builder().commands(Vec::<String>::new()).build().unwrap();
-    assert_eq!(denied(&none, "ls").rule, Rule::Commands);
+    assert_eq!(denied(&none, "ls").rule, CommandRule::Commands);
 }
 
 #[test]
@@ -209,7 +213,7 @@ fn row_080_subcommands_are_limited_and_flags_forbidden() {
         "kubectl ''",
         "kubectl 'get pods'",
     ] {
-        assert_eq!(denied(&policy, line).rule, Rule::AllowedArgs, "{line}");
+        assert_eq!(denied(&policy, line).rule, CommandRule::AllowedArgs, "{line}");
     }
     for line in [
         "kubectl get --token x",
@@ -232,7 +236,7 @@ fn row_080_subcommands_are_limited_and_flags_forbidden() {
         "tool -exec",
         "tool --exec",
     ] {
-        assert_eq!(denied(&policy, line).rule, Rule::ForbiddenArgs, "{line}");
+        assert_eq!(denied(&policy, line).rule, CommandRule::ForbiddenArgs, "{line}");
     }
 }
 
@@ -240,7 +244,7 @@ fn row_080_subcommands_are_limited_and_flags_forbidden() {
 fn row_081_arguments_arrive_one_by_one() {
     let policy = builder().commands(["kubectl"]).build().unwrap();
     let argv = ["kubectl", "get", "pods; rm -rf /"];
-    assert_eq!(policy.check_argv(argv), Decision::Allowed);
+    assert_eq!(policy.check_argv(argv), CommandDecision::Allowed);
     assert_eq!(policy.parse("kubectl get 'pods; rm -rf /'").unwrap(), argv);
     assert_eq!(
         policy.check_argv(["kubectl", "get", "$(id) `id` && > x | y", "*", "a~x"]).denied().map(|d| d.rule),
@@ -248,24 +252,24 @@ fn row_081_arguments_arrive_one_by_one() {
     );
     // All that is not about a shell's syntax holds for a list too.
     for (argv, rule, at) in [
-        (vec!["ls"], Rule::Commands, 0),
-        (vec!["kubectl", "exec", "x"], Rule::RunsOthers("kubectl/exec"), 1),
-        (vec!["kubectl", "get", "../x"], Rule::ParentDirectory, 2),
-        (vec!["kubectl", "get", "-f", "/etc/x"], Rule::OutsideRoot, 3),
-        (vec!["kubectl", "get", "a\0b"], Rule::ControlCharacter, 2),
-        (vec!["A=b", "kubectl"], Rule::Environment, 0),
-        (vec!["eval", "x"], Rule::Builtin, 0),
-        (vec![""], Rule::CommandName, 0),
-        (vec!["-x"], Rule::CommandName, 0),
+        (vec!["ls"], CommandRule::Commands, 0),
+        (vec!["kubectl", "exec", "x"], CommandRule::RunsOthers("kubectl/exec"), 1),
+        (vec!["kubectl", "get", "../x"], CommandRule::ParentDirectory, 2),
+        (vec!["kubectl", "get", "-f", "/etc/x"], CommandRule::OutsideRoot, 3),
+        (vec!["kubectl", "get", "a\0b"], CommandRule::ControlCharacter, 2),
+        (vec!["A=b", "kubectl"], CommandRule::Environment, 0),
+        (vec!["eval", "x"], CommandRule::Builtin, 0),
+        (vec![""], CommandRule::CommandName, 0),
+        (vec!["-x"], CommandRule::CommandName, 0),
     ] {
         let decision = policy.check_argv(&argv);
         let denied = decision.denied().unwrap_or_else(|| panic!("{argv:?}"));
-        assert_eq!((denied.rule, denied.place), (rule, Place::Argument(at)), "{argv:?}");
+        assert_eq!((denied.rule, denied.position), (rule, DenialPosition::Argument(at)), "{argv:?}");
     }
-    assert_eq!(policy.check_argv(Vec::<String>::new()).denied().unwrap().rule, Rule::Empty);
+    assert_eq!(policy.check_argv(Vec::<String>::new()).denied().unwrap().rule, CommandRule::Empty);
     assert_eq!(
         policy.check_argv(["kubectl".to_owned(), "x".repeat(200_000)]).denied().unwrap().rule,
-        Rule::TooLong
+        CommandRule::TooLong
     );
 }
 
@@ -275,8 +279,8 @@ fn row_081_a_list_may_hold_what_is_not_text() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
     let odd = |bytes: &'static [u8]| [OsStr::new("kubectl"), OsStr::new("get"), OsStr::from_bytes(bytes)];
-    assert_eq!(policy().check_argv(odd(b"a\xff\xfe")), Decision::Allowed);
-    assert_eq!(policy().check_argv(odd(b"\xff=/etc")).denied().unwrap().rule, Rule::OutsideRoot);
-    assert_eq!(policy().check_argv(odd(b"\xff/../x")).denied().unwrap().rule, Rule::ParentDirectory);
+    assert_eq!(policy().check_argv(odd(b"a\xff\xfe")), CommandDecision::Allowed);
+    assert_eq!(policy().check_argv(odd(b"\xff=/etc")).denied().unwrap().rule, CommandRule::OutsideRoot);
+    assert_eq!(policy().check_argv(odd(b"\xff/../x")).denied().unwrap().rule, CommandRule::ParentDirectory);
     assert!(policy().check_argv([OsStr::from_bytes(b"\xff\xfe")]).is_allowed());
 }

@@ -5,13 +5,14 @@
 use std::fs;
 use std::path::Path;
 
-use skillsandbox_command_policy::{CommandPolicy, Decision, Dialect, Globs, Place};
+use skillsandbox_command_policy::{CommandDecision, CommandPolicy, DenialPosition, Dialect, GlobHandling};
 
 #[test]
 fn seeds_and_former_crashes_are_decided() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let plain = CommandPolicy::builder().root("/srv/skill").build().unwrap();
-    let bash = CommandPolicy::builder().root("/srv/skill").dialect(Dialect::Bash).globs(Globs::Literal);
+    let bash =
+        CommandPolicy::builder().root("/srv/skill").dialect(Dialect::Bash).globs(GlobHandling::Literal);
     let bash = bash.build().unwrap();
     let mut read = 0;
     for folder in ["seeds/command_policy", "crashes"] {
@@ -21,12 +22,15 @@ fn seeds_and_former_crashes_are_decided() {
             let text = String::from_utf8_lossy(&bytes);
             for policy in [&plain, &bash] {
                 match (policy.check(&text), policy.parse(&text)) {
-                    (Decision::Denied(denied), Err(again)) => {
+                    (CommandDecision::Denied(denied), Err(again)) => {
                         assert_eq!(denied, again);
-                        assert!(matches!(denied.place, Place::Byte(at) if at <= text.len()), "{denied:?}");
+                        assert!(
+                            matches!(denied.position, DenialPosition::Byte(at) if at <= text.len()),
+                            "{denied:?}"
+                        );
                     }
-                    (Decision::Allowed, Ok(argv)) => {
-                        assert_eq!(policy.check_argv(&argv), Decision::Allowed, "{}", path.display());
+                    (CommandDecision::Allowed, Ok(argv)) => {
+                        assert_eq!(policy.check_argv(&argv), CommandDecision::Allowed, "{}", path.display());
                     }
                     other => panic!("{}: {other:?}", path.display()),
                 }

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use skillsandbox_command_policy::{
-    Builder, CommandPolicy, DEFAULT_TIMEOUT, Decision, MAX_OUTPUT, Rule, RunError,
+    CommandDecision, CommandPolicy, CommandPolicyBuilder, CommandRule, CommandRunError, DEFAULT_TIMEOUT,
+    MAX_OUTPUT,
 };
 
 /// A skill's folder with one script.
@@ -21,7 +22,7 @@ fn skill(script: &str) -> tempfile::TempDir {
     dir
 }
 
-fn builder(root: &Path) -> Builder {
+fn builder(root: &Path) -> CommandPolicyBuilder {
     CommandPolicy::builder().root(root)
 }
 
@@ -35,7 +36,7 @@ fn row_072_commands_run_in_the_root_with_a_time_limit() {
     let real = dir.path().canonicalize().unwrap();
     // Standard input is empty, or `cat` would wait.
     assert_eq!((finished.stdout.trim_end(), finished.code), (real.to_str().unwrap(), Some(0)));
-    assert_eq!(finished.decision, Decision::Allowed);
+    assert_eq!(finished.decision, CommandDecision::Allowed);
     assert_eq!(finished.argv, ["./run.sh"]);
 }
 
@@ -70,17 +71,17 @@ fn row_077_a_bypass_skips_the_checks_but_neither_directory_nor_time() {
     let policy = build().build().unwrap();
     let line = "pwd && ls | sort; cat ../$NOTHING/../dev/null";
     assert!(policy.is_bypassed());
-    assert_eq!(policy.check(line), Decision::Bypassed);
-    assert_eq!(policy.check_argv(["anything", "/etc/passwd"]), Decision::Bypassed);
+    assert_eq!(policy.check(line), CommandDecision::Bypassed);
+    assert_eq!(policy.check_argv(["anything", "/etc/passwd"]), CommandDecision::Bypassed);
     assert_eq!(policy.parse("a | b").unwrap(), ["/bin/sh", "-c", "a | b"]);
-    assert_eq!(policy.parse("a\0b").unwrap_err().rule, Rule::ControlCharacter);
+    assert_eq!(policy.parse("a\0b").unwrap_err().rule, CommandRule::ControlCharacter);
     let finished = policy.run("pwd && ls | sort").unwrap();
-    assert_eq!(finished.decision, Decision::Bypassed, "its use can be seen");
+    assert_eq!(finished.decision, CommandDecision::Bypassed, "its use can be seen");
     assert_eq!(finished.stdout, format!("{}\nrun.sh\n", dir.path().canonicalize().unwrap().display()));
     let short = build().timeout(Duration::from_millis(200)).build().unwrap();
     assert!(short.run("sleep 600; echo never").unwrap().timed_out);
     // A decision that checked nothing is stricter than one that passed.
-    assert!(Decision::Bypassed > Decision::Allowed);
+    assert!(CommandDecision::Bypassed > CommandDecision::Allowed);
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn row_078_what_is_refused_is_an_error_and_starts_nothing() {
         "X=1 ./run.sh",
     ] {
         match policy.run(line) {
-            Err(RunError::Denied(denied)) => {
+            Err(CommandRunError::Denied(denied)) => {
                 assert!(denied.to_string().starts_with("command refused: "), "{denied}");
             }
             other => panic!("{line}: {other:?}"),
@@ -110,7 +111,7 @@ fn row_078_what_is_refused_is_an_error_and_starts_nothing() {
     assert!(dir.path().join("marker").exists());
     assert!(matches!(
         builder(dir.path()).build().unwrap().run("no-such-program-here"),
-        Err(RunError::Failed(..))
+        Err(CommandRunError::Failed(..))
     ));
 }
 

@@ -114,6 +114,18 @@ pub struct ParameterViolation {
     pub expected: Value,
 }
 
+impl ParameterViolation {
+    /// A rule that something else than a skill's parameters breaks, such as a request. The value is not repeated.
+    pub fn new(parameter: &str, rule: &'static str, expected: impl Into<Value>) -> Self {
+        Self {
+            parameter: shorten(parameter, MAX_SHOWN, "…"),
+            value: Value::Null,
+            rule,
+            expected: expected.into(),
+        }
+    }
+}
+
 /// Why a call's values are refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("parameter validation failed: {}", summary(.violations))]
@@ -143,6 +155,12 @@ impl InvalidParameters {
             error.insert("more".to_owned(), json!(rest));
         }
         json!({ "error": error })
+    }
+}
+
+impl From<ParameterViolation> for InvalidParameters {
+    fn from(violation: ParameterViolation) -> Self {
+        Self { violations: vec![violation], omitted: 0 }
     }
 }
 

@@ -28,6 +28,12 @@ impl ToolAnswer {
         }
     }
 
+    /// The same text, with this data.
+    pub(crate) fn with_data(mut self, data: &impl Serialize) -> Self {
+        self.data = serde_json::to_value(data).ok();
+        self
+    }
+
     /// The same, as a failure.
     pub(crate) fn failed(mut self, failed: bool) -> Self {
         self.failed = failed;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use skillsandbox_path_policy::BuildError;
+use skillsandbox_path_policy::PathPolicyError;
 use skillsandbox_run::Refusal;
 
 /// How many skills run at a time unless something else is asked for.
@@ -46,7 +46,7 @@ pub enum ServerError {
     NoRoot,
     /// A root that is not a folder.
     #[error(transparent)]
-    Root(#[from] BuildError),
+    Root(#[from] PathPolicyError),
     /// A root that could be changed from within, or would show what it must not.
     #[error("cannot serve {}: {why}", path.display())]
     RootPlace {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::{Manifest, user_folders};
-use skillsandbox_path_policy::{Access, PathPolicy};
+use skillsandbox_path_policy::{AccessKind, PathPolicy};
 
 use crate::answer::ToolProblem;
 use crate::settings::ServerError;
@@ -70,7 +70,7 @@ impl SkillRoots {
         let mut found: Vec<FoundSkill> = Vec::new();
         let mut refused = None;
         for policy in &self.roots {
-            match policy.resolve(name, Access::Read) {
+            match policy.resolve(name, AccessKind::Read) {
                 Ok(folder) if folder.join(Manifest::FILE_NAME).symlink_metadata().is_ok() => {
                     if found.iter().all(|other| other.folder != folder) {
                         found.push(FoundSkill { name: name.to_owned(), folder });

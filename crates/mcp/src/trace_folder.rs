@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use skillsandbox_manifest::user_folders;
 use skillsandbox_path_policy::{OpenOptions, PathPolicy};
-use skillsandbox_tracer::{Header, Reader};
+use skillsandbox_tracer::{TraceHeader, TraceReader};
 use uuid::Uuid;
 
 use crate::answer::ToolProblem;
@@ -28,7 +28,7 @@ pub(crate) struct TraceFolder(Option<PathBuf>);
 
 /// A trace of ours, open.
 pub(crate) struct OpenTrace {
-    pub(crate) reader: Reader<BufReader<File>>,
+    pub(crate) reader: TraceReader<BufReader<File>>,
     name: OsString,
     folder: PathPolicy,
 }
@@ -69,7 +69,7 @@ impl TraceFolder {
     }
 
     /// The newest traces, newest first, and whether there are more.
-    pub(crate) fn list(&self) -> (Vec<Header>, bool) {
+    pub(crate) fn list(&self) -> (Vec<TraceHeader>, bool) {
         let Some(folder) = self.folder() else { return (Vec::new(), false) };
         let mut names: Vec<OsString> =
             folder.read_dir(".").unwrap_or_default().into_iter().map(|entry| entry.name).collect();
@@ -93,13 +93,13 @@ impl TraceFolder {
     }
 }
 
-fn is_ours(header: &Header) -> bool {
+fn is_ours(header: &TraceHeader) -> bool {
     header.tool.starts_with(OURS)
 }
 
-fn open(folder: &PathPolicy, name: &OsString) -> Option<Reader<BufReader<File>>> {
+fn open(folder: &PathPolicy, name: &OsString) -> Option<TraceReader<BufReader<File>>> {
     let file = folder.open(name, &OpenOptions::reading()).ok()?;
-    Reader::new(BufReader::with_capacity(64 << 10, file)).ok()
+    TraceReader::new(BufReader::with_capacity(64 << 10, file)).ok()
 }
 
 impl OpenTrace {

@@ -7,7 +7,7 @@
 use std::io::{Read as _, Write as _};
 
 use serde_json::Value;
-use skillsandbox_path_policy::{Mode, OpenError, OpenOptions, PathPolicy, PromptRequest, strict_json};
+use skillsandbox_path_policy::{OpenError, OpenOptions, PathPolicy, PromptRequest, ToolMode, strict_json};
 
 /// Shows more than this of no file.
 const MOST: u64 = 64 * 1024;
@@ -17,8 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let policy = PathPolicy::builder()
         .root(root)
         .forbid(".git")
-        .mode("write_file", Mode::Prompt)
-        .mode("delete_file", Mode::Deny)
+        .mode("write_file", ToolMode::Prompt)
+        .mode("delete_file", ToolMode::Deny)
         // A real runtime asks its user; this one lets small texts through.
         .prompter(|request: &PromptRequest<'_>| {
             request.arguments["content"].as_str().is_some_and(|text| text.len() < 1000)

@@ -8,20 +8,20 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode as FileMode, OFlags};
 
-use crate::places::{Alias, Forbidden, Names, Root, to_names};
 use crate::policy::{PathPolicy, PromptRequest, Prompter};
 use crate::real_path::real_path;
-use crate::settings::{CaseHandling, ForbiddenBelow, Mode, UnknownTools};
+use crate::roots::{ForbiddenPaths, PathNames, PolicyRoot, RootAlias, to_names};
+use crate::settings::{CaseHandling, ForbiddenBelow, ToolMode, UnknownTools};
 use crate::sys;
 use crate::tools::{self, ToolSpec};
 
 /// Links followed while a forbidden path is found out; the kernel's limit.
 const MAX_LINKS: usize = 40;
 
-/// Why there is no policy.
+/// Why a policy cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum PathPolicyError {
     /// A root cannot be opened.
     #[error("cannot use the root {}: {error}; name an existing folder", .path.display())]
     Root {
@@ -50,23 +50,23 @@ pub enum BuildError {
 /// Makes a [`PathPolicy`].
 ///
 /// ```
-/// use skillsandbox_path_policy::{Access, Mode, PathPolicy};
+/// use skillsandbox_path_policy::{AccessKind, ToolMode, PathPolicy};
 ///
 /// # let workspace = tempfile::tempdir()?;
 /// let policy = PathPolicy::builder()
 ///     .root(workspace.path())
 ///     .read_root("/usr/share")
 ///     .forbid(".env")
-///     .mode("delete_file", Mode::Deny)
+///     .mode("delete_file", ToolMode::Deny)
 ///     .build()?;
-/// assert!(policy.check(".env", Access::Read).is_denied());
-/// assert!(policy.check("/usr/share/x", Access::Read).is_allowed());
-/// assert!(policy.check("/usr/share/x", Access::Write).is_denied());
+/// assert!(policy.check(".env", AccessKind::Read).is_denied());
+/// assert!(policy.check("/usr/share/x", AccessKind::Read).is_allowed());
+/// assert!(policy.check("/usr/share/x", AccessKind::Write).is_denied());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Default)]
 #[must_use]
-pub struct Builder {
+pub struct PathPolicyBuilder {
     root: Option<PathBuf>,
     root_is_read_only: bool,
     more: Vec<(PathBuf, bool)>,
@@ -74,15 +74,15 @@ pub struct Builder {
     forbidden_below: ForbiddenBelow,
     case: CaseHandling,
     tools: Vec<(String, ToolSpec)>,
-    modes: Vec<(String, Mode)>,
-    default_mode: Mode,
+    modes: Vec<(String, ToolMode)>,
+    default_mode: ToolMode,
     unknown: UnknownTools,
     prompter: Option<Prompter>,
     without_openat2: bool,
     whole_file_system: bool,
 }
 
-impl Builder {
+impl PathPolicyBuilder {
     /// The workspace; without it, the current directory. It may be read and written.
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = Some(root.into());
@@ -133,13 +133,13 @@ impl Builder {
     }
 
     /// What a tool may do once its paths are inside. Of several settings for one tool the last counts.
-    pub fn mode(mut self, tool: impl Into<String>, mode: Mode) -> Self {
+    pub fn mode(mut self, tool: impl Into<String>, mode: ToolMode) -> Self {
         self.modes.push((tool.into(), mode));
         self
     }
 
-    /// The mode of tools without one of their own; without this, [`Mode::Allow`].
-    pub fn default_mode(mut self, mode: Mode) -> Self {
+    /// The mode of tools without one of their own; without this, [`ToolMode::Allow`].
+    pub fn default_mode(mut self, mode: ToolMode) -> Self {
         self.default_mode = mode;
         self
     }
@@ -150,7 +150,7 @@ impl Builder {
         self
     }
 
-    /// Who is asked under [`Mode::Prompt`]; `true` lets the call run.
+    /// Who is asked under [`ToolMode::Prompt`]; `true` lets the call run.
     pub fn prompter(mut self, ask: impl Fn(&PromptRequest<'_>) -> bool + Send + Sync + 'static) -> Self {
         self.prompter = Some(Box::new(ask));
         self
@@ -169,11 +169,11 @@ impl Builder {
     }
 
     /// Opens the roots.
-    pub fn build(self) -> Result<PathPolicy, BuildError> {
+    pub fn build(self) -> Result<PathPolicy, PathPolicyError> {
         let path = self.root.clone().unwrap_or_else(|| PathBuf::from("."));
         let workspace = open_root(&path, !self.root_is_read_only)?;
         if workspace.names.is_empty() && !self.whole_file_system {
-            return Err(BuildError::WholeFileSystem { path });
+            return Err(PathPolicyError::WholeFileSystem { path });
         }
         let mut roots = vec![workspace];
         for (path, writable) in &self.more {
@@ -184,7 +184,7 @@ impl Builder {
             let base = roots.first().map_or(Path::new("/"), |root| &root.path);
             places.extend(forbidden_places(base, path)?);
         }
-        let forbidden = Forbidden { places, case: self.case };
+        let forbidden = ForbiddenPaths { places, case: self.case };
         let openat2 = !self.without_openat2 && roots.first().is_some_and(|root| sys::has_openat2(&root.fd));
         let mut known: HashMap<Box<str>, ToolSpec> = tools::defaults();
         known.extend(self.tools.into_iter().map(|(name, spec)| (tools::normal(&name), spec)));
@@ -202,8 +202,8 @@ impl Builder {
     }
 }
 
-fn open_root(path: &Path, writable: bool) -> Result<Root, BuildError> {
-    let failed = |error: io::Error| BuildError::Root { path: path.to_owned(), error };
+fn open_root(path: &Path, writable: bool) -> Result<PolicyRoot, PathPolicyError> {
+    let failed = |error: io::Error| PathPolicyError::Root { path: path.to_owned(), error };
     let real = path.canonicalize().map_err(failed)?;
     let flags = sys::LOOK | OFlags::DIRECTORY | OFlags::NOFOLLOW;
     let fd: OwnedFd =
@@ -211,14 +211,14 @@ fn open_root(path: &Path, writable: bool) -> Result<Root, BuildError> {
     let names = to_names(&real);
     let spelt = std::path::absolute(path).map_err(failed)?;
     let plain = !spelt.components().any(|component| component == Component::ParentDir);
-    let alias = Alias { names: to_names(&spelt), path: spelt };
+    let alias = RootAlias { names: to_names(&spelt), path: spelt };
     let alias = Some(alias).filter(|alias| plain && alias.names != names);
-    Ok(Root { fd, path: real, names, alias, writable })
+    Ok(PolicyRoot { fd, path: real, names, alias, writable })
 }
 
 /// The places a forbidden path means: as it is written below a real folder, and each place its links lead to now.
-fn forbidden_places(base: &Path, path: &Path) -> Result<Vec<Names>, BuildError> {
-    let failed = |reason| BuildError::Forbidden { path: path.to_owned(), reason };
+fn forbidden_places(base: &Path, path: &Path) -> Result<Vec<PathNames>, PathPolicyError> {
+    let failed = |reason| PathPolicyError::Forbidden { path: path.to_owned(), reason };
     if path.as_os_str().is_empty() {
         return Err(failed("the path is empty"));
     }
@@ -260,7 +260,7 @@ fn real_parent(path: &Path) -> Option<PathBuf> {
     }
 }
 
-impl fmt::Debug for Builder {
+impl fmt::Debug for PathPolicyBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("root", &self.root)

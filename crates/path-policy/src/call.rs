@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::decision::{Decision, Denial, Rule};
+use crate::decision::{PathDecision, PathDenial, PathRule};
 use crate::glob;
 use crate::json::strict_json;
 use crate::policy::{PathPolicy, PromptRequest};
-use crate::settings::{Access, ForbiddenBelow, Mode, UnknownTools};
-use crate::tools::{Key, Normal, ToolSpec, Tree, known_as};
-use crate::walk::Refusal;
+use crate::settings::{AccessKind, ForbiddenBelow, ToolMode, UnknownTools};
+use crate::tools::{ArgumentKey, NormalKey, ToolSpec, TreeAccess, known_as};
+use crate::walk::PathRefusal;
 
 /// Paths looked at in one call; the largest seen in practice is a list of some hundred files.
 const MAX_PATHS: usize = 1024;
@@ -18,7 +18,7 @@ const MAX_PATHS: usize = 1024;
 const MAX_NESTING: usize = 64;
 
 impl PathPolicy {
-    /// Whether a tool call may run: its paths first, then the mode of the tool. [`Mode::Prompt`] asks the prompter here; without
+    /// Whether a tool call may run: its paths first, then the mode of the tool. [`ToolMode::Prompt`] asks the prompter here; without
     /// one it is a denial.
     ///
     /// ```
@@ -31,50 +31,50 @@ impl PathPolicy {
     /// assert!(policy.validate_call("Read", &json!({ "file_path": "/etc/passwd" })).is_denied());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn validate_call<'a>(&'a self, tool: &'a str, arguments: &'a Value) -> Decision<'a> {
+    pub fn validate_call<'a>(&'a self, tool: &'a str, arguments: &'a Value) -> PathDecision<'a> {
         match self.judge_call(tool, arguments) {
-            Decision::Prompt => match &self.prompter {
-                None => Decision::Deny(self.call_denial(tool, Rule::NoPrompter)),
-                Some(ask) if ask(&PromptRequest { tool, arguments }) => Decision::Allow,
-                Some(_) => Decision::Deny(self.call_denial(tool, Rule::PromptRefused)),
+            PathDecision::Prompt => match &self.prompter {
+                None => PathDecision::Deny(self.call_denial(tool, PathRule::NoPrompter)),
+                Some(ask) if ask(&PromptRequest { tool, arguments }) => PathDecision::Allow,
+                Some(_) => PathDecision::Deny(self.call_denial(tool, PathRule::PromptRefused)),
             },
             decided => decided,
         }
     }
 
-    /// The same without asking anybody: [`Decision::Prompt`] is left to the caller.
-    pub fn judge_call<'a>(&'a self, tool: &'a str, arguments: &'a Value) -> Decision<'a> {
+    /// The same without asking anybody: [`PathDecision::Prompt`] is left to the caller.
+    pub fn judge_call<'a>(&'a self, tool: &'a str, arguments: &'a Value) -> PathDecision<'a> {
         let decided = match self.tool(tool) {
             Some(spec) if spec.exempt => Ok(()),
-            Some(spec) => Call::new(self, tool, Some(spec), arguments).check(),
+            Some(spec) => CallCheck::new(self, tool, Some(spec), arguments).check(),
             None => match self.unknown {
                 UnknownTools::Ignore => Ok(()),
-                UnknownTools::Check => Call::new(self, tool, None, arguments).check(),
-                UnknownTools::Deny => Err(self.call_denial(tool, Rule::UnknownTool)),
+                UnknownTools::Check => CallCheck::new(self, tool, None, arguments).check(),
+                UnknownTools::Deny => Err(self.call_denial(tool, PathRule::UnknownTool)),
             },
         };
         match (decided, self.mode_of(tool)) {
-            (Err(denial), _) => Decision::Deny(denial),
-            (Ok(()), Mode::Allow) => Decision::Allow,
-            (Ok(()), Mode::Prompt) => Decision::Prompt,
-            (Ok(()), Mode::Deny) => Decision::Deny(self.call_denial(tool, Rule::ModeDeny)),
+            (Err(denial), _) => PathDecision::Deny(denial),
+            (Ok(()), ToolMode::Allow) => PathDecision::Allow,
+            (Ok(()), ToolMode::Prompt) => PathDecision::Prompt,
+            (Ok(()), ToolMode::Deny) => PathDecision::Deny(self.call_denial(tool, PathRule::ModeDeny)),
         }
     }
 
     /// [`PathPolicy::validate_call`] for arguments as text. A key that stands twice in an object is a denial: two readers of JSON
     /// may take different ones, and [`Value`] no longer shows that there were two.
-    pub fn validate_call_json<'a>(&'a self, tool: &'a str, arguments: &str) -> Decision<'a> {
+    pub fn validate_call_json<'a>(&'a self, tool: &'a str, arguments: &str) -> PathDecision<'a> {
         match strict_json(arguments) {
             Ok(arguments) => self.validate_call(tool, &arguments).into_owned(),
             Err(error) => {
                 let detail = Some(error.to_string().into());
-                Decision::Deny(Denial { detail, ..self.call_denial(tool, Rule::DuplicateKey) })
+                PathDecision::Deny(PathDenial { detail, ..self.call_denial(tool, PathRule::DuplicateKey) })
             }
         }
     }
 
-    fn call_denial<'a>(&'a self, tool: &'a str, rule: Rule) -> Denial<'a> {
-        Denial {
+    fn call_denial<'a>(&'a self, tool: &'a str, rule: PathRule) -> PathDenial<'a> {
+        PathDenial {
             rule,
             tool: Some(Cow::Borrowed(tool)),
             argument: None,
@@ -88,38 +88,38 @@ impl PathPolicy {
     /// What is known of a tool. That it is no file tool is believed of its whole name only: a server may call anything `bash`.
     fn tool(&self, name: &str) -> Option<&ToolSpec> {
         known_as(name).enumerate().find_map(|(index, name)| {
-            self.tools.get(Normal::of(name).as_str()).filter(|spec| index == 0 || !spec.exempt)
+            self.tools.get(NormalKey::of(name).as_str()).filter(|spec| index == 0 || !spec.exempt)
         })
     }
 
     /// The strictest of the modes set for the names of a tool.
-    fn mode_of(&self, name: &str) -> Mode {
-        let modes = known_as(name).filter_map(|name| self.modes.get(Normal::of(name).as_str()));
+    fn mode_of(&self, name: &str) -> ToolMode {
+        let modes = known_as(name).filter_map(|name| self.modes.get(NormalKey::of(name).as_str()));
         modes.max().copied().unwrap_or(self.default_mode)
     }
 }
 
-struct Call<'a> {
+struct CallCheck<'a> {
     policy: &'a PathPolicy,
     tool: &'a str,
     /// None for a tool that is not known.
     spec: Option<&'a ToolSpec>,
     arguments: &'a Value,
-    access: Access,
+    access: AccessKind,
     /// Folders of this call that its relative paths may start from.
-    bases: Bases<'a>,
+    bases: BaseFolders<'a>,
     /// The same for its patterns, which may start from any of its paths.
-    glob_bases: Bases<'a>,
+    glob_bases: BaseFolders<'a>,
     found: usize,
 }
 
-impl<'a> Call<'a> {
+impl<'a> CallCheck<'a> {
     fn new(policy: &'a PathPolicy, tool: &'a str, spec: Option<&'a ToolSpec>, arguments: &'a Value) -> Self {
-        let mut access = spec.map_or(Access::ReadWrite, |spec| spec.access);
+        let mut access = spec.map_or(AccessKind::ReadWrite, |spec| spec.access);
         if let Some((key, value)) = spec.and_then(|spec| spec.reads_when.as_ref())
             && arguments.get(&**key).and_then(Value::as_str) == Some(value)
         {
-            access = Access::Read;
+            access = AccessKind::Read;
         }
         Self {
             policy,
@@ -127,33 +127,33 @@ impl<'a> Call<'a> {
             spec,
             arguments,
             access,
-            bases: Bases::default(),
-            glob_bases: Bases::default(),
+            bases: BaseFolders::default(),
+            glob_bases: BaseFolders::default(),
             found: 0,
         }
     }
 
-    fn check(mut self) -> Result<(), Denial<'a>> {
+    fn check(mut self) -> Result<(), PathDenial<'a>> {
         let arguments = self.arguments;
         match arguments {
             Value::Object(_) | Value::Null => {}
             _ if self.spec.is_none() => {}
-            _ => return Err(self.policy.call_denial(self.tool, Rule::ArgumentsNotObject)),
+            _ => return Err(self.policy.call_denial(self.tool, PathRule::ArgumentsNotObject)),
         }
         self.collect_bases(arguments, 0)?;
         self.visit(None, arguments, 0)?;
         let Some(spec) = self.spec.filter(|_| self.found == 0) else { return Ok(()) };
         // Behind a prefix the name may be another tool's: `mcp__mail__read` reads no file.
-        if !spec.path_is_optional && self.policy.tools.contains_key(Normal::of(self.tool).as_str()) {
-            return Err(self.policy.call_denial(self.tool, Rule::MissingPath));
+        if !spec.path_is_optional && self.policy.tools.contains_key(NormalKey::of(self.tool).as_str()) {
+            return Err(self.policy.call_denial(self.tool, PathRule::MissingPath));
         }
         // The tool works on the root.
         self.check_tree(".", self.access).map_err(|refusal| self.denial(refusal, None, ".", self.access))
     }
 
-    fn collect_bases(&mut self, value: &'a Value, depth: usize) -> Result<(), Denial<'a>> {
+    fn collect_bases(&mut self, value: &'a Value, depth: usize) -> Result<(), PathDenial<'a>> {
         if depth > MAX_NESTING {
-            return Err(self.policy.call_denial(self.tool, Rule::TooNested));
+            return Err(self.policy.call_denial(self.tool, PathRule::TooNested));
         }
         let Value::Object(map) = value else {
             return match value {
@@ -166,7 +166,7 @@ impl<'a> Call<'a> {
                 self.collect_bases(value, depth + 1)?;
                 continue;
             };
-            let key = Normal::of(key);
+            let key = NormalKey::of(key);
             let is_base = key.is_base();
             let fits = !is_base || self.bases.push(text);
             // Paths deeper down are many (`edits[].file_path`), and no pattern starts from them.
@@ -174,42 +174,48 @@ impl<'a> Call<'a> {
                 && (!is_base && (depth > 0 || !matches!(key.as_str(), "path" | "filepath"))
                     || self.glob_bases.push(text));
             if !fits {
-                return Err(self.policy.call_denial(self.tool, Rule::TooManyPaths));
+                return Err(self.policy.call_denial(self.tool, PathRule::TooManyPaths));
             }
         }
         Ok(())
     }
 
     /// Looks at a value under a key, or at the arguments themselves.
-    fn visit(&mut self, key: Option<&'a str>, value: &'a Value, depth: usize) -> Result<(), Denial<'a>> {
+    fn visit(&mut self, key: Option<&'a str>, value: &'a Value, depth: usize) -> Result<(), PathDenial<'a>> {
         if depth > MAX_NESTING {
-            return Err(self.policy.call_denial(self.tool, Rule::TooNested));
+            return Err(self.policy.call_denial(self.tool, PathRule::TooNested));
         }
-        let normal = Normal::of(key.unwrap_or_default());
+        let normal = NormalKey::of(key.unwrap_or_default());
         let kind = normal.key(self.spec);
         match (value, kind) {
-            (Value::Object(map), kind) if kind != Key::Path || self.spec.is_none() => {
+            (Value::Object(map), kind) if kind != ArgumentKey::Path || self.spec.is_none() => {
                 map.iter().try_for_each(|(key, value)| self.visit(Some(key), value, depth + 1))
             }
-            (Value::Array(list), kind) if kind != Key::Path || self.spec.is_none() => {
+            (Value::Array(list), kind) if kind != ArgumentKey::Path || self.spec.is_none() => {
                 list.iter().try_for_each(|value| self.visit_item(key, kind, value, depth + 1))
             }
-            (Value::String(text), Key::Glob) => self.check_glob(key, text),
-            (Value::String(text), Key::Paths) => self.check_list(key, &normal, text),
+            (Value::String(text), ArgumentKey::Glob) => self.check_glob(key, text),
+            (Value::String(text), ArgumentKey::Paths) => self.check_list(key, &normal, text),
             // Several lines are code or prose; no tool's path has them.
-            (Value::String(text), Key::Path | Key::MaybePath)
+            (Value::String(text), ArgumentKey::Path | ArgumentKey::MaybePath)
                 if text.contains('\n')
-                    && (self.spec.is_none() || kind == Key::MaybePath)
+                    && (self.spec.is_none() || kind == ArgumentKey::MaybePath)
                     && !looks_like_path(text) =>
             {
                 Ok(())
             }
-            (Value::String(text), Key::Path | Key::MaybePath) => self.check_path(key, &normal, text),
-            (Value::String(text), Key::Other) if looks_like_path(text) => self.check_path(key, &normal, text),
-            (Value::String(text), Key::Text) if is_file_url(text) => self.check_path(key, &normal, text),
+            (Value::String(text), ArgumentKey::Path | ArgumentKey::MaybePath) => {
+                self.check_path(key, &normal, text)
+            }
+            (Value::String(text), ArgumentKey::Other) if looks_like_path(text) => {
+                self.check_path(key, &normal, text)
+            }
+            (Value::String(text), ArgumentKey::Text) if is_file_url(text) => {
+                self.check_path(key, &normal, text)
+            }
             (
                 Value::Object(_) | Value::Array(_) | Value::Number(_) | Value::Bool(_),
-                Key::Path | Key::Paths,
+                ArgumentKey::Path | ArgumentKey::Paths,
             ) if self.spec.is_some() => Err(self.wrong_type(key)),
             _ => Ok(()),
         }
@@ -219,43 +225,57 @@ impl<'a> Call<'a> {
     fn visit_item(
         &mut self,
         key: Option<&'a str>,
-        kind: Key,
+        kind: ArgumentKey,
         value: &'a Value,
         depth: usize,
-    ) -> Result<(), Denial<'a>> {
+    ) -> Result<(), PathDenial<'a>> {
         match (value, kind) {
-            (Value::Null | Value::Number(_) | Value::Bool(_) | Value::Array(_), Key::Paths)
+            (Value::Null | Value::Number(_) | Value::Bool(_) | Value::Array(_), ArgumentKey::Paths)
                 if self.spec.is_some() =>
             {
                 Err(self.wrong_type(key))
             }
             // One of several is one path.
-            (Value::String(text), Key::Paths) => {
-                self.check_path(key, &Normal::of(key.unwrap_or_default()), text)
+            (Value::String(text), ArgumentKey::Paths) => {
+                self.check_path(key, &NormalKey::of(key.unwrap_or_default()), text)
             }
             _ => self.visit(key, value, depth),
         }
     }
 
-    fn wrong_type(&self, key: Option<&'a str>) -> Denial<'a> {
-        Denial { argument: key.map(Cow::Borrowed), ..self.policy.call_denial(self.tool, Rule::WrongType) }
+    fn wrong_type(&self, key: Option<&'a str>) -> PathDenial<'a> {
+        PathDenial {
+            argument: key.map(Cow::Borrowed),
+            ..self.policy.call_denial(self.tool, PathRule::WrongType)
+        }
     }
 
-    fn denial(&self, refusal: Refusal, key: Option<&'a str>, path: &'a str, access: Access) -> Denial<'a> {
-        Denial {
+    fn denial(
+        &self,
+        refusal: PathRefusal,
+        key: Option<&'a str>,
+        path: &'a str,
+        access: AccessKind,
+    ) -> PathDenial<'a> {
+        PathDenial {
             tool: Some(Cow::Borrowed(self.tool)),
             argument: key.map(Cow::Borrowed),
             ..self.policy.denial(refusal, path.as_bytes(), access)
         }
     }
 
-    fn count(&mut self) -> Result<(), Refusal> {
+    fn count(&mut self) -> Result<(), PathRefusal> {
         self.found += 1;
-        if self.found > MAX_PATHS { Err(Rule::TooManyPaths.into()) } else { Ok(()) }
+        if self.found > MAX_PATHS { Err(PathRule::TooManyPaths.into()) } else { Ok(()) }
     }
 
     /// Several paths as one text: it may be one path, or some tool may take it apart.
-    fn check_list(&mut self, key: Option<&'a str>, normal: &Normal, text: &'a str) -> Result<(), Denial<'a>> {
+    fn check_list(
+        &mut self,
+        key: Option<&'a str>,
+        normal: &NormalKey,
+        text: &'a str,
+    ) -> Result<(), PathDenial<'a>> {
         if text.trim_start().starts_with(['[', '{']) && self.spec.is_some() {
             return Err(self.wrong_type(key));
         }
@@ -269,7 +289,12 @@ impl<'a> Call<'a> {
             .try_for_each(|piece| self.check_path(key, normal, piece))
     }
 
-    fn check_path(&mut self, key: Option<&'a str>, normal: &Normal, text: &'a str) -> Result<(), Denial<'a>> {
+    fn check_path(
+        &mut self,
+        key: Option<&'a str>,
+        normal: &NormalKey,
+        text: &'a str,
+    ) -> Result<(), PathDenial<'a>> {
         // What an unknown tool calls `source` may be an address.
         if self.spec.is_none() && text.contains("://") && !is_file_url(text) {
             return Ok(());
@@ -282,7 +307,7 @@ impl<'a> Call<'a> {
         judged.map_err(|refusal| self.denial(refusal, key, text, access))
     }
 
-    fn judge(&self, text: &str, access: Access, is_pattern: bool) -> Result<(), Refusal> {
+    fn judge(&self, text: &str, access: AccessKind, is_pattern: bool) -> Result<(), PathRefusal> {
         self.policy.judge(text.as_bytes(), access)?;
         self.check_tree(text, access)?;
         if text.starts_with('/') {
@@ -303,18 +328,18 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    fn judge_joined(&self, joined: &str, access: Access) -> Result<(), Refusal> {
+    fn judge_joined(&self, joined: &str, access: AccessKind) -> Result<(), PathRefusal> {
         self.policy.judge(joined.as_bytes(), access)?;
         self.check_tree(joined, access)
     }
 
-    fn check_glob(&mut self, key: Option<&'a str>, pattern: &'a str) -> Result<(), Denial<'a>> {
+    fn check_glob(&mut self, key: Option<&'a str>, pattern: &'a str) -> Result<(), PathDenial<'a>> {
         // A `!` before a pattern leaves out what it matches.
         let pattern = pattern.strip_prefix('!').unwrap_or(pattern);
         if self.spec.is_none() && pattern.contains("://") && !is_file_url(pattern) {
             return Ok(());
         }
-        let judged = glob::beginnings(pattern).map_err(Refusal::from).and_then(|beginnings| {
+        let judged = glob::beginnings(pattern).map_err(PathRefusal::from).and_then(|beginnings| {
             for beginning in beginnings.iter().filter(|beginning| !beginning.is_empty()) {
                 self.count()?;
                 self.judge(beginning, self.access, true)?;
@@ -325,14 +350,14 @@ impl<'a> Call<'a> {
     }
 
     /// What a tool would meet below a path that it takes as a whole.
-    fn check_tree(&self, path: &str, access: Access) -> Result<(), Refusal> {
-        let whole = match self.spec.map_or(Tree::Takes, |spec| spec.tree) {
-            Tree::Nothing => false,
-            Tree::Reads => self.policy.forbidden_below == ForbiddenBelow::Deny,
-            Tree::Takes => true,
+    fn check_tree(&self, path: &str, access: AccessKind) -> Result<(), PathRefusal> {
+        let whole = match self.spec.map_or(TreeAccess::Takes, |spec| spec.tree) {
+            TreeAccess::Nothing => false,
+            TreeAccess::Reads => self.policy.forbidden_below == ForbiddenBelow::Deny,
+            TreeAccess::Takes => true,
         };
         if whole && self.policy.has_forbidden_below(path.as_bytes(), access)? {
-            return Err(Rule::ForbiddenBelow.into());
+            return Err(PathRule::ForbiddenBelow.into());
         }
         Ok(())
     }
@@ -340,12 +365,12 @@ impl<'a> Call<'a> {
 
 /// A few folders, kept without an allocation.
 #[derive(Clone, Copy, Default)]
-struct Bases<'a> {
+struct BaseFolders<'a> {
     list: [&'a str; 4],
     len: usize,
 }
 
-impl<'a> Bases<'a> {
+impl<'a> BaseFolders<'a> {
     /// Whether there was room for it.
     fn push(&mut self, base: &'a str) -> bool {
         if base.is_empty() {

@@ -6,40 +6,40 @@ use std::path::Path;
 
 use skillsandbox_text::ShownBytes;
 
-use crate::settings::Access;
+use crate::settings::AccessKind;
 
 /// Characters shown of one piece of text.
 const MOST_SHOWN: usize = 200;
 
 /// Untrusted text for a message.
-fn shown(bytes: &[u8]) -> ShownBytes<'_> {
+pub(crate) fn show_bytes(bytes: &[u8]) -> ShownBytes<'_> {
     ShownBytes::new(bytes, MOST_SHOWN)
 }
 
-/// The answer. The stricter is the greater, so that the strictest of several is their `max` by [`Decision::strictness`].
+/// A decision about a path or a call. The stricter is the greater, so that the strictest of several is their `max` by [`PathDecision::strictness`].
 ///
-/// It borrows what was asked, so that saying no costs no allocation; [`Decision::into_owned`] lets it outlive the
+/// It borrows what was asked, so that saying no costs no allocation; [`PathDecision::into_owned`] lets it outlive the
 /// question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a decision that nobody looks at protects nothing"]
-pub enum Decision<'a> {
+pub enum PathDecision<'a> {
     /// Every path of the call is inside, and the tool's mode allows it.
     Allow,
-    /// Every path is inside; somebody must be asked before the tool runs. Only
+    /// Every path is inside; the user has to confirm the call before the tool runs. Only
     /// [`PathPolicy::judge_call`](crate::PathPolicy::judge_call) says this.
     Prompt,
-    /// No.
-    Deny(Denial<'a>),
+    /// It may not.
+    Deny(PathDenial<'a>),
 }
 
-impl Decision<'_> {
-    /// Whether the answer is yes.
+impl PathDecision<'_> {
+    /// Whether it is allowed.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
         matches!(self, Self::Allow)
     }
 
-    /// Whether the answer is no.
+    /// Whether it is denied.
     #[must_use]
     pub fn is_denied(&self) -> bool {
         matches!(self, Self::Deny(_))
@@ -47,7 +47,7 @@ impl Decision<'_> {
 
     /// The denial, if it is one.
     #[must_use]
-    pub fn denial(&self) -> Option<&Denial<'_>> {
+    pub fn denial(&self) -> Option<&PathDenial<'_>> {
         match self {
             Self::Deny(denial) => Some(denial),
             Self::Allow | Self::Prompt => None,
@@ -56,11 +56,11 @@ impl Decision<'_> {
 
     /// The rule that said no.
     #[must_use]
-    pub fn rule(&self) -> Option<Rule> {
-        self.denial().map(Denial::rule)
+    pub fn rule(&self) -> Option<PathRule> {
+        self.denial().map(PathDenial::rule)
     }
 
-    /// Why not; empty for yes.
+    /// Why it is denied; empty otherwise.
     #[must_use]
     pub fn reason(&self) -> String {
         self.denial().map(ToString::to_string).unwrap_or_default()
@@ -87,33 +87,33 @@ impl Decision<'_> {
     }
 
     /// The same decision, holding copies of what was asked.
-    pub fn into_owned(self) -> Decision<'static> {
+    pub fn into_owned(self) -> PathDecision<'static> {
         match self {
-            Self::Allow => Decision::Allow,
-            Self::Prompt => Decision::Prompt,
-            Self::Deny(denial) => Decision::Deny(denial.into_owned()),
+            Self::Allow => PathDecision::Allow,
+            Self::Prompt => PathDecision::Prompt,
+            Self::Deny(denial) => PathDecision::Deny(denial.into_owned()),
         }
     }
 }
 
-/// Why something is denied. Its text begins `path traversal blocked:` and names the tool and the root; denials by a
+/// Why a path or a call is denied. Its text begins `path traversal blocked:` and names the tool and the root; denials by a
 /// tool's mode begin `tool denied:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Denial<'a> {
-    pub(crate) rule: Rule,
+pub struct PathDenial<'a> {
+    pub(crate) rule: PathRule,
     pub(crate) tool: Option<Cow<'a, str>>,
     pub(crate) argument: Option<Cow<'a, str>>,
     pub(crate) path: Cow<'a, [u8]>,
-    pub(crate) access: Option<Access>,
+    pub(crate) access: Option<AccessKind>,
     pub(crate) root: Cow<'a, Path>,
     /// What the system said, for rules that rest on it.
     pub(crate) detail: Option<Box<str>>,
 }
 
-impl Denial<'_> {
+impl PathDenial<'_> {
     /// The rule that decided.
     #[must_use]
-    pub fn rule(&self) -> Rule {
+    pub fn rule(&self) -> PathRule {
         self.rule
     }
 
@@ -137,8 +137,8 @@ impl Denial<'_> {
 
     /// The same denial, holding copies of what was asked.
     #[must_use]
-    pub fn into_owned(self) -> Denial<'static> {
-        Denial {
+    pub fn into_owned(self) -> PathDenial<'static> {
+        PathDenial {
             rule: self.rule,
             tool: self.tool.map(|tool| Cow::Owned(tool.into_owned())),
             argument: self.argument.map(|argument| Cow::Owned(argument.into_owned())),
@@ -150,28 +150,28 @@ impl Denial<'_> {
     }
 }
 
-impl std::error::Error for Denial<'_> {}
+impl std::error::Error for PathDenial<'_> {}
 
-impl fmt::Display for Denial<'_> {
+impl fmt::Display for PathDenial<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.rule.is_about_mode() { "tool denied: " } else { "path traversal blocked: " })?;
         if let Some(tool) = &self.tool {
-            write!(f, "tool `{}`: ", shown(tool.as_bytes()))?;
+            write!(f, "tool `{}`: ", show_bytes(tool.as_bytes()))?;
         }
         if let Some(argument) = &self.argument {
-            write!(f, "argument `{}`: ", shown(argument.as_bytes()))?;
+            write!(f, "argument `{}`: ", show_bytes(argument.as_bytes()))?;
         }
         if !self.path.is_empty() {
-            write!(f, "`{}` ", shown(&self.path))?;
+            write!(f, "`{}` ", show_bytes(&self.path))?;
         }
         f.write_str(self.rule.what())?;
         if let Some(detail) = &self.detail {
-            write!(f, " ({})", shown(detail.as_bytes()))?;
+            write!(f, " ({})", show_bytes(detail.as_bytes()))?;
         }
         if let Some(access) = self.access {
             write!(f, "; wanted: {access}")?;
         }
-        write!(f, "; root: {}", shown(self.root.as_os_str().as_encoded_bytes()))?;
+        write!(f, "; root: {}", show_bytes(self.root.as_os_str().as_encoded_bytes()))?;
         f.write_str("; ")?;
         f.write_str(self.rule.cure())
     }
@@ -182,11 +182,11 @@ macro_rules! rules {
         /// What decided. Each has a code for scripts, which stays; the text may change.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
-        pub enum Rule {
+        pub enum PathRule {
             $($(#[$doc])* $name,)*
         }
 
-        impl Rule {
+        impl PathRule {
             /// Every rule.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
@@ -245,7 +245,7 @@ rules! {
     /// `~` or `~user` at the beginning.
     Home, "home", "begins with `~`, which means another place to every tool", "write the path out, or `./~` for a file of that name";
     /// `$HOME`, `${HOME}`, `$(…)`, `%NAME%`, a backquote.
-    Variable, "variable", "holds a variable, which nobody replaces here", "write the path out, or `./$…` for a file of that name";
+    Variable, "variable", "holds a variable, which is not expanded here", "write the path out, or `./$…` for a file of that name";
     /// `file://`, or another URL.
     Url, "url", "is a URL, not a path", "write the plain path";
     /// Percent-encoding that hides something a plain path would be refused for.
@@ -277,7 +277,7 @@ rules! {
     /// Arguments nested deeper than 64.
     TooNested, "too-nested", "the arguments are nested deeper than 64", "flatten them";
     /// JSON that two readers may read differently.
-    DuplicateKey, "duplicate-key", "the arguments are no JSON, or have a key twice", "pass each key once";
+    DuplicateKey, "duplicate-key", "the arguments are not JSON, or have a key twice", "pass each key once";
     /// A tool in no table, under a policy that denies those.
     UnknownTool, "unknown-tool", "the tool is not known to the policy", "add it to the policy";
     /// The tool's mode is deny.
@@ -285,10 +285,10 @@ rules! {
     /// Somebody was asked and said no.
     PromptRefused, "prompt-refused", "the user said no", "do without it";
     /// Somebody should be asked and nobody can be.
-    NoPrompter, "no-prompter", "the policy wants the user to be asked, and nobody can be", "set a prompter, or the mode allow";
+    NoPrompter, "no-prompter", "the policy asks for confirmation, and there is no prompter", "set a prompter, or the mode allow";
 }
 
-impl Rule {
+impl PathRule {
     /// Whether the characters of a path alone broke it, wherever it leads.
     pub(crate) fn is_about_text(self) -> bool {
         matches!(self, Self::TooLong | Self::TrailingDot | Self::LookAlike | Self::Invisible)
@@ -299,7 +299,7 @@ impl Rule {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for PathRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
     }

@@ -4,15 +4,15 @@
 //! checked like any path, and behind that nothing may climb, neither by `..` nor by a name that can match it (glob(3) lets `.*` match
 //! `..`).
 
-use crate::decision::Rule;
-use crate::percent::Decoder;
+use crate::decision::PathRule;
+use crate::percent::PercentDecoder;
 use crate::syntax;
 
 /// Most spellings of one pattern, and most steps to find them.
 const MAX_SPELLINGS: usize = 256;
 
 /// The literal beginnings of a pattern, each a path to be checked; empty for one that starts with a wildcard.
-pub(crate) fn beginnings(pattern: &str) -> Result<Vec<String>, Rule> {
+pub(crate) fn beginnings(pattern: &str) -> Result<Vec<String>, PathRule> {
     let mut found = Vec::new();
     for spelling in spellings(pattern)? {
         if spelling.is_empty() {
@@ -21,8 +21,8 @@ pub(crate) fn beginnings(pattern: &str) -> Result<Vec<String>, Rule> {
         let literal = beginning(&spelling)?;
         let shape = syntax::examine(spelling.as_bytes())?;
         // Decoding could make new braces and brackets.
-        if shape.percent && Decoder::new(spelling.as_bytes())?.next()?.is_some() {
-            return Err(Rule::PercentEncoding);
+        if shape.percent && PercentDecoder::new(spelling.as_bytes())?.next()?.is_some() {
+            return Err(PathRule::PercentEncoding);
         }
         found.push(literal);
     }
@@ -31,12 +31,12 @@ pub(crate) fn beginnings(pattern: &str) -> Result<Vec<String>, Rule> {
     Ok(found)
 }
 
-fn beginning(spelling: &str) -> Result<String, Rule> {
+fn beginning(spelling: &str) -> Result<String, PathRule> {
     let mut literal = Vec::new();
     let mut is_literal = true;
     for name in spelling.split('/') {
         if name == ".." || can_match_parent(name)? {
-            return Err(Rule::PatternClimbs);
+            return Err(PathRule::PatternClimbs);
         }
         is_literal &= !name.contains(['*', '?', '[', '(']);
         if is_literal {
@@ -48,7 +48,7 @@ fn beginning(spelling: &str) -> Result<String, Rule> {
 }
 
 /// Every spelling of a pattern with braces: `{a,b}`, nested ones too. A brace without a comma stands for itself.
-fn spellings(pattern: &str) -> Result<Vec<String>, Rule> {
+fn spellings(pattern: &str) -> Result<Vec<String>, PathRule> {
     let mut open = vec![pattern.to_owned()];
     let mut done = Vec::new();
     while let Some(text) = open.pop() {
@@ -61,14 +61,14 @@ fn spellings(pattern: &str) -> Result<Vec<String>, Rule> {
             }
         }
         if open.len() + done.len() > MAX_SPELLINGS {
-            return Err(Rule::PatternTooComplex);
+            return Err(PathRule::PatternTooComplex);
         }
     }
     Ok(done)
 }
 
 /// The first group of alternatives that holds no other: where it is, and what it stands for.
-fn first_group(text: &str) -> Result<Option<(usize, usize, Vec<String>)>, Rule> {
+fn first_group(text: &str) -> Result<Option<(usize, usize, Vec<String>)>, PathRule> {
     let mut start = None;
     for (index, c) in text.char_indices() {
         match (c, start) {
@@ -78,14 +78,14 @@ fn first_group(text: &str) -> Result<Option<(usize, usize, Vec<String>)>, Rule> 
                 return Ok(Some((begun, index + 1, alternatives(inner)?)));
             }
             // A brace that is closed and was never opened, or the other way round: readers differ.
-            ('}', None) => return Err(Rule::PatternTooComplex),
+            ('}', None) => return Err(PathRule::PatternTooComplex),
             _ => {}
         }
     }
-    if start.is_some() { Err(Rule::PatternTooComplex) } else { Ok(None) }
+    if start.is_some() { Err(PathRule::PatternTooComplex) } else { Ok(None) }
 }
 
-fn alternatives(inner: &str) -> Result<Vec<String>, Rule> {
+fn alternatives(inner: &str) -> Result<Vec<String>, PathRule> {
     if inner.contains(',') {
         // Some readers take `{a..c,d}` for two alternatives, one of which holds dots.
         return Ok(inner.split(',').map(str::to_owned).collect());
@@ -94,24 +94,29 @@ fn alternatives(inner: &str) -> Result<Vec<String>, Rule> {
         // A range of letters or numbers is as good as a wildcard; any other could be made of dots and slashes.
         let plain = |end: &str| !end.is_empty() && end.chars().all(|c| c.is_ascii_alphanumeric());
         let to = to.split_once("..").map_or(to, |(to, _)| to);
-        return if plain(from) && plain(to) { Ok(vec!["?".to_owned()]) } else { Err(Rule::PatternClimbs) };
+        return if plain(from) && plain(to) {
+            Ok(vec!["?".to_owned()])
+        } else {
+            Err(PathRule::PatternClimbs)
+        };
     }
     // `{a}` is `a` to some and `{a}` to others.
     Ok(vec![inner.to_owned(), format!("[{{]{inner}[}}]")])
 }
 
 /// Whether one name of a pattern can match `..`. A wildcard alone does not: every reader leaves `.` and `..` to be asked for by a dot.
-fn can_match_parent(name: &str) -> Result<bool, Rule> {
+fn can_match_parent(name: &str) -> Result<bool, PathRule> {
     if name.contains('(') && name.contains(['.', '/']) {
         // Extended patterns, `@(..)` and `+(.)`.
-        return Err(Rule::PatternClimbs);
+        return Err(PathRule::PatternClimbs);
     }
     let tokens = tokens(name)?;
-    Ok(matches!(tokens.first(), Some(Token::Char('.') | Token::Set(true))) && matches_dots(&tokens, 2))
+    Ok(matches!(tokens.first(), Some(GlobToken::Char('.') | GlobToken::Set(true)))
+        && matches_dots(&tokens, 2))
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Token {
+enum GlobToken {
     Char(char),
     /// `?`
     One,
@@ -121,21 +126,21 @@ enum Token {
     Set(bool),
 }
 
-fn tokens(name: &str) -> Result<Vec<Token>, Rule> {
-    let mut tokens: Vec<Token> = Vec::new();
+fn tokens(name: &str) -> Result<Vec<GlobToken>, PathRule> {
+    let mut tokens: Vec<GlobToken> = Vec::new();
     let mut rest = name.chars();
     while let Some(c) = rest.next() {
         tokens.push(match c {
             // Several in a row are one, which keeps the comparison from trying all ways to share the dots.
-            '*' if matches!(tokens.last(), Some(Token::Any)) => continue,
-            '*' => Token::Any,
-            '?' => Token::One,
+            '*' if matches!(tokens.last(), Some(GlobToken::Any)) => continue,
+            '*' => GlobToken::Any,
+            '?' => GlobToken::One,
             '[' => {
-                let (matches_dot, length) = set(rest.as_str()).ok_or(Rule::PatternTooComplex)?;
+                let (matches_dot, length) = set(rest.as_str()).ok_or(PathRule::PatternTooComplex)?;
                 rest = rest.as_str().get(length..).unwrap_or_default().chars();
-                Token::Set(matches_dot)
+                GlobToken::Set(matches_dot)
             }
-            c => Token::Char(c),
+            c => GlobToken::Char(c),
         });
     }
     Ok(tokens)
@@ -161,14 +166,14 @@ fn set(text: &str) -> Option<(bool, usize)> {
 }
 
 /// Whether tokens can match exactly this many dots.
-fn matches_dots(tokens: &[Token], dots: usize) -> bool {
+fn matches_dots(tokens: &[GlobToken], dots: usize) -> bool {
     match tokens {
         [] => dots == 0,
-        [Token::Any, rest @ ..] => (0..=dots).any(|left| matches_dots(rest, left)),
-        [Token::Char('.') | Token::One | Token::Set(true), rest @ ..] => {
+        [GlobToken::Any, rest @ ..] => (0..=dots).any(|left| matches_dots(rest, left)),
+        [GlobToken::Char('.') | GlobToken::One | GlobToken::Set(true), rest @ ..] => {
             dots > 0 && matches_dots(rest, dots - 1)
         }
-        [Token::Char(_) | Token::Set(false), ..] => false,
+        [GlobToken::Char(_) | GlobToken::Set(false), ..] => false,
     }
 }
 
@@ -236,7 +241,7 @@ mod tests {
             "..?(x)/y",
             ".{a,{.,b}}/x",
         ] {
-            assert_eq!(beginnings(pattern), Err(Rule::PatternClimbs), "{pattern}");
+            assert_eq!(beginnings(pattern), Err(PathRule::PatternClimbs), "{pattern}");
         }
     }
 
@@ -253,10 +258,10 @@ mod tests {
             "[]",
             "[!]",
         ] {
-            assert_eq!(beginnings(pattern), Err(Rule::PatternTooComplex), "{pattern}");
+            assert_eq!(beginnings(pattern), Err(PathRule::PatternTooComplex), "{pattern}");
         }
         let bomb = "{a,b}".repeat(40);
-        assert_eq!(beginnings(&bomb), Err(Rule::PatternTooComplex));
-        assert_eq!(beginnings(&"{".repeat(4000)), Err(Rule::PatternTooComplex));
+        assert_eq!(beginnings(&bomb), Err(PathRule::PatternTooComplex));
+        assert_eq!(beginnings(&"{".repeat(4000)), Err(PathRule::PatternTooComplex));
     }
 }

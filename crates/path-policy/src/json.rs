@@ -9,15 +9,15 @@ use serde_json::{Map, Number, Value};
 /// and another opens the second.
 pub fn strict_json(text: &str) -> Result<Value, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Strict.deserialize(&mut reader)?;
+    let value = StrictValue.deserialize(&mut reader)?;
     reader.end()?;
     Ok(value)
 }
 
 #[derive(Clone, Copy)]
-struct Strict;
+struct StrictValue;
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for StrictValue {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -25,7 +25,7 @@ impl<'de> DeserializeSeed<'de> for Strict {
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for StrictValue {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,7 +73,7 @@ impl<'de> Visitor<'de> for Strict {
         while let Some(key) = object.next_key::<String>()? {
             if map.contains_key(&key) {
                 return Err(de::Error::custom(format_args!(
-                    "the key `{}` stands twice",
+                    "the key `{}` is there twice",
                     skillsandbox_text::escape_line(&key)
                 )));
             }

@@ -70,6 +70,20 @@
 //!   under a key like `subject` must be described by a [`ToolSpec`].
 //! - It confines calls, not processes. A tool that runs code needs a sandbox.
 //!
+//! # Inside
+//!
+//! ```text
+//! tool call ──► call: every path in it ──► syntax, percent, glob: what the text decides ──► one openat2, no links ──► allow
+//!               tools: which keys                          │ no disk, no allocation                    │ anything but yes
+//!                                                          ▼                                           ▼
+//!                                                        deny ◄───────────────────────── walk: name by name, every folder held
+//! ```
+//!
+//! - The fast way can only allow. Otherwise the walk decides, so one place knows the reason of a denial.
+//! - `open` uses the same two ways, and opens in the folder that the walk holds: what is opened is what was checked.
+//! - Tools, keys and characters are tables (`tools`, `lookalike`). The rules and their texts are one table (`decision`). `decision_json` is a
+//!   decision as programs in other languages read it.
+//!
 //! # Kernel support
 //!
 //! Linux. From 5.6 on a path without links costs one `openat2`; before, and where a filter forbids that call, a walk name by name decides
@@ -80,14 +94,15 @@
 mod builder;
 mod call;
 mod decision;
+mod decision_json;
 mod glob;
 mod json;
 mod lookalike;
 mod open;
 mod percent;
-mod places;
 mod policy;
 mod real_path;
+mod roots;
 mod settings;
 mod syntax;
 mod sys;
@@ -99,11 +114,12 @@ mod walk;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-pub use crate::builder::{BuildError, Builder};
-pub use crate::decision::{Decision, Denial, Rule};
+pub use crate::builder::{PathPolicyBuilder, PathPolicyError};
+pub use crate::decision::{PathDecision, PathDenial, PathRule};
+pub use crate::decision_json::PathErrorCode;
 pub use crate::json::strict_json;
 pub use crate::open::{DirEntry, OpenError, OpenOptions};
 pub use crate::policy::{PathPolicy, PromptRequest, SanitizeError};
 pub use crate::real_path::real_path;
-pub use crate::settings::{Access, CaseHandling, ForbiddenBelow, Mode, UnknownTools};
+pub use crate::settings::{AccessKind, CaseHandling, ForbiddenBelow, ToolMode, UnknownTools};
 pub use crate::tools::ToolSpec;

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Dir, FileType, Mode as FileMode, OFlags};
 use rustix::io::Errno;
 
-use crate::decision::{Denial, Rule};
+use crate::decision::{PathDenial, PathRule};
 use crate::policy::PathPolicy;
-use crate::settings::Access;
+use crate::settings::AccessKind;
 use crate::sys;
-use crate::walk::{End, Place, Refusal};
+use crate::walk::{PathRefusal, WalkEnd, WalkPlace};
 
 /// Times an operation is tried again when something changed under it. Each try takes microseconds; whoever can make this many fail
 /// gains a denial.
@@ -30,7 +30,7 @@ const ATTEMPTS: usize = 64;
 pub enum OpenError {
     /// The policy says no.
     #[error(transparent)]
-    Denied(#[from] Denial<'static>),
+    Denied(#[from] PathDenial<'static>),
     /// The policy says yes, the system says no.
     #[error("{}: {error}", .path.display())]
     Io {
@@ -51,7 +51,7 @@ pub enum OpenError {
 impl OpenError {
     /// The denial, if it is one.
     #[must_use]
-    pub fn denial(&self) -> Option<&Denial<'static>> {
+    pub fn denial(&self) -> Option<&PathDenial<'static>> {
         match self {
             Self::Denied(denial) => Some(denial),
             _ => None,
@@ -144,12 +144,12 @@ impl OpenOptions {
         self
     }
 
-    fn access(&self) -> Access {
+    fn access(&self) -> AccessKind {
         let writes = self.write || self.truncate || self.create || self.create_new;
         match (self.read, writes) {
-            (true, true) => Access::ReadWrite,
-            (false, true) => Access::Write,
-            _ => Access::Read,
+            (true, true) => AccessKind::ReadWrite,
+            (false, true) => AccessKind::Write,
+            _ => AccessKind::Read,
         }
     }
 
@@ -185,7 +185,7 @@ impl OpenOptions {
 pub struct DirEntry {
     /// The name; never `.` or `..`.
     pub name: OsString,
-    /// Whether it is a folder itself. A link to one is none.
+    /// Whether it is itself a folder; a link to a folder is not.
     pub is_dir: bool,
     /// Whether it is a symbolic link.
     pub is_link: bool,
@@ -227,7 +227,7 @@ impl PathPolicy {
     pub fn read_dir<P: AsRef<Path> + ?Sized>(&self, path: &P) -> Result<Vec<DirEntry>, OpenError> {
         let failed = |errno: Errno| Self::io(path.as_ref(), errno);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let fd = self.open_fd(path.as_ref(), Access::Read, flags, FileMode::empty())?;
+        let fd = self.open_fd(path.as_ref(), AccessKind::Read, flags, FileMode::empty())?;
         let mut entries = Vec::new();
         for entry in Dir::new(fd).map_err(failed)? {
             let entry = entry.map_err(failed)?;
@@ -249,7 +249,7 @@ impl PathPolicy {
         let path = path.as_ref();
         let place = self.entry(path)?;
         let (dir, name) =
-            Self::entry_of(&place).map_err(|refusal| self.denied(refusal, path, Access::Write))?;
+            Self::entry_of(&place).map_err(|refusal| self.denied(refusal, path, AccessKind::Write))?;
         sys::make_dir(dir, name, FileMode::from_raw_mode(0o777)).map_err(|errno| Self::io(path, errno))
     }
 
@@ -262,8 +262,9 @@ impl PathPolicy {
     {
         let (from, to) = (from.as_ref(), to.as_ref());
         let (source, target) = (self.entry(from)?, self.entry(to)?);
-        let left = Self::entry_of(&source).map_err(|refusal| self.denied(refusal, from, Access::Write))?;
-        let right = Self::entry_of(&target).map_err(|refusal| self.denied(refusal, to, Access::Write))?;
+        let left =
+            Self::entry_of(&source).map_err(|refusal| self.denied(refusal, from, AccessKind::Write))?;
+        let right = Self::entry_of(&target).map_err(|refusal| self.denied(refusal, to, AccessKind::Write))?;
         sys::rename(left, right).map_err(|errno| Self::io(from, errno))
     }
 
@@ -272,46 +273,48 @@ impl PathPolicy {
         let path = path.as_ref();
         let place = self.entry(path)?;
         let (dir, name) =
-            Self::entry_of(&place).map_err(|refusal| self.denied(refusal, path, Access::Write))?;
-        sys::unlink(dir, name, matches!(place.end, End::Folder)).map_err(|errno| Self::io(path, errno))
+            Self::entry_of(&place).map_err(|refusal| self.denied(refusal, path, AccessKind::Write))?;
+        sys::unlink(dir, name, matches!(place.end, WalkEnd::Folder)).map_err(|errno| Self::io(path, errno))
     }
 
     /// The folder a name is to be made, moved or removed in, held open; a link of that name is meant itself.
-    fn entry(&self, path: &Path) -> Result<Place<'_>, OpenError> {
+    fn entry(&self, path: &Path) -> Result<WalkPlace<'_>, OpenError> {
         let bytes = path.as_os_str().as_bytes();
-        let place = self.place(bytes, Access::Write, false).and_then(|place| {
+        let place = self.place(bytes, AccessKind::Write, false).and_then(|place| {
             // The walk ends at what it found; `..` or `.` at the end name a folder by its inside.
             if matches!(
                 bytes.rsplit(|&byte| byte == b'/').find(|name| !name.is_empty()),
                 Some(b"." | b"..") | None
             ) {
-                return Err(Rule::IsRoot.into());
+                return Err(PathRule::IsRoot.into());
             }
             if self.roots.iter().any(|root| {
                 place.names().eq(root.names.iter().map(AsRef::as_ref).take(place.names().count()))
             }) {
-                return Err(Rule::IsRoot.into());
+                return Err(PathRule::IsRoot.into());
             }
             if self.forbidden.is_below(&place.names()) {
-                return Err(Rule::ForbiddenBelow.into());
+                return Err(PathRule::ForbiddenBelow.into());
             }
             Ok(place)
         });
-        place.map_err(|refusal| self.denied(refusal, path, Access::Write))
+        place.map_err(|refusal| self.denied(refusal, path, AccessKind::Write))
     }
 
-    fn entry_of<'p>(place: &'p Place<'_>) -> Result<(std::os::fd::BorrowedFd<'p>, &'p [u8]), Refusal> {
+    fn entry_of<'p>(
+        place: &'p WalkPlace<'_>,
+    ) -> Result<(std::os::fd::BorrowedFd<'p>, &'p [u8]), PathRefusal> {
         place.entry().ok_or_else(|| Errno::NOENT.into())
     }
 
     fn open_fd(
         &self,
         path: &Path,
-        access: Access,
+        access: AccessKind,
         flags: OFlags,
         mode: FileMode,
     ) -> Result<OwnedFd, OpenError> {
-        let denied = |refusal: Refusal| self.denied(refusal, path, access);
+        let denied = |refusal: PathRefusal| self.denied(refusal, path, access);
         let start = self.start(path.as_os_str().as_bytes()).map_err(denied)?;
         if let Some(root) = self.roots.get(start.root).filter(|_| self.is_fast(&start, access)) {
             match sys::open_beneath(&root.fd, start.rest, flags, mode) {
@@ -338,7 +341,7 @@ impl PathPolicy {
                 Err(refusal) => return Err(denied(refusal)),
             };
             let opened = match (&place.end, place.entry()) {
-                (End::Folder, _) => {
+                (WalkEnd::Folder, _) => {
                     let flags = flags - OFlags::CREATE;
                     if flags.contains(OFlags::EXCL) {
                         Err(Errno::EXIST)
@@ -356,10 +359,10 @@ impl PathPolicy {
                 Err(errno) => return Err(Self::io(path, errno)),
             }
         }
-        Err(denied(Rule::KeepsChanging.into()))
+        Err(denied(PathRule::KeepsChanging.into()))
     }
 
-    fn denied(&self, refusal: Refusal, path: &Path, access: Access) -> OpenError {
+    fn denied(&self, refusal: PathRefusal, path: &Path, access: AccessKind) -> OpenError {
         OpenError::Denied(self.denial(refusal, path.as_os_str().as_bytes(), access).into_owned())
     }
 

@@ -6,30 +6,30 @@
 //! The `percent-encoding` crate gives back the bytes alone. Here it matters which of them were encoded (`%2e` is refused, `.` is
 //! not), what only looks encoded (`%u002e`), and that nothing is allocated.
 
-use crate::decision::Rule;
+use crate::decision::PathRule;
 use crate::syntax::MAX_PATH;
 
 /// Times a path is decoded. Two are seen in attacks; a path that needs more than this is refused.
 const MOST_PASSES: usize = 6;
 
-pub(crate) struct Decoder {
+pub(crate) struct PercentDecoder {
     buffer: [u8; MAX_PATH],
     len: usize,
     passes: usize,
 }
 
-impl Decoder {
-    pub(crate) fn new(path: &[u8]) -> Result<Self, Rule> {
+impl PercentDecoder {
+    pub(crate) fn new(path: &[u8]) -> Result<Self, PathRule> {
         let mut buffer = [0; MAX_PATH];
-        buffer.get_mut(..path.len()).ok_or(Rule::TooLong)?.copy_from_slice(path);
+        buffer.get_mut(..path.len()).ok_or(PathRule::TooLong)?.copy_from_slice(path);
         Ok(Self { buffer, len: path.len(), passes: 0 })
     }
 
     /// The next stage; none when there is nothing left to decode. What would change the structure of the path, or is an encoding
     /// of something other than UTF-8 text, is refused here.
-    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Rule> {
+    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, PathRule> {
         if self.passes >= MOST_PASSES {
-            return Err(Rule::PercentEncoding);
+            return Err(PathRule::PercentEncoding);
         }
         self.passes += 1;
         let (mut read, mut write, mut changed) = (0, 0, false);
@@ -39,7 +39,7 @@ impl Decoder {
                 [b'%', b'u' | b'U', digits @ ..]
                     if digits.iter().take(4).filter(|d| d.is_ascii_hexdigit()).count() == 4 =>
                 {
-                    return Err(Rule::PercentEncoding);
+                    return Err(PathRule::PercentEncoding);
                 }
                 [b'%', high, low, ..] => match (hex(*high), hex(*low)) {
                     (Some(high), Some(low)) => (high << 4 | low, 3),
@@ -51,7 +51,7 @@ impl Decoder {
             if width == 3 {
                 changed = true;
                 if matches!(byte, 0..=0x1f | 0x7f | b'/' | b'\\' | b'.' | b'~' | b'$' | b':') {
-                    return Err(Rule::PercentEncoding);
+                    return Err(PathRule::PercentEncoding);
                 }
             }
             if let Some(place) = self.buffer.get_mut(write) {
@@ -73,8 +73,8 @@ fn hex(digit: u8) -> Option<u8> {
 mod tests {
     use super::*;
 
-    fn stages(path: &str) -> Result<Vec<String>, Rule> {
-        let mut decoder = Decoder::new(path.as_bytes())?;
+    fn stages(path: &str) -> Result<Vec<String>, PathRule> {
+        let mut decoder = PercentDecoder::new(path.as_bytes())?;
         let mut all = Vec::new();
         while let Some(stage) = decoder.next()? {
             all.push(String::from_utf8_lossy(stage).into_owned());
@@ -113,9 +113,9 @@ mod tests {
             "file%3a/x",
             "%25%32%65",
         ] {
-            assert_eq!(stages(path), Err(Rule::PercentEncoding), "{path}");
+            assert_eq!(stages(path), Err(PathRule::PercentEncoding), "{path}");
         }
         let deep = format!("%{}41", "25".repeat(10));
-        assert_eq!(stages(&deep), Err(Rule::PercentEncoding));
+        assert_eq!(stages(&deep), Err(PathRule::PercentEncoding));
     }
 }

@@ -10,17 +10,17 @@ use rustix::fs::Mode as FileMode;
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::builder::{BuildError, Builder};
-use crate::decision::{Decision, Denial, Rule};
-use crate::percent::Decoder;
-use crate::places::{Forbidden, Root, names};
-use crate::settings::{Access, ForbiddenBelow, Mode, UnknownTools};
-use crate::syntax::{self, MAX_PATH, Shape};
+use crate::builder::{PathPolicyBuilder, PathPolicyError};
+use crate::decision::{PathDecision, PathDenial, PathRule};
+use crate::percent::PercentDecoder;
+use crate::roots::{ForbiddenPaths, PolicyRoot, names};
+use crate::settings::{AccessKind, ForbiddenBelow, ToolMode, UnknownTools};
+use crate::syntax::{self, MAX_PATH, PathShape};
 use crate::sys;
 use crate::tools::ToolSpec;
-use crate::walk::{Place, Question, Refusal, outermost};
+use crate::walk::{PathRefusal, WalkPlace, WalkQuestion, outermost};
 
-/// What is asked of somebody when a tool's mode is [`Mode::Prompt`].
+/// The call that the user is asked to confirm when a tool's mode is [`ToolMode::Prompt`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PromptRequest<'a> {
@@ -37,24 +37,24 @@ pub(crate) type Prompter = Box<dyn Fn(&PromptRequest<'_>) -> bool + Send + Sync>
 /// It is made once and never changes. The roots are held open, so it goes on meaning the same folders.
 ///
 /// ```
-/// use skillsandbox_path_policy::{Access, PathPolicy};
+/// use skillsandbox_path_policy::{AccessKind, PathPolicy};
 ///
 /// # let workspace = tempfile::tempdir()?;
 /// let policy = PathPolicy::new(workspace.path())?;
-/// assert!(policy.check("projects/foo.md", Access::Read).is_allowed());
-/// let decision = policy.check("../../etc/passwd", Access::Read);
+/// assert!(policy.check("projects/foo.md", AccessKind::Read).is_allowed());
+/// let decision = policy.check("../../etc/passwd", AccessKind::Read);
 /// assert!(decision.reason().starts_with("path traversal blocked: `../../etc/passwd` climbs out"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct PathPolicy {
     /// The workspace first.
-    pub(crate) roots: Vec<Root>,
-    pub(crate) forbidden: Forbidden,
+    pub(crate) roots: Vec<PolicyRoot>,
+    pub(crate) forbidden: ForbiddenPaths,
     pub(crate) forbidden_below: ForbiddenBelow,
     pub(crate) openat2: bool,
     pub(crate) tools: HashMap<Box<str>, ToolSpec>,
-    pub(crate) modes: HashMap<Box<str>, Mode>,
-    pub(crate) default_mode: Mode,
+    pub(crate) modes: HashMap<Box<str>, ToolMode>,
+    pub(crate) default_mode: ToolMode,
     pub(crate) unknown: UnknownTools,
     pub(crate) prompter: Option<Prompter>,
 }
@@ -65,36 +65,36 @@ pub struct PathPolicy {
 pub enum SanitizeError {
     /// The path begins at the top.
     #[error("absolute path not allowed: {0}")]
-    AbsolutePathNotAllowed(Denial<'static>),
-    /// The path does not exist, or is none.
+    AbsolutePathNotAllowed(PathDenial<'static>),
+    /// The path does not exist, or is not a path.
     #[error("invalid path: {0}")]
-    InvalidPath(Denial<'static>),
+    InvalidPath(PathDenial<'static>),
     /// The path leads out, or to a forbidden place.
     #[error("path traversal attempt: {0}")]
-    PathTraversalAttempt(Denial<'static>),
+    PathTraversalAttempt(PathDenial<'static>),
 }
 
 /// A path that passed by its text, and the root it starts from.
-pub(crate) struct Start<'p> {
+pub(crate) struct PathStart<'p> {
     pub(crate) root: usize,
     pub(crate) rest: &'p [u8],
-    pub(crate) shape: Shape,
+    pub(crate) shape: PathShape,
 }
 
 impl PathPolicy {
     /// A policy for a workspace: everything below `root` may be read and written, nothing else.
-    pub fn new(root: impl Into<PathBuf>) -> Result<Self, BuildError> {
+    pub fn new(root: impl Into<PathBuf>) -> Result<Self, PathPolicyError> {
         Self::builder().root(root).build()
     }
 
     /// A policy for the current directory.
-    pub fn current_dir() -> Result<Self, BuildError> {
+    pub fn current_dir() -> Result<Self, PathPolicyError> {
         Self::builder().build()
     }
 
     /// For everything else there is to choose.
-    pub fn builder() -> Builder {
-        Builder::default()
+    pub fn builder() -> PathPolicyBuilder {
+        PathPolicyBuilder::default()
     }
 
     /// The workspace, as it really is: absolute, without links.
@@ -107,11 +107,11 @@ impl PathPolicy {
     ///
     /// What does not exist yet is judged by the nearest folder that does. The answer holds for the moment it is given: if something
     /// hostile can change the tree meanwhile, open by [`PathPolicy::open`] instead.
-    pub fn check<'a, P: AsRef<Path> + ?Sized>(&'a self, path: &'a P, access: Access) -> Decision<'a> {
+    pub fn check<'a, P: AsRef<Path> + ?Sized>(&'a self, path: &'a P, access: AccessKind) -> PathDecision<'a> {
         let path = path.as_ref().as_os_str().as_bytes();
         match self.judge(path, access) {
-            Ok(()) => Decision::Allow,
-            Err(refusal) => Decision::Deny(self.denial(refusal, path, access)),
+            Ok(()) => PathDecision::Allow,
+            Err(refusal) => PathDecision::Deny(self.denial(refusal, path, access)),
         }
     }
 
@@ -120,8 +120,8 @@ impl PathPolicy {
     pub fn resolve<P: AsRef<Path> + ?Sized>(
         &self,
         path: &P,
-        access: Access,
-    ) -> Result<PathBuf, Denial<'static>> {
+        access: AccessKind,
+    ) -> Result<PathBuf, PathDenial<'static>> {
         let path = path.as_ref().as_os_str().as_bytes();
         let resolved = self.judge(path, access).and_then(|()| self.place(path, access, true));
         resolved.map(|place| place.path()).map_err(|refusal| self.denial(refusal, path, access).into_owned())
@@ -131,21 +131,22 @@ impl PathPolicy {
     /// wrong with it.
     pub fn sanitize_path<P: AsRef<Path> + ?Sized>(&self, path: &P) -> Result<PathBuf, SanitizeError> {
         let bytes = path.as_ref().as_os_str().as_bytes();
-        let denial = |refusal: Refusal| self.denial(refusal, bytes, Access::Read).into_owned();
-        if bytes.starts_with(b"/") || matches!(syntax::examine(bytes), Err(Rule::DriveLetter)) {
-            return Err(SanitizeError::AbsolutePathNotAllowed(denial(Rule::OutsideRoot.into())));
+        let denial = |refusal: PathRefusal| self.denial(refusal, bytes, AccessKind::Read).into_owned();
+        if bytes.starts_with(b"/") || matches!(syntax::examine(bytes), Err(PathRule::DriveLetter)) {
+            return Err(SanitizeError::AbsolutePathNotAllowed(denial(PathRule::OutsideRoot.into())));
         }
-        let place = self.judge(bytes, Access::Read).and_then(|()| self.place(bytes, Access::Read, true));
+        let place =
+            self.judge(bytes, AccessKind::Read).and_then(|()| self.place(bytes, AccessKind::Read, true));
         let place = place.map_err(|refusal| match refusal.rule {
-            Rule::Climbs
-            | Rule::LinkLeadsOut
-            | Rule::OutsideRoot
-            | Rule::MagicLink
-            | Rule::Forbidden
-            | Rule::Home
-            | Rule::PercentEncoding
-            | Rule::Composition
-            | Rule::PatternClimbs => SanitizeError::PathTraversalAttempt(denial(refusal)),
+            PathRule::Climbs
+            | PathRule::LinkLeadsOut
+            | PathRule::OutsideRoot
+            | PathRule::MagicLink
+            | PathRule::Forbidden
+            | PathRule::Home
+            | PathRule::PercentEncoding
+            | PathRule::Composition
+            | PathRule::PatternClimbs => SanitizeError::PathTraversalAttempt(denial(refusal)),
             _ => SanitizeError::InvalidPath(denial(refusal)),
         })?;
         if place.is_missing() {
@@ -154,8 +155,13 @@ impl PathPolicy {
         Ok(place.path())
     }
 
-    pub(crate) fn denial<'a>(&'a self, refusal: Refusal, path: &'a [u8], access: Access) -> Denial<'a> {
-        Denial {
+    pub(crate) fn denial<'a>(
+        &'a self,
+        refusal: PathRefusal,
+        path: &'a [u8],
+        access: AccessKind,
+    ) -> PathDenial<'a> {
+        PathDenial {
             rule: refusal.rule,
             tool: None,
             argument: None,
@@ -167,13 +173,13 @@ impl PathPolicy {
     }
 
     /// Judges a path in every spelling a tool may read it in.
-    pub(crate) fn judge(&self, path: &[u8], access: Access) -> Result<(), Refusal> {
+    pub(crate) fn judge(&self, path: &[u8], access: AccessKind) -> Result<(), PathRefusal> {
         let start = self.start(path)?;
         self.judge_literal(&start, access)?;
         if start.shape.percent {
-            let mut decoder = Decoder::new(start.rest)?;
+            let mut decoder = PercentDecoder::new(start.rest)?;
             while let Some(decoded) = decoder.next()? {
-                self.judge_other(&start, decoded, access).map_err(|_| Rule::PercentEncoding)?;
+                self.judge_other(&start, decoded, access).map_err(|_| PathRule::PercentEncoding)?;
             }
         }
         if !start.shape.ascii {
@@ -184,7 +190,7 @@ impl PathPolicy {
 
     /// To the kernel a letter with an accent and a letter followed by an accent are two names, and so are `e` and the wide `ｅ`. Some tools
     /// turn one into the other.
-    fn judge_letters(&self, start: &Start<'_>, access: Access) -> Result<(), Refusal> {
+    fn judge_letters(&self, start: &PathStart<'_>, access: AccessKind) -> Result<(), PathRefusal> {
         let text = String::from_utf8_lossy(start.rest);
         for other in [text.nfc().collect::<String>(), text.nfd().collect(), text.nfkc().collect()] {
             if other == text {
@@ -194,27 +200,27 @@ impl PathPolicy {
                 Ok(()) => {}
                 // `½` becomes `1⁄2`, which would be refused as a path and is harmless as a name.
                 Err(refusal) if refusal.rule.is_about_text() => {}
-                Err(_) => return Err(Rule::Composition.into()),
+                Err(_) => return Err(PathRule::Composition.into()),
             }
         }
         Ok(())
     }
 
     /// Judges another reading of what follows the root.
-    fn judge_other(&self, start: &Start<'_>, rest: &[u8], access: Access) -> Result<(), Refusal> {
+    fn judge_other(&self, start: &PathStart<'_>, rest: &[u8], access: AccessKind) -> Result<(), PathRefusal> {
         let shape = syntax::examine(rest)?;
         if shape.absolute {
-            return Err(Rule::OutsideRoot.into());
+            return Err(PathRule::OutsideRoot.into());
         }
         if shape.climbs_first && self.is_closed() {
-            return Err(Rule::Climbs.into());
+            return Err(PathRule::Climbs.into());
         }
-        self.judge_literal(&Start { root: start.root, rest, shape }, access)
+        self.judge_literal(&PathStart { root: start.root, rest, shape }, access)
     }
 
-    fn judge_literal(&self, start: &Start<'_>, access: Access) -> Result<(), Refusal> {
+    fn judge_literal(&self, start: &PathStart<'_>, access: AccessKind) -> Result<(), PathRefusal> {
         if self.is_fast(start, access) {
-            let root = self.roots.get(start.root).ok_or(Rule::OutsideRoot)?;
+            let root = self.roots.get(start.root).ok_or(PathRule::OutsideRoot)?;
             match sys::open_beneath(&root.fd, start.rest, sys::LOOK, FileMode::empty()) {
                 Ok(_) => return Ok(()),
                 // No link was met before the first name that does not exist, and nothing climbs behind it.
@@ -227,12 +233,12 @@ impl PathPolicy {
     }
 
     /// Whether the text of a path is where it leads, provided that no link is on the way.
-    pub(crate) fn is_fast(&self, start: &Start<'_>, access: Access) -> bool {
+    pub(crate) fn is_fast(&self, start: &PathStart<'_>, access: AccessKind) -> bool {
         let Some(root) = self.roots.get(start.root) else { return false };
         self.openat2 && root.grants(access) && !self.may_be_forbidden(root, start)
     }
 
-    fn may_be_forbidden(&self, root: &Root, start: &Start<'_>) -> bool {
+    fn may_be_forbidden(&self, root: &PolicyRoot, start: &PathStart<'_>) -> bool {
         if self.forbidden.is_empty() {
             return false;
         }
@@ -241,11 +247,11 @@ impl PathPolicy {
     }
 
     /// The first step: what the text alone decides.
-    pub(crate) fn start<'p>(&self, path: &'p [u8]) -> Result<Start<'p>, Refusal> {
+    pub(crate) fn start<'p>(&self, path: &'p [u8]) -> Result<PathStart<'p>, PathRefusal> {
         let (root, rest, shape) = if path.starts_with(b"/") && path.len() <= MAX_PATH {
             let Some((root, rest)) = outermost(&self.roots, path) else {
                 syntax::examine(path)?;
-                return Err(Rule::OutsideRoot.into());
+                return Err(PathRule::OutsideRoot.into());
             };
             // The names of the root are the user's own; the rest is examined, with the slash before it.
             let below = path.len().checked_sub(rest.len() + 1).and_then(|start| path.get(start..));
@@ -255,9 +261,9 @@ impl PathPolicy {
         };
         // Only another root could be above this one.
         if shape.climbs_first && self.is_closed() {
-            return Err(Rule::Climbs.into());
+            return Err(PathRule::Climbs.into());
         }
-        Ok(Start { root, rest, shape })
+        Ok(PathStart { root, rest, shape })
     }
 
     /// Whether nothing above the root is a root, or on the way to one.
@@ -267,21 +273,26 @@ impl PathPolicy {
 
     pub(crate) fn walk(
         &self,
-        start: &Start<'_>,
-        access: Access,
+        start: &PathStart<'_>,
+        access: AccessKind,
         follow_last: bool,
-    ) -> Result<Place<'_>, Refusal> {
-        Question { roots: &self.roots, forbidden: &self.forbidden, access, follow_last }
+    ) -> Result<WalkPlace<'_>, PathRefusal> {
+        WalkQuestion { roots: &self.roots, forbidden: &self.forbidden, access, follow_last }
             .walk(start.root, start.rest)
     }
 
     /// Where a path leads.
-    pub(crate) fn place(&self, path: &[u8], access: Access, follow_last: bool) -> Result<Place<'_>, Refusal> {
+    pub(crate) fn place(
+        &self,
+        path: &[u8],
+        access: AccessKind,
+        follow_last: bool,
+    ) -> Result<WalkPlace<'_>, PathRefusal> {
         self.walk(&self.start(path)?, access, follow_last)
     }
 
     /// Whether a forbidden path lies at or below where a path leads. The path itself has been judged.
-    pub(crate) fn has_forbidden_below(&self, path: &[u8], access: Access) -> Result<bool, Refusal> {
+    pub(crate) fn has_forbidden_below(&self, path: &[u8], access: AccessKind) -> Result<bool, PathRefusal> {
         if self.forbidden.is_empty() {
             return Ok(false);
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What is to be done with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Access {
+pub enum AccessKind {
     /// Its content, or that it exists, is looked at.
     Read,
     /// It is made, changed, moved or removed.
@@ -13,13 +13,13 @@ pub enum Access {
     ReadWrite,
 }
 
-impl Access {
+impl AccessKind {
     pub(crate) fn writes(self) -> bool {
         self != Self::Read
     }
 }
 
-impl fmt::Display for Access {
+impl fmt::Display for AccessKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Read => "read",
@@ -31,7 +31,7 @@ impl fmt::Display for Access {
 
 /// What a tool may do once its paths have been found to be inside. The stricter is the greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mode {
+pub enum ToolMode {
     /// It runs.
     #[default]
     Allow,

@@ -6,7 +6,7 @@
 
 use skillsandbox_text::{is_deceptive, is_emoji_selector, is_joiner};
 
-use crate::decision::Rule;
+use crate::decision::PathRule;
 use crate::lookalike;
 
 /// Longest path the kernel takes (`PATH_MAX` without its NUL), see `path_resolution(7)`.
@@ -19,7 +19,7 @@ pub(crate) const MAX_DEPTH: usize = 256;
 /// What the later steps want to know of a path that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // each says one thing about the text
-pub(crate) struct Shape {
+pub(crate) struct PathShape {
     pub(crate) absolute: bool,
     /// `..` stands somewhere in it.
     pub(crate) climbs: bool,
@@ -31,24 +31,24 @@ pub(crate) struct Shape {
 }
 
 /// Whether a path is a plain one.
-pub(crate) fn examine(path: &[u8]) -> Result<Shape, Rule> {
-    let first = *path.first().ok_or(Rule::Empty)?;
+pub(crate) fn examine(path: &[u8]) -> Result<PathShape, PathRule> {
+    let first = *path.first().ok_or(PathRule::Empty)?;
     if path.len() > MAX_PATH {
-        return Err(Rule::TooLong);
+        return Err(PathRule::TooLong);
     }
-    let seen = Seen::of(path);
+    let seen = SeenBytes::of(path);
     if seen.control {
-        return Err(Rule::ControlCharacter);
+        return Err(PathRule::ControlCharacter);
     }
     if seen.other {
         examine_other(path)?;
     }
     if seen.backslash {
-        return Err(Rule::Backslash);
+        return Err(PathRule::Backslash);
     }
     match first {
-        b'~' => return Err(Rule::Home),
-        b' ' => return Err(Rule::TrailingDot),
+        b'~' => return Err(PathRule::Home),
+        b' ' => return Err(PathRule::TrailingDot),
         _ => {}
     }
     if seen.colon {
@@ -58,7 +58,7 @@ pub(crate) fn examine(path: &[u8]) -> Result<Shape, Rule> {
     if seen.variable {
         examine_variables(path, names.climbs)?;
     }
-    Ok(Shape {
+    Ok(PathShape {
         absolute: first == b'/',
         climbs: names.climbs,
         climbs_first: names.climbs_first,
@@ -70,7 +70,7 @@ pub(crate) fn examine(path: &[u8]) -> Result<Shape, Rule> {
 /// Which kinds of bytes there are: one pass, and most paths hold none of them.
 #[derive(Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools)] // each says one thing about the bytes
-struct Seen {
+struct SeenBytes {
     control: bool,
     backslash: bool,
     colon: bool,
@@ -81,7 +81,7 @@ struct Seen {
     other: bool,
 }
 
-impl Seen {
+impl SeenBytes {
     fn of(path: &[u8]) -> Self {
         let mut seen = Self::default();
         for &byte in path {
@@ -101,15 +101,15 @@ impl Seen {
 }
 
 /// A path with letters beyond ASCII.
-fn examine_other(path: &[u8]) -> Result<(), Rule> {
-    let text = str::from_utf8(path).map_err(|_| Rule::NotUtf8)?;
+fn examine_other(path: &[u8]) -> Result<(), PathRule> {
+    let text = str::from_utf8(path).map_err(|_| PathRule::NotUtf8)?;
     let mut before = '/';
     for c in text.chars() {
         if c.is_control() {
-            return Err(Rule::ControlCharacter);
+            return Err(PathRule::ControlCharacter);
         }
         if lookalike::is_separator(c) || lookalike::is_dot(c) || lookalike::is_sign(c) {
-            return Err(Rule::LookAlike);
+            return Err(PathRule::LookAlike);
         }
         let is_hidden = if is_joiner(c) {
             // Needed in Persian, in the scripts of India and in emoji; beside Latin letters they only hide.
@@ -121,33 +121,33 @@ fn examine_other(path: &[u8]) -> Result<(), Rule> {
             is_deceptive(c)
         };
         if is_hidden || is_joiner(before) && c.is_ascii() {
-            return Err(Rule::Invisible);
+            return Err(PathRule::Invisible);
         }
         before = c;
     }
     if is_joiner(before) {
-        return Err(Rule::Invisible);
+        return Err(PathRule::Invisible);
     }
     for name in text.split('/') {
         // An ASCII space or dot at the end is found with all other names.
         if name.trim() != name && !name.ends_with(' ') {
-            return Err(Rule::TrailingDot);
+            return Err(PathRule::TrailingDot);
         }
         let bare = name.trim_matches(|c: char| c == ' ' || lookalike::is_full_stop(c));
         if bare.is_empty() && !name.is_ascii() {
-            return Err(Rule::LookAlike);
+            return Err(PathRule::LookAlike);
         }
     }
     Ok(())
 }
 
 /// `file:…`, `scheme://…` and `C:`.
-fn examine_scheme(path: &[u8]) -> Result<(), Rule> {
+fn examine_scheme(path: &[u8]) -> Result<(), PathRule> {
     if path.windows(3).any(|three| three == b"://") || starts_with_ignoring_case(path, b"file:") {
-        return Err(Rule::Url);
+        return Err(PathRule::Url);
     }
     match path {
-        [letter, b':', ..] if letter.is_ascii_alphabetic() => Err(Rule::DriveLetter),
+        [letter, b':', ..] if letter.is_ascii_alphabetic() => Err(PathRule::DriveLetter),
         _ => Ok(()),
     }
 }
@@ -156,13 +156,13 @@ fn starts_with_ignoring_case(text: &[u8], start: &[u8]) -> bool {
     text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
 }
 
-struct Names {
+struct PathNames {
     climbs: bool,
     climbs_first: bool,
 }
 
-fn examine_names(path: &[u8], seen: Seen) -> Result<Names, Rule> {
-    let mut names = Names { climbs: false, climbs_first: false };
+fn examine_names(path: &[u8], seen: SeenBytes) -> Result<PathNames, PathRule> {
+    let mut names = PathNames { climbs: false, climbs_first: false };
     let mut depth = 0_usize;
     for name in path.split(|&byte| byte == b'/') {
         match name {
@@ -171,33 +171,33 @@ fn examine_names(path: &[u8], seen: Seen) -> Result<Names, Rule> {
                 names.climbs_first |= depth == 0;
                 names.climbs = true;
             }
-            _ if name.len() > MAX_NAME => return Err(Rule::TooLong),
+            _ if name.len() > MAX_NAME => return Err(PathRule::TooLong),
             _ if seen.brace && name.contains(&b'{') && name.windows(2).any(|two| two == b"..") => {
-                return Err(Rule::PatternClimbs);
+                return Err(PathRule::PatternClimbs);
             }
-            [.., b'.' | b' '] => return Err(Rule::TrailingDot),
+            [.., b'.' | b' '] => return Err(PathRule::TrailingDot),
             _ => {}
         }
         depth += 1;
     }
     if depth > MAX_DEPTH {
-        return Err(Rule::TooDeep);
+        return Err(PathRule::TooDeep);
     }
     Ok(names)
 }
 
 /// Variables: `$NAME` where it would change where the path begins, or how far it climbs; `${`, `$(` and backquotes, which no
 /// file's name needs, anywhere. `routes/$id.tsx` is a name like any other.
-fn examine_variables(path: &[u8], climbs: bool) -> Result<(), Rule> {
+fn examine_variables(path: &[u8], climbs: bool) -> Result<(), PathRule> {
     let mut rest = path;
     while let [byte, after @ ..] = rest {
         let at_start = rest.len() == path.len();
         match (byte, after) {
-            (b'`', _) | (b'$', [b'{' | b'(', ..]) => return Err(Rule::Variable),
+            (b'`', _) | (b'$', [b'{' | b'(', ..]) => return Err(PathRule::Variable),
             (b'$', [b'A'..=b'Z' | b'a'..=b'z' | b'_', ..]) if at_start || climbs => {
-                return Err(Rule::Variable);
+                return Err(PathRule::Variable);
             }
-            (b'%', _) if at_start && is_windows_variable(after) => return Err(Rule::Variable),
+            (b'%', _) if at_start && is_windows_variable(after) => return Err(PathRule::Variable),
             _ => {}
         }
         rest = after;
@@ -262,72 +262,72 @@ mod tests {
         let long_name = "a".repeat(256);
         let deep = "a/".repeat(257);
         for (path, rule) in [
-            ("", Rule::Empty),
-            (&long, Rule::TooLong),
-            (&long_name, Rule::TooLong),
-            (&deep, Rule::TooDeep),
-            ("a\0b", Rule::ControlCharacter),
-            ("a\nb", Rule::ControlCharacter),
-            ("a\u{7f}", Rule::ControlCharacter),
-            ("a\u{9b}31m", Rule::ControlCharacter),
-            ("~", Rule::Home),
-            ("~/x", Rule::Home),
-            ("~root/x", Rule::Home),
-            ("$HOME/x", Rule::Variable),
-            ("${HOME}/x", Rule::Variable),
-            ("a/${HOME}", Rule::Variable),
-            ("a/$(id)", Rule::Variable),
-            ("a/`id`", Rule::Variable),
-            ("a/$EMPTY/../../b", Rule::Variable),
-            ("%USERPROFILE%/x", Rule::Variable),
-            ("%ProgramFiles(x86)%/x", Rule::Variable),
-            ("file:///etc/passwd", Rule::Url),
-            ("FILE:/etc/passwd", Rule::Url),
-            ("file:etc", Rule::Url),
-            ("file://localhost/etc/passwd", Rule::Url),
-            ("file://host.test/etc", Rule::Url),
-            ("https://a.test/x", Rule::Url),
-            ("jar:file:///x!/y", Rule::Url),
-            ("C:/x", Rule::DriveLetter),
-            ("c:x", Rule::DriveLetter),
-            ("a\\b", Rule::Backslash),
-            ("..\\..\\x", Rule::Backslash),
-            ("\\\\server\\share", Rule::Backslash),
-            ("...", Rule::TrailingDot),
-            (".. /x", Rule::TrailingDot),
-            ("a/.. /x", Rule::TrailingDot),
-            ("a/ ..", Rule::TrailingDot),
-            ("a./b", Rule::TrailingDot),
-            ("a ", Rule::TrailingDot),
-            (" a", Rule::TrailingDot),
-            ("a/\u{a0}", Rule::TrailingDot),
-            ("a\u{3000}/b", Rule::TrailingDot),
-            ("．．/x", Rule::LookAlike),
-            ("a／b", Rule::LookAlike),
-            ("a∕b", Rule::LookAlike),
-            ("a⁄b", Rule::LookAlike),
-            ("a⧸b", Rule::LookAlike),
-            ("a＼b", Rule::LookAlike),
-            ("․․/x", Rule::LookAlike),
-            ("․env", Rule::LookAlike),
-            ("‥/x", Rule::LookAlike),
-            ("…/x", Rule::LookAlike),
-            ("。。/x", Rule::LookAlike),
-            (".。/x", Rule::LookAlike),
-            ("～/x", Rule::LookAlike),
-            ("．", Rule::LookAlike),
-            ("a\u{202e}b", Rule::Invisible),
-            (".g\u{200c}it/x", Rule::Invisible),
-            (".git\u{200d}", Rule::Invisible),
-            (".\u{200b}./x", Rule::Invisible),
-            (".\u{feff}./x", Rule::Invisible),
-            ("{..,a}/x", Rule::PatternClimbs),
-            ("{a,../../etc}/x", Rule::PatternClimbs),
+            ("", PathRule::Empty),
+            (&long, PathRule::TooLong),
+            (&long_name, PathRule::TooLong),
+            (&deep, PathRule::TooDeep),
+            ("a\0b", PathRule::ControlCharacter),
+            ("a\nb", PathRule::ControlCharacter),
+            ("a\u{7f}", PathRule::ControlCharacter),
+            ("a\u{9b}31m", PathRule::ControlCharacter),
+            ("~", PathRule::Home),
+            ("~/x", PathRule::Home),
+            ("~root/x", PathRule::Home),
+            ("$HOME/x", PathRule::Variable),
+            ("${HOME}/x", PathRule::Variable),
+            ("a/${HOME}", PathRule::Variable),
+            ("a/$(id)", PathRule::Variable),
+            ("a/`id`", PathRule::Variable),
+            ("a/$EMPTY/../../b", PathRule::Variable),
+            ("%USERPROFILE%/x", PathRule::Variable),
+            ("%ProgramFiles(x86)%/x", PathRule::Variable),
+            ("file:///etc/passwd", PathRule::Url),
+            ("FILE:/etc/passwd", PathRule::Url),
+            ("file:etc", PathRule::Url),
+            ("file://localhost/etc/passwd", PathRule::Url),
+            ("file://host.test/etc", PathRule::Url),
+            ("https://a.test/x", PathRule::Url),
+            ("jar:file:///x!/y", PathRule::Url),
+            ("C:/x", PathRule::DriveLetter),
+            ("c:x", PathRule::DriveLetter),
+            ("a\\b", PathRule::Backslash),
+            ("..\\..\\x", PathRule::Backslash),
+            ("\\\\server\\share", PathRule::Backslash),
+            ("...", PathRule::TrailingDot),
+            (".. /x", PathRule::TrailingDot),
+            ("a/.. /x", PathRule::TrailingDot),
+            ("a/ ..", PathRule::TrailingDot),
+            ("a./b", PathRule::TrailingDot),
+            ("a ", PathRule::TrailingDot),
+            (" a", PathRule::TrailingDot),
+            ("a/\u{a0}", PathRule::TrailingDot),
+            ("a\u{3000}/b", PathRule::TrailingDot),
+            ("．．/x", PathRule::LookAlike),
+            ("a／b", PathRule::LookAlike),
+            ("a∕b", PathRule::LookAlike),
+            ("a⁄b", PathRule::LookAlike),
+            ("a⧸b", PathRule::LookAlike),
+            ("a＼b", PathRule::LookAlike),
+            ("․․/x", PathRule::LookAlike),
+            ("․env", PathRule::LookAlike),
+            ("‥/x", PathRule::LookAlike),
+            ("…/x", PathRule::LookAlike),
+            ("。。/x", PathRule::LookAlike),
+            (".。/x", PathRule::LookAlike),
+            ("～/x", PathRule::LookAlike),
+            ("．", PathRule::LookAlike),
+            ("a\u{202e}b", PathRule::Invisible),
+            (".g\u{200c}it/x", PathRule::Invisible),
+            (".git\u{200d}", PathRule::Invisible),
+            (".\u{200b}./x", PathRule::Invisible),
+            (".\u{feff}./x", PathRule::Invisible),
+            ("{..,a}/x", PathRule::PatternClimbs),
+            ("{a,../../etc}/x", PathRule::PatternClimbs),
         ] {
             assert_eq!(examine(path.as_bytes()), Err(rule), "{path:?}");
         }
-        assert_eq!(examine(b"a\xff"), Err(Rule::NotUtf8));
-        assert_eq!(examine(b"a\xc0\xae"), Err(Rule::NotUtf8), "an overlong dot");
+        assert_eq!(examine(b"a\xff"), Err(PathRule::NotUtf8));
+        assert_eq!(examine(b"a\xc0\xae"), Err(PathRule::NotUtf8), "an overlong dot");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::settings::Access;
+use crate::settings::AccessKind;
 
 /// What a tool does with files, and where its paths are.
 ///
@@ -10,9 +10,9 @@ use crate::settings::Access;
 /// any depth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolSpec {
-    pub(crate) access: Access,
+    pub(crate) access: AccessKind,
     /// What is done with `source`, `src` and `from`, where it differs.
-    pub(crate) source: Option<Access>,
+    pub(crate) source: Option<AccessKind>,
     /// Further arguments that are paths, in their normal form.
     pub(crate) paths: Vec<Box<str>>,
     /// Arguments that are patterns, in their normal form.
@@ -20,13 +20,13 @@ pub struct ToolSpec {
     /// An argument and its value with which the tool only reads.
     pub(crate) reads_when: Option<(Box<str>, Box<str>)>,
     pub(crate) path_is_optional: bool,
-    pub(crate) tree: Tree,
+    pub(crate) tree: TreeAccess,
     pub(crate) exempt: bool,
 }
 
 /// What a tool does below the path it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tree {
+pub(crate) enum TreeAccess {
     Nothing,
     /// Reads what it finds.
     Reads,
@@ -37,7 +37,7 @@ pub(crate) enum Tree {
 impl ToolSpec {
     /// A tool that needs a path and does this with it.
     #[must_use]
-    pub fn new(access: Access) -> Self {
+    pub fn new(access: AccessKind) -> Self {
         Self {
             access,
             source: None,
@@ -45,7 +45,7 @@ impl ToolSpec {
             globs: Vec::new(),
             reads_when: None,
             path_is_optional: false,
-            tree: Tree::Nothing,
+            tree: TreeAccess::Nothing,
             exempt: false,
         }
     }
@@ -53,7 +53,7 @@ impl ToolSpec {
     /// A tool whose arguments are never paths. It is not checked; its mode still counts.
     #[must_use]
     pub fn exempt() -> Self {
-        Self { exempt: true, path_is_optional: true, ..Self::new(Access::ReadWrite) }
+        Self { exempt: true, path_is_optional: true, ..Self::new(AccessKind::ReadWrite) }
     }
 
     /// One more argument that is a path, or a list of paths.
@@ -73,7 +73,7 @@ impl ToolSpec {
     /// `source`, `src` and `from` are only read, as by a copy.
     #[must_use]
     pub fn source_is_read(mut self) -> Self {
-        self.source = Some(Access::Read);
+        self.source = Some(AccessKind::Read);
         self
     }
 
@@ -94,46 +94,46 @@ impl ToolSpec {
     /// The tool reads the files below the folder it is given.
     #[must_use]
     pub fn reads_trees(mut self) -> Self {
-        self.tree = Tree::Reads;
+        self.tree = TreeAccess::Reads;
         self
     }
 
     /// The tool moves, copies or removes whole folders.
     #[must_use]
     pub fn takes_trees(mut self) -> Self {
-        self.tree = Tree::Takes;
+        self.tree = TreeAccess::Takes;
         self
     }
 }
 
 /// Tools that need a path, and what they do with it: of Claude Code, of the filesystem MCP server, of common runtimes.
-const PLAIN: &[(&str, Access)] = &[
-    ("read_file", Access::Read),
-    ("read_text_file", Access::Read),
-    ("read_media_file", Access::Read),
-    ("read_multiple_files", Access::Read),
-    ("get_file_info", Access::Read),
-    ("view", Access::Read),
-    ("view_file", Access::Read),
-    ("open_file", Access::Read),
-    ("cat", Access::Read),
-    ("Read", Access::Read),
-    ("NotebookRead", Access::Read),
-    ("write_file", Access::Write),
-    ("append_to_file", Access::Write),
-    ("append_file", Access::Write),
-    ("create_file", Access::Write),
-    ("create_directory", Access::Write),
-    ("make_directory", Access::Write),
-    ("save_file", Access::Write),
-    ("Write", Access::Write),
-    ("Edit", Access::ReadWrite),
-    ("MultiEdit", Access::ReadWrite),
-    ("NotebookEdit", Access::ReadWrite),
-    ("edit_file", Access::ReadWrite),
-    ("replace_in_file", Access::ReadWrite),
-    ("insert", Access::ReadWrite),
-    ("str_replace", Access::ReadWrite),
+const PLAIN: &[(&str, AccessKind)] = &[
+    ("read_file", AccessKind::Read),
+    ("read_text_file", AccessKind::Read),
+    ("read_media_file", AccessKind::Read),
+    ("read_multiple_files", AccessKind::Read),
+    ("get_file_info", AccessKind::Read),
+    ("view", AccessKind::Read),
+    ("view_file", AccessKind::Read),
+    ("open_file", AccessKind::Read),
+    ("cat", AccessKind::Read),
+    ("Read", AccessKind::Read),
+    ("NotebookRead", AccessKind::Read),
+    ("write_file", AccessKind::Write),
+    ("append_to_file", AccessKind::Write),
+    ("append_file", AccessKind::Write),
+    ("create_file", AccessKind::Write),
+    ("create_directory", AccessKind::Write),
+    ("make_directory", AccessKind::Write),
+    ("save_file", AccessKind::Write),
+    ("Write", AccessKind::Write),
+    ("Edit", AccessKind::ReadWrite),
+    ("MultiEdit", AccessKind::ReadWrite),
+    ("NotebookEdit", AccessKind::ReadWrite),
+    ("edit_file", AccessKind::ReadWrite),
+    ("replace_in_file", AccessKind::ReadWrite),
+    ("insert", AccessKind::ReadWrite),
+    ("str_replace", AccessKind::ReadWrite),
 ];
 
 /// Tools that look at the root when no path is given.
@@ -162,7 +162,7 @@ const EXEMPT: &[&str] = &[
 
 /// The table every policy starts from, by normal names.
 pub(crate) fn defaults() -> HashMap<Box<str>, ToolSpec> {
-    let read = || ToolSpec::new(Access::Read).path_is_optional();
+    let read = || ToolSpec::new(AccessKind::Read).path_is_optional();
     let mut table = HashMap::new();
     let mut add = |name: &str, spec: ToolSpec| table.insert(normal(name), spec);
     for &(name, access) in PLAIN {
@@ -178,16 +178,16 @@ pub(crate) fn defaults() -> HashMap<Box<str>, ToolSpec> {
         add(name, read().glob_argument("pattern"));
     }
     for name in ["delete_file", "remove_file", "delete_directory", "remove_directory"] {
-        add(name, ToolSpec::new(Access::Write).takes_trees());
+        add(name, ToolSpec::new(AccessKind::Write).takes_trees());
     }
     for name in ["move_file", "rename_file"] {
-        add(name, ToolSpec::new(Access::ReadWrite).takes_trees());
+        add(name, ToolSpec::new(AccessKind::ReadWrite).takes_trees());
     }
     for name in ["copy_file", "copy_directory"] {
-        add(name, ToolSpec::new(Access::Write).source_is_read().takes_trees());
+        add(name, ToolSpec::new(AccessKind::Write).source_is_read().takes_trees());
     }
     for name in ["str_replace_editor", "str_replace_based_edit_tool"] {
-        add(name, ToolSpec::new(Access::ReadWrite).reads_when("command", "view"));
+        add(name, ToolSpec::new(AccessKind::ReadWrite).reads_when("command", "view"));
     }
     for name in EXEMPT {
         add(name, ToolSpec::exempt());
@@ -197,7 +197,7 @@ pub(crate) fn defaults() -> HashMap<Box<str>, ToolSpec> {
 
 /// What an argument is by its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum ArgumentKey {
     /// One path, and nothing else.
     Path,
     /// Several.
@@ -363,12 +363,12 @@ const SOURCE_KEYS: &[&str] = &[
 
 /// A key or a tool's name in its normal form, without an allocation. Of what is longer than the buffer only the end counts,
 /// which is where the word is that says what it is.
-pub(crate) struct Normal {
+pub(crate) struct NormalKey {
     buffer: [u8; 48],
     start: usize,
 }
 
-impl Normal {
+impl NormalKey {
     pub(crate) fn of(text: &str) -> Self {
         let mut buffer = [0; 48];
         let mut start = buffer.len();
@@ -386,25 +386,25 @@ impl Normal {
         str::from_utf8(bytes).unwrap_or_default()
     }
 
-    pub(crate) fn key(&self, spec: Option<&ToolSpec>) -> Key {
+    pub(crate) fn key(&self, spec: Option<&ToolSpec>) -> ArgumentKey {
         let key = self.as_str();
         let own = |list: fn(&ToolSpec) -> &[Box<str>]| {
             spec.is_some_and(|spec| list(spec).iter().any(|own| **own == *key))
         };
         if own(|spec| &spec.globs) || GLOB_KEYS.contains(&key) {
-            Key::Glob
+            ArgumentKey::Glob
         } else if own(|spec| &spec.paths) || PATHS_KEYS.contains(&key) {
-            Key::Paths
+            ArgumentKey::Paths
         } else if PATH_KEYS.contains(&key) {
-            Key::Path
+            ArgumentKey::Path
         } else if TEXT_KEYS.contains(&key) {
-            Key::Text
+            ArgumentKey::Text
         } else if MAYBE_KEYS.contains(&key) || MAYBE_ENDS.iter().any(|end| key.ends_with(end)) {
-            Key::MaybePath
+            ArgumentKey::MaybePath
         } else if TEXT_ENDS.iter().any(|end| key.ends_with(end)) {
-            Key::Text
+            ArgumentKey::Text
         } else {
-            Key::Other
+            ArgumentKey::Other
         }
     }
 
@@ -419,7 +419,7 @@ impl Normal {
 
 /// The normal form of a key or a tool's name.
 pub(crate) fn normal(text: &str) -> Box<str> {
-    Normal::of(text).as_str().into()
+    NormalKey::of(text).as_str().into()
 }
 
 /// The names a tool may be known by: `mcp__server__read_file` and `server.read_file` are `read_file` too. The whole name comes first.
@@ -441,27 +441,30 @@ mod tests {
     #[test]
     fn keys_are_told_apart() {
         for (key, expected) in [
-            ("path", Key::Path),
-            ("file_path", Key::Path),
-            ("filePath", Key::Path),
-            ("FILE-PATH", Key::Path),
-            ("paths", Key::Paths),
-            ("files", Key::Paths),
-            ("glob", Key::Glob),
-            ("my_output_path", Key::MaybePath),
-            ("log_file", Key::MaybePath),
-            ("content", Key::Text),
-            ("old_string", Key::Text),
-            ("pattern", Key::Text),
-            ("where", Key::Other),
-            ("", Key::Other),
-            ("an_argument_with_a_name_much_longer_than_the_buffer_that_is_a_file_path", Key::MaybePath),
+            ("path", ArgumentKey::Path),
+            ("file_path", ArgumentKey::Path),
+            ("filePath", ArgumentKey::Path),
+            ("FILE-PATH", ArgumentKey::Path),
+            ("paths", ArgumentKey::Paths),
+            ("files", ArgumentKey::Paths),
+            ("glob", ArgumentKey::Glob),
+            ("my_output_path", ArgumentKey::MaybePath),
+            ("log_file", ArgumentKey::MaybePath),
+            ("content", ArgumentKey::Text),
+            ("old_string", ArgumentKey::Text),
+            ("pattern", ArgumentKey::Text),
+            ("where", ArgumentKey::Other),
+            ("", ArgumentKey::Other),
+            (
+                "an_argument_with_a_name_much_longer_than_the_buffer_that_is_a_file_path",
+                ArgumentKey::MaybePath,
+            ),
         ] {
-            assert_eq!(Normal::of(key).key(None), expected, "{key}");
+            assert_eq!(NormalKey::of(key).key(None), expected, "{key}");
         }
-        let spec = ToolSpec::new(Access::Read).glob_argument("pattern").path_argument("where");
-        assert_eq!(Normal::of("pattern").key(Some(&spec)), Key::Glob);
-        assert_eq!(Normal::of("Where").key(Some(&spec)), Key::Paths);
+        let spec = ToolSpec::new(AccessKind::Read).glob_argument("pattern").path_argument("where");
+        assert_eq!(NormalKey::of("pattern").key(Some(&spec)), ArgumentKey::Glob);
+        assert_eq!(NormalKey::of("Where").key(Some(&spec)), ArgumentKey::Paths);
     }
 
     #[test]

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use rustix::fs::{FileType, Mode};
 use rustix::io::Errno;
 
-use crate::decision::Rule;
-use crate::places::{Forbidden, Names, Root, is_within, to_path};
-use crate::settings::Access;
+use crate::decision::PathRule;
+use crate::roots::{ForbiddenPaths, PathNames, PolicyRoot, is_within, to_path};
+use crate::settings::AccessKind;
 use crate::syntax::MAX_DEPTH;
 use crate::sys;
 
@@ -24,63 +24,63 @@ const MAX_STEPS: usize = 16_384;
 
 /// Why a walk ended early.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Refusal {
-    pub(crate) rule: Rule,
+pub(crate) struct PathRefusal {
+    pub(crate) rule: PathRule,
     pub(crate) errno: Option<Errno>,
 }
 
-impl From<Rule> for Refusal {
-    fn from(rule: Rule) -> Self {
+impl From<PathRule> for PathRefusal {
+    fn from(rule: PathRule) -> Self {
         Self { rule, errno: None }
     }
 }
 
-impl From<Errno> for Refusal {
+impl From<Errno> for PathRefusal {
     fn from(errno: Errno) -> Self {
-        Self { rule: Rule::Unresolvable, errno: Some(errno) }
+        Self { rule: PathRule::Unresolvable, errno: Some(errno) }
     }
 }
 
 /// What a walk is about.
 #[derive(Clone, Copy)]
-pub(crate) struct Question<'p> {
-    pub(crate) roots: &'p [Root],
-    pub(crate) forbidden: &'p Forbidden,
-    pub(crate) access: Access,
+pub(crate) struct WalkQuestion<'p> {
+    pub(crate) roots: &'p [PolicyRoot],
+    pub(crate) forbidden: &'p ForbiddenPaths,
+    pub(crate) access: AccessKind,
     /// Whether a link at the very end is followed, as by open(2), or meant itself, as by unlink(2) and rename(2).
     pub(crate) follow_last: bool,
 }
 
 /// Where a walk ended. It is inside, granted and not forbidden.
 #[derive(Debug)]
-pub(crate) struct Place<'p> {
-    root: &'p Root,
+pub(crate) struct WalkPlace<'p> {
+    root: &'p PolicyRoot,
     /// The folders below the root, each held open.
-    trail: Vec<Step>,
-    pub(crate) end: End,
+    trail: Vec<WalkStep>,
+    pub(crate) end: WalkEnd,
 }
 
 #[derive(Debug)]
-struct Step {
+struct WalkStep {
     fd: OwnedFd,
     name: Box<[u8]>,
 }
 
 #[derive(Debug)]
-pub(crate) enum End {
+pub(crate) enum WalkEnd {
     /// The last folder of the trail, or the root.
     Folder,
     /// Something else in it; a link only where links at the end are meant themselves.
     Other(Box<[u8]>),
     /// Nothing yet: the names that do not exist.
-    Missing(Names),
+    Missing(PathNames),
 }
 
-impl<'p> Question<'p> {
+impl<'p> WalkQuestion<'p> {
     /// Follows `path` from the root with this index.
-    pub(crate) fn walk(self, root: usize, path: &[u8]) -> Result<Place<'p>, Refusal> {
-        let root = self.roots.get(root).ok_or(Rule::OutsideRoot)?;
-        let mut walk = Walk {
+    pub(crate) fn walk(self, root: usize, path: &[u8]) -> Result<WalkPlace<'p>, PathRefusal> {
+        let root = self.roots.get(root).ok_or(PathRule::OutsideRoot)?;
+        let mut walk = PathWalk {
             question: self,
             root,
             trail: Vec::new(),
@@ -88,61 +88,61 @@ impl<'p> Question<'p> {
             links: 0,
             steps: 0,
             outside: None,
-            climbed: Rule::Climbs,
+            climbed: PathRule::Climbs,
         };
         walk.enqueue(path);
         let end = walk.run()?;
-        let place = Place { root: walk.root, trail: walk.trail, end };
+        let place = WalkPlace { root: walk.root, trail: walk.trail, end };
         self.judge(&place)?;
         Ok(place)
     }
 
-    fn judge(&self, place: &Place<'_>) -> Result<(), Refusal> {
+    fn judge(&self, place: &WalkPlace<'_>) -> Result<(), PathRefusal> {
         if self.forbidden.covers(&place.names()) {
-            return Err(Rule::Forbidden.into());
+            return Err(PathRule::Forbidden.into());
         }
-        let within = |root: &&Root| is_within(&root.names, place.names());
+        let within = |root: &&PolicyRoot| is_within(&root.names, place.names());
         if self.roots.iter().filter(within).any(|root| root.grants(self.access)) {
             return Ok(());
         }
         let inside = self.roots.iter().any(|root| within(&root));
-        Err(if inside { Rule::ReadOnly } else { Rule::OutsideRoot }.into())
+        Err(if inside { PathRule::ReadOnly } else { PathRule::OutsideRoot }.into())
     }
 }
 
-struct Walk<'p> {
-    question: Question<'p>,
-    root: &'p Root,
-    trail: Vec<Step>,
+struct PathWalk<'p> {
+    question: WalkQuestion<'p>,
+    root: &'p PolicyRoot,
+    trail: Vec<WalkStep>,
     /// What is still to be followed, the next one last.
     queue: Vec<Box<[u8]>>,
     links: usize,
     steps: usize,
     /// Where a `..` above the root has led, until a name leads into another root.
-    outside: Option<Outside<'p>>,
+    outside: Option<AboveRoots<'p>>,
     /// What a `..` above the root is called: once a link was followed, it is the link's doing.
-    climbed: Rule,
+    climbed: PathRule,
 }
 
 /// A place above a root. It is known without looking: a root's path has no links, so its folders are what their names say, and no name
 /// but those on the way to another root is ever taken.
-struct Outside<'p> {
-    names: Names,
+struct AboveRoots<'p> {
+    names: PathNames,
     /// The root that was left. It is not entered again: a path may leave it for another, not for a moment.
-    left: &'p Root,
+    left: &'p PolicyRoot,
 }
 
-impl Walk<'_> {
+impl PathWalk<'_> {
     fn enqueue(&mut self, path: &[u8]) {
         // Empty names stay: one at the end means that a folder is wanted.
         self.queue.extend(path.rsplit(|&byte| byte == b'/').map(Into::into));
     }
 
-    fn run(&mut self) -> Result<End, Refusal> {
+    fn run(&mut self) -> Result<WalkEnd, PathRefusal> {
         while let Some(name) = self.queue.pop() {
             self.steps += 1;
             if self.steps > MAX_STEPS {
-                return Err(Rule::TooDeep.into());
+                return Err(PathRule::TooDeep.into());
             }
             match &*name {
                 b"" | b"." => {}
@@ -155,7 +155,7 @@ impl Walk<'_> {
                 }
             }
         }
-        if self.outside.is_some() { Err(self.climbed.into()) } else { Ok(End::Folder) }
+        if self.outside.is_some() { Err(self.climbed.into()) } else { Ok(WalkEnd::Folder) }
     }
 
     fn here(&self) -> BorrowedFd<'_> {
@@ -163,19 +163,19 @@ impl Walk<'_> {
     }
 
     /// Above a root there may be the way to another one; anything else is out.
-    fn up(&mut self) -> Result<(), Refusal> {
+    fn up(&mut self) -> Result<(), PathRefusal> {
         if self.trail.pop().is_some() {
             return Ok(());
         }
         if self.root.names.is_empty() {
             return Ok(()); // `/..` is `/`
         }
-        self.outside = Some(Outside { names: self.root.names.clone(), left: self.root });
+        self.outside = Some(AboveRoots { names: self.root.names.clone(), left: self.root });
         self.pass_outside(b"..".as_slice().into())
     }
 
     /// Goes on above the roots, by name.
-    fn pass_outside(&mut self, name: Box<[u8]>) -> Result<(), Refusal> {
+    fn pass_outside(&mut self, name: Box<[u8]>) -> Result<(), PathRefusal> {
         let roots = self.question.roots;
         let Some(outside) = &mut self.outside else { return Ok(()) };
         if &*name == b".." {
@@ -184,7 +184,7 @@ impl Walk<'_> {
             outside.names.push(name);
         }
         let here = || outside.names.iter().map(AsRef::as_ref);
-        let holds = |root: &&Root| is_within(&root.names, here());
+        let holds = |root: &&PolicyRoot| is_within(&root.names, here());
         if roots.iter().any(|root| holds(&root) && !std::ptr::eq(root, outside.left)) {
             let path = to_path(here());
             self.outside = None;
@@ -196,19 +196,19 @@ impl Walk<'_> {
     }
 
     /// Goes on from an absolute path.
-    fn jump(&mut self, path: &[u8]) -> Result<(), Refusal> {
+    fn jump(&mut self, path: &[u8]) -> Result<(), PathRefusal> {
         let outermost = outermost(self.question.roots, path);
-        let (index, rest) = outermost.ok_or(Rule::LinkLeadsOut)?;
-        self.root = self.question.roots.get(index).ok_or(Rule::LinkLeadsOut)?;
+        let (index, rest) = outermost.ok_or(PathRule::LinkLeadsOut)?;
+        self.root = self.question.roots.get(index).ok_or(PathRule::LinkLeadsOut)?;
         self.trail.clear();
         self.enqueue(rest);
         Ok(())
     }
 
-    fn down(&mut self, name: Box<[u8]>) -> Result<Option<End>, Refusal> {
+    fn down(&mut self, name: Box<[u8]>) -> Result<Option<WalkEnd>, PathRefusal> {
         let forbidden = self.question.forbidden;
         if !forbidden.is_empty() && forbidden.covers(&self.position().chain([&*name])) {
-            return Err(Rule::Forbidden.into());
+            return Err(PathRule::Forbidden.into());
         }
         let fd = match sys::open_name(self.here(), &name, sys::LOOK, Mode::empty()) {
             Ok(fd) => fd,
@@ -218,30 +218,30 @@ impl Walk<'_> {
         match sys::kind(&fd)? {
             FileType::Directory => {
                 if self.trail.len() >= MAX_DEPTH {
-                    return Err(Rule::TooDeep.into());
+                    return Err(PathRule::TooDeep.into());
                 }
-                self.trail.push(Step { fd, name });
+                self.trail.push(WalkStep { fd, name });
                 Ok(None)
             }
             FileType::Symlink if self.queue.is_empty() && !self.question.follow_last => {
-                Ok(Some(End::Other(name)))
+                Ok(Some(WalkEnd::Other(name)))
             }
             FileType::Symlink => self.link(&fd).map(|()| None),
-            _ if self.queue.is_empty() => Ok(Some(End::Other(name))),
+            _ if self.queue.is_empty() => Ok(Some(WalkEnd::Other(name))),
             _ => Err(Errno::NOTDIR.into()),
         }
     }
 
-    fn link(&mut self, link: &OwnedFd) -> Result<(), Refusal> {
+    fn link(&mut self, link: &OwnedFd) -> Result<(), PathRefusal> {
         self.links += 1;
         if self.links > MAX_LINKS {
-            return Err(Rule::LinkLoop.into());
+            return Err(PathRule::LinkLoop.into());
         }
         if sys::is_on_procfs(link)? {
-            return Err(Rule::MagicLink.into());
+            return Err(PathRule::MagicLink.into());
         }
         let target = sys::read_link(link)?;
-        self.climbed = Rule::LinkLeadsOut;
+        self.climbed = PathRule::LinkLeadsOut;
         match target.first() {
             None => Err(Errno::NOENT.into()),
             Some(b'/') => self.jump(&target),
@@ -253,7 +253,7 @@ impl Walk<'_> {
     }
 
     /// What does not exist may be made, in the folder it would be made in. `..` behind it means nothing to the kernel.
-    fn missing(&mut self, name: Box<[u8]>) -> Result<End, Refusal> {
+    fn missing(&mut self, name: Box<[u8]>) -> Result<WalkEnd, PathRefusal> {
         let mut missing = vec![name];
         while let Some(name) = self.queue.pop() {
             match &*name {
@@ -262,7 +262,7 @@ impl Walk<'_> {
                 _ => missing.push(name),
             }
         }
-        Ok(End::Missing(missing))
+        Ok(WalkEnd::Missing(missing))
     }
 
     fn position(&self) -> impl Iterator<Item = &[u8]> + Clone {
@@ -274,25 +274,25 @@ impl Walk<'_> {
 ///
 /// Of several it is the outermost: names between it and an inner root may have been swapped for links since the policy was made, and a
 /// walk from the outer one sees that.
-pub(crate) fn outermost<'t>(roots: &[Root], path: &'t [u8]) -> Option<(usize, &'t [u8])> {
+pub(crate) fn outermost<'t>(roots: &[PolicyRoot], path: &'t [u8]) -> Option<(usize, &'t [u8])> {
     let below = roots.iter().enumerate().filter_map(|(index, root)| Some((index, root.strip(path)?)));
     below.max_by_key(|(_, rest)| rest.len())
 }
 
-impl Place<'_> {
+impl WalkPlace<'_> {
     /// The names from the top, of what exists and what does not.
     pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> + Clone {
         let end = match &self.end {
-            End::Folder => &[],
-            End::Other(name) => std::slice::from_ref(name),
-            End::Missing(missing) => &**missing,
+            WalkEnd::Folder => &[],
+            WalkEnd::Other(name) => std::slice::from_ref(name),
+            WalkEnd::Missing(missing) => &**missing,
         };
         let below = self.trail.iter().map(|step| &step.name).chain(end);
         self.root.names.iter().chain(below).map(AsRef::as_ref)
     }
 
     pub(crate) fn is_missing(&self) -> bool {
-        matches!(self.end, End::Missing(_))
+        matches!(self.end, WalkEnd::Missing(_))
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -307,12 +307,12 @@ impl Place<'_> {
     /// The folder that holds what the walk ended at, and its name in there; none for a root, and for what has no folder yet.
     pub(crate) fn entry(&self) -> Option<(BorrowedFd<'_>, &[u8])> {
         match &self.end {
-            End::Other(name) => Some((self.folder(), name)),
-            End::Missing(missing) => match &**missing {
+            WalkEnd::Other(name) => Some((self.folder(), name)),
+            WalkEnd::Missing(missing) => match &**missing {
                 [name] => Some((self.folder(), name)),
                 _ => None,
             },
-            End::Folder => {
+            WalkEnd::Folder => {
                 let (last, before) = self.trail.split_last()?;
                 Some((before.last().map_or(self.root.fd.as_fd(), |step| step.fd.as_fd()), &last.name))
             }

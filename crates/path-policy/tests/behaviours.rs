@@ -5,9 +5,9 @@
 mod common;
 
 use serde_json::{Value, json};
-use skillsandbox_path_policy::{Access, Mode, PathPolicy, Rule, SanitizeError};
+use skillsandbox_path_policy::{AccessKind, PathPolicy, PathRule, SanitizeError, ToolMode};
 
-use crate::common::{Tree, each_way};
+use crate::common::{TreeAccess, each_way};
 
 /// A call of each tool with one path.
 const TOOLS: &[(&str, &str)] = &[
@@ -53,7 +53,7 @@ fn call(key: &str, path: &str) -> Value {
 
 #[test]
 fn row_056_file_tools_are_confined_to_the_root() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     tree.link("../outside", "ws/out");
     let policy = tree.policy();
     for (tool, key) in TOOLS {
@@ -76,7 +76,7 @@ fn row_056_file_tools_are_confined_to_the_root() {
 
 #[test]
 fn row_056_names_of_tools_are_known_in_every_spelling() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     for tool in [
         "READ_FILE",
@@ -94,13 +94,13 @@ fn row_056_names_of_tools_are_known_in_every_spelling() {
     ] {
         let arguments = json!({ "path": "/etc/passwd" });
         let decision = policy.validate_call(tool, &arguments);
-        assert_eq!(decision.rule(), Some(Rule::OutsideRoot), "{tool}");
+        assert_eq!(decision.rule(), Some(PathRule::OutsideRoot), "{tool}");
     }
 }
 
 #[test]
 fn row_057_what_is_outside_has_a_reason_and_what_is_inside_has_none() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     let pair = |path: &str| {
         let arguments = json!({ "path": path });
@@ -121,14 +121,14 @@ fn row_057_what_is_outside_has_a_reason_and_what_is_inside_has_none() {
 
 #[test]
 fn row_058_the_path_is_checked_before_the_mode() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let count = asked.clone();
     let policy = tree
         .builder()
-        .mode("Read", Mode::Allow)
-        .mode("Write", Mode::Prompt)
-        .mode("Edit", Mode::Deny)
+        .mode("Read", ToolMode::Allow)
+        .mode("Write", ToolMode::Prompt)
+        .mode("Edit", ToolMode::Deny)
         .prompter(move |_| {
             count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             true
@@ -138,7 +138,7 @@ fn row_058_the_path_is_checked_before_the_mode() {
     for tool in ["Read", "Write", "Edit"] {
         let arguments = json!({ "file_path": "/etc/passwd" });
         let decision = policy.validate_call(tool, &arguments);
-        assert_eq!(decision.rule().unwrap(), Rule::OutsideRoot, "{tool}");
+        assert_eq!(decision.rule().unwrap(), PathRule::OutsideRoot, "{tool}");
     }
     assert_eq!(
         asked.load(std::sync::atomic::Ordering::Relaxed),
@@ -152,7 +152,7 @@ fn row_058_the_path_is_checked_before_the_mode() {
 #[test]
 fn row_059_links_are_resolved_before_the_check() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         tree.link("../outside", "ws/out");
         tree.link(tree.path("outside/secret"), "ws/absolute");
         tree.link("out/deep", "ws/second");
@@ -171,12 +171,12 @@ fn row_059_links_are_resolved_before_the_check() {
             "dangling-out",
             "projects/../out/secret",
         ] {
-            let denied = policy.check(path, Access::Read);
-            assert_eq!(denied.rule(), Some(Rule::LinkLeadsOut), "{way}: {path}");
-            assert!(policy.check(path, Access::Write).is_denied(), "{way}: {path}");
+            let denied = policy.check(path, AccessKind::Read);
+            assert_eq!(denied.rule(), Some(PathRule::LinkLeadsOut), "{way}: {path}");
+            assert!(policy.check(path, AccessKind::Write).is_denied(), "{way}: {path}");
         }
         for path in ["inside", "absolute-inside/foo.md", "absolute-inside/new", "dangling-in"] {
-            assert!(policy.check(path, Access::Write).is_allowed(), "{way}: {path}");
+            assert!(policy.check(path, AccessKind::Write).is_allowed(), "{way}: {path}");
         }
     });
 }
@@ -186,20 +186,20 @@ fn row_060_relative_paths_start_at_the_root_and_the_root_is_the_current_director
     let policy = PathPolicy::current_dir().unwrap();
     let here = std::env::current_dir().unwrap().canonicalize().unwrap();
     assert_eq!(policy.root(), here);
-    assert_eq!(policy.resolve("src/lib.rs", Access::Read).unwrap(), here.join("src/lib.rs"));
-    assert!(policy.check(&here.join("src/lib.rs"), Access::Read).is_allowed());
-    let tree = Tree::new();
+    assert_eq!(policy.resolve("src/lib.rs", AccessKind::Read).unwrap(), here.join("src/lib.rs"));
+    assert!(policy.check(&here.join("src/lib.rs"), AccessKind::Read).is_allowed());
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     assert_eq!(
-        policy.resolve("projects/./a/../foo.md", Access::Read).unwrap(),
+        policy.resolve("projects/./a/../foo.md", AccessKind::Read).unwrap(),
         tree.path("ws/projects/foo.md")
     );
-    assert_eq!(policy.resolve(".", Access::Read).unwrap(), tree.path("ws"));
+    assert_eq!(policy.resolve(".", AccessKind::Read).unwrap(), tree.path("ws"));
 }
 
 #[test]
 fn row_061_tools_that_are_no_file_tools_are_not_checked() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     for tool in ["Bash", "call_llm"] {
         for arguments in
@@ -216,26 +216,26 @@ fn row_061_tools_that_are_no_file_tools_are_not_checked() {
 
 #[test]
 fn row_062_modes_allow_deny_and_prompt() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let builder = || {
         tree.builder()
-            .mode("read_file", Mode::Allow)
-            .mode("delete_file", Mode::Deny)
-            .mode("write-file", Mode::Prompt)
+            .mode("read_file", ToolMode::Allow)
+            .mode("delete_file", ToolMode::Deny)
+            .mode("write-file", ToolMode::Prompt)
     };
     let arguments = json!({ "path": "projects/foo.md" });
     let rule = |policy: &PathPolicy, tool: &str| policy.validate_call(tool, &arguments).rule();
     let nobody = builder().build().unwrap();
     assert_eq!(rule(&nobody, "read_file"), None);
-    assert_eq!(rule(&nobody, "delete_file"), Some(Rule::ModeDeny));
+    assert_eq!(rule(&nobody, "delete_file"), Some(PathRule::ModeDeny));
     assert_eq!(
         rule(&nobody, "mcp__fs__delete_file"),
-        Some(Rule::ModeDeny),
+        Some(PathRule::ModeDeny),
         "a prefix is no way round a mode"
     );
-    assert_eq!(rule(&nobody, "write_file"), Some(Rule::NoPrompter));
+    assert_eq!(rule(&nobody, "write_file"), Some(PathRule::NoPrompter));
     assert_eq!(nobody.judge_call("write_file", &arguments).as_str(), "prompt");
-    for (answer, expected) in [(true, None), (false, Some(Rule::PromptRefused))] {
+    for (answer, expected) in [(true, None), (false, Some(PathRule::PromptRefused))] {
         let asked = builder()
             .prompter(move |request| {
                 request.tool == "write_file" && request.arguments["path"] == "projects/foo.md" && answer
@@ -244,16 +244,16 @@ fn row_062_modes_allow_deny_and_prompt() {
             .unwrap();
         assert_eq!(rule(&asked, "write_file"), expected);
     }
-    let strict = tree.builder().default_mode(Mode::Deny).mode("Read", Mode::Allow).build().unwrap();
+    let strict = tree.builder().default_mode(ToolMode::Deny).mode("Read", ToolMode::Allow).build().unwrap();
     assert_eq!(rule(&strict, "Read"), None);
-    assert_eq!(rule(&strict, "Bash"), Some(Rule::ModeDeny));
+    assert_eq!(rule(&strict, "Bash"), Some(PathRule::ModeDeny));
     assert!(strict.validate_call("Bash", &json!({})).reason().starts_with("tool denied: "));
 }
 
 #[test]
 fn row_063_sanitize_path_says_which_of_three_things_is_wrong() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         tree.link("../outside", "ws/out");
         tree.link("loop", "ws/loop");
         tree.link("nowhere", "ws/dangling");
@@ -296,7 +296,7 @@ fn row_063_sanitize_path_says_which_of_three_things_is_wrong() {
 #[test]
 fn row_064_the_classic_attacks_are_refused() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         tree.link("/etc", "ws/etc");
         tree.link("/etc/passwd", "ws/innocent.txt");
         let policy = build(tree.builder());
@@ -308,7 +308,7 @@ fn row_064_the_classic_attacks_are_refused() {
             "innocent.txt",
             "../ws/../../etc/passwd",
         ] {
-            for access in [Access::Read, Access::Write, Access::ReadWrite] {
+            for access in [AccessKind::Read, AccessKind::Write, AccessKind::ReadWrite] {
                 assert!(policy.check(path, access).is_denied(), "{way}: {path}");
             }
         }
@@ -318,7 +318,7 @@ fn row_064_the_classic_attacks_are_refused() {
 #[test]
 fn row_065_forbidden_paths_are_refused_even_if_a_parent_is_granted() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         tree.file("ws/projects/.env", "KEY");
         tree.link("../.git", "ws/projects/harmless");
         tree.link(tree.path("ws/.git/config"), "ws/notes.txt");
@@ -343,13 +343,13 @@ fn row_065_forbidden_paths_are_refused_even_if_a_parent_is_granted() {
             "later/secret/x",
             "projects/./.env",
         ] {
-            for access in [Access::Read, Access::Write] {
+            for access in [AccessKind::Read, AccessKind::Write] {
                 let denied = policy.check(path, access);
-                assert_eq!(denied.rule(), Some(Rule::Forbidden), "{way}: {path}");
+                assert_eq!(denied.rule(), Some(PathRule::Forbidden), "{way}: {path}");
             }
         }
         for path in [".gitignore", ".github/x", "projects/.env.example", "later/secrets", "later"] {
-            assert!(policy.check(path, Access::Write).is_allowed(), "{way}: {path}");
+            assert!(policy.check(path, AccessKind::Write).is_allowed(), "{way}: {path}");
         }
     });
 }

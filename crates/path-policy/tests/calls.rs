@@ -5,17 +5,17 @@
 mod common;
 
 use serde_json::{Value, json};
-use skillsandbox_path_policy::{Access, ForbiddenBelow, PathPolicy, Rule, ToolSpec, UnknownTools};
+use skillsandbox_path_policy::{AccessKind, ForbiddenBelow, PathPolicy, PathRule, ToolSpec, UnknownTools};
 
-use crate::common::Tree;
+use crate::common::TreeAccess;
 
-fn rule(policy: &PathPolicy, tool: &str, arguments: &Value) -> Option<Rule> {
+fn rule(policy: &PathPolicy, tool: &str, arguments: &Value) -> Option<PathRule> {
     policy.validate_call(tool, arguments).rule()
 }
 
 #[test]
 fn every_path_is_checked_not_the_first() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     for key in [
         "path",
@@ -81,7 +81,7 @@ fn every_path_is_checked_not_the_first() {
 
 #[test]
 fn text_is_not_taken_for_a_path() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     for (tool, arguments) in [
         ("Write", json!({ "file_path": "a", "content": "/etc/passwd\n../../x" })),
@@ -122,7 +122,7 @@ fn text_is_not_taken_for_a_path() {
 
 #[test]
 fn wrong_types_are_denials_with_a_reason() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     let mut deep = json!("x");
     for _ in 0..200 {
@@ -130,27 +130,27 @@ fn wrong_types_are_denials_with_a_reason() {
     }
     let many: Vec<String> = (0..2000).map(|number| format!("f{number}")).collect();
     for (tool, arguments, expected) in [
-        ("Read", json!({ "file_path": ["/etc/passwd"] }), Rule::WrongType),
-        ("Read", json!({ "file_path": 7 }), Rule::WrongType),
-        ("Read", json!({ "file_path": true }), Rule::WrongType),
-        ("Read", json!({ "file_path": { "path": "a" } }), Rule::WrongType),
-        ("Read", json!({ "file_path": {} }), Rule::WrongType),
-        ("Read", json!({ "file_path": "a\u{0}b" }), Rule::ControlCharacter),
-        ("Read", json!({ "file_path": "a".repeat(5000) }), Rule::TooLong),
-        ("Read", json!({ "file_path": "" }), Rule::Empty),
-        ("Read", json!({ "file_path": null }), Rule::MissingPath),
-        ("Read", json!({}), Rule::MissingPath),
-        ("Read", json!(null), Rule::MissingPath),
-        ("Read", json!(["/etc/passwd"]), Rule::ArgumentsNotObject),
-        ("Read", json!("{\"file_path\": \"/etc/passwd\"}"), Rule::ArgumentsNotObject),
-        ("Read", json!(1), Rule::ArgumentsNotObject),
-        ("read_multiple_files", json!({ "paths": [1] }), Rule::WrongType),
-        ("read_multiple_files", json!({ "paths": [null] }), Rule::WrongType),
-        ("read_multiple_files", json!({ "paths": [["/etc/passwd"]] }), Rule::WrongType),
-        ("read_multiple_files", json!({ "paths": [] }), Rule::MissingPath),
-        ("read_multiple_files", json!({ "paths": 5 }), Rule::WrongType),
-        ("read_multiple_files", json!({ "paths": many }), Rule::TooManyPaths),
-        ("Read", json!({ "file_path": "a", "x": deep }), Rule::TooNested),
+        ("Read", json!({ "file_path": ["/etc/passwd"] }), PathRule::WrongType),
+        ("Read", json!({ "file_path": 7 }), PathRule::WrongType),
+        ("Read", json!({ "file_path": true }), PathRule::WrongType),
+        ("Read", json!({ "file_path": { "path": "a" } }), PathRule::WrongType),
+        ("Read", json!({ "file_path": {} }), PathRule::WrongType),
+        ("Read", json!({ "file_path": "a\u{0}b" }), PathRule::ControlCharacter),
+        ("Read", json!({ "file_path": "a".repeat(5000) }), PathRule::TooLong),
+        ("Read", json!({ "file_path": "" }), PathRule::Empty),
+        ("Read", json!({ "file_path": null }), PathRule::MissingPath),
+        ("Read", json!({}), PathRule::MissingPath),
+        ("Read", json!(null), PathRule::MissingPath),
+        ("Read", json!(["/etc/passwd"]), PathRule::ArgumentsNotObject),
+        ("Read", json!("{\"file_path\": \"/etc/passwd\"}"), PathRule::ArgumentsNotObject),
+        ("Read", json!(1), PathRule::ArgumentsNotObject),
+        ("read_multiple_files", json!({ "paths": [1] }), PathRule::WrongType),
+        ("read_multiple_files", json!({ "paths": [null] }), PathRule::WrongType),
+        ("read_multiple_files", json!({ "paths": [["/etc/passwd"]] }), PathRule::WrongType),
+        ("read_multiple_files", json!({ "paths": [] }), PathRule::MissingPath),
+        ("read_multiple_files", json!({ "paths": 5 }), PathRule::WrongType),
+        ("read_multiple_files", json!({ "paths": many }), PathRule::TooManyPaths),
+        ("Read", json!({ "file_path": "a", "x": deep }), PathRule::TooNested),
     ] {
         let decision = policy.validate_call(tool, &arguments);
         assert_eq!(decision.rule(), Some(expected), "{tool}");
@@ -163,7 +163,7 @@ fn wrong_types_are_denials_with_a_reason() {
 
 #[test]
 fn a_path_of_the_wrong_kind_is_refused_behind_a_prefix_too() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     for arguments in [
         json!({ "path": 5 }),
@@ -177,7 +177,7 @@ fn a_path_of_the_wrong_kind_is_refused_behind_a_prefix_too() {
 
 #[test]
 fn a_key_that_stands_twice_is_refused() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     for text in [
         r#"{"path": "a", "path": "/etc/passwd"}"#,
@@ -188,7 +188,7 @@ fn a_key_that_stands_twice_is_refused() {
         r#"{"path": "\ud800"}"#,
     ] {
         let decision = policy.validate_call_json("Read", text);
-        assert_eq!(decision.rule(), Some(Rule::DuplicateKey), "{text}");
+        assert_eq!(decision.rule(), Some(PathRule::DuplicateKey), "{text}");
     }
     assert!(policy.validate_call_json("Read", r#"{"path": "a"}"#).is_allowed());
     assert!(policy.validate_call_json("Read", r#"{"path": "/etc/passwd"}"#).is_denied());
@@ -196,7 +196,7 @@ fn a_key_that_stands_twice_is_refused() {
 
 #[test]
 fn a_folder_in_the_call_moves_where_its_paths_start() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     std::fs::create_dir_all(tree.path("ws/sub/sub")).unwrap();
     tree.link("../../outside/secret", "ws/sub/evil");
     tree.link("../../../outside", "ws/sub/sub/sub");
@@ -218,12 +218,12 @@ fn a_folder_in_the_call_moves_where_its_paths_start() {
     }
     assert!(policy.validate_call("Read", &json!({ "cwd": "sub", "path": "fine" })).is_allowed());
     let arguments = json!({ "cwd": "a", "dir": "b", "root": "c", "base": "d", "folder": "e", "path": "x" });
-    assert_eq!(rule(&policy, "Read", &arguments), Some(Rule::TooManyPaths));
+    assert_eq!(rule(&policy, "Read", &arguments), Some(PathRule::TooManyPaths));
 }
 
 #[test]
 fn patterns_cannot_climb() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     std::fs::create_dir_all(tree.path("ws/sub")).unwrap();
     tree.link("../../outside", "ws/sub/way");
     tree.link("../outside", "ws/out");
@@ -296,18 +296,18 @@ fn patterns_cannot_climb() {
 
 #[test]
 fn unknown_tools_are_ignored_checked_or_denied() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let bad = json!({ "path": "/etc/passwd" });
     let good = json!({ "path": "a" });
     for (choice, expected_bad, expected_good) in [
         (UnknownTools::Ignore, None, None),
-        (UnknownTools::Check, Some(Rule::OutsideRoot), None),
-        (UnknownTools::Deny, Some(Rule::UnknownTool), Some(Rule::UnknownTool)),
+        (UnknownTools::Check, Some(PathRule::OutsideRoot), None),
+        (UnknownTools::Deny, Some(PathRule::UnknownTool), Some(PathRule::UnknownTool)),
     ] {
         let policy = tree.builder().unknown_tools(choice).build().unwrap();
         assert_eq!(rule(&policy, "frobnicate", &bad), expected_bad);
         assert_eq!(rule(&policy, "frobnicate", &good), expected_good);
-        assert_eq!(rule(&policy, "Read", &bad), Some(Rule::OutsideRoot), "known ones are always checked");
+        assert_eq!(rule(&policy, "Read", &bad), Some(PathRule::OutsideRoot), "known ones are always checked");
     }
     let policy = tree.policy();
     for value in [
@@ -330,32 +330,38 @@ fn unknown_tools_are_ignored_checked_or_denied() {
 
 #[test]
 fn tools_can_be_added() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree
         .builder()
         .read_only()
-        .tool("peek", ToolSpec::new(Access::Read).path_argument("subject").glob_argument("mask"))
-        .tool("poke", ToolSpec::new(Access::Write).path_argument("subject"))
+        .tool("peek", ToolSpec::new(AccessKind::Read).path_argument("subject").glob_argument("mask"))
+        .tool("poke", ToolSpec::new(AccessKind::Write).path_argument("subject"))
         .tool("think", ToolSpec::exempt())
         .unknown_tools(UnknownTools::Deny)
         .build()
         .unwrap();
     assert_eq!(rule(&policy, "peek", &json!({ "subject": "a" })), None);
-    assert_eq!(rule(&policy, "Mcp__s__Peek", &json!({ "subject": ["a", "/etc"] })), Some(Rule::OutsideRoot));
-    assert_eq!(rule(&policy, "peek", &json!({ "subject": "a", "mask": "../*" })), Some(Rule::PatternClimbs));
-    assert_eq!(rule(&policy, "poke", &json!({ "subject": "a" })), Some(Rule::ReadOnly));
+    assert_eq!(
+        rule(&policy, "Mcp__s__Peek", &json!({ "subject": ["a", "/etc"] })),
+        Some(PathRule::OutsideRoot)
+    );
+    assert_eq!(
+        rule(&policy, "peek", &json!({ "subject": "a", "mask": "../*" })),
+        Some(PathRule::PatternClimbs)
+    );
+    assert_eq!(rule(&policy, "poke", &json!({ "subject": "a" })), Some(PathRule::ReadOnly));
     assert_eq!(rule(&policy, "think", &json!({ "path": "/etc" })), None);
     assert_eq!(rule(&policy, "str_replace_editor", &json!({ "command": "view", "path": "a" })), None);
     assert_eq!(
         rule(&policy, "str_replace_editor", &json!({ "command": "create", "path": "a" })),
-        Some(Rule::ReadOnly)
+        Some(PathRule::ReadOnly)
     );
-    assert_eq!(rule(&policy, "str_replace_editor", &json!({ "path": "a" })), Some(Rule::ReadOnly));
+    assert_eq!(rule(&policy, "str_replace_editor", &json!({ "path": "a" })), Some(PathRule::ReadOnly));
 }
 
 #[test]
 fn whole_trees_with_a_forbidden_path_in_them_are_not_taken() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     tree.link("projects", "ws/alias");
     tree.file("ws/projects/key", "KEY");
     let builder = || tree.builder().forbid("projects/key");
@@ -371,7 +377,7 @@ fn whole_trees_with_a_forbidden_path_in_them_are_not_taken() {
         ("delete_file", json!({ "path": "projects" })),
         ("unknown", json!({ "path": "projects" })),
     ] {
-        assert_eq!(rule(&policy, tool, &arguments), Some(Rule::ForbiddenBelow), "{tool} {arguments}");
+        assert_eq!(rule(&policy, tool, &arguments), Some(PathRule::ForbiddenBelow), "{tool} {arguments}");
     }
     for (tool, arguments) in [
         ("Grep", json!({ "pattern": "x", "path": "projects/a" })),
@@ -385,36 +391,36 @@ fn whole_trees_with_a_forbidden_path_in_them_are_not_taken() {
     assert_eq!(rule(&trusting, "Grep", &json!({ "pattern": "x" })), None);
     assert_eq!(
         rule(&trusting, "move_file", &json!({ "source": "projects", "destination": "o" })),
-        Some(Rule::ForbiddenBelow)
+        Some(PathRule::ForbiddenBelow)
     );
 }
 
 #[test]
 fn what_is_copied_is_read_and_what_is_moved_is_written() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.builder().read_root(tree.path("database")).build().unwrap();
     let secret = tree.text("database/secret");
     assert_eq!(rule(&policy, "copy_file", &json!({ "source": secret, "destination": "here" })), None);
     assert_eq!(
         rule(&policy, "copy_file", &json!({ "source": "here", "destination": secret })),
-        Some(Rule::ReadOnly)
+        Some(PathRule::ReadOnly)
     );
     assert_eq!(
         rule(&policy, "move_file", &json!({ "source": secret, "destination": "here" })),
-        Some(Rule::ReadOnly)
+        Some(PathRule::ReadOnly)
     );
 }
 
 #[test]
 fn denials_can_be_shown_to_anybody() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     let hostile = "/etc/\u{1b}[2J\u{202e}`\n".to_owned() + &"x".repeat(3000);
     let arguments = json!({ "path": hostile, "\u{1b}]0;x": "/etc" });
     let reason = policy.validate_call("Read\u{1b}[31m", &arguments).reason();
     assert!(reason.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{reason:?}");
     assert!(reason.len() < 2000, "{}", reason.len());
-    for rule in Rule::ALL {
+    for rule in PathRule::ALL {
         assert!(
             rule.code().chars().all(|c| c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit()),
             "{rule}"

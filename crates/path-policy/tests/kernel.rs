@@ -5,23 +5,23 @@
 mod common;
 
 use serde_json::json;
-use skillsandbox_path_policy::{Access, Rule};
+use skillsandbox_path_policy::{AccessKind, PathRule};
 
-use crate::common::{Tree, refuse_calls};
+use crate::common::{TreeAccess, refuse_calls};
 
 /// What the text alone decides.
-const BY_TEXT: &[(&str, Rule)] = &[
-    ("../../etc/passwd", Rule::Climbs),
-    ("./../x", Rule::Climbs),
-    ("/etc/passwd", Rule::OutsideRoot),
-    ("~/.ssh/id_rsa", Rule::Home),
-    ("$HOME/x", Rule::Variable),
-    ("file:///etc/passwd", Rule::Url),
-    ("a\\..\\b", Rule::Backslash),
-    ("a\0b", Rule::ControlCharacter),
-    ("．．/x", Rule::LookAlike),
-    ("", Rule::Empty),
-    ("a/.. /b", Rule::TrailingDot),
+const BY_TEXT: &[(&str, PathRule)] = &[
+    ("../../etc/passwd", PathRule::Climbs),
+    ("./../x", PathRule::Climbs),
+    ("/etc/passwd", PathRule::OutsideRoot),
+    ("~/.ssh/id_rsa", PathRule::Home),
+    ("$HOME/x", PathRule::Variable),
+    ("file:///etc/passwd", PathRule::Url),
+    ("a\\..\\b", PathRule::Backslash),
+    ("a\0b", PathRule::ControlCharacter),
+    ("．．/x", PathRule::LookAlike),
+    ("", PathRule::Empty),
+    ("a/.. /b", PathRule::TrailingDot),
 ];
 
 /// Every call that looks at a path, where this architecture has it.
@@ -33,18 +33,18 @@ const LOOKING: &[i64] = &[56, 79, 78, 48, 291, 437, 439, 44];
 #[test]
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn what_the_text_decides_does_not_touch_the_disk() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     let thread = std::thread::spawn(move || {
         // EIO from every call that could look.
         refuse_calls(LOOKING, 5);
         assert_eq!(
-            policy.check("projects/foo.md", Access::Read).rule().unwrap(),
-            Rule::Unresolvable,
+            policy.check("projects/foo.md", AccessKind::Read).rule().unwrap(),
+            PathRule::Unresolvable,
             "the control"
         );
         for (path, rule) in BY_TEXT {
-            assert_eq!(policy.check(path, Access::Read).rule().unwrap(), *rule, "{path:?}");
+            assert_eq!(policy.check(path, AccessKind::Read).rule().unwrap(), *rule, "{path:?}");
         }
     });
     thread.join().unwrap();
@@ -52,12 +52,12 @@ fn what_the_text_decides_does_not_touch_the_disk() {
 
 #[test]
 fn what_the_text_decides_allocates_nothing() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     for (path, rule) in BY_TEXT {
         let arguments = json!({ "file_path": path, "limit": 10, "content": "x" });
         let bare = allocation_counter::measure(|| {
-            assert_eq!(policy.check(path, Access::Read).rule(), Some(*rule));
+            assert_eq!(policy.check(path, AccessKind::Read).rule(), Some(*rule));
         });
         let call = allocation_counter::measure(|| {
             let decision = policy.validate_call("mcp__fs__read-file", &arguments);
@@ -66,11 +66,11 @@ fn what_the_text_decides_allocates_nothing() {
         assert_eq!((bare.count_total, call.count_total), (0, 0), "{path:?}");
     }
     let allowed = allocation_counter::measure(|| {
-        assert!(policy.check("projects/a/b/c.txt", Access::Read).is_allowed());
+        assert!(policy.check("projects/a/b/c.txt", AccessKind::Read).is_allowed());
     });
     assert_eq!(allowed.count_total, 0, "nor does a plain yes");
     assert!(
-        allocation_counter::measure(|| drop(policy.check("..", Access::Read).reason())).count_total > 0,
+        allocation_counter::measure(|| drop(policy.check("..", AccessKind::Read).reason())).count_total > 0,
         "the control"
     );
 }

@@ -7,60 +7,74 @@ mod common;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use skillsandbox_path_policy::{Access, BuildError, CaseHandling, Decision, PathPolicy, Rule};
+use skillsandbox_path_policy::{
+    AccessKind, CaseHandling, PathDecision, PathPolicy, PathPolicyError, PathRule,
+};
 
-use crate::common::{Tree, each_way};
+use crate::common::{TreeAccess, each_way};
 
-fn rule(decision: &Decision<'_>) -> Option<Rule> {
+fn rule(decision: &PathDecision<'_>) -> Option<PathRule> {
     decision.rule()
 }
 
 #[test]
 fn climbs_are_resolved_behind_links_as_the_kernel_does() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         // `deep/..` is projects/a, not the root: a text that is cut short would say otherwise.
         tree.link("projects/a/b", "ws/deep");
         fs::create_dir(tree.path("ws/shallow")).unwrap();
         tree.link("../..", "ws/shallow/up");
         let policy = build(tree.builder());
-        assert_eq!(policy.resolve("deep/..", Access::Read).unwrap(), tree.path("ws/projects/a"), "{way}");
+        assert_eq!(policy.resolve("deep/..", AccessKind::Read).unwrap(), tree.path("ws/projects/a"), "{way}");
         assert_eq!(
-            policy.resolve("deep/../../foo.md", Access::Read).unwrap(),
+            policy.resolve("deep/../../foo.md", AccessKind::Read).unwrap(),
             tree.path("ws/projects/foo.md")
         );
-        assert!(policy.check("deep/../../..", Access::Read).is_allowed(), "{way}: the root itself");
-        assert_eq!(rule(&policy.check("deep/../../../..", Access::Read)), Some(Rule::LinkLeadsOut), "{way}");
+        assert!(policy.check("deep/../../..", AccessKind::Read).is_allowed(), "{way}: the root itself");
         assert_eq!(
-            rule(&policy.check("shallow/up/outside/secret", Access::Read)),
-            Some(Rule::LinkLeadsOut),
+            rule(&policy.check("deep/../../../..", AccessKind::Read)),
+            Some(PathRule::LinkLeadsOut),
             "{way}"
         );
-        assert_eq!(rule(&policy.check("projects/../..", Access::Read)), Some(Rule::Climbs), "{way}");
         assert_eq!(
-            rule(&policy.check("projects/../../ws/projects", Access::Read)),
-            Some(Rule::Climbs),
+            rule(&policy.check("shallow/up/outside/secret", AccessKind::Read)),
+            Some(PathRule::LinkLeadsOut),
+            "{way}"
+        );
+        assert_eq!(rule(&policy.check("projects/../..", AccessKind::Read)), Some(PathRule::Climbs), "{way}");
+        assert_eq!(
+            rule(&policy.check("projects/../../ws/projects", AccessKind::Read)),
+            Some(PathRule::Climbs),
             "{way}: not even for a moment"
         );
         assert_eq!(
-            rule(&policy.check("missing/../projects", Access::Read)),
-            Some(Rule::Unresolvable),
+            rule(&policy.check("missing/../projects", AccessKind::Read)),
+            Some(PathRule::Unresolvable),
             "{way}"
         );
         assert_eq!(
-            rule(&policy.check("projects/foo.md/..", Access::Read)),
-            Some(Rule::Unresolvable),
+            rule(&policy.check("projects/foo.md/..", AccessKind::Read)),
+            Some(PathRule::Unresolvable),
             "{way}"
         );
-        assert_eq!(rule(&policy.check("projects/foo.md/", Access::Read)), Some(Rule::Unresolvable), "{way}");
-        assert_eq!(rule(&policy.check("projects/foo.md/.", Access::Read)), Some(Rule::Unresolvable), "{way}");
+        assert_eq!(
+            rule(&policy.check("projects/foo.md/", AccessKind::Read)),
+            Some(PathRule::Unresolvable),
+            "{way}"
+        );
+        assert_eq!(
+            rule(&policy.check("projects/foo.md/.", AccessKind::Read)),
+            Some(PathRule::Unresolvable),
+            "{way}"
+        );
     });
 }
 
 #[test]
 fn loops_and_long_chains_end() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         tree.link("b", "ws/a");
         tree.link("a", "ws/b");
         tree.link("self/x", "ws/self");
@@ -76,35 +90,42 @@ fn loops_and_long_chains_end() {
         }
         let policy = build(tree.builder());
         for path in ["a", "a/x", "self", "chain45", "bomb20"] {
-            assert_eq!(rule(&policy.check(path, Access::Read)), Some(Rule::LinkLoop), "{way}: {path}");
+            assert_eq!(
+                rule(&policy.check(path, AccessKind::Read)),
+                Some(PathRule::LinkLoop),
+                "{way}: {path}"
+            );
         }
-        assert!(policy.check("chain39", Access::Read).is_allowed(), "{way}: as many as the kernel follows");
+        assert!(
+            policy.check("chain39", AccessKind::Read).is_allowed(),
+            "{way}: as many as the kernel follows"
+        );
         assert!(
             fs::metadata(tree.path("ws/chain39")).is_ok() && fs::metadata(tree.path("ws/chain40")).is_err()
         );
-        assert!(policy.check("chain40", Access::Read).is_denied(), "{way}");
+        assert!(policy.check("chain40", AccessKind::Read).is_denied(), "{way}");
     });
 }
 
 #[test]
 fn links_that_come_later_are_seen() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         let policy = build(tree.builder());
-        assert!(policy.check("new/secret", Access::Write).is_allowed(), "{way}");
+        assert!(policy.check("new/secret", AccessKind::Write).is_allowed(), "{way}");
         tree.link("../outside", "ws/new");
-        assert!(policy.check("new/secret", Access::Write).is_denied(), "{way}");
+        assert!(policy.check("new/secret", AccessKind::Write).is_denied(), "{way}");
         fs::remove_file(tree.path("ws/new")).unwrap();
         fs::rename(tree.path("ws/projects"), tree.path("ws/old")).unwrap();
         symlink(tree.path("outside"), tree.path("ws/projects")).unwrap();
-        assert!(policy.check("projects/secret", Access::Read).is_denied(), "{way}");
+        assert!(policy.check("projects/secret", AccessKind::Read).is_denied(), "{way}");
     });
 }
 
 #[test]
 fn links_of_proc_never_count_as_inside() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         let own = std::process::id();
         tree.link("/proc/self/root/etc", "ws/a");
         tree.link("/proc/self/cwd", "ws/b");
@@ -124,46 +145,50 @@ fn links_of_proc_never_count_as_inside() {
             "b/Cargo.toml".to_owned(),
             "c/0".to_owned(),
         ] {
-            assert_eq!(rule(&policy.check(&path, Access::Read)), Some(Rule::MagicLink), "{way}: {path}");
+            assert_eq!(
+                rule(&policy.check(&path, AccessKind::Read)),
+                Some(PathRule::MagicLink),
+                "{way}: {path}"
+            );
         }
         assert!(
-            policy.check("/proc/version", Access::Read).is_allowed(),
+            policy.check("/proc/version", AccessKind::Read).is_allowed(),
             "{way}: files of a granted root are"
         );
         let plain = tree.policy();
         for path in
             ["/proc/self/root", "/proc/self/fd/0", "/dev/fd/0", "/dev/stdin", "a/passwd", "b/x", "c/0"]
         {
-            assert!(plain.check(path, Access::Read).is_denied(), "{way}: {path}");
+            assert!(plain.check(path, AccessKind::Read).is_denied(), "{way}: {path}");
         }
     });
 }
 
 #[test]
 fn a_whole_file_system_has_to_be_asked_for() {
-    assert!(matches!(PathPolicy::new("/"), Err(BuildError::WholeFileSystem { .. })));
-    assert!(matches!(PathPolicy::new("/usr/.."), Err(BuildError::WholeFileSystem { .. })));
-    let tree = Tree::new();
+    assert!(matches!(PathPolicy::new("/"), Err(PathPolicyError::WholeFileSystem { .. })));
+    assert!(matches!(PathPolicy::new("/usr/.."), Err(PathPolicyError::WholeFileSystem { .. })));
+    let tree = TreeAccess::new();
     let whole = PathPolicy::builder()
         .root("/")
         .dangerous_whole_file_system()
         .forbid(tree.path("outside"))
         .build()
         .unwrap();
-    assert!(whole.check("/etc", Access::Read).is_allowed());
-    assert!(whole.check("/../../etc", Access::Read).is_allowed(), "above the top is the top");
-    assert!(whole.check(&tree.path("outside/secret"), Access::Read).is_denied());
-    assert!(whole.check("/proc/self/root", Access::Read).is_denied());
-    assert!(whole.check("/dev/fd/0", Access::Read).is_denied());
+    assert!(whole.check("/etc", AccessKind::Read).is_allowed());
+    assert!(whole.check("/../../etc", AccessKind::Read).is_allowed(), "above the top is the top");
+    assert!(whole.check(&tree.path("outside/secret"), AccessKind::Read).is_denied());
+    assert!(whole.check("/proc/self/root", AccessKind::Read).is_denied());
+    assert!(whole.check("/dev/fd/0", AccessKind::Read).is_denied());
     for missing in [tree.path("nothing"), tree.path("outside/secret")] {
-        assert!(matches!(PathPolicy::new(missing), Err(BuildError::Root { .. })));
+        assert!(matches!(PathPolicy::new(missing), Err(PathPolicyError::Root { .. })));
     }
 }
 
 #[test]
 fn prefixes_of_names_are_no_prefixes_of_paths() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         fs::create_dir(tree.path("data")).unwrap();
         tree.link(tree.path("database"), "data/base");
         tree.link("../database", "data/relative");
@@ -174,18 +199,22 @@ fn prefixes_of_names_are_no_prefixes_of_paths() {
             tree.text("data") + "base/secret",
             tree.text("dat"),
         ] {
-            assert_eq!(rule(&policy.check(&path, Access::Read)), Some(Rule::OutsideRoot), "{way}: {path}");
+            assert_eq!(
+                rule(&policy.check(&path, AccessKind::Read)),
+                Some(PathRule::OutsideRoot),
+                "{way}: {path}"
+            );
         }
-        assert!(policy.check("base/secret", Access::Read).is_denied(), "{way}");
-        assert!(policy.check("relative/secret", Access::Read).is_denied(), "{way}");
-        assert!(policy.check(&(tree.text("data") + "//x"), Access::Read).is_allowed(), "{way}");
+        assert!(policy.check("base/secret", AccessKind::Read).is_denied(), "{way}");
+        assert!(policy.check("relative/secret", AccessKind::Read).is_denied(), "{way}");
+        assert!(policy.check(&(tree.text("data") + "//x"), AccessKind::Read).is_allowed(), "{way}");
     });
 }
 
 #[test]
 fn roots_add_up() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         fs::create_dir_all(tree.path("shared/out")).unwrap();
         tree.link(tree.path("shared"), "ws/shared");
         tree.link("../shared/out/x", "ws/result");
@@ -215,13 +244,17 @@ fn roots_add_up() {
             (tree.text("outside/deep/x"), true, false),
             (tree.text("outside"), false, false),
         ] {
-            assert_eq!(policy.check(&path, Access::Read).is_allowed(), read, "{way}: read {path}");
-            assert_eq!(policy.check(&path, Access::Write).is_allowed(), write, "{way}: write {path}");
+            assert_eq!(policy.check(&path, AccessKind::Read).is_allowed(), read, "{way}: read {path}");
+            assert_eq!(policy.check(&path, AccessKind::Write).is_allowed(), write, "{way}: write {path}");
         }
-        assert_eq!(rule(&policy.check("shared/a", Access::Write)), Some(Rule::ReadOnly), "{way}");
+        assert_eq!(rule(&policy.check("shared/a", AccessKind::Write)), Some(PathRule::ReadOnly), "{way}");
         let read_only = build(tree.builder().read_only());
-        assert_eq!(rule(&read_only.check("projects/foo.md", Access::Write)), Some(Rule::ReadOnly), "{way}");
-        assert!(read_only.check("projects/foo.md", Access::Read).is_allowed(), "{way}");
+        assert_eq!(
+            rule(&read_only.check("projects/foo.md", AccessKind::Write)),
+            Some(PathRule::ReadOnly),
+            "{way}"
+        );
+        assert!(read_only.check("projects/foo.md", AccessKind::Read).is_allowed(), "{way}");
     });
 }
 
@@ -229,102 +262,109 @@ fn roots_add_up() {
 #[test]
 fn a_root_inside_another_is_not_trusted_by_its_name() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         let policy = build(tree.builder().write_root(tree.path("ws/projects")));
         fs::rename(tree.path("ws/projects"), tree.path("ws/moved")).unwrap();
         tree.link("../outside", "ws/projects");
-        assert!(policy.check(&tree.path("ws/projects/secret"), Access::Read).is_denied(), "{way}");
-        assert!(policy.check("projects/secret", Access::Read).is_denied(), "{way}");
+        assert!(policy.check(&tree.path("ws/projects/secret"), AccessKind::Read).is_denied(), "{way}");
+        assert!(policy.check("projects/secret", AccessKind::Read).is_denied(), "{way}");
     });
 }
 
 #[test]
 fn a_root_is_known_by_the_name_it_was_given() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         tree.link("ws", "alias");
         let policy = build(PathPolicy::builder().root(tree.path("alias")));
         assert_eq!(policy.root(), tree.path("ws"), "{way}");
         for path in ["alias/projects/foo.md", "ws/projects/foo.md"] {
-            assert!(policy.check(&tree.path(path), Access::Write).is_allowed(), "{way}: {path}");
+            assert!(policy.check(&tree.path(path), AccessKind::Write).is_allowed(), "{way}: {path}");
         }
         // Once the link leads elsewhere, the name means something else.
         fs::remove_file(tree.path("alias")).unwrap();
         tree.link("outside", "alias");
-        assert!(policy.check(&tree.path("alias/secret"), Access::Read).is_denied(), "{way}");
-        assert!(policy.check(&tree.path("alias/projects/foo.md"), Access::Read).is_denied(), "{way}");
+        assert!(policy.check(&tree.path("alias/secret"), AccessKind::Read).is_denied(), "{way}");
+        assert!(policy.check(&tree.path("alias/projects/foo.md"), AccessKind::Read).is_denied(), "{way}");
 
         // A root that was named through the workspace is found through its link, and no longer once that leads elsewhere.
         tree.link("../database", "ws/data");
         let policy = build(tree.builder().read_root(tree.path("ws/data")));
         assert!(
-            policy.check("data/secret", Access::Read).is_allowed(),
+            policy.check("data/secret", AccessKind::Read).is_allowed(),
             "{way}: granted, and found through the link"
         );
         fs::remove_file(tree.path("ws/data")).unwrap();
         tree.link("../outside", "ws/data");
-        assert!(policy.check("data/secret", Access::Read).is_denied(), "{way}");
-        assert!(policy.check(&tree.path("ws/data/secret"), Access::Read).is_denied(), "{way}");
+        assert!(policy.check("data/secret", AccessKind::Read).is_denied(), "{way}");
+        assert!(policy.check(&tree.path("ws/data/secret"), AccessKind::Read).is_denied(), "{way}");
     });
 }
 
 #[test]
 fn forbidden_links_forbid_both_ends_and_every_passage() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         fs::create_dir(tree.path("ws/real")).unwrap();
         tree.file("ws/real/key", "KEY");
         tree.link("real", "ws/secret");
         tree.link("projects", "ws/passage");
         let policy = build(tree.builder().forbid("secret").forbid("passage"));
         for path in ["secret/key", "real/key", "real", "passage/foo.md"] {
-            assert_eq!(rule(&policy.check(path, Access::Read)), Some(Rule::Forbidden), "{way}: {path}");
+            assert_eq!(
+                rule(&policy.check(path, AccessKind::Read)),
+                Some(PathRule::Forbidden),
+                "{way}: {path}"
+            );
         }
         let other = build(tree.builder().forbid("through").forbid("real"));
         tree.link("projects", "ws/through");
         assert_eq!(
-            rule(&other.check("through/foo.md", Access::Read)),
-            Some(Rule::Forbidden),
+            rule(&other.check("through/foo.md", AccessKind::Read)),
+            Some(PathRule::Forbidden),
             "{way}: it came later"
         );
-        assert!(other.check("projects/foo.md", Access::Read).is_allowed(), "{way}");
+        assert!(other.check("projects/foo.md", AccessKind::Read).is_allowed(), "{way}");
     });
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     for bad in ["", "~/.ssh", "../x", "a/../b"] {
-        assert!(matches!(tree.builder().forbid(bad).build(), Err(BuildError::Forbidden { .. })), "{bad}");
+        assert!(
+            matches!(tree.builder().forbid(bad).build(), Err(PathPolicyError::Forbidden { .. })),
+            "{bad}"
+        );
     }
 }
 
 #[test]
 fn letters_and_their_case() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}");
         let policy = build(tree.builder().forbid(composed).forbid(".Env"));
-        assert!(policy.check(composed, Access::Read).is_denied(), "{way}");
-        assert!(policy.check(decomposed, Access::Read).is_denied(), "{way}: the same letters");
-        assert!(policy.check(".env", Access::Read).is_allowed(), "{way}");
+        assert!(policy.check(composed, AccessKind::Read).is_denied(), "{way}");
+        assert!(policy.check(decomposed, AccessKind::Read).is_denied(), "{way}: the same letters");
+        assert!(policy.check(".env", AccessKind::Read).is_allowed(), "{way}");
         let folding = build(tree.builder().forbid(composed).forbid(".Env").case(CaseHandling::Insensitive));
         for path in [".env", ".ENV/x", "CAF\u{c9}", "Cafe\u{301}/x"] {
-            assert!(folding.check(path, Access::Read).is_denied(), "{way}: {path}");
+            assert!(folding.check(path, AccessKind::Read).is_denied(), "{way}: {path}");
         }
         assert!(
-            folding.check(&tree.path("WS/x"), Access::Read).is_denied(),
+            folding.check(&tree.path("WS/x"), AccessKind::Read).is_denied(),
             "{way}: roots are compared byte by byte"
         );
         // One spelling leads out: a tool that normalises would follow it.
         tree.link("../outside", &format!("ws/r{composed}"));
         for path in [format!("r{composed}/secret"), format!("r{decomposed}/secret")] {
-            assert!(folding.check(&path, Access::Read).is_denied(), "{way}: {path}");
+            assert!(folding.check(&path, AccessKind::Read).is_denied(), "{way}: {path}");
         }
-        assert!(folding.check("Zu\u{308}rich.md", Access::Write).is_allowed(), "{way}");
+        assert!(folding.check("Zu\u{308}rich.md", AccessKind::Write).is_allowed(), "{way}");
     });
 }
 
 #[test]
 fn percent_signs_are_judged_decoded_too() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         tree.link("../outside", "ws/o t");
         tree.link("../outside", "ws/%72");
         let policy = build(tree.builder().forbid("secret"));
@@ -339,10 +379,10 @@ fn percent_signs_are_judged_decoded_too() {
             "%c0%ae%c0%ae/x",
             "%ef%bc%8fx",
         ] {
-            assert!(policy.check(path, Access::Read).is_denied(), "{way}: {path}");
+            assert!(policy.check(path, AccessKind::Read).is_denied(), "{way}: {path}");
         }
         for path in ["a%20b", "100%", "100%25.txt", "caf%C3%A9"] {
-            assert!(policy.check(path, Access::Write).is_allowed(), "{way}: {path}");
+            assert!(policy.check(path, AccessKind::Write).is_allowed(), "{way}: {path}");
         }
     });
 }
@@ -351,17 +391,21 @@ fn percent_signs_are_judged_decoded_too() {
 #[test]
 fn compatible_letters_are_judged_too() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         tree.link("../outside", "ws/out");
         let policy = build(tree.builder().forbid(".env").forbid("secret"));
         for path in [".\u{ff45}nv", "\u{ff53}ecret/x", "se\u{1d41c}ret", "\u{24de}ut/secret"] {
-            assert_eq!(rule(&policy.check(path, Access::Read)), Some(Rule::Composition), "{way}: {path}");
+            assert_eq!(
+                rule(&policy.check(path, AccessKind::Read)),
+                Some(PathRule::Composition),
+                "{way}: {path}"
+            );
         }
         for path in ["\u{bd} cup.md", "Notes\u{2026}", "\u{fb01}le", "x\u{b2}"] {
             assert!(
-                policy.check(path, Access::Write).is_allowed(),
+                policy.check(path, AccessKind::Write).is_allowed(),
                 "{way}: {path}: {}",
-                policy.check(path, Access::Write).reason()
+                policy.check(path, AccessKind::Write).reason()
             );
         }
     });
@@ -371,7 +415,7 @@ fn compatible_letters_are_judged_too() {
 #[test]
 fn a_root_may_have_any_name() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         for name in
             ["Acme Inc.", "a%20b", "cafe\u{301}", "caf\u{e9}", "back\\slash", "{a,..}", "$HOME", "a: b"]
         {
@@ -382,16 +426,18 @@ fn a_root_may_have_any_name() {
             let policy = build(PathPolicy::builder().root(&root));
             for inside in ["x", "x/y", "in", "~x", "./a"] {
                 assert!(
-                    policy.check(&root.join(inside), Access::Write).is_allowed(),
+                    policy.check(&root.join(inside), AccessKind::Write).is_allowed(),
                     "{way}: {name}/{inside}"
                 );
             }
-            assert!(policy.check(&root, Access::Read).is_allowed(), "{way}: {name}");
+            assert!(policy.check(&root, AccessKind::Read).is_allowed(), "{way}: {name}");
             for bad in ["out/secret", "../outside/secret", "x\0", "%2e%2e/x", "a\\b", "x.", "．．/x"] {
-                assert!(policy.check(&root.join(bad), Access::Read).is_denied(), "{way}: {name}/{bad}");
+                assert!(policy.check(&root.join(bad), AccessKind::Read).is_denied(), "{way}: {name}/{bad}");
             }
             assert!(
-                policy.check(&format!("{}/{}", root.display(), "a/".repeat(2100)), Access::Read).is_denied(),
+                policy
+                    .check(&format!("{}/{}", root.display(), "a/".repeat(2100)), AccessKind::Read)
+                    .is_denied(),
                 "{way}: too long"
             );
         }
@@ -402,7 +448,7 @@ fn a_root_may_have_any_name() {
 #[test]
 fn depth_is_bounded() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         let mut deep = tree.path("ws/d");
         for _ in 0..250 {
             deep.push("d");
@@ -410,9 +456,13 @@ fn depth_is_bounded() {
         fs::create_dir_all(&deep).unwrap();
         tree.link("d/".repeat(200), "ws/jump");
         let policy = build(tree.builder());
-        assert!(policy.check(&"d/".repeat(200), Access::Read).is_allowed(), "{way}");
-        assert_eq!(rule(&policy.check(&"d/".repeat(257), Access::Read)), Some(Rule::TooDeep), "{way}");
-        assert!(policy.check("jump/d", Access::Read).is_allowed(), "{way}");
-        assert!(policy.check("jump/../../d", Access::Read).is_allowed(), "{way}");
+        assert!(policy.check(&"d/".repeat(200), AccessKind::Read).is_allowed(), "{way}");
+        assert_eq!(
+            rule(&policy.check(&"d/".repeat(257), AccessKind::Read)),
+            Some(PathRule::TooDeep),
+            "{way}"
+        );
+        assert!(policy.check("jump/d", AccessKind::Read).is_allowed(), "{way}");
+        assert!(policy.check("jump/../../d", AccessKind::Read).is_allowed(), "{way}");
     });
 }

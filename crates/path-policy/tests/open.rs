@@ -7,21 +7,21 @@ mod common;
 use std::fs;
 use std::io::{Read as _, Write as _};
 
-use skillsandbox_path_policy::{OpenError, OpenOptions, Rule};
+use skillsandbox_path_policy::{OpenError, OpenOptions, PathRule};
 
-use crate::common::{Tree, each_way};
+use crate::common::{TreeAccess, each_way};
 
-fn rule<T>(result: &Result<T, OpenError>) -> Option<Rule> {
+fn rule<T>(result: &Result<T, OpenError>) -> Option<PathRule> {
     match result {
         Ok(_) => None,
-        Err(error) => error.denial().map(skillsandbox_path_policy::Denial::rule),
+        Err(error) => error.denial().map(skillsandbox_path_policy::PathDenial::rule),
     }
 }
 
 #[test]
 fn files_are_read_and_written() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         tree.link("projects/foo.md", "ws/link");
         tree.link(tree.path("ws/projects"), "ws/folder");
         tree.link("projects/made", "ws/dangling");
@@ -63,7 +63,7 @@ fn files_are_read_and_written() {
 #[test]
 fn nothing_outside_is_opened_made_or_changed() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         tree.link("../outside", "ws/out");
         tree.link("../outside/secret", "ws/leaf");
         tree.link("../outside/new", "ws/dangling");
@@ -104,7 +104,7 @@ fn nothing_outside_is_opened_made_or_changed() {
 #[test]
 fn folders_are_listed_made_renamed_and_removed() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         tree.link("../outside", "ws/out");
         let policy = build(tree.builder());
         let mut entries = policy.read_dir(".").unwrap();
@@ -128,7 +128,7 @@ fn folders_are_listed_made_renamed_and_removed() {
             assert!(rule(&policy.remove(path)).is_some(), "{way}: {path}");
             assert!(rule(&policy.rename(path, "x")).is_some(), "{way}: {path}");
         }
-        assert_eq!(rule(&policy.remove(&tree.path("ws"))), Some(Rule::IsRoot), "{way}");
+        assert_eq!(rule(&policy.remove(&tree.path("ws"))), Some(PathRule::IsRoot), "{way}");
     });
 }
 
@@ -136,20 +136,24 @@ fn folders_are_listed_made_renamed_and_removed() {
 #[test]
 fn a_forbidden_path_is_not_moved_with_its_folder() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         let policy =
             build(tree.builder().forbid("projects/a/b").write_root(tree.path("ws/projects/a")).read_only());
-        assert_eq!(rule(&policy.rename("projects/a", "x")), Some(Rule::IsRoot), "{way}");
+        assert_eq!(rule(&policy.rename("projects/a", "x")), Some(PathRule::IsRoot), "{way}");
         let policy = build(tree.builder().forbid("projects/a/b"));
         for folder in ["projects", "projects/a"] {
-            assert_eq!(rule(&policy.rename(folder, "x")), Some(Rule::ForbiddenBelow), "{way}: {folder}");
-            assert_eq!(rule(&policy.remove(folder)), Some(Rule::ForbiddenBelow), "{way}: {folder}");
+            assert_eq!(rule(&policy.rename(folder, "x")), Some(PathRule::ForbiddenBelow), "{way}: {folder}");
+            assert_eq!(rule(&policy.remove(folder)), Some(PathRule::ForbiddenBelow), "{way}: {folder}");
         }
-        assert_eq!(rule(&policy.rename("projects/a/b", "x")), Some(Rule::Forbidden), "{way}");
-        assert_eq!(rule(&policy.rename("projects/foo.md", "projects/a/b/x")), Some(Rule::Forbidden), "{way}");
+        assert_eq!(rule(&policy.rename("projects/a/b", "x")), Some(PathRule::Forbidden), "{way}");
+        assert_eq!(
+            rule(&policy.rename("projects/foo.md", "projects/a/b/x")),
+            Some(PathRule::Forbidden),
+            "{way}"
+        );
         // Nor a folder that holds a root.
         let outer = build(tree.builder().write_root(tree.path("ws/projects/a/b")));
-        assert_eq!(rule(&outer.rename("projects/a", "x")), Some(Rule::IsRoot), "{way}");
+        assert_eq!(rule(&outer.rename("projects/a", "x")), Some(PathRule::IsRoot), "{way}");
     });
 }
 
@@ -157,7 +161,7 @@ fn a_forbidden_path_is_not_moved_with_its_folder() {
 #[test]
 fn pipes_and_devices_do_not_hold_anybody() {
     each_way(|way, build| {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         let pipe = tree.path("ws/pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let policy = build(tree.builder().read_root("/dev"));
@@ -174,7 +178,7 @@ fn pipes_and_devices_do_not_hold_anybody() {
 
 #[test]
 fn errors_become_io_errors() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policy = tree.policy();
     let denied: std::io::Error = policy.open("/etc/passwd", &OpenOptions::reading()).unwrap_err().into();
     assert_eq!(denied.kind(), std::io::ErrorKind::PermissionDenied);

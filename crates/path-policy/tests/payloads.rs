@@ -14,9 +14,9 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::json;
-use skillsandbox_path_policy::{Access, OpenOptions, PathPolicy};
+use skillsandbox_path_policy::{AccessKind, OpenOptions, PathPolicy};
 
-use crate::common::Tree;
+use crate::common::TreeAccess;
 
 const OWN: &str = include_str!("payloads.txt");
 
@@ -58,13 +58,13 @@ fn readings(text: &str) -> Vec<String> {
 fn replay(policy: &PathPolicy, text: &str) -> bool {
     let root = policy.root();
     let arguments = json!({ "path": text });
-    let decision = policy.check(text, Access::ReadWrite);
+    let decision = policy.check(text, AccessKind::ReadWrite);
     assert_eq!(policy.validate_call("Edit", &arguments).is_allowed(), decision.is_allowed(), "{text:?}");
     if decision.is_allowed() {
         for reading in readings(text) {
             assert!(lexical(root, &reading).starts_with(root), "{text:?}, read as {reading:?}, leads out");
         }
-        let resolved = policy.resolve(text, Access::ReadWrite).unwrap();
+        let resolved = policy.resolve(text, AccessKind::ReadWrite).unwrap();
         assert!(resolved.starts_with(root), "{text:?} is {}", resolved.display());
         if let Ok(real) = root.join(text).canonicalize() {
             assert_eq!(real, resolved, "{text:?}");
@@ -80,7 +80,7 @@ fn replay(policy: &PathPolicy, text: &str) -> bool {
 
 #[test]
 fn no_payload_of_our_own_resolves_outside() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let mut seen = 0;
     for policy in [tree.policy(), tree.builder().without_openat2().build().unwrap()] {
         for line in OWN.split('\n').filter(|line| !line.is_empty()) {
@@ -99,7 +99,7 @@ fn no_payload_of_the_lists_resolves_outside() {
         eprintln!("NOTE: {} is not there: only the built-in list of payloads was replayed", folder.display());
         return;
     };
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     let policies = [tree.policy(), tree.builder().without_openat2().build().unwrap()];
     let (mut seen, mut allowed) = (0, 0);
     for entry in entries {

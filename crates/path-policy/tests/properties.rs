@@ -9,9 +9,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use skillsandbox_path_policy::{Access, OpenOptions, PathPolicy};
+use skillsandbox_path_policy::{AccessKind, OpenOptions, PathPolicy};
 
-use crate::common::Tree;
+use crate::common::TreeAccess;
 
 /// Where the kernel would end up, in text: none if it would not, or would leave the root on the way.
 fn reference(root: &Path, path: &str) -> Option<PathBuf> {
@@ -122,9 +122,9 @@ fn build(root: &Path, things: &[Thing]) {
 fn compare(policy: &PathPolicy, path: &str) {
     let root = policy.root();
     let expected = reference(root, path);
-    let resolved = policy.resolve(path, Access::ReadWrite);
+    let resolved = policy.resolve(path, AccessKind::ReadWrite);
     // A climb out of the root that the text decides is refused without looking whether it comes back.
-    assert_eq!(policy.check(path, Access::ReadWrite).is_allowed(), resolved.is_ok(), "{path:?}");
+    assert_eq!(policy.check(path, AccessKind::ReadWrite).is_allowed(), resolved.is_ok(), "{path:?}");
     match (&resolved, &expected) {
         (Ok(resolved), Some(expected)) => assert_eq!(resolved, expected, "{path:?}"),
         (Err(_), None) => {}
@@ -148,7 +148,7 @@ proptest! {
 
     #[test]
     fn the_policy_decides_as_the_reference(things in prop::collection::vec(thing(), 0..14), paths in prop::collection::vec(path(), 1..24)) {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         let root = tree.path("ws");
         fs::remove_dir_all(&root).unwrap();
         fs::create_dir(&root).unwrap();
@@ -165,11 +165,11 @@ proptest! {
     /// Any text at all: an answer, never a panic, and what is allowed is inside.
     #[test]
     fn any_text_has_an_answer(text in "(\\PC|[./~$%{}\\\\ \\x00-\\x1f]){0,40}") {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         let policy = tree.policy();
-        let decision = policy.check(&text, Access::Write);
+        let decision = policy.check(&text, AccessKind::Write);
         if decision.is_allowed() {
-            let resolved = policy.resolve(&text, Access::Write).unwrap();
+            let resolved = policy.resolve(&text, AccessKind::Write).unwrap();
             prop_assert!(resolved.starts_with(policy.root()));
         } else {
             prop_assert!(decision.reason().starts_with("path traversal blocked: "));

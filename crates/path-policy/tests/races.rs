@@ -17,12 +17,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use skillsandbox_path_policy::{OpenOptions, PathPolicy};
 
-use crate::common::Tree;
+use crate::common::TreeAccess;
 
 const SWAPS: usize = 200_000;
 
 /// `ws/d` is a folder and `ws/l` a link to what is outside; each swap exchanges the two in one step.
-fn swapping(tree: &Tree, attack: impl Fn(usize)) -> usize {
+fn swapping(tree: &TreeAccess, attack: impl Fn(usize)) -> usize {
     let (folder, link) = (tree.path("ws/d"), tree.path("ws/l"));
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -41,8 +41,8 @@ fn swapping(tree: &Tree, attack: impl Fn(usize)) -> usize {
     })
 }
 
-fn tree() -> Tree {
-    let tree = Tree::new();
+fn tree() -> TreeAccess {
+    let tree = TreeAccess::new();
     fs::create_dir(tree.path("ws/d")).unwrap();
     tree.file("ws/d/secret", "inside");
     tree.link("../outside", "ws/l");
@@ -55,7 +55,7 @@ fn read(policy: &PathPolicy, path: &str) -> Option<String> {
     Some(text)
 }
 
-fn no_escape(tree: &Tree, policy: &PathPolicy) {
+fn no_escape(tree: &TreeAccess, policy: &PathPolicy) {
     let reached = std::cell::Cell::new(0);
     let refused = std::cell::Cell::new(0);
     let rounds = swapping(tree, |round| {
@@ -92,7 +92,7 @@ fn no_escape(tree: &Tree, policy: &PathPolicy) {
     assert!(refused.get() > 0, "the control: the swap was seen");
 }
 
-fn attack(tree: &Tree) {
+fn attack(tree: &TreeAccess) {
     tree.file("outside/secret-outside", "x");
     tree.file("outside/only-outside", "x");
 }
@@ -115,7 +115,7 @@ fn no_swap_leads_out_of_the_walk() {
 #[test]
 fn no_swap_shows_what_is_forbidden() {
     for walk in [false, true] {
-        let tree = Tree::new();
+        let tree = TreeAccess::new();
         fs::create_dir(tree.path("ws/d")).unwrap();
         tree.file("ws/d/key", "inside");
         tree.link(".git", "ws/l");

@@ -8,13 +8,13 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
-use skillsandbox_path_policy::Access;
+use skillsandbox_path_policy::AccessKind;
 
-use crate::common::Tree;
+use crate::common::TreeAccess;
 
 #[test]
 fn seeds_and_former_crashes_have_an_answer() {
-    let tree = Tree::new();
+    let tree = TreeAccess::new();
     tree.link("../outside", "ws/o");
     tree.link("projects", "ws/i");
     let (fast, walk) = (tree.policy(), tree.builder().without_openat2().build().unwrap());
@@ -25,10 +25,13 @@ fn seeds_and_former_crashes_have_an_answer() {
             let bytes = fs::read(entry.unwrap().path()).unwrap();
             let text = String::from_utf8_lossy(&bytes);
             let text = text.as_ref();
-            let decision = fast.check(text, Access::ReadWrite);
-            assert_eq!(decision.rule(), walk.check(text, Access::ReadWrite).rule(), "{text:?}");
+            let decision = fast.check(text, AccessKind::ReadWrite);
+            assert_eq!(decision.rule(), walk.check(text, AccessKind::ReadWrite).rule(), "{text:?}");
             if decision.is_allowed() {
-                assert!(fast.resolve(text, Access::ReadWrite).unwrap().starts_with(fast.root()), "{text:?}");
+                assert!(
+                    fast.resolve(text, AccessKind::ReadWrite).unwrap().starts_with(fast.root()),
+                    "{text:?}"
+                );
             }
             let arguments = json!({ "path": text, "pattern": text, text: { "files": [text], "glob": text } });
             for tool in ["Glob", "Edit", text] {

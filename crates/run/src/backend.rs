@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use skillsandbox_manifest::Runtime;
-use skillsandbox_tracer::{Recorded, Recorder};
+use skillsandbox_tracer::{RecordedTrace, Recorder};
 
 use crate::job::Job;
 use crate::refusal::Refusal;
@@ -33,7 +33,7 @@ pub struct BackendResult {
     /// How it ended, or why it did not begin.
     pub ended: Result<RunExit, Refusal>,
     /// What was recorded.
-    pub recorded: Recorded,
+    pub recorded: RecordedTrace,
     /// What it printed to standard output.
     pub stdout: CapturedOutput,
     /// What it printed to standard error.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use skillsandbox_tracer::{Class, Connection, Event, FileOperation, Sink, What};
+use skillsandbox_tracer::{AttackClass, Event, EventKind, EventSink, FileOperation, NetConnection};
 
 /// Most denials that are kept of a run; the trace has all of them.
 const MOST: usize = 200;
@@ -38,33 +38,39 @@ impl DeniedAttempt {
         if !event.is_violation() {
             return None;
         }
-        let (kind, what, declare) = match &event.what {
-            What::NetConnect(to) => ("net_connect", connection(to), egress(to)),
-            What::DnsQuery { name, .. } => {
+        let (kind, what, declare) = match &event.kind {
+            EventKind::NetConnect(to) => ("net_connect", connection(to), egress(to)),
+            EventKind::DnsQuery { name, .. } => {
                 let name = name.as_deref().unwrap_or("a name");
                 let declare = grant("permissions.network.egress", &format!("- {{ domain: {name} }}"));
                 ("dns_query", format!("look up {name}"), Some(declare).filter(|_| is_name(name)))
             }
-            What::File { operation, path, to } => {
+            EventKind::File { operation, path, to } => {
                 let arrow = to.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
                 let list = if *operation == FileOperation::Read { "read" } else { "write" };
                 let declare = grant(&format!("permissions.filesystem.{list}"), &format!("- {path}"));
                 ("file", format!("{} {path}{arrow}", word(*operation)), Some(declare))
             }
-            What::Exec { path, .. } => {
+            EventKind::Exec { path, .. } => {
                 let declare = grant(
                     "permissions.filesystem.read (or permissions.commands.allow)",
                     &format!("- {path}"),
                 );
                 ("exec", format!("execute {path}"), Some(declare))
             }
-            What::SyscallRefused { name, reason, .. } => {
+            EventKind::SyscallRefused { name, reason, .. } => {
                 ("syscall_refused", format!("call {name}: {reason}"), None)
             }
-            What::ResourceLimitHit { limit, .. } => {
+            EventKind::ResourceLimitHit { limit, .. } => {
                 ("resource_limit_hit", format!("use more {limit} than granted"), resource(limit))
             }
-            _ => return None,
+            // Nothing of these is an attempt.
+            EventKind::RunStarted { .. }
+            | EventKind::Policy { .. }
+            | EventKind::Stdout(_)
+            | EventKind::Stderr(_)
+            | EventKind::Lost { .. }
+            | EventKind::RunEnded { .. } => return None,
         };
         let process = event.process.as_ref().map(|process| {
             let binary = process.binary.as_deref().unwrap_or("a process");
@@ -102,12 +108,12 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
 }
 
-fn connection(to: &Connection) -> String {
+fn connection(to: &NetConnection) -> String {
     let host = to.name.as_deref().or(to.address.as_deref()).unwrap_or("an address");
     format!("connect to {host} port {} by {}", to.port, to.transport)
 }
 
-fn egress(to: &Connection) -> Option<String> {
+fn egress(to: &NetConnection) -> Option<String> {
     if to.reason.as_deref().is_some_and(|reason| reason != "not_granted") {
         return None;
     }
@@ -131,7 +137,8 @@ fn word(operation: FileOperation) -> &'static str {
         FileOperation::MakeNode => "make the node",
         FileOperation::Truncate => "truncate",
         FileOperation::ChangeMode => "change the mode of",
-        _ => "change the attributes of",
+        FileOperation::ChangeAttributes => "change the attributes of",
+        FileOperation::Connect => "connect to",
     }
 }
 
@@ -153,8 +160,8 @@ impl AttemptCollector {
     }
 }
 
-impl Sink for AttemptCollector {
-    fn event(&mut self, event: &Event, _: Option<Class>) {
+impl EventSink for AttemptCollector {
+    fn event(&mut self, event: &Event, _: Option<AttackClass>) {
         let Some(denial) = DeniedAttempt::of(event) else { return };
         let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first = event.repeats.and_then(|first| book.kept.iter_mut().find(|kept| kept.sequence == first));
@@ -170,41 +177,46 @@ impl Sink for AttemptCollector {
 
 #[cfg(test)]
 mod tests {
-    use skillsandbox_tracer::Verdict;
+    use skillsandbox_tracer::EventVerdict;
 
     use super::*;
 
-    fn denied(what: What) -> Event {
-        Event::new(what).judged(Verdict::Denied, "a rule".to_owned())
+    fn denied(what: EventKind) -> Event {
+        Event::new(what).with_verdict(EventVerdict::Denied, "a rule".to_owned())
     }
 
     #[test]
     fn a_denial_says_what_would_have_to_be_declared() {
-        let mut to = Connection::default();
+        let mut to = NetConnection::default();
         (to.name, to.port, to.transport) = (Some("webhook.test".into()), 443, "tcp".into());
         to.reason = Some("not_granted".into());
-        let denial = DeniedAttempt::of(&denied(What::NetConnect(to.clone()))).unwrap();
+        let denial = DeniedAttempt::of(&denied(EventKind::NetConnect(to.clone()))).unwrap();
         assert_eq!(denial.what, "connect to webhook.test port 443 by tcp");
         assert_eq!(
             denial.declare.as_deref(),
             Some("permissions.network.egress: - { domain: webhook.test, ports: [443] }")
         );
         to.reason = Some("special_address".into());
-        assert_eq!(DeniedAttempt::of(&denied(What::NetConnect(to))).unwrap().declare, None);
-        let file = What::File { operation: FileOperation::Remove, path: "/srv/x".into(), to: None };
+        assert_eq!(DeniedAttempt::of(&denied(EventKind::NetConnect(to))).unwrap().declare, None);
+        let file = EventKind::File { operation: FileOperation::Remove, path: "/srv/x".into(), to: None };
         let denial = DeniedAttempt::of(&denied(file)).unwrap();
         assert_eq!(denial.declare.as_deref(), Some("permissions.filesystem.write: - /srv/x"));
+        let socket = EventKind::File { operation: FileOperation::Connect, path: "/run/x".into(), to: None };
+        assert_eq!(DeniedAttempt::of(&denied(socket)).unwrap().what, "connect to /run/x");
         let name = Some("a\nforged: line".to_owned());
-        assert_eq!(DeniedAttempt::of(&denied(What::DnsQuery { name, server: None })).unwrap().declare, None);
+        assert_eq!(
+            DeniedAttempt::of(&denied(EventKind::DnsQuery { name, server: None })).unwrap().declare,
+            None
+        );
     }
 
     #[test]
     fn only_what_was_tried_and_prevented_counts() {
-        let what = || What::File { operation: FileOperation::Read, path: "/x".into(), to: None };
-        for verdict in [Verdict::Allowed, Verdict::Failed] {
-            assert_eq!(DeniedAttempt::of(&Event::new(what()).judged(verdict, None)), None);
+        let what = || EventKind::File { operation: FileOperation::Read, path: "/x".into(), to: None };
+        for verdict in [EventVerdict::Allowed, EventVerdict::Failed] {
+            assert_eq!(DeniedAttempt::of(&Event::new(what()).with_verdict(verdict, None)), None);
         }
-        let policy = What::Policy {
+        let policy = EventKind::Policy {
             subject: "network".into(),
             message: "nothing".into(),
             figures: std::collections::BTreeMap::new(),
@@ -218,7 +230,7 @@ mod tests {
         let mut sink = denials.clone();
         for place in 0..(MOST as u64 + 5) {
             let path = format!("/x/{place}");
-            let mut event = denied(What::File { operation: FileOperation::Read, path, to: None });
+            let mut event = denied(EventKind::File { operation: FileOperation::Read, path, to: None });
             event.sequence = place;
             sink.event(&event, None);
             event.repeats = Some(place);

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use skillsandbox_manifest::Manifest;
 use skillsandbox_text::Secret;
-use skillsandbox_tracer::Header;
+use skillsandbox_tracer::TraceHeader;
 
 use crate::job::{Job, secret_variables};
 use crate::refusal::Refusal;
@@ -148,7 +148,7 @@ pub fn refuse_unloaded(
 ) -> RunReport {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
-    let mut report = RunReport::refused(Header::new(name, ""), refusal);
+    let mut report = RunReport::refused(TraceHeader::new(name, ""), refusal);
     // There is nothing that could be missing.
     report.summary.complete = true;
     report.recorded_in(history, request)

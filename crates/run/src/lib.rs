@@ -58,7 +58,9 @@
 mod backend;
 mod call;
 mod confined_git;
+mod decisions;
 mod denied_attempt;
+mod failure;
 mod history;
 mod job;
 mod job_debug;
@@ -80,7 +82,12 @@ mod user_policy;
 pub use backend::{Backend, BackendResult, LayerPreview, LayerStanding, RunPreview, backend};
 pub use call::read_parameters;
 pub use confined_git::{ConfinedGit, GitCall};
+pub use decisions::{
+    DECISION_VERSION, DecisionAnswer, DecisionRequest, InvalidRequest, MAX_ID_BYTES, MAX_REQUEST_BYTES,
+    RequestId, answer_long_line, answer_request,
+};
 pub use denied_attempt::DeniedAttempt;
+pub use failure::RunFailure;
 pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
 pub use job::{AddressPin, Job, JobLimits, ProgramRules};
 #[cfg(target_os = "linux")]

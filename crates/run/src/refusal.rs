@@ -86,7 +86,7 @@ pub enum Refusal {
     },
     /// The trace cannot be written, so nobody would know what it did.
     #[error("{0}")]
-    Trace(#[from] skillsandbox_tracer::Error),
+    Trace(#[from] skillsandbox_tracer::TraceError),
     /// Secrets that could not be taken out of what is recorded.
     #[error(transparent)]
     Secrets(#[from] RedactError),

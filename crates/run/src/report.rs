@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
-use skillsandbox_tracer::{Digest, Header, Summary};
+use skillsandbox_tracer::{TraceDigest, TraceHeader, TraceSummary};
 use uuid::Uuid;
 
 use crate::denied_attempt::DeniedAttempt;
+use crate::failure::RunFailure;
 use crate::history::{RunHistory, RunRequest};
 use crate::refusal::Refusal;
 use crate::streams::CapturedOutput;
@@ -25,7 +26,7 @@ pub struct RunReport {
     /// Where the trace is, if one was written.
     pub trace: Option<PathBuf>,
     /// What the trace's last line is; kept elsewhere, it shows a trace that was written anew.
-    pub digest: Option<Digest>,
+    pub digest: Option<TraceDigest>,
     /// Why the trace is not whole.
     pub trace_error: Option<String>,
     /// Why the run is not in the history that it should be in.
@@ -37,7 +38,7 @@ pub struct RunReport {
     /// How many more there were.
     pub denials_omitted: u64,
     /// What it amounts to.
-    pub summary: Summary,
+    pub summary: TraceSummary,
     /// What it printed to standard output.
     pub stdout: CapturedOutput,
     /// What it printed to standard error.
@@ -119,7 +120,7 @@ impl RunStatus {
 
 impl RunReport {
     /// One of which there is nothing but the reason why it did not begin.
-    pub(crate) fn refused(header: Header, refusal: Refusal) -> Self {
+    pub(crate) fn refused(header: TraceHeader, refusal: Refusal) -> Self {
         Self {
             skill: header.skill_name,
             version: header.skill_version,
@@ -131,7 +132,7 @@ impl RunReport {
             ended: Err(refusal),
             denials: Vec::new(),
             denials_omitted: 0,
-            summary: Summary::default(),
+            summary: TraceSummary::default(),
             stdout: CapturedOutput::default(),
             stderr: CapturedOutput::default(),
         }
@@ -174,6 +175,12 @@ impl RunReport {
         }
     }
 
+    /// The same as [`RunReport::error`], with a code and, of parameters that break a rule, which and how.
+    #[must_use]
+    pub fn failure(&self) -> Option<RunFailure> {
+        RunFailure::of_report(self)
+    }
+
     /// Why it did not begin, or was ended; `None` for one that came to its own end.
     #[must_use]
     pub fn error(&self) -> Option<String> {
@@ -205,7 +212,7 @@ impl Serialize for RunReport {
         map.serialize_entry("version", &self.version)?;
         map.serialize_entry("status", &self.status())?;
         map.serialize_entry("exit_code", &self.exit_code())?;
-        map.serialize_entry("error", &self.error())?;
+        map.serialize_entry("error", &self.failure())?;
         map.serialize_entry("ended", &self.ended.as_ref().ok())?;
         map.serialize_entry("stdout", &OutputAsText(&self.stdout))?;
         map.serialize_entry("stderr", &OutputAsText(&self.stderr))?;

@@ -6,7 +6,7 @@ use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::user_folders;
-use skillsandbox_tracer::{Classifier, Event, Header, Recorder, Sink, TraceWriter, What};
+use skillsandbox_tracer::{Classifier, Event, EventKind, EventSink, Recorder, TraceHeader, TraceWriter};
 
 use crate::backend::{BackendResult, RunPreview, backend};
 use crate::denied_attempt::AttemptCollector;
@@ -44,7 +44,7 @@ pub struct RunOptions {
     /// Where the trace is written; without it, in the user's state folder, under a name of its own.
     pub trace: Option<PathBuf>,
     /// Who else is told what happens, as it happens.
-    pub sinks: Vec<Box<dyn Sink>>,
+    pub sinks: Vec<Box<dyn EventSink>>,
     /// The same of those that are made for one trace, by its header.
     pub late_sinks: Vec<LateSink>,
     /// Inputs and outputs.
@@ -56,7 +56,7 @@ pub struct RunOptions {
 }
 
 /// Makes a sink for a run, when that begins; `None` for none.
-pub type LateSink = Box<dyn FnOnce(&Header) -> Option<Box<dyn Sink>>>;
+pub type LateSink = Box<dyn FnOnce(&TraceHeader) -> Option<Box<dyn EventSink>>>;
 
 impl fmt::Debug for RunOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -123,7 +123,7 @@ pub fn preview(job: &Job) -> Result<RunPreview, Refusal> {
 
 /// A run whose trace is open.
 struct Session {
-    header: Header,
+    header: TraceHeader,
     recorder: Result<Recorder, Refusal>,
     trace: Option<PathBuf>,
     denials: AttemptCollector,
@@ -132,7 +132,7 @@ struct Session {
 
 impl Session {
     fn begin(name: &str, version: Option<String>, options: RunOptions) -> Self {
-        let mut header = Header::new(name, tool(&options));
+        let mut header = TraceHeader::new(name, tool(&options));
         header.skill_version = version;
         header.host.insert("os".to_owned(), std::env::consts::OS.to_owned());
         header.host.insert("arch".to_owned(), std::env::consts::ARCH.to_owned());
@@ -198,19 +198,19 @@ impl Session {
 /// Something that holds, or was decided: nothing was tried.
 pub(crate) fn note(subject: &str, message: impl Into<String>) -> Event {
     let (subject, message) = (subject.to_owned(), message.into());
-    Event::new(What::Policy { subject, message, figures: BTreeMap::new() })
+    Event::new(EventKind::Policy { subject, message, figures: BTreeMap::new() })
 }
 
 /// Closes a trace of nothing, with the reason.
 pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> BackendResult {
     let error = Some(refusal.to_string());
-    let what = What::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
+    let what = EventKind::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
     recorder.record(Event::new(what));
     let (stdout, stderr) = (CapturedOutput::default(), CapturedOutput::default());
     BackendResult { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
 }
 
-fn open(trace: Option<&Path>, header: &Header) -> Result<TraceWriter, Refusal> {
+fn open(trace: Option<&Path>, header: &TraceHeader) -> Result<TraceWriter, Refusal> {
     let trace = trace.ok_or(Refusal::NoHome)?;
     if let Some(folder) = trace.parent().filter(|folder| user_folders::traces().as_deref() == Some(folder)) {
         let failed = |source| Refusal::Folder { path: folder.to_owned(), source };

@@ -60,7 +60,7 @@ impl Backend for UnsupportedBackend {
 
 #[cfg(test)]
 mod tests {
-    use skillsandbox_tracer::Header;
+    use skillsandbox_tracer::TraceHeader;
 
     use super::*;
 
@@ -74,7 +74,7 @@ mod tests {
         assert!(preview.layers.iter().all(|wall| wall.standing == LayerStanding::Missing));
         let held: Vec<&String> = preview.layers.iter().flat_map(|wall| &wall.holds).collect();
         assert!(held.contains(&&"LANG".to_owned()) && held.contains(&&"write /srv/x".to_owned()), "{held:?}");
-        let recorder = Recorder::new(&Header::new("x", "test"), None, Vec::new());
+        let recorder = Recorder::new(&TraceHeader::new("x", "test"), None, Vec::new());
         let ran = UnsupportedBackend.run(&job, recorder, &RunStreams::default());
         let refusal = ran.ended.unwrap_err();
         assert_eq!(refusal.exit_code(), 125);

@@ -8,8 +8,8 @@ use skillsandbox_enforcer::{Command, Plan, PlanBuilder, Profile};
 use skillsandbox_run::{RunStreams, record};
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::{
-    Class, Classification, Classifier, Event, Fold, Header, Recorder, Trace, TraceWriter, Verdict, What,
-    read, verify,
+    AttackClass, Classification, Classifier, Event, EventKind, EventVerdict, FoldMode, Recorder, Trace,
+    TraceHeader, TraceWriter, read_trace, verify_trace,
 };
 
 fn traced(plan: PlanBuilder, script: &str, arguments: &[&str]) -> Trace {
@@ -19,21 +19,21 @@ fn traced(plan: PlanBuilder, script: &str, arguments: &[&str]) -> Trace {
 fn traced_with(plan: PlanBuilder, script: &str, arguments: &[&str], secrets: &[(String, Secret)]) -> Trace {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
-    let header = Header::new("attacker", "tests");
+    let header = TraceHeader::new("attacker", "tests");
     let writer = TraceWriter::create(&path, &header).unwrap();
     let recorder = Recorder::new(&header, Some(writer), Vec::new());
-    let recorder = recorder.classify(Box::new(Classifier::new())).fold(Fold::Nothing);
+    let recorder = recorder.classify(Box::new(Classifier::new())).fold(FoldMode::Nothing);
     let plan = plan.timeout(Duration::from_mins(1)).build().unwrap();
     let command = Command::new("python3").args(["-c", script]).args(arguments);
     let ran = record(&plan, command, recorder, secrets, None, &RunStreams::default()).unwrap();
     let outcome = ran.outcome.unwrap();
-    let trace = read(&path).unwrap();
-    verify(&path).unwrap();
+    let trace = read_trace(&path).unwrap();
+    verify_trace(&path).unwrap();
     assert!(outcome.success(), "{:?}", trace.events);
     trace
 }
 
-fn class(trace: &Trace, class: Class) -> Option<&Classification> {
+fn class(trace: &Trace, class: AttackClass) -> Option<&Classification> {
     trace.violation_summary.classifications.iter().find(|found| found.class == class)
 }
 
@@ -69,27 +69,27 @@ fn row_141_credentials_by_another_name_are_credentials() {
 import os, sys
 home = sys.argv[1]
 def tries(path):
-    try: open(path); print('read')
+    try: open(path); print('read_trace')
     except OSError: pass
 {way}
 "
         );
         let trace = traced(Plan::builder(), &script, &[&home]);
-        let found = class(&trace, Class::CredentialHarvesting).unwrap_or_else(|| panic!("{way}"));
+        let found = class(&trace, AttackClass::CredentialHarvesting).unwrap_or_else(|| panic!("{way}"));
         assert!(found.prevented, "{way}");
         let proof = trace.events.iter().find(|event| event.sequence == found.evidence[0]).unwrap();
         // The run has a /tmp of its own, in which there is no such file: nothing was denied there.
-        let expected = if home.starts_with("/tmp/") { Verdict::Failed } else { Verdict::Denied };
+        let expected = if home.starts_with("/tmp/") { EventVerdict::Failed } else { EventVerdict::Denied };
         assert_eq!(proof.verdict, Some(expected), "{way}: {proof:?}");
-        let What::File { path, .. } = &proof.what else { panic!("{proof:?}") };
+        let EventKind::File { path, .. } = &proof.kind else { panic!("{proof:?}") };
         let wanted = format!("{home}/.aws/credentials");
-        assert_eq!(proof.leads_to.as_ref().unwrap_or(path), &wanted, "{way}");
+        assert_eq!(proof.resolved_path.as_ref().unwrap_or(path), &wanted, "{way}");
         assert!(trace.violation_summary.complete, "{:?}", trace.violation_summary.incomplete_because);
     }
     // Granted, and read through a link: it is what it is.
     let script = "import os, sys; os.symlink(sys.argv[1], '/tmp/l'); open('/tmp/l/.aws/credentials'); open('/tmp/l/.ssh/id_rsa')";
     let trace = traced(Plan::builder().read(&home), script, &[&home]);
-    let found = class(&trace, Class::CredentialHarvesting).expect("two kinds that were granted");
+    let found = class(&trace, AttackClass::CredentialHarvesting).expect("two kinds that were granted");
     assert!(!found.prevented);
 }
 
@@ -109,7 +109,7 @@ for name in ['.bashrc', '.profile', '.config/autostart/x.desktop', '.config/syst
     let (_folder, home) = home();
     let script = "import sys; open(sys.argv[1] + '/.bashrc', 'a').close()";
     let trace = traced(Plan::builder().write(&home), script, &[&home]);
-    assert!(!class(&trace, Class::Persistence).unwrap().prevented);
+    assert!(!class(&trace, AttackClass::Persistence).unwrap().prevented);
     // By a link out of the run's own home, too.
     let script = "
 import os, sys
@@ -117,7 +117,7 @@ os.symlink(sys.argv[1] + '/.bashrc', os.path.expanduser('~/.bashrc'))
 open(os.path.expanduser('~/.bashrc'), 'a').close()
 ";
     let trace = traced(Plan::builder().write(&home), script, &[&home]);
-    assert!(!class(&trace, Class::Persistence).unwrap().prevented);
+    assert!(!class(&trace, AttackClass::Persistence).unwrap().prevented);
 }
 
 /// What a permissive profile lets pass can do what no observer sees, and then the trace does not say that it is complete.
@@ -130,7 +130,7 @@ fd = ctypes.CDLL(None).syscall(437, -100, b'/etc/passwd', how, 24)
 print('opened' if fd >= 0 else 'not opened')
 ";
     let opened = |trace: &Trace| {
-        let says = |event: &Event| matches!(&event.what, What::Stdout(line) if line.text == "opened");
+        let says = |event: &Event| matches!(&event.kind, EventKind::Stdout(line) if line.text == "opened");
         trace.events.iter().any(says)
     };
     let trace = traced(Plan::builder().syscalls(Profile::Permissive), script, &[]);
@@ -152,10 +152,10 @@ os.execve(memory, ['echo', 'from memory'], {})
 ";
     let trace = traced(Plan::builder(), script, &[]);
     let exec = trace.events.iter().find(|event| {
-        matches!(&event.what, What::Exec { argv, .. } if argv == &["echo".to_owned(), "from memory".to_owned()])
+        matches!(&event.kind, EventKind::Exec { argv, .. } if argv == &["echo".to_owned(), "from memory".to_owned()])
     });
     let exec = exec.unwrap();
-    assert_eq!(exec.verdict, Some(Verdict::Allowed), "{exec:?}");
+    assert_eq!(exec.verdict, Some(EventVerdict::Allowed), "{exec:?}");
     assert!(format!("{exec:?}").contains("memfd:quiet"), "{exec:?}");
 }
 
@@ -169,8 +169,8 @@ subprocess.run(['/bin/true', *['x' * 30000] * 3])
 ";
     let trace = traced(Plan::builder(), script, &[]);
     let argv = |part: &str| {
-        trace.events.iter().find_map(|event| match &event.what {
-            What::Exec { path, argv }
+        trace.events.iter().find_map(|event| match &event.kind {
+            EventKind::Exec { path, argv }
                 if path == "/bin/true" && argv.iter().any(|text| text.contains(part)) =>
             {
                 Some(argv)

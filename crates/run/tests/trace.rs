@@ -12,7 +12,8 @@ use skillsandbox_enforcer::{Command, Plan, PlanBuilder};
 use skillsandbox_run::{RecordedRun, RunStreams, record};
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::{
-    Class, Classifier, Event, Header, Recorder, Trace, TraceWriter, Verdict, What, read, verify,
+    AttackClass, Classifier, Event, EventKind, EventVerdict, Recorder, Trace, TraceHeader, TraceWriter,
+    read_trace, verify_trace,
 };
 
 struct Traced {
@@ -25,24 +26,24 @@ struct Traced {
 fn traced(plan: PlanBuilder, command: Command, secrets: &[(&str, &str)]) -> Traced {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
-    let header = Header::new("tested", "tests");
+    let header = TraceHeader::new("tested", "tests");
     let writer = TraceWriter::create(&path, &header).unwrap();
     let recorder = Recorder::new(&header, Some(writer), Vec::new()).classify(Box::new(Classifier::new()));
     let secrets: Vec<_> =
         secrets.iter().map(|(name, value)| ((*name).to_owned(), Secret::from(*value))).collect();
     let plan = plan.timeout(Duration::from_mins(1)).build().unwrap();
     let ran = record(&plan, command, recorder, &secrets, None, &RunStreams::default()).unwrap();
-    let trace = read(&path).unwrap();
-    verify(&path).unwrap();
+    let trace = read_trace(&path).unwrap();
+    verify_trace(&path).unwrap();
     Traced { ran, trace, path, _folder: folder }
 }
 
 impl Traced {
-    fn all(&self, kind: impl Fn(&What) -> bool) -> Vec<&Event> {
-        self.trace.events.iter().filter(|event| kind(&event.what)).collect()
+    fn all(&self, kind: impl Fn(&EventKind) -> bool) -> Vec<&Event> {
+        self.trace.events.iter().filter(|event| kind(&event.kind)).collect()
     }
 
-    fn classes(&self) -> Vec<Class> {
+    fn classes(&self) -> Vec<AttackClass> {
         self.trace.violation_summary.classifications.iter().map(|found| found.class).collect()
     }
 
@@ -58,8 +59,8 @@ fn python(script: &str) -> Command {
 #[test]
 fn row_085_the_trace_states_how_many_variables_were_handed_on() {
     let traced = traced(Plan::builder().allow_env("PATH"), Command::new("/bin/true"), &[]);
-    let figures = traced.trace.events.iter().find_map(|event| match &event.what {
-        What::Policy { subject, figures, .. } if subject == "environment" => Some(figures),
+    let figures = traced.trace.events.iter().find_map(|event| match &event.kind {
+        EventKind::Policy { subject, figures, .. } if subject == "environment" => Some(figures),
         _ => None,
     });
     let figures = figures.expect("a policy event");
@@ -72,27 +73,27 @@ fn row_085_the_trace_states_how_many_variables_were_handed_on() {
 #[test]
 fn row_112_refused_calls_are_in_the_trace() {
     let traced = traced(Plan::builder(), python("import ctypes; ctypes.CDLL(None).ptrace(0, 0, 0, 0)"), &[]);
-    let refused = traced.all(|what| matches!(what, What::SyscallRefused { name, .. } if name == "ptrace"));
+    let refused =
+        traced.all(|what| matches!(what, EventKind::SyscallRefused { name, .. } if name == "ptrace"));
     assert_eq!(refused.len(), 1);
-    assert_eq!(refused[0].verdict, Some(Verdict::Denied));
+    assert_eq!(refused[0].verdict, Some(EventVerdict::Denied));
     assert!(refused[0].process.as_ref().unwrap().binary.as_ref().unwrap().contains("python"));
-    assert!(traced.classes().contains(&Class::SandboxEscape), "{:?}", traced.classes());
+    assert!(traced.classes().contains(&AttackClass::SandboxEscape), "{:?}", traced.classes());
 }
 
 #[test]
 fn row_113_a_limit_that_was_reached_is_in_the_trace() {
     let traced = traced(Plan::builder(), Command::new("/bin/true"), &[]);
-    assert!(traced.all(|what| matches!(what, What::ResourceLimitHit { .. })).is_empty());
+    assert!(traced.all(|what| matches!(what, EventKind::ResourceLimitHit { .. })).is_empty());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
-    let header = Header::new("tested", "tests");
+    let header = TraceHeader::new("tested", "tests");
     let writer = TraceWriter::create(&path, &header).unwrap();
     let plan = Plan::builder().timeout(Duration::from_millis(200)).build().unwrap();
     let recorder = Recorder::new(&header, Some(writer), Vec::new());
     record(&plan, Command::new("sleep").arg("30"), recorder, &[], None, &RunStreams::default()).unwrap();
-    let trace = read(&path).unwrap();
-    let hit =
-        |event: &Event| matches!(&event.what, What::ResourceLimitHit { limit, .. } if limit == "timeout");
+    let trace = read_trace(&path).unwrap();
+    let hit = |event: &Event| matches!(&event.kind, EventKind::ResourceLimitHit { limit, .. } if limit == "timeout");
     assert!(trace.events.iter().any(hit), "{trace:#?}");
 }
 
@@ -100,9 +101,9 @@ fn row_113_a_limit_that_was_reached_is_in_the_trace() {
 fn row_138_a_run_that_does_not_start_has_a_trace_too() {
     let traced = traced(Plan::builder(), Command::new("no-such-program-anywhere"), &[]);
     assert!(traced.ran.outcome.is_err());
-    let ended = traced.all(|what| matches!(what, What::RunEnded { end, error: Some(error), .. } if end == "refused" && error.contains("no-such-program")));
+    let ended = traced.all(|what| matches!(what, EventKind::RunEnded { end, error: Some(error), .. } if end == "refused" && error.contains("no-such-program")));
     assert_eq!(ended.len(), 1);
-    assert!(traced.all(|what| matches!(what, What::RunStarted { .. })).is_empty());
+    assert!(traced.all(|what| matches!(what, EventKind::RunStarted { .. })).is_empty());
 }
 
 #[test]
@@ -116,25 +117,27 @@ sys.exit(7)
 ";
     let plan = Plan::builder().egress(NetworkRule::domain("api.weather.test").unwrap());
     let traced = traced(plan, python(script), &[]);
-    let lookup =
-        traced.all(|what| matches!(what, What::DnsQuery { name: Some(name), .. } if name == "webhook.test"));
-    assert!(!lookup.is_empty() && lookup.iter().all(|event| event.verdict == Some(Verdict::Denied)));
+    let lookup = traced
+        .all(|what| matches!(what, EventKind::DnsQuery { name: Some(name), .. } if name == "webhook.test"));
+    assert!(!lookup.is_empty() && lookup.iter().all(|event| event.verdict == Some(EventVerdict::Denied)));
     let lines: Vec<_> = traced
         .trace
         .events
         .iter()
-        .filter_map(|event| match &event.what {
-            What::Stdout(line) => Some(("out", line.text.as_str())),
-            What::Stderr(line) => Some(("err", line.text.as_str())),
+        .filter_map(|event| match &event.kind {
+            EventKind::Stdout(line) => Some(("out", line.text.as_str())),
+            EventKind::Stderr(line) => Some(("err", line.text.as_str())),
             _ => None,
         })
         .collect();
     assert!(lines.contains(&("out", "one")) && lines.contains(&("err", "two")), "{lines:?}");
     assert!(lines.iter().any(|(_, line)| line.starts_with("\\xff") && line.ends_with("three")), "{lines:?}");
     assert!(
-        !traced.all(|what| matches!(what, What::Policy { subject, .. } if subject == "network")).is_empty()
+        !traced
+            .all(|what| matches!(what, EventKind::Policy { subject, .. } if subject == "network"))
+            .is_empty()
     );
-    let last = traced.all(|what| matches!(what, What::RunEnded { exit_code: Some(7), .. }));
+    let last = traced.all(|what| matches!(what, EventKind::RunEnded { exit_code: Some(7), .. }));
     assert_eq!(last.len(), 1);
     let order: Vec<_> = traced.trace.events.iter().map(|event| event.sequence).collect();
     assert!(order.iter().copied().eq(0..order.len() as u64));
@@ -154,16 +157,16 @@ for address in [('192.0.2.7', 4444), ('198.51.100.1', 80)]:
     let plan = Plan::builder().egress(NetworkRule::domain("api.weather.test").unwrap());
     let traced = traced(plan, python(script), &[]);
     let verdict = |wanted: &str| {
-        let found = traced.all(|what| matches!(what, What::File { path, .. } if path == wanted));
+        let found = traced.all(|what| matches!(what, EventKind::File { path, .. } if path == wanted));
         found.first().unwrap_or_else(|| panic!("{wanted}")).verdict
     };
-    assert_eq!(verdict("/etc/shadow"), Some(Verdict::Denied));
-    assert_eq!(verdict("/etc/ld.so.cache"), Some(Verdict::Allowed));
-    assert_eq!(verdict("/tmp/no-such-file"), Some(Verdict::Failed));
-    let connects = traced.all(|what| matches!(what, What::NetConnect(_)));
+    assert_eq!(verdict("/etc/shadow"), Some(EventVerdict::Denied));
+    assert_eq!(verdict("/etc/ld.so.cache"), Some(EventVerdict::Allowed));
+    assert_eq!(verdict("/tmp/no-such-file"), Some(EventVerdict::Failed));
+    let connects = traced.all(|what| matches!(what, EventKind::NetConnect(_)));
     assert_eq!(connects.len(), 2);
     for event in connects {
-        assert_eq!(event.verdict, Some(Verdict::Denied));
+        assert_eq!(event.verdict, Some(EventVerdict::Denied));
         assert!(event.process.as_ref().unwrap().pid > 1);
     }
     assert!(traced.trace.violation_summary.complete);
@@ -228,7 +231,7 @@ fn skill(name: &str) -> Traced {
         .egress(rule)
         .pin("api.weather.test", 80, service());
     let traced = traced(plan, Command::new("python3").args(["main.py", "Berlin"]), &[]);
-    let answer = |what: &What| matches!(what, What::Stdout(line) if line.text.contains("sunny"));
+    let answer = |what: &EventKind| matches!(what, EventKind::Stdout(line) if line.text.contains("sunny"));
     assert_eq!(traced.all(answer).len(), 1, "it does its work: {}", traced.text());
     traced
 }
@@ -248,10 +251,10 @@ fn row_141_the_attempts_of_a_thief_are_named() {
     let summary = &traced.trace.violation_summary;
     let classes = traced.classes();
     for class in [
-        Class::CredentialHarvesting,
-        Class::CredentialExfiltration,
-        Class::SupplyChainAttack,
-        Class::DnsTunnelling,
+        AttackClass::CredentialHarvesting,
+        AttackClass::CredentialExfiltration,
+        AttackClass::SupplyChainAttack,
+        AttackClass::DnsTunnelling,
     ] {
         assert!(classes.contains(&class), "{class:?} is not in {summary:#?}");
     }
@@ -266,22 +269,25 @@ fn row_141_the_attempts_of_a_thief_are_named() {
     }
     assert!(summary.all_prevented, "{summary:#?}");
     // What it tried, by name; and each "denied" is an attempt that was seen.
-    let read = |wanted: &str| {
-        !traced.all(|what| matches!(what, What::File { path, .. } if path.ends_with(wanted))).is_empty()
+    let read_trace = |wanted: &str| {
+        !traced.all(|what| matches!(what, EventKind::File { path, .. } if path.ends_with(wanted))).is_empty()
     };
     for path in [".aws/credentials", ".ssh/id_rsa", ".ssh/id_ed25519", ".netrc", "/proc/1/environ"] {
-        assert!(read(path), "{path}");
+        assert!(read_trace(path), "{path}");
     }
-    let names = traced
-        .all(|what| matches!(what, What::DnsQuery { name: Some(name), .. } if name.ends_with("exfil.test")));
-    assert!(names.len() > 3 && names.iter().all(|event| event.verdict == Some(Verdict::Denied)));
+    let names = traced.all(
+        |what| matches!(what, EventKind::DnsQuery { name: Some(name), .. } if name.ends_with("exfil.test")),
+    );
+    assert!(names.len() > 3 && names.iter().all(|event| event.verdict == Some(EventVerdict::Denied)));
     assert!(
         !traced
-            .all(|what| matches!(what, What::DnsQuery { name: Some(name), .. } if name == "webhook.test"))
+            .all(
+                |what| matches!(what, EventKind::DnsQuery { name: Some(name), .. } if name == "webhook.test")
+            )
             .is_empty()
     );
     for place in &traced.trace.policy_violations {
         let event = &traced.trace.events[usize::try_from(*place).unwrap()];
-        assert!(event.is_violation() && !matches!(event.what, What::Policy { .. }));
+        assert!(event.is_violation() && !matches!(event.kind, EventKind::Policy { .. }));
     }
 }

@@ -8,28 +8,40 @@
 
 use std::error::Error;
 
-use skillsandbox_tracer::otel::Exporter;
-use skillsandbox_tracer::{Classifier, Event, FileOperation, Header, Process, Recorder, Sink, Verdict, What};
+use skillsandbox_tracer::otel::OtelExporter;
+use skillsandbox_tracer::{
+    Classifier, Event, EventKind, EventSink, EventVerdict, FileOperation, Recorder, TraceHeader,
+    TracedProcess,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let header = Header::new("weather-lookup", concat!("otel ", env!("CARGO_PKG_VERSION")));
+    let header = TraceHeader::new("weather-lookup", concat!("otel ", env!("CARGO_PKG_VERSION")));
     // `None`: the variables say that nothing is to be exported.
-    let (exporter, handle) = Exporter::from_env(&header)?.unzip();
-    let sinks = exporter.map(|exporter| Box::new(exporter) as Box<dyn Sink>);
+    let (exporter, handle) = OtelExporter::from_env(&header)?.unzip();
+    let sinks = exporter.map(|exporter| Box::new(exporter) as Box<dyn EventSink>);
     let mut recorder =
         Recorder::new(&header, None, sinks.into_iter().collect()).classify(Box::new(Classifier::new()));
 
-    let python = || Process::new(4711, Some("/usr/bin/python3".to_owned()));
+    let python = || TracedProcess::new(4711, Some("/usr/bin/python3".to_owned()));
     let command = vec!["python3".to_owned(), "main.py".to_owned()];
-    recorder.record(Event::new(What::RunStarted { command }));
+    recorder.record(Event::new(EventKind::RunStarted { command }));
     for _ in 0..1000 {
         let path = "/home/user/.aws/credentials".to_owned();
-        let read = What::File { operation: FileOperation::Read, path, to: None };
-        recorder.record(Event::new(read).judged(Verdict::Denied, "filesystem.read".to_owned()).by(python()));
+        let read = EventKind::File { operation: FileOperation::Read, path, to: None };
+        recorder.record(
+            Event::new(read)
+                .with_verdict(EventVerdict::Denied, "filesystem.read".to_owned())
+                .with_process(python()),
+        );
     }
-    let lookup = What::DnsQuery { name: Some("collector.evil.test".to_owned()), server: None };
-    recorder.record(Event::new(lookup).judged(Verdict::Denied, "network.egress".to_owned()).by(python()));
-    let ended = What::RunEnded { exit_code: Some(0), signal: None, end: "itself".to_owned(), error: None };
+    let lookup = EventKind::DnsQuery { name: Some("collector.evil.test".to_owned()), server: None };
+    recorder.record(
+        Event::new(lookup)
+            .with_verdict(EventVerdict::Denied, "network.egress".to_owned())
+            .with_process(python()),
+    );
+    let ended =
+        EventKind::RunEnded { exit_code: Some(0), signal: None, end: "itself".to_owned(), error: None };
     recorder.record(Event::new(ended));
     let done = recorder.finish();
     println!("{} attempts were prevented; trace {}", done.summary.denied, header.trace_id.simple());

@@ -5,7 +5,7 @@ mod common;
 
 use common::{events, header};
 use serde_json::Value;
-use skillsandbox_tracer::{Event, Recorder, TraceWriter, What, verify};
+use skillsandbox_tracer::{Event, EventKind, Recorder, TraceWriter, verify_trace};
 
 fn run(events: Vec<Event>) -> Value {
     let folder = tempfile::tempdir().unwrap();
@@ -16,7 +16,7 @@ fn run(events: Vec<Event>) -> Value {
         recorder.record(event);
     }
     assert!(recorder.finish().error.is_none());
-    verify(&path).unwrap();
+    verify_trace(&path).unwrap();
     let trace: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     assert_eq!(trace["trace_id"], header.trace_id.to_string());
     assert_eq!(trace["skill_name"], "weather-lookup");
@@ -45,7 +45,7 @@ fn row_138_a_trace_after_every_run_also_a_failed_one() {
     // A program that failed, one that was ended, and one that was never started.
     let ended = |exit_code, signal, end: &str, error: Option<&str>| {
         let (end, error) = (end.to_owned(), error.map(str::to_owned));
-        Event::new(What::RunEnded { exit_code, signal, end, error })
+        Event::new(EventKind::RunEnded { exit_code, signal, end, error })
     };
     let failed = [
         ended(Some(1), None, "itself", None),
@@ -53,7 +53,7 @@ fn row_138_a_trace_after_every_run_also_a_failed_one() {
         ended(None, None, "refused", Some("no such program: `nonesuch`")),
     ];
     for event in failed {
-        let what = serde_json::to_value(&event.what).unwrap();
+        let what = serde_json::to_value(&event.kind).unwrap();
         let trace = run(vec![event]);
         for (key, value) in what.as_object().unwrap() {
             assert_eq!(&trace["events"][0][key], value);

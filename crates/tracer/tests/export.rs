@@ -6,7 +6,7 @@ use std::io;
 
 use serde_json::{Value, json};
 use skillsandbox_test_support::stories;
-use skillsandbox_tracer::{Event, Trace, Verdict, export};
+use skillsandbox_tracer::{Event, EventVerdict, Trace, export};
 
 fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
     let mut out = Vec::new();
@@ -15,14 +15,14 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
 }
 
 fn ocsf(trace: &Trace) -> Vec<Value> {
-    let text = written(|out| export::ocsf(out, trace));
+    let text = written(|out| export::write_ocsf(out, trace));
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
 fn json_is_the_trace() {
     for trace in [stories::weather(), stories::malicious_weather(), stories::hostile()] {
-        let text = written(|out| export::json(out, &trace));
+        let text = written(|out| export::write_json(out, &trace));
         assert_eq!(serde_json::from_str::<Trace>(&text).unwrap(), trace);
         assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\u{2028}', '\u{e0041}', '\r']));
     }
@@ -31,7 +31,7 @@ fn json_is_the_trace() {
 #[test]
 fn ndjson_is_an_event_a_line() {
     for trace in [stories::malicious_weather(), stories::hostile()] {
-        let text = written(|out| export::ndjson(out, &trace));
+        let text = written(|out| export::write_ndjson(out, &trace));
         assert_eq!(text.lines().count(), trace.events.len());
         for (line, event) in text.lines().zip(&trace.events) {
             assert!(!line.contains(char::is_control));
@@ -133,7 +133,7 @@ fn ocsf_events_have_what_the_schema_requires() {
 fn ocsf_says_blocked_of_what_was_tried_and_denied_and_of_nothing_else() {
     let mut trace = stories::malicious_weather();
     // A policy never blocked anything, whatever it says.
-    trace.events[0].verdict = Some(Verdict::Denied);
+    trace.events[0].verdict = Some(EventVerdict::Denied);
     let events = ocsf(&trace);
     for (event, shown) in trace.events.iter().zip(&events) {
         assert_eq!(shown["disposition_id"] == json!(2), event.is_violation(), "{shown:#}");
@@ -172,7 +172,7 @@ fn an_ocsf_finding_names_technique_tactic_and_proof() {
 fn an_ocsf_finding_is_not_blocked_when_its_proof_was_allowed() {
     let mut trace = stories::malicious_weather();
     let place = usize::try_from(trace.violation_summary.classifications[0].evidence[0]).unwrap();
-    trace.events[place].verdict = Some(Verdict::Allowed);
+    trace.events[place].verdict = Some(EventVerdict::Allowed);
     let events = ocsf(&trace);
     let finding = events.iter().find(|event| event["class_uid"] == 2004).unwrap();
     assert_eq!((&finding["disposition_id"], &finding["action_id"]), (&json!(1), &json!(1)));

@@ -11,13 +11,13 @@ use std::process::Command;
 
 use common::{events, file, header};
 use skillsandbox_tracer::{
-    Error, Event, Header, How, Line, Reader, Recorder, Summary, TraceWriter, Verdict, What, read, read_part,
-    verify,
+    Event, EventKind, EventVerdict, OutputLine, Recorder, TamperKind, TraceError, TraceHeader, TraceReader,
+    TraceSummary, TraceWriter, read_trace, read_trace_part, verify_trace,
 };
 
 fn refused(path: &Path) -> String {
     match TraceWriter::create(path, &header()) {
-        Err(error @ Error::Create { .. }) => error.to_string(),
+        Err(error @ TraceError::Create { .. }) => error.to_string(),
         Ok(_) => panic!("{} was made", path.display()),
         Err(other) => panic!("{other}"),
     }
@@ -99,22 +99,22 @@ fn a_run_that_is_killed_leaves_what_it_tried() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
     let mut writer = TraceWriter::create(&path, &header()).unwrap();
-    writer.write(file("/home/user/.aws/credentials", Verdict::Denied)).unwrap();
+    writer.write(file("/home/user/.aws/credentials", EventVerdict::Denied)).unwrap();
     // Nobody has flushed, finished or dropped it: this is what a killed program leaves.
-    let mut reader = Reader::open(&path).unwrap();
+    let mut reader = TraceReader::open(&path).unwrap();
     assert_eq!(reader.header().skill_name, "weather-lookup");
     let event = reader.next().unwrap().unwrap();
     assert!(event.is_violation());
     match reader.next().unwrap() {
-        Err(Error::Tampered(tampered)) => {
-            assert_eq!((tampered.how, tampered.sequence), (How::Truncated, Some(0)), "{tampered}");
+        Err(TraceError::Tampered(tampered)) => {
+            assert_eq!((tampered.how, tampered.sequence), (TamperKind::Truncated, Some(0)), "{tampered}");
         }
         other => panic!("{other:?}"),
     }
     assert!(reader.next().is_none());
     assert!(serde_json::from_slice::<serde_json::Value>(&fs::read(&path).unwrap()).is_err());
-    writer.finish(Summary::default()).unwrap();
-    verify(&path).unwrap();
+    writer.finish(TraceSummary::default()).unwrap();
+    verify_trace(&path).unwrap();
 }
 
 #[test]
@@ -127,8 +127,10 @@ fn a_recorder_that_is_dropped_leaves_a_trace_without_an_end() {
         recorder.record(event);
     }
     drop(recorder);
-    assert!(matches!(verify(&path), Err(Error::Tampered(tampered)) if tampered.how == How::Truncated));
-    assert_eq!(Reader::open(&path).unwrap().map_while(Result::ok).count(), 15);
+    assert!(
+        matches!(verify_trace(&path), Err(TraceError::Tampered(tampered)) if tampered.how == TamperKind::Truncated)
+    );
+    assert_eq!(TraceReader::open(&path).unwrap().map_while(Result::ok).count(), 15);
 }
 
 /// What is written is what the file says, whatever the caller says.
@@ -137,11 +139,11 @@ fn the_writer_counts_for_itself() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
     let mut writer = TraceWriter::create(&path, &header()).unwrap();
-    writer.write(file("/a", Verdict::Denied)).unwrap();
-    let mut summary = Summary::default();
+    writer.write(file("/a", EventVerdict::Denied)).unwrap();
+    let mut summary = TraceSummary::default();
     (summary.denied, summary.complete, summary.lost) = (7, true, 9);
     writer.finish(summary).unwrap();
-    let trace = read(&path).unwrap();
+    let trace = read_trace(&path).unwrap();
     assert_eq!((trace.violation_summary.denied, trace.violation_summary.lost), (1, 0));
 }
 
@@ -152,18 +154,22 @@ fn whatever_is_written_can_be_read() {
     let path = folder.path().join("trace.json");
     let mut writer = TraceWriter::create(&path, &header()).unwrap();
     let worst = "\u{7f}".repeat(1 << 20);
-    let exec = Event::new(What::Exec { path: worst.clone(), argv: vec![worst.clone(); 300] });
-    writer.write(exec.judged(Verdict::Denied, worst.clone())).unwrap();
-    let mut connection = skillsandbox_tracer::Connection::default();
+    let exec = Event::new(EventKind::Exec { path: worst.clone(), argv: vec![worst.clone(); 300] });
+    writer.write(exec.with_verdict(EventVerdict::Denied, worst.clone())).unwrap();
+    let mut connection = skillsandbox_tracer::NetConnection::default();
     let all = Some(worst.clone());
     (connection.name, connection.address, connection.reason) = (all.clone(), all.clone(), all.clone());
     (connection.server_name, connection.dialled, connection.transport) = (all.clone(), all, worst.clone());
-    writer.write(Event::new(What::NetConnect(connection)).judged(Verdict::Denied, worst.clone())).unwrap();
+    writer
+        .write(
+            Event::new(EventKind::NetConnect(connection)).with_verdict(EventVerdict::Denied, worst.clone()),
+        )
+        .unwrap();
     let figures =
         (0..10_000).map(|number| (format!("{number}{}", "\u{7f}".repeat(60 - 5)), number)).collect();
-    writer.write(Event::new(What::Policy { subject: worst.clone(), message: worst, figures })).unwrap();
-    writer.finish(Summary::default()).unwrap();
-    assert_eq!(read(&path).unwrap().events.len(), 3);
+    writer.write(Event::new(EventKind::Policy { subject: worst.clone(), message: worst, figures })).unwrap();
+    writer.finish(TraceSummary::default()).unwrap();
+    assert_eq!(read_trace(&path).unwrap().events.len(), 3);
 }
 
 const FULL: &str = "SKILLSANDBOX_TEST_FULL";
@@ -191,8 +197,8 @@ fn a_full_disk_is_an_error_and_the_rest_goes_on() {
 
 fn child(folder: &Path) {
     struct Count(std::sync::Arc<std::sync::atomic::AtomicU64>);
-    impl skillsandbox_tracer::Sink for Count {
-        fn event(&mut self, _: &Event, _: Option<skillsandbox_tracer::Class>) {
+    impl skillsandbox_tracer::EventSink for Count {
+        fn event(&mut self, _: &Event, _: Option<skillsandbox_tracer::AttackClass>) {
             self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
     }
@@ -202,10 +208,10 @@ fn child(folder: &Path) {
     let mut recorder =
         Recorder::new(&header(), Some(writer), vec![Box::new(Count(std::sync::Arc::clone(&heard)))]);
     for number in 0..1000 {
-        recorder.record(file(&format!("/data/{number}"), Verdict::Denied));
+        recorder.record(file(&format!("/data/{number}"), EventVerdict::Denied));
     }
     let done = recorder.finish();
-    assert!(matches!(done.error, Some(Error::Write { .. })), "{:?}", done.error);
+    assert!(matches!(done.error, Some(TraceError::Write { .. })), "{:?}", done.error);
     assert!(done.digest.is_none());
     assert!(!done.summary.complete);
     assert!(done.summary.incomplete_because[0].contains("cannot write the trace"), "{:?}", done.summary);
@@ -213,18 +219,20 @@ fn child(folder: &Path) {
     assert_eq!(heard.load(std::sync::atomic::Ordering::Relaxed), 1000);
     let length = fs::metadata(&path).unwrap().len();
     assert!((16 * 1024..=32 * 1024).contains(&length), "{length}");
-    let whole = Reader::open(&path).unwrap().map_while(Result::ok).count();
+    let whole = TraceReader::open(&path).unwrap().map_while(Result::ok).count();
     assert!(whole > 20, "{whole}");
-    assert!(matches!(verify(&path), Err(Error::Tampered(tampered)) if tampered.how == How::Truncated));
+    assert!(
+        matches!(verify_trace(&path), Err(TraceError::Tampered(tampered)) if tampered.how == TamperKind::Truncated)
+    );
 
     // One that runs out only when the end is written.
     let path = folder.join("end.json");
     let mut writer = TraceWriter::create(&path, &header()).unwrap();
     while writer.bytes() < length - 600 {
-        writer.write(file("/data", Verdict::Denied)).unwrap();
+        writer.write(file("/data", EventVerdict::Denied)).unwrap();
     }
-    let _ = writer.finish(Summary::default()).unwrap_err();
-    assert!(verify(&path).is_err());
+    let _ = writer.finish(TraceSummary::default()).unwrap_err();
+    assert!(verify_trace(&path).is_err());
     fs::write(folder.join("done"), "").unwrap();
 }
 
@@ -232,17 +240,17 @@ fn child(folder: &Path) {
 fn a_part_of_a_trace_is_bounded_and_says_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
-    let header = Header::new("tested", "tests");
+    let header = TraceHeader::new("tested", "tests");
     let writer = TraceWriter::create(&path, &header).unwrap();
     let mut recorder = Recorder::new(&header, Some(writer), Vec::new());
     for line in 0..100 {
-        let line = Line::new(format!("line {line}"));
-        recorder.record(Event::new(What::Stdout(line)));
+        let line = OutputLine::new(format!("line {line}"));
+        recorder.record(Event::new(EventKind::Stdout(line)));
     }
     let _ = recorder.finish();
     let part = |path: &Path| {
-        let reader = Reader::open(path).unwrap();
-        read_part(reader, 10)
+        let reader = TraceReader::open(path).unwrap();
+        read_trace_part(reader, 10)
     };
     let whole = part(&path);
     assert_eq!((whole.trace.events.len(), whole.omitted), (10, 90));

@@ -7,28 +7,29 @@ use std::sync::{Arc, Mutex};
 
 use common::{events, file, header};
 use skillsandbox_tracer::{
-    Class, Classification, Classify, Connection, Event, Fold, Header, Line, Process, Recorder, Redact, Sink,
-    Summary, TraceWriter, Verdict, What, read, verify,
+    AttackClass, Classification, Classify, Event, EventKind, EventSink, EventVerdict, FoldMode,
+    NetConnection, OutputLine, Recorder, Redact, TraceHeader, TraceSummary, TraceWriter, TracedProcess,
+    read_trace, verify_trace,
 };
 
 /// Keeps what it is told.
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<String>>>, Arc<Mutex<Vec<Event>>>);
 
-impl Sink for Memory {
-    fn begin(&mut self, header: &Header) {
+impl EventSink for Memory {
+    fn begin(&mut self, header: &TraceHeader) {
         self.0.lock().unwrap().push(format!("begin {}", header.skill_name));
     }
-    fn event(&mut self, event: &Event, class: Option<Class>) {
+    fn event(&mut self, event: &Event, class: Option<AttackClass>) {
         self.0.lock().unwrap().push(format!("{} {class:?}", event.sequence));
         self.1.lock().unwrap().push(event.clone());
     }
-    fn end(&mut self, summary: &Summary) {
+    fn end(&mut self, summary: &TraceSummary) {
         self.0.lock().unwrap().push(format!("end {}", summary.events));
     }
 }
 
-fn recorded(fold: Fold, events: impl IntoIterator<Item = Event>) -> Vec<Event> {
+fn recorded(fold: FoldMode, events: impl IntoIterator<Item = Event>) -> Vec<Event> {
     let memory = Memory::default();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
@@ -40,7 +41,7 @@ fn recorded(fold: Fold, events: impl IntoIterator<Item = Event>) -> Vec<Event> {
     }
     let done = recorder.finish();
     assert!(done.error.is_none());
-    let trace = read(&path).unwrap();
+    let trace = read_trace(&path).unwrap();
     assert_eq!(trace.events, *memory.1.lock().unwrap(), "sinks hear what is written, in that order");
     assert_eq!(trace.violation_summary, done.summary);
     trace.events
@@ -52,134 +53,141 @@ fn total(events: &[Event]) -> u64 {
 
 #[test]
 fn repeats_are_written_twice_the_first_time_and_the_rest() {
-    let secret = || file("/home/user/.ssh/id_rsa", Verdict::Denied);
+    let secret = || file("/home/user/.ssh/id_rsa", EventVerdict::Denied);
     let mut all = vec![secret()];
     all.extend((0..999).map(|_| secret()));
-    all.push(file("/skill/a", Verdict::Allowed));
+    all.push(file("/skill/a", EventVerdict::Allowed));
     all.push(secret());
-    let written = recorded(Fold::Repeats, all);
+    let written = recorded(FoldMode::Repeats, all);
     assert_eq!(written.len(), 3);
     assert_eq!((written[0].count, written[0].repeats), (1, None));
     assert_eq!((written[2].count, written[2].repeats), (1000, Some(0)));
-    assert_eq!(written[2].what, written[0].what);
+    assert_eq!(written[2].kind, written[0].kind);
     assert!(written[2].last_elapsed_us.unwrap() >= written[2].elapsed_us);
     assert!(written[2].elapsed_us >= written[0].elapsed_us);
 }
 
 #[test]
 fn one_more_time_is_no_crowd() {
-    let written = recorded(Fold::Repeats, [file("/a", Verdict::Denied), file("/a", Verdict::Denied)]);
+    let written =
+        recorded(FoldMode::Repeats, [file("/a", EventVerdict::Denied), file("/a", EventVerdict::Denied)]);
     assert_eq!((written[1].count, written[1].repeats, written[1].last_elapsed_us), (1, Some(0), None));
 }
 
 #[test]
 fn what_differs_is_not_folded() {
-    let base = || file("/a", Verdict::Denied);
+    let base = || file("/a", EventVerdict::Denied);
     let mut other_rule = base();
     other_rule.rule = None;
-    let other_binary = base().by(Process::new(4711, Some("/usr/bin/perl".to_owned())));
+    let other_binary = base().with_process(TracedProcess::new(4711, Some("/usr/bin/perl".to_owned())));
     let mut split = base();
-    split.what = What::Exec { path: "/a".to_owned(), argv: vec!["b".to_owned(), "c".to_owned()] };
+    split.kind = EventKind::Exec { path: "/a".to_owned(), argv: vec!["b".to_owned(), "c".to_owned()] };
     let mut joined = base();
-    joined.what = What::Exec { path: "/a".to_owned(), argv: vec!["bc".to_owned()] };
+    joined.kind = EventKind::Exec { path: "/a".to_owned(), argv: vec!["bc".to_owned()] };
     let all = [
         base(),
-        file("/b", Verdict::Denied),
-        file("/a", Verdict::Allowed),
+        file("/b", EventVerdict::Denied),
+        file("/a", EventVerdict::Allowed),
         other_rule,
         other_binary,
         split,
         joined,
     ];
-    let written = recorded(Fold::Repeats, all.clone());
+    let written = recorded(FoldMode::Repeats, all.clone());
     assert_eq!(written.len(), all.len());
     assert!(written.iter().all(|event| event.repeats.is_none()));
     // Another process of the same program is the same.
-    let other_process = base().by(Process::new(4712, Some("/usr/bin/python3".to_owned())));
-    assert_eq!(recorded(Fold::Repeats, [base(), other_process])[1].repeats, Some(0));
+    let other_process = base().with_process(TracedProcess::new(4712, Some("/usr/bin/python3".to_owned())));
+    assert_eq!(recorded(FoldMode::Repeats, [base(), other_process])[1].repeats, Some(0));
 }
 
 #[test]
 fn output_and_what_went_through_stay_as_they_are() {
-    let mut connection = Connection::default();
+    let mut connection = NetConnection::default();
     connection.port = 443;
-    let line = || Event::new(What::Stdout(Line::new("again")));
-    let allowed = || Event::new(What::NetConnect(connection.clone())).judged(Verdict::Allowed, None);
-    let written = recorded(Fold::RepeatsAndSystem, [line(), line(), allowed(), allowed()]);
+    let line = || Event::new(EventKind::Stdout(OutputLine::new("again")));
+    let allowed =
+        || Event::new(EventKind::NetConnect(connection.clone())).with_verdict(EventVerdict::Allowed, None);
+    let written = recorded(FoldMode::RepeatsAndSystem, [line(), line(), allowed(), allowed()]);
     assert_eq!(written.len(), 4);
     assert!(written.iter().all(|event| event.repeats.is_none() && event.count == 1));
-    let denied = || Event::new(What::NetConnect(connection.clone())).judged(Verdict::Denied, None);
-    assert_eq!(recorded(Fold::Repeats, [denied(), denied(), denied()]).len(), 2);
+    let denied =
+        || Event::new(EventKind::NetConnect(connection.clone())).with_verdict(EventVerdict::Denied, None);
+    assert_eq!(recorded(FoldMode::Repeats, [denied(), denied(), denied()]).len(), 2);
 }
 
 #[test]
 fn the_systems_own_files_are_summed_up_by_folder() {
     let paths = ["/usr/lib/libc.so", "/usr/lib/python3/os.py", "/lib64/ld.so", "/usr/lib/python3/re.py"];
     let all = || {
-        paths.iter().map(|path| file(path, Verdict::Allowed)).chain([file("/usr/lib/none", Verdict::Failed)])
+        paths
+            .iter()
+            .map(|path| file(path, EventVerdict::Allowed))
+            .chain([file("/usr/lib/none", EventVerdict::Failed)])
     };
-    let written = recorded(Fold::RepeatsAndSystem, all());
+    let written = recorded(FoldMode::RepeatsAndSystem, all());
     let shown: Vec<_> = written
         .iter()
         .map(|event| (serde_json::to_value(event).unwrap()["path"].clone(), event.count))
         .collect();
     assert_eq!(shown, [("/usr/lib/*".into(), 3), ("/lib64/*".into(), 1), ("/usr/lib/*".into(), 1)]);
-    assert_eq!(recorded(Fold::Repeats, all()).len(), 5);
+    assert_eq!(recorded(FoldMode::Repeats, all()).len(), 5);
 }
 
 #[test]
 fn nothing_is_called_the_systems_that_only_looks_so() {
     let mut all = vec![
-        file("/usr/lib/../../home/user/.ssh/id_rsa", Verdict::Allowed),
-        file("/usr/lib/.hidden/x", Verdict::Allowed),
-        file("/usr/lib//x", Verdict::Allowed),
-        file("/usr/library", Verdict::Allowed),
-        file("/usr/lib", Verdict::Allowed),
-        file("usr/lib/x", Verdict::Allowed),
-        file("/home/user/usr/lib/x", Verdict::Allowed),
-        file("/usr/lib/secret", Verdict::Denied),
-        file("/etc/passwd", Verdict::Allowed),
+        file("/usr/lib/../../home/user/.ssh/id_rsa", EventVerdict::Allowed),
+        file("/usr/lib/.hidden/x", EventVerdict::Allowed),
+        file("/usr/lib//x", EventVerdict::Allowed),
+        file("/usr/library", EventVerdict::Allowed),
+        file("/usr/lib", EventVerdict::Allowed),
+        file("usr/lib/x", EventVerdict::Allowed),
+        file("/home/user/usr/lib/x", EventVerdict::Allowed),
+        file("/usr/lib/secret", EventVerdict::Denied),
+        file("/etc/passwd", EventVerdict::Allowed),
     ];
-    let mut written = file("/usr/lib/x", Verdict::Allowed);
-    written.what = What::File {
+    let mut written = file("/usr/lib/x", EventVerdict::Allowed);
+    written.kind = EventKind::File {
         operation: skillsandbox_tracer::FileOperation::Write,
         path: "/usr/lib/x".to_owned(),
         to: None,
     };
     all.push(written);
-    let kept = recorded(Fold::RepeatsAndSystem, all.clone());
+    let kept = recorded(FoldMode::RepeatsAndSystem, all.clone());
     assert_eq!(kept.len(), all.len());
     for (kept, given) in kept.iter().zip(&all) {
-        assert_eq!(kept.what, given.what);
+        assert_eq!(kept.kind, given.kind);
     }
 }
 
 #[test]
 fn nothing_gets_lost_when_the_table_is_full() {
     // More kinds than are remembered, each three times, round and round.
-    let all = (0..3).flat_map(|_| (0..5000).map(|number| file(&format!("/data/{number}"), Verdict::Denied)));
-    let written = recorded(Fold::Repeats, all);
+    let all =
+        (0..3).flat_map(|_| (0..5000).map(|number| file(&format!("/data/{number}"), EventVerdict::Denied)));
+    let written = recorded(FoldMode::Repeats, all);
     assert_eq!(total(&written), 15_000);
     // Each one in a row instead.
-    let all =
-        (0..5000).flat_map(|number| (0..3).map(move |_| file(&format!("/data/{number}"), Verdict::Denied)));
-    let written = recorded(Fold::Repeats, all);
+    let all = (0..5000)
+        .flat_map(|number| (0..3).map(move |_| file(&format!("/data/{number}"), EventVerdict::Denied)));
+    let written = recorded(FoldMode::Repeats, all);
     // Two for each, and one more for each that filled the table.
     assert_eq!((written.len(), total(&written)), (10_002, 15_000));
     for event in written.iter().filter(|event| event.repeats.is_some()) {
-        assert_eq!(written[usize::try_from(event.repeats.unwrap()).unwrap()].what, event.what);
+        assert_eq!(written[usize::try_from(event.repeats.unwrap()).unwrap()].kind, event.kind);
     }
 }
 
 #[test]
 fn unfolded_each_event_is_written() {
-    let written = recorded(Fold::Nothing, (0..100).map(|_| file("/a", Verdict::Denied)));
+    let written = recorded(FoldMode::Nothing, (0..100).map(|_| file("/a", EventVerdict::Denied)));
     assert_eq!(written.len(), 100);
 }
 
 struct Panics;
-impl Sink for Panics {
-    fn event(&mut self, event: &Event, _: Option<Class>) {
+impl EventSink for Panics {
+    fn event(&mut self, event: &Event, _: Option<AttackClass>) {
         assert!(event.sequence < 3, "a sink that breaks");
     }
 }
@@ -193,9 +201,9 @@ impl Redact for Words {
 
 struct Denied(Vec<u64>);
 impl Classify for Denied {
-    fn observe(&mut self, event: &Event) -> Option<Class> {
+    fn observe(&mut self, event: &Event) -> Option<AttackClass> {
         self.0.extend(event.is_violation().then_some(event.sequence));
-        event.is_violation().then_some(Class::Discovery)
+        event.is_violation().then_some(AttackClass::Discovery)
     }
     fn finish(self: Box<Self>) -> Vec<Classification> {
         let found = serde_json::json!({ "class": "discovery", "severity": "low", "mitre_tactic": "discovery",
@@ -207,7 +215,7 @@ impl Classify for Denied {
 #[test]
 fn a_sink_that_breaks_breaks_nothing_else() {
     let memory = Memory::default();
-    let sinks: Vec<Box<dyn Sink>> = vec![Box::new(Panics), Box::new(memory.clone())];
+    let sinks: Vec<Box<dyn EventSink>> = vec![Box::new(Panics), Box::new(memory.clone())];
     let mut recorder = Recorder::new(&header(), None, sinks).classify(Box::new(Denied(Vec::new())));
     for event in events() {
         recorder.record(event);
@@ -230,15 +238,15 @@ fn secrets_reach_neither_file_nor_sink_nor_class() {
     let writer = TraceWriter::create(&path, &header()).unwrap();
     let mut recorder =
         Recorder::new(&header(), Some(writer), vec![Box::new(memory.clone())]).redact(Box::new(Words));
-    recorder.record(file("/tmp/hunter2", Verdict::Denied));
+    recorder.record(file("/tmp/hunter2", EventVerdict::Denied));
     // Longer than a text may be, with the secret across the place where it is cut.
     let long = format!("{}hunter2", "a".repeat(skillsandbox_tracer::MAX_TEXT - 3));
-    recorder.record(Event::new(What::Stdout(Line::new(long))));
+    recorder.record(Event::new(EventKind::Stdout(OutputLine::new(long))));
     let _ = recorder.finish();
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(!text.contains("hun") && text.contains("[REDACTED]"));
     assert!(!format!("{:?}", memory.1.lock().unwrap()).contains("hun"));
-    verify(&path).unwrap();
+    verify_trace(&path).unwrap();
 }
 
 #[test]
@@ -251,13 +259,13 @@ fn noise_cannot_keep_what_was_prevented_out_of_a_full_file() {
         .max_file(100_000)
         .classify(Box::new(Denied(Vec::new())));
     for number in 0..1000 {
-        recorder.record(file(&format!("/noise/{number}"), Verdict::Allowed));
+        recorder.record(file(&format!("/noise/{number}"), EventVerdict::Allowed));
     }
-    recorder.record(file("/home/user/.ssh/id_rsa", Verdict::Denied));
+    recorder.record(file("/home/user/.ssh/id_rsa", EventVerdict::Denied));
     for number in 0..1000 {
-        recorder.record(file(&format!("/probe/{number}"), Verdict::Denied));
+        recorder.record(file(&format!("/probe/{number}"), EventVerdict::Denied));
     }
-    recorder.record(Event::new(What::RunEnded {
+    recorder.record(Event::new(EventKind::RunEnded {
         exit_code: Some(0),
         signal: None,
         end: "itself".into(),
@@ -265,7 +273,7 @@ fn noise_cannot_keep_what_was_prevented_out_of_a_full_file() {
     }));
     let done = recorder.finish();
     assert!(done.error.is_none());
-    let trace = read(&path).unwrap();
+    let trace = read_trace(&path).unwrap();
     assert!(std::fs::metadata(&path).unwrap().len() < 130_000);
     let summary = &trace.violation_summary;
     assert!(!summary.complete);
@@ -280,8 +288,8 @@ fn noise_cannot_keep_what_was_prevented_out_of_a_full_file() {
             .iter()
             .any(|event| event.is_violation() && serde_json::to_string(event).unwrap().contains("id_rsa"))
     );
-    assert!(matches!(trace.events.last().unwrap().what, What::Lost { .. }));
-    assert!(trace.events.iter().any(|event| matches!(event.what, What::RunEnded { .. })));
+    assert!(matches!(trace.events.last().unwrap().kind, EventKind::Lost { .. }));
+    assert!(trace.events.iter().any(|event| matches!(event.kind, EventKind::RunEnded { .. })));
     // The sinks heard of every one, also of those that the file has no room for.
     let heard = memory.1.lock().unwrap();
     assert_eq!(heard.iter().filter(|event| event.verdict.is_some()).count(), 2001);

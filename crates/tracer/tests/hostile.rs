@@ -6,8 +6,8 @@ mod common;
 use common::{file, header};
 use proptest::prelude::*;
 use skillsandbox_tracer::{
-    Class, Classification, Classify, Event, Fold, Line, Recorder, Summary, TraceWriter, Verdict, What, read,
-    verify,
+    AttackClass, Classification, Classify, Event, EventKind, EventVerdict, FoldMode, OutputLine, Recorder,
+    TraceSummary, TraceWriter, read_trace, verify_trace,
 };
 
 fn class(evidence: &[u64], prevented: bool) -> Classification {
@@ -20,7 +20,7 @@ fn class(evidence: &[u64], prevented: bool) -> Classification {
 
 struct Liar;
 impl Classify for Liar {
-    fn observe(&mut self, _: &Event) -> Option<Class> {
+    fn observe(&mut self, _: &Event) -> Option<AttackClass> {
         None
     }
     fn finish(self: Box<Self>) -> Vec<Classification> {
@@ -34,11 +34,13 @@ fn what_was_allowed_was_not_prevented_whoever_says_so() {
     let path = folder.path().join("trace.json");
     let writer = TraceWriter::create(&path, &header()).unwrap();
     let mut recorder = Recorder::new(&header(), Some(writer), Vec::new()).classify(Box::new(Liar));
-    for (name, verdict) in [("/a", Verdict::Denied), ("/b", Verdict::Allowed), ("/c", Verdict::Failed)] {
+    for (name, verdict) in
+        [("/a", EventVerdict::Denied), ("/b", EventVerdict::Allowed), ("/c", EventVerdict::Failed)]
+    {
         recorder.record(file(name, verdict));
     }
     let done = recorder.finish();
-    let summary = read(&path).unwrap().violation_summary;
+    let summary = read_trace(&path).unwrap().violation_summary;
     assert_eq!(summary, done.summary);
     let found: Vec<_> =
         summary.classifications.iter().map(|found| (found.evidence.clone(), found.prevented)).collect();
@@ -56,13 +58,13 @@ fn what_was_allowed_was_not_prevented_whoever_says_so() {
     ];
     for lie in lies {
         assert_ne!(lie, text);
-        assert_eq!(common::wrong(&common::rechained(&lie)).0, skillsandbox_tracer::How::Inconsistent);
+        assert_eq!(common::wrong(&common::rechained(&lie)).0, skillsandbox_tracer::TamperKind::Inconsistent);
     }
 }
 
 struct Breaks(u64);
 impl Classify for Breaks {
-    fn observe(&mut self, event: &Event) -> Option<Class> {
+    fn observe(&mut self, event: &Event) -> Option<AttackClass> {
         assert!(event.sequence != self.0, "breaks");
         None
     }
@@ -79,10 +81,10 @@ fn a_classifier_that_breaks_leaves_a_trace_that_says_so() {
         let writer = TraceWriter::create(&path, &header()).unwrap();
         let mut recorder = Recorder::new(&header(), Some(writer), Vec::new()).classify(Box::new(Breaks(at)));
         for name in ["/a", "/b", "/c"] {
-            recorder.record(file(name, Verdict::Denied));
+            recorder.record(file(name, EventVerdict::Denied));
         }
         assert!(recorder.finish().error.is_none());
-        let summary = verify(&path).unwrap().summary;
+        let summary = verify_trace(&path).unwrap().summary;
         assert_eq!((summary.denied, summary.complete), (3, false));
         assert!(summary.incomplete_because[0].contains("classification"));
     }
@@ -99,20 +101,20 @@ prop_compose! {
     /// An event with anything in it, also what nobody should say.
     fn any_event()(
         kind in 0..6, text in "\\PC{0,20}|[\\x00-\\x20\u{7f}-\u{a0}\u{202e}\"\\\\]{0,9}", number in 0_u64..4,
-        verdict in prop::option::of(prop::sample::select(vec![Verdict::Allowed, Verdict::Denied, Verdict::Failed])),
+        verdict in prop::option::of(prop::sample::select(vec![EventVerdict::Allowed, EventVerdict::Denied, EventVerdict::Failed])),
         count in prop::sample::select(vec![0, 1, 1, 1, 2, u64::MAX]), last in prop::option::of(0..u64::MAX),
         repeats in prop::option::weighted(0.1, 0..50_u64), elapsed in prop::sample::select(vec![0, 7, u64::MAX]),
         time in any::<bool>(),
     ) -> Event {
         let what = match kind {
-            0 => return file(&format!("/usr/lib/{number}"), verdict.unwrap_or(Verdict::Allowed)),
-            1 => What::Stdout(Line::new(text.clone())),
-            2 => What::Lost { at: text.clone() },
-            3 => What::Policy { subject: text.clone(), message: text.clone(), figures: [(text.clone(), number)].into() },
-            4 => What::DnsQuery { name: Some(format!("{number}.test")), server: Some(text.clone()) },
-            _ => What::Exec { path: format!("/bin/{number}"), argv: vec![text.clone(); usize::try_from(number).unwrap()] },
+            0 => return file(&format!("/usr/lib/{number}"), verdict.unwrap_or(EventVerdict::Allowed)),
+            1 => EventKind::Stdout(OutputLine::new(text.clone())),
+            2 => EventKind::Lost { at: text.clone() },
+            3 => EventKind::Policy { subject: text.clone(), message: text.clone(), figures: [(text.clone(), number)].into() },
+            4 => EventKind::DnsQuery { name: Some(format!("{number}.test")), server: Some(text.clone()) },
+            _ => EventKind::Exec { path: format!("/bin/{number}"), argv: vec![text.clone(); usize::try_from(number).unwrap()] },
         };
-        let mut event = Event::new(what).judged(verdict.unwrap_or(Verdict::Denied), text);
+        let mut event = Event::new(what).with_verdict(verdict.unwrap_or(EventVerdict::Denied), text);
         event.verdict = verdict;
         (event.count, event.last_elapsed_us, event.repeats, event.elapsed_us) = (count, last, repeats, elapsed);
         if time {
@@ -128,7 +130,7 @@ proptest! {
     #[test]
     fn whatever_is_recorded_verifies_and_reads_back(
         events in prop::collection::vec(any_event(), 0..60),
-        fold in prop::sample::select(vec![Fold::Nothing, Fold::Repeats, Fold::RepeatsAndSystem]),
+        fold in prop::sample::select(vec![FoldMode::Nothing, FoldMode::Repeats, FoldMode::RepeatsAndSystem]),
         max_file in prop::sample::select(vec![0, 5_000, u64::MAX]),
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -139,16 +141,16 @@ proptest! {
             recorder.record(event.clone());
         }
         let done = recorder.finish();
-        let trace = read(&path).unwrap();
+        let trace = read_trace(&path).unwrap();
         prop_assert_eq!(&trace.violation_summary, &done.summary);
         // Each attempt is counted, where it was written.
-        let times = |of: Verdict| events.iter()
-            .filter(|event| event.verdict == Some(of) && !matches!(event.what, What::Policy { .. }))
+        let times = |of: EventVerdict| events.iter()
+            .filter(|event| event.verdict == Some(of) && !matches!(event.kind, EventKind::Policy { .. }))
             .fold(0_u64, |sum, event| sum.saturating_add(event.count.max(1)));
         if max_file == u64::MAX {
-            prop_assert_eq!(done.summary.denied, times(Verdict::Denied));
-            prop_assert_eq!(done.summary.allowed, times(Verdict::Allowed));
-            prop_assert_eq!(done.summary.failed, times(Verdict::Failed));
+            prop_assert_eq!(done.summary.denied, times(EventVerdict::Denied));
+            prop_assert_eq!(done.summary.allowed, times(EventVerdict::Allowed));
+            prop_assert_eq!(done.summary.failed, times(EventVerdict::Failed));
         }
         // The same by hand.
         let other = folder.path().join("other.json");
@@ -156,7 +158,7 @@ proptest! {
         for event in events {
             writer.write(event).unwrap();
         }
-        writer.finish(Summary::default()).unwrap();
-        verify(&other).unwrap();
+        writer.finish(TraceSummary::default()).unwrap();
+        verify_trace(&other).unwrap();
     }
 }

@@ -11,7 +11,7 @@ use skillsandbox_tracer::render::html;
 
 fn page(trace: &Trace) -> String {
     let mut out = Vec::new();
-    html::page(&mut out, trace).unwrap();
+    html::write_page(&mut out, trace).unwrap();
     String::from_utf8(out).unwrap()
 }
 

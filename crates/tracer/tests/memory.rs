@@ -6,7 +6,7 @@
 mod common;
 
 use common::{file, header};
-use skillsandbox_tracer::{Fold, Recorder, TraceWriter, Verdict, verify};
+use skillsandbox_tracer::{EventVerdict, FoldMode, Recorder, TraceWriter, verify_trace};
 
 /// The most memory this process has had, in KiB.
 fn peak() -> u64 {
@@ -15,7 +15,7 @@ fn peak() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-fn record_and_verify(events: u64, folds: &[Fold]) {
+fn record_and_verify(events: u64, folds: &[FoldMode]) {
     let folder = tempfile::tempdir().unwrap();
     let before = peak();
     for fold in folds {
@@ -24,12 +24,12 @@ fn record_and_verify(events: u64, folds: &[Fold]) {
         let mut recorder = Recorder::new(&header(), Some(writer), Vec::new()).fold(*fold);
         for number in 0..events {
             // All different, and a third denied: nothing can be folded.
-            let verdict = if number % 3 == 0 { Verdict::Denied } else { Verdict::Allowed };
+            let verdict = if number % 3 == 0 { EventVerdict::Denied } else { EventVerdict::Allowed };
             recorder.record(file(&format!("/data/{number}"), verdict));
         }
         let done = recorder.finish();
         assert!(done.error.is_none() && done.summary.complete);
-        let verified = verify(&path).unwrap();
+        let verified = verify_trace(&path).unwrap();
         assert_eq!(verified.summary.events, events);
         let length = std::fs::metadata(&path).unwrap().len();
         assert!(length > events * 200, "{length}");
@@ -42,12 +42,12 @@ fn record_and_verify(events: u64, folds: &[Fold]) {
 #[test]
 fn a_long_trace_takes_no_more_memory_than_a_short_one() {
     // Some 600 bytes each in memory: 36 MB, were they held.
-    record_and_verify(60_000, &[Fold::RepeatsAndSystem]);
+    record_and_verify(60_000, &[FoldMode::RepeatsAndSystem]);
 }
 
 /// `cargo test --release -p skillsandbox-tracer --test memory -- --ignored`
 #[test]
 #[ignore = "a minute in release; run by itself"]
 fn a_million_events_take_no_more_memory_either() {
-    record_and_verify(1_000_000, &[Fold::Nothing, Fold::RepeatsAndSystem]);
+    record_and_verify(1_000_000, &[FoldMode::Nothing, FoldMode::RepeatsAndSystem]);
 }

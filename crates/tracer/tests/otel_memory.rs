@@ -9,8 +9,8 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use common::header;
-use skillsandbox_tracer::otel::Settings;
-use skillsandbox_tracer::{Event, Fold, Recorder, Verdict, What};
+use skillsandbox_tracer::otel::OtelSettings;
+use skillsandbox_tracer::{Event, EventKind, EventVerdict, FoldMode, Recorder};
 
 /// The most memory this process has had, in KiB.
 fn peak() -> u64 {
@@ -28,17 +28,17 @@ fn record(events: u64) {
         "OTEL_BSP_MAX_QUEUE_SIZE" => Some("1000000000".to_owned()),
         _ => None,
     };
-    let settings = Settings::from_variables(variables).unwrap().unwrap();
+    let settings = OtelSettings::from_variables(variables).unwrap().unwrap();
     let header = header();
     let before = peak();
     let (exporter, handle) =
         settings.max_spans(u64::MAX).patience(Duration::from_millis(100)).start(&header).unwrap();
-    let mut recorder = Recorder::new(&header, None, vec![Box::new(exporter)]).fold(Fold::Nothing);
+    let mut recorder = Recorder::new(&header, None, vec![Box::new(exporter)]).fold(FoldMode::Nothing);
     let argument = "x".repeat(1000);
     for number in 0..events {
         let argv = vec![argument.clone(), number.to_string(), argument.clone()];
-        let exec = What::Exec { path: format!("/bin/{number}"), argv };
-        recorder.record(Event::new(exec).judged(Verdict::Denied, None));
+        let exec = EventKind::Exec { path: format!("/bin/{number}"), argv };
+        recorder.record(Event::new(exec).with_verdict(EventVerdict::Denied, None));
     }
     let summary = recorder.finish().summary;
     assert_eq!(summary.denied, events);

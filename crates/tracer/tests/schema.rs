@@ -6,7 +6,7 @@ mod common;
 
 use boon::{Compiler, Schemas};
 use serde_json::{Value, json};
-use skillsandbox_tracer::{Verdict, schema};
+use skillsandbox_tracer::{EventVerdict, schema};
 
 fn valid(value: &Value) -> bool {
     let mut schemas = Schemas::new();
@@ -18,7 +18,7 @@ fn valid(value: &Value) -> bool {
 
 fn trace() -> Value {
     let mut events = common::events();
-    events.push(common::file("/home/user/.aws/credentials", Verdict::Denied));
+    events.push(common::file("/home/user/.aws/credentials", EventVerdict::Denied));
     let (_folder, path, _) = common::trace_of(events);
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }

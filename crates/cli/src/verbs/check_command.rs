@@ -1,24 +1,21 @@
 //! `skillsandbox check-command`: may this command line run?
 
-use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
-use serde_json::{Value, json};
 use skillsandbox_command_policy::{
-    CommandPolicy, Decision, Denied, Dialect, Globs, OtherTools, Place, RealPaths,
+    CommandDecision, CommandDenial, CommandPolicy, Dialect, GlobHandling, OtherTools, RealPaths,
 };
+use skillsandbox_run::DecisionAnswer;
 
-use crate::output::{self, ExitAnswer, escaped, visible};
+use crate::args::OutputFormat;
+use crate::decision_lines;
+use crate::output::{self, ExitAnswer, visible};
 use crate::style::{GREEN, RED, RESET, YELLOW};
 
 /// Turns every check off, for debugging on one's own machine; the answers say so.
 const BYPASS: &str = "SKILLSANDBOX_BYPASS_COMMAND_POLICY";
-
-/// Longest line of JSON that is read: a command line of the greatest length, with every byte escaped.
-const MAX_JSON: usize = 1024 * 1024;
 
 /// Decide whether a command line may run, without running it
 ///
@@ -28,7 +25,10 @@ const MAX_JSON: usize = 1024 * 1024;
 #[command(after_help = "Examples:
   skillsandbox check-command --root skills/weather -- 'git log -n 3'
   skillsandbox check-command --allowed-tools 'Bash(git:*) Bash(jq:*)' -- 'git status && id'
-  printf '%s\\n' '{\"command\":\"git status\"}' | skillsandbox check-command --stdin
+  printf '%s\\n' '{\"id\":1,\"command\":\"git status\"}' | skillsandbox check-command --stdin
+
+With --stdin and --format json the answer is {\"version\":1, \"id\":…, \"decision\":\"allow\"|\"deny\", \"rule\":…, \"reason\":…, \"error\":…, \"argv\":[…]}:
+docs/decisions.md describes it; check-path and the MCP server answer alike.
 
 Exit codes: 0 allowed, 1 refused, 2 an error. With --stdin, 0 when all lines were answered.
 SKILLSANDBOX_BYPASS_COMMAND_POLICY=1 turns every check off, and the answers say so.")]
@@ -65,13 +65,13 @@ pub(crate) struct CheckCommandArgs {
     #[arg(long, value_name = "RULE")]
     dangerously_allow: Vec<String>,
 
-    /// Read {"command": "…"} line by line from standard input, and answer each with a line of JSON
+    /// Read a request in each line of standard input, and answer each with a line
     #[arg(long, conflicts_with = "command")]
     stdin: bool,
 
     /// How to show the decision
     #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "stdin")]
-    format: Format,
+    format: OutputFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -82,21 +82,6 @@ enum Shell {
     Bash,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
-}
-
-/// One line of `--stdin`. Repeated and unknown keys are errors: who checks and who runs must read the same command.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Request {
-    command: String,
-}
-
 impl CheckCommandArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let policy = self.policy()?;
@@ -104,14 +89,14 @@ impl CheckCommandArgs {
             output::message(&format!("warning: {BYPASS} is set: nothing is checked"));
         }
         if self.stdin {
-            answer_lines(&policy)?;
+            decision_lines::serve(&["command"], |request| Ok(answer(&policy, &request.text("command")?)))?;
             return Ok(ExitAnswer::Yes);
         }
         let line = self.command.as_deref().unwrap_or_default();
         let decision = policy.check(line);
         match self.format {
-            Format::Json => output::json(&as_json(&policy, line, &decision))?,
-            Format::Text => output::result(&as_text(&policy, line, &decision))?,
+            OutputFormat::Json => decision_lines::print(&answer(&policy, line))?,
+            OutputFormat::Text => output::result(&as_text(&policy, line, &decision))?,
         }
         Ok(if decision.is_allowed() { ExitAnswer::Yes } else { ExitAnswer::No })
     }
@@ -130,7 +115,7 @@ impl CheckCommandArgs {
             builder = builder.commands(&self.allow);
         }
         if self.literal_globs {
-            builder = builder.globs(Globs::Literal);
+            builder = builder.globs(GlobHandling::Literal);
         }
         if self.shell == Shell::Bash {
             builder = builder.dialect(Dialect::Bash);
@@ -145,98 +130,34 @@ impl CheckCommandArgs {
     }
 }
 
-/// Answers line by line, each as soon as nothing more waits to be read, so that a runtime can ask and wait, or send many at once.
-fn answer_lines(policy: &CommandPolicy) -> anyhow::Result<()> {
-    let mut input = BufReader::with_capacity(64 * 1024, io::stdin().lock());
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let mut line = Vec::new();
-    while read_line(&mut input, &mut line)? {
-        let answer = match request(&line) {
-            Ok(command) => as_json(policy, &command, &policy.check(&command)),
-            Err(message) => json!({ "error": message }),
-        };
-        out.write_all(escaped(&answer.to_string()).as_bytes())?;
-        out.write_all(b"\n")?;
-        if input.buffer().is_empty() {
-            out.flush()?;
-        }
+/// The decision as the protocol has it: what is allowed comes with the program and its arguments.
+fn answer(policy: &CommandPolicy, line: &str) -> DecisionAnswer<CommandDecision> {
+    let decision = policy.check(line);
+    let allowed = decision.is_allowed();
+    let answer = DecisionAnswer::new(decision);
+    if !allowed {
+        return answer;
     }
-    out.flush()?;
-    Ok(())
+    let argv = policy.parse(line).unwrap_or_default();
+    answer.with_argv(argv.iter().map(|word| word.to_string_lossy().into_owned()).collect())
 }
 
-/// Reads one line, without its end; of one that is too long only a little more than is taken. False at the end of the input.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    line.clear();
-    let most = u64::try_from(MAX_JSON).unwrap_or(u64::MAX).saturating_add(1);
-    if input.by_ref().take(most).read_until(b'\n', line)? == 0 {
-        return Ok(false);
-    }
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    } else if line.len() > MAX_JSON {
-        input.skip_until(b'\n')?;
-    }
-    Ok(true)
-}
-
-fn request(line: &[u8]) -> Result<String, String> {
-    if line.len() > MAX_JSON {
-        return Err(format!("the line is longer than {MAX_JSON} bytes"));
-    }
-    let refuse =
-        |why: &str| Err(format!("not a line such as {{\"command\":\"git status\"}}: {}", visible(why)));
-    // A list would be taken for the values of the keys.
-    if !line.trim_ascii_start().starts_with(b"{") {
-        return refuse("it is no object");
-    }
-    let request: Result<Request, _> = serde_json::from_slice(line);
-    request.map(|request| request.command).or_else(|error| refuse(&error.to_string()))
-}
-
-fn as_json(policy: &CommandPolicy, line: &str, decision: &Decision) -> Value {
-    let argv = || -> Vec<String> {
-        let argv = policy.parse(line).unwrap_or_default();
-        argv.iter().map(|word| word.to_string_lossy().into_owned()).collect()
-    };
-    match decision {
-        Decision::Denied(denied) => {
-            let byte = match denied.place {
-                Place::Byte(at) => Some(at),
-                _ => None,
-            };
-            json!({
-                "decision": "deny",
-                "rule": denied.rule.as_str(),
-                "reason": denied.to_string(),
-                "construct": denied.construct,
-                "byte": byte,
-                "hint": denied.hint,
-            })
-        }
-        Decision::Bypassed => {
-            json!({ "decision": "allow", "rule": "bypassed", "reason": format!("nothing was checked: {BYPASS} is set"), "argv": argv() })
-        }
-        _ => json!({ "decision": "allow", "rule": null, "reason": "every check passed", "argv": argv() }),
-    }
-}
-
-fn as_text(policy: &CommandPolicy, line: &str, decision: &Decision) -> String {
+fn as_text(policy: &CommandPolicy, line: &str, decision: &CommandDecision) -> String {
     let argv = || {
         let argv = policy.parse(line).unwrap_or_default();
         let words = argv.iter().map(|word| visible(&format!("{:?}", word.to_string_lossy())));
         words.collect::<Vec<_>>().join(" ")
     };
     match decision {
-        Decision::Denied(Denied { rule, construct, place, reason, hint, .. }) => {
+        CommandDecision::Denied(CommandDenial { rule, construct, position, reason, hint, .. }) => {
             let (construct, reason, hint) = (visible(construct), visible(reason), visible(hint));
             format!(
-                "{RED}refused{RESET}  {rule}: `{construct}` at {place}\n         {reason}\n         {hint}\n"
+                "{RED}refused{RESET}  {rule}: `{construct}` at {position}\n         {reason}\n         {hint}\n"
             )
         }
-        Decision::Bypassed => {
+        CommandDecision::Bypassed => {
             format!("{YELLOW}bypassed{RESET} {}\n         nothing was checked\n", argv())
         }
-        _ => format!("{GREEN}allowed{RESET}  {}\n", argv()),
+        CommandDecision::Allowed => format!("{GREEN}allowed{RESET}  {}\n", argv()),
     }
 }

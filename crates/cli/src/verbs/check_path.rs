@@ -1,20 +1,18 @@
 //! `skillsandbox check-path`: may this tool call touch these paths?
 
-use std::io::{self, BufRead, Read as _, Write as _};
 use std::path::PathBuf;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
+use serde_json::Value;
 use skillsandbox_path_policy::{
-    Builder, CaseHandling, Decision, Mode, PathPolicy, UnknownTools, strict_json,
+    CaseHandling, PathDecision, PathPolicy, PathPolicyBuilder, ToolMode, UnknownTools, strict_json,
 };
+use skillsandbox_run::{DecisionAnswer, DecisionRequest, InvalidRequest};
 
 use crate::args::OutputFormat;
-use crate::output::{self, ExitAnswer, escaped};
-
-/// Longest line that is read: arguments may hold a whole file's content.
-const MAX_LINE: usize = 16 * 1024 * 1024;
+use crate::decision_lines;
+use crate::output::{self, ExitAnswer};
 
 /// Check the paths of a tool call against a workspace
 ///
@@ -23,10 +21,12 @@ const MAX_LINE: usize = 16 * 1024 * 1024;
 #[command(after_help = "Examples:
   skillsandbox check-path --root . --tool Read --args '{\"file_path\": \"notes.md\"}'
   skillsandbox check-path --root . --forbid .env --tool Grep --args '{\"pattern\": \"x\"}' --format json
-  echo '{\"tool\": \"Read\", \"args\": {\"file_path\": \"/etc/passwd\"}}' | skillsandbox check-path --root . --stdin
+  echo '{\"id\": 1, \"tool\": \"Read\", \"arguments\": {\"file_path\": \"/etc/passwd\"}}' | skillsandbox check-path --root . --stdin
 
-With --stdin each line is answered by one line, {\"decision\": \"allow\"|\"deny\"|\"prompt\"|\"error\", \"rule\": …, \"reason\": …}, as
-soon as it is read; an \"id\" in the line comes back in the answer. Exit code 1 for deny and prompt; with --stdin 0 at the end of the input.")]
+With --stdin and --format json the answer is {\"version\":1, \"id\":…, \"decision\":\"allow\"|\"deny\"|\"prompt\", \"rule\":…, \"reason\":…, \"error\":…}:
+docs/decisions.md describes it; check-command and the MCP server answer alike.
+
+Exit codes: 0 allowed, 1 denied or to be confirmed, 2 an error. With --stdin, 0 when all lines were answered.")]
 pub(crate) struct CheckPathArgs {
     /// The workspace; without it the current directory
     #[arg(long, value_name = "DIR")]
@@ -46,7 +46,7 @@ pub(crate) struct CheckPathArgs {
     #[arg(long, value_name = "JSON", required_unless_present = "stdin", conflicts_with = "stdin")]
     args: Option<String>,
 
-    /// Read calls from standard input, one a line, and answer one line each
+    /// Read a request in each line of standard input, and answer each with a line
     #[arg(long)]
     stdin: bool,
 
@@ -64,7 +64,7 @@ pub(crate) struct CheckPathArgs {
 
     /// What a tool may do once its paths are inside: TOOL=allow, TOOL=prompt or TOOL=deny; `*` for all others
     #[arg(long, value_name = "TOOL=MODE", value_parser = tool_mode)]
-    mode: Vec<(String, Mode)>,
+    mode: Vec<(String, ToolMode)>,
 
     /// What happens to tools that are not known
     #[arg(long, value_name = "CHOICE", default_value = "check")]
@@ -89,12 +89,12 @@ enum Unknown {
     Deny,
 }
 
-fn tool_mode(text: &str) -> Result<(String, Mode), String> {
+fn tool_mode(text: &str) -> Result<(String, ToolMode), String> {
     let (tool, mode) = text.rsplit_once('=').ok_or("write TOOL=MODE")?;
     let mode = match mode {
-        "allow" => Mode::Allow,
-        "prompt" => Mode::Prompt,
-        "deny" => Mode::Deny,
+        "allow" => ToolMode::Allow,
+        "prompt" => ToolMode::Prompt,
+        "deny" => ToolMode::Deny,
         _ => return Err("the mode is allow, prompt or deny".to_owned()),
     };
     if tool.is_empty() { Err("the tool is missing".to_owned()) } else { Ok((tool.to_owned(), mode)) }
@@ -104,13 +104,13 @@ impl CheckPathArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let policy = self.policy()?;
         let (Some(tool), Some(arguments)) = (&self.tool, &self.args) else {
-            return serve(&policy, &mut io::BufReader::new(io::stdin().lock()), &mut io::stdout().lock());
+            decision_lines::serve(&["tool", "arguments"], |request| answer_request(&policy, request))?;
+            return Ok(ExitAnswer::Yes);
         };
-        let arguments = strict_json(arguments).context("--args is no valid JSON")?;
-        // Nobody is asked here: whoever called decides what to do about `prompt`.
+        let arguments = strict_json(arguments).context("--args is not valid JSON")?;
         let decision = policy.judge_call(tool, &arguments);
         match self.format {
-            OutputFormat::Json => output::json(&as_json(&decision))?,
+            OutputFormat::Json => decision_lines::print(&answer(&policy, tool, &arguments))?,
             OutputFormat::Text if decision.is_denied() => {
                 output::result(&format!("deny: {}\n", decision.reason()))?;
             }
@@ -131,9 +131,9 @@ impl CheckPathArgs {
         if self.ignore_case {
             builder = builder.case(CaseHandling::Insensitive);
         }
-        builder = self.read_root.iter().fold(builder, Builder::read_root);
-        builder = self.write_root.iter().fold(builder, Builder::write_root);
-        builder = self.forbid.iter().fold(builder, Builder::forbid);
+        builder = self.read_root.iter().fold(builder, PathPolicyBuilder::read_root);
+        builder = self.write_root.iter().fold(builder, PathPolicyBuilder::write_root);
+        builder = self.forbid.iter().fold(builder, PathPolicyBuilder::forbid);
         for (tool, mode) in &self.mode {
             builder = if tool == "*" { builder.default_mode(*mode) } else { builder.mode(tool, *mode) };
         }
@@ -141,93 +141,17 @@ impl CheckPathArgs {
     }
 }
 
-fn as_json(decision: &Decision<'_>) -> Value {
-    let rule = decision.rule().map(skillsandbox_path_policy::Rule::code);
-    json!({ "decision": decision.as_str(), "rule": rule, "reason": decision.reason() })
+/// The decision as the protocol has it. Nobody is asked here: the caller decides what to do about `prompt`.
+fn answer(policy: &PathPolicy, tool: &str, arguments: &Value) -> DecisionAnswer<PathDecision<'static>> {
+    DecisionAnswer::new(policy.judge_call(tool, arguments).into_owned())
 }
 
-/// Answers lines until there are no more. What cannot be read is answered by an error, and the next line goes on.
-fn serve(
+fn answer_request(
     policy: &PathPolicy,
-    input: &mut io::BufReader<impl io::Read>,
-    output: &mut impl io::Write,
-) -> anyhow::Result<ExitAnswer> {
-    let mut output = io::BufWriter::new(output);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let most = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
-        if input.by_ref().take(most).read_until(b'\n', &mut line)? == 0 {
-            output.flush()?;
-            return Ok(ExitAnswer::Yes);
-        }
-        let whole = line.len() < MAX_LINE || line.ends_with(b"\n");
-        if !whole {
-            skip_line(input)?;
-        }
-        if !whole || !line.trim_ascii().is_empty() {
-            let answer = if whole {
-                answer(policy, &line)
-            } else {
-                malformed(&anyhow::anyhow!("the line is longer than 16 MiB"))
-            };
-            writeln!(output, "{}", escaped(&answer.to_string()))?;
-        }
-        // A caller that waits for this answer gets it; one that sent many gets them together.
-        if input.buffer().is_empty() {
-            output.flush()?;
-        }
-    }
-}
-
-fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        let buffer = input.fill_buf()?;
-        let end = buffer.iter().position(|&byte| byte == b'\n');
-        let (used, done) = end.map_or((buffer.len(), buffer.is_empty()), |end| (end + 1, true));
-        input.consume(used);
-        if done {
-            return Ok(());
-        }
-    }
-}
-
-fn answer(policy: &PathPolicy, line: &[u8]) -> Value {
-    let request = match read_request(line) {
-        Ok(request) => request,
-        Err(error) => return malformed(&error),
-    };
-    let decision = policy.judge_call(&request.tool, &request.arguments);
-    let mut answer = as_json(&decision);
-    if let (Some(id), Value::Object(answer)) = (request.id, &mut answer) {
-        answer.insert("id".to_owned(), id);
-    }
-    answer
-}
-
-fn malformed(error: &anyhow::Error) -> Value {
-    json!({ "decision": "error", "rule": "malformed", "reason": format!("{error:#}") })
-}
-
-struct Request {
-    tool: String,
-    arguments: Value,
-    id: Option<Value>,
-}
-
-fn read_request(line: &[u8]) -> anyhow::Result<Request> {
-    let text = str::from_utf8(line).context("the line is not UTF-8")?;
-    let Value::Object(mut request) = strict_json(text)? else { bail!("the line is no object") };
-    let tool = match request.remove("tool") {
-        Some(Value::String(tool)) => tool,
-        Some(_) => bail!("`tool` is no text"),
-        None => bail!("`tool` is missing"),
-    };
-    let arguments = request.remove("args").context("`args` is missing")?;
-    let id = request.remove("id");
-    // A misspelt key could hide arguments from the check.
-    match request.keys().next() {
-        Some(key) => bail!("`{}` is not known; a line has tool, args and id", output::visible(key)),
-        None => Ok(Request { tool, arguments, id }),
-    }
+    request: &DecisionRequest<'_>,
+) -> Result<DecisionAnswer<PathDecision<'static>>, InvalidRequest> {
+    let tool = request.text("tool")?;
+    let arguments = strict_json(request.json("arguments")?)
+        .map_err(|error| InvalidRequest::unreadable_json("arguments", &error))?;
+    Ok(answer(policy, &tool, &arguments))
 }

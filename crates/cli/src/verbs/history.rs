@@ -10,7 +10,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use skillsandbox_manifest::user_folders;
 use skillsandbox_store::history::{Edge, Filter, History, Status, moment};
 use skillsandbox_text::{Escape, Glyphs, Keep};
-use skillsandbox_tracer::Class;
+use skillsandbox_tracer::AttackClass;
 
 use crate::output::ExitAnswer;
 use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
@@ -113,7 +113,7 @@ impl RunFilterArgs {
 /// A class by its name; a misspelt one would find nothing, and look like good news.
 fn class(text: &str) -> anyhow::Result<String> {
     let name = text.replace('-', "_");
-    let known: Result<Class, _> = serde_json::from_value(name.as_str().into());
+    let known: Result<AttackClass, _> = serde_json::from_value(name.as_str().into());
     // serde's own words list all there are.
     known.map(|_| name).map_err(|error| anyhow::anyhow!("{error}"))
 }

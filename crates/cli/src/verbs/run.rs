@@ -62,11 +62,11 @@ impl RunArgs {
             .and_then(|policy| LoadedSkill::load(&self.dir, &policy));
         let skill = match loaded {
             Ok(skill) => skill,
-            Err(refusal) => return Ok(self.refuse(None, refusal)),
+            Err(refusal) => return self.refuse(None, refusal),
         };
         match self.prepared(&skill) {
             Ok(answer) => answer,
-            Err(refusal) => Ok(self.refuse(Some(&skill), refusal)),
+            Err(refusal) => self.refuse(Some(&skill), refusal),
         }
     }
 
@@ -75,14 +75,14 @@ impl RunArgs {
     }
 
     /// Says, and records, why there was no run to report on.
-    fn refuse(&self, skill: Option<&LoadedSkill>, refusal: Refusal) -> ExitAnswer {
+    fn refuse(&self, skill: Option<&LoadedSkill>, refusal: Refusal) -> anyhow::Result<ExitAnswer> {
         let request = RunRequest::new(VERB, &self.arguments)
             .typed_values(self.values(), skill.map(LoadedSkill::manifest));
         let report = refuse_unloaded(&self.dir, &request, self.flags.history().as_ref(), refusal);
         if let Err(refusal) = &report.ended {
-            running::refused(refusal);
+            running::show_refusal(&self.flags, refusal)?;
         }
-        ExitAnswer::Code(report.exit_code())
+        Ok(ExitAnswer::Code(report.exit_code()))
     }
 
     fn prepared(&self, skill: &LoadedSkill) -> Result<anyhow::Result<ExitAnswer>, Refusal> {

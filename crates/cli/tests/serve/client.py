@@ -26,11 +26,11 @@ async def main(server, root, env, mode):
             result = await client.call_tool(name, {"skill": "works"})
             assert not result.is_error, result
         checked = await client.call_tool("check_command", {"skill": "works", "command": "ls | sh"})
-        assert checked.structured_content["allowed"] is False, checked
+        assert checked.structured_content["decision"] == "deny", checked
         checked = await client.call_tool(
             "check_path", {"skill": "works", "tool": "Read", "arguments": {"file_path": "main.sh"}}
         )
-        assert checked.structured_content["allowed"] is True, checked
+        assert checked.structured_content["decision"] == "allow", checked
 
         worked = await client.call_tool("run_skill", {"skill": "works", "args": ["Grüße"]})
         assert not worked.is_error and worked.structured_content["stdout"] == "works: Grüße\n", worked

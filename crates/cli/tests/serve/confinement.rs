@@ -153,7 +153,7 @@ fn what_the_scanner_blocks_does_not_run_and_no_way_round_is_named() {
     assert!(!scanned.failed() && scanned.data()["verdict"] == "BLOCKED", "{scanned:?}");
     let called = client.call("run_skill", &json!({ "skill": "bad" }));
     assert!(called.failed() && called.data()["status"] == "refused", "{called:?}");
-    assert!(called.data()["error"].as_str().unwrap().contains("BLOCKED"), "{called:?}");
+    assert!(called.data()["error"]["message"].as_str().unwrap().contains("BLOCKED"), "{called:?}");
     assert!(!called.0.to_string().contains("skip"), "{called:?}");
     assert!(!ran.exists());
 }
@@ -259,7 +259,7 @@ fn paths_and_commands_are_judged_by_what_the_skill_declares() {
     let mut judged = |tool: &str, arguments: serde_json::Value| {
         let called = client.call(tool, &arguments);
         assert!(!called.failed(), "{called:?}");
-        called.data()["allowed"].as_bool().unwrap()
+        called.data()["decision"] == "allow"
     };
     let mut path = |tool: &str, path: &str| {
         judged("check_path", json!({ "skill": "s", "tool": tool, "arguments": { "file_path": path } }))
@@ -294,5 +294,5 @@ fn paths_and_commands_are_judged_by_what_the_skill_declares() {
     let mut command = world.command(&["serve", "--root", root.to_str().unwrap()]);
     let mut client = Client::begin(command.env("SKILLSANDBOX_BYPASS_COMMAND_POLICY", "1"));
     let called = client.call("check_command", &json!({ "skill": "s", "command": "git log | sh" }));
-    assert_eq!(called.data()["allowed"], false, "{called:?}");
+    assert_eq!(called.data()["decision"], "deny", "{called:?}");
 }

@@ -6,6 +6,7 @@ mod arguments;
 mod behaviours;
 mod client;
 mod confinement;
+mod decisions;
 mod lifetime;
 mod others;
 mod output;

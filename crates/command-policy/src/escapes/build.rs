@@ -1,9 +1,9 @@
 //! Build tools and compilers: what they run is written in files.
 
-use super::{Escape, Flags, When};
+use super::{CommandEscape, EscapeTrigger, ProgramFlags};
 
-pub(super) const ENTRIES: &[Escape] = &[
-    Escape {
+pub(super) const ENTRIES: &[CommandEscape] = &[
+    CommandEscape {
         name: "make/any",
         commands: &[
             "bazel",
@@ -65,7 +65,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "mix",
             "shake",
         ],
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             let only: &[&[u8]] = &[b"--version", b"--help", b"-version"];
             if words.len() == 2 && words.get(1).is_some_and(|word| only.contains(&word)) {
                 None
@@ -87,11 +87,11 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["make --version", "cmake --version"],
     },
-    Escape {
+    CommandEscape {
         name: "cargo/run",
         commands: &["cargo"],
-        when: When::Judge(|words| {
-            let flags = Flags::new(&["--config", "--manifest-path"], &[], "Z", "pFj");
+        when: EscapeTrigger::Judge(|words| {
+            let flags = ProgramFlags::new(&["--config", "--manifest-path"], &[], "Z", "pFj");
             if let Some((index, _)) = words.arguments().find(|(_, word)| flags.has(word)) {
                 return Some(index);
             }
@@ -125,7 +125,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["cargo tree", "cargo --version", "cargo metadata", "cargo fmt --check"],
     },
-    Escape {
+    CommandEscape {
         name: "compiler/plugin",
         commands: &[
             "gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "ld", "gold", "lld", "tcc", "ccache",
@@ -134,7 +134,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "rspec", "phpunit", "mypy", "pylint", "flake8", "cython", "coverage", "protoc", "flex", "bison",
             "as", "nasm", "gprof",
         ],
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             let signs: &[&[u8]] = &[
                 b"-fplugin",
                 b"-wrapper",

@@ -1,9 +1,9 @@
 //! Containers, clusters and clouds: commands that run elsewhere, or in a container with this machine in it.
 
-use super::{Escape, Flags, When, first_operand};
+use super::{CommandEscape, EscapeTrigger, ProgramFlags, first_operand};
 
-pub(super) const ENTRIES: &[Escape] = &[
-    Escape {
+pub(super) const ENTRIES: &[CommandEscape] = &[
+    CommandEscape {
         name: "container/any",
         commands: &[
             "docker",
@@ -34,13 +34,13 @@ pub(super) const ENTRIES: &[Escape] = &[
             "toolbox",
             "distrobox",
         ],
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             let (index, _) = first_operand(words, "Hlc", &["--host", "--context", "--config"])?;
             let only: &[&[u8]] = &[
                 b"ps", b"images", b"version", b"info", b"inspect", b"logs", b"top", b"stats", b"port",
                 b"history", b"search",
             ];
-            let options = Flags::new(
+            let options = ProgramFlags::new(
                 &["--host", "--config", "--context", "--connection", "--url", "--runtime"],
                 &[],
                 "H",
@@ -62,11 +62,11 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["docker ps", "docker images", "docker logs x", "docker --version"],
     },
-    Escape {
+    CommandEscape {
         name: "kubectl/exec",
         commands: &["kubectl", "oc", "k3s", "kubectx", "kustomize"],
-        when: When::Judge(|words| {
-            let flags = Flags::new(
+        when: EscapeTrigger::Judge(|words| {
+            let flags = ProgramFlags::new(
                 &[
                     "--kubeconfig",
                     "--raw",
@@ -143,7 +143,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "kubectl",
         ],
     },
-    Escape {
+    CommandEscape {
         name: "infrastructure/run",
         commands: &[
             "terraform",
@@ -168,7 +168,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "chef-client",
             "chef-solo",
         ],
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             let cloud: &[&[u8]] = &[b"aws", b"gcloud", b"az"];
             let file = words.get(0)?.rsplit(|byte| *byte == b'/').next()?;
             if cloud.contains(&file) {

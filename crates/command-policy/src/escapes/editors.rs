@@ -1,9 +1,9 @@
 //! Editors and pagers: each has a way to a shell.
 
-use super::{Escape, When};
+use super::{CommandEscape, EscapeTrigger};
 
-pub(super) const ENTRIES: &[Escape] = &[
-    Escape {
+pub(super) const ENTRIES: &[CommandEscape] = &[
+    CommandEscape {
         name: "editor/any",
         commands: &[
             "atom",
@@ -46,7 +46,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "evim",
             "gview",
         ],
-        when: When::Always,
+        when: EscapeTrigger::Always,
         reason: "an editor runs commands (vim -c ':!id'), and waits for a person",
         instead: "use the tool for files",
         matches: &[
@@ -59,7 +59,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &[],
     },
-    Escape {
+    CommandEscape {
         name: "pager/any",
         commands: &[
             "less",
@@ -100,16 +100,16 @@ pub(super) const ENTRIES: &[Escape] = &[
             "ncdu",
             "crash",
         ],
-        when: When::Always,
+        when: EscapeTrigger::Always,
         reason: "it starts a shell or a program when a key, a variable or an option says so, and waits for a person",
         instead: "use a command that prints and ends, such as cat or head",
         matches: &["less f", "more f", "less +'!id' f", "fzf --preview id", "mail -s x y"],
         not_matches: &[],
     },
-    Escape {
+    CommandEscape {
         name: "man/pager",
         commands: &["man", "apropos", "whatis"],
-        when: When::Always,
+        when: EscapeTrigger::Always,
         reason: "it starts a pager, a browser and formatters, which options name",
         instead: "ask the program for its --help",
         matches: &["man ls", "man -P id ls", "man --html=id ls"],

@@ -1,39 +1,39 @@
 //! Tools for files and archives that start a program for what they find.
 
-use super::{Escape, Flags, When};
+use super::{CommandEscape, EscapeTrigger, ProgramFlags};
 
-pub(super) const ENTRIES: &[Escape] = &[
-    Escape {
+pub(super) const ENTRIES: &[CommandEscape] = &[
+    CommandEscape {
         name: "find/exec",
         commands: &["find", "gfind", "bfs"],
-        when: When::Word(&["-exec", "-execdir", "-ok", "-okdir"]),
+        when: EscapeTrigger::Word(&["-exec", "-execdir", "-ok", "-okdir"]),
         reason: "it starts a program for every file",
         instead: "list the files, and make a call for each",
         matches: &["find . -exec id '{}' +", "find . -execdir id ';'", "find . -name x -ok id ';'"],
         not_matches: &["find . -name '*.rs'", "find . -type f -newer x"],
     },
-    Escape {
+    CommandEscape {
         name: "find/files0",
         commands: &["find", "gfind", "bfs"],
-        when: When::Word(&["-files0-from", "-fprint", "-fprint0", "-fprintf", "-fls"]),
-        reason: "it takes its starting points from a file nobody checks, or writes one",
+        when: EscapeTrigger::Word(&["-files0-from", "-fprint", "-fprint0", "-fprintf", "-fls"]),
+        reason: "it takes its starting points from a file that is not checked, or writes one",
         instead: "name the directories, and let it print",
         matches: &["find -files0-from list", "find . -fprint out"],
         not_matches: &["find . -print"],
     },
-    Escape {
+    CommandEscape {
         name: "fd/exec",
         commands: &["fd", "fdfind"],
-        when: Flags::both(&["--exec", "--exec-batch"], "xX", "edtESjc"),
+        when: ProgramFlags::both(&["--exec", "--exec-batch"], "xX", "edtESjc"),
         reason: "it starts a program for every file",
         instead: "list the files, and make a call for each",
         matches: &["fd -x id", "fd --exec id", "fd -HX id", "fd -sx id", "fd --exec-batch=id"],
         not_matches: &["fd -e rs", "fd -ex", "fd -s x", "fd --extension rs"],
     },
-    Escape {
+    CommandEscape {
         name: "tar/program",
         commands: &["tar", "gtar", "bsdtar", "star"],
-        when: When::Flags(Flags::new(
+        when: EscapeTrigger::Flags(ProgramFlags::new(
             &[
                 "--to-command",
                 "--use-compress-program",
@@ -68,10 +68,10 @@ pub(super) const ENTRIES: &[Escape] = &[
             "tar -xf a.tar --to-stdout",
         ],
     },
-    Escape {
+    CommandEscape {
         name: "tar/old-style",
         commands: &["tar", "gtar", "bsdtar", "star"],
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             let first = words.get(1)?;
             (first.first() != Some(&b'-') && first.iter().any(|letter| b"IFT".contains(letter))).then_some(1)
         }),
@@ -80,20 +80,20 @@ pub(super) const ENTRIES: &[Escape] = &[
         matches: &["tar xIf id a", "tar cTf list a"],
         not_matches: &["tar xzf a.tgz", "tar tf a.tar IFT"],
     },
-    Escape {
+    CommandEscape {
         name: "cpio/program",
         commands: &["cpio", "pax"],
-        when: Flags::long(&["--rsh-command", "--to-stdout-command"]),
+        when: ProgramFlags::long(&["--rsh-command", "--to-stdout-command"]),
         reason: "the option names a program",
         instead: "leave the option out",
         matches: &["cpio --rsh-command=id -i -F h:a"],
         not_matches: &["cpio -i -F a.cpio"],
     },
-    Escape {
+    CommandEscape {
         name: "zip/test-command",
         commands: &["zip"],
-        when: When::Judge(|words| {
-            let flags = Flags::new(&["--unzip-command", "--names-stdin"], &[], "", "");
+        when: EscapeTrigger::Judge(|words| {
+            let flags = ProgramFlags::new(&["--unzip-command", "--names-stdin"], &[], "", "");
             // `-TT` takes the command that tests the archive.
             words
                 .arguments()
@@ -107,10 +107,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         matches: &["zip a.zip b -T -TT 'id #'", "zip --unzip-command=id a b", "zip -rTT id a b"],
         not_matches: &["zip -r a.zip b", "zip -T a.zip"],
     },
-    Escape {
+    CommandEscape {
         name: "7z/program",
         commands: &["7z", "7za", "7zr", "rar", "unrar", "arj", "unar"],
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             words
                 .arguments()
                 .find(|(_, word)| {
@@ -118,24 +118,24 @@ pub(super) const ENTRIES: &[Escape] = &[
                 })
                 .map(|(index, _)| index)
         }),
-        reason: "a list in a file names files nobody checks; an archive that runs itself is a program",
+        reason: "a list in a file names files that are not checked; an archive that runs itself is a program",
         instead: "name the files",
         matches: &["7z a x.7z @list", "7z a x.7z -i@list", "7z a -sfx x.exe b"],
         not_matches: &["7z a x.7z b", "7z l x.7z"],
     },
-    Escape {
+    CommandEscape {
         name: "install/strip-program",
         commands: &["install", "ginstall"],
-        when: When::Flags(Flags::new(&["--strip-program"], &["--strip"], "", "")),
+        when: EscapeTrigger::Flags(ProgramFlags::new(&["--strip-program"], &["--strip"], "", "")),
         reason: "the option names a program",
         instead: "leave the option out",
         matches: &["install -s --strip-program=id a b", "install --strip-p=id -s a b"],
         not_matches: &["install -m 644 a b", "install --strip a b"],
     },
-    Escape {
+    CommandEscape {
         name: "grep/program",
         commands: &["rg", "ag", "ack", "ugrep", "ug"],
-        when: Flags::long(&[
+        when: ProgramFlags::long(&[
             "--pre",
             "--pager",
             "--hostname-bin",
@@ -157,19 +157,19 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["rg -n x src", "rg --files", "ag x"],
     },
-    Escape {
+    CommandEscape {
         name: "diff/pager",
         commands: &["delta", "difft", "bat", "batcat", "icdiff", "colordiff", "diff-so-fancy"],
-        when: Flags::long(&["--pager", "--diff-cmd", "--difftool", "--config"]),
+        when: ProgramFlags::long(&["--pager", "--diff-cmd", "--difftool", "--config"]),
         reason: "the option names a program",
         instead: "leave the option out, or use --paging=never",
         matches: &["bat --pager id f", "delta --pager=id a b"],
         not_matches: &["bat --paging=never f", "bat -p f"],
     },
-    Escape {
+    CommandEscape {
         name: "file/magic",
         commands: &["file"],
-        when: Flags::both(
+        when: ProgramFlags::both(
             &["--compile", "--magic-file", "--files-from", "--uncompress", "--uncompress-noreport"],
             "Cmzf",
             "eFP",
@@ -179,7 +179,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         matches: &["file -m x f", "file -bz f", "file --uncompress f"],
         not_matches: &["file -b f", "file --mime-type f"],
     },
-    Escape {
+    CommandEscape {
         name: "image/delegate",
         commands: &[
             "convert",
@@ -196,7 +196,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "stream",
             "compare",
         ],
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             let signs: &[&[u8]] = &[
                 b"msl:",
                 b"mvg:",
@@ -243,7 +243,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["convert a.png -resize 50% b.jpg", "identify a.png"],
     },
-    Escape {
+    CommandEscape {
         name: "media/protocol",
         commands: &[
             "ffmpeg",
@@ -257,8 +257,8 @@ pub(super) const ENTRIES: &[Escape] = &[
             "youtube-dl",
             "gst-launch",
         ],
-        when: When::Judge(|words| {
-            let flags = Flags::new(
+        when: EscapeTrigger::Judge(|words| {
+            let flags = ProgramFlags::new(
                 &[
                     "--exec",
                     "--exec-before-download",
@@ -320,7 +320,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["ffmpeg -i a.mp4 b.webm", "ffprobe a.mp4"],
     },
-    Escape {
+    CommandEscape {
         name: "documents/filter",
         commands: &[
             "pandoc",
@@ -349,8 +349,8 @@ pub(super) const ENTRIES: &[Escape] = &[
             "dot",
             "plantuml",
         ],
-        when: When::Judge(|words| {
-            let flags = Flags::new(
+        when: EscapeTrigger::Judge(|words| {
+            let flags = ProgramFlags::new(
                 &[
                     "--filter",
                     "--lua-filter",

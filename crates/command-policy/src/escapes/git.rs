@@ -1,15 +1,15 @@
 //! Git: settings, options and sub-commands that name programs.
 
-use super::{Escape, Flags, When, first_operand};
-use crate::words::{COLON, Words};
+use super::{CommandEscape, EscapeTrigger, ProgramFlags, first_operand};
+use crate::words::{COLON, CommandWords};
 
 const GIT: &[&str] = &["git", "hub", "git-lfs"];
 
-pub(super) const ENTRIES: &[Escape] = &[
-    Escape {
+pub(super) const ENTRIES: &[CommandEscape] = &[
+    CommandEscape {
         name: "git/setting",
         commands: GIT,
-        when: When::Judge(setting),
+        when: EscapeTrigger::Judge(setting),
         reason: "a setting of git can name a program that is then run (aliases, pagers, hooks, helpers)",
         instead: "leave -c out, or set only user.name, user.email and colours",
         matches: &[
@@ -34,10 +34,10 @@ pub(super) const ENTRIES: &[Escape] = &[
             "git -c core.quotepath=off status",
         ],
     },
-    Escape {
+    CommandEscape {
         name: "git/configure",
         commands: GIT,
-        when: When::Judge(configure),
+        when: EscapeTrigger::Judge(configure),
         reason: "a setting of git can name a program that is run by a later command",
         instead: "only read settings: git config --get NAME",
         matches: &[
@@ -58,10 +58,10 @@ pub(super) const ENTRIES: &[Escape] = &[
             "git config user.name",
         ],
     },
-    Escape {
+    CommandEscape {
         name: "git/program-option",
         commands: GIT,
-        when: Flags::long(&[
+        when: ProgramFlags::long(&[
             "--upload-pack",
             "--receive-pack",
             "--exec",
@@ -103,10 +103,10 @@ pub(super) const ENTRIES: &[Escape] = &[
             "git status --no-ahead-behind",
         ],
     },
-    Escape {
+    CommandEscape {
         name: "git/program-letter",
         commands: GIT,
-        when: When::Judge(letter),
+        when: EscapeTrigger::Judge(letter),
         reason: "the option names a program that is run",
         instead: "leave the option out",
         matches: &[
@@ -119,10 +119,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["git push -u origin main", "git grep -n x", "git clone -q url", "git add -u"],
     },
-    Escape {
+    CommandEscape {
         name: "git/sub-command",
         commands: GIT,
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             subcommand(words).filter(|(_, name)| runs(name.as_bytes())).map(|(index, _)| index)
         }),
         reason: "the sub-command runs programs, opens an editor or a server, or gives out passwords",
@@ -158,10 +158,10 @@ pub(super) const ENTRIES: &[Escape] = &[
             "git remote -v",
         ],
     },
-    Escape {
+    CommandEscape {
         name: "git/address",
         commands: GIT,
-        when: When::Judge(address),
+        when: EscapeTrigger::Judge(address),
         reason: "such an address is a command that git runs",
         instead: "use an address that begins with https://",
         matches: &[
@@ -172,10 +172,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["git clone https://git.example.test/a.git", "git log --format=%h"],
     },
-    Escape {
+    CommandEscape {
         name: "git/unknown",
         commands: GIT,
-        when: When::Judge(|words| match subcommand(words) {
+        when: EscapeTrigger::Judge(|words| match subcommand(words) {
             Some((index, name)) => {
                 (!is_known(name.as_bytes()) && !runs(name.as_bytes()) && name != "config").then_some(index)
             }
@@ -358,7 +358,7 @@ fn is_known(name: &[u8]) -> bool {
 }
 
 /// The sub-command, behind git's own options.
-fn subcommand(words: &Words) -> Option<(usize, &str)> {
+fn subcommand(words: &CommandWords) -> Option<(usize, &str)> {
     let (index, _) = first_operand(
         words,
         "cC",
@@ -391,7 +391,7 @@ const HARMLESS: &[&str] = &[
     "tag.gpgsign",
 ];
 
-fn setting(words: &Words) -> Option<usize> {
+fn setting(words: &CommandWords) -> Option<usize> {
     let end = subcommand(words).map_or(words.len(), |(index, _)| index);
     let clones = matches!(subcommand(words), Some((_, "clone")));
     let mut value_of_c = false;
@@ -405,7 +405,7 @@ fn setting(words: &Words) -> Option<usize> {
         if index >= end && !clones {
             return None;
         }
-        let long = Flags::new(&["--config", "--config-env"], &[], "", "");
+        let long = ProgramFlags::new(&["--config", "--config-env"], &[], "", "");
         match word {
             b"-c" => value_of_c = true,
             [b'-', b'c', value @ ..] if !is_harmless(value) => return Some(index),
@@ -458,7 +458,7 @@ const SCOPES: &[&[u8]] = &[
 ];
 
 /// `git config` may only read.
-fn configure(words: &Words) -> Option<usize> {
+fn configure(words: &CommandWords) -> Option<usize> {
     let (index, "config") = subcommand(words)? else { return None };
     let mut rest =
         words.arguments().skip_while(|(at, _)| *at <= index).filter(|(_, word)| !SCOPES.contains(word));
@@ -472,20 +472,20 @@ fn configure(words: &Words) -> Option<usize> {
 }
 
 /// Options of one letter that name a program, where the sub-command has them.
-fn letter(words: &Words) -> Option<usize> {
+fn letter(words: &CommandWords) -> Option<usize> {
     let (index, name) = subcommand(words)?;
     let flags = match name {
-        "rebase" => Flags::new(&[], &[], "x", "sXCS"),
-        "clone" => Flags::new(&[], &[], "u", "bojc"),
-        "grep" => Flags::new(&[], &[], "O", "eABCfm"),
-        "difftool" => Flags::new(&[], &[], "x", "t"),
+        "rebase" => ProgramFlags::new(&[], &[], "x", "sXCS"),
+        "clone" => ProgramFlags::new(&[], &[], "u", "bojc"),
+        "grep" => ProgramFlags::new(&[], &[], "O", "eABCfm"),
+        "difftool" => ProgramFlags::new(&[], &[], "x", "t"),
         _ => return None,
     };
     words.arguments().find(|(at, word)| *at > index && flags.has(word)).map(|(at, _)| at)
 }
 
 /// `helper::address` is handed to the program `git-remote-helper`.
-fn address(words: &Words) -> Option<usize> {
+fn address(words: &CommandWords) -> Option<usize> {
     let mut with_colon = words.noted().filter(|(_, _, notes)| notes & COLON != 0);
     with_colon.find(|(_, word, _)| word.windows(2).any(|two| two == b"::")).map(|(index, _, _)| index)
 }

@@ -1,15 +1,15 @@
 //! Languages: code in an argument, or on standard input, instead of in a file that can be looked at.
 
-use super::{Escape, Flags, When, holds};
-use crate::words::Words;
+use super::{CommandEscape, EscapeTrigger, ProgramFlags, holds};
+use crate::words::CommandWords;
 
 const IN_A_FILE: &str = "put the code into a file of the root and run that";
 
-pub(super) const ENTRIES: &[Escape] = &[
-    Escape {
+pub(super) const ENTRIES: &[CommandEscape] = &[
+    CommandEscape {
         name: "python/code",
         commands: &["python", "pythonw", "pypy", "ipython", "micropython", "jython", "graalpy", "bpython"],
-        when: When::Judge(python_code),
+        when: EscapeTrigger::Judge(python_code),
         reason: "code in an argument, or on standard input, can do anything",
         instead: IN_A_FILE,
         matches: &[
@@ -32,10 +32,10 @@ pub(super) const ENTRIES: &[Escape] = &[
             "python3 --version",
         ],
     },
-    Escape {
+    CommandEscape {
         name: "python/module",
         commands: &["python", "pythonw", "pypy", "ipython", "micropython", "jython", "graalpy"],
-        when: When::Judge(python_module),
+        when: EscapeTrigger::Judge(python_module),
         reason: "modules such as pip, timeit or pdb run code from arguments or from the network",
         instead: "run a script of the root, or ask for the module to be allowed",
         matches: &[
@@ -47,10 +47,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["python3 main.py -m x", "python3 -B main.py"],
     },
-    Escape {
+    CommandEscape {
         name: "node/code",
         commands: &["node", "nodejs", "iojs"],
-        when: When::Judge(node_code),
+        when: EscapeTrigger::Judge(node_code),
         reason: "code in an argument, or on standard input, can do anything",
         instead: IN_A_FILE,
         matches: &[
@@ -75,10 +75,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["node main.js -e x", "node --version", "node --max-old-space-size=100 main.js"],
     },
-    Escape {
+    CommandEscape {
         name: "deno-bun/code",
         commands: &["deno", "bun", "bunx", "tsx", "ts-node", "esno", "jiti", "swc-node"],
-        when: When::Judge(deno_code),
+        when: EscapeTrigger::Judge(deno_code),
         reason: "code in an argument or from the network can do anything",
         instead: IN_A_FILE,
         matches: &[
@@ -96,10 +96,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["deno run main.ts", "bun main.ts", "tsx main.ts -e", "deno --version"],
     },
-    Escape {
+    CommandEscape {
         name: "perl/code",
         commands: &["perl", "suidperl"],
-        when: When::Judge(perl_code),
+        when: EscapeTrigger::Judge(perl_code),
         reason: "code in an argument, or on standard input, can do anything",
         instead: IN_A_FILE,
         matches: &[
@@ -117,10 +117,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["perl script.pl -e x", "perl -w script.pl", "perl -v", "perl -Ilib script.pl"],
     },
-    Escape {
+    CommandEscape {
         name: "ruby/code",
         commands: &["ruby", "jruby", "truffleruby", "irb", "pry"],
-        when: When::Judge(ruby_code),
+        when: EscapeTrigger::Judge(ruby_code),
         reason: "code in an argument, or on standard input, can do anything",
         instead: IN_A_FILE,
         matches: &[
@@ -135,10 +135,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["ruby main.rb -e x", "ruby -w main.rb", "ruby --version"],
     },
-    Escape {
+    CommandEscape {
         name: "php/code",
         commands: &["php", "php-cgi", "phpdbg"],
-        when: When::Judge(php_code),
+        when: EscapeTrigger::Judge(php_code),
         reason: "code in an argument, or on standard input, can do anything",
         instead: IN_A_FILE,
         matches: &[
@@ -152,16 +152,16 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["php main.php -r x", "php -f main.php", "php --version", "php -l main.php"],
     },
-    Escape {
+    CommandEscape {
         name: "lua/code",
         commands: &["lua", "luajit", "luau", "texlua"],
-        when: When::Judge(lua_code),
+        when: EscapeTrigger::Judge(lua_code),
         reason: "code in an argument, or on standard input, can do anything",
         instead: IN_A_FILE,
         matches: &["lua -e x", "lua5.4 -e x", "lua", "luajit -l x a.lua", "lua -"],
         not_matches: &["lua main.lua -e x", "lua -v"],
     },
-    Escape {
+    CommandEscape {
         name: "other-language/code",
         commands: &[
             "clisp",
@@ -244,7 +244,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "rundll32",
             "cmd",
         ],
-        when: When::Judge(other_code),
+        when: EscapeTrigger::Judge(other_code),
         reason: "code in an argument, or on standard input, can do anything",
         instead: IN_A_FILE,
         matches: &[
@@ -289,7 +289,7 @@ pub(super) const ENTRIES: &[Escape] = &[
 
 /// Arguments that may be options or their values: up to the first that is neither. Where an option may take the next argument is
 /// not known for every program, so any may; a script that follows an option counts as a value at first.
-fn options(words: &Words) -> impl Iterator<Item = (usize, &[u8])> {
+fn options(words: &CommandWords) -> impl Iterator<Item = (usize, &[u8])> {
     let mut after_option = false;
     words.arguments().take_while(move |(_, word)| {
         let is_option = word.first() == Some(&b'-') && *word != b"--";
@@ -300,12 +300,12 @@ fn options(words: &Words) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 /// One of these options, or standard input.
-fn option(words: &Words, flags: Flags) -> Option<usize> {
+fn option(words: &CommandWords, flags: ProgramFlags) -> Option<usize> {
     options(words).find(|(_, word)| *word == b"-" || flags.has(word)).map(|(index, _)| index)
 }
 
 /// Nothing to run, so that standard input would be; asking for the version or for help is fine.
-fn nothing_to_run(words: &Words) -> Option<usize> {
+fn nothing_to_run(words: &CommandWords) -> Option<usize> {
     if words.arguments().any(|(_, word)| word.first() != Some(&b'-')) {
         return None;
     }
@@ -314,8 +314,8 @@ fn nothing_to_run(words: &Words) -> Option<usize> {
 }
 
 /// The options of python, which are few enough to be known, and where they end.
-fn python_option(words: &Words, short: &'static str) -> Result<Option<usize>, ()> {
-    let flags = Flags::new(&["--command"], &[], short, "WXmcQ");
+fn python_option(words: &CommandWords, short: &'static str) -> Result<Option<usize>, ()> {
+    let flags = ProgramFlags::new(&["--command"], &[], short, "WXmcQ");
     let mut skip = false;
     for (index, word) in words.arguments() {
         if std::mem::take(&mut skip) {
@@ -340,15 +340,15 @@ fn python_option(words: &Words, short: &'static str) -> Result<Option<usize>, ()
     Err(())
 }
 
-fn python_code(words: &Words) -> Option<usize> {
+fn python_code(words: &CommandWords) -> Option<usize> {
     python_option(words, "ci").unwrap_or_else(|()| nothing_to_run(words))
 }
 
-fn python_module(words: &Words) -> Option<usize> {
+fn python_module(words: &CommandWords) -> Option<usize> {
     python_option(words, "m").ok().flatten().filter(|index| words.get(*index) != Some(b"-"))
 }
 
-fn node_code(words: &Words) -> Option<usize> {
+fn node_code(words: &CommandWords) -> Option<usize> {
     const LONG: &[&str] = &[
         "--build-sea",
         "--env-file",
@@ -374,12 +374,12 @@ fn node_code(words: &Words) -> Option<usize> {
         "--watch",
         "--watch-path",
     ];
-    let flags = Flags::new(LONG, &[], "epric", "C");
+    let flags = ProgramFlags::new(LONG, &[], "epric", "C");
     option(words, flags).or_else(|| nothing_to_run(words))
 }
 
-fn deno_code(words: &Words) -> Option<usize> {
-    let flags = Flags::new(
+fn deno_code(words: &CommandWords) -> Option<usize> {
+    let flags = ProgramFlags::new(
         &["--eval", "--import", "--preload", "--print", "--require", "--script-mode"],
         &[],
         "epr",
@@ -409,22 +409,22 @@ fn deno_code(words: &Words) -> Option<usize> {
 }
 
 /// The letters behind `-C` may continue with other options, so only a leading `-I` is known to take the rest.
-fn perl_code(words: &Words) -> Option<usize> {
-    let flags = Flags::new(&[], &[], "eEnpiMmdx", "");
+fn perl_code(words: &CommandWords) -> Option<usize> {
+    let flags = ProgramFlags::new(&[], &[], "eEnpiMmdx", "");
     let refused = |word: &[u8]| word == b"-" || (!word.starts_with(b"-I") && flags.has(word));
     options(words).find(|(_, word)| refused(word)).map(|(index, _)| index).or_else(|| nothing_to_run(words))
 }
 
-fn ruby_code(words: &Words) -> Option<usize> {
+fn ruby_code(words: &CommandWords) -> Option<usize> {
     let name = words.get(0)?;
     if name.ends_with(b"irb") || name.ends_with(b"pry") {
         return Some(0);
     }
-    let flags = Flags::new(&["--debug", "--copyright"], &[], "enpirxs", "ICFEK");
+    let flags = ProgramFlags::new(&["--debug", "--copyright"], &[], "enpirxs", "ICFEK");
     option(words, flags).or_else(|| nothing_to_run(words))
 }
 
-fn php_code(words: &Words) -> Option<usize> {
+fn php_code(words: &CommandWords) -> Option<usize> {
     const LONG: &[&str] = &[
         "--define",
         "--interactive",
@@ -437,17 +437,17 @@ fn php_code(words: &Words) -> Option<usize> {
         "--server",
         "--zend-extension",
     ];
-    let flags = Flags::new(LONG, &[], "rBRFEaSdcz", "ft");
+    let flags = ProgramFlags::new(LONG, &[], "rBRFEaSdcz", "ft");
     option(words, flags).or_else(|| nothing_to_run(words))
 }
 
-fn lua_code(words: &Words) -> Option<usize> {
-    let flags = Flags::new(&[], &[], "eiljb", "");
+fn lua_code(words: &CommandWords) -> Option<usize> {
+    let flags = ProgramFlags::new(&[], &[], "eiljb", "");
     option(words, flags).or_else(|| nothing_to_run(words))
 }
 
 /// Languages that are seen less often: an option of one letter that takes code, or nothing to run.
-fn other_code(words: &Words) -> Option<usize> {
+fn other_code(words: &CommandWords) -> Option<usize> {
     let file = words.get(0)?.rsplit(|byte| *byte == b'/').next()?.to_ascii_lowercase();
     let only: Option<&[&[u8]]> = match file.as_slice() {
         b"go" => Some(&[b"version", b"vet", b"fmt", b"list", b"env", b"doc", b"help"]),
@@ -467,7 +467,7 @@ fn other_code(words: &Words) -> Option<usize> {
             Some(usize::from(words.len() > 1))
         };
     }
-    let flags = Flags::new(
+    let flags = ProgramFlags::new(
         &["--eval", "--exec", "--print", "--command", "--expr", "--load", "--require", "--run"],
         &[],
         "ecEpirL",

@@ -18,17 +18,17 @@ mod wrappers;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::words::Words;
+use crate::words::CommandWords;
 
 /// One way in which an allowed command runs others.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Escape {
-    /// Its name, such as `find/exec`; [`crate::Builder::dangerously_allow`] takes it.
+pub struct CommandEscape {
+    /// Its name, such as `find/exec`; [`crate::CommandPolicyBuilder::dangerously_allow`] takes it.
     pub name: &'static str,
     /// The programs, without version numbers.
     pub commands: &'static [&'static str],
-    pub(crate) when: When,
+    pub(crate) when: EscapeTrigger,
     /// Why it is refused.
     pub reason: &'static str,
     /// What to do instead.
@@ -41,22 +41,22 @@ pub struct Escape {
 
 /// What gives it away.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum When {
+pub(crate) enum EscapeTrigger {
     /// The program does nothing else.
     Always,
     /// One of these options, in any spelling.
-    Flags(Flags),
-    /// The first argument that is no option is one of these.
+    Flags(ProgramFlags),
+    /// The first argument that is not an option is one of these.
     Subcommand(&'static [&'static str]),
     /// An argument is one of these.
     Word(&'static [&'static str]),
     /// Something that only code can say; it returns the number of the argument.
-    Judge(fn(&Words) -> Option<usize>),
+    Judge(fn(&CommandWords) -> Option<usize>),
 }
 
 /// Options of a program.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flags {
+pub(crate) struct ProgramFlags {
     /// Long ones, which programs take shortened: `--to-command`, but not `--to-stdout`.
     long: &'static [&'static str],
     /// Options in their own right that are a shorter form of one above.
@@ -69,7 +69,7 @@ pub(crate) struct Flags {
     firsts: u32,
 }
 
-impl Flags {
+impl ProgramFlags {
     pub(crate) const fn new(
         long: &'static [&'static str],
         but: &'static [&'static str],
@@ -79,7 +79,7 @@ impl Flags {
         Self { long, but, short, valued, firsts: u32::MAX }
     }
 
-    pub(crate) const fn long(long: &'static [&'static str]) -> When {
+    pub(crate) const fn long(long: &'static [&'static str]) -> EscapeTrigger {
         Self::both(long, "", "")
     }
 
@@ -87,7 +87,7 @@ impl Flags {
         long: &'static [&'static str],
         short: &'static str,
         valued: &'static str,
-    ) -> When {
+    ) -> EscapeTrigger {
         let mut flags = Self::new(long, &[], short, valued);
         flags.firsts = 0;
         let mut rest = long;
@@ -97,7 +97,7 @@ impl Flags {
             }
             rest = others;
         }
-        When::Flags(flags)
+        EscapeTrigger::Flags(flags)
     }
 
     pub(crate) fn has(&self, word: &[u8]) -> bool {
@@ -138,21 +138,21 @@ const fn bit(letter: u8) -> u32 {
     1 << (letter & 31)
 }
 
-impl Escape {
+impl CommandEscape {
     /// The number of the argument that gives it away, if one does; 0 for the program itself.
-    pub(crate) fn find(&self, words: &Words) -> Option<usize> {
+    pub(crate) fn find(&self, words: &CommandWords) -> Option<usize> {
         let any = |test: &dyn Fn(&[u8]) -> bool| {
             words.arguments().find(|(_, word)| test(word)).map(|(index, _)| index)
         };
         match self.when {
-            When::Always => Some(0),
-            When::Flags(flags) => any(&|word| flags.has(word)),
-            When::Subcommand(list) => {
+            EscapeTrigger::Always => Some(0),
+            EscapeTrigger::Flags(flags) => any(&|word| flags.has(word)),
+            EscapeTrigger::Subcommand(list) => {
                 let (index, word) = words.arguments().find(|(_, word)| word.first() != Some(&b'-'))?;
                 list.iter().any(|entry| entry.as_bytes() == word).then_some(index)
             }
-            When::Word(list) => any(&|word| list.iter().any(|entry| entry.as_bytes() == word)),
-            When::Judge(judge) => judge(words),
+            EscapeTrigger::Word(list) => any(&|word| list.iter().any(|entry| entry.as_bytes() == word)),
+            EscapeTrigger::Judge(judge) => judge(words),
         }
     }
 }
@@ -170,7 +170,7 @@ pub(crate) fn holds(word: &[u8], text: &[u8]) -> bool {
 }
 
 /// The whole table.
-pub fn escapes() -> impl Iterator<Item = &'static Escape> {
+pub fn escapes() -> impl Iterator<Item = &'static CommandEscape> {
     let tables = [
         wrappers::ENTRIES,
         interpreters::ENTRIES,
@@ -188,8 +188,8 @@ pub fn escapes() -> impl Iterator<Item = &'static Escape> {
 }
 
 /// The table by program, sorted. Made once: it is the same for every policy.
-static BY_PROGRAM: LazyLock<Vec<(&'static str, Vec<&'static Escape>)>> = LazyLock::new(|| {
-    let mut programs: BTreeMap<&'static str, Vec<&'static Escape>> = BTreeMap::new();
+static BY_PROGRAM: LazyLock<Vec<(&'static str, Vec<&'static CommandEscape>)>> = LazyLock::new(|| {
+    let mut programs: BTreeMap<&'static str, Vec<&'static CommandEscape>> = BTreeMap::new();
     for escape in escapes() {
         for command in escape.commands {
             programs.entry(command).or_default().push(escape);
@@ -200,7 +200,7 @@ static BY_PROGRAM: LazyLock<Vec<(&'static str, Vec<&'static Escape>)>> = LazyLoc
 
 /// The entry that a command falls under, and the number of the argument that gives it away. Entries that were let pass by name do
 /// not count.
-pub(crate) fn find(words: &Words, allowed: &[String]) -> Option<(&'static Escape, usize)> {
+pub(crate) fn find(words: &CommandWords, allowed: &[String]) -> Option<(&'static CommandEscape, usize)> {
     let file = words.get(0)?.rsplit(|byte| *byte == b'/').next()?;
     let exact = entries(file);
     let list = if exact.is_empty() { entries(without_version(file)) } else { exact };
@@ -208,7 +208,7 @@ pub(crate) fn find(words: &Words, allowed: &[String]) -> Option<(&'static Escape
     list.find_map(|escape| Some((*escape, escape.find(words)?)))
 }
 
-fn entries(name: &[u8]) -> &'static [&'static Escape] {
+fn entries(name: &[u8]) -> &'static [&'static CommandEscape] {
     // Some systems do not tell letter case in names of files.
     let lower = |byte: &u8| byte.to_ascii_lowercase();
     let at = BY_PROGRAM.binary_search_by(|(known, _)| known.bytes().cmp(name.iter().map(lower)));
@@ -227,7 +227,7 @@ fn without_version(name: &[u8]) -> &[u8] {
 
 /// The first argument from a place on that is no option, where these letters, and these long options, take the next argument as
 /// their value.
-pub(crate) fn first_operand(words: &Words, valued: &str, long: &[&str]) -> Option<(usize, usize)> {
+pub(crate) fn first_operand(words: &CommandWords, valued: &str, long: &[&str]) -> Option<(usize, usize)> {
     let mut skip = false;
     for (index, word) in words.arguments() {
         if skip {
@@ -250,15 +250,15 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::{CommandPolicy, Globs, Rule};
+    use crate::{CommandPolicy, CommandRule, GlobHandling};
 
-    fn rule(policy: &CommandPolicy, line: &str) -> Option<Rule> {
+    fn rule(policy: &CommandPolicy, line: &str) -> Option<CommandRule> {
         policy.check(line).denied().map(|denied| denied.rule)
     }
 
     #[test]
     fn every_entry_is_proved_by_its_examples() {
-        let builder = || CommandPolicy::builder().globs(Globs::Literal).root("/root-of-the-test");
+        let builder = || CommandPolicy::builder().globs(GlobHandling::Literal).root("/root-of-the-test");
         let policy = builder().build().unwrap();
         let mut names = HashSet::new();
         let mut wrong = Vec::new();
@@ -267,15 +267,15 @@ mod tests {
             assert!(names.insert(name), "{name} is there twice");
             assert!(!escape.commands.is_empty() && escape.commands.iter().all(|c| !c.is_empty()), "{name}");
             assert!(!escape.matches.is_empty(), "{name} has no example");
-            let always = matches!(escape.when, When::Always);
+            let always = matches!(escape.when, EscapeTrigger::Always);
             assert!(always != escape.not_matches.iter().any(|_| true), "{name}: examples of what passes");
             // Allowed by name, only another entry may still refuse it.
             let open = builder().dangerously_allow(name).build().unwrap();
             for line in escape.matches {
-                if rule(&policy, line) != Some(Rule::RunsOthers(name)) {
+                if rule(&policy, line) != Some(CommandRule::RunsOthers(name)) {
                     wrong.push(format!("{name}: {line}: {:?}", policy.check(line)));
                 }
-                if !matches!(rule(&open, line), None | Some(Rule::RunsOthers(_))) {
+                if !matches!(rule(&open, line), None | Some(CommandRule::RunsOthers(_))) {
                     wrong.push(format!("{name}, allowed: {line}: {:?}", open.check(line)));
                 }
             }
@@ -290,14 +290,14 @@ mod tests {
     fn every_program_of_an_entry_is_found_by_its_name_path_and_version() {
         let policy = CommandPolicy::builder().build().unwrap();
         let mut wrong = Vec::new();
-        for escape in escapes().filter(|escape| matches!(escape.when, When::Always)) {
+        for escape in escapes().filter(|escape| matches!(escape.when, EscapeTrigger::Always)) {
             for command in escape.commands {
                 let mut lines =
                     vec![format!("{command} x"), format!("bin/{command} x"), command.to_uppercase()];
                 if !command.ends_with(|c: char| c.is_ascii_digit()) {
                     lines.push(format!("{command}2.7 x"));
                 }
-                let found = |line: &String| matches!(rule(&policy, line), Some(Rule::RunsOthers(_)));
+                let found = |line: &String| matches!(rule(&policy, line), Some(CommandRule::RunsOthers(_)));
                 wrong.extend(lines.into_iter().filter(|line| !found(line)));
             }
         }

@@ -1,9 +1,9 @@
 //! Programs that reach other machines, or make them reach this one.
 
-use super::{Escape, Flags, When};
+use super::{CommandEscape, EscapeTrigger, ProgramFlags};
 
-pub(super) const ENTRIES: &[Escape] = &[
-    Escape {
+pub(super) const ENTRIES: &[CommandEscape] = &[
+    CommandEscape {
         name: "ssh/any",
         commands: &[
             "ssh",
@@ -29,7 +29,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "salt",
             "salt-call",
         ],
-        when: When::Always,
+        when: EscapeTrigger::Always,
         reason: "it runs commands on another machine, and options such as ProxyCommand and LocalCommand run them here",
         instead: "let the embedder do this",
         matches: &[
@@ -41,10 +41,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &[],
     },
-    Escape {
+    CommandEscape {
         name: "scp/program",
         commands: &["scp", "sftp"],
-        when: Flags::both(&["--rsh"], "oSFDJbs", "ciPlX"),
+        when: ProgramFlags::both(&["--rsh"], "oSFDJbs", "ciPlX"),
         reason: "the option names a program, or settings that do",
         instead: "leave the option out",
         matches: &[
@@ -57,19 +57,19 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["scp -r a host:b", "scp -q -P 22 a host:b"],
     },
-    Escape {
+    CommandEscape {
         name: "ssh-keygen/library",
         commands: &["ssh-keygen", "ssh-add", "ssh-keyscan", "pkcs11-tool"],
-        when: Flags::both(&["--module"], "DsM", "fbCNtP"),
+        when: ProgramFlags::both(&["--module"], "DsM", "fbCNtP"),
         reason: "the option loads code",
         instead: "leave the option out",
         matches: &["ssh-keygen -D x.so", "ssh-add -s x.so", "pkcs11-tool --module x"],
         not_matches: &["ssh-keygen -l -f key.pub"],
     },
-    Escape {
+    CommandEscape {
         name: "rsync/program",
         commands: &["rsync"],
-        when: When::Flags(Flags::new(
+        when: EscapeTrigger::Flags(ProgramFlags::new(
             &[
                 "--rsh",
                 "--rsync-path",
@@ -91,7 +91,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "eMf",
             "BT@",
         )),
-        reason: "the option names a program, or a file that nobody checks",
+        reason: "the option names a program, or a file that is not checked",
         instead: "leave the option out",
         matches: &[
             "rsync -e id a h:b",
@@ -103,7 +103,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["rsync -av a b", "rsync --recursive a b", "rsync --exclude x a b"],
     },
-    Escape {
+    CommandEscape {
         name: "netcat/any",
         commands: &[
             "nc",
@@ -141,7 +141,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "ip",
             "ifconfig",
         ],
-        when: When::Always,
+        when: EscapeTrigger::Always,
         reason: "it connects whatever it is given, a shell among it, to a network, or runs scripts when the network changes",
         instead: "use a client for the one service that is meant",
         matches: &[
@@ -154,10 +154,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &[],
     },
-    Escape {
+    CommandEscape {
         name: "curl/file",
         commands: &["curl"],
-        when: When::Flags(Flags::new(
+        when: EscapeTrigger::Flags(ProgramFlags::new(
             &[
                 "--config",
                 "--engine",
@@ -199,10 +199,10 @@ pub(super) const ENTRIES: &[Escape] = &[
             "curl --compressed https://h.test/",
         ],
     },
-    Escape {
+    CommandEscape {
         name: "wget/program",
         commands: &["wget", "aria2c", "axel", "httrack"],
-        when: When::Flags(Flags::new(
+        when: EscapeTrigger::Flags(ProgramFlags::new(
             &[
                 "--use-askpass",
                 "--execute",
@@ -237,10 +237,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["wget -q https://h.test/a", "wget -O out https://h.test/"],
     },
-    Escape {
+    CommandEscape {
         name: "openssl/engine",
         commands: &["openssl"],
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             let signs: &[&[u8]] = &[
                 b"-engine",
                 b"-provider",
@@ -273,11 +273,11 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["openssl dgst -sha256 f", "openssl version"],
     },
-    Escape {
+    CommandEscape {
         name: "gpg/program",
         commands: &["gpg", "gpgv", "gpgsm", "gpgconf", "gpg-connect-agent"],
-        when: When::Judge(|words| {
-            let flags = Flags::new(
+        when: EscapeTrigger::Judge(|words| {
+            let flags = ProgramFlags::new(
                 &[
                     "--photo-viewer",
                     "--exec-path",
@@ -310,7 +310,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["gpg --verify a.sig a", "gpg --export x"],
     },
-    Escape {
+    CommandEscape {
         name: "browser/any",
         commands: &[
             "chrome",
@@ -328,13 +328,13 @@ pub(super) const ENTRIES: &[Escape] = &[
             "geckodriver",
             "phantomjs",
         ],
-        when: When::Always,
+        when: EscapeTrigger::Always,
         reason: "a browser runs what the network sends, and options such as --renderer-cmd-prefix run programs",
         instead: "use a client such as curl",
         matches: &["chromium --renderer-cmd-prefix=id --no-sandbox", "playwright open x", "firefox x"],
         not_matches: &[],
     },
-    Escape {
+    CommandEscape {
         name: "server/any",
         commands: &[
             "http-server",
@@ -361,7 +361,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "consul",
             "nomad",
         ],
-        when: When::Always,
+        when: EscapeTrigger::Always,
         reason: "a server gives out files, and runs what its settings say",
         instead: "let the embedder do this",
         matches: &["nginx -c x", "flask run", "redis-server --loadmodule x", "gunicorn app"],

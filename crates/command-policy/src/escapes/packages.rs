@@ -1,12 +1,12 @@
 //! Package managers: packages run scripts, while they are installed and afterwards.
 
-use super::{Escape, Flags, When, first_operand};
+use super::{CommandEscape, EscapeTrigger, ProgramFlags, first_operand};
 
-pub(super) const ENTRIES: &[Escape] = &[
-    Escape {
+pub(super) const ENTRIES: &[CommandEscape] = &[
+    CommandEscape {
         name: "npm/run",
         commands: &["npm", "pnpm", "yarn", "cnpm", "corepack", "rush", "volta"],
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             let Some((index, _)) =
                 first_operand(words, "Cw", &["--prefix", "--workspace", "--cwd", "--dir", "--filter"])
             else {
@@ -40,7 +40,7 @@ pub(super) const ENTRIES: &[Escape] = &[
                 b"ll",
                 b"licenses",
             ];
-            let flags = Flags::new(
+            let flags = ProgramFlags::new(
                 &[
                     "--script-shell",
                     "--userconfig",
@@ -83,7 +83,7 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["npm ls", "npm view left-pad", "npm --version", "npm audit"],
     },
-    Escape {
+    CommandEscape {
         name: "npx/any",
         commands: &[
             "npx",
@@ -100,13 +100,13 @@ pub(super) const ENTRIES: &[Escape] = &[
             "zx",
             "wireit",
         ],
-        when: When::Always,
+        when: EscapeTrigger::Always,
         reason: "it fetches a program and runs it, or runs the one it is given",
         instead: "call an installed program itself, or ask for this one to be allowed",
         matches: &["npx cowsay", "npx -y x", "concurrently id", "zx x"],
         not_matches: &[],
     },
-    Escape {
+    CommandEscape {
         name: "package/install",
         commands: &[
             "pip",
@@ -158,7 +158,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "alien",
             "snapcraft",
         ],
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             let Some((index, _)) = first_operand(words, "oc", &[]) else {
                 return if words.len() == 2 { None } else { Some(0) };
             };
@@ -178,7 +178,7 @@ pub(super) const ENTRIES: &[Escape] = &[
                 b"policy",
                 b"licenses",
             ];
-            let option = Flags::new(
+            let option = ProgramFlags::new(
                 &["--python", "--config", "--config-settings", "--option", "--post-renderer", "--plugins"],
                 &[],
                 "oc",

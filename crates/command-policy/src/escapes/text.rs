@@ -1,13 +1,13 @@
 //! Tools for text whose arguments are programs of their own: awk, sed, jq, SQL shells.
 
-use super::{Escape, Flags, When, holds};
-use crate::words::Words;
+use super::{CommandEscape, EscapeTrigger, ProgramFlags, holds};
+use crate::words::CommandWords;
 
-pub(super) const ENTRIES: &[Escape] = &[
-    Escape {
+pub(super) const ENTRIES: &[CommandEscape] = &[
+    CommandEscape {
         name: "awk/code",
         commands: &["awk", "gawk", "mawk", "nawk", "original-awk", "goawk", "frawk", "bwk"],
-        when: When::Judge(awk_code),
+        when: EscapeTrigger::Judge(awk_code),
         reason: "`system()`, pipes, redirections and extensions in a program for awk run others and write files",
         instead: "let it only print, or put it into a file of the root and use -f",
         matches: &[
@@ -37,10 +37,10 @@ pub(super) const ENTRIES: &[Escape] = &[
             "awk -v 'x=a|b' '{print x}' f",
         ],
     },
-    Escape {
+    CommandEscape {
         name: "sed/execute",
         commands: &["sed", "gsed", "ssed"],
-        when: When::Judge(sed_code),
+        when: EscapeTrigger::Judge(sed_code),
         reason: "the commands `e`, `r`, `R`, `w` and `W` of a script for sed run others, and read and write files",
         instead: "use only editing commands, with `s` separated by plain characters, and --sandbox where sed has it",
         matches: &[
@@ -81,7 +81,7 @@ pub(super) const ENTRIES: &[Escape] = &[
             "sed -E 's/(a)(b)/\\2\\1/2g' f",
         ],
     },
-    Escape {
+    CommandEscape {
         name: "sql/shell",
         commands: &[
             "sqlite",
@@ -97,8 +97,8 @@ pub(super) const ENTRIES: &[Escape] = &[
             "clickhouse",
             "cqlsh",
         ],
-        when: When::Judge(|words| {
-            let flags = Flags::new(
+        when: EscapeTrigger::Judge(|words| {
+            let flags = ProgramFlags::new(
                 &["--init", "--file", "--eval", "--init-command", "--load", "--cmd"],
                 &[],
                 "f",
@@ -150,11 +150,11 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["sqlite3 a.db 'select * from t'", "psql -c 'select 1'"],
     },
-    Escape {
+    CommandEscape {
         name: "jq/module",
         commands: &["jq", "gojq", "jaq", "yq"],
-        when: When::Judge(|words| {
-            let flags = Flags::new(&["--library-path"], &[], "L", "");
+        when: EscapeTrigger::Judge(|words| {
+            let flags = ProgramFlags::new(&["--library-path"], &[], "L", "");
             words
                 .arguments()
                 .find(|(_, word)| {
@@ -186,8 +186,8 @@ pub(super) const ENTRIES: &[Escape] = &[
 ];
 
 /// Every argument may be the program, but for the values of `-v` and `-F`.
-fn awk_code(words: &Words) -> Option<usize> {
-    let flags = Flags::new(&["--load", "--include", "--exec", "--debug"], &[], "liED", "Fvf");
+fn awk_code(words: &CommandWords) -> Option<usize> {
+    let flags = ProgramFlags::new(&["--load", "--include", "--exec", "--debug"], &[], "liED", "Fvf");
     let mut value = false;
     for (index, word) in words.arguments() {
         let is_value = std::mem::take(&mut value);
@@ -226,7 +226,7 @@ fn calls_system(program: &[u8]) -> bool {
 }
 
 /// A script for sed is the first operand, unless options hold it.
-fn sed_code(words: &Words) -> Option<usize> {
+fn sed_code(words: &CommandWords) -> Option<usize> {
     // Only in front: further on it might be the value of another option, or a file.
     if words.get(1) == Some(b"--sandbox") {
         return None;

@@ -1,12 +1,16 @@
 //! Relatives of git.
 
-use super::{Escape, Flags, When};
+use super::{CommandEscape, EscapeTrigger, ProgramFlags};
 
-pub(super) const ENTRIES: &[Escape] = &[
-    Escape {
+pub(super) const ENTRIES: &[CommandEscape] = &[
+    CommandEscape {
         name: "hg/setting",
         commands: &["hg", "chg"],
-        when: Flags::both(&["--config", "--ssh", "--remotecmd", "--tool", "--cwd", "--repository"], "e", ""),
+        when: ProgramFlags::both(
+            &["--config", "--ssh", "--remotecmd", "--tool", "--cwd", "--repository"],
+            "e",
+            "",
+        ),
         reason: "the option names a program, or a place with settings that do",
         instead: "leave the option out",
         matches: &[
@@ -18,10 +22,16 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["hg log", "hg commit -m e"],
     },
-    Escape {
+    CommandEscape {
         name: "svn/setting",
         commands: &["svn", "svnadmin"],
-        when: Flags::long(&["--config-option", "--config-dir", "--diff-cmd", "--diff3-cmd", "--editor-cmd"]),
+        when: ProgramFlags::long(&[
+            "--config-option",
+            "--config-dir",
+            "--diff-cmd",
+            "--diff3-cmd",
+            "--editor-cmd",
+        ]),
         reason: "the option names a program that is run",
         instead: "leave the option out",
         matches: &[
@@ -31,10 +41,10 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["svn diff", "svn log --limit 3"],
     },
-    Escape {
+    CommandEscape {
         name: "gh/alias",
         commands: &["gh", "glab"],
-        when: When::Subcommand(&[
+        when: EscapeTrigger::Subcommand(&[
             "alias",
             "extension",
             "ext",

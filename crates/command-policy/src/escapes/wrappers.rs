@@ -1,7 +1,7 @@
 //! Shells, and programs whose only work is to start another one.
 
-use super::{Escape, Flags, When};
-use crate::words::Words;
+use super::{CommandEscape, EscapeTrigger, ProgramFlags};
+use crate::words::CommandWords;
 
 const INSTEAD: &str = "call the program itself";
 
@@ -10,8 +10,16 @@ const fn wrapper(
     commands: &'static [&'static str],
     reason: &'static str,
     matches: &'static [&'static str],
-) -> Escape {
-    Escape { name, commands, when: When::Always, reason, instead: INSTEAD, matches, not_matches: &[] }
+) -> CommandEscape {
+    CommandEscape {
+        name,
+        commands,
+        when: EscapeTrigger::Always,
+        reason,
+        instead: INSTEAD,
+        matches,
+        not_matches: &[],
+    }
 }
 
 const SHELLS: &[&str] = &[
@@ -38,11 +46,11 @@ const SHELLS: &[&str] = &[
     "zsh",
 ];
 
-pub(super) const ENTRIES: &[Escape] = &[
-    Escape {
+pub(super) const ENTRIES: &[CommandEscape] = &[
+    CommandEscape {
         name: "shell/command",
         commands: SHELLS,
-        when: When::Judge(shell_text),
+        when: EscapeTrigger::Judge(shell_text),
         reason: "the text of an argument, or of standard input, would be run as a script",
         instead: "call the program itself, or put the script into a file of the root and run that",
         matches: &[
@@ -88,7 +96,7 @@ pub(super) const ENTRIES: &[Escape] = &[
     wrapper(
         "wrapper/xargs",
         &["xargs", "parallel", "rush", "sem", "env_parallel"],
-        "it starts other programs, with arguments nobody sees",
+        "it starts other programs, with arguments that are not checked",
         &["xargs rm", "parallel echo", "xargs -a list sh -c id"],
     ),
     wrapper(
@@ -282,19 +290,19 @@ pub(super) const ENTRIES: &[Escape] = &[
         "it is every program in one, a shell among them",
         &["busybox sh", "toybox find . -exec id"],
     ),
-    Escape {
+    CommandEscape {
         name: "wrapper/linker",
         commands: &["ld-linux", "ldd"],
-        when: When::Always,
+        when: EscapeTrigger::Always,
         reason: "it starts the program it is given",
         instead: INSTEAD,
         matches: &["ldd x", "ld-linux x"],
         not_matches: &[],
     },
-    Escape {
+    CommandEscape {
         name: "test/subscript",
         commands: &["test", "[", "printf"],
-        when: When::Judge(|words| {
+        when: EscapeTrigger::Judge(|words| {
             // `printf` takes it joined as well.
             let variable = |word: &[u8]| word.starts_with(b"-v") || word == b"-R";
             words.arguments().find(|(_, word)| variable(word)).map(|(index, _)| index)
@@ -310,19 +318,19 @@ pub(super) const ENTRIES: &[Escape] = &[
         ],
         not_matches: &["test -f file", "printf %s x", "'[' a = b ]"],
     },
-    Escape {
+    CommandEscape {
         name: "sort/compress-program",
         commands: &["sort", "gsort"],
-        when: Flags::long(&["--compress-program"]),
+        when: ProgramFlags::long(&["--compress-program"]),
         reason: "it starts the program it is given",
         instead: "leave the option out",
         matches: &["sort --compress-program=x big", "sort --comp x big"],
         not_matches: &["sort -k2 big", "sort --check big"],
     },
-    Escape {
+    CommandEscape {
         name: "split/filter",
         commands: &["split", "gsplit"],
-        when: Flags::long(&["--filter"]),
+        when: ProgramFlags::long(&["--filter"]),
         reason: "it gives its pieces to a shell",
         instead: "write the pieces to files",
         matches: &["split --filter='sh x' big", "split --f=x big"],
@@ -336,7 +344,7 @@ const POSIX: &[&[u8]] =
 
 /// A shell is fine with a file to run; without one it reads standard input, and with `-c` an argument. Options that only make it
 /// stricter or louder may stand before the file.
-fn shell_text(words: &Words) -> Option<usize> {
+fn shell_text(words: &CommandWords) -> Option<usize> {
     let file = words.get(0)?.rsplit(|byte| *byte == b'/').next()?.to_ascii_lowercase();
     let posix = POSIX.iter().any(|name| file.starts_with(name));
     let mut skip = false;

@@ -3,18 +3,17 @@
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use skillsandbox_command_policy::{CommandPolicy, Decision, OtherTools, Place, RealPaths};
-use skillsandbox_manifest::{LoadError, SkillDoc, user_folders};
+use skillsandbox_command_policy::{CommandPolicy, OtherTools, RealPaths};
+use skillsandbox_manifest::{LoadError, ParameterViolation, SkillDoc, user_folders};
 use skillsandbox_path_policy::PathPolicy;
+use skillsandbox_run::{DecisionAnswer, InvalidRequest};
 
 use super::skills::resolved;
 use super::{ToolContext, arguments};
 use crate::answer::{ToolAnswer, ToolProblem, line};
-
-/// Longest command line that is judged; shells take more, agents do not write it.
-const MOST_COMMAND: usize = 128 * 1024;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,33 +35,66 @@ pub(crate) struct CheckCommand {
     command: String,
 }
 
-/// Whether it may.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Judgement {
-    allowed: bool,
+/// The decision: the object that `skillsandbox check-path --stdin` and `check-command --stdin` answer with, described in docs/decisions.md.
+#[derive(Debug, JsonSchema)]
+#[cfg_attr(test, derive(Deserialize), serde(deny_unknown_fields))]
+#[expect(dead_code, reason = "only its schema is used; the policies serialize their decisions themselves")]
+pub(crate) struct DecisionSchema {
+    /// The version of this form: 1.
+    version: u32,
+    /// Always null here: the request of MCP has an id of its own.
+    id: Option<String>,
+    /// `allow` or `deny`.
+    decision: String,
     /// The rule that refuses it.
     rule: Option<String>,
     /// Why.
     reason: String,
-    /// What to do instead.
-    hint: Option<String>,
-    /// The byte of the command line at which it was refused.
-    byte: Option<usize>,
+    /// What is wrong, for programs: where it is refused.
+    error: Option<ErrorSchema>,
     /// The program and its arguments of a command line that is allowed: to be started without a shell.
     argv: Option<Vec<String>>,
 }
 
-impl Judgement {
-    fn answer(self) -> ToolAnswer {
-        let verdict = if self.allowed { "allowed" } else { "refused" };
-        let rule = self.rule.as_ref().map(|rule| format!(" ({rule})")).unwrap_or_default();
-        let text = format!("{verdict}{rule}: {}", line(&self.reason));
-        ToolAnswer::new(text, &self)
-    }
+/// What is wrong.
+#[derive(Debug, JsonSchema)]
+#[cfg_attr(test, derive(Deserialize), serde(deny_unknown_fields))]
+#[expect(dead_code, reason = "only its schema is used")]
+struct ErrorSchema {
+    /// `PATH_TRAVERSAL`, `TOOL_DENIED`, `COMMAND_DENIED` or `INVALID_PARAMETERS`.
+    code: String,
+    message: String,
+    /// Of a path: `tool`, `argument`, `path`. Of a command: `construct`, `byte`, `argument`, `hint`. Of an argument: `parameter`, `value`,
+    /// `rule`, `expected`.
+    details: Map<String, Value>,
+}
+
+/// The decision in words and as data.
+fn answer<D: Serialize>(decision: &DecisionAnswer<D>, note: &str) -> ToolAnswer {
+    let data = serde_json::to_value(decision).unwrap_or_default();
+    let text = |key: &str| data.get(key).and_then(Value::as_str).map(line);
+    let word = if text("decision").as_deref() == Some("allow") { "allowed" } else { "refused" };
+    let rule = text("rule").map(|rule| format!(" ({rule})")).unwrap_or_default();
+    let reason = text("reason").unwrap_or_default();
+    ToolAnswer::new(format!("{word}{rule}: {reason}{note}"), &data)
+}
+
+/// Reads a tool's arguments. Where they are not right there is a decision too: nothing that cannot be read is allowed.
+fn read_arguments<T: DeserializeOwned>(tool: &str, given: Map<String, Value>) -> Result<T, ToolAnswer> {
+    arguments(tool, given.clone()).map_err(|problem| {
+        let error = serde_json::from_value::<T>(Value::Object(given)).err();
+        let expected = error.map(|error| error.to_string()).unwrap_or_default();
+        let violation = ParameterViolation::new("arguments", "type", line(&expected));
+        let decision = DecisionAnswer::new(InvalidRequest::from(violation));
+        ToolAnswer::from(problem).with_data(&decision)
+    })
 }
 
 pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
-    let CheckPath { skill, tool, arguments } = arguments("check_path", given)?;
+    let CheckPath { skill, tool, arguments } = match read_arguments("check_path", given) {
+        Ok(call) => call,
+        Err(refused) => return Ok(refused),
+    };
     let loaded = context.load(&skill)?;
     let places = loaded.skill.places();
     let files = loaded.skill.manifest().filesystem();
@@ -87,22 +119,14 @@ pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<T
     let policy = builder.build().map_err(|error| unusable(error.to_string()))?;
     let arguments = Value::Object(arguments);
     let decision = policy.judge_call(&tool, &arguments);
-    let judgement = Judgement {
-        allowed: decision.is_allowed(),
-        rule: decision.rule().map(|rule| rule.code().to_owned()),
-        reason: decision.reason(),
-        hint: None,
-        byte: None,
-        argv: None,
-    };
-    Ok(judgement.answer())
+    Ok(answer(&DecisionAnswer::new(decision), ""))
 }
 
 pub(crate) fn command(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
-    let CheckCommand { skill, command } = arguments("check_command", given)?;
-    if command.len() > MOST_COMMAND {
-        return Err(ToolProblem::new(format!("the command line is longer than {MOST_COMMAND} bytes")));
-    }
+    let CheckCommand { skill, command } = match read_arguments("check_command", given) {
+        Ok(call) => call,
+        Err(refused) => return Ok(refused),
+    };
     let loaded = context.load(&skill)?;
     let folder = loaded.skill.folder();
     let unusable = |error: String| {
@@ -120,11 +144,9 @@ pub(crate) fn command(context: &ToolContext, given: Map<String, Value>) -> Resul
     };
     let declared = listed.is_some();
     if let Some(listed) = listed {
-        if listed.is_empty() {
-            return Ok(nothing_is_allowed().answer());
-        }
         let list: Vec<String> = listed.iter().map(|tool| tool.value.to_string()).collect();
-        builder = builder.allowed_tools(list.join(" "));
+        builder =
+            if list.is_empty() { builder.allow_no_tools() } else { builder.allowed_tools(list.join(" ")) };
     }
     if let Some(commands) = loaded.skill.manifest().commands() {
         builder = builder.commands(commands.allow.iter().map(|program| program.value.to_string()));
@@ -136,41 +158,12 @@ pub(crate) fn command(context: &ToolContext, given: Map<String, Value>) -> Resul
         }
     }
     let policy = builder.build().map_err(|error| unusable(error.to_string()))?;
-    if let Decision::Denied(denied) = policy.check(&command) {
-        let judgement = Judgement {
-            allowed: false,
-            rule: Some(denied.rule.as_str().to_owned()),
-            reason: denied.to_string(),
-            hint: Some(denied.hint.to_string()).filter(|hint| !hint.is_empty()),
-            byte: if let Place::Byte(at) = denied.place { Some(at) } else { None },
-            argv: None,
-        };
-        return Ok(judgement.answer());
+    let decision = policy.check(&command);
+    if !decision.is_allowed() {
+        return Ok(answer(&DecisionAnswer::new(decision), ""));
     }
     let argv = policy.parse(&command).unwrap_or_default();
-    let reason = if declared {
-        "every check passed"
-    } else {
-        "every check passed; SKILL.md has no allowed-tools, so programs are not limited by it"
-    };
-    let judgement = Judgement {
-        allowed: true,
-        rule: None,
-        reason: reason.to_owned(),
-        hint: None,
-        byte: None,
-        argv: Some(argv.iter().map(|word| word.to_string_lossy().into_owned()).collect()),
-    };
-    Ok(judgement.answer())
-}
-
-fn nothing_is_allowed() -> Judgement {
-    Judgement {
-        allowed: false,
-        rule: Some("not-allowed".to_owned()),
-        reason: "the allowed-tools of the skill's SKILL.md are an empty list".to_owned(),
-        hint: None,
-        byte: None,
-        argv: None,
-    }
+    let argv = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let note = if declared { "" } else { "; SKILL.md has no allowed-tools, so it does not limit programs" };
+    Ok(answer(&DecisionAnswer::new(decision).with_argv(argv), note))
 }

@@ -83,14 +83,14 @@ pub(crate) static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             "Scans a skill's files for signs of malice and returns SAFE, WARNING or BLOCKED with findings. run_skill refuses what is BLOCKED, or what the user's policy refuses. Runs nothing.",
             looks(),
         ),
-        tool::<check::CheckPath, check::Judgement>(
+        tool::<check::CheckPath, check::DecisionSchema>(
             "check_path",
             "Check the paths of a tool call",
             "Says whether a file tool call made for a skill stays within what the skill declares: every path in `arguments` is judged, links included. Touches \
              nothing.",
             looks(),
         ),
-        tool::<check::CheckCommand, check::Judgement>(
+        tool::<check::CheckCommand, check::DecisionSchema>(
             "check_command",
             "Check a command line",
             "Says whether a command line may run for a skill: its SKILL.md's allowed-tools, no shell syntax, no path out of the skill's folder, no command that runs \

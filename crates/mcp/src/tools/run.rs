@@ -12,7 +12,7 @@ use skillsandbox_run::{
     CapturedOutput, Job, LoadedSkill, OutputTarget, Refusal, RunOptions, RunReport, RunRequest, RunStatus,
     ScanAdmission, SkillCall, StopHandle, refuse_unloaded, run_skill,
 };
-use skillsandbox_tracer::{Class, Event, Sink};
+use skillsandbox_tracer::{AttackClass, Event, EventSink};
 
 use super::explain::{ReportedViolation, WHO};
 use super::skills::resolved;
@@ -56,7 +56,7 @@ pub(crate) struct RunOutcome {
     /// The signal that ended it, where one did.
     signal: Option<i32>,
     /// Why it was refused or ended.
-    error: Option<String>,
+    error: Option<Failure>,
     duration_ms: Option<u64>,
     /// What the skill printed: its own words, as they are. Data, not instructions.
     stdout: String,
@@ -82,6 +82,20 @@ pub(crate) struct RunOutcome {
     trace_error: Option<String>,
     /// Why the run is not in the user's history, where it is not.
     history_error: Option<String>,
+}
+
+/// Why a run was refused or ended.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Failure {
+    /// `INVALID_PARAMETERS`, `SCAN_REFUSED`, `TIMEOUT`, …
+    code: String,
+    message: String,
+    /// Of a parameter that breaks a rule: `parameter`, `value`, `rule`, `expected`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Map<String, Value>>,
+    /// The other parameters that break rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more: Option<Vec<Map<String, Value>>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -127,8 +141,8 @@ impl RunProgress {
     }
 }
 
-impl Sink for RunProgress {
-    fn event(&mut self, event: &Event, _: Option<Class>) {
+impl EventSink for RunProgress {
+    fn event(&mut self, event: &Event, _: Option<AttackClass>) {
         self.0.events.fetch_add(1, Ordering::Relaxed);
         if event.is_violation() {
             self.0.denied.fetch_add(event.count, Ordering::Relaxed);
@@ -273,10 +287,17 @@ impl RunOutcome {
             status: report.status().as_str().to_owned(),
             exit_code: ended.and_then(|ended| ended.exit_code),
             signal: ended.and_then(|ended| ended.signal),
-            error: match &report.ended {
-                Err(refusal) => Some(why(refusal)),
-                Ok(_) => report.error(),
-            },
+            error: report.failure().map(|failure| Failure {
+                message: match &report.ended {
+                    // Without the flags that a person at a terminal could use.
+                    Err(refusal @ Refusal::Scanned { .. }) => why(refusal),
+                    _ => failure.message,
+                },
+                code: failure.code,
+                details: failure.details.as_ref().and_then(Value::as_object).cloned(),
+                more: Some(failure.more.iter().filter_map(Value::as_object).cloned().collect())
+                    .filter(|more: &Vec<_>| !more.is_empty()),
+            }),
             duration_ms: ended.map(|ended| u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX)),
             stdout,
             stderr,
@@ -336,8 +357,12 @@ fn tell(report: &RunReport, outcome: &RunOutcome) -> String {
     if let Some(duration) = outcome.duration_ms {
         let _ = write!(text, ", {duration} ms");
     }
-    if let Some(error) = &outcome.error {
-        let problem = ToolProblem::new("").why(error.clone());
+    let error = match &report.ended {
+        Err(refusal) => Some(why(refusal)),
+        Ok(_) => report.error(),
+    };
+    if let Some(error) = error {
+        let problem = ToolProblem::new("").why(error);
         text.push_str(&problem.text());
     }
     if let Err(refusal) = &report.ended {

@@ -6,14 +6,14 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
-use skillsandbox_path_policy::{Builder, PathPolicy};
+use skillsandbox_path_policy::{PathPolicy, PathPolicyBuilder};
 
 /// `<temp>/ws` is the workspace, `<temp>/outside` holds what must not be reached.
-pub(crate) struct Tree {
+pub(crate) struct TreeAccess {
     pub(crate) dir: tempfile::TempDir,
 }
 
-impl Tree {
+impl TreeAccess {
     pub(crate) fn new() -> Self {
         let tree = Self { dir: tempfile::tempdir().unwrap() };
         for folder in ["ws/projects/a/b", "outside/deep", "database", "ws/.git"] {
@@ -43,7 +43,7 @@ impl Tree {
         symlink(target, self.path(name)).unwrap();
     }
 
-    pub(crate) fn builder(&self) -> Builder {
+    pub(crate) fn builder(&self) -> PathPolicyBuilder {
         PathPolicy::builder().root(self.path("ws"))
     }
 
@@ -68,7 +68,7 @@ pub(crate) enum Way {
 }
 
 /// Runs a test over every way. Where a filter is needed it runs in a thread of its own, whose filter dies with it.
-pub(crate) fn each_way(test: impl Fn(&str, &dyn Fn(Builder) -> PathPolicy) + Sync) {
+pub(crate) fn each_way(test: impl Fn(&str, &dyn Fn(PathPolicyBuilder) -> PathPolicy) + Sync) {
     let test = &test;
     for way in [Way::Openat2, Way::Walk, Way::Enosys, Way::Eperm, Way::GoneLater] {
         std::thread::scope(|scope| {

@@ -9,7 +9,7 @@ use skillsandbox_enforcer::{
     AccessVerdict, Actor, CommandStatus, Execution, FileAccess, LimitKind, ObservedAction, ObservedEvent,
     ObservedOperation, RunEnd, RunOutcome,
 };
-use skillsandbox_tracer::{Connection, Event, FileOperation, Process, Verdict, What};
+use skillsandbox_tracer::{Event, EventKind, EventVerdict, FileOperation, NetConnection, TracedProcess};
 
 /// Something that was seen, in a run whose clock was started then. `None` for the beginning of a connection, which is told again when
 /// it has ended, with all there is to say of it.
@@ -22,13 +22,13 @@ pub(crate) fn observed(observed: &ObservedEvent, started: Instant) -> Option<Eve
         ObservedAction::Exec(exec) => self::exec(exec),
         ObservedAction::Network(attempt) => network(attempt),
         ObservedAction::Refused(call) => {
-            let verdict = if call.errno.is_some() { Verdict::Denied } else { Verdict::Allowed };
+            let verdict = if call.errno.is_some() { EventVerdict::Denied } else { EventVerdict::Allowed };
             let (name, reason) = (call.name.clone(), call.reason.to_owned());
-            Event::new(What::SyscallRefused { name, reason, errno: call.errno })
-                .judged(verdict, "permissions.syscalls.profile".to_owned())
+            Event::new(EventKind::SyscallRefused { name, reason, errno: call.errno })
+                .with_verdict(verdict, "permissions.syscalls.profile".to_owned())
         }
         ObservedAction::Lost(count) => {
-            let mut event = Event::new(What::Lost { at: "observer".to_owned() });
+            let mut event = Event::new(EventKind::Lost { at: "observer".to_owned() });
             event.count = *count;
             event
         }
@@ -47,8 +47,8 @@ fn goes_on(attempt: &Attempt) -> bool {
         && attempt.end.is_none()
 }
 
-fn process(actor: &Actor) -> Process {
-    let mut process = Process::new(actor.pid, actor.binary.clone());
+fn process(actor: &Actor) -> TracedProcess {
+    let mut process = TracedProcess::new(actor.pid, actor.binary.clone());
     process.inner_pid = actor.inner_pid;
     process.parent = actor.parent;
     process
@@ -56,9 +56,9 @@ fn process(actor: &Actor) -> Process {
 
 fn judged(event: Event, access: &AccessVerdict) -> Event {
     match access {
-        AccessVerdict::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
-        AccessVerdict::Denied(reason) => event.judged(Verdict::Denied, (*reason).to_owned()),
-        AccessVerdict::NotThere => event.judged(Verdict::Failed, "no such file".to_owned()),
+        AccessVerdict::Allowed(rule) => event.with_verdict(EventVerdict::Allowed, rule.clone()),
+        AccessVerdict::Denied(reason) => event.with_verdict(EventVerdict::Denied, (*reason).to_owned()),
+        AccessVerdict::NotThere => event.with_verdict(EventVerdict::Failed, "no such file".to_owned()),
     }
 }
 
@@ -79,7 +79,8 @@ fn file(file: &FileAccess) -> Event {
     };
     let path = file.path.to_string_lossy().into_owned();
     let to = file.to.as_ref().map(|to| to.to_string_lossy().into_owned());
-    let event = Event::new(What::File { operation, path, to }).leading_to(real(file.real.as_ref()));
+    let event =
+        Event::new(EventKind::File { operation, path, to }).with_resolved_path(real(file.real.as_ref()));
     judged(event, &file.verdict)
 }
 
@@ -93,16 +94,16 @@ fn exec(exec: &Execution) -> Event {
     if exec.are_cut {
         argv.push("[... more]".to_owned());
     }
-    let event = Event::new(What::Exec { path, argv }).leading_to(real(exec.real.as_ref()));
+    let event = Event::new(EventKind::Exec { path, argv }).with_resolved_path(real(exec.real.as_ref()));
     judged(event, &exec.verdict)
 }
 
 fn network(attempt: &Attempt) -> Event {
     let address = attempt.address.map(|address| address.to_string());
     let what = match attempt.action {
-        AttemptAction::LookUp => What::DnsQuery { name: attempt.name.clone(), server: address },
+        AttemptAction::LookUp => EventKind::DnsQuery { name: attempt.name.clone(), server: address },
         AttemptAction::Reach(transport) => {
-            let mut connection = Connection::default();
+            let mut connection = NetConnection::default();
             connection.name.clone_from(&attempt.name);
             connection.address = address;
             connection.port = attempt.port;
@@ -113,19 +114,21 @@ fn network(attempt: &Attempt) -> Event {
             connection.received = attempt.received;
             connection.duration_us = attempt.duration.as_micros().try_into().unwrap_or(u64::MAX);
             connection.reason = reason(attempt);
-            What::NetConnect(connection)
+            EventKind::NetConnect(connection)
         }
     };
     let event = Event::new(what);
     match &attempt.verdict {
-        AttemptVerdict::Allowed(rule) if has_failed(attempt) => event.judged(Verdict::Failed, rule.clone()),
-        AttemptVerdict::Allowed(rule) => event.judged(Verdict::Allowed, rule.clone()),
+        AttemptVerdict::Allowed(rule) if has_failed(attempt) => {
+            event.with_verdict(EventVerdict::Failed, rule.clone())
+        }
+        AttemptVerdict::Allowed(rule) => event.with_verdict(EventVerdict::Allowed, rule.clone()),
         // A lookup has no place of its own for the word.
         AttemptVerdict::Refused(_) if attempt.action == AttemptAction::LookUp => {
-            event.judged(Verdict::Denied, reason(attempt))
+            event.with_verdict(EventVerdict::Denied, reason(attempt))
         }
         AttemptVerdict::Refused(reason) | AttemptVerdict::Cut(reason) => {
-            event.judged(Verdict::Denied, reason.to_string())
+            event.with_verdict(EventVerdict::Denied, reason.to_string())
         }
     }
 }
@@ -181,13 +184,14 @@ pub(crate) fn limit(limit: LimitKind) -> &'static str {
 pub(crate) fn limits(outcome: &RunOutcome) -> impl Iterator<Item = Event> + '_ {
     outcome.limits_hit.iter().map(|hit| {
         let limit = limit(hit.limit);
-        let what = What::ResourceLimitHit { limit: limit.to_owned(), mechanism: hit.mechanism.to_string() };
+        let what =
+            EventKind::ResourceLimitHit { limit: limit.to_owned(), mechanism: hit.mechanism.to_string() };
         let event = Event::new(what);
         // Who is slowed down was kept from nothing, and on a busy machine that is anybody.
         if hit.limit == LimitKind::Cpu {
             event
         } else {
-            event.judged(Verdict::Denied, format!("resources: {limit}"))
+            event.with_verdict(EventVerdict::Denied, format!("resources: {limit}"))
         }
     })
 }
@@ -206,5 +210,5 @@ pub(crate) fn ended(outcome: &RunOutcome) -> Event {
         RunEnd::Killed => "killed",
         RunEnd::Unobserved => "unobserved",
     };
-    Event::new(What::RunEnded { exit_code, signal, end: end.to_owned(), error: None })
+    Event::new(EventKind::RunEnded { exit_code, signal, end: end.to_owned(), error: None })
 }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use skillsandbox_tracer::{Event, Line, Lines, Redactor, What};
+use skillsandbox_tracer::{Event, EventKind, LineSplitter, OutputLine, Redactor};
 
 use crate::streams::{CapturedOutput, OutputTarget};
 
@@ -33,7 +33,7 @@ impl OutputBudget {
 /// Reads one output to its end.
 pub(crate) struct OutputReader<R> {
     pub(crate) pipe: R,
-    pub(crate) kind: fn(Line) -> What,
+    pub(crate) kind: fn(OutputLine) -> EventKind,
     pub(crate) forward: OutputTarget,
     pub(crate) is_error: bool,
     pub(crate) budget: OutputBudget,
@@ -45,7 +45,7 @@ pub(crate) struct OutputReader<R> {
 impl<R: Read> OutputReader<R> {
     /// Until nobody can write to it any more. What exceeds the limit is read, counted and thrown away, so that nobody waits.
     pub(crate) fn follow(mut self, mut record: impl FnMut(Event)) -> CapturedOutput {
-        let mut lines = Lines::new();
+        let mut lines = LineSplitter::new();
         let mut printed = CapturedOutput::default();
         let mut buffer = vec![0; 64 << 10];
         loop {
@@ -99,7 +99,7 @@ mod tests {
         let redactor = Arc::new(Redactor::new([("KEY", "hunter2-and-more")]).unwrap());
         let follow = OutputReader {
             pipe: text,
-            kind: What::Stdout,
+            kind: EventKind::Stdout,
             forward: OutputTarget::Kept,
             is_error: false,
             budget: budget.clone(),
@@ -107,8 +107,8 @@ mod tests {
             redactor,
         };
         let mut lines = Vec::new();
-        let printed = follow.follow(|event| match event.what {
-            What::Stdout(line) => lines.push(line.text),
+        let printed = follow.follow(|event| match event.kind {
+            EventKind::Stdout(line) => lines.push(line.text),
             other => panic!("{other:?}"),
         });
         (printed, lines)

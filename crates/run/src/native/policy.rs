@@ -1,7 +1,7 @@
 //! What the walls of a run hold, as events: nothing was tried.
 
 use skillsandbox_enforcer::{Plan, RunOutcome};
-use skillsandbox_tracer::{Event, Redactor, What};
+use skillsandbox_tracer::{Event, EventKind, Redactor};
 
 use crate::session::note;
 
@@ -37,7 +37,7 @@ pub(crate) fn after(outcome: &RunOutcome) -> Vec<Event> {
     ];
     let message = format!("environment filtered: {} allowed, {} stripped", counts.allowed, counts.stripped);
     let figures = figures.into_iter().map(|(name, count)| (name.to_owned(), count as u64)).collect();
-    let what = What::Policy { subject: "environment".to_owned(), message, figures };
+    let what = EventKind::Policy { subject: "environment".to_owned(), message, figures };
     let mut events = vec![Event::new(what), note("limits", format!("held by {}", outcome.mechanism))];
     for (layer, why) in &outcome.waived {
         events.push(note(layer.name(), format!("missing, and was not required: {why}")));

@@ -10,7 +10,7 @@ use skillsandbox_enforcer::{
     StdinMode,
 };
 use skillsandbox_text::Secret;
-use skillsandbox_tracer::{Event, Recorded, Recorder, RedactError, Redactor, Verdict, What};
+use skillsandbox_tracer::{Event, EventKind, EventVerdict, RecordedTrace, Recorder, RedactError, Redactor};
 
 use super::output::{OutputBudget, OutputReader};
 use super::{events, policy};
@@ -24,7 +24,7 @@ pub struct RecordedRun {
     /// How it ended, or why it did not start.
     pub outcome: Result<RunOutcome, Error>,
     /// What was recorded: of a run that did not start, too.
-    pub recorded: Recorded,
+    pub recorded: RecordedTrace,
     /// What it printed to standard output.
     pub stdout: CapturedOutput,
     /// What it printed to standard error.
@@ -76,7 +76,7 @@ pub(super) fn record_redacted(
         .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
     let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
     let outcome = plan.spawn(&command).and_then(|mut running| {
-        shared.begin(Some(Event::new(What::RunStarted { command: words })));
+        shared.begin(Some(Event::new(EventKind::RunStarted { command: words })));
         let killer = running.killer();
         streams.stop.runs(move || killer.kill());
         feed(&mut running);
@@ -96,23 +96,23 @@ pub(super) fn record_redacted(
             }
             if stdout.omitted + stderr.omitted > 0 {
                 let (limit, mechanism) = ("output".to_owned(), "supervised".to_owned());
-                let event = Event::new(What::ResourceLimitHit { limit, mechanism });
-                recorder.record(event.judged(Verdict::Denied, "resources: output".to_owned()));
+                let event = Event::new(EventKind::ResourceLimitHit { limit, mechanism });
+                recorder.record(event.with_verdict(EventVerdict::Denied, "resources: output".to_owned()));
             }
             events::limits(outcome).for_each(|event| recorder.record(event));
             recorder.record(events::ended(outcome));
             if outcome.lost > 0 {
-                recorder.incomplete(format!("{} things that were tried were not told", outcome.lost));
+                recorder.mark_incomplete(format!("{} things that were tried were not told", outcome.lost));
             }
             let unseen = policy::unseen(outcome);
             if !unseen.is_empty() {
-                recorder.incomplete(format!(
+                recorder.mark_incomplete(format!(
                     "{} passed, which can open files and reach hosts that no observer sees: the profile is permissive",
                     unseen.join(", ")
                 ));
             }
             if outcome.observe_level != ObserveLevel::Full {
-                recorder.incomplete(format!(
+                recorder.mark_incomplete(format!(
                     "files and programs were not observed: observe level {}",
                     outcome.observe_level.as_str()
                 ));
@@ -120,7 +120,8 @@ pub(super) fn record_redacted(
         }
         Err(error) => {
             let error = Some(error.to_string());
-            let what = What::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
+            let what =
+                EventKind::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
             recorder.record(Event::new(what));
         }
     }
@@ -176,7 +177,7 @@ impl Observer for SharedRecorder {
 impl SharedRecorder {
     /// The recorder, when everybody else has said all they had to say.
     fn take(self) -> Recorder {
-        let nobody = Recorder::new(&skillsandbox_tracer::Header::new("", ""), None, Vec::new());
+        let nobody = Recorder::new(&skillsandbox_tracer::TraceHeader::new("", ""), None, Vec::new());
         std::mem::replace(&mut self.lock().recorder, nobody)
     }
 }
@@ -210,7 +211,7 @@ fn readers(
         let thread = std::thread::Builder::new().name("skillsandbox-out".into());
         thread.spawn(move || follow.follow(|event| shared.record(event))).ok()
     };
-    let stdout = running.stdout().and_then(|pipe| start(pipe, What::Stdout, streams.stdout, false));
-    let stderr = running.stderr().and_then(|pipe| start(pipe, What::Stderr, streams.stderr, true));
+    let stdout = running.stdout().and_then(|pipe| start(pipe, EventKind::Stdout, streams.stdout, false));
+    let stderr = running.stderr().and_then(|pipe| start(pipe, EventKind::Stderr, streams.stderr, true));
     (stdout, stderr)
 }

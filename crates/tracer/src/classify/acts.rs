@@ -1,16 +1,16 @@
 //! System calls, commands and names of hosts that mean something, as data.
 
-use crate::trace::Class::{
+use crate::format::trace::AttackClass::{
     self, CredentialHarvesting, Persistence, PrivilegeEscalation, RemoteExecution, ResourceAbuse,
     SandboxEscape,
 };
-use crate::trace::Severity::{self, High, Medium};
+use crate::format::trace::AttackSeverity::{self, High, Medium};
 
 /// System calls that no ordinary program makes, and that the profile refuses.
 #[derive(Debug)]
-pub(super) struct Call {
-    pub(super) class: Class,
-    pub(super) severity: Severity,
+pub(super) struct SyscallRule {
+    pub(super) class: AttackClass,
+    pub(super) severity: AttackSeverity,
     pub(super) says: &'static str,
     pub(super) techniques: &'static [&'static str],
     pub(super) names: &'static [&'static str],
@@ -19,18 +19,18 @@ pub(super) struct Call {
 }
 
 const fn call(
-    class: Class,
-    severity: Severity,
+    class: AttackClass,
+    severity: AttackSeverity,
     says: &'static str,
     techniques: &'static [&'static str],
     names: &'static [&'static str],
-) -> Call {
-    Call { class, severity, says, techniques, names, because: "" }
+) -> SyscallRule {
+    SyscallRule { class, severity, says, techniques, names, because: "" }
 }
 
 /// What is refused and not here is tried by ordinary programs as a matter of course: `clone3`, `openat2`, `io_uring_setup`,
 /// `keyctl`, `get_mempolicy`, `perf_event_open`, sockets of other families, ...
-pub(super) const CALLS: &[Call] = &[
+pub(super) const CALLS: &[SyscallRule] = &[
     call(
         SandboxEscape,
         High,
@@ -86,7 +86,7 @@ pub(super) const CALLS: &[Call] = &[
     ),
     call(SandboxEscape, High, "ports of the machine", &["T1611"], &["iopl", "ioperm"]),
     call(SandboxEscape, Medium, "devices", &["T1611"], &["mknod", "mknodat"]),
-    Call {
+    SyscallRule {
         because: "TIOCSTI",
         ..call(SandboxEscape, Medium, "typing into the terminal", &["T1611"], &["ioctl"])
     },
@@ -109,9 +109,9 @@ pub(super) const CALLS: &[Call] = &[
 
 /// A program that is executed.
 #[derive(Debug)]
-pub(super) struct Command {
-    pub(super) class: Class,
-    pub(super) severity: Severity,
+pub(super) struct ProgramRule {
+    pub(super) class: AttackClass,
+    pub(super) severity: AttackSeverity,
     pub(super) says: &'static str,
     pub(super) techniques: &'static [&'static str],
     pub(super) programs: &'static [&'static str],
@@ -122,17 +122,17 @@ pub(super) struct Command {
 }
 
 const fn command(
-    class: Class,
-    severity: Severity,
+    class: AttackClass,
+    severity: AttackSeverity,
     says: &'static str,
     techniques: &'static [&'static str],
     programs: &'static [&'static str],
     with: &'static [&'static [&'static str]],
-) -> Command {
-    Command { class, severity, says, techniques, programs, with, without: &[] }
+) -> ProgramRule {
+    ProgramRule { class, severity, says, techniques, programs, with, without: &[] }
 }
 
-pub(super) const COMMANDS: &[Command] = &[
+pub(super) const COMMANDS: &[ProgramRule] = &[
     command(
         PrivilegeEscalation,
         Medium,
@@ -170,7 +170,7 @@ pub(super) const COMMANDS: &[Command] = &[
         ],
     ),
     command(PrivilegeEscalation, Medium, "capabilities for programs", &["T1548.001"], &["setcap"], &[]),
-    Command {
+    ProgramRule {
         without: &["-l", "--help", "-V"],
         ..command(Persistence, High, "scheduled tasks", &["T1053.003"], &["crontab"], &[])
     },
@@ -262,7 +262,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(
         RemoteExecution,
         High,
-        "a shell for somebody far away",
+        "a shell for a remote user",
         &["T1059.004", "T1095", "AML.T0050"],
         &["nc", "ncat", "netcat", "nc.openbsd", "nc.traditional"],
         &[&["-e"], &["-c", "sh"], &["--exec"], &["--sh-exec"], &["-ne"], &["-nve"], &["-lvpe"]],
@@ -270,7 +270,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(
         RemoteExecution,
         High,
-        "a shell for somebody far away",
+        "a shell for a remote user",
         &["T1059.004", "T1095", "AML.T0050"],
         &["socat"],
         &[&["exec:"], &["EXEC:"], &["system:"], &["SYSTEM:"]],
@@ -278,7 +278,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(
         RemoteExecution,
         High,
-        "a shell for somebody far away",
+        "a shell for a remote user",
         &["T1059.004", "T1095", "AML.T0050"],
         SHELLS,
         &[
@@ -294,7 +294,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(
         RemoteExecution,
         High,
-        "a shell for somebody far away",
+        "a shell for a remote user",
         &["T1059.004", "T1095", "AML.T0050"],
         INTERPRETERS,
         &[
@@ -315,7 +315,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(
         RemoteExecution,
         High,
-        "a shell for somebody far away",
+        "a shell for a remote user",
         &["T1059.004", "T1095", "AML.T0050"],
         &["awk", "gawk", "mawk"],
         &[&["/inet/tcp/", "|&", "getline"]],

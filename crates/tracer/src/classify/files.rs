@@ -1,12 +1,14 @@
 //! Files: credentials, what is executed later, what is private.
 
-use crate::event::{Event, FileOperation, Verdict};
-use crate::trace::{Class, Severity};
+use crate::format::event::{Event, EventVerdict, FileOperation};
+use crate::format::trace::{AttackClass, AttackSeverity};
 
-use super::Found;
-use super::finding::{Finding, Moment, Tally, is_prevented, mark, moment};
-use super::path::{Patterns, is_by, plain};
-use super::places::{self, Access, COPIERS, LISTERS, LOOKED_FOR, PRIVATE, Weight, When};
+use super::ClassFindings;
+use super::finding::{ClassFinding, DistinctCount, EventOrder, is_prevented, mark, moment};
+use super::path::{PathPatterns, is_by, plain};
+use super::sensitive_paths::{
+    self, AccessFilter, COPIERS, CredentialWeight, LISTERS, LOOKED_FOR, PRIVATE, VerdictFilter,
+};
 
 /// Kinds of places where many look that make a harvest together.
 const SHARED_KINDS: usize = 3;
@@ -26,54 +28,57 @@ const OF_PROCESSES: &[&str] =
 
 /// What is known of files.
 #[derive(Debug)]
-pub(super) struct Files {
-    places: Patterns,
-    exceptions: Patterns,
-    private: Patterns,
-    processes: Patterns,
-    pub(super) harvest: Harvest,
-    unauthorized: Tally,
-    listed: Tally,
+pub(super) struct FileAttempts {
+    places: PathPatterns,
+    exceptions: PathPatterns,
+    private: PathPatterns,
+    processes: PathPatterns,
+    pub(super) harvest: TouchedCredentials,
+    unauthorized: DistinctCount,
+    listed: DistinctCount,
 }
 
-impl Default for Files {
+impl Default for FileAttempts {
     fn default() -> Self {
         let of = |texts: &mut dyn Iterator<Item = (usize, &'static str)>| {
-            let mut patterns = Patterns::default();
+            let mut patterns = PathPatterns::default();
             texts.for_each(|(rule, text)| patterns.add(rule, text));
             patterns
         };
         let each = |list: fn(usize) -> &'static [&'static str]| {
-            (0..places::all().count()).flat_map(move |rule| list(rule).iter().map(move |text| (rule, *text)))
+            (0..sensitive_paths::all().count())
+                .flat_map(move |rule| list(rule).iter().map(move |text| (rule, *text)))
         };
         Self {
-            places: of(&mut each(|rule| places::at(rule).map_or(&[], |place| place.paths))),
-            exceptions: of(&mut each(|rule| places::at(rule).map_or(&[], |place| place.except))),
+            places: of(&mut each(|rule| sensitive_paths::at(rule).map_or(&[], |place| place.paths))),
+            exceptions: of(&mut each(|rule| sensitive_paths::at(rule).map_or(&[], |place| place.except))),
             private: of(&mut PRIVATE.iter().map(|text| (0, *text))),
             processes: of(&mut OF_PROCESSES.iter().map(|text| (0, *text))),
-            harvest: Harvest::default(),
-            unauthorized: Tally::default(),
-            listed: Tally::default(),
+            harvest: TouchedCredentials::default(),
+            unauthorized: DistinctCount::default(),
+            listed: DistinctCount::default(),
         }
     }
 }
 
-impl Files {
+impl FileAttempts {
     pub(super) fn observe(
         &mut self,
         event: &Event,
         operation: FileOperation,
         path: &str,
         to: Option<&str>,
-        found: &mut Found,
-    ) -> Option<Class> {
+        found: &mut ClassFindings,
+    ) -> Option<AttackClass> {
         // Where it leads counts; what it is called says what was meant.
-        let lies = event.leads_to.as_deref().unwrap_or(path);
-        let named =
-            event.leads_to.as_ref().and_then(|_| self.place(event, operation, &plain(path), lies, found));
+        let lies = event.resolved_path.as_deref().unwrap_or(path);
+        let named = event
+            .resolved_path
+            .as_ref()
+            .and_then(|_| self.place(event, operation, &plain(path), lies, found));
         let real = self.path(event, operation, lies, found);
         // A link that was made has touched nothing yet; what is done through it is told as what it leads to.
-        let is_made = operation == FileOperation::Symlink && event.verdict == Some(Verdict::Allowed);
+        let is_made = operation == FileOperation::Symlink && event.verdict == Some(EventVerdict::Allowed);
         let two = to.filter(|_| !is_made).and_then(|to| self.path(event, operation, to, found));
         named.or(real).or(two)
     }
@@ -83,8 +88,8 @@ impl Files {
         event: &Event,
         operation: FileOperation,
         path: &str,
-        found: &mut Found,
-    ) -> Option<Class> {
+        found: &mut ClassFindings,
+    ) -> Option<AttackClass> {
         let path = plain(path);
         self.place(event, operation, &path, &path, found)
             .or_else(|| self.private(event, &path))
@@ -98,30 +103,30 @@ impl Files {
         operation: FileOperation,
         path: &str,
         lies: &str,
-        found: &mut Found,
-    ) -> Option<Class> {
+        found: &mut ClassFindings,
+    ) -> Option<AttackClass> {
         let process = event.process.as_ref();
         let mut class = None;
         let rules = self.places.rules(path, process);
         let exceptions = if rules.is_empty() { Vec::new() } else { self.exceptions.rules(path, process) };
         for rule in rules {
-            let Some(place) = places::at(rule) else { continue };
+            let Some(place) = sensitive_paths::at(rule) else { continue };
             let meant = accesses(place.access, operation, event)
                 && ends(place.when, event)
                 && !exceptions.contains(&rule)
-                && !(place.class == Class::Discovery && is_looked_for(path))
-                && !(place.class == Class::Persistence && is_gone_with_the_run(event, lies))
+                && !(place.class == AttackClass::Discovery && is_looked_for(path))
+                && !(place.class == AttackClass::Persistence && is_gone_with_the_run(event, lies))
                 && !is_by(process, place.owners)
                 && (place.only_by.is_empty() || is_by(process, place.only_by));
             if !meant {
                 continue;
             }
-            if place.class == Class::CredentialHarvesting {
+            if place.class == AttackClass::CredentialHarvesting {
                 // No program looks there as a matter of course by way of another.
-                let weight = if is_by(process, COPIERS) { Weight::Alone } else { place.weight };
+                let weight = if is_by(process, COPIERS) { CredentialWeight::Alone } else { place.weight };
                 if self.harvest.touched(
                     event,
-                    Touch { kind: rule, weight, techniques: place.techniques, says: place.says },
+                    CredentialAccess { kind: rule, weight, techniques: place.techniques, says: place.says },
                 ) {
                     class = class.or(Some(place.class));
                 }
@@ -134,8 +139,8 @@ impl Files {
     }
 
     /// A file of somebody's own that was refused.
-    fn private(&mut self, event: &Event, path: &str) -> Option<Class> {
-        if event.verdict != Some(Verdict::Denied)
+    fn private(&mut self, event: &Event, path: &str) -> Option<AttackClass> {
+        if event.verdict != Some(EventVerdict::Denied)
             || self.private.rules(path, event.process.as_ref()).is_empty()
         {
             return None;
@@ -151,35 +156,42 @@ impl Files {
             return None;
         }
         let many = self.unauthorized.add(mark(&[path]), MANY_FILES, |finding| {
-            finding.add(event, Severity::Low, &["T1005", "AML.T0037"], "files of other people and services");
+            finding.add(
+                event,
+                AttackSeverity::Low,
+                &["T1005", "AML.T0037"],
+                "files of other people and services",
+            );
         });
         if many {
-            self.unauthorized.finding.raise(Severity::Medium);
+            self.unauthorized.finding.raise(AttackSeverity::Medium);
         }
-        Some(Class::UnauthorizedFileAccess)
+        Some(AttackClass::UnauthorizedFileAccess)
     }
 
     /// Files of other processes, one after the other.
-    fn process(&mut self, event: &Event, operation: FileOperation, path: &str) -> Option<Class> {
+    fn process(&mut self, event: &Event, operation: FileOperation, path: &str) -> Option<AttackClass> {
         let rest = path.strip_prefix("/proc/")?;
         let number = rest.split('/').next()?;
         let is_other = !self.processes.rules(path, event.process.as_ref()).is_empty();
         if operation != FileOperation::Read || !is_other || is_by(event.process.as_ref(), LISTERS) {
             return None;
         }
-        let add = |finding: &mut Finding| finding.add(event, Severity::Low, &["T1057"], "other processes");
-        self.listed.add(mark(&[number]), MANY_PROCESSES, add).then_some(Class::Discovery)
+        let add = |finding: &mut ClassFinding| {
+            finding.add(event, AttackSeverity::Low, &["T1057"], "other processes");
+        };
+        self.listed.add(mark(&[number]), MANY_PROCESSES, add).then_some(AttackClass::Discovery)
     }
 
-    pub(super) fn first_private(&self) -> Option<Moment> {
+    pub(super) fn first_private(&self) -> Option<EventOrder> {
         self.unauthorized.finding.first
     }
 
     /// Says what was found; the harvest, if it was one.
-    pub(super) fn finish(self, found: &mut Found) -> Option<Finding> {
-        found.of(Class::UnauthorizedFileAccess).join(&self.unauthorized.finding);
+    pub(super) fn finish(self, found: &mut ClassFindings) -> Option<ClassFinding> {
+        found.of(AttackClass::UnauthorizedFileAccess).join(&self.unauthorized.finding);
         if self.listed.len() >= MANY_PROCESSES {
-            found.of(Class::Discovery).join(&self.listed.finding);
+            found.of(AttackClass::Discovery).join(&self.listed.finding);
         }
         self.harvest.finish()
     }
@@ -190,7 +202,7 @@ fn is_gone_with_the_run(event: &Event, lies: &str) -> bool {
     let folder = event.rule.as_deref().and_then(|rule| rule.strip_suffix(PRIVATE_TO_THE_RUN));
     let within =
         |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-    event.verdict == Some(Verdict::Allowed)
+    event.verdict == Some(EventVerdict::Allowed)
         && folder.is_some_and(|folder| folder.starts_with('/') && within(&plain(lies), folder))
 }
 
@@ -203,17 +215,23 @@ fn is_looked_for(path: &str) -> bool {
 }
 
 /// Whether an operation is an access of this kind.
-fn accesses(access: Access, operation: FileOperation, event: &Event) -> bool {
+fn accesses(access: AccessFilter, operation: FileOperation, event: &Event) -> bool {
     use FileOperation as Op;
     match access {
-        Access::Any => operation != Op::Remove,
-        Access::Read => match operation {
+        AccessFilter::Any => operation != Op::Remove,
+        AccessFilter::Read => match operation {
             Op::Read | Op::Link | Op::Rename | Op::Symlink => true,
             // Opened to be read and written; what was let happen is the making of a file.
-            Op::Write => matches!(event.verdict, Some(Verdict::Denied | Verdict::Failed)),
-            _ => false,
+            Op::Write => matches!(event.verdict, Some(EventVerdict::Denied | EventVerdict::Failed)),
+            Op::Remove
+            | Op::MakeFolder
+            | Op::MakeNode
+            | Op::Truncate
+            | Op::ChangeMode
+            | Op::ChangeAttributes
+            | Op::Connect => false,
         },
-        Access::Change => matches!(
+        AccessFilter::Change => matches!(
             operation,
             Op::Write
                 | Op::Rename
@@ -227,49 +245,51 @@ fn accesses(access: Access, operation: FileOperation, event: &Event) -> bool {
     }
 }
 
-fn ends(when: When, event: &Event) -> bool {
+fn ends(when: VerdictFilter, event: &Event) -> bool {
     match when {
-        When::Any => true,
-        When::NotAllowed => matches!(event.verdict, Some(Verdict::Denied | Verdict::Failed)),
-        When::Denied => event.verdict == Some(Verdict::Denied),
+        VerdictFilter::Any => true,
+        VerdictFilter::NotAllowed => {
+            matches!(event.verdict, Some(EventVerdict::Denied | EventVerdict::Failed))
+        }
+        VerdictFilter::Denied => event.verdict == Some(EventVerdict::Denied),
     }
 }
 
 /// Credentials that were touched.
 #[derive(Debug, Default)]
-pub(super) struct Harvest {
+pub(super) struct TouchedCredentials {
     /// Kinds that were refused or not there, of places where only owners have business.
     refused: Vec<usize>,
     /// The same kinds, where they were granted.
     granted: Vec<usize>,
     /// Kinds of places where many look.
     shared: Vec<usize>,
-    alone: Finding,
-    together: Finding,
+    alone: ClassFinding,
+    together: ClassFinding,
 }
 
 /// One access of a place of credentials.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Touch {
+pub(super) struct CredentialAccess {
     /// Which kind of place.
     pub(super) kind: usize,
-    pub(super) weight: Weight,
+    pub(super) weight: CredentialWeight,
     pub(super) techniques: &'static [&'static str],
     pub(super) says: &'static str,
 }
 
-impl Harvest {
+impl TouchedCredentials {
     /// Counts it; whether it is a harvest by now.
-    pub(super) fn touched(&mut self, event: &Event, touch: Touch) -> bool {
+    pub(super) fn touched(&mut self, event: &Event, touch: CredentialAccess) -> bool {
         let (kinds, finding) = match touch.weight {
-            Weight::Shared => (&mut self.shared, &mut self.together),
-            Weight::Alone if is_prevented(event) => (&mut self.refused, &mut self.alone),
-            Weight::Alone => (&mut self.granted, &mut self.alone),
+            CredentialWeight::Shared => (&mut self.shared, &mut self.together),
+            CredentialWeight::Alone if is_prevented(event) => (&mut self.refused, &mut self.alone),
+            CredentialWeight::Alone => (&mut self.granted, &mut self.alone),
         };
         if !kinds.contains(&touch.kind) {
             kinds.push(touch.kind);
         }
-        finding.add(event, Severity::Medium, touch.techniques, touch.says);
+        finding.add(event, AttackSeverity::Medium, touch.techniques, touch.says);
         self.is_one()
     }
 
@@ -282,7 +302,7 @@ impl Harvest {
     }
 
     /// When credentials were touched for the first time that are more than a matter of course, granted or not.
-    pub(super) fn first(&self) -> Option<Moment> {
+    pub(super) fn first(&self) -> Option<EventOrder> {
         let shared = if self.has_many_shared() { self.together.first } else { None };
         [self.alone.first, shared].into_iter().flatten().min()
     }
@@ -298,7 +318,7 @@ impl Harvest {
             && (self.granted.len() >= GRANTED_KINDS || self.has_many_shared() && self.together.happened())
     }
 
-    fn finish(self) -> Option<Finding> {
+    fn finish(self) -> Option<ClassFinding> {
         if !self.is_one() {
             return None;
         }
@@ -310,7 +330,7 @@ impl Harvest {
         kinds.extend(self.granted.iter().filter(|kind| !self.refused.contains(kind)));
         let kinds = kinds.len() + if self.has_many_shared() { self.shared.len() } else { 0 };
         if kinds >= 2 {
-            all.raise(Severity::High);
+            all.raise(AttackSeverity::High);
         }
         Some(all)
     }

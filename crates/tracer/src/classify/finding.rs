@@ -1,7 +1,7 @@
 //! What was gathered for one class: which events, how bad, and whether all of it was prevented.
 
-use crate::event::{Event, Verdict, What};
-use crate::trace::{Class, Classification, Severity};
+use crate::format::event::{Event, EventKind, EventVerdict};
+use crate::format::trace::{AttackClass, AttackSeverity, Classification};
 
 use super::techniques::{class, technique};
 
@@ -13,53 +13,53 @@ const REASONS: usize = 6;
 
 /// When an event happened, for the question which of two came first. Events that happened at the same time are ordered by their
 /// places.
-pub(super) type Moment = (u64, u64);
+pub(super) type EventOrder = (u64, u64);
 
 /// When an event happened first.
-pub(super) fn moment(event: &Event) -> Moment {
+pub(super) fn moment(event: &Event) -> EventOrder {
     (event.elapsed_us, event.sequence)
 }
 
 /// When it happened last: an event may stand for many.
-pub(super) fn last_moment(event: &Event) -> Moment {
+pub(super) fn last_moment(event: &Event) -> EventOrder {
     (event.last_elapsed_us.unwrap_or(event.elapsed_us).max(event.elapsed_us), event.sequence)
 }
 
 /// Whether what was tried did not happen.
 pub(super) fn is_prevented(event: &Event) -> bool {
-    match (&event.what, event.verdict) {
+    match (&event.kind, event.verdict) {
         // The permissive profile lets a call pass and reports it; a trace that says both has to be read the worse way.
-        (What::SyscallRefused { errno: None, .. }, _) => false,
+        (EventKind::SyscallRefused { errno: None, .. }, _) => false,
         // It was allowed and broke off; what had been sent by then was sent.
-        (What::NetConnect(connection), Some(Verdict::Failed)) => connection.sent == 0,
-        (_, Some(Verdict::Denied | Verdict::Failed))
-        | (What::SyscallRefused { .. } | What::ResourceLimitHit { .. }, None) => true,
-        _ => false,
+        (EventKind::NetConnect(connection), Some(EventVerdict::Failed)) => connection.sent == 0,
+        (_, Some(EventVerdict::Denied | EventVerdict::Failed))
+        | (EventKind::SyscallRefused { .. } | EventKind::ResourceLimitHit { .. }, None) => true,
+        (_, Some(EventVerdict::Allowed) | None) => false,
     }
 }
 
 /// What was gathered.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Finding {
+pub(super) struct ClassFinding {
     evidence: Vec<u64>,
-    severity: Option<Severity>,
+    severity: Option<AttackSeverity>,
     techniques: Vec<&'static str>,
     reasons: Vec<&'static str>,
     more_reasons: bool,
     /// The first event of it that was not prevented.
     happened: Option<u64>,
     /// When the first of it happened.
-    pub(super) first: Option<Moment>,
+    pub(super) first: Option<EventOrder>,
     /// When the last of it happened.
-    pub(super) last: Option<Moment>,
+    pub(super) last: Option<EventOrder>,
 }
 
-impl Finding {
+impl ClassFinding {
     /// Adds an event, for a reason.
     pub(super) fn add(
         &mut self,
         event: &Event,
-        severity: Severity,
+        severity: AttackSeverity,
         techniques: &[&'static str],
         reason: &'static str,
     ) {
@@ -122,7 +122,7 @@ impl Finding {
     }
 
     /// Makes it at least as bad as this.
-    pub(super) fn raise(&mut self, severity: Severity) {
+    pub(super) fn raise(&mut self, severity: AttackSeverity) {
         self.severity = self.severity.max(Some(severity));
     }
 
@@ -165,7 +165,7 @@ impl Finding {
     }
 
     /// What it amounts to; `None` where nothing was gathered.
-    pub(super) fn classified(mut self, what: Class) -> Option<Classification> {
+    pub(super) fn classified(mut self, what: AttackClass) -> Option<Classification> {
         let severity = self.severity.filter(|_| !self.evidence.is_empty())?;
         let (tactic, says) = class(what);
         let reasons = self.reasons.join(", ");
@@ -185,14 +185,14 @@ impl Finding {
 
 /// Something that means nothing until enough different ones of it were seen.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tally {
+pub(super) struct DistinctCount {
     seen: Vec<u64>,
-    pub(super) finding: Finding,
+    pub(super) finding: ClassFinding,
 }
 
-impl Tally {
+impl DistinctCount {
     /// Counts an event if it is about something new, up to a number; whether that number is reached.
-    pub(super) fn add(&mut self, about: u64, enough: usize, add: impl FnOnce(&mut Finding)) -> bool {
+    pub(super) fn add(&mut self, about: u64, enough: usize, add: impl FnOnce(&mut ClassFinding)) -> bool {
         if !self.seen.contains(&about) && self.seen.len() < enough {
             self.seen.push(about);
         }

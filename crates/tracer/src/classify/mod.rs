@@ -1,6 +1,6 @@
 //! What attempts amount to.
 //!
-//! Rules are data: places ([`places`]), system calls, commands and hosts ([`acts`]). `docs/classification.md` is made from them.
+//! Rules are data: places ([`sensitive_paths`]), system calls, commands and hosts ([`acts`]). `docs/classification.md` is made from them.
 //! What is not data is what several events mean together: many kinds of credentials, a connection after that, many names.
 //!
 //! Two laws hold for all of it. Nothing is classified that was not tried: a policy is not an attempt. And nothing that ordinary
@@ -11,56 +11,56 @@ mod files;
 mod finding;
 mod network;
 mod path;
-mod places;
 mod programs;
+mod sensitive_paths;
 mod techniques;
 
 use std::collections::BTreeMap;
 
-use crate::event::{Event, What};
-use crate::trace::{Class, Classification, Severity};
+use crate::format::event::{Event, EventKind};
+use crate::format::trace::{AttackClass, AttackSeverity, Classification};
 
 use acts::CALLS;
-use files::Files;
-use finding::Finding;
-use network::Network;
-use programs::Programs;
+use files::FileAttempts;
+use finding::ClassFinding;
+use network::NetworkAttempts;
+use programs::ProgramAttempts;
 
 pub use techniques::{ATLAS_VERSION, ATTACK_VERSION};
 
 /// Reads events one by one, and says in the end what they amount to. Memory is bounded, however many there are.
 ///
 /// ```
-/// use skillsandbox_tracer::{Class, Classifier, Event, FileOperation, Verdict, What};
+/// use skillsandbox_tracer::{AttackClass, Classifier, Event, FileOperation, EventVerdict, EventKind};
 ///
 /// let path = "/home/somebody/.ssh/id_ed25519".to_owned();
-/// let attempt = Event::new(What::File { operation: FileOperation::Read, path, to: None }).judged(Verdict::Denied, None);
+/// let attempt = Event::new(EventKind::File { operation: FileOperation::Read, path, to: None }).with_verdict(EventVerdict::Denied, None);
 /// let mut classifier = Classifier::new();
-/// assert_eq!(classifier.observe(&attempt), Some(Class::CredentialHarvesting));
+/// assert_eq!(classifier.observe(&attempt), Some(AttackClass::CredentialHarvesting));
 /// let all = classifier.finish();
 /// assert!(all[0].prevented);
 /// assert_eq!(all[0].techniques[0].id, "T1552.004");
 /// ```
 #[derive(Debug, Default)]
 pub struct Classifier {
-    files: Files,
-    network: Network,
-    programs: Programs,
+    files: FileAttempts,
+    network: NetworkAttempts,
+    programs: ProgramAttempts,
     /// What one event proves by itself.
-    found: Found,
+    found: ClassFindings,
     /// Limits that were reached, by bits.
     limits: u8,
-    limit: Finding,
+    limit: ClassFinding,
     /// The policy that says that secrets were taken out of the environment.
     stripped: Option<u64>,
 }
 
 /// What was found, by class.
 #[derive(Debug, Default)]
-struct Found(BTreeMap<Class, Finding>);
+struct ClassFindings(BTreeMap<AttackClass, ClassFinding>);
 
-impl Found {
-    fn of(&mut self, class: Class) -> &mut Finding {
+impl ClassFindings {
+    fn of(&mut self, class: AttackClass) -> &mut ClassFinding {
         self.0.entry(class).or_default()
     }
 }
@@ -77,26 +77,26 @@ impl Classifier {
     }
 
     /// The next event; its class, if it belongs to one by now. The last word has [`Self::finish`].
-    pub fn observe(&mut self, event: &Event) -> Option<Class> {
-        match &event.what {
-            What::File { operation, path, to } => {
+    pub fn observe(&mut self, event: &Event) -> Option<AttackClass> {
+        match &event.kind {
+            EventKind::File { operation, path, to } => {
                 self.files.observe(event, *operation, path, to.as_deref(), &mut self.found)
             }
-            What::Exec { path, argv } => {
+            EventKind::Exec { path, argv } => {
                 self.programs.observe(event, path, argv, &mut self.files.harvest, &mut self.found)
             }
-            What::DnsQuery { name, .. } => {
+            EventKind::DnsQuery { name, .. } => {
                 self.programs.reached(event);
                 let name = name.as_deref()?;
                 self.network.looked_up(event, name, &mut self.files, &mut self.found)
             }
-            What::NetConnect(connection) => {
+            EventKind::NetConnect(connection) => {
                 self.programs.reached(event);
                 self.network.connected(event, connection, &mut self.files, &mut self.found)
             }
-            What::SyscallRefused { name, reason, .. } => self.called(event, name, reason),
-            What::ResourceLimitHit { limit, .. } => self.limited(event, limit),
-            What::Policy { subject, figures, .. } => {
+            EventKind::SyscallRefused { name, reason, .. } => self.called(event, name, reason),
+            EventKind::ResourceLimitHit { limit, .. } => self.limited(event, limit),
+            EventKind::Policy { subject, figures, .. } => {
                 if subject == "environment"
                     && figures.get("stripped_secrets").is_some_and(|stripped| *stripped > 0)
                 {
@@ -104,12 +104,16 @@ impl Classifier {
                 }
                 None
             }
-            _ => None,
+            EventKind::RunStarted { .. }
+            | EventKind::Stdout(_)
+            | EventKind::Stderr(_)
+            | EventKind::Lost { .. }
+            | EventKind::RunEnded { .. } => None,
         }
     }
 
-    fn called(&mut self, event: &Event, name: &str, reason: &str) -> Option<Class> {
-        let matches = |call: &&acts::Call| call.names.contains(&name) && reason.contains(call.because);
+    fn called(&mut self, event: &Event, name: &str, reason: &str) -> Option<AttackClass> {
+        let matches = |call: &&acts::SyscallRule| call.names.contains(&name) && reason.contains(call.because);
         let call = CALLS.iter().find(matches)?;
         self.found.of(call.class).add(event, call.severity, call.techniques, call.says);
         Some(call.class)
@@ -117,7 +121,7 @@ impl Classifier {
 
     /// A limit alone says that much was done, not that it was wrong: compilers use all of a processor, and browsers all memory.
     /// Only as many processes as there may be is worth a word, and with a second limit it looks like a fork bomb.
-    fn limited(&mut self, event: &Event, limit: &str) -> Option<Class> {
+    fn limited(&mut self, event: &Event, limit: &str) -> Option<AttackClass> {
         let bit = match limit {
             "memory" => MEMORY,
             "processes" => PROCESSES,
@@ -125,9 +129,10 @@ impl Classifier {
             _ => return None,
         };
         self.limits |= bit;
-        let severity = if self.limits.count_ones() > 1 { Severity::Medium } else { Severity::Low };
+        let severity =
+            if self.limits.count_ones() > 1 { AttackSeverity::Medium } else { AttackSeverity::Low };
         self.limit.add(event, severity, &["T1499.001"], "as many processes as there may be");
-        (self.limits & PROCESSES != 0).then_some(Class::ResourceAbuse)
+        (self.limits & PROCESSES != 0).then_some(AttackClass::ResourceAbuse)
     }
 
     /// What all events together amount to, the worst first.
@@ -135,7 +140,7 @@ impl Classifier {
     pub fn finish(self) -> Vec<Classification> {
         let Self { files, network, programs, mut found, limits, limit, stripped } = self;
         if limits & PROCESSES != 0 {
-            found.of(Class::ResourceAbuse).join(&limit);
+            found.of(AttackClass::ResourceAbuse).join(&limit);
         }
         programs.finish(&mut found);
         let first_touch = files.harvest.first();
@@ -148,20 +153,20 @@ impl Classifier {
                 harvest.mention(stripped);
             }
             if !exfiltration.is_empty() {
-                exfiltration.raise(Severity::Critical);
-                let attack = found.of(Class::SupplyChainAttack);
+                exfiltration.raise(AttackSeverity::Critical);
+                let attack = found.of(AttackClass::SupplyChainAttack);
                 // Of both, so that both are proved.
                 attack.join_some(&harvest, finding::EVIDENCE / 2);
                 attack.join(&exfiltration);
-                attack.raise(Severity::Critical);
+                attack.raise(AttackSeverity::Critical);
                 attack.also(&["T1195.002", "AML.T0010.001"]);
             }
-            found.of(Class::CredentialHarvesting).join(&harvest);
+            found.of(AttackClass::CredentialHarvesting).join(&harvest);
         }
         if exfiltration.is_empty() {
-            found.of(Class::DataExfiltration).join(&after_private);
+            found.of(AttackClass::DataExfiltration).join(&after_private);
         } else {
-            found.of(Class::CredentialExfiltration).join(&exfiltration);
+            found.of(AttackClass::CredentialExfiltration).join(&exfiltration);
         }
         let classified = found.0.into_iter().filter_map(|(class, finding)| finding.classified(class));
         let mut all: Vec<_> = classified.collect();

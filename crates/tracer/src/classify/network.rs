@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 
-use crate::event::{Connection, Event, Verdict};
-use crate::trace::{Class, Severity};
+use crate::format::event::{Event, EventVerdict, NetConnection};
+use crate::format::trace::{AttackClass, AttackSeverity};
 
-use super::Found;
+use super::ClassFindings;
 use super::acts::{DROPS, METADATA, POOL_PORTS, POOL_WORDS, POOLS};
-use super::files::{Files, Touch};
-use super::finding::{EVIDENCE, Finding, Moment, Tally, last_moment, mark};
-use super::places::Weight;
+use super::files::{CredentialAccess, FileAttempts};
+use super::finding::{ClassFinding, DistinctCount, EVIDENCE, EventOrder, last_moment, mark};
+use super::sensitive_paths::CredentialWeight;
 
 /// Names below one parent that look like data and mean a tunnel.
 const MANY_LONG: usize = 5;
@@ -31,24 +31,24 @@ const MACHINE: usize = 20_000;
 
 /// What is known of the network.
 #[derive(Debug, Default)]
-pub(super) struct Network {
-    parents: Vec<(u64, Tally, Tally)>,
-    elsewhere: Tally,
+pub(super) struct NetworkAttempts {
+    parents: Vec<(u64, DistinctCount, DistinctCount)>,
+    elsewhere: DistinctCount,
     /// Refused before credentials were touched, as often as not: one event may stand for many.
-    before: Vec<(Moment, Finding)>,
-    after: Finding,
-    after_private: Finding,
-    destinations: Tally,
+    before: Vec<(EventOrder, ClassFinding)>,
+    after: ClassFinding,
+    after_private: ClassFinding,
+    destinations: DistinctCount,
 }
 
-impl Network {
+impl NetworkAttempts {
     pub(super) fn looked_up(
         &mut self,
         event: &Event,
         name: &str,
-        files: &mut Files,
-        found: &mut Found,
-    ) -> Option<Class> {
+        files: &mut FileAttempts,
+        found: &mut ClassFindings,
+    ) -> Option<AttackClass> {
         let name = lower(name);
         let says_so = event.rule.as_deref().is_some_and(is_about_data);
         let tunnel = self.tunnel(event, &name, says_so);
@@ -59,10 +59,10 @@ impl Network {
     pub(super) fn connected(
         &mut self,
         event: &Event,
-        connection: &Connection,
-        files: &mut Files,
-        found: &mut Found,
-    ) -> Option<Class> {
+        connection: &NetConnection,
+        files: &mut FileAttempts,
+        found: &mut ClassFindings,
+    ) -> Option<AttackClass> {
         let reason = connection.reason.as_deref().unwrap_or_default();
         let name = connection.name.as_deref().map(lower);
         let address = connection.address.as_deref().unwrap_or_default();
@@ -81,45 +81,46 @@ impl Network {
         class = class.or_else(|| {
             Self::destination(event, by_address.unwrap_or(target), Some(connection.port), files, found)
         });
-        if event.verdict == Some(Verdict::Denied) {
+        if event.verdict == Some(EventVerdict::Denied) {
             let port = connection.port.to_string();
-            let add =
-                |finding: &mut Finding| finding.add(event, Severity::Low, &["T1046"], "many hosts and ports");
+            let add = |finding: &mut ClassFinding| {
+                finding.add(event, AttackSeverity::Low, &["T1046"], "many hosts and ports");
+            };
             if self.destinations.add(mark(&[target, &port]), MANY_DESTINATIONS, add) {
-                class = class.or(Some(Class::Discovery));
+                class = class.or(Some(AttackClass::Discovery));
             }
         }
         // What is granted is meant, unless credentials of several kinds were read before.
-        let sends = connection.sent > 0 && event.verdict != Some(Verdict::Denied);
+        let sends = connection.sent > 0 && event.verdict != Some(EventVerdict::Denied);
         if sends && files.harvest.succeeded() && files.harvest.was_before(event) {
             self.after.add(
                 event,
-                Severity::High,
+                AttackSeverity::High,
                 EXFILTRATION,
                 "a connection after credentials had been read",
             );
-            return class.or(Some(Class::CredentialExfiltration));
+            return class.or(Some(AttackClass::CredentialExfiltration));
         }
         first_of(self.refused(event, target, files), class)
     }
 
     /// Something that was refused, and came after credentials or private files.
-    fn refused(&mut self, event: &Event, target: &str, files: &Files) -> Option<Class> {
-        if event.verdict != Some(Verdict::Denied) || METADATA.contains(&target) || is_here(target) {
+    fn refused(&mut self, event: &Event, target: &str, files: &FileAttempts) -> Option<AttackClass> {
+        if event.verdict != Some(EventVerdict::Denied) || METADATA.contains(&target) || is_here(target) {
             return None;
         }
         let says = "a destination that was not granted, after credentials were touched";
         if files.harvest.was_before(event) {
-            self.after.add(event, Severity::High, EXFILTRATION, says);
-            return Some(Class::CredentialExfiltration);
+            self.after.add(event, AttackSeverity::High, EXFILTRATION, says);
+            return Some(AttackClass::CredentialExfiltration);
         }
         if files.first_private().is_some() {
             let says = "a destination that was not granted, after files that were not";
-            self.after_private.add(event, Severity::Medium, EXFILTRATION, says);
+            self.after_private.add(event, AttackSeverity::Medium, EXFILTRATION, says);
         }
         // One that happened again may have happened after; that is known in the end. So may one that is reported late.
-        let mut finding = Finding::default();
-        finding.add(event, Severity::High, EXFILTRATION, says);
+        let mut finding = ClassFinding::default();
+        finding.add(event, AttackSeverity::High, EXFILTRATION, says);
         self.before.push((last_moment(event), finding));
         if self.before.len() > EVIDENCE {
             // The earliest can prove least.
@@ -127,7 +128,7 @@ impl Network {
                 self.before.iter().enumerate().min_by_key(|(_, (moment, _))| *moment).map(|(at, _)| at);
             earliest.map(|at| self.before.swap_remove(at));
         }
-        files.first_private().map(|_| Class::DataExfiltration)
+        files.first_private().map(|_| AttackClass::DataExfiltration)
     }
 
     /// Names and addresses that mean something by themselves.
@@ -135,61 +136,80 @@ impl Network {
         event: &Event,
         target: &str,
         port: Option<u16>,
-        files: &mut Files,
-        found: &mut Found,
-    ) -> Option<Class> {
+        files: &mut FileAttempts,
+        found: &mut ClassFindings,
+    ) -> Option<AttackClass> {
         if METADATA.contains(&target) {
-            let touch = Touch {
+            let touch = CredentialAccess {
                 kind: MACHINE,
-                weight: Weight::Alone,
+                weight: CredentialWeight::Alone,
                 techniques: &["T1552.005", "AML.T0055"],
                 says: "credentials of the machine in its cloud",
             };
-            return files.harvest.touched(event, touch).then_some(Class::CredentialHarvesting);
+            return files.harvest.touched(event, touch).then_some(AttackClass::CredentialHarvesting);
         }
         if is_pool(target, port) {
-            found.of(Class::ResourceAbuse).add(event, Severity::High, &["T1496"], "a pool of miners");
-            return Some(Class::ResourceAbuse);
+            found.of(AttackClass::ResourceAbuse).add(
+                event,
+                AttackSeverity::High,
+                &["T1496"],
+                "a pool of miners",
+            );
+            return Some(AttackClass::ResourceAbuse);
         }
         let is_drop = DROPS.iter().any(|drop| is_or_below(target, drop));
-        if is_drop && event.verdict == Some(Verdict::Denied) {
+        if is_drop && event.verdict == Some(EventVerdict::Denied) {
             let says = "a service that takes anything from anybody";
-            found.of(Class::DataExfiltration).add(event, Severity::Medium, &["T1567", "AML.T0025"], says);
-            return Some(Class::DataExfiltration);
+            found.of(AttackClass::DataExfiltration).add(
+                event,
+                AttackSeverity::Medium,
+                &["T1567", "AML.T0025"],
+                says,
+            );
+            return Some(AttackClass::DataExfiltration);
         }
         None
     }
 
     /// Data in the clothes of names.
-    fn tunnel(&mut self, event: &Event, name: &str, says_so: bool) -> Option<Class> {
+    fn tunnel(&mut self, event: &Event, name: &str, says_so: bool) -> Option<AttackClass> {
         let (payload, parent) = split(name)?;
-        let looks = if says_so { Looks::Long } else { looks(payload) };
-        let add = |finding: &mut Finding| {
-            finding.add(event, Severity::High, &["T1071.004", "T1048.003"], "many names that look like data");
+        let looks = if says_so { NameShape::Long } else { looks(payload) };
+        let add = |finding: &mut ClassFinding| {
+            finding.add(
+                event,
+                AttackSeverity::High,
+                &["T1071.004", "T1048.003"],
+                "many names that look like data",
+            );
         };
         let (mark, parent) = (mark(&[payload]), mark(&[parent]));
         let place = self.parents.iter().position(|(known, ..)| *known == parent);
         let place = match (place, looks) {
-            (_, Looks::Plain) => return None,
+            (_, NameShape::Plain) => return None,
             (Some(place), _) => Some(place),
             (None, _) if self.parents.len() < PARENTS => {
-                self.parents.push((parent, Tally::default(), Tally::default()));
+                self.parents.push((parent, DistinctCount::default(), DistinctCount::default()));
                 Some(self.parents.len() - 1)
             }
             (None, _) => None,
         };
         let enough = match (place.and_then(|place| self.parents.get_mut(place)), looks) {
-            (Some((_, long, _)), Looks::Long) => long.add(mark, MANY_LONG, add),
+            (Some((_, long, _)), NameShape::Long) => long.add(mark, MANY_LONG, add),
             (Some((_, _, short)), _) => short.add(mark, MANY_SHORT, add),
-            (None, Looks::Long) => self.elsewhere.add(mark, MANY_ELSEWHERE, add),
+            (None, NameShape::Long) => self.elsewhere.add(mark, MANY_ELSEWHERE, add),
             (None, _) => false,
         };
-        enough.then_some(Class::DnsTunnelling)
+        enough.then_some(AttackClass::DnsTunnelling)
     }
 
     /// What came after credentials, and after private files.
-    pub(super) fn finish(self, first_touch: Option<Moment>, found: &mut Found) -> (Finding, Finding) {
-        let mut tunnel = Finding::default();
+    pub(super) fn finish(
+        self,
+        first_touch: Option<EventOrder>,
+        found: &mut ClassFindings,
+    ) -> (ClassFinding, ClassFinding) {
+        let mut tunnel = ClassFinding::default();
         for (_, long, short) in &self.parents {
             if long.len() >= MANY_LONG {
                 tunnel.join(&long.finding);
@@ -202,7 +222,7 @@ impl Network {
             tunnel.join(&self.elsewhere.finding);
         }
         if self.destinations.len() >= MANY_DESTINATIONS {
-            found.of(Class::Discovery).join(&self.destinations.finding);
+            found.of(AttackClass::Discovery).join(&self.destinations.finding);
         }
         let (mut after, after_private) = (self.after, self.after_private);
         for (last, finding) in &self.before {
@@ -214,15 +234,15 @@ impl Network {
         if first_touch.is_some() && first_touch < tunnel.last {
             after.join(&tunnel);
         }
-        found.of(Class::DnsTunnelling).join(&tunnel);
+        found.of(AttackClass::DnsTunnelling).join(&tunnel);
         (after, after_private)
     }
 }
 
 /// Credentials on their way out are what a person should see first.
-fn first_of(refused: Option<Class>, other: Option<Class>) -> Option<Class> {
+fn first_of(refused: Option<AttackClass>, other: Option<AttackClass>) -> Option<AttackClass> {
     match refused {
-        Some(Class::CredentialExfiltration) => refused,
+        Some(AttackClass::CredentialExfiltration) => refused,
         _ => other.or(refused),
     }
 }
@@ -257,25 +277,25 @@ fn is_pool(target: &str, port: Option<u16>) -> bool {
 /// A connection for one name that asks for another.
 fn fronting(
     event: &Event,
-    connection: &Connection,
+    connection: &NetConnection,
     reason: &str,
     name: Option<&str>,
-    found: &mut Found,
-) -> Option<Class> {
+    found: &mut ClassFindings,
+) -> Option<AttackClass> {
     // Browsers hide the name, or look as if they did, wherever they go.
     let (severity, says) = if reason.contains("other_server_name") || reason.contains("other_host") {
-        (Severity::High, "another name inside a connection than outside")
+        (AttackSeverity::High, "another name inside a connection than outside")
     } else if reason.contains("hidden_server_name") {
-        (Severity::Low, "a hidden name inside a connection")
+        (AttackSeverity::Low, "a hidden name inside a connection")
     } else if let (Some(name), Some(server)) = (name, connection.server_name.as_deref())
         && lower(server) != name
     {
-        (Severity::Medium, "another name inside a connection than outside")
+        (AttackSeverity::Medium, "another name inside a connection than outside")
     } else {
         return None;
     };
-    found.of(Class::DomainFronting).add(event, severity, &["T1090.004"], says);
-    Some(Class::DomainFronting)
+    found.of(AttackClass::DomainFronting).add(event, severity, &["T1090.004"], says);
+    Some(AttackClass::DomainFronting)
 }
 
 /// What stands below the last two labels, and these.
@@ -286,7 +306,7 @@ fn split(name: &str) -> Option<(&str, &str)> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Looks {
+enum NameShape {
     Plain,
     /// Eight letters and more, with digits among them.
     Short,
@@ -295,7 +315,7 @@ enum Looks {
 }
 
 /// How the part of a name looks that somebody chose.
-fn looks(payload: &str) -> Looks {
+fn looks(payload: &str) -> NameShape {
     let (mut letters, mut digits, mut vowels, mut turns, mut run, mut longest) =
         (0_usize, 0_usize, 0_usize, 0_usize, 0_usize, 0_usize);
     let mut was_digit = None;
@@ -322,11 +342,11 @@ fn looks(payload: &str) -> Looks {
     // Words have a vowel every few letters.
     let no_words = digits == 0 && (longest >= 7 || vowels * 6 < letters);
     if length >= 20 && (alternates || no_words || letters == 0) {
-        Looks::Long
+        NameShape::Long
     } else if length >= 8 && digits >= 1 && turns >= 2 {
-        Looks::Short
+        NameShape::Short
     } else {
-        Looks::Plain
+        NameShape::Plain
     }
 }
 
@@ -344,7 +364,7 @@ mod tests {
             "bcdfghjklmnpqrstbcdfghjk",
             "31323334353637383930313233343536",
         ] {
-            assert_eq!(looks(&name.to_ascii_lowercase()), Looks::Long, "{name}");
+            assert_eq!(looks(&name.to_ascii_lowercase()), NameShape::Long, "{name}");
         }
         for name in [
             "www",
@@ -359,7 +379,7 @@ mod tests {
             "production-eu-central-1-loadbalancer",
             "internationalization",
         ] {
-            assert_ne!(looks(name), Looks::Long, "{name}");
+            assert_ne!(looks(name), NameShape::Long, "{name}");
         }
     }
 

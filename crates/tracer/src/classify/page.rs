@@ -5,24 +5,26 @@ use std::fs;
 use std::path::Path;
 
 use super::acts::{CALLS, COMMANDS, DROPS, FETCHERS, METADATA, MINING_WORDS, POOLS, RECON};
-use super::places::{self, Access, LOOKED_FOR, PRIVATE, Place, Weight, When};
+use super::sensitive_paths::{
+    self, AccessFilter, CredentialWeight, LOOKED_FOR, PRIVATE, SensitivePath, VerdictFilter,
+};
 use super::techniques::{ATLAS_VERSION, ATTACK_VERSION, TECHNIQUES, class};
-use crate::trace::Class;
+use crate::format::trace::AttackClass;
 
-const CLASSES: &[Class] = &[
-    Class::CredentialHarvesting,
-    Class::CredentialExfiltration,
-    Class::DataExfiltration,
-    Class::SupplyChainAttack,
-    Class::PrivilegeEscalation,
-    Class::UnauthorizedFileAccess,
-    Class::SandboxEscape,
-    Class::DnsTunnelling,
-    Class::DomainFronting,
-    Class::ResourceAbuse,
-    Class::Persistence,
-    Class::Discovery,
-    Class::RemoteExecution,
+const CLASSES: &[AttackClass] = &[
+    AttackClass::CredentialHarvesting,
+    AttackClass::CredentialExfiltration,
+    AttackClass::DataExfiltration,
+    AttackClass::SupplyChainAttack,
+    AttackClass::PrivilegeEscalation,
+    AttackClass::UnauthorizedFileAccess,
+    AttackClass::SandboxEscape,
+    AttackClass::DnsTunnelling,
+    AttackClass::DomainFronting,
+    AttackClass::ResourceAbuse,
+    AttackClass::Persistence,
+    AttackClass::Discovery,
+    AttackClass::RemoteExecution,
 ];
 
 const BEGINNING: &str = "\
@@ -77,7 +79,7 @@ fn page() -> String {
     out.push_str(TOGETHER);
     out.push_str("\n## Places\n");
     for one in CLASSES {
-        let places: Vec<_> = places::all().filter(|place| place.class == *one).collect();
+        let places: Vec<_> = sensitive_paths::all().filter(|place| place.class == *one).collect();
         if !places.is_empty() {
             let _ = write!(out, "\n### `{}`\n\n", spelt(one));
             for place in places {
@@ -164,18 +166,18 @@ const TOGETHER: &str = "
 - **discovery**: files of eight other processes, twenty different destinations that were refused. Low (T1057, T1046).
 ";
 
-fn written(out: &mut String, place: &Place) {
+fn written(out: &mut String, place: &SensitivePath) {
     let access = match place.access {
-        Access::Read => "read",
-        Access::Change => "changed",
-        Access::Any => "touched",
+        AccessFilter::Read => "read",
+        AccessFilter::Change => "changed",
+        AccessFilter::Any => "touched",
     };
     let when = match place.when {
-        When::Any => "",
-        When::NotAllowed => ", refused or missing",
-        When::Denied => ", refused",
+        VerdictFilter::Any => "",
+        VerdictFilter::NotAllowed => ", refused or missing",
+        VerdictFilter::Denied => ", refused",
     };
-    let shared = if place.weight == Weight::Shared { ", shared" } else { "" };
+    let shared = if place.weight == CredentialWeight::Shared { ", shared" } else { "" };
     let list = |before: &str, list: &[&str]| {
         if list.is_empty() { String::new() } else { format!("; {before} {}", code(list)) }
     };
@@ -215,7 +217,7 @@ fn the_page_of_the_classes_is_made_from_the_tables() {
 
 #[test]
 fn every_rule_names_techniques_that_exist_and_serve_its_class() {
-    let rules = places::all().map(|place| (place.says, place.class, place.techniques));
+    let rules = sensitive_paths::all().map(|place| (place.says, place.class, place.techniques));
     let rules = rules.chain(CALLS.iter().map(|call| (call.says, call.class, call.techniques)));
     let rules = rules.chain(COMMANDS.iter().map(|command| (command.says, command.class, command.techniques)));
     for (says, one, techniques) in rules {
@@ -238,7 +240,7 @@ fn the_tables_are_sound() {
     assert_eq!(ids.len(), TECHNIQUES.len());
     let sorted = |list: &[&str]| list.windows(2).all(|pair| pair[0] < pair[1]);
     assert!(sorted(POOLS) && sorted(DROPS) && sorted(METADATA));
-    for place in places::all() {
+    for place in sensitive_paths::all() {
         assert!(!place.paths.is_empty() && !place.says.is_empty());
         for path in place.paths.iter().chain(place.except) {
             assert!(
@@ -249,7 +251,7 @@ fn the_tables_are_sound() {
         }
     }
     // What is in the tables is what the classes are.
-    for one in places::all().map(|place| place.class).chain(CALLS.iter().map(|call| call.class)) {
+    for one in sensitive_paths::all().map(|place| place.class).chain(CALLS.iter().map(|call| call.class)) {
         assert!(CLASSES.contains(&one));
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::event::Process;
+use crate::format::event::TracedProcess;
 
 /// A path without detours: no `//`, `.` or `..`, and not by way of `/proc/self/root`. Borrowed where it was plain already.
 pub(super) fn plain(path: &str) -> Cow<'_, str> {
@@ -52,7 +52,7 @@ const SYSTEM: &[&str] = &["/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/
 
 /// Whether the process executes one of these programs, as the system has them. What calls itself `ssh` and lies in `/tmp` is not
 /// `ssh`.
-pub(super) fn is_by(process: Option<&Process>, programs: &[&str]) -> bool {
+pub(super) fn is_by(process: Option<&TracedProcess>, programs: &[&str]) -> bool {
     let Some(binary) = process.and_then(|process| process.binary.as_deref()) else { return false };
     programs.contains(&base(binary)) && is_of_system(binary)
 }
@@ -66,14 +66,14 @@ pub(super) fn is_of_system(program: &str) -> bool {
 /// A pattern of paths. `/etc/shadow` is that file; `.aws/**` is a folder `.aws` anywhere and all below; `*` is any part, or any
 /// letters in one; `#` is the number of another process.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(super) struct PathPattern {
     anchored: bool,
     parts: Vec<&'static str>,
     /// Whether what lies below belongs to it.
     below: bool,
 }
 
-impl Pattern {
+impl PathPattern {
     pub(super) fn new(text: &'static str) -> Self {
         let (text, below) = text.strip_suffix("/**").map_or((text, false), |text| (text, true));
         let anchored = text.starts_with('/');
@@ -90,7 +90,7 @@ impl Pattern {
 
     /// Whether it matches the rest of a path of so many parts. Tried at one place only, so that a path of a thousand parts costs
     /// a thousand looks and not a million.
-    fn matches(&self, rest: &str, left: usize, process: Option<&Process>) -> bool {
+    fn matches(&self, rest: &str, left: usize, process: Option<&TracedProcess>) -> bool {
         let fits = left == self.parts.len() || self.below && left > self.parts.len();
         fits && self.parts.iter().zip(parts(rest)).all(|(pattern, part)| part_matches(pattern, part, process))
     }
@@ -100,7 +100,7 @@ fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|part| !part.is_empty())
 }
 
-fn part_matches(pattern: &str, part: &str, process: Option<&Process>) -> bool {
+fn part_matches(pattern: &str, part: &str, process: Option<&TracedProcess>) -> bool {
     if pattern == "#" {
         let is_own = |number: u32| {
             process.is_some_and(|process| process.pid == number || process.inner_pid == Some(number))
@@ -117,35 +117,39 @@ fn part_matches(pattern: &str, part: &str, process: Option<&Process>) -> bool {
 
 /// Many patterns, by the part that says most of each: a path with none of those parts costs a few look-ups and no memory.
 #[derive(Debug, Default)]
-pub(super) struct Patterns {
-    by_part: HashMap<&'static str, Vec<Entry>>,
+pub(super) struct PathPatterns {
+    by_part: HashMap<&'static str, Vec<PatternEntry>>,
     /// Those without such a part, which are about the end of a path.
-    ends: Vec<Entry>,
+    ends: Vec<PatternEntry>,
 }
 
 /// Most parts of a pattern before the one it is looked up by, and one.
 const BEFORE: usize = 8;
 
 #[derive(Debug)]
-struct Entry {
+struct PatternEntry {
     rule: usize,
     /// Parts of the pattern before the one it is looked up by.
     before: usize,
-    pattern: Pattern,
+    pattern: PathPattern,
 }
 
-impl Patterns {
+impl PathPatterns {
     /// Adds a pattern for a rule.
     pub(super) fn add(&mut self, rule: usize, text: &'static str) {
-        let pattern = Pattern::new(text);
+        let pattern = PathPattern::new(text);
         match pattern.key() {
-            Some((before, key)) => self.by_part.entry(key).or_default().push(Entry { rule, before, pattern }),
-            None => self.ends.push(Entry { rule, before: pattern.parts.len().saturating_sub(1), pattern }),
+            Some((before, key)) => {
+                self.by_part.entry(key).or_default().push(PatternEntry { rule, before, pattern });
+            }
+            None => {
+                self.ends.push(PatternEntry { rule, before: pattern.parts.len().saturating_sub(1), pattern });
+            }
         }
     }
 
     /// The rules of which a pattern matches a plain path, each once, in order.
-    pub(super) fn rules(&self, path: &str, process: Option<&Process>) -> Vec<usize> {
+    pub(super) fn rules(&self, path: &str, process: Option<&TracedProcess>) -> Vec<usize> {
         let total = parts(path).count();
         let mut rules = Vec::new();
         // Where the last parts begin; patterns have few before the one they are looked up by.
@@ -207,7 +211,7 @@ mod tests {
 
     #[test]
     fn patterns_match_what_they_say() {
-        let me = Process::new(7, None);
+        let me = TracedProcess::new(7, None);
         for (pattern, path, want) in [
             ("/etc/shadow", "/etc/shadow", true),
             ("/etc/shadow", "/srv/etc/shadow", false),
@@ -225,7 +229,7 @@ mod tests {
             ("/home/*", "/home/a", true),
             ("/home/*", "/home/a/b", false),
         ] {
-            let mut patterns = Patterns::default();
+            let mut patterns = PathPatterns::default();
             patterns.add(3, pattern);
             let want: &[usize] = if want { &[3] } else { &[] };
             assert_eq!(patterns.rules(path, Some(&me)), want, "{pattern} {path}");
@@ -234,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_part_that_is_there_often_is_tried_often() {
-        let mut patterns = Patterns::default();
+        let mut patterns = PathPatterns::default();
         patterns.add(1, ".ssh/x/.ssh/id_*");
         patterns.add(2, "/.ssh/y");
         let many = ".ssh/".repeat(1000);
@@ -246,7 +250,7 @@ mod tests {
 
     #[test]
     fn only_programs_of_the_system_are_who_they_say_they_are() {
-        let by = |binary: &str| is_by(Some(&Process::new(1, Some(binary.to_owned()))), &["ssh"]);
+        let by = |binary: &str| is_by(Some(&TracedProcess::new(1, Some(binary.to_owned()))), &["ssh"]);
         assert!(by("/usr/bin/ssh") && by("/opt/x/ssh"));
         assert!(
             !by("/tmp/ssh")

@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use crate::event::{Event, Verdict};
-use crate::trace::{Class, Severity};
+use crate::format::event::{Event, EventVerdict};
+use crate::format::trace::{AttackClass, AttackSeverity};
 
-use super::Found;
+use super::ClassFindings;
 use super::acts::{COMMANDS, FETCHERS, INTERPRETERS, MINING_WORDS, RECON, SHELLS};
-use super::files::{Harvest, Touch};
-use super::finding::{Finding, Tally, mark};
+use super::files::{CredentialAccess, TouchedCredentials};
+use super::finding::{ClassFinding, DistinctCount, mark};
 use super::path::{base, is_of_system};
-use super::places::Weight;
+use super::sensitive_paths::CredentialWeight;
 
 /// Commands that look at the machine that mean something together.
 const MANY_LOOKS: usize = 4;
@@ -26,27 +26,27 @@ const LONGEST: usize = 64 * 1024;
 
 /// What is known of programs.
 #[derive(Debug, Default)]
-pub(super) struct Programs {
-    looks: Tally,
+pub(super) struct ProgramAttempts {
+    looks: DistinctCount,
     /// A program that fetched to its output, and who started it.
     fetched: Option<(u64, Option<u32>)>,
     /// Files that were fetched, by the marks of their names, and by which event.
     files: VecDeque<(u64, u64)>,
     /// What was fetched and executed.
-    piped: Finding,
+    piped: ClassFinding,
     fetchers_refused: bool,
     fetchers_allowed: bool,
 }
 
-impl Programs {
+impl ProgramAttempts {
     pub(super) fn observe(
         &mut self,
         event: &Event,
         path: &str,
         argv: &[String],
-        harvest: &mut Harvest,
-        found: &mut Found,
-    ) -> Option<Class> {
+        harvest: &mut TouchedCredentials,
+        found: &mut ClassFindings,
+    ) -> Option<AttackClass> {
         let name = base(path);
         // One program that is many goes by the name it was called by.
         let called = argv.first().map_or(name, |first| base(first));
@@ -63,10 +63,10 @@ impl Programs {
             if !matches || !with || without || !anywhere(command.class) && !is_of_system(path) {
                 continue;
             }
-            if command.class == Class::CredentialHarvesting {
-                let touch = Touch {
+            if command.class == AttackClass::CredentialHarvesting {
+                let touch = CredentialAccess {
                     kind: FIRST + index,
-                    weight: Weight::Alone,
+                    weight: CredentialWeight::Alone,
                     techniques: command.techniques,
                     says: command.says,
                 };
@@ -79,8 +79,13 @@ impl Programs {
             }
         }
         if class.is_none() && argv.iter().any(|word| is_about_mining(word)) {
-            found.of(Class::ResourceAbuse).add(event, Severity::High, &["T1496"], "programs that mine");
-            class = Some(Class::ResourceAbuse);
+            found.of(AttackClass::ResourceAbuse).add(
+                event,
+                AttackSeverity::High,
+                &["T1496"],
+                "programs that mine",
+            );
+            class = Some(AttackClass::ResourceAbuse);
         }
         class
             .or_else(|| self.piped(event, name, argv))
@@ -89,7 +94,7 @@ impl Programs {
     }
 
     /// `curl … | sh`, as one command line and as two programs.
-    fn piped(&mut self, event: &Event, name: &str, argv: &[String]) -> Option<Class> {
+    fn piped(&mut self, event: &Event, name: &str, argv: &[String]) -> Option<AttackClass> {
         let runs = |name: &str| SHELLS.contains(&name) || INTERPRETERS.contains(&versionless(name));
         let parent = event.process.as_ref().and_then(|process| process.parent);
         if FETCHERS.contains(&name) && prints(name, argv) {
@@ -102,7 +107,7 @@ impl Programs {
         let script = argv.iter().skip_while(|word| !is_script_option(word)).nth(1);
         if SHELLS.contains(&name) && script.is_some_and(|script| feeds_interpreter(script, runs)) {
             self.run(event);
-            return Some(Class::RemoteExecution);
+            return Some(AttackClass::RemoteExecution);
         }
         // Without a script of its own it executes what it is given. Both have one parent, where that is known.
         let (sequence, starter) = self.fetched?;
@@ -110,13 +115,19 @@ impl Programs {
         if related && reads_input(name, argv) {
             self.piped.mention(sequence);
             self.run(event);
-            return Some(Class::RemoteExecution);
+            return Some(AttackClass::RemoteExecution);
         }
         None
     }
 
     /// A file that was fetched a moment ago, as a program or as the script of one.
-    fn executes_file(&mut self, event: &Event, path: &str, name: &str, argv: &[String]) -> Option<Class> {
+    fn executes_file(
+        &mut self,
+        event: &Event,
+        path: &str,
+        name: &str,
+        argv: &[String],
+    ) -> Option<AttackClass> {
         if FETCHERS.contains(&name) {
             for file in written(name, argv) {
                 if self.files.len() >= MOST_FILES {
@@ -132,21 +143,26 @@ impl Programs {
         let (_, sequence) = *self.files.iter().find(|(file, _)| executed.contains(file))?;
         self.piped.mention(sequence);
         let techniques = &["T1059.004", "T1105", "AML.T0050"];
-        self.piped.add(event, Severity::Medium, techniques, "a file that was fetched a moment ago");
-        Some(Class::RemoteExecution)
+        self.piped.add(event, AttackSeverity::Medium, techniques, "a file that was fetched a moment ago");
+        Some(AttackClass::RemoteExecution)
     }
 
     fn run(&mut self, event: &Event) {
         let techniques = &["T1059.004", "T1105", "AML.T0050"];
-        self.piped.add(event, Severity::Medium, techniques, "an interpreter that was fed from the network");
+        self.piped.add(
+            event,
+            AttackSeverity::Medium,
+            techniques,
+            "an interpreter that was fed from the network",
+        );
     }
 
-    fn look(&mut self, event: &Event, name: &str) -> Option<Class> {
+    fn look(&mut self, event: &Event, name: &str) -> Option<AttackClass> {
         let (_, technique) = RECON.iter().find(|(known, _)| *known == name)?;
-        let add = |finding: &mut Finding| {
-            finding.add(event, Severity::Low, &[technique], "commands that look at the machine");
+        let add = |finding: &mut ClassFinding| {
+            finding.add(event, AttackSeverity::Low, &[technique], "commands that look at the machine");
         };
-        self.looks.add(mark(&[name]), MANY_LOOKS, add).then_some(Class::Discovery)
+        self.looks.add(mark(&[name]), MANY_LOOKS, add).then_some(AttackClass::Discovery)
     }
 
     /// Something was reached over the network, or not.
@@ -154,21 +170,21 @@ impl Programs {
         let binary = event.process.as_ref().and_then(|process| process.binary.as_deref());
         if binary.is_some_and(|binary| FETCHERS.contains(&base(binary))) {
             match event.verdict {
-                Some(Verdict::Denied) => self.fetchers_refused = true,
-                Some(Verdict::Failed) => {}
-                _ => self.fetchers_allowed = true,
+                Some(EventVerdict::Denied) => self.fetchers_refused = true,
+                Some(EventVerdict::Failed) => {}
+                Some(EventVerdict::Allowed) | None => self.fetchers_allowed = true,
             }
         }
     }
 
-    pub(super) fn finish(mut self, found: &mut Found) {
+    pub(super) fn finish(mut self, found: &mut ClassFindings) {
         // What could not be fetched was not executed, though the interpreter was.
         if self.fetchers_refused && !self.fetchers_allowed {
             self.piped.came_to_nothing();
         }
-        found.of(Class::RemoteExecution).join(&self.piped);
+        found.of(AttackClass::RemoteExecution).join(&self.piped);
         if self.looks.len() >= MANY_LOOKS {
-            found.of(Class::Discovery).join(&self.looks.finding);
+            found.of(AttackClass::Discovery).join(&self.looks.finding);
         }
     }
 }
@@ -179,8 +195,11 @@ fn is_about_mining(word: &str) -> bool {
 
 /// Whether a program of this name means something wherever it lies. What prints credentials or changes the user does so only
 /// where it is the system's own; others are called `batch` or `pass` too.
-fn anywhere(class: Class) -> bool {
-    !matches!(class, Class::CredentialHarvesting | Class::Persistence | Class::PrivilegeEscalation)
+fn anywhere(class: AttackClass) -> bool {
+    !matches!(
+        class,
+        AttackClass::CredentialHarvesting | AttackClass::Persistence | AttackClass::PrivilegeEscalation
+    )
 }
 
 /// `python3.11` is `python`.

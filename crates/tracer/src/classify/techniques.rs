@@ -1,6 +1,6 @@
 //! Techniques by id and name, as ATT&CK and ATLAS have them. Names change between versions, so the versions are pinned.
 
-use crate::trace::{Class, Technique};
+use crate::format::trace::{AttackClass, AttackTechnique};
 
 /// The version of ATT&CK (Enterprise) that ids, names and tactics are from.
 pub const ATTACK_VERSION: &str = "17";
@@ -107,28 +107,32 @@ pub(super) const TECHNIQUES: &[(&str, &str, &[&str])] = &[
 ];
 
 /// The tactic that a class serves, and what it is, in words.
-pub(super) fn class(class: Class) -> (&'static str, &'static str) {
+pub(super) fn class(class: AttackClass) -> (&'static str, &'static str) {
     match class {
-        Class::CredentialHarvesting => ("credential-access", "looked for credentials"),
-        Class::CredentialExfiltration => {
+        AttackClass::CredentialHarvesting => ("credential-access", "looked for credentials"),
+        AttackClass::CredentialExfiltration => {
             ("exfiltration", "after touching credentials, tried to send something away")
         }
-        Class::DataExfiltration => ("exfiltration", "tried to send data away"),
-        Class::SupplyChainAttack => ("initial-access", "looked for credentials and tried to send them away"),
-        Class::PrivilegeEscalation => ("privilege-escalation", "tried to become more than it is"),
-        Class::UnauthorizedFileAccess => ("collection", "tried to get at files that were not granted"),
-        Class::SandboxEscape => ("privilege-escalation", "tried to leave the sandbox"),
-        Class::DnsTunnelling => ("command-and-control", "put data into names that it looked up"),
-        Class::DomainFronting => ("command-and-control", "connected for one name and asked for another"),
-        Class::ResourceAbuse => ("impact", "used the machine for purposes of its own, or up"),
-        Class::Persistence => ("persistence", "tried to stay after the run"),
-        Class::Discovery => ("discovery", "looked around"),
-        Class::RemoteExecution => ("execution", "executed what came from the network"),
+        AttackClass::DataExfiltration => ("exfiltration", "tried to send data away"),
+        AttackClass::SupplyChainAttack => {
+            ("initial-access", "looked for credentials and tried to send them away")
+        }
+        AttackClass::PrivilegeEscalation => ("privilege-escalation", "tried to gain privileges"),
+        AttackClass::UnauthorizedFileAccess => ("collection", "tried to get at files that were not granted"),
+        AttackClass::SandboxEscape => ("privilege-escalation", "tried to leave the sandbox"),
+        AttackClass::DnsTunnelling => ("command-and-control", "put data into names that it looked up"),
+        AttackClass::DomainFronting => {
+            ("command-and-control", "connected for one name and asked for another")
+        }
+        AttackClass::ResourceAbuse => ("impact", "used the machine for purposes of its own, or up"),
+        AttackClass::Persistence => ("persistence", "tried to stay after the run"),
+        AttackClass::Discovery => ("discovery", "looked around"),
+        AttackClass::RemoteExecution => ("execution", "executed what came from the network"),
     }
 }
 
 /// A technique by its id.
-pub(super) fn technique(id: &str) -> Technique {
+pub(super) fn technique(id: &str) -> AttackTechnique {
     let name = TECHNIQUES.iter().find(|(known, ..)| *known == id).map_or("", |(_, name, _)| name);
-    Technique::new(id, name)
+    AttackTechnique::new(id, name)
 }

@@ -24,33 +24,33 @@ use serde_json::{Map, Value, json};
 use super::line;
 use crate::render::words::{base_name, class_name, severity_name};
 use crate::{
-    Classification, Connection, Event, FileOperation, Header, Process, Severity, Summary, Trace, Verdict,
-    What,
+    AttackSeverity, Classification, Event, EventKind, EventVerdict, FileOperation, NetConnection, Trace,
+    TraceHeader, TraceSummary, TracedProcess,
 };
 
 /// The version of the schema.
 pub const VERSION: &str = "1.3.0";
 
 /// Writes a trace as OCSF events, one a line: first what happened, then what it amounts to.
-pub fn ocsf<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
+pub fn write_ocsf<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     for event in &trace.events {
-        ocsf_event(&mut out, &trace.header, event)?;
+        write_ocsf_event(&mut out, &trace.header, event)?;
     }
-    ocsf_findings(&mut out, &trace.header, &trace.violation_summary, &trace.events)?;
+    write_ocsf_findings(&mut out, &trace.header, &trace.violation_summary, &trace.events)?;
     out.flush()
 }
 
-/// One event as a line of [`ocsf`], for traces that are too long to be held.
-pub fn ocsf_event<W: Write>(out: &mut W, header: &Header, event: &Event) -> io::Result<()> {
+/// One event as a line of [`write_ocsf`], for traces that are too long to be held.
+pub fn write_ocsf_event<W: Write>(out: &mut W, header: &TraceHeader, event: &Event) -> io::Result<()> {
     line(out, &activity(header, event))
 }
 
-/// What a trace amounts to, as lines of [`ocsf`]. Of its events, those are needed that are evidence.
-pub fn ocsf_findings<W: Write>(
+/// What a trace amounts to, as lines of [`write_ocsf`]. Of its events, those are needed that are evidence.
+pub fn write_ocsf_findings<W: Write>(
     out: &mut W,
-    header: &Header,
-    summary: &Summary,
+    header: &TraceHeader,
+    summary: &TraceSummary,
     evidence: &[Event],
 ) -> io::Result<()> {
     for (number, found) in summary.classifications.iter().enumerate() {
@@ -60,7 +60,7 @@ pub fn ocsf_findings<W: Write>(
 }
 
 /// What a class of the schema is, and which of its activities this is.
-struct Kind {
+struct OcsfClass {
     class: u32,
     class_name: &'static str,
     category: u32,
@@ -69,7 +69,7 @@ struct Kind {
     activity_name: &'static str,
 }
 
-impl Kind {
+impl OcsfClass {
     const fn new(class: u32, activity: u32, activity_name: &'static str) -> Self {
         let (class_name, category, category_name) = match class {
             1001 => ("File System Activity", 1, "System Activity"),
@@ -84,31 +84,31 @@ impl Kind {
     }
 
     fn of(event: &Event) -> Self {
-        match &event.what {
-            What::File { operation, .. } => {
+        match &event.kind {
+            EventKind::File { operation, .. } => {
                 let (activity, name) = file_activity(*operation);
                 Self::new(1001, activity, name)
             }
-            What::SyscallRefused { .. } => Self::new(1003, 4, "Invoke"),
-            What::RunStarted { .. } | What::Exec { .. } => Self::new(1007, 1, "Launch"),
-            What::RunEnded { .. } => Self::new(1007, 2, "Terminate"),
-            What::NetConnect(connection) => match event.verdict {
-                Some(Verdict::Denied) => Self::new(4001, 5, "Refuse"),
-                Some(Verdict::Failed) => Self::new(4001, 4, "Fail"),
+            EventKind::SyscallRefused { .. } => Self::new(1003, 4, "Invoke"),
+            EventKind::RunStarted { .. } | EventKind::Exec { .. } => Self::new(1007, 1, "Launch"),
+            EventKind::RunEnded { .. } => Self::new(1007, 2, "Terminate"),
+            EventKind::NetConnect(connection) => match event.verdict {
+                Some(EventVerdict::Denied) => Self::new(4001, 5, "Refuse"),
+                Some(EventVerdict::Failed) => Self::new(4001, 4, "Fail"),
                 _ if connection.transport == "udp" => Self::new(4001, 6, "Traffic"),
                 _ => Self::new(4001, 1, "Open"),
             },
-            What::DnsQuery { .. } => Self::new(4003, 1, "Query"),
-            What::Policy { .. } => Self::new(0, 99, "Policy"),
-            What::Stdout(_) => Self::new(0, 99, "Standard Output"),
-            What::Stderr(_) => Self::new(0, 99, "Standard Error"),
-            What::ResourceLimitHit { .. } => Self::new(0, 99, "Resource Limit"),
-            What::Lost { .. } => Self::new(0, 99, "Events Lost"),
+            EventKind::DnsQuery { .. } => Self::new(4003, 1, "Query"),
+            EventKind::Policy { .. } => Self::new(0, 99, "Policy"),
+            EventKind::Stdout(_) => Self::new(0, 99, "Standard Output"),
+            EventKind::Stderr(_) => Self::new(0, 99, "Standard Error"),
+            EventKind::ResourceLimitHit { .. } => Self::new(0, 99, "Resource Limit"),
+            EventKind::Lost { .. } => Self::new(0, 99, "Events Lost"),
         }
     }
 
     /// What every event of the schema has.
-    fn event(&self, header: &Header, time: Timestamp, severity: (u32, &str)) -> Map<String, Value> {
+    fn event(&self, header: &TraceHeader, time: Timestamp, severity: (u32, &str)) -> Map<String, Value> {
         let mut event = Map::new();
         let mut put = |name: &str, value: Value| event.insert(name.to_owned(), value);
         put("class_uid", self.class.into());
@@ -143,7 +143,7 @@ fn file_activity(operation: FileOperation) -> (u32, &'static str) {
     }
 }
 
-fn metadata(header: &Header) -> Value {
+fn metadata(header: &TraceHeader) -> Value {
     let (name, version) = header.tool.rsplit_once(' ').unwrap_or((&header.tool, "unknown"));
     json!({
         "version": VERSION,
@@ -154,10 +154,10 @@ fn metadata(header: &Header) -> Value {
     })
 }
 
-fn activity(header: &Header, event: &Event) -> Value {
-    let is_policy = matches!(event.what, What::Policy { .. });
+fn activity(header: &TraceHeader, event: &Event) -> Value {
+    let is_policy = matches!(event.kind, EventKind::Policy { .. });
     let severity = if event.is_violation() { (3, "Medium") } else { (1, "Informational") };
-    let mut out = Kind::of(event).event(header, event.time, severity);
+    let mut out = OcsfClass::of(event).event(header, event.time, severity);
     if let Some(Value::Object(metadata)) = out.get_mut("metadata") {
         metadata.insert("uid".to_owned(), event_uid(header, event.sequence).into());
         metadata.insert("sequence".to_owned(), event.sequence.into());
@@ -171,10 +171,10 @@ fn activity(header: &Header, event: &Event) -> Value {
     }
     if let Some(verdict) = event.verdict.filter(|_| !is_policy) {
         let (action, disposition) = match verdict {
-            Verdict::Denied => ((2, "Denied"), (2, "Blocked")),
-            Verdict::Allowed | Verdict::Failed => ((1, "Allowed"), (1, "Allowed")),
+            EventVerdict::Denied => ((2, "Denied"), (2, "Blocked")),
+            EventVerdict::Allowed | EventVerdict::Failed => ((1, "Allowed"), (1, "Allowed")),
         };
-        let status = if verdict == Verdict::Allowed { (1, "Success") } else { (2, "Failure") };
+        let status = if verdict == EventVerdict::Allowed { (1, "Success") } else { (2, "Failure") };
         for (name, (id, caption)) in [("action", action), ("disposition", disposition), ("status", status)] {
             put(&format!("{name}_id"), id.into());
             put(name, caption.into());
@@ -192,36 +192,36 @@ fn activity(header: &Header, event: &Event) -> Value {
 }
 
 /// What only events of its class have.
-fn body(header: &Header, event: &Event, put: &mut dyn FnMut(&str, Value) -> Option<Value>) {
-    match &event.what {
-        What::File { operation, path, to } => {
+fn body(header: &TraceHeader, event: &Event, put: &mut dyn FnMut(&str, Value) -> Option<Value>) {
+    match &event.kind {
+        EventKind::File { operation, path, to } => {
             put("file", file(path, *operation));
             if let Some(to) = to {
                 put("file_result", file(to, *operation));
             }
         }
-        What::SyscallRefused { name, reason, errno } => {
+        EventKind::SyscallRefused { name, reason, errno } => {
             put("kernel", json!({ "name": name, "type_id": 2, "type": "System Call", "system_call": name }));
             put("message", reason.as_str().into());
             if let Some(errno) = errno {
                 put("status_code", errno.to_string().into());
             }
         }
-        What::RunStarted { command } => {
+        EventKind::RunStarted { command } => {
             put("process", launched(event.process.as_ref(), header, None, command));
         }
-        What::Exec { path, argv } => {
+        EventKind::Exec { path, argv } => {
             put("process", launched(event.process.as_ref(), header, Some(path), argv));
         }
-        What::RunEnded { exit_code, end, error, .. } => {
+        EventKind::RunEnded { exit_code, end, error, .. } => {
             put("process", process(event.process.as_ref(), header));
             put("message", error.as_ref().unwrap_or(end).as_str().into());
             if let Some(code) = exit_code {
                 put("exit_code", (*code).into());
             }
         }
-        What::NetConnect(connection) => network(header, connection, put),
-        What::DnsQuery { name, server } => {
+        EventKind::NetConnect(connection) => network(header, connection, put),
+        EventKind::DnsQuery { name, server } => {
             put("src_endpoint", source(header));
             put("dst_endpoint", json!({ "ip": server, "port": 53 }));
             if server.is_none() {
@@ -231,22 +231,26 @@ fn body(header: &Header, event: &Event, put: &mut dyn FnMut(&str, Value) -> Opti
                 put("query", json!({ "hostname": name }));
             }
         }
-        What::Policy { subject, message, .. } => {
+        EventKind::Policy { subject, message, .. } => {
             put("message", format!("{subject}: {message}").into());
         }
-        What::Stdout(line) | What::Stderr(line) => {
+        EventKind::Stdout(line) | EventKind::Stderr(line) => {
             put("message", line.text.as_str().into());
         }
-        What::ResourceLimitHit { limit, mechanism } => {
+        EventKind::ResourceLimitHit { limit, mechanism } => {
             put("message", format!("{limit}, held by {mechanism}").into());
         }
-        What::Lost { at } => {
+        EventKind::Lost { at } => {
             put("message", format!("events lost at {at}").into());
         }
     }
 }
 
-fn network(header: &Header, connection: &Connection, put: &mut dyn FnMut(&str, Value) -> Option<Value>) {
+fn network(
+    header: &TraceHeader,
+    connection: &NetConnection,
+    put: &mut dyn FnMut(&str, Value) -> Option<Value>,
+) {
     let mut destination = Map::new();
     destination.insert("port".to_owned(), connection.port.into());
     for (key, value) in [("hostname", &connection.name), ("ip", &connection.address)] {
@@ -298,7 +302,7 @@ fn file(path: &str, operation: FileOperation) -> Value {
     file
 }
 
-fn process(process: Option<&Process>, header: &Header) -> Value {
+fn process(process: Option<&TracedProcess>, header: &TraceHeader) -> Value {
     let mut out = Map::new();
     out.insert("uid".to_owned(), header.trace_id.to_string().into());
     let Some(process) = process else { return Value::Object(out) };
@@ -315,7 +319,7 @@ fn process(process: Option<&Process>, header: &Header) -> Value {
     Value::Object(out)
 }
 
-fn launched(by: Option<&Process>, header: &Header, path: Option<&str>, argv: &[String]) -> Value {
+fn launched(by: Option<&TracedProcess>, header: &TraceHeader, path: Option<&str>, argv: &[String]) -> Value {
     let mut out = process(by, header);
     let path = path.or(argv.first().map(String::as_str));
     if let (Some(path), Some(object)) = (path, out.as_object_mut()) {
@@ -326,7 +330,7 @@ fn launched(by: Option<&Process>, header: &Header, path: Option<&str>, argv: &[S
     out
 }
 
-fn actor(header: &Header, by: Option<&Process>) -> Value {
+fn actor(header: &TraceHeader, by: Option<&TracedProcess>) -> Value {
     let mut actor = json!({ "app_name": header.skill_name });
     if let (Some(by), Some(object)) = (by, actor.as_object_mut()) {
         object.insert("process".to_owned(), process(Some(by), header));
@@ -334,7 +338,7 @@ fn actor(header: &Header, by: Option<&Process>) -> Value {
     actor
 }
 
-fn device(header: &Header) -> Value {
+fn device(header: &TraceHeader) -> Value {
     let kernel = header.host.get("kernel").map_or("Linux", String::as_str);
     json!({
         "type_id": 0,
@@ -345,34 +349,37 @@ fn device(header: &Header) -> Value {
     })
 }
 
-fn source(header: &Header) -> Value {
+fn source(header: &TraceHeader) -> Value {
     json!({ "name": header.skill_name, "uid": header.trace_id.to_string() })
 }
 
-fn event_uid(header: &Header, sequence: u64) -> String {
+fn event_uid(header: &TraceHeader, sequence: u64) -> String {
     format!("{}#{sequence}", header.trace_id)
 }
 
-fn severity(severity: Severity) -> (u32, &'static str) {
+fn severity(severity: AttackSeverity) -> (u32, &'static str) {
     match severity {
-        Severity::Low => (2, "Low"),
-        Severity::Medium => (3, "Medium"),
-        Severity::High => (4, "High"),
-        Severity::Critical => (5, "Critical"),
+        AttackSeverity::Low => (2, "Low"),
+        AttackSeverity::Medium => (3, "Medium"),
+        AttackSeverity::High => (4, "High"),
+        AttackSeverity::Critical => (5, "Critical"),
     }
 }
 
 fn finding(
-    header: &Header,
-    summary: &Summary,
+    header: &TraceHeader,
+    summary: &TraceSummary,
     events: &[Event],
     number: usize,
     found: &Classification,
 ) -> Value {
     let duration = i64::try_from(summary.duration_us / 1000).unwrap_or(0);
     let ended = Timestamp::from_millisecond(header.started.as_millisecond().saturating_add(duration));
-    let mut out =
-        Kind::new(2004, 1, "Create").event(header, ended.unwrap_or(header.started), severity(found.severity));
+    let mut out = OcsfClass::new(2004, 1, "Create").event(
+        header,
+        ended.unwrap_or(header.started),
+        severity(found.severity),
+    );
     let places: BTreeSet<u64> = found.evidence.iter().copied().collect();
     let proof: Vec<&Event> = events.iter().filter(|event| places.contains(&event.sequence)).collect();
     let attacks: Vec<Value> = found.techniques.iter().map(|technique| attack(found, technique)).collect();
@@ -390,13 +397,13 @@ fn finding(
         info.insert("last_seen_time".to_owned(), last.time.as_millisecond().into());
     }
     // Not from the finding alone: what proves it must not say otherwise.
-    let prevented = found.prevented && proof.iter().all(|event| event.verdict != Some(Verdict::Allowed));
+    let prevented = found.prevented && proof.iter().all(|event| event.verdict != Some(EventVerdict::Allowed));
     let (action, disposition) =
         if prevented { ((2, "Denied"), (2, "Blocked")) } else { ((1, "Allowed"), (1, "Allowed")) };
     let mut put = |name: &str, value: Value| out.insert(name.to_owned(), value);
     put("finding_info", info);
     put("message", found.message.as_str().into());
-    put("is_alert", (found.severity >= Severity::High).into());
+    put("is_alert", (found.severity >= AttackSeverity::High).into());
     put("status_id", 1.into());
     put("status", "New".into());
     for (name, (id, caption)) in [("action", action), ("disposition", disposition)] {
@@ -411,8 +418,8 @@ fn finding(
     Value::Object(out)
 }
 
-fn related(header: &Header, event: &Event) -> Value {
-    let kind = Kind::of(event);
+fn related(header: &TraceHeader, event: &Event) -> Value {
+    let kind = OcsfClass::of(event);
     json!({
         "uid": event_uid(header, event.sequence),
         "type": format!("{}: {}", kind.class_name, kind.activity_name),
@@ -420,7 +427,7 @@ fn related(header: &Header, event: &Event) -> Value {
     })
 }
 
-fn attack(found: &Classification, technique: &crate::Technique) -> Value {
+fn attack(found: &Classification, technique: &crate::AttackTechnique) -> Value {
     let mut attack = Map::new();
     attack.insert("tactic".to_owned(), tactic(&found.mitre_tactic));
     // `T1552.001` is a part of `T1552`; ids of ATLAS have dots of their own.

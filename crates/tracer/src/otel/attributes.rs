@@ -12,7 +12,7 @@ const OVERHEAD: usize = 48;
 
 /// How many attributes there may be, and how long.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct AttributeLimits {
     pub(super) attributes: usize,
     /// In characters, where the user has said so.
     pub(super) value: Option<usize>,
@@ -20,15 +20,15 @@ pub(super) struct Limits {
 
 /// Attributes of a span or of an event of one. Those that matter most come first: the last ones are left out where there are too many.
 #[derive(Debug)]
-pub(super) struct Attributes {
-    limits: Limits,
+pub(super) struct SpanAttributes {
+    limits: AttributeLimits,
     list: Vec<KeyValue>,
     dropped: u32,
     bytes: usize,
 }
 
-impl Attributes {
-    pub(super) fn new(limits: Limits) -> Self {
+impl SpanAttributes {
+    pub(super) fn new(limits: AttributeLimits) -> Self {
         Self { limits, list: Vec::new(), dropped: 0, bytes: 0 }
     }
 
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     fn one(text: &str, value: Option<usize>) -> String {
-        let mut attributes = Attributes::new(Limits { attributes: 9, value });
+        let mut attributes = SpanAttributes::new(AttributeLimits { attributes: 9, value });
         attributes.text("k", text);
         attributes.done().0.remove(0).value.as_str().into_owned()
     }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn lists_and_numbers_of_attributes_are_bounded() {
-        let mut attributes = Attributes::new(Limits { attributes: 2, value: None });
+        let mut attributes = SpanAttributes::new(AttributeLimits { attributes: 2, value: None });
         let argument = "a".repeat(MAX_VALUE);
         attributes
             .texts("argv", std::iter::repeat_n(argument.as_str(), 300))

@@ -16,8 +16,8 @@ use ureq::http::StatusCode;
 use ureq::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, TRANSFER_ENCODING, USER_AGENT};
 use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 
-use super::queue::Queue;
-use super::settings::Settings;
+use super::queue::SpanQueue;
+use super::settings::OtelSettings;
 
 /// The longest answer that is read. A collector that took everything says so in no byte at all.
 const MAX_ANSWER: u64 = 64 * 1024;
@@ -28,35 +28,35 @@ const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// A client for one run.
-pub(super) struct Client {
-    settings: Settings,
-    queue: Arc<Queue>,
+pub(super) struct OtlpClient {
+    settings: OtelSettings,
+    queue: Arc<SpanQueue>,
     /// Made when it is first needed, by the thread that sends: the system's certificates take a moment to read.
     agent: OnceLock<Result<Agent, String>>,
-    answer: Mutex<Answer>,
+    answer: Mutex<DeliveryAnswer>,
 }
 
 /// What became of the last request.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct DeliveryAnswer {
     /// Spans that the collector did not want.
     pub(super) rejected: u64,
     /// What went wrong, in words.
     pub(super) why: Option<String>,
 }
 
-impl Client {
-    pub(super) fn new(settings: Settings, queue: Arc<Queue>) -> Self {
+impl OtlpClient {
+    pub(super) fn new(settings: OtelSettings, queue: Arc<SpanQueue>) -> Self {
         Self { settings, queue, agent: OnceLock::new(), answer: Mutex::default() }
     }
 
     /// What became of the last request, once.
-    pub(super) fn answer(&self) -> Answer {
+    pub(super) fn answer(&self) -> DeliveryAnswer {
         std::mem::take(&mut self.answer.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn note(&self, rejected: u64, why: Option<String>) {
-        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Answer { rejected, why };
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = DeliveryAnswer { rejected, why };
     }
 
     /// Sends a request, again and again where that may help, until it is over or there is no more time.
@@ -75,11 +75,11 @@ impl Client {
                     }
                     (format!("it answered {}", words_of(status)), retry_after(&response))
                 }
-                Err(Failed { why, hope }) => {
-                    hung_up += u32::from(hope == Hope::Now);
+                Err(FailedRequest { why, hope }) => {
+                    hung_up += u32::from(hope == RetryAdvice::Now);
                     // A run that has ended does not wait for somebody to come home.
-                    let in_vain = self.queue.has_ended() && (hope == Hope::Later || hung_up > 1);
-                    if hope == Hope::None || in_vain {
+                    let in_vain = self.queue.has_ended() && (hope == RetryAdvice::Later || hung_up > 1);
+                    if hope == RetryAdvice::None || in_vain {
                         self.note(0, Some(why.clone()));
                         return Err(why.into());
                     }
@@ -96,13 +96,13 @@ impl Client {
         }
     }
 
-    fn once(&self, request: &Request<Bytes>, limit: Instant) -> Result<Response<Bytes>, Failed> {
+    fn once(&self, request: &Request<Bytes>, limit: Instant) -> Result<Response<Bytes>, FailedRequest> {
         let left = limit.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(Failed::at_last("there was no time left for it"));
+            return Err(FailedRequest::at_last("there was no time left for it"));
         }
         let agent = self.agent.get_or_init(|| agent(&self.settings)).as_ref();
-        let agent = agent.map_err(|why| Failed::at_last(why.clone()))?;
+        let agent = agent.map_err(|why| FailedRequest::at_last(why.clone()))?;
         let mut copy = Request::post(self.settings.endpoint.clone());
         if let Some(headers) = copy.headers_mut() {
             // Only these: whoever built the request has added what this process' environment says, which need not be ours.
@@ -120,10 +120,12 @@ impl Client {
                 headers.insert(USER_AGENT, agent.clone());
             }
         }
-        let copy = copy.body(request.body().as_ref()).map_err(|error| Failed::at_last(error.to_string()))?;
+        let copy =
+            copy.body(request.body().as_ref()).map_err(|error| FailedRequest::at_last(error.to_string()))?;
         let copy = agent.configure_request(copy).timeout_global(Some(left)).build();
-        let mut response = agent.run(copy).map_err(Failed::from)?;
-        let body = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec().map_err(Failed::from)?;
+        let mut response = agent.run(copy).map_err(FailedRequest::from)?;
+        let body =
+            response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec().map_err(FailedRequest::from)?;
         let (parts, _) = response.into_parts();
         Ok(Response::from_parts(parts, Bytes::from(body)))
     }
@@ -147,13 +149,13 @@ impl Client {
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for OtlpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 
-impl HttpClient for Client {
+impl HttpClient for OtlpClient {
     /// As the trait's macro would write it. Nothing here waits for an executor: the thread that calls is there to wait.
     fn send_bytes<'s, 'f>(
         &'s self,
@@ -167,16 +169,16 @@ impl HttpClient for Client {
     }
 }
 
-/// Why there is no answer.
+/// Why a request failed.
 #[derive(Debug)]
-struct Failed {
+struct FailedRequest {
     why: String,
-    hope: Hope,
+    hope: RetryAdvice,
 }
 
 /// Whether trying again may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hope {
+enum RetryAdvice {
     None,
     /// When somebody has started the collector, or the network is back.
     Later,
@@ -184,38 +186,40 @@ enum Hope {
     Now,
 }
 
-impl Failed {
+impl FailedRequest {
     fn at_last(why: impl Into<String>) -> Self {
-        Self { why: why.into(), hope: Hope::None }
+        Self { why: why.into(), hope: RetryAdvice::None }
     }
 }
 
-impl From<ureq::Error> for Failed {
+impl From<ureq::Error> for FailedRequest {
     fn from(error: ureq::Error) -> Self {
         use ureq::Error;
         let (why, hope) = match &error {
             Error::Io(error) => match error.kind() {
-                io::ErrorKind::ConnectionRefused => ("nobody listens there".to_owned(), Hope::Later),
+                io::ErrorKind::ConnectionRefused => ("nothing listens there".to_owned(), RetryAdvice::Later),
                 io::ErrorKind::UnexpectedEof
                 | io::ErrorKind::BrokenPipe
                 | io::ErrorKind::ConnectionReset
-                | io::ErrorKind::ConnectionAborted => ("it hung up without an answer".to_owned(), Hope::Now),
-                _ => (format!("the connection failed: {error}"), Hope::Later),
+                | io::ErrorKind::ConnectionAborted => {
+                    ("it hung up without an answer".to_owned(), RetryAdvice::Now)
+                }
+                _ => (format!("the connection failed: {error}"), RetryAdvice::Later),
             },
-            Error::HostNotFound => ("its name is not known".to_owned(), Hope::Later),
-            Error::ConnectionFailed => ("it cannot be connected to".to_owned(), Hope::Later),
-            Error::Timeout(_) => ("it did not answer in time".to_owned(), Hope::None),
-            Error::Protocol(error) => (format!("it does not speak HTTP: {error}"), Hope::None),
+            Error::HostNotFound => ("its name is not known".to_owned(), RetryAdvice::Later),
+            Error::ConnectionFailed => ("it cannot be connected to".to_owned(), RetryAdvice::Later),
+            Error::Timeout(_) => ("it did not answer in time".to_owned(), RetryAdvice::None),
+            Error::Protocol(error) => (format!("it does not speak HTTP: {error}"), RetryAdvice::None),
             Error::BodyExceedsLimit(_) => {
-                (format!("it answered with more than {MAX_ANSWER} bytes"), Hope::None)
+                (format!("it answered with more than {MAX_ANSWER} bytes"), RetryAdvice::None)
             }
-            other => (other.to_string(), Hope::None),
+            other => (other.to_string(), RetryAdvice::None),
         };
         Self { why: shown(&why), hope }
     }
 }
 
-fn agent(settings: &Settings) -> Result<Agent, String> {
+fn agent(settings: &OtelSettings) -> Result<Agent, String> {
     let mut config = Agent::config_builder()
         .http_status_as_error(false)
         // Spans say what a program did: they go to whom they were meant for, and to nobody that one names.

@@ -20,8 +20,8 @@ pub enum OtelError {
     /// Another kind of exporter is asked for.
     #[error("OTEL_TRACES_EXPORTER={0} is not known here; set it to otlp, or to none to export nothing")]
     Kind(String),
-    /// The endpoint is no address that can be used.
-    #[error("{variable} is no endpoint: {why}; set it to something like http://localhost:4318")]
+    /// The endpoint is not a usable address.
+    #[error("{variable} is not an endpoint: {why}; set it to something like http://localhost:4318")]
     Endpoint {
         /// The variable that names it.
         variable: &'static str,
@@ -30,7 +30,7 @@ pub enum OtelError {
     },
     /// A header cannot be sent.
     #[error(
-        "{variable} has an entry that is no header ({which}); write name=value,name=value, with %2C for a comma in a value"
+        "{variable} has an entry that is not a header ({which}); write name=value,name=value, with %2C for a comma in a value"
     )]
     Header {
         /// The variable.

@@ -1,16 +1,16 @@
 //! A run as spans of OpenTelemetry, to a collector over HTTP (OTLP, `http/protobuf`).
 //!
-//! [`Exporter`] is a [`Sink`]: it is told what happens, and hands spans to a thread of its own. [`Handle`] says in the end
+//! [`OtelExporter`] is a [`EventSink`]: it is told what happens, and hands spans to a thread of its own. [`OtelHandle`] says in the end
 //! what came of it. `docs/trace.md` lists the spans and their attributes.
 //!
 //! ```
-//! use skillsandbox_tracer::otel::Settings;
-//! use skillsandbox_tracer::{Header, Recorder};
+//! use skillsandbox_tracer::otel::OtelSettings;
+//! use skillsandbox_tracer::{TraceHeader, Recorder};
 //!
-//! // The variables of this process, in earnest: `Settings::from_env()`. Nobody listens at port 9.
+//! // The variables of this process, in earnest: `OtelSettings::from_env()`. Nobody listens at port 9.
 //! let variables = |name: &str| (name == "OTEL_EXPORTER_OTLP_ENDPOINT").then(|| "http://127.0.0.1:9".to_owned());
-//! let header = Header::new("weather-lookup", "my-runtime 1.0");
-//! let Some(settings) = Settings::from_variables(variables)? else { return Ok(()) };
+//! let header = TraceHeader::new("weather-lookup", "my-runtime 1.0");
+//! let Some(settings) = OtelSettings::from_variables(variables)? else { return Ok(()) };
 //! let (exporter, handle) = settings.start(&header)?;
 //!
 //! let recorder = Recorder::new(&header, None, vec![Box::new(exporter)]);
@@ -25,7 +25,7 @@
 //! # What it guarantees
 //!
 //! - A collector that is dead, slow or lying neither delays nor fails a run: spans wait in a bounded queue, and what does not fit is
-//!   counted. When the run has ended, [`Handle::finish`] waits two seconds at most, in all.
+//!   counted. When the run has ended, [`OtelHandle::finish`] waits two seconds at most, in all.
 //! - What is exported has passed the recorder's redaction: the same events that are in the trace, and no output of the program.
 //! - Memory is bounded, however long the run: [`MAX_SPANS`] spans of a run, 8 MiB of them at a time.
 //! - No redirect is followed; no more of an answer than 64 KiB is read, and nothing of it is believed that is not of a collector's form.
@@ -59,28 +59,28 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::resource::TelemetryResourceDetector;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter as _};
 
-use crate::event::Event;
-use crate::recorder::Sink;
-use crate::trace::{Class, Header, Summary};
+use crate::format::event::Event;
+use crate::format::trace::{AttackClass, TraceHeader, TraceSummary};
+use crate::record::recorder::EventSink;
 
-use client::Client;
-use queue::Queue;
-use root::Root;
-use spans::Spans;
+use client::OtlpClient;
+use queue::SpanQueue;
+use root::RootSpan;
+use spans::SpanBuilder;
 
 pub use error::OtelError;
-pub use settings::Settings;
+pub use settings::OtelSettings;
 
 /// The most spans of a run, unless something else is asked for. A view of a trace with more is of use to nobody, and the trace on disk
 /// has all of them.
 pub const MAX_SPANS: u64 = 10_000;
 
 /// Hands what happens in a run to a thread that sends it.
-pub struct Exporter {
-    spans: Spans,
+pub struct OtelExporter {
+    spans: SpanBuilder,
     /// Until the run has ended.
-    root: Option<Root>,
-    queue: Arc<Queue>,
+    root: Option<RootSpan>,
+    queue: Arc<SpanQueue>,
     omitted: Arc<AtomicU64>,
     patience: Duration,
     max_spans: u64,
@@ -89,8 +89,8 @@ pub struct Exporter {
 
 /// Says what became of the spans of a run.
 #[derive(Debug)]
-pub struct Handle {
-    queue: Arc<Queue>,
+pub struct OtelHandle {
+    queue: Arc<SpanQueue>,
     omitted: Arc<AtomicU64>,
     patience: Duration,
     endpoint: String,
@@ -101,7 +101,7 @@ pub struct Handle {
 /// What became of the spans of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Delivered {
+pub struct DeliveryReport {
     /// Spans that the collector took.
     pub spans: u64,
     /// Spans that it did not take, or is not known to have taken.
@@ -114,7 +114,7 @@ pub struct Delivered {
     pub endpoint: String,
 }
 
-impl Delivered {
+impl DeliveryReport {
     /// A sentence for the user, if there is something to say. It holds no character that a terminal would obey.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
@@ -128,17 +128,17 @@ impl Delivered {
     }
 }
 
-impl Exporter {
+impl OtelExporter {
     /// An exporter for this run, by the variables of this process, and what will say how it went. `None` where the variables say that
     /// nothing is to be exported.
     ///
     /// # Errors
     /// A variable asks for what is not possible here, or there can be no more threads.
-    pub fn from_env(header: &Header) -> Result<Option<(Self, Handle)>, OtelError> {
-        Settings::from_env()?.map(|settings| settings.start(header)).transpose()
+    pub fn from_env(header: &TraceHeader) -> Result<Option<(Self, OtelHandle)>, OtelError> {
+        OtelSettings::from_env()?.map(|settings| settings.start(header)).transpose()
     }
 
-    fn end_with(&mut self, summary: Option<&Summary>) {
+    fn end_with(&mut self, summary: Option<&TraceSummary>) {
         let Some(root) = self.root.take() else { return };
         let omitted = self.omitted.load(Ordering::Relaxed);
         let root = self.spans.is_sampled().then(|| root.end(&self.spans, summary, omitted));
@@ -146,17 +146,17 @@ impl Exporter {
     }
 }
 
-impl Settings {
+impl OtelSettings {
     /// Begins to export a run.
     ///
     /// # Errors
     /// The exporter cannot be made, or there can be no more threads.
-    pub fn start(self, header: &Header) -> Result<(Exporter, Handle), OtelError> {
-        let queue = Arc::new(Queue::new(self.queue, self.batch, self.delay));
+    pub fn start(self, header: &TraceHeader) -> Result<(OtelExporter, OtelHandle), OtelError> {
+        let queue = Arc::new(SpanQueue::new(self.queue, self.batch, self.delay));
         let omitted = Arc::new(AtomicU64::new(0));
-        let spans = Spans::new(header, &self);
-        let exporter = Exporter {
-            root: Some(Root::new(header)),
+        let spans = SpanBuilder::new(header, &self);
+        let exporter = OtelExporter {
+            root: Some(RootSpan::new(header)),
             queue: Arc::clone(&queue),
             omitted: Arc::clone(&omitted),
             patience: self.patience,
@@ -164,7 +164,7 @@ impl Settings {
             made: 0,
             spans,
         };
-        let handle = Handle {
+        let handle = OtelHandle {
             queue: Arc::clone(&queue),
             omitted,
             patience: self.patience,
@@ -177,10 +177,10 @@ impl Settings {
             .with_attributes(spans::resource(header, &self))
             .build();
         let (endpoint, timeout) = (self.endpoint.to_string(), self.timeout);
-        let client = Arc::new(Client::new(self, Arc::clone(&queue)));
+        let client = Arc::new(OtlpClient::new(self, Arc::clone(&queue)));
         let mut otlp = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
-            .with_shared_http_client(Arc::<Client>::clone(&client))
+            .with_shared_http_client(Arc::<OtlpClient>::clone(&client))
             .with_endpoint(endpoint)
             .with_timeout(timeout)
             .with_protocol(Protocol::HttpBinary)
@@ -207,8 +207,8 @@ impl Settings {
     }
 }
 
-impl Sink for Exporter {
-    fn event(&mut self, event: &Event, class: Option<Class>) {
+impl EventSink for OtelExporter {
+    fn event(&mut self, event: &Event, class: Option<AttackClass>) {
         if !self.spans.is_sampled() {
             return;
         }
@@ -218,7 +218,7 @@ impl Sink for Exporter {
         let matters = event.is_violation();
         let most = if matters { self.max_spans } else { self.max_spans / 2 };
         if self.made >= most {
-            if Spans::is_span(event) {
+            if SpanBuilder::is_span(event) {
                 self.omitted.fetch_add(1, Ordering::Relaxed);
             }
             return;
@@ -229,25 +229,25 @@ impl Sink for Exporter {
         }
     }
 
-    fn end(&mut self, summary: &Summary) {
+    fn end(&mut self, summary: &TraceSummary) {
         self.end_with(Some(summary));
     }
 }
 
-impl Drop for Exporter {
+impl Drop for OtelExporter {
     /// A recorder that went away without an end: what there is of the run is exported, and says so.
     fn drop(&mut self) {
         self.end_with(None);
     }
 }
 
-impl fmt::Debug for Exporter {
+impl fmt::Debug for OtelExporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Exporter").field("trace", &self.spans.trace).finish_non_exhaustive()
     }
 }
 
-impl Handle {
+impl OtelHandle {
     /// What was odd about the variables, for the user.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
@@ -263,11 +263,11 @@ impl Handle {
     /// Waits until the spans of a run that has ended were taken, for as long as the settings allow from its end, and says how it went.
     /// To be called after [`Recorder::finish`](crate::Recorder::finish); the summary may well be printed before.
     #[must_use]
-    pub fn finish(self) -> Delivered {
+    pub fn finish(self) -> DeliveryReport {
         let account = self.queue.settle(Instant::now() + self.patience);
         let dropped = account.dropped.saturating_add(account.unknown);
         let late = (account.unknown > 0).then(|| "it did not answer in time".to_owned());
-        Delivered {
+        DeliveryReport {
             spans: account.delivered,
             dropped,
             omitted: self.omitted.load(Ordering::Relaxed),

@@ -16,24 +16,24 @@ const BATCH_BYTES: usize = 2 * 1024 * 1024;
 
 /// A span, and about how many bytes it takes.
 #[derive(Debug)]
-pub(super) struct Queued {
+pub(super) struct QueuedSpan {
     pub(super) span: SpanData,
     pub(super) bytes: usize,
 }
 
 /// What the run, the thread and whoever waits for both have in common.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(super) struct SpanQueue {
     most: usize,
     batch: usize,
     delay: Duration,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    spans: VecDeque<Queued>,
+struct QueueState {
+    spans: VecDeque<QueuedSpan>,
     bytes: usize,
     /// In a request that nobody answered yet.
     in_flight: u64,
@@ -50,7 +50,7 @@ struct State {
 
 /// How it went so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Account {
+pub(super) struct DeliveryCounts {
     pub(super) delivered: u64,
     pub(super) dropped: u64,
     pub(super) error: Option<String>,
@@ -58,18 +58,18 @@ pub(super) struct Account {
     pub(super) unknown: u64,
 }
 
-impl Queue {
+impl SpanQueue {
     pub(super) fn new(most: usize, batch: usize, delay: Duration) -> Self {
         Self { most, batch: batch.max(1), delay, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts a span in, or counts it as dropped. What was denied may fill all of the room, anything else half: noise cannot keep what
     /// matters out.
-    pub(super) fn offer(&self, queued: Queued, matters: bool) {
+    pub(super) fn offer(&self, queued: QueuedSpan, matters: bool) {
         let mut state = self.lock();
         let (most, bytes) =
             if matters { (self.most, QUEUE_BYTES) } else { (self.most.div_ceil(2), QUEUE_BYTES / 2) };
@@ -87,7 +87,7 @@ impl Queue {
     }
 
     /// The last span, which is the one that says most: it goes first, and there is always room for it.
-    pub(super) fn end(&self, root: Option<Queued>, until: Instant) {
+    pub(super) fn end(&self, root: Option<QueuedSpan>, until: Instant) {
         let mut state = self.lock();
         if let Some(root) = root {
             state.bytes += root.bytes;
@@ -99,7 +99,7 @@ impl Queue {
     }
 
     /// Waits until everything was sent or the time is over, and says how it went. Nothing is counted after that.
-    pub(super) fn settle(&self, otherwise: Instant) -> Account {
+    pub(super) fn settle(&self, otherwise: Instant) -> DeliveryCounts {
         let mut state = self.lock();
         let until = *state.until.get_or_insert(otherwise);
         self.changed.notify_all();
@@ -113,7 +113,12 @@ impl Queue {
         state.abandoned = true;
         self.changed.notify_all();
         let unknown = state.in_flight.saturating_add(state.spans.len() as u64);
-        Account { delivered: state.delivered, dropped: state.dropped, error: state.error.clone(), unknown }
+        DeliveryCounts {
+            delivered: state.delivered,
+            dropped: state.dropped,
+            error: state.error.clone(),
+            unknown,
+        }
     }
 
     /// The moment at which a request that begins now has to be over.
@@ -132,13 +137,13 @@ impl Queue {
     pub(super) fn pause(&self, time: Duration) {
         let state = self.lock();
         let had_ended = state.until.is_some();
-        let goes_on = |state: &mut State| state.until.is_some() == had_ended && !state.abandoned;
+        let goes_on = |state: &mut QueueState| state.until.is_some() == had_ended && !state.abandoned;
         drop(self.changed.wait_timeout_while(state, time, goes_on).unwrap_or_else(PoisonError::into_inner));
     }
 
     /// The next spans to send; `None` when there will be no more.
     fn next(&self) -> Option<Vec<SpanData>> {
-        let waits = |state: &mut State| {
+        let waits = |state: &mut QueueState| {
             state.until.is_none()
                 && !state.abandoned
                 && state.spans.len() < self.batch
@@ -186,7 +191,7 @@ impl Queue {
 
     /// What the thread does: sends batch after batch. `send` answers how many of them were not taken, and why.
     pub(super) fn work(self: &Arc<Self>, mut send: impl FnMut(Vec<SpanData>) -> (u64, Option<String>)) {
-        let _gone = Gone(self);
+        let _gone = ThreadGone(self);
         while let Some(batch) = self.next() {
             let (refused, why) = send(batch);
             self.sent(refused, why);
@@ -195,9 +200,9 @@ impl Queue {
 }
 
 /// Says that the thread is gone, however it went.
-struct Gone<'a>(&'a Queue);
+struct ThreadGone<'a>(&'a SpanQueue);
 
-impl Drop for Gone<'_> {
+impl Drop for ThreadGone<'_> {
     fn drop(&mut self) {
         self.0.lock().stopped = true;
         self.0.changed.notify_all();
@@ -209,12 +214,12 @@ mod tests {
     use super::*;
     use crate::otel::spans::empty;
 
-    fn span(bytes: usize) -> Queued {
-        Queued { span: empty(), bytes }
+    fn span(bytes: usize) -> QueuedSpan {
+        QueuedSpan { span: empty(), bytes }
     }
 
-    fn queue(most: usize) -> Arc<Queue> {
-        Arc::new(Queue::new(most, 2, Duration::from_mins(1)))
+    fn queue(most: usize) -> Arc<SpanQueue> {
+        Arc::new(SpanQueue::new(most, 2, Duration::from_mins(1)))
     }
 
     fn far() -> Instant {
@@ -255,14 +260,14 @@ mod tests {
             (0, None)
         });
         assert_eq!(batches, [["root", ""], ["", ""], ["", ""]]);
-        let expected = Account { delivered: 6, dropped: 0, error: None, unknown: 0 };
+        let expected = DeliveryCounts { delivered: 6, dropped: 0, error: None, unknown: 0 };
         assert_eq!(queue.settle(far()), expected);
         assert_eq!(queue.lock().bytes, 0);
     }
 
     #[test]
     fn a_large_span_is_a_batch_of_its_own() {
-        let queue = Arc::new(Queue::new(100, 100, Duration::from_mins(1)));
+        let queue = Arc::new(SpanQueue::new(100, 100, Duration::from_mins(1)));
         (0..3).for_each(|_| queue.offer(span(BATCH_BYTES), true));
         queue.end(None, far());
         let mut sizes = Vec::new();
@@ -280,7 +285,7 @@ mod tests {
         queue.end(None, far());
         let mut answers = [(1, Some("one".to_owned())), (u64::MAX, Some("all".to_owned()))].into_iter();
         queue.work(|_| answers.next().unwrap());
-        let expected = Account { delivered: 1, dropped: 3, error: Some("all".to_owned()), unknown: 0 };
+        let expected = DeliveryCounts { delivered: 1, dropped: 3, error: Some("all".to_owned()), unknown: 0 };
         assert_eq!(queue.settle(far()), expected);
     }
 

@@ -5,41 +5,41 @@ use std::time::{Duration, SystemTime};
 
 use opentelemetry::trace::{Event as SpanEvent, SpanContext, SpanKind, Status};
 
-use super::attributes::Attributes;
+use super::attributes::SpanAttributes;
 use super::client::shown;
-use super::queue::Queued;
-use super::spans::{Spans, word};
-use crate::event::{Event, What};
-use crate::trace::{Header, Summary};
+use super::queue::QueuedSpan;
+use super::spans::{SpanBuilder, word};
+use crate::format::event::{Event, EventKind};
+use crate::format::trace::{TraceHeader, TraceSummary};
 
 /// The most events of the root span: beginning, end, limits, classes. The specification's own bound.
 const MAX_EVENTS: usize = 128;
 
 /// What is gathered for the root while the run goes on.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(super) struct RootSpan {
     start: SystemTime,
     last: SystemTime,
     skill_name: String,
     skill_version: Option<String>,
     trace_id: String,
     command: Vec<String>,
-    ended: Option<Ended>,
+    ended: Option<RunEnd>,
     events: Vec<SpanEvent>,
     dropped_events: u32,
 }
 
 /// How the run ended.
 #[derive(Debug)]
-struct Ended {
+struct RunEnd {
     exit_code: Option<i32>,
     signal: Option<i32>,
     end: String,
     error: Option<String>,
 }
 
-impl Root {
-    pub(super) fn new(header: &Header) -> Self {
+impl RootSpan {
+    pub(super) fn new(header: &TraceHeader) -> Self {
         let start = SystemTime::from(header.started);
         Self {
             start,
@@ -55,37 +55,45 @@ impl Root {
     }
 
     /// Something happened; what is no span, but worth a mark in the run's own, gets one.
-    pub(super) fn marks(&mut self, event: &Event, spans: &Spans) {
+    pub(super) fn marks(&mut self, event: &Event, spans: &SpanBuilder) {
         let time = SystemTime::from(event.time);
         self.last = self.last.max(time);
-        let mut attributes = Attributes::new(spans.limits);
-        let name = match &event.what {
-            What::RunStarted { command } => {
+        let mut attributes = SpanAttributes::new(spans.limits);
+        let name = match &event.kind {
+            EventKind::RunStarted { command } => {
                 self.command.clone_from(command);
                 "sandbox.started"
             }
-            What::RunEnded { exit_code, signal, end, error } => {
+            EventKind::RunEnded { exit_code, signal, end, error } => {
                 let (exit_code, signal) = (*exit_code, *signal);
-                self.ended = Some(Ended { exit_code, signal, end: end.clone(), error: error.clone() });
+                self.ended = Some(RunEnd { exit_code, signal, end: end.clone(), error: error.clone() });
                 attributes.text("skillsandbox.end", end);
                 "sandbox.ended"
             }
-            What::ResourceLimitHit { limit, mechanism } => {
+            EventKind::ResourceLimitHit { limit, mechanism } => {
                 attributes.text("skillsandbox.limit", limit).text("skillsandbox.limit.mechanism", mechanism);
                 attributes.number("skillsandbox.count", event.count);
                 "sandbox.limit"
             }
-            What::Lost { at } => {
+            EventKind::Lost { at } => {
                 attributes.text("skillsandbox.lost.at", at).number("skillsandbox.count", event.count);
                 "sandbox.lost"
             }
-            _ => return,
+            // Spans of their own, or not exported.
+            EventKind::Policy { .. }
+            | EventKind::File { .. }
+            | EventKind::Exec { .. }
+            | EventKind::DnsQuery { .. }
+            | EventKind::NetConnect(_)
+            | EventKind::SyscallRefused { .. }
+            | EventKind::Stdout(_)
+            | EventKind::Stderr(_) => return,
         };
         attributes.number("skillsandbox.sequence", event.sequence);
         self.mark(name, time, attributes);
     }
 
-    fn mark(&mut self, name: &'static str, time: SystemTime, attributes: Attributes) {
+    fn mark(&mut self, name: &'static str, time: SystemTime, attributes: SpanAttributes) {
         if self.events.len() >= MAX_EVENTS {
             self.dropped_events = self.dropped_events.saturating_add(1);
             return;
@@ -95,10 +103,15 @@ impl Root {
     }
 
     /// The span of a run that has ended; of one whose recorder went away, there is no summary.
-    pub(super) fn end(mut self, spans: &Spans, summary: Option<&Summary>, omitted: u64) -> Queued {
+    pub(super) fn end(
+        mut self,
+        spans: &SpanBuilder,
+        summary: Option<&TraceSummary>,
+        omitted: u64,
+    ) -> QueuedSpan {
         let took = Duration::from_micros(summary.map_or(0, |summary| summary.duration_us));
         let end = self.start.checked_add(took).unwrap_or(self.start).max(self.last);
-        let mut attributes = Attributes::new(spans.limits);
+        let mut attributes = SpanAttributes::new(spans.limits);
         attributes
             .text("skillsandbox.skill.name", &self.skill_name)
             .maybe("skillsandbox.skill.version", self.skill_version.as_deref())
@@ -113,7 +126,7 @@ impl Root {
             }
         }
         attributes.number("skillsandbox.spans.omitted", omitted);
-        if let Some(Ended { exit_code, signal, end, error }) = &self.ended {
+        if let Some(RunEnd { exit_code, signal, end, error }) = &self.ended {
             attributes.text("skillsandbox.end", end);
             if let Some(code) = exit_code {
                 attributes.number("process.exit.code", *code);
@@ -124,7 +137,7 @@ impl Root {
             attributes.maybe("skillsandbox.error", error.as_deref());
         }
         let status = self.status(summary);
-        if let (Status::Error { .. }, Some(Ended { exit_code, end, .. })) = (&status, &self.ended) {
+        if let (Status::Error { .. }, Some(RunEnd { exit_code, end, .. })) = (&status, &self.ended) {
             let kind = match (summary.is_some_and(|summary| summary.denied > 0), exit_code) {
                 (true, _) => "denied".to_owned(),
                 (false, Some(code)) if end == "itself" => code.to_string(),
@@ -145,7 +158,13 @@ impl Root {
     }
 
     /// What the attempts amount to: the worst of it for whoever asks for numbers, each with its evidence for whoever looks closer.
-    fn classes(&mut self, attributes: &mut Attributes, spans: &Spans, summary: &Summary, end: SystemTime) {
+    fn classes(
+        &mut self,
+        attributes: &mut SpanAttributes,
+        spans: &SpanBuilder,
+        summary: &TraceSummary,
+        end: SystemTime,
+    ) {
         let found = &summary.classifications;
         if let Some(severity) = summary.max_severity {
             attributes.text("skillsandbox.severity", &word(severity));
@@ -160,7 +179,7 @@ impl Root {
                 .texts("skillsandbox.mitre.techniques", techniques.collect::<BTreeSet<_>>());
         }
         for one in found {
-            let mut mark = Attributes::new(spans.limits);
+            let mut mark = SpanAttributes::new(spans.limits);
             mark.text("skillsandbox.class", &word(one.class))
                 .text("skillsandbox.severity", &word(one.severity))
                 .flag("skillsandbox.prevented", one.prevented)
@@ -172,12 +191,12 @@ impl Root {
         }
     }
 
-    fn status(&self, summary: Option<&Summary>) -> Status {
+    fn status(&self, summary: Option<&TraceSummary>) -> Status {
         let Some(summary) = summary else { return Status::error("the run was not recorded to its end") };
         if summary.denied > 0 {
             return Status::error(format!("{} attempts were denied", summary.denied));
         }
-        let Some(Ended { exit_code, signal, end, error }) = &self.ended else { return Status::Unset };
+        let Some(RunEnd { exit_code, signal, end, error }) = &self.ended else { return Status::Unset };
         match (error, signal, exit_code) {
             (Some(error), ..) => Status::error(shown(error)),
             _ if end != "itself" => Status::error(format!("ended by {}", shown(end))),
@@ -188,7 +207,7 @@ impl Root {
     }
 }
 
-fn counts(attributes: &mut Attributes, summary: &Summary) {
+fn counts(attributes: &mut SpanAttributes, summary: &TraceSummary) {
     attributes
         .flag("skillsandbox.all_prevented", summary.all_prevented)
         .flag("skillsandbox.complete", summary.complete)

@@ -6,25 +6,25 @@ use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry::trace::{SpanContext, TraceContextExt as _, TraceId};
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 
-use super::variables::Variables;
+use super::variables::EnvironmentVariables;
 
 /// Who decides whether a run is exported (`OTEL_TRACES_SAMPLER`).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Sampler {
+pub(super) struct RunSampler {
     /// A parent decides, where there is one.
     by_parent: bool,
     /// Of runs without a parent, or of all: this many of one.
     ratio: f64,
 }
 
-impl Default for Sampler {
+impl Default for RunSampler {
     fn default() -> Self {
         Self { by_parent: true, ratio: 1.0 }
     }
 }
 
-impl Sampler {
-    pub(super) fn read(variables: &mut Variables<'_>) -> Self {
+impl RunSampler {
+    pub(super) fn read(variables: &mut EnvironmentVariables<'_>) -> Self {
         const NAME: &str = "OTEL_TRACES_SAMPLER";
         const ARGUMENT: &str = "OTEL_TRACES_SAMPLER_ARG";
         let Some(value) = variables.get(NAME) else { return Self::default() };
@@ -39,7 +39,7 @@ impl Sampler {
                 let ratio = variables.get(ARGUMENT).and_then(|ratio| ratio.parse::<f64>().ok());
                 let ratio = ratio.filter(|ratio| (0.0..=1.0).contains(ratio));
                 if ratio.is_none() {
-                    variables.warn(format!("{ARGUMENT} is no number from 0 to 1; every run is exported"));
+                    variables.warn(format!("{ARGUMENT} is not a number from 0 to 1; every run is exported"));
                 }
                 ratio.unwrap_or(1.0)
             }
@@ -71,7 +71,7 @@ impl Sampler {
 const ALL: u64 = 1 << 56;
 
 /// The span that began this run, if the environment names one (`TRACEPARENT`, `TRACESTATE`).
-pub(super) fn parent(variables: &mut Variables<'_>) -> Option<SpanContext> {
+pub(super) fn parent(variables: &mut EnvironmentVariables<'_>) -> Option<SpanContext> {
     let traceparent = variables.get("TRACEPARENT")?;
     let state = variables.get("TRACESTATE");
     let headers: HashMap<String, String> = [("traceparent".to_owned(), traceparent)]
@@ -91,10 +91,10 @@ pub(super) fn parent(variables: &mut Variables<'_>) -> Option<SpanContext> {
 mod tests {
     use super::*;
 
-    fn read(values: &[(&str, &str)]) -> (Sampler, Option<SpanContext>, Vec<String>) {
+    fn read(values: &[(&str, &str)]) -> (RunSampler, Option<SpanContext>, Vec<String>) {
         let look_up = |name: &str| Some((*values.iter().find(|(known, _)| *known == name)?.1).to_owned());
-        let mut variables = Variables::new(&look_up);
-        let sampler = Sampler::read(&mut variables);
+        let mut variables = EnvironmentVariables::new(&look_up);
+        let sampler = RunSampler::read(&mut variables);
         let parent = parent(&mut variables);
         (sampler, parent, variables.warnings)
     }
@@ -156,7 +156,7 @@ mod tests {
         }
         let (sampler, ..) =
             read(&[("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "NaN")]);
-        assert_eq!(sampler, Sampler { by_parent: false, ratio: 1.0 });
+        assert_eq!(sampler, RunSampler { by_parent: false, ratio: 1.0 });
     }
 
     #[test]

@@ -12,8 +12,8 @@ use ureq::http::{HeaderName, HeaderValue, Uri};
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, parse_pem};
 
 use super::OtelError;
-use super::sampling::{self, Sampler};
-use super::variables::{Variables, pairs};
+use super::sampling::{self, RunSampler};
+use super::variables::{EnvironmentVariables, pairs};
 
 /// How long a run waits for its last spans to be taken, in all, unless something else is asked for.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -40,17 +40,17 @@ const MAX_PEM: u64 = 4 * 1024 * 1024;
 /// Where the spans of a run go, and how many there may be.
 ///
 /// ```
-/// use skillsandbox_tracer::otel::Settings;
+/// use skillsandbox_tracer::otel::OtelSettings;
 ///
 /// let endpoint = |name: &str| (name == "OTEL_EXPORTER_OTLP_ENDPOINT").then(|| "http://127.0.0.1:4318".to_owned());
-/// let settings = Settings::from_variables(endpoint)?.unwrap();
+/// let settings = OtelSettings::from_variables(endpoint)?.unwrap();
 /// assert_eq!(settings.endpoint(), "http://127.0.0.1:4318/v1/traces");
-/// let off = Settings::from_variables(|name: &str| (name == "OTEL_SDK_DISABLED").then(|| "true".to_owned()))?;
+/// let off = OtelSettings::from_variables(|name: &str| (name == "OTEL_SDK_DISABLED").then(|| "true".to_owned()))?;
 /// assert!(off.is_none());
 /// # Ok::<(), skillsandbox_tracer::otel::OtelError>(())
 /// ```
 #[derive(Clone)]
-pub struct Settings {
+pub struct OtelSettings {
     pub(super) endpoint: Uri,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) timeout: Duration,
@@ -62,7 +62,7 @@ pub struct Settings {
     pub(super) max_attributes: usize,
     pub(super) max_value: Option<usize>,
     pub(super) resource: Vec<KeyValue>,
-    pub(super) sampler: Sampler,
+    pub(super) sampler: RunSampler,
     pub(super) parent: Option<SpanContext>,
     pub(super) roots: Option<Arc<Vec<Certificate<'static>>>>,
     pub(super) identity: Option<ClientCert>,
@@ -70,7 +70,7 @@ pub struct Settings {
     warnings: Vec<String>,
 }
 
-impl Settings {
+impl OtelSettings {
     /// By the variables of this process. `None` where they say that nothing is to be exported.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Settings {
     /// # Errors
     /// A variable asks for what is not possible here.
     pub fn from_variables(look_up: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, OtelError> {
-        let mut variables = Variables::new(&look_up);
+        let mut variables = EnvironmentVariables::new(&look_up);
         if variables.get("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
             || !is_wanted(&mut variables)?
         {
@@ -127,7 +127,7 @@ impl Settings {
             max_attributes: size(max_attributes),
             max_value: max_value.map(size),
             resource: resource(&mut variables),
-            sampler: Sampler::read(&mut variables),
+            sampler: RunSampler::read(&mut variables),
             parent: sampling::parent(&mut variables),
             roots,
             identity,
@@ -144,7 +144,7 @@ impl Settings {
         self
     }
 
-    /// How long [`Handle::finish`](super::Handle::finish) waits at most, in all; five minutes at the most.
+    /// How long [`OtelHandle::finish`](super::OtelHandle::finish) waits at most, in all; five minutes at the most.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience.min(MOST_TIME);
@@ -175,7 +175,7 @@ impl Settings {
     }
 }
 
-impl fmt::Debug for Settings {
+impl fmt::Debug for OtelSettings {
     /// Without headers, certificates and proxy: these are keys to somebody's collector.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings").field("endpoint", &self.endpoint()).finish_non_exhaustive()
@@ -186,12 +186,12 @@ fn size(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-fn positive(variables: &mut Variables<'_>, names: &[&'static str]) -> Option<u64> {
+fn positive(variables: &mut EnvironmentVariables<'_>, names: &[&'static str]) -> Option<u64> {
     variables.number(names).filter(|number| *number > 0)
 }
 
 /// Whether spans are to be exported at all, by `OTEL_TRACES_EXPORTER`: a list.
-fn is_wanted(variables: &mut Variables<'_>) -> Result<bool, OtelError> {
+fn is_wanted(variables: &mut EnvironmentVariables<'_>) -> Result<bool, OtelError> {
     let Some(value) = variables.get("OTEL_TRACES_EXPORTER") else { return Ok(true) };
     let kinds: Vec<&str> = value.split(',').map(str::trim).filter(|kind| !kind.is_empty()).collect();
     if kinds == ["none"] {
@@ -206,7 +206,7 @@ fn is_wanted(variables: &mut Variables<'_>) -> Result<bool, OtelError> {
     Ok(true)
 }
 
-fn protocol(variables: &Variables<'_>) -> Result<(), OtelError> {
+fn protocol(variables: &EnvironmentVariables<'_>) -> Result<(), OtelError> {
     match variables.first(&["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"]) {
         Some((variable, value)) if value != "http/protobuf" => Err(OtelError::Protocol { variable, value }),
         _ => Ok(()),
@@ -214,7 +214,7 @@ fn protocol(variables: &Variables<'_>) -> Result<(), OtelError> {
 }
 
 /// The variable for traces is the whole address, the other one a base.
-fn endpoint(variables: &Variables<'_>) -> Result<Uri, OtelError> {
+fn endpoint(variables: &EnvironmentVariables<'_>) -> Result<Uri, OtelError> {
     const WHOLE: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
     const BASE: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
     let (variable, text) = if let Some(whole) = variables.get(WHOLE) {
@@ -229,7 +229,7 @@ fn endpoint(variables: &Variables<'_>) -> Result<Uri, OtelError> {
     };
     let wrong = |why: &str| OtelError::Endpoint { variable, why: why.to_owned() };
     let endpoint: Uri =
-        text.parse().map_err(|_| wrong("it is no address of the form http://host:port/path"))?;
+        text.parse().map_err(|_| wrong("it is not an address of the form http://host:port/path"))?;
     if !matches!(endpoint.scheme_str(), Some("http" | "https")) {
         return Err(wrong("it begins with neither http:// nor https://"));
     }
@@ -239,7 +239,7 @@ fn endpoint(variables: &Variables<'_>) -> Result<Uri, OtelError> {
     Ok(endpoint)
 }
 
-fn headers(variables: &Variables<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, OtelError> {
+fn headers(variables: &EnvironmentVariables<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, OtelError> {
     let names = ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"];
     let Some((variable, text)) = variables.first(&names) else { return Ok(Vec::new()) };
     let wrong = |which: String| OtelError::Header { variable, which };
@@ -253,7 +253,7 @@ fn headers(variables: &Variables<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, 
     pairs(&text).map(read).collect()
 }
 
-fn resource(variables: &mut Variables<'_>) -> Vec<KeyValue> {
+fn resource(variables: &mut EnvironmentVariables<'_>) -> Vec<KeyValue> {
     const NAME: &str = "OTEL_RESOURCE_ATTRIBUTES";
     let mut attributes: Vec<KeyValue> = Vec::new();
     if let Some(text) = variables.get(NAME) {
@@ -269,14 +269,14 @@ fn resource(variables: &mut Variables<'_>) -> Vec<KeyValue> {
     attributes
 }
 
-fn roots(variables: &Variables<'_>) -> Result<Option<Arc<Vec<Certificate<'static>>>>, OtelError> {
+fn roots(variables: &EnvironmentVariables<'_>) -> Result<Option<Arc<Vec<Certificate<'static>>>>, OtelError> {
     let names = ["OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE", "OTEL_EXPORTER_OTLP_CERTIFICATE"];
     let Some((variable, path)) = variables.first(&names) else { return Ok(None) };
     Ok(Some(Arc::new(certificates(variable, &path)?)))
 }
 
 /// Both variables, or neither: a certificate is of no use without its key.
-fn identity(variables: &mut Variables<'_>) -> Result<Option<ClientCert>, OtelError> {
+fn identity(variables: &mut EnvironmentVariables<'_>) -> Result<Option<ClientCert>, OtelError> {
     let certificate = variables
         .first(&["OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE", "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"]);
     let key = variables.first(&["OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY", "OTEL_EXPORTER_OTLP_CLIENT_KEY"]);
@@ -318,7 +318,7 @@ fn pem(variable: &'static str, path: &str) -> Result<Vec<u8>, OtelError> {
     // Asked first: a pipe or a device would never end.
     let found = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
     if !found.is_file() || found.len() > MAX_PEM {
-        return Err(wrong(format!("it is no file of at most {MAX_PEM} bytes")));
+        return Err(wrong(format!("it is not a file of at most {MAX_PEM} bytes")));
     }
     fs::read(path).map_err(|error| wrong(error.to_string()))
 }
@@ -345,7 +345,7 @@ mod tests {
                 "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" => None,
                 _ => Some(value.clone()),
             };
-            if let Ok(Some(settings)) = Settings::from_variables(look_up) {
+            if let Ok(Some(settings)) = OtelSettings::from_variables(look_up) {
                 prop_assert!(settings.endpoint().starts_with("http"));
                 prop_assert!(!settings.endpoint().split('/').nth(2).unwrap_or_default().contains('@'));
                 prop_assert!(settings.queue >= 1 && settings.batch >= 1 && settings.batch <= settings.queue);

@@ -8,22 +8,22 @@ use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use sha2::{Digest as _, Sha256};
 
-use super::attributes::{Attributes, Limits};
-use super::queue::Queued;
-use super::settings::Settings;
-use crate::event::{Connection, Event, Verdict, What};
-use crate::trace::{Class, Header};
+use super::attributes::{AttributeLimits, SpanAttributes};
+use super::queue::QueuedSpan;
+use super::settings::OtelSettings;
+use crate::format::event::{Event, EventKind, EventVerdict, NetConnection};
+use crate::format::trace::{AttackClass, TraceHeader};
 
 /// What a span takes besides its attributes, about.
 const SPAN_BYTES: usize = 512;
 
 /// Makes spans of one run: all of one trace, below one root.
 #[derive(Debug)]
-pub(super) struct Spans {
+pub(super) struct SpanBuilder {
     pub(super) trace: TraceId,
     pub(super) root: SpanId,
     pub(super) parent: Option<SpanContext>,
-    pub(super) limits: Limits,
+    pub(super) limits: AttributeLimits,
     run: [u8; 16],
     made: u64,
     flags: TraceFlags,
@@ -31,8 +31,8 @@ pub(super) struct Spans {
     scope: InstrumentationScope,
 }
 
-impl Spans {
-    pub(super) fn new(header: &Header, settings: &Settings) -> Self {
+impl SpanBuilder {
+    pub(super) fn new(header: &TraceHeader, settings: &OtelSettings) -> Self {
         let run = header.trace_id.into_bytes();
         // The number of the run is that of the trace, so that one can be found by the other; unless somebody's trace goes on here.
         let own = if header.trace_id.is_nil() { TraceId::from(1) } else { TraceId::from_bytes(run) };
@@ -44,7 +44,7 @@ impl Spans {
             trace,
             root: span_id(run, 0),
             parent: settings.parent.clone(),
-            limits: Limits { attributes: settings.max_attributes, value: settings.max_value },
+            limits: AttributeLimits { attributes: settings.max_attributes, value: settings.max_value },
             run,
             made: 0,
             flags: if sampled { TraceFlags::SAMPLED } else { TraceFlags::default() },
@@ -63,9 +63,9 @@ impl Spans {
     }
 
     /// The span of an event; `None` for those that are none by themselves.
-    pub(super) fn of(&mut self, event: &Event, class: Option<Class>) -> Option<Queued> {
+    pub(super) fn of(&mut self, event: &Event, class: Option<AttackClass>) -> Option<QueuedSpan> {
         let (name, kind) = name(event)?;
-        let mut attributes = Attributes::new(self.limits);
+        let mut attributes = SpanAttributes::new(self.limits);
         own(&mut attributes, event, class);
         what(&mut attributes, event);
         process(&mut attributes, event);
@@ -90,8 +90,8 @@ impl Spans {
         (name, span_kind): (Cow<'static, str>, SpanKind),
         (start_time, end_time): (SystemTime, SystemTime),
         status: Status,
-        attributes: Attributes,
-    ) -> Queued {
+        attributes: SpanAttributes,
+    ) -> QueuedSpan {
         let (attributes, dropped_attributes_count, bytes) = attributes.done();
         let span = SpanData {
             span_context: SpanContext::new(self.trace, id, self.flags, false, self.state.clone()),
@@ -108,7 +108,7 @@ impl Spans {
             status,
             instrumentation_scope: self.scope.clone(),
         };
-        Queued { span, bytes: bytes + SPAN_BYTES }
+        QueuedSpan { span, bytes: bytes + SPAN_BYTES }
     }
 }
 
@@ -126,15 +126,24 @@ fn span_id(run: [u8; 16], number: u64) -> SpanId {
 
 /// What a span is called. Files only where they were denied, and calls only where they were refused: every program opens thousands.
 fn name(event: &Event) -> Option<(&'static str, SpanKind)> {
-    let is_denied = event.verdict == Some(Verdict::Denied);
-    match &event.what {
-        What::Exec { .. } => Some(("sandbox.exec", SpanKind::Internal)),
-        What::NetConnect(_) => Some(("sandbox.net.connect", SpanKind::Client)),
-        What::DnsQuery { .. } => Some(("sandbox.dns.query", SpanKind::Client)),
-        What::File { .. } if is_denied => Some(("sandbox.fs.violation", SpanKind::Internal)),
-        What::SyscallRefused { .. } if is_denied => Some(("sandbox.syscall.refused", SpanKind::Internal)),
-        What::Policy { .. } => Some(("sandbox.policy", SpanKind::Internal)),
-        _ => None,
+    let is_denied = event.verdict == Some(EventVerdict::Denied);
+    match &event.kind {
+        EventKind::Exec { .. } => Some(("sandbox.exec", SpanKind::Internal)),
+        EventKind::NetConnect(_) => Some(("sandbox.net.connect", SpanKind::Client)),
+        EventKind::DnsQuery { .. } => Some(("sandbox.dns.query", SpanKind::Client)),
+        EventKind::File { .. } if is_denied => Some(("sandbox.fs.violation", SpanKind::Internal)),
+        EventKind::SyscallRefused { .. } if is_denied => {
+            Some(("sandbox.syscall.refused", SpanKind::Internal))
+        }
+        EventKind::Policy { .. } => Some(("sandbox.policy", SpanKind::Internal)),
+        EventKind::File { .. }
+        | EventKind::SyscallRefused { .. }
+        | EventKind::RunStarted { .. }
+        | EventKind::Stdout(_)
+        | EventKind::Stderr(_)
+        | EventKind::ResourceLimitHit { .. }
+        | EventKind::Lost { .. }
+        | EventKind::RunEnded { .. } => None,
     }
 }
 
@@ -143,8 +152,8 @@ fn times(event: &Event) -> (SystemTime, SystemTime) {
     let told = SystemTime::from(event.time);
     let later = event.last_elapsed_us.unwrap_or(0).saturating_sub(event.elapsed_us);
     let end = told.checked_add(Duration::from_micros(later)).unwrap_or(told);
-    let took = match &event.what {
-        What::NetConnect(connection) => connection.duration_us,
+    let took = match &event.kind {
+        EventKind::NetConnect(connection) => connection.duration_us,
         _ => 0,
     };
     let start =
@@ -162,7 +171,7 @@ fn status(event: &Event) -> Status {
     Status::error(rule.unwrap_or_else(|| "denied".to_owned()))
 }
 
-fn own(attributes: &mut Attributes, event: &Event, class: Option<Class>) {
+fn own(attributes: &mut SpanAttributes, event: &Event, class: Option<AttackClass>) {
     attributes.number("skillsandbox.sequence", event.sequence);
     if let Some(verdict) = event.verdict {
         attributes.text("skillsandbox.verdict", verdict_word(verdict));
@@ -175,26 +184,26 @@ fn own(attributes: &mut Attributes, event: &Event, class: Option<Class>) {
     if let Some(first) = event.repeats {
         attributes.number("skillsandbox.repeats", first);
     }
-    let failed = match (event.verdict, &event.what) {
-        _ if matches!(event.what, What::Policy { .. }) => None,
+    let failed = match (event.verdict, &event.kind) {
+        _ if matches!(event.kind, EventKind::Policy { .. }) => None,
         (
-            Some(Verdict::Denied | Verdict::Failed),
-            What::NetConnect(Connection { reason: Some(reason), .. }),
+            Some(EventVerdict::Denied | EventVerdict::Failed),
+            EventKind::NetConnect(NetConnection { reason: Some(reason), .. }),
         ) => Some(reason.as_str()),
-        (Some(verdict @ (Verdict::Denied | Verdict::Failed)), _) => Some(verdict_word(verdict)),
-        _ => None,
+        (Some(verdict @ (EventVerdict::Denied | EventVerdict::Failed)), _) => Some(verdict_word(verdict)),
+        (Some(EventVerdict::Allowed) | None, _) => None,
     };
     attributes.maybe("error.type", failed);
 }
 
 /// Names of the semantic conventions where there is one, ours where there is none.
-fn what(attributes: &mut Attributes, event: &Event) {
-    match &event.what {
-        What::Exec { path, argv } => {
+fn what(attributes: &mut SpanAttributes, event: &Event) {
+    match &event.kind {
+        EventKind::Exec { path, argv } => {
             attributes.text("process.executable.path", path);
             attributes.texts("process.command_args", argv.iter().map(String::as_str));
         }
-        What::NetConnect(to) => {
+        EventKind::NetConnect(to) => {
             attributes.maybe("server.address", to.name.as_deref().or(to.address.as_deref()));
             attributes.number("server.port", to.port);
             attributes.text("network.transport", &to.transport);
@@ -209,35 +218,41 @@ fn what(attributes: &mut Attributes, event: &Event) {
             attributes.number("skillsandbox.net.bytes_sent", to.sent);
             attributes.number("skillsandbox.net.bytes_received", to.received);
         }
-        What::DnsQuery { name, server } => {
+        EventKind::DnsQuery { name, server } => {
             attributes.maybe("dns.question.name", name.as_deref());
             attributes.maybe("server.address", server.as_deref());
         }
-        What::File { operation, path, to } => {
+        EventKind::File { operation, path, to } => {
             attributes.text("file.path", path);
             attributes.text("skillsandbox.file.operation", &word(operation));
             attributes.maybe("skillsandbox.file.to", to.as_deref());
         }
-        What::SyscallRefused { name, reason, errno } => {
+        EventKind::SyscallRefused { name, reason, errno } => {
             attributes.text("skillsandbox.syscall.name", name);
             attributes.text("skillsandbox.syscall.reason", reason);
             if let Some(errno) = errno {
                 attributes.number("skillsandbox.syscall.errno", *errno);
             }
         }
-        What::Policy { subject, message, figures } => {
+        EventKind::Policy { subject, message, figures } => {
             attributes.text("skillsandbox.policy.subject", subject);
             attributes.text("skillsandbox.policy.message", message);
             for (name, figure) in figures {
                 attributes.number(format!("skillsandbox.policy.figures.{name}"), *figure);
             }
         }
-        _ => {}
+        // Events of the root span, or not exported.
+        EventKind::RunStarted { .. }
+        | EventKind::Stdout(_)
+        | EventKind::Stderr(_)
+        | EventKind::ResourceLimitHit { .. }
+        | EventKind::Lost { .. }
+        | EventKind::RunEnded { .. } => {}
     }
 }
 
 /// The address that was really connected to. A granted name is dialled elsewhere than where the program was told it is.
-fn peer(to: &Connection) -> (Option<String>, u16) {
+fn peer(to: &NetConnection) -> (Option<String>, u16) {
     match to.dialled.as_deref().map(str::parse::<std::net::SocketAddr>) {
         Some(Ok(dialled)) => (Some(dialled.ip().to_string()), dialled.port()),
         Some(Err(_)) => (to.dialled.clone(), to.port),
@@ -245,7 +260,7 @@ fn peer(to: &Connection) -> (Option<String>, u16) {
     }
 }
 
-fn process(attributes: &mut Attributes, event: &Event) {
+fn process(attributes: &mut SpanAttributes, event: &Event) {
     let Some(process) = &event.process else { return };
     attributes.number("process.pid", process.pid);
     if let Some(parent) = process.parent {
@@ -255,7 +270,7 @@ fn process(attributes: &mut Attributes, event: &Event) {
         attributes.number("process.vpid", inner);
     }
     // Of a program that is executed, the convention's name is that of the new one.
-    let key = if matches!(event.what, What::Exec { .. }) {
+    let key = if matches!(event.kind, EventKind::Exec { .. }) {
         "skillsandbox.exec.by"
     } else {
         "process.executable.path"
@@ -263,11 +278,11 @@ fn process(attributes: &mut Attributes, event: &Event) {
     attributes.maybe(key, process.binary.as_deref());
 }
 
-fn verdict_word(verdict: Verdict) -> &'static str {
+fn verdict_word(verdict: EventVerdict) -> &'static str {
     match verdict {
-        Verdict::Allowed => "allowed",
-        Verdict::Denied => "denied",
-        Verdict::Failed => "failed",
+        EventVerdict::Allowed => "allowed",
+        EventVerdict::Denied => "denied",
+        EventVerdict::Failed => "failed",
     }
 }
 
@@ -278,9 +293,9 @@ pub(super) fn word(value: impl serde::Serialize) -> String {
 }
 
 /// The attributes that say whose spans these are.
-pub(super) fn resource(header: &Header, settings: &Settings) -> Vec<KeyValue> {
-    let limits = Limits { attributes: 256, value: settings.max_value };
-    let mut attributes = Attributes::new(limits);
+pub(super) fn resource(header: &TraceHeader, settings: &OtelSettings) -> Vec<KeyValue> {
+    let limits = AttributeLimits { attributes: 256, value: settings.max_value };
+    let mut attributes = SpanAttributes::new(limits);
     let version = header.tool.rsplit_once(' ').map(|(_, version)| version);
     attributes
         .text("service.name", "skillsandbox")

@@ -5,12 +5,12 @@ use std::time::Duration;
 use percent_encoding::percent_decode_str;
 
 /// Where variables come from, and what was odd about them.
-pub(super) struct Variables<'a> {
+pub(super) struct EnvironmentVariables<'a> {
     look_up: &'a dyn Fn(&str) -> Option<String>,
     pub(super) warnings: Vec<String>,
 }
 
-impl<'a> Variables<'a> {
+impl<'a> EnvironmentVariables<'a> {
     pub(super) fn new(look_up: &'a dyn Fn(&str) -> Option<String>) -> Self {
         Self { look_up, warnings: Vec::new() }
     }
@@ -30,7 +30,7 @@ impl<'a> Variables<'a> {
         let (name, value) = self.first(names)?;
         let number = value.parse().ok();
         if number.is_none() {
-            self.warnings.push(format!("{name} is no whole number and is passed over"));
+            self.warnings.push(format!("{name} is not a whole number and is ignored"));
         }
         number
     }
@@ -81,12 +81,12 @@ mod tests {
             "GOOD" => Some(" 7 ".to_owned()),
             _ => None,
         };
-        let mut variables = Variables::new(&look_up);
+        let mut variables = EnvironmentVariables::new(&look_up);
         assert_eq!(variables.first(&["EMPTY", "GOOD"]), Some(("GOOD", "7".to_owned())));
         assert_eq!(variables.number(&["EMPTY", "NONE"]), None);
         assert_eq!(variables.milliseconds(&["GOOD"]), Some(Duration::from_millis(7)));
         assert!(variables.warnings.is_empty());
         assert_eq!(variables.number(&["BAD"]), None);
-        assert_eq!(variables.warnings, ["BAD is no whole number and is passed over"]);
+        assert_eq!(variables.warnings, ["BAD is not a whole number and is ignored"]);
     }
 }

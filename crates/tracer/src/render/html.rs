@@ -22,7 +22,7 @@ const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
 
 /// Writes the page.
-pub fn page<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
+pub fn write_page<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     write!(
         out,

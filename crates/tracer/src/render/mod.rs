@@ -15,14 +15,14 @@ pub(crate) mod words;
 use jiff::tz::TimeZone;
 
 pub use skillsandbox_text::{Escape, Glyphs, Keep};
-pub use watch::Watch;
+pub use watch::LiveView;
 
 /// Columns of a line where there is no terminal to ask: enough for a path, and too few to drown a log in one.
 const MOST_COLUMNS: usize = 400;
 
 /// Whether colours are used. The caller knows whether it writes to a terminal, and what the user asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Style {
+pub enum TextStyle {
     /// Text only.
     #[default]
     Plain,
@@ -30,26 +30,26 @@ pub enum Style {
     Colour,
 }
 
-/// How a trace is to look on a terminal, or where there is none.
+/// How a trace is shown as text: colours, glyphs, width, time zone.
 #[derive(Debug, Clone)]
-pub struct Look {
-    style: Style,
+pub struct RenderOptions {
+    style: TextStyle,
     glyphs: Glyphs,
     columns: usize,
     zone: TimeZone,
 }
 
-impl Default for Look {
+impl Default for RenderOptions {
     /// Plain, with icons, in UTC, with no terminal's width to keep to.
     fn default() -> Self {
-        Self { style: Style::Plain, glyphs: Glyphs::Unicode, columns: MOST_COLUMNS, zone: TimeZone::UTC }
+        Self { style: TextStyle::Plain, glyphs: Glyphs::Unicode, columns: MOST_COLUMNS, zone: TimeZone::UTC }
     }
 }
 
-impl Look {
+impl RenderOptions {
     /// With or without colours.
     #[must_use]
-    pub fn style(mut self, style: Style) -> Self {
+    pub fn style(mut self, style: TextStyle) -> Self {
         self.style = style;
         self
     }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use skillsandbox_text::{Escape, Keep, columns, most_columns};
 
-use super::words::{self, Part};
-use super::{Glyphs, Look, Style};
-use crate::{Class, Event, Verdict, What};
+use super::words::{self, ObjectPart};
+use super::{Glyphs, RenderOptions, TextStyle};
+use crate::{AttackClass, Event, EventKind, EventVerdict};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Colour {
+pub(super) enum RowColour {
     None,
     Dim,
     Bold,
@@ -20,7 +20,7 @@ pub(super) enum Colour {
     Cyan,
 }
 
-impl Colour {
+impl RowColour {
     fn code(self) -> &'static str {
         match self {
             Self::None => "",
@@ -35,21 +35,21 @@ impl Colour {
 }
 
 /// A line that is being written.
-pub(super) struct Row<'a> {
+pub(super) struct EventRow<'a> {
     out: &'a mut String,
-    look: &'a Look,
+    look: &'a RenderOptions,
     /// Columns that are surely free.
     left: usize,
 }
 
-impl<'a> Row<'a> {
-    pub(super) fn new(out: &'a mut String, look: &'a Look) -> Self {
+impl<'a> EventRow<'a> {
+    pub(super) fn new(out: &'a mut String, look: &'a RenderOptions) -> Self {
         // The last column stays free: some terminals wrap when it is written.
         Self { out, look, left: look.columns.saturating_sub(1) }
     }
 
     /// Our own words.
-    pub(super) fn ours(&mut self, text: &str, colour: Colour) -> &mut Self {
+    pub(super) fn ours(&mut self, text: &str, colour: RowColour) -> &mut Self {
         let wanted = most_columns(text);
         if wanted <= self.left {
             self.paint(text, wanted, colour);
@@ -60,32 +60,39 @@ impl<'a> Row<'a> {
     }
 
     /// Our own words, with spaces up to a width.
-    pub(super) fn padded(&mut self, text: &str, width: usize, colour: Colour) -> &mut Self {
-        self.ours(text, colour).ours(&" ".repeat(width.saturating_sub(columns(text))), Colour::None)
+    pub(super) fn padded(&mut self, text: &str, width: usize, colour: RowColour) -> &mut Self {
+        self.ours(text, colour).ours(&" ".repeat(width.saturating_sub(columns(text))), RowColour::None)
     }
 
     /// Text of unknown origin, within so many columns.
-    pub(super) fn theirs(&mut self, text: &str, most: usize, keep: Keep, colour: Colour) -> &mut Self {
+    pub(super) fn theirs(&mut self, text: &str, most: usize, keep: Keep, colour: RowColour) -> &mut Self {
         self.escaped(text, Escape::text(self.look.glyphs), most, keep, colour)
     }
 
     /// The same, with spaces up to a width.
-    pub(super) fn column(&mut self, text: &str, width: usize, colour: Colour) -> &mut Self {
+    pub(super) fn column(&mut self, text: &str, width: usize, colour: RowColour) -> &mut Self {
         let shown = Escape::text(self.look.glyphs).cut(text, width.min(self.left), Keep::Ends);
         let used = columns(&shown);
         self.paint(&shown, most_columns(&shown), colour);
-        self.ours(&" ".repeat(width.saturating_sub(used)), Colour::None)
+        self.ours(&" ".repeat(width.saturating_sub(used)), RowColour::None)
     }
 
-    fn escaped(&mut self, text: &str, escape: Escape, most: usize, keep: Keep, colour: Colour) -> &mut Self {
+    fn escaped(
+        &mut self,
+        text: &str,
+        escape: Escape,
+        most: usize,
+        keep: Keep,
+        colour: RowColour,
+    ) -> &mut Self {
         let shown = escape.cut(text, most.min(self.left), keep);
         self.paint(&shown, most_columns(&shown), colour);
         self
     }
 
-    fn paint(&mut self, text: &str, used: usize, colour: Colour) {
+    fn paint(&mut self, text: &str, used: usize, colour: RowColour) {
         self.left = self.left.saturating_sub(used);
-        if self.look.style == Style::Colour && colour != Colour::None && !text.is_empty() {
+        if self.look.style == TextStyle::Colour && colour != RowColour::None && !text.is_empty() {
             self.out.push_str(colour.code());
             self.out.push_str(text);
             self.out.push_str("\u{1b}[0m");
@@ -95,17 +102,23 @@ impl<'a> Row<'a> {
     }
 
     /// What an event is about, with so many columns left free behind it.
-    fn parts(&mut self, parts: &[Part<'_>], behind: usize, colour: Colour) {
+    fn parts(&mut self, parts: &[ObjectPart<'_>], behind: usize, colour: RowColour) {
         let glyphs = self.look.glyphs;
         for (index, part) in parts.iter().enumerate() {
             let free = self.left.saturating_sub(behind);
             // What comes first may not push out what follows.
             let share = if index + 1 < parts.len() && free > 40 { free * 2 / 3 } else { free };
             match part {
-                Part::Ours(text) => self.escaped(text, Escape::line(glyphs), free, Keep::Start, Colour::Dim),
-                Part::Text(text) => self.escaped(text, Escape::text(glyphs), share, Keep::Start, colour),
-                Part::Path(text) => self.escaped(text, Escape::text(glyphs), share, Keep::Ends, colour),
-                Part::Line(text) => self.escaped(text, Escape::line(glyphs), share, Keep::Start, colour),
+                ObjectPart::Ours(text) => {
+                    self.escaped(text, Escape::line(glyphs), free, Keep::Start, RowColour::Dim)
+                }
+                ObjectPart::Text(text) => {
+                    self.escaped(text, Escape::text(glyphs), share, Keep::Start, colour)
+                }
+                ObjectPart::Path(text) => self.escaped(text, Escape::text(glyphs), share, Keep::Ends, colour),
+                ObjectPart::Line(text) => {
+                    self.escaped(text, Escape::line(glyphs), share, Keep::Start, colour)
+                }
             };
         }
     }
@@ -119,7 +132,7 @@ impl<'a> Row<'a> {
 
 /// What stands at the beginning of an event's line besides its time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lead {
+pub(super) enum RowLead {
     /// Nothing: it is the live view.
     Live,
     /// Its place in the trace, and who did it.
@@ -127,7 +140,13 @@ pub(super) enum Lead {
 }
 
 /// An event in one line: time, icon, how it went, what it is, what it is about, what it amounts to.
-pub(super) fn event(out: &mut String, look: &Look, event: &Event, classes: &[Class], lead: Lead) {
+pub(super) fn event(
+    out: &mut String,
+    look: &RenderOptions,
+    event: &Event,
+    classes: &[AttackClass],
+    lead: RowLead,
+) {
     let mut behind = String::new();
     if event.count > 1 {
         let _ = write!(behind, "  ({} times)", event.count);
@@ -135,37 +154,41 @@ pub(super) fn event(out: &mut String, look: &Look, event: &Event, classes: &[Cla
     let tags: String =
         classes.iter().map(|class| format!("  [{}]", words::class_name(*class).to_uppercase())).collect();
     let colour = colour(event);
-    let mut row = Row::new(out, look);
-    if lead == Lead::Listed {
-        row.ours(&format!("{:>6} ", format!("#{}", event.sequence)), Colour::Dim);
+    let mut row = EventRow::new(out, look);
+    if lead == RowLead::Listed {
+        row.ours(&format!("{:>6} ", format!("#{}", event.sequence)), RowColour::Dim);
     }
-    row.ours(&format!("[{}] ", clock(event.time, look)), Colour::Dim);
-    row.ours(words::icon(event, look.glyphs), colour).ours(" ", Colour::None);
-    row.padded(words::word(event), 8, colour).padded(words::kind(&event.what), 10, Colour::None);
-    if let (Lead::Listed, Some(process)) = (lead, &event.process) {
+    row.ours(&format!("[{}] ", clock(event.time, look)), RowColour::Dim);
+    row.ours(words::icon(event, look.glyphs), colour).ours(" ", RowColour::None);
+    row.padded(words::word(event), 8, colour).padded(words::kind(&event.kind), 10, RowColour::None);
+    if let (RowLead::Listed, Some(process)) = (lead, &event.process) {
         let name = process.binary.as_deref().map_or("?", words::base_name);
-        row.column(&format!("{name}({})", process.pid), 18, Colour::Cyan).ours(" ", Colour::None);
+        row.column(&format!("{name}({})", process.pid), 18, RowColour::Cyan).ours(" ", RowColour::None);
     }
-    let object =
-        if matches!(event.what, What::Stdout(_) | What::Stderr(_)) { Colour::Dim } else { Colour::None };
+    let object = if matches!(event.kind, EventKind::Stdout(_) | EventKind::Stderr(_)) {
+        RowColour::Dim
+    } else {
+        RowColour::None
+    };
     let behind_columns = (most_columns(&behind) + most_columns(&tags)).min(row.left * 2 / 3);
     row.parts(&words::about(event), behind_columns, object);
-    row.ours(&behind, Colour::Dim).ours(&tags, Colour::Red);
+    row.ours(&behind, RowColour::Dim).ours(&tags, RowColour::Red);
     row.end();
 }
 
-fn colour(event: &Event) -> Colour {
-    match (&event.what, event.verdict) {
-        (What::Policy { .. }, _) => Colour::Cyan,
-        (_, Some(Verdict::Denied)) => Colour::Red,
-        (_, Some(Verdict::Failed)) | (What::ResourceLimitHit { .. } | What::Lost { .. }, _) => Colour::Yellow,
-        (_, Some(Verdict::Allowed)) => Colour::Green,
-        _ => Colour::Dim,
+fn colour(event: &Event) -> RowColour {
+    match (&event.kind, event.verdict) {
+        (EventKind::Policy { .. }, _) => RowColour::Cyan,
+        (_, Some(EventVerdict::Denied)) => RowColour::Red,
+        (_, Some(EventVerdict::Failed))
+        | (EventKind::ResourceLimitHit { .. } | EventKind::Lost { .. }, _) => RowColour::Yellow,
+        (_, Some(EventVerdict::Allowed)) => RowColour::Green,
+        (_, None) => RowColour::Dim,
     }
 }
 
 /// Hours to milliseconds, at the place the reader chose.
-pub(super) fn clock(time: Timestamp, look: &Look) -> String {
+pub(super) fn clock(time: Timestamp, look: &RenderOptions) -> String {
     let offset = i64::from(look.zone.to_offset(time).seconds());
     let of_day = (time.as_millisecond() + offset * 1000).rem_euclid(86_400_000);
     let (seconds, milliseconds) = (of_day / 1000, of_day % 1000);
@@ -173,10 +196,10 @@ pub(super) fn clock(time: Timestamp, look: &Look) -> String {
 }
 
 /// A heading, and the rule below it.
-pub(super) fn heading(out: &mut String, look: &Look, text: &str) {
+pub(super) fn heading(out: &mut String, look: &RenderOptions, text: &str) {
     out.push('\n');
-    let mut row = Row::new(out, look);
+    let mut row = EventRow::new(out, look);
     let line = if look.glyphs == Glyphs::Unicode { "── " } else { "-- " };
-    row.ours(line, Colour::Dim).ours(text, Colour::Bold);
+    row.ours(line, RowColour::Dim).ours(text, RowColour::Bold);
     row.end();
 }

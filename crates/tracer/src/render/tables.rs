@@ -2,35 +2,35 @@
 
 use skillsandbox_text::Keep;
 
-use super::Look;
-use super::row::{self, Colour, Row};
-use super::tally::{Tally, Verdicts};
+use super::RenderOptions;
+use super::row::{self, EventRow, RowColour};
+use super::tally::{TraceTally, VerdictCounts};
 use super::words::{self, counted, size};
-use crate::{Classification, Severity, Summary};
+use crate::{AttackSeverity, Classification, TraceSummary};
 
 /// Rows of a table that a person reads.
 pub(super) const SHOWN: usize = 20;
 
 /// How it went as a whole, in one line, and whether the trace is complete.
-pub(super) fn verdict(out: &mut String, look: &Look, summary: &Summary) {
-    let mut line = Row::new(out, look);
+pub(super) fn verdict(out: &mut String, look: &RenderOptions, summary: &TraceSummary) {
+    let mut line = EventRow::new(out, look);
     let count = u64::try_from(summary.classifications.len()).unwrap_or(u64::MAX);
     if count == 0 && summary.denied == 0 {
-        line.ours("nothing was denied, and nothing looks like an attack", Colour::Green);
+        line.ours("nothing was denied, and nothing looks like an attack", RowColour::Green);
     } else if count == 0 {
         let attempts = counted(summary.denied, "attempt");
-        line.ours(&format!("{attempts} denied; nothing looks like an attack"), Colour::Yellow);
+        line.ours(&format!("{attempts} denied; nothing looks like an attack"), RowColour::Yellow);
     } else {
         let worst = summary.max_severity.map_or("unknown", words::severity_name);
         let (prevented, colour) = if summary.all_prevented {
-            ("every attempt that proves it was denied", Colour::Yellow)
+            ("every attempt that proves it was denied", RowColour::Yellow)
         } else {
-            ("NOT EVERYTHING WAS PREVENTED", Colour::Red)
+            ("NOT EVERYTHING WAS PREVENTED", RowColour::Red)
         };
         line.ours(&format!("{}, severity {worst}: {prevented}", counted(count, "finding")), colour);
     }
     line.end();
-    let mut line = Row::new(out, look);
+    let mut line = EventRow::new(out, look);
     line.ours(
         &format!(
             "{}: {} allowed, {} denied, {} failed, in {}",
@@ -40,78 +40,84 @@ pub(super) fn verdict(out: &mut String, look: &Look, summary: &Summary) {
             summary.failed,
             words::duration(summary.duration_us)
         ),
-        Colour::None,
+        RowColour::None,
     );
     line.end();
     complete(out, look, summary);
 }
 
-fn complete(out: &mut String, look: &Look, summary: &Summary) {
-    let mut line = Row::new(out, look);
+fn complete(out: &mut String, look: &RenderOptions, summary: &TraceSummary) {
+    let mut line = EventRow::new(out, look);
     // A trace that contradicts itself is not called complete.
     if summary.complete && summary.lost == 0 && summary.incomplete_because.is_empty() {
-        line.ours("complete: every attempt that could be observed is in the trace", Colour::Green);
+        line.ours("complete: every attempt that could be observed is in the trace", RowColour::Green);
         line.end();
         return;
     }
     let lost =
         if summary.lost > 0 { format!(" ({} lost)", counted(summary.lost, "event")) } else { String::new() };
-    line.ours(&format!("NOT COMPLETE{lost}"), Colour::Red);
+    line.ours(&format!("NOT COMPLETE{lost}"), RowColour::Red);
     line.end();
     for reason in summary.incomplete_because.iter().take(SHOWN) {
-        let mut line = Row::new(out, look);
-        line.ours("  because: ", Colour::None).theirs(reason, usize::MAX, Keep::Start, Colour::None);
+        let mut line = EventRow::new(out, look);
+        line.ours("  because: ", RowColour::None).theirs(reason, usize::MAX, Keep::Start, RowColour::None);
         line.end();
     }
     more(out, look, summary.incomplete_because.len(), 0);
 }
 
 /// What was tried, by kind.
-pub(super) fn counts(out: &mut String, look: &Look, tally: &Tally) {
+pub(super) fn counts(out: &mut String, look: &RenderOptions, tally: &TraceTally) {
     row::heading(out, look, "what was tried");
-    let mut line = Row::new(out, look);
+    let mut line = EventRow::new(out, look);
     line.ours(
         &format!("  {:<12}{:>10}{:>10}{:>10}{:>10}", "", "allowed", "denied", "failed", "other"),
-        Colour::Dim,
+        RowColour::Dim,
     );
     line.end();
     for (kind, verdicts) in &tally.kinds {
-        let mut line = Row::new(out, look);
-        line.ours(&format!("  {kind:<12}"), Colour::None);
+        let mut line = EventRow::new(out, look);
+        line.ours(&format!("  {kind:<12}"), RowColour::None);
         figures(&mut line, *verdicts);
-        line.ours(&format!("{:>10}", verdicts.other), Colour::Dim);
+        line.ours(&format!("{:>10}", verdicts.other), RowColour::Dim);
         line.end();
     }
 }
 
-fn figures(line: &mut Row<'_>, verdicts: Verdicts) {
-    for (count, colour) in
-        [(verdicts.allowed, Colour::Green), (verdicts.denied, Colour::Red), (verdicts.failed, Colour::Yellow)]
-    {
-        line.ours(&format!("{count:>10}"), if count == 0 { Colour::Dim } else { colour });
+fn figures(line: &mut EventRow<'_>, verdicts: VerdictCounts) {
+    for (count, colour) in [
+        (verdicts.allowed, RowColour::Green),
+        (verdicts.denied, RowColour::Red),
+        (verdicts.failed, RowColour::Yellow),
+    ] {
+        line.ours(&format!("{count:>10}"), if count == 0 { RowColour::Dim } else { colour });
     }
 }
 
 /// What was denied.
-pub(super) fn violations(out: &mut String, look: &Look, tally: &Tally) {
+pub(super) fn violations(out: &mut String, look: &RenderOptions, tally: &TraceTally) {
     row::heading(out, look, "denied");
     if tally.violations.is_empty() {
         nothing(out, look, "nothing that was tried");
         return;
     }
     for (_, violation) in tally.violations.most(|violation| violation.count).into_iter().take(SHOWN) {
-        let mut line = Row::new(out, look);
-        line.ours(&format!("{:>7}x ", violation.count), Colour::Red).padded(violation.kind, 10, Colour::None);
+        let mut line = EventRow::new(out, look);
+        line.ours(&format!("{:>7}x ", violation.count), RowColour::Red).padded(
+            violation.kind,
+            10,
+            RowColour::None,
+        );
         let rule = violation.rule.as_ref().map_or(0, |rule| rule.chars().count().min(30) + 4);
         line.theirs(
             &violation.object,
             look.columns.saturating_sub(40 + rule).max(20),
             Keep::Ends,
-            Colour::None,
+            RowColour::None,
         );
-        line.ours(&format!("  first #{}", violation.first), Colour::Dim);
+        line.ours(&format!("  first #{}", violation.first), RowColour::Dim);
         if let Some(rule) = &violation.rule {
-            line.ours("  by ", Colour::Dim).theirs(rule, 60, Keep::Start, Colour::Dim);
+            line.ours("  by ", RowColour::Dim).theirs(rule, 60, Keep::Start, RowColour::Dim);
         }
         line.end();
     }
@@ -119,72 +125,73 @@ pub(super) fn violations(out: &mut String, look: &Look, tally: &Tally) {
 }
 
 /// Where to, and how much.
-pub(super) fn network(out: &mut String, look: &Look, tally: &Tally) {
+pub(super) fn network(out: &mut String, look: &RenderOptions, tally: &TraceTally) {
     row::heading(out, look, "network");
     if tally.network.is_empty() {
         nothing(out, look, "no connection was tried");
         return;
     }
     let wide = look.columns.saturating_sub(72).clamp(16, 44);
-    let mut line = Row::new(out, look);
-    line.ours("  ", Colour::None).padded("destination", wide, Colour::Dim).ours(
+    let mut line = EventRow::new(out, look);
+    line.ours("  ", RowColour::None).padded("destination", wide, RowColour::Dim).ours(
         &format!(" {:>10}{:>10}{:>10}{:>12}{:>12}  why", "allowed", "denied", "failed", "sent", "received"),
-        Colour::Dim,
+        RowColour::Dim,
     );
     line.end();
-    let rank = |flow: &super::tally::Flow| {
+    let rank = |flow: &super::tally::TrafficFlow| {
         flow.verdicts.denied.saturating_mul(1000).saturating_add(flow.verdicts.total())
     };
     for (key, flow) in tally.network.most(rank).into_iter().take(SHOWN) {
-        let mut line = Row::new(out, look);
-        line.ours("  ", Colour::None).column(key, wide, Colour::None).ours(" ", Colour::None);
+        let mut line = EventRow::new(out, look);
+        line.ours("  ", RowColour::None).column(key, wide, RowColour::None).ours(" ", RowColour::None);
         figures(&mut line, flow.verdicts);
-        line.ours(&format!("{:>12}{:>12}  ", size(flow.sent), size(flow.received)), Colour::None);
-        line.theirs(flow.reason.as_deref().unwrap_or_default(), 40, Keep::Start, Colour::Dim);
+        line.ours(&format!("{:>12}{:>12}  ", size(flow.sent), size(flow.received)), RowColour::None);
+        line.theirs(flow.reason.as_deref().unwrap_or_default(), 40, Keep::Start, RowColour::Dim);
         line.end();
     }
     more(out, look, tally.network.len(), tally.network.left_out);
 }
 
 /// Which folders were looked into, and which files changed.
-pub(super) fn files(out: &mut String, look: &Look, tally: &Tally) {
+pub(super) fn files(out: &mut String, look: &RenderOptions, tally: &TraceTally) {
     row::heading(out, look, "files");
     if tally.folders.is_empty() {
         nothing(out, look, "no file was opened");
         return;
     }
     let wide = look.columns.saturating_sub(60).clamp(16, 60);
-    let mut line = Row::new(out, look);
-    line.ours("  ", Colour::None).padded("folder", wide, Colour::Dim).ours(
+    let mut line = EventRow::new(out, look);
+    line.ours("  ", RowColour::None).padded("folder", wide, RowColour::Dim).ours(
         &format!(" {:>10}{:>10}{:>10}{:>10}{:>10}", "allowed", "denied", "failed", "reads", "changes"),
-        Colour::Dim,
+        RowColour::Dim,
     );
     line.end();
-    let rank = |folder: &super::tally::Folder| {
+    let rank = |folder: &super::tally::FolderCounts| {
         folder.verdicts.denied.saturating_mul(1000).saturating_add(folder.verdicts.total())
     };
     for (path, folder) in tally.folders.most(rank).into_iter().take(SHOWN) {
-        let mut line = Row::new(out, look);
-        line.ours("  ", Colour::None).column(path, wide, Colour::None).ours(" ", Colour::None);
+        let mut line = EventRow::new(out, look);
+        line.ours("  ", RowColour::None).column(path, wide, RowColour::None).ours(" ", RowColour::None);
         figures(&mut line, folder.verdicts);
-        line.ours(&format!("{:>10}{:>10}", folder.reads, folder.changes), Colour::None);
+        line.ours(&format!("{:>10}{:>10}", folder.reads, folder.changes), RowColour::None);
         line.end();
     }
     more(out, look, tally.folders.len(), tally.folders.left_out);
     if tally.changed.is_empty() {
         return;
     }
-    let mut line = Row::new(out, look);
-    line.ours("  changed, or tried to be", Colour::Bold);
+    let mut line = EventRow::new(out, look);
+    line.ours("  changed, or tried to be", RowColour::Bold);
     line.end();
     for (path, verdicts) in tally.changed.most(|verdicts| verdicts.total()).into_iter().take(SHOWN) {
-        let mut line = Row::new(out, look);
-        let (word, colour) = if verdicts.denied > 0 { ("DENIED", Colour::Red) } else { ("", Colour::None) };
-        line.ours("    ", Colour::None).padded(word, 8, colour).theirs(
+        let mut line = EventRow::new(out, look);
+        let (word, colour) =
+            if verdicts.denied > 0 { ("DENIED", RowColour::Red) } else { ("", RowColour::None) };
+        line.ours("    ", RowColour::None).padded(word, 8, colour).theirs(
             path,
             usize::MAX,
             Keep::Ends,
-            Colour::None,
+            RowColour::None,
         );
         line.end();
     }
@@ -192,34 +199,34 @@ pub(super) fn files(out: &mut String, look: &Look, tally: &Tally) {
 }
 
 /// One finding: what, how bad, whether it was prevented, by which name attackers' handbooks have it.
-pub(super) fn classification(out: &mut String, look: &Look, found: &Classification) {
-    let mut line = Row::new(out, look);
-    let colour = if found.severity >= Severity::High { Colour::Red } else { Colour::Yellow };
-    line.ours("  ", Colour::None).padded(&words::class_name(found.class).to_uppercase(), 26, colour);
+pub(super) fn classification(out: &mut String, look: &RenderOptions, found: &Classification) {
+    let mut line = EventRow::new(out, look);
+    let colour = if found.severity >= AttackSeverity::High { RowColour::Red } else { RowColour::Yellow };
+    line.ours("  ", RowColour::None).padded(&words::class_name(found.class).to_uppercase(), 26, colour);
     line.padded(words::severity_name(found.severity), 10, colour);
     let (word, colour) =
-        if found.prevented { ("prevented", Colour::Green) } else { ("NOT PREVENTED", Colour::Red) };
-    line.padded(word, 15, colour).theirs(&found.mitre_tactic, 40, Keep::Start, Colour::Dim);
+        if found.prevented { ("prevented", RowColour::Green) } else { ("NOT PREVENTED", RowColour::Red) };
+    line.padded(word, 15, colour).theirs(&found.mitre_tactic, 40, Keep::Start, RowColour::Dim);
     line.end();
-    let mut line = Row::new(out, look);
-    line.ours("      ", Colour::None).theirs(&found.message, usize::MAX, Keep::Start, Colour::None);
+    let mut line = EventRow::new(out, look);
+    line.ours("      ", RowColour::None).theirs(&found.message, usize::MAX, Keep::Start, RowColour::None);
     line.end();
     for technique in found.techniques.iter().take(SHOWN) {
-        let mut line = Row::new(out, look);
-        line.ours("      ", Colour::None).column(&technique.id, 12, Colour::Cyan);
-        line.theirs(&technique.name, usize::MAX, Keep::Start, Colour::None);
+        let mut line = EventRow::new(out, look);
+        line.ours("      ", RowColour::None).column(&technique.id, 12, RowColour::Cyan);
+        line.theirs(&technique.name, usize::MAX, Keep::Start, RowColour::None);
         line.end();
     }
 }
 
-pub(super) fn nothing(out: &mut String, look: &Look, words: &str) {
-    let mut line = Row::new(out, look);
-    line.ours("  ", Colour::None).ours(words, Colour::Dim);
+pub(super) fn nothing(out: &mut String, look: &RenderOptions, words: &str) {
+    let mut line = EventRow::new(out, look);
+    line.ours("  ", RowColour::None).ours(words, RowColour::Dim);
     line.end();
 }
 
 /// How much of a table is not shown.
-pub(super) fn more(out: &mut String, look: &Look, rows: usize, left_out: u64) {
+pub(super) fn more(out: &mut String, look: &RenderOptions, rows: usize, left_out: u64) {
     if rows > SHOWN {
         nothing(out, look, &format!("and {} more", rows - SHOWN));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::words;
-use crate::{Event, FileOperation, Verdict, What};
+use crate::{Event, EventKind, EventVerdict, FileOperation};
 
 /// Rows of a table that are kept apart; what comes later is only counted.
 const MAX_ROWS: usize = 4096;
@@ -12,19 +12,19 @@ const MAX_KEY: usize = 1024;
 
 /// How often something went which way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Verdicts {
+pub(super) struct VerdictCounts {
     pub(super) allowed: u64,
     pub(super) denied: u64,
     pub(super) failed: u64,
     pub(super) other: u64,
 }
 
-impl Verdicts {
+impl VerdictCounts {
     fn add(&mut self, event: &Event) {
-        let place = match event.verdict.filter(|_| !matches!(event.what, What::Policy { .. })) {
-            Some(Verdict::Allowed) => &mut self.allowed,
-            Some(Verdict::Denied) => &mut self.denied,
-            Some(Verdict::Failed) => &mut self.failed,
+        let place = match event.verdict.filter(|_| !matches!(event.kind, EventKind::Policy { .. })) {
+            Some(EventVerdict::Allowed) => &mut self.allowed,
+            Some(EventVerdict::Denied) => &mut self.denied,
+            Some(EventVerdict::Failed) => &mut self.failed,
             None => &mut self.other,
         };
         *place = place.saturating_add(event.count);
@@ -37,19 +37,19 @@ impl Verdicts {
 
 /// Rows by key, no more than there is room for.
 #[derive(Debug)]
-pub(super) struct Table<V> {
+pub(super) struct BoundedTable<V> {
     rows: BTreeMap<String, V>,
     /// Events that found no row.
     pub(super) left_out: u64,
 }
 
-impl<V> Default for Table<V> {
+impl<V> Default for BoundedTable<V> {
     fn default() -> Self {
         Self { rows: BTreeMap::new(), left_out: 0 }
     }
 }
 
-impl<V: Default> Table<V> {
+impl<V: Default> BoundedTable<V> {
     fn row(&mut self, key: &str) -> Option<&mut V> {
         let key = key.get(..key.floor_char_boundary(MAX_KEY)).unwrap_or(key);
         if !self.rows.contains_key(key) && self.rows.len() >= MAX_ROWS {
@@ -77,9 +77,9 @@ impl<V: Default> Table<V> {
 
 /// What was sent where.
 #[derive(Debug, Default)]
-pub(super) struct Flow {
+pub(super) struct TrafficFlow {
     pub(super) transport: String,
-    pub(super) verdicts: Verdicts,
+    pub(super) verdicts: VerdictCounts,
     pub(super) sent: u64,
     pub(super) received: u64,
     /// Why it ended or was refused, the last time.
@@ -88,7 +88,7 @@ pub(super) struct Flow {
 
 /// Attempts of one kind at one object that were denied.
 #[derive(Debug, Default)]
-pub(super) struct Violation {
+pub(super) struct DeniedAttempts {
     pub(super) count: u64,
     /// Place of the first.
     pub(super) first: u64,
@@ -99,35 +99,35 @@ pub(super) struct Violation {
 
 /// What was done in one folder.
 #[derive(Debug, Default)]
-pub(super) struct Folder {
-    pub(super) verdicts: Verdicts,
+pub(super) struct FolderCounts {
+    pub(super) verdicts: VerdictCounts,
     pub(super) reads: u64,
     pub(super) changes: u64,
 }
 
 /// What events add up to.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct TraceTally {
     pub(super) events: u64,
-    pub(super) all: Verdicts,
-    pub(super) kinds: BTreeMap<&'static str, Verdicts>,
-    pub(super) network: Table<Flow>,
-    pub(super) violations: Table<Violation>,
-    pub(super) folders: Table<Folder>,
+    pub(super) all: VerdictCounts,
+    pub(super) kinds: BTreeMap<&'static str, VerdictCounts>,
+    pub(super) network: BoundedTable<TrafficFlow>,
+    pub(super) violations: BoundedTable<DeniedAttempts>,
+    pub(super) folders: BoundedTable<FolderCounts>,
     /// Files that were changed, or nearly.
-    pub(super) changed: Table<Verdicts>,
+    pub(super) changed: BoundedTable<VerdictCounts>,
 }
 
-impl Tally {
+impl TraceTally {
     pub(super) fn add(&mut self, event: &Event) {
         self.events += 1;
         self.all.add(event);
-        self.kinds.entry(words::kind(&event.what)).or_default().add(event);
+        self.kinds.entry(words::kind(&event.kind)).or_default().add(event);
         if event.is_violation() {
             self.violation(event);
         }
-        match &event.what {
-            What::NetConnect(connection) => {
+        match &event.kind {
+            EventKind::NetConnect(connection) => {
                 let key = format!("{} {}", words::destination(connection), connection.transport);
                 if let Some(flow) = self.network.row(&key) {
                     flow.transport = short(&connection.transport);
@@ -137,8 +137,8 @@ impl Tally {
                     flow.reason = connection.reason.as_deref().map(short).or(flow.reason.take());
                 }
             }
-            What::File { operation, path, to } => {
-                self.file(event, *operation, event.leads_to.as_deref().unwrap_or(path));
+            EventKind::File { operation, path, to } => {
+                self.file(event, *operation, event.resolved_path.as_deref().unwrap_or(path));
                 if let Some(to) = to {
                     self.file(event, *operation, to);
                 }
@@ -148,17 +148,23 @@ impl Tally {
     }
 
     fn violation(&mut self, event: &Event) {
-        let kind = words::kind(&event.what);
-        let object = match &event.what {
-            What::File { path, to: Some(to), .. } => format!("{path} -> {to}"),
-            What::File { path, .. } | What::Exec { path, .. } => match &event.leads_to {
+        let kind = words::kind(&event.kind);
+        let object = match &event.kind {
+            EventKind::File { path, to: Some(to), .. } => format!("{path} -> {to}"),
+            EventKind::File { path, .. } | EventKind::Exec { path, .. } => match &event.resolved_path {
                 Some(real) => format!("{path} => {real}"),
                 None => path.clone(),
             },
-            What::NetConnect(connection) => words::destination(connection),
-            What::DnsQuery { name, .. } => name.clone().unwrap_or_else(|| "?".to_owned()),
-            What::SyscallRefused { name, .. } => name.clone(),
-            _ => String::new(),
+            EventKind::NetConnect(connection) => words::destination(connection),
+            EventKind::DnsQuery { name, .. } => name.clone().unwrap_or_else(|| "?".to_owned()),
+            EventKind::SyscallRefused { name, .. } => name.clone(),
+            EventKind::ResourceLimitHit { .. }
+            | EventKind::RunStarted { .. }
+            | EventKind::Policy { .. }
+            | EventKind::Stdout(_)
+            | EventKind::Stderr(_)
+            | EventKind::Lost { .. }
+            | EventKind::RunEnded { .. } => String::new(),
         };
         if let Some(violation) = self.violations.row(&format!("{kind}\0{object}")) {
             if violation.count == 0 {
@@ -198,16 +204,16 @@ fn folder(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_ROWS, Tally};
-    use crate::{Event, FileOperation, Verdict, What};
+    use super::{MAX_ROWS, TraceTally};
+    use crate::{Event, EventKind, EventVerdict, FileOperation};
 
     #[test]
     fn a_million_paths_are_bounded() {
-        let mut tally = Tally::default();
+        let mut tally = TraceTally::default();
         for number in 0..2 * MAX_ROWS {
             let path = format!("/tmp/{number}/{}", "x".repeat(2000));
-            let what = What::File { operation: FileOperation::Write, path, to: None };
-            tally.add(&Event::new(what).judged(Verdict::Denied, None));
+            let what = EventKind::File { operation: FileOperation::Write, path, to: None };
+            tally.add(&Event::new(what).with_verdict(EventVerdict::Denied, None));
         }
         assert_eq!(tally.violations.len(), MAX_ROWS);
         assert_eq!(tally.violations.left_out, MAX_ROWS as u64);
@@ -216,9 +222,10 @@ mod tests {
 
     #[test]
     fn a_policy_is_never_counted_as_denied() {
-        let mut tally = Tally::default();
-        let what = What::Policy { subject: "network".into(), message: "nothing".into(), figures: [].into() };
-        tally.add(&Event::new(what).judged(Verdict::Denied, None));
+        let mut tally = TraceTally::default();
+        let what =
+            EventKind::Policy { subject: "network".into(), message: "nothing".into(), figures: [].into() };
+        tally.add(&Event::new(what).with_verdict(EventVerdict::Denied, None));
         assert_eq!((tally.all.denied, tally.violations.len()), (0, 0));
     }
 }

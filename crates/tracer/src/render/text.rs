@@ -5,12 +5,12 @@ use std::io::{self, Write};
 
 use skillsandbox_text::Keep;
 
-use super::row::{self, Colour, Lead, Row};
-use super::tally::Tally;
-use super::tree::Tree;
+use super::row::{self, EventRow, RowColour, RowLead};
+use super::tally::TraceTally;
+use super::tree::ProcessTree;
 use super::words::counted;
-use super::{Look, tables};
-use crate::{Class, Event, Header, Trace, What};
+use super::{RenderOptions, tables};
+use crate::{AttackClass, Event, EventKind, Trace, TraceHeader};
 
 /// Events of the timeline that are shown unless all are wanted.
 const TIMELINE: usize = 100;
@@ -28,13 +28,18 @@ pub enum Timeline {
 }
 
 /// Writes a trace: what it is, what it amounts to and why, who did it, what was denied, where to, which files, and when.
-pub fn show<W: Write>(mut out: W, trace: &Trace, look: &Look, timeline: Timeline) -> io::Result<()> {
+pub fn write_text<W: Write>(
+    mut out: W,
+    trace: &Trace,
+    look: &RenderOptions,
+    timeline: Timeline,
+) -> io::Result<()> {
     let mut page = String::new();
     header(&mut page, look, &trace.header);
     tables::verdict(&mut page, look, &trace.violation_summary);
 
-    let mut tally = Tally::default();
-    let mut tree = Tree::default();
+    let mut tally = TraceTally::default();
+    let mut tree = ProcessTree::default();
     for event in &trace.events {
         tally.add(event);
         tree.add(event);
@@ -57,12 +62,12 @@ pub fn show<W: Write>(mut out: W, trace: &Trace, look: &Look, timeline: Timeline
     out.flush()
 }
 
-fn header(out: &mut String, look: &Look, header: &Header) {
-    let mut line = Row::new(out, look);
+fn header(out: &mut String, look: &RenderOptions, header: &TraceHeader) {
+    let mut line = EventRow::new(out, look);
     // Nothing that somebody else chose begins a line.
-    line.padded("skill", 12, Colour::Dim).theirs(&header.skill_name, 80, Keep::Start, Colour::Bold);
+    line.padded("skill", 12, RowColour::Dim).theirs(&header.skill_name, 80, Keep::Start, RowColour::Bold);
     if let Some(version) = &header.skill_version {
-        line.ours(" ", Colour::None).theirs(version, 40, Keep::Start, Colour::None);
+        line.ours(" ", RowColour::None).theirs(version, 40, Keep::Start, RowColour::None);
     }
     line.end();
     let mut facts = vec![
@@ -73,20 +78,20 @@ fn header(out: &mut String, look: &Look, header: &Header) {
         ),
         ("written by", header.tool.clone()),
     ];
-    if header.format != crate::FORMAT {
-        facts.push(("format", format!("{} (this program writes {})", header.format, crate::FORMAT)));
+    if header.format != crate::TRACE_FORMAT {
+        facts.push(("format", format!("{} (this program writes {})", header.format, crate::TRACE_FORMAT)));
     }
     for (name, fact) in facts {
-        let mut line = Row::new(out, look);
-        line.padded(name, 12, Colour::Dim).theirs(&fact, usize::MAX, Keep::Start, Colour::None);
+        let mut line = EventRow::new(out, look);
+        line.padded(name, 12, RowColour::Dim).theirs(&fact, usize::MAX, Keep::Start, RowColour::None);
         line.end();
     }
     for (name, fact) in header.host.iter().take(tables::SHOWN) {
-        let mut line = Row::new(out, look);
-        line.padded("host", 12, Colour::Dim)
-            .theirs(name, 24, Keep::Start, Colour::None)
-            .ours(": ", Colour::None);
-        line.theirs(fact, usize::MAX, Keep::Start, Colour::None);
+        let mut line = EventRow::new(out, look);
+        line.padded("host", 12, RowColour::Dim)
+            .theirs(name, 24, Keep::Start, RowColour::None)
+            .ours(": ", RowColour::None);
+        line.theirs(fact, usize::MAX, Keep::Start, RowColour::None);
         line.end();
     }
     tables::more(out, look, header.host.len(), 0);
@@ -94,7 +99,7 @@ fn header(out: &mut String, look: &Look, header: &Header) {
 }
 
 /// Where what the trace says of itself is not what its events say.
-fn doubts(out: &mut String, look: &Look, trace: &Trace, tally: &Tally) {
+fn doubts(out: &mut String, look: &RenderOptions, trace: &Trace, tally: &TraceTally) {
     let summary = &trace.violation_summary;
     let claims = [
         ("events", summary.events, tally.events),
@@ -104,10 +109,10 @@ fn doubts(out: &mut String, look: &Look, trace: &Trace, tally: &Tally) {
     ];
     for (name, said, counted) in claims {
         if said != counted {
-            let mut line = Row::new(out, look);
+            let mut line = EventRow::new(out, look);
             line.ours(
                 &format!("DOUBTFUL: the summary says {said} {name}, its events add up to {counted}"),
-                Colour::Red,
+                RowColour::Red,
             );
             line.end();
         }
@@ -115,8 +120,8 @@ fn doubts(out: &mut String, look: &Look, trace: &Trace, tally: &Tally) {
 }
 
 /// Which event proves what.
-fn classes(trace: &Trace) -> BTreeMap<u64, Vec<Class>> {
-    let mut classes: BTreeMap<u64, Vec<Class>> = BTreeMap::new();
+fn classes(trace: &Trace) -> BTreeMap<u64, Vec<AttackClass>> {
+    let mut classes: BTreeMap<u64, Vec<AttackClass>> = BTreeMap::new();
     for found in &trace.violation_summary.classifications {
         for place in &found.evidence {
             let list = classes.entry(*place).or_default();
@@ -128,7 +133,12 @@ fn classes(trace: &Trace) -> BTreeMap<u64, Vec<Class>> {
     classes
 }
 
-fn findings(out: &mut String, look: &Look, trace: &Trace, classes: &BTreeMap<u64, Vec<Class>>) {
+fn findings(
+    out: &mut String,
+    look: &RenderOptions,
+    trace: &Trace,
+    classes: &BTreeMap<u64, Vec<AttackClass>>,
+) {
     let found = &trace.violation_summary.classifications;
     if found.is_empty() {
         return;
@@ -142,9 +152,9 @@ fn findings(out: &mut String, look: &Look, trace: &Trace, classes: &BTreeMap<u64
                     out.push_str("    ");
                     let inner = look.clone().columns(look.columns.saturating_sub(4));
                     let tags = classes.get(place).map(Vec::as_slice).unwrap_or_default();
-                    let others: Vec<Class> =
+                    let others: Vec<AttackClass> =
                         tags.iter().copied().filter(|class| *class != found.class).collect();
-                    row::event(out, &inner, event, &others, Lead::Listed);
+                    row::event(out, &inner, event, &others, RowLead::Listed);
                 }
                 None => tables::nothing(out, look, &format!("    #{place} is not in this trace")),
             }
@@ -162,24 +172,24 @@ fn at(trace: &Trace, place: u64) -> Option<&Event> {
     there.or_else(|| trace.events.iter().find(|event| event.sequence == place))
 }
 
-fn policies(out: &mut String, look: &Look, trace: &Trace) {
+fn policies(out: &mut String, look: &RenderOptions, trace: &Trace) {
     let lines: Vec<&Event> =
-        trace.events.iter().filter(|event| matches!(event.what, What::Policy { .. })).collect();
+        trace.events.iter().filter(|event| matches!(event.kind, EventKind::Policy { .. })).collect();
     if lines.is_empty() {
         return;
     }
     row::heading(out, look, "what the sandbox holds");
     for event in lines.iter().take(tables::SHOWN) {
-        row::event(out, look, event, &[], Lead::Listed);
+        row::event(out, look, event, &[], RowLead::Listed);
     }
     tables::more(out, look, lines.len(), 0);
 }
 
 fn write_timeline<W: Write>(
     out: &mut W,
-    look: &Look,
+    look: &RenderOptions,
     trace: &Trace,
-    classes: &BTreeMap<u64, Vec<Class>>,
+    classes: &BTreeMap<u64, Vec<AttackClass>>,
     timeline: Timeline,
 ) -> io::Result<()> {
     let mut page = String::new();
@@ -201,7 +211,7 @@ fn write_timeline<W: Write>(
         skipped(&mut page, look, &mut left_out);
         shown += 1;
         let tags = classes.get(&event.sequence).map(Vec::as_slice).unwrap_or_default();
-        row::event(&mut page, look, event, tags, Lead::Listed);
+        row::event(&mut page, look, event, tags, RowLead::Listed);
         if page.len() > 64 * 1024 {
             out.write_all(page.as_bytes())?;
             page.clear();
@@ -214,7 +224,7 @@ fn write_timeline<W: Write>(
     out.write_all(page.as_bytes())
 }
 
-fn skipped(out: &mut String, look: &Look, left_out: &mut u64) {
+fn skipped(out: &mut String, look: &RenderOptions, left_out: &mut u64) {
     if *left_out > 0 {
         tables::nothing(
             out,

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use skillsandbox_text::{Glyphs, Keep};
 
-use super::Look;
-use super::row::{Colour, Row};
+use super::RenderOptions;
+use super::row::{EventRow, RowColour};
 use super::words::command_line;
-use crate::{Event, Verdict, What};
+use crate::{Event, EventKind, EventVerdict};
 
 /// Processes that are kept apart.
 const MAX_PROCESSES: usize = 4096;
@@ -17,12 +17,12 @@ const MAX_PROGRAMS: usize = 16;
 const MAX_DEPTH: usize = 32;
 
 #[derive(Debug, Default)]
-struct Node {
+struct ProcessNode {
     parent: Option<u32>,
     inner: Option<u32>,
     binary: Option<String>,
     /// What it executed, or tried to.
-    programs: Vec<(String, Option<Verdict>)>,
+    programs: Vec<(String, Option<EventVerdict>)>,
     more_programs: u64,
     events: u64,
     denied: u64,
@@ -30,12 +30,12 @@ struct Node {
 
 /// The processes of a run.
 #[derive(Debug, Default)]
-pub(super) struct Tree {
-    nodes: BTreeMap<u32, Node>,
+pub(super) struct ProcessTree {
+    nodes: BTreeMap<u32, ProcessNode>,
     left_out: u64,
 }
 
-impl Tree {
+impl ProcessTree {
     pub(super) fn add(&mut self, event: &Event) {
         let Some(process) = &event.process else { return };
         if !self.nodes.contains_key(&process.pid) && self.nodes.len() >= MAX_PROCESSES {
@@ -50,7 +50,7 @@ impl Tree {
         if event.is_violation() {
             node.denied = node.denied.saturating_add(event.count);
         }
-        if let What::Exec { path, argv } = &event.what {
+        if let EventKind::Exec { path, argv } = &event.kind {
             if node.programs.len() >= MAX_PROGRAMS {
                 node.more_programs += 1;
                 return;
@@ -64,8 +64,8 @@ impl Tree {
         self.nodes.is_empty()
     }
 
-    /// Every process once, below the one that started it. A trace that claims a ring is shown all the same.
-    pub(super) fn write(&self, out: &mut String, look: &Look) {
+    /// Every process once, below the one that started it. A trace that claims a cycle is still shown.
+    pub(super) fn write(&self, out: &mut String, look: &RenderOptions) {
         let mut children: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
         for (pid, node) in &self.nodes {
             let parent = node.parent.filter(|parent| self.nodes.contains_key(parent));
@@ -90,7 +90,7 @@ impl Tree {
         }
     }
 
-    fn line(&self, out: &mut String, look: &Look, pid: u32, depth: usize) {
+    fn line(&self, out: &mut String, look: &RenderOptions, pid: u32, depth: usize) {
         let Some(node) = self.nodes.get(&pid) else { return };
         let indent = "   ".repeat(depth.min(MAX_DEPTH));
         let branch = match (depth, look.glyphs) {
@@ -98,25 +98,25 @@ impl Tree {
             (_, Glyphs::Unicode) => "└─ ",
             (_, Glyphs::Ascii) => "`- ",
         };
-        let mut line = Row::new(out, look);
-        line.ours(&format!("  {indent}{branch}"), Colour::Dim).ours(&format!("{pid}"), Colour::Cyan);
+        let mut line = EventRow::new(out, look);
+        line.ours(&format!("  {indent}{branch}"), RowColour::Dim).ours(&format!("{pid}"), RowColour::Cyan);
         if let Some(inner) = node.inner {
-            line.ours(&format!(" ({inner} inside)"), Colour::Dim);
+            line.ours(&format!(" ({inner} inside)"), RowColour::Dim);
         }
         let binary = node.binary.as_deref().unwrap_or("?");
-        line.ours(" ", Colour::None).theirs(binary, 60, Keep::Ends, Colour::Bold);
-        line.ours(&format!("  {}", super::words::counted(node.events, "event")), Colour::Dim);
+        line.ours(" ", RowColour::None).theirs(binary, 60, Keep::Ends, RowColour::Bold);
+        line.ours(&format!("  {}", super::words::counted(node.events, "event")), RowColour::Dim);
         if node.denied > 0 {
-            line.ours(&format!(", {} denied", node.denied), Colour::Red);
+            line.ours(&format!(", {} denied", node.denied), RowColour::Red);
         }
         line.end();
         for (program, verdict) in &node.programs {
-            let mut line = Row::new(out, look);
-            line.ours(&format!("  {indent}     exec "), Colour::Dim);
-            if *verdict == Some(Verdict::Denied) {
-                line.ours("DENIED ", Colour::Red);
+            let mut line = EventRow::new(out, look);
+            line.ours(&format!("  {indent}     exec "), RowColour::Dim);
+            if *verdict == Some(EventVerdict::Denied) {
+                line.ours("DENIED ", RowColour::Red);
             }
-            line.theirs(program, usize::MAX, Keep::Ends, Colour::None);
+            line.theirs(program, usize::MAX, Keep::Ends, RowColour::None);
             line.end();
         }
         if node.more_programs > 0 {

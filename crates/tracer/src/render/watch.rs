@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use skillsandbox_text::Keep;
 
-use super::row::{self, Colour, Lead, Row};
-use super::tally::Tally;
-use super::{Look, tables};
-use crate::{Class, Event, Summary};
+use super::row::{self, EventRow, RowColour, RowLead};
+use super::tally::TraceTally;
+use super::{RenderOptions, tables};
+use crate::{AttackClass, Event, TraceSummary};
 
 /// Bytes that are written at once, of many events.
 const CHUNK: usize = 64 * 1024;
@@ -18,33 +18,33 @@ const CHUNK: usize = 64 * 1024;
 /// own: see [`Escape`](super::Escape).
 ///
 /// ```
-/// use skillsandbox_tracer::render::{Look, Watch};
-/// use skillsandbox_tracer::{Class, Event, FileOperation, Verdict, What};
+/// use skillsandbox_tracer::render::{RenderOptions, LiveView};
+/// use skillsandbox_tracer::{AttackClass, Event, FileOperation, EventVerdict, EventKind};
 ///
-/// let mut watch = Watch::new(Vec::new(), Look::default());
-/// let what = What::File { operation: FileOperation::Read, path: "/root/.ssh/id_rsa\r\n".into(), to: None };
-/// let event = Event::new(what).judged(Verdict::Denied, None);
-/// watch.event(&event, &[Class::CredentialHarvesting])?;
+/// let mut watch = LiveView::new(Vec::new(), RenderOptions::default());
+/// let what = EventKind::File { operation: FileOperation::Read, path: "/root/.ssh/id_rsa\r\n".into(), to: None };
+/// let event = Event::new(what).with_verdict(EventVerdict::Denied, None);
+/// watch.event(&event, &[AttackClass::CredentialHarvesting])?;
 /// let shown = String::from_utf8(watch.into_inner()).unwrap();
 /// assert_eq!(shown, "[00:00:00.000] 🔒 DENIED  read      /root/.ssh/id_rsa\\r\\n  [CREDENTIAL_HARVESTING]\n");
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Watch<W: Write> {
+pub struct LiveView<W: Write> {
     out: W,
-    look: Look,
-    tally: Tally,
+    look: RenderOptions,
+    tally: TraceTally,
     line: String,
 }
 
-impl<W: Write> Watch<W> {
+impl<W: Write> LiveView<W> {
     /// Writes to `out`, which needs no buffer of its own.
-    pub fn new(out: W, look: Look) -> Self {
-        Self { out, look, tally: Tally::default(), line: String::new() }
+    pub fn new(out: W, look: RenderOptions) -> Self {
+        Self { out, look, tally: TraceTally::default(), line: String::new() }
     }
 
     /// One event, with the classes it belongs to as far as that is known by now. It is on the screen when this returns.
-    pub fn event(&mut self, event: &Event, classes: &[Class]) -> io::Result<()> {
+    pub fn event(&mut self, event: &Event, classes: &[AttackClass]) -> io::Result<()> {
         self.add(event, classes);
         self.write()
     }
@@ -52,7 +52,7 @@ impl<W: Write> Watch<W> {
     /// Those that are there already, in few writes: for a caller that finds several waiting.
     pub fn events<'a>(
         &mut self,
-        events: impl IntoIterator<Item = (&'a Event, &'a [Class])>,
+        events: impl IntoIterator<Item = (&'a Event, &'a [AttackClass])>,
     ) -> io::Result<()> {
         for (event, classes) in events {
             self.add(event, classes);
@@ -64,7 +64,7 @@ impl<W: Write> Watch<W> {
     }
 
     /// What it came to. `notes` are lines of the caller's own: where the trace is, and its digest.
-    pub fn finish(&mut self, summary: &Summary, notes: &[&str]) -> io::Result<()> {
+    pub fn finish(&mut self, summary: &TraceSummary, notes: &[&str]) -> io::Result<()> {
         let (out, look) = (&mut self.line, &self.look);
         tables::counts(out, look, &self.tally);
         tables::violations(out, look, &self.tally);
@@ -78,8 +78,8 @@ impl<W: Write> Watch<W> {
         row::heading(out, look, "result");
         tables::verdict(out, look, summary);
         for note in notes {
-            let mut line = Row::new(out, look);
-            line.theirs(note, usize::MAX, Keep::Ends, Colour::Dim);
+            let mut line = EventRow::new(out, look);
+            line.theirs(note, usize::MAX, Keep::Ends, RowColour::Dim);
             line.end();
         }
         self.write()
@@ -90,9 +90,9 @@ impl<W: Write> Watch<W> {
         self.out
     }
 
-    fn add(&mut self, event: &Event, classes: &[Class]) {
+    fn add(&mut self, event: &Event, classes: &[AttackClass]) {
         self.tally.add(event);
-        row::event(&mut self.line, &self.look, event, classes, Lead::Live);
+        row::event(&mut self.line, &self.look, event, classes, RowLead::Live);
     }
 
     fn write(&mut self) -> io::Result<()> {

@@ -4,24 +4,24 @@ use std::borrow::Cow;
 
 use skillsandbox_text::{Glyphs, quote_words};
 
-use crate::{Class, Connection, Event, FileOperation, Severity, Verdict, What};
+use crate::{AttackClass, AttackSeverity, Event, EventKind, EventVerdict, FileOperation, NetConnection};
 
 /// What an event is called, in nine letters at most.
-pub(super) fn kind(what: &What) -> &'static str {
+pub(super) fn kind(what: &EventKind) -> &'static str {
     match what {
-        What::RunStarted { .. } => "start",
-        What::Policy { .. } => "policy",
-        What::File { operation, .. } => operation_name(*operation),
-        What::Exec { .. } => "exec",
-        What::DnsQuery { .. } => "dns",
-        What::NetConnect(connection) if connection.transport == "udp" => "send",
-        What::NetConnect(_) => "connect",
-        What::SyscallRefused { .. } => "syscall",
-        What::Stdout(_) => "stdout",
-        What::Stderr(_) => "stderr",
-        What::ResourceLimitHit { .. } => "limit",
-        What::Lost { .. } => "lost",
-        What::RunEnded { .. } => "end",
+        EventKind::RunStarted { .. } => "start",
+        EventKind::Policy { .. } => "policy",
+        EventKind::File { operation, .. } => operation_name(*operation),
+        EventKind::Exec { .. } => "exec",
+        EventKind::DnsQuery { .. } => "dns",
+        EventKind::NetConnect(connection) if connection.transport == "udp" => "send",
+        EventKind::NetConnect(_) => "connect",
+        EventKind::SyscallRefused { .. } => "syscall",
+        EventKind::Stdout(_) => "stdout",
+        EventKind::Stderr(_) => "stderr",
+        EventKind::ResourceLimitHit { .. } => "limit",
+        EventKind::Lost { .. } => "lost",
+        EventKind::RunEnded { .. } => "end",
     }
 }
 
@@ -44,20 +44,25 @@ fn operation_name(operation: FileOperation) -> &'static str {
 
 /// How it went, where that is a question; what it is, where it is not. Nothing is ever denied by a policy that is only stated.
 pub(super) fn word(event: &Event) -> &'static str {
-    if matches!(event.what, What::Policy { .. }) {
+    if matches!(event.kind, EventKind::Policy { .. }) {
         return "POLICY";
     }
     match event.verdict {
-        Some(Verdict::Allowed) => "ALLOWED",
-        Some(Verdict::Denied) => "DENIED",
-        Some(Verdict::Failed) => "FAILED",
-        None => match event.what {
-            What::RunStarted { .. } => "START",
-            What::RunEnded { .. } => "END",
-            What::Stdout(_) | What::Stderr(_) => "OUTPUT",
-            What::ResourceLimitHit { .. } => "LIMIT",
-            What::Lost { .. } => "LOST",
-            _ => "SEEN",
+        Some(EventVerdict::Allowed) => "ALLOWED",
+        Some(EventVerdict::Denied) => "DENIED",
+        Some(EventVerdict::Failed) => "FAILED",
+        None => match event.kind {
+            EventKind::RunStarted { .. } => "START",
+            EventKind::RunEnded { .. } => "END",
+            EventKind::Stdout(_) | EventKind::Stderr(_) => "OUTPUT",
+            EventKind::ResourceLimitHit { .. } => "LIMIT",
+            EventKind::Lost { .. } => "LOST",
+            EventKind::Policy { .. }
+            | EventKind::File { .. }
+            | EventKind::Exec { .. }
+            | EventKind::DnsQuery { .. }
+            | EventKind::NetConnect(_)
+            | EventKind::SyscallRefused { .. } => "SEEN",
         },
     }
 }
@@ -83,7 +88,7 @@ pub(super) fn icon(event: &Event, glyphs: Glyphs) -> &'static str {
 }
 
 /// A part of what an event is about.
-pub(super) enum Part<'a> {
+pub(super) enum ObjectPart<'a> {
     /// Our own words.
     Ours(Cow<'static, str>),
     /// Text of unknown origin: how it begins matters.
@@ -95,68 +100,71 @@ pub(super) enum Part<'a> {
 }
 
 /// What an event is about, and where that leads.
-pub(super) fn about(event: &Event) -> Vec<Part<'_>> {
-    let mut parts = object(&event.what);
-    if let Some(real) = &event.leads_to {
-        parts.extend([Part::Ours(" => ".into()), Part::Path(real.into())]);
+pub(super) fn about(event: &Event) -> Vec<ObjectPart<'_>> {
+    let mut parts = object(&event.kind);
+    if let Some(real) = &event.resolved_path {
+        parts.extend([ObjectPart::Ours(" => ".into()), ObjectPart::Path(real.into())]);
     }
     parts
 }
 
 /// What an event is about.
-fn object(what: &What) -> Vec<Part<'_>> {
-    let text = |text: &'_ str| Part::Text(Cow::Owned(text.to_owned()));
-    let ours = |words: &'static str| Part::Ours(Cow::Borrowed(words));
+fn object(what: &EventKind) -> Vec<ObjectPart<'_>> {
+    let text = |text: &'_ str| ObjectPart::Text(Cow::Owned(text.to_owned()));
+    let ours = |words: &'static str| ObjectPart::Ours(Cow::Borrowed(words));
     match what {
-        What::RunStarted { command } => vec![Part::Path(command_line(command).into())],
-        What::Policy { subject, message, figures } => {
+        EventKind::RunStarted { command } => vec![ObjectPart::Path(command_line(command).into())],
+        EventKind::Policy { subject, message, figures } => {
             let mut parts = vec![text(subject), ours(": "), text(message)];
             for (name, count) in figures {
-                parts.extend([ours("; "), text(name), Part::Ours(format!(" {count}").into())]);
+                parts.extend([ours("; "), text(name), ObjectPart::Ours(format!(" {count}").into())]);
             }
             parts
         }
-        What::File { path, to, .. } => {
-            let mut parts = vec![Part::Path(path.into())];
+        EventKind::File { path, to, .. } => {
+            let mut parts = vec![ObjectPart::Path(path.into())];
             if let Some(to) = to {
-                parts.extend([ours(" -> "), Part::Path(to.into())]);
+                parts.extend([ours(" -> "), ObjectPart::Path(to.into())]);
             }
             parts
         }
-        What::Exec { path, argv } => {
-            let mut parts = vec![Part::Path(path.into())];
+        EventKind::Exec { path, argv } => {
+            let mut parts = vec![ObjectPart::Path(path.into())];
             if argv.len() > 1 {
                 let line = command_line(argv.get(1..).unwrap_or_default());
-                parts.extend([ours(" "), Part::Path(line.into())]);
+                parts.extend([ours(" "), ObjectPart::Path(line.into())]);
             }
             parts
         }
-        What::DnsQuery { name, server } => {
-            let mut parts =
-                vec![name.as_ref().map_or(ours("a name that nobody read"), |name| Part::Path(name.into()))];
+        EventKind::DnsQuery { name, server } => {
+            let mut parts = vec![
+                name.as_ref().map_or(ours("a name that was not read"), |name| ObjectPart::Path(name.into())),
+            ];
             if let Some(server) = server {
                 parts.extend([ours(" asked of "), text(server)]);
             }
             parts
         }
-        What::NetConnect(connection) => connected(connection),
-        What::SyscallRefused { name, reason, .. } => vec![text(name), ours(": "), text(reason)],
-        What::Stdout(line) | What::Stderr(line) => {
-            let mut parts = vec![Part::Line(&line.text)];
+        EventKind::NetConnect(connection) => connected(connection),
+        EventKind::SyscallRefused { name, reason, .. } => vec![text(name), ours(": "), text(reason)],
+        EventKind::Stdout(line) | EventKind::Stderr(line) => {
+            let mut parts = vec![ObjectPart::Line(&line.text)];
             if line.omitted > 0 {
-                parts.push(Part::Ours(format!(" (and {} more bytes)", line.omitted).into()));
+                parts.push(ObjectPart::Ours(format!(" (and {} more bytes)", line.omitted).into()));
             }
             parts
         }
-        What::ResourceLimitHit { limit, mechanism } => vec![text(limit), ours(", held by "), text(mechanism)],
-        What::Lost { at } => vec![ours("events that came too fast for the "), text(at)],
-        What::RunEnded { exit_code, signal, end, error } => {
+        EventKind::ResourceLimitHit { limit, mechanism } => {
+            vec![text(limit), ours(", held by "), text(mechanism)]
+        }
+        EventKind::Lost { at } => vec![ours("events that came too fast for the "), text(at)],
+        EventKind::RunEnded { exit_code, signal, end, error } => {
             let how = match (exit_code, signal) {
                 (Some(code), _) => format!("exit code {code}"),
                 (None, Some(signal)) => format!("signal {signal}"),
                 (None, None) => "no exit code".to_owned(),
             };
-            let mut parts = vec![Part::Ours(how.into()), ours(", ended by "), text(end)];
+            let mut parts = vec![ObjectPart::Ours(how.into()), ours(", ended by "), text(end)];
             if let Some(error) = error {
                 parts.extend([ours(": "), text(error)]);
             }
@@ -165,21 +173,25 @@ fn object(what: &What) -> Vec<Part<'_>> {
     }
 }
 
-fn connected(connection: &Connection) -> Vec<Part<'_>> {
-    let mut parts = vec![Part::Path(destination(connection).into())];
+fn connected(connection: &NetConnection) -> Vec<ObjectPart<'_>> {
+    let mut parts = vec![ObjectPart::Path(destination(connection).into())];
     if let Some(server) =
         connection.server_name.as_ref().filter(|name| connection.name.as_ref() != Some(name))
     {
-        parts.extend([Part::Ours(" asking for ".into()), Part::Path(server.into())]);
+        parts.extend([ObjectPart::Ours(" asking for ".into()), ObjectPart::Path(server.into())]);
     }
     if let Some(reason) = &connection.reason {
-        parts.extend([Part::Ours(" (".into()), Part::Text(reason.into()), Part::Ours(")".into())]);
+        parts.extend([
+            ObjectPart::Ours(" (".into()),
+            ObjectPart::Text(reason.into()),
+            ObjectPart::Ours(")".into()),
+        ]);
     }
     parts
 }
 
 /// Name or address, and port.
-pub(super) fn destination(connection: &Connection) -> String {
+pub(super) fn destination(connection: &NetConnection) -> String {
     let port = connection.port;
     match (&connection.name, &connection.address) {
         (Some(name), _) => format!("{name}:{port}"),
@@ -195,30 +207,30 @@ pub(crate) fn command_line(argv: &[String]) -> String {
 }
 
 /// A class as it is written in the trace.
-pub(crate) fn class_name(class: Class) -> &'static str {
+pub(crate) fn class_name(class: AttackClass) -> &'static str {
     match class {
-        Class::CredentialHarvesting => "credential_harvesting",
-        Class::CredentialExfiltration => "credential_exfiltration",
-        Class::DataExfiltration => "data_exfiltration",
-        Class::SupplyChainAttack => "supply_chain_attack",
-        Class::PrivilegeEscalation => "privilege_escalation",
-        Class::UnauthorizedFileAccess => "unauthorized_file_access",
-        Class::SandboxEscape => "sandbox_escape",
-        Class::DnsTunnelling => "dns_tunnelling",
-        Class::DomainFronting => "domain_fronting",
-        Class::RemoteExecution => "remote_execution",
-        Class::ResourceAbuse => "resource_abuse",
-        Class::Persistence => "persistence",
-        Class::Discovery => "discovery",
+        AttackClass::CredentialHarvesting => "credential_harvesting",
+        AttackClass::CredentialExfiltration => "credential_exfiltration",
+        AttackClass::DataExfiltration => "data_exfiltration",
+        AttackClass::SupplyChainAttack => "supply_chain_attack",
+        AttackClass::PrivilegeEscalation => "privilege_escalation",
+        AttackClass::UnauthorizedFileAccess => "unauthorized_file_access",
+        AttackClass::SandboxEscape => "sandbox_escape",
+        AttackClass::DnsTunnelling => "dns_tunnelling",
+        AttackClass::DomainFronting => "domain_fronting",
+        AttackClass::RemoteExecution => "remote_execution",
+        AttackClass::ResourceAbuse => "resource_abuse",
+        AttackClass::Persistence => "persistence",
+        AttackClass::Discovery => "discovery",
     }
 }
 
-pub(crate) fn severity_name(severity: Severity) -> &'static str {
+pub(crate) fn severity_name(severity: AttackSeverity) -> &'static str {
     match severity {
-        Severity::Low => "low",
-        Severity::Medium => "medium",
-        Severity::High => "high",
-        Severity::Critical => "critical",
+        AttackSeverity::Low => "low",
+        AttackSeverity::Medium => "medium",
+        AttackSeverity::High => "high",
+        AttackSeverity::Critical => "critical",
     }
 }
 
@@ -258,7 +270,7 @@ pub(super) fn counted(count: u64, one: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{base_name, command_line, size};
-    use crate::{Class, Severity};
+    use crate::{AttackClass, AttackSeverity};
 
     #[test]
     fn an_argument_with_a_space_does_not_look_like_two() {
@@ -270,7 +282,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_trace() {
-        use Class::*;
+        use AttackClass::*;
         for class in [
             CredentialHarvesting,
             CredentialExfiltration,
@@ -287,7 +299,9 @@ mod tests {
         ] {
             assert_eq!(serde_json::to_value(class).unwrap(), super::class_name(class));
         }
-        for severity in [Severity::Low, Severity::Medium, Severity::High, Severity::Critical] {
+        for severity in
+            [AttackSeverity::Low, AttackSeverity::Medium, AttackSeverity::High, AttackSeverity::Critical]
+        {
             assert_eq!(serde_json::to_value(severity).unwrap(), super::severity_name(severity));
         }
     }

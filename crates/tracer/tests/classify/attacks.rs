@@ -1,6 +1,6 @@
 //! Attacks that need more than a table.
 
-use skillsandbox_tracer::{Classifier, Event, Verdict, What};
+use skillsandbox_tracer::{Classifier, Event, EventKind, EventVerdict};
 
 use crate::script::{classify, event, of, spelt};
 
@@ -53,7 +53,7 @@ fn links_lead_to_the_same() {
         // What it is called says what was meant.
         ("denied read /home/u/.ssh/id_rsa by /bin/cat", "/mnt/keys/1", "credential_harvesting"),
     ] {
-        let led = event(line).leading_to(real.to_owned());
+        let led = event(line).with_resolved_path(real.to_owned());
         let (_, all) = classify([led]);
         assert!(all.iter().any(|one| spelt(one.class) == class), "{line}: {all:?}");
     }
@@ -75,7 +75,7 @@ fn what_is_gone_with_the_run_is_no_persistence() {
     ] {
         let mut event = event(line);
         event.rule = Some(rule);
-        event.leads_to = real.map(str::to_owned);
+        event.resolved_path = real.map(str::to_owned);
         let (_, all) = classify([event]);
         assert_eq!(all.iter().any(|one| spelt(one.class) == "persistence"), expected, "{line}: {all:?}");
     }
@@ -251,7 +251,7 @@ fn two_programs_of_different_parents_have_nothing_to_do_with_each_other() {
 #[test]
 fn a_call_that_was_let_pass_was_not_prevented_whatever_else_is_said() {
     let mut call = event("passed mount");
-    for verdict in [None, Some(Verdict::Denied), Some(Verdict::Allowed)] {
+    for verdict in [None, Some(EventVerdict::Denied), Some(EventVerdict::Allowed)] {
         call.verdict = verdict;
         assert!(!classify([call.clone()]).1[0].prevented, "{verdict:?}");
     }
@@ -286,7 +286,8 @@ fn row_141_shells_for_somebody_far_away() {
     ] {
         let path = format!("/usr/bin/{}", argv[0]);
         let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-        let event = Event::new(What::Exec { path, argv: argv.clone() }).judged(Verdict::Allowed, None);
+        let event = Event::new(EventKind::Exec { path, argv: argv.clone() })
+            .with_verdict(EventVerdict::Allowed, None);
         let (_, all) = classify([event]);
         assert!(all.iter().any(|one| spelt(one.class) == "remote_execution"), "{argv:?}: {all:?}");
     }
@@ -305,7 +306,8 @@ fn row_142_sockets_and_shells_of_honest_programs() {
     ] {
         let path = format!("/usr/bin/{}", argv[0]);
         let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-        let event = Event::new(What::Exec { path, argv: argv.clone() }).judged(Verdict::Allowed, None);
+        let event = Event::new(EventKind::Exec { path, argv: argv.clone() })
+            .with_verdict(EventVerdict::Allowed, None);
         let (_, all) = classify([event]);
         assert!(all.is_empty(), "{argv:?}: {all:?}");
     }

@@ -1,7 +1,7 @@
 //! Memory and evidence are bounded, and the order of what is reported does not matter more than it must.
 
 use proptest::prelude::*;
-use skillsandbox_tracer::{Event, Verdict, What};
+use skillsandbox_tracer::{Event, EventKind, EventVerdict};
 
 use crate::script::{classify, event, spelt};
 
@@ -111,14 +111,14 @@ fn any_event() -> impl Strategy<Value = Event> {
 }
 
 fn happened(event: &Event) -> bool {
-    match &event.what {
-        What::SyscallRefused { errno, .. } => errno.is_none(),
-        What::ResourceLimitHit { .. } | What::Policy { .. } => false,
-        What::NetConnect(connection) => {
-            event.verdict == Some(Verdict::Allowed)
-                || event.verdict == Some(Verdict::Failed) && connection.sent > 0
+    match &event.kind {
+        EventKind::SyscallRefused { errno, .. } => errno.is_none(),
+        EventKind::ResourceLimitHit { .. } | EventKind::Policy { .. } => false,
+        EventKind::NetConnect(connection) => {
+            event.verdict == Some(EventVerdict::Allowed)
+                || event.verdict == Some(EventVerdict::Failed) && connection.sent > 0
         }
-        _ => event.verdict == Some(Verdict::Allowed),
+        _ => event.verdict == Some(EventVerdict::Allowed),
     }
 }
 
@@ -130,7 +130,7 @@ proptest! {
             prop_assert!(!one.evidence.is_empty() && one.evidence.len() <= 100);
             prop_assert!(one.evidence.windows(2).all(|pair| pair[0] < pair[1]));
             let evidence: Vec<_> = one.evidence.iter().map(|at| &events[usize::try_from(*at).unwrap()]).collect();
-            prop_assert!(evidence.iter().any(|event| !matches!(event.what, What::Policy { .. })), "nothing was tried: {:?}", one);
+            prop_assert!(evidence.iter().any(|event| !matches!(event.kind, EventKind::Policy { .. })), "nothing was tried: {:?}", one);
             // What an interpreter was fed by a program that got nothing came to nothing.
             if spelt(one.class) != "remote_execution" {
                 prop_assert_eq!(one.prevented, !evidence.iter().any(|event| happened(event)), "{:?}", one);

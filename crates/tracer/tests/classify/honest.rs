@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use skillsandbox_tracer::{Event, Verdict, What};
+use skillsandbox_tracer::{Event, EventKind, EventVerdict};
 
 use crate::script::{classify, event, of};
 
@@ -334,19 +334,19 @@ fn read(text: &str) -> Vec<Event> {
 }
 
 fn is_project(event: &Event) -> bool {
-    matches!(&event.what, What::File { path, .. } if path.starts_with("/home/somebody/project"))
+    matches!(&event.kind, EventKind::File { path, .. } if path.starts_with("/home/somebody/project"))
 }
 
 fn is_outside(event: &Event) -> bool {
-    match &event.what {
-        What::File { path, .. } | What::Exec { path, .. } => {
+    match &event.kind {
+        EventKind::File { path, .. } | EventKind::Exec { path, .. } => {
             // The home folder itself is always there, though it is another one.
             path != "/home/somebody"
                 && path.starts_with("/home/")
                 && !path.starts_with("/home/somebody/project")
                 || path.starts_with("/root")
         }
-        What::NetConnect(_) => true,
+        EventKind::NetConnect(_) => true,
         _ => false,
     }
 }
@@ -357,7 +357,7 @@ fn row_142_recorded_honest_programs_amount_to_nothing() {
         let refuse = |which: fn(&Event) -> bool| {
             events.iter().cloned().map(move |mut event| {
                 if which(&event) {
-                    event.verdict = Some(Verdict::Denied);
+                    event.verdict = Some(EventVerdict::Denied);
                 }
                 event
             })
@@ -366,7 +366,7 @@ fn row_142_recorded_honest_programs_amount_to_nothing() {
             ("as recorded", classify(refuse(|_| false))),
             (
                 "with everything refused that was not there",
-                classify(refuse(|event| event.verdict == Some(Verdict::Failed) && !is_project(event))),
+                classify(refuse(|event| event.verdict == Some(EventVerdict::Failed) && !is_project(event))),
             ),
             ("with everything refused outside of the project", classify(refuse(is_outside))),
         ];

@@ -5,7 +5,8 @@
 //! that stands for many.
 
 use skillsandbox_tracer::{
-    Class, Classification, Classifier, Connection, Event, FileOperation, Line, Process, Verdict, What,
+    AttackClass, Classification, Classifier, Event, EventKind, EventVerdict, FileOperation, NetConnection,
+    OutputLine, TracedProcess,
 };
 
 /// One line, as an event.
@@ -25,37 +26,42 @@ pub(crate) fn event(line: &str) -> Event {
     let what = match (verdict, second) {
         ("refused" | "passed", name) => {
             let reason = rest.join(" ");
-            What::SyscallRefused { name: name.to_owned(), reason, errno: (verdict == "refused").then_some(1) }
+            EventKind::SyscallRefused {
+                name: name.to_owned(),
+                reason,
+                errno: (verdict == "refused").then_some(1),
+            }
         }
         ("limit", limit) => {
-            What::ResourceLimitHit { limit: limit.to_owned(), mechanism: "cgroup".to_owned() }
+            EventKind::ResourceLimitHit { limit: limit.to_owned(), mechanism: "cgroup".to_owned() }
         }
-        ("stripped", count) => What::Policy {
+        ("stripped", count) => EventKind::Policy {
             subject: "environment".to_owned(),
             message: "secrets were taken out".to_owned(),
             figures: [("stripped_secrets".to_owned(), count.parse().unwrap())].into(),
         },
-        ("stdout", _) => What::Stdout(Line::new(rest.join(" "))),
-        (_, "lookup") => What::DnsQuery { name: Some(rest[0].to_owned()), server: None },
-        (_, "reach") => What::NetConnect(connection(&rest)),
+        ("stdout", _) => EventKind::Stdout(OutputLine::new(rest.join(" "))),
+        (_, "lookup") => EventKind::DnsQuery { name: Some(rest[0].to_owned()), server: None },
+        (_, "reach") => EventKind::NetConnect(connection(&rest)),
         (_, "exec") => {
             let at = rest.iter().position(|word| *word == "--").unwrap_or(rest.len());
             let argv = rest.get(at + 1..).unwrap_or_default();
             // A script with spaces is between bars, which no shell in these tables needs.
             let argv = arguments(&argv.join(" "));
-            What::Exec { path: rest[0].to_owned(), argv }
+            EventKind::Exec { path: rest[0].to_owned(), argv }
         }
-        (_, operation) => What::File {
+        (_, operation) => EventKind::File {
             operation: operation_of(operation),
             path: rest[0].to_owned(),
             to: rest.get(1).map(|to| (*to).to_owned()),
         },
     };
-    let mut event = Event::new(what).by(binary.map(|binary| Process::new(4711, Some(binary))));
+    let mut event =
+        Event::new(what).with_process(binary.map(|binary| TracedProcess::new(4711, Some(binary))));
     event.verdict = match verdict {
-        "allowed" | "passed" => Some(Verdict::Allowed),
-        "denied" | "refused" => Some(Verdict::Denied),
-        "failed" => Some(Verdict::Failed),
+        "allowed" | "passed" => Some(EventVerdict::Allowed),
+        "denied" | "refused" => Some(EventVerdict::Denied),
+        "failed" => Some(EventVerdict::Failed),
         _ => None,
     };
     event.count = count;
@@ -74,10 +80,10 @@ fn arguments(text: &str) -> Vec<String> {
     out
 }
 
-fn connection(words: &[&str]) -> Connection {
+fn connection(words: &[&str]) -> NetConnection {
     let (host, port) = words[0].rsplit_once(':').unwrap();
     let host = host.trim_matches(['[', ']']);
-    let mut connection = Connection::default();
+    let mut connection = NetConnection::default();
     if host.parse::<std::net::IpAddr>().is_ok() {
         connection.address = Some(host.to_owned());
     } else {
@@ -101,7 +107,9 @@ fn operation_of(word: &str) -> FileOperation {
 }
 
 /// What events amount to, with their places and times filled in.
-pub(crate) fn classify(events: impl IntoIterator<Item = Event>) -> (Vec<Option<Class>>, Vec<Classification>) {
+pub(crate) fn classify(
+    events: impl IntoIterator<Item = Event>,
+) -> (Vec<Option<AttackClass>>, Vec<Classification>) {
     let mut classifier = Classifier::new();
     let tags = events.into_iter().enumerate().map(|(at, mut event)| {
         event.sequence = at as u64;

@@ -4,62 +4,68 @@
 use std::path::PathBuf;
 
 use skillsandbox_tracer::{
-    Connection, Digest, Error, Event, FileOperation, Header, How, Line, Process, Recorder, Summary,
-    TraceWriter, Verdict, What,
+    Event, EventKind, EventVerdict, FileOperation, NetConnection, OutputLine, Recorder, TamperKind,
+    TraceDigest, TraceError, TraceHeader, TraceSummary, TraceWriter, TracedProcess,
 };
 use tempfile::TempDir;
 
-pub(crate) fn header() -> Header {
-    let mut header = Header::new("weather-lookup", "skillsandbox 0.0.0-test");
+pub(crate) fn header() -> TraceHeader {
+    let mut header = TraceHeader::new("weather-lookup", "skillsandbox 0.0.0-test");
     header.skill_version = Some("0.1.0".to_owned());
     header.host = [("kernel".to_owned(), "6.1".to_owned()), ("landlock".to_owned(), "4".to_owned())].into();
     header
 }
 
-pub(crate) fn file(path: &str, verdict: Verdict) -> Event {
-    Event::new(What::File { operation: FileOperation::Read, path: path.to_owned(), to: None })
-        .judged(verdict, "filesystem.read".to_owned())
-        .by(Process::new(4711, Some("/usr/bin/python3".to_owned())))
+pub(crate) fn file(path: &str, verdict: EventVerdict) -> Event {
+    Event::new(EventKind::File { operation: FileOperation::Read, path: path.to_owned(), to: None })
+        .with_verdict(verdict, "filesystem.read".to_owned())
+        .with_process(TracedProcess::new(4711, Some("/usr/bin/python3".to_owned())))
 }
 
 /// One event of every kind.
 pub(crate) fn events() -> Vec<Event> {
     let connection = |verdict| {
-        let mut connection = Connection::default();
+        let mut connection = NetConnection::default();
         connection.name = Some("collector.evil.test".to_owned());
         connection.port = 443;
         connection.transport.push_str("tcp");
-        Event::new(What::NetConnect(connection)).judged(verdict, None)
+        Event::new(EventKind::NetConnect(connection)).with_verdict(verdict, None)
     };
-    let mut line = Line::new("{\"temperature\": 7}, \"hash\":\"00\"} \u{1b}[2J \u{202e}é\\xff");
+    let mut line = OutputLine::new("{\"temperature\": 7}, \"hash\":\"00\"} \u{1b}[2J \u{202e}é\\xff");
     line.omitted = 12;
     vec![
-        Event::new(What::RunStarted { command: vec!["python3".to_owned(), "main.py".to_owned()] }),
-        Event::new(What::Policy {
+        Event::new(EventKind::RunStarted { command: vec!["python3".to_owned(), "main.py".to_owned()] }),
+        Event::new(EventKind::Policy {
             subject: "environment".to_owned(),
             message: "3 of 40 variables passed".to_owned(),
             figures: [("allowed".to_owned(), 3), ("stripped".to_owned(), 37)].into(),
         }),
-        file("/home/user/.aws/credentials", Verdict::Denied),
-        file("/skill/main.py", Verdict::Allowed),
-        file("/skill/missing.py", Verdict::Failed),
-        Event::new(What::Exec { path: "/bin/sh".to_owned(), argv: vec!["sh".to_owned(), "-c".to_owned()] })
-            .judged(Verdict::Denied, None),
-        Event::new(What::DnsQuery { name: Some("collector.evil.test".to_owned()), server: None })
-            .judged(Verdict::Denied, "network.egress".to_owned()),
-        connection(Verdict::Denied),
-        connection(Verdict::Allowed),
-        Event::new(What::SyscallRefused {
+        file("/home/user/.aws/credentials", EventVerdict::Denied),
+        file("/skill/main.py", EventVerdict::Allowed),
+        file("/skill/missing.py", EventVerdict::Failed),
+        Event::new(EventKind::Exec {
+            path: "/bin/sh".to_owned(),
+            argv: vec!["sh".to_owned(), "-c".to_owned()],
+        })
+        .with_verdict(EventVerdict::Denied, None),
+        Event::new(EventKind::DnsQuery { name: Some("collector.evil.test".to_owned()), server: None })
+            .with_verdict(EventVerdict::Denied, "network.egress".to_owned()),
+        connection(EventVerdict::Denied),
+        connection(EventVerdict::Allowed),
+        Event::new(EventKind::SyscallRefused {
             name: "ptrace".to_owned(),
             reason: "reads other programs".to_owned(),
             errno: Some(1),
         })
-        .judged(Verdict::Denied, None),
-        Event::new(What::Stdout(line)),
-        Event::new(What::Stderr(Line::new(""))),
-        Event::new(What::ResourceLimitHit { limit: "memory".to_owned(), mechanism: "cgroup".to_owned() }),
-        Event::new(What::Lost { at: "observer".to_owned() }),
-        Event::new(What::RunEnded {
+        .with_verdict(EventVerdict::Denied, None),
+        Event::new(EventKind::Stdout(line)),
+        Event::new(EventKind::Stderr(OutputLine::new(""))),
+        Event::new(EventKind::ResourceLimitHit {
+            limit: "memory".to_owned(),
+            mechanism: "cgroup".to_owned(),
+        }),
+        Event::new(EventKind::Lost { at: "observer".to_owned() }),
+        Event::new(EventKind::RunEnded {
             exit_code: Some(0),
             signal: None,
             end: "itself".to_owned(),
@@ -69,7 +75,7 @@ pub(crate) fn events() -> Vec<Event> {
 }
 
 /// A trace of these events, in a folder that goes away with it.
-pub(crate) fn trace_of(events: impl IntoIterator<Item = Event>) -> (TempDir, PathBuf, Digest) {
+pub(crate) fn trace_of(events: impl IntoIterator<Item = Event>) -> (TempDir, PathBuf, TraceDigest) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
     let header = header();
@@ -82,19 +88,19 @@ pub(crate) fn trace_of(events: impl IntoIterator<Item = Event>) -> (TempDir, Pat
     (folder, path, done.digest.unwrap())
 }
 
-pub(crate) fn small() -> (TempDir, PathBuf, Digest) {
+pub(crate) fn small() -> (TempDir, PathBuf, TraceDigest) {
     trace_of(events())
 }
 
-pub(crate) fn verify_bytes(bytes: &[u8]) -> Result<Summary, Error> {
-    let reader = skillsandbox_tracer::Reader::new(bytes)?;
-    skillsandbox_tracer::verify_from(reader).map(|verified| verified.summary)
+pub(crate) fn verify_bytes(bytes: &[u8]) -> Result<TraceSummary, TraceError> {
+    let reader = skillsandbox_tracer::TraceReader::new(bytes)?;
+    skillsandbox_tracer::verify_trace_from(reader).map(|verified| verified.summary)
 }
 
 /// In which way these bytes are wrong, and at which line and event.
-pub(crate) fn wrong(bytes: &[u8]) -> (How, u64, Option<u64>) {
+pub(crate) fn wrong(bytes: &[u8]) -> (TamperKind, u64, Option<u64>) {
     match verify_bytes(bytes) {
-        Err(Error::Tampered(tampered)) => (tampered.how, tampered.line, tampered.sequence),
+        Err(TraceError::Tampered(tampered)) => (tampered.how, tampered.line, tampered.sequence),
         other => panic!("not found: {other:?}"),
     }
 }

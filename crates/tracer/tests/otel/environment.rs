@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use skillsandbox_tracer::Recorder;
-use skillsandbox_tracer::otel::{Exporter, Settings};
+use skillsandbox_tracer::otel::{OtelExporter, OtelSettings};
 
 use super::collector::{Collector, Manner};
 use super::common::{events, file, header};
@@ -45,7 +45,7 @@ fn the_variables_of_the_process_are_read_and_no_proxy_leads_to_this_machine() {
 #[ignore = "started by the test above, with variables"]
 fn exports() {
     let header = header();
-    let (exporter, handle) = Exporter::from_env(&header).unwrap().unwrap();
+    let (exporter, handle) = OtelExporter::from_env(&header).unwrap().unwrap();
     let mut recorder = Recorder::new(&header, None, vec![Box::new(exporter)]);
     for event in events() {
         recorder.record(event);
@@ -62,7 +62,7 @@ fn a_disabled_sdk_exports_nothing() {
 #[test]
 #[ignore = "started by the test above, with variables"]
 fn exports_nothing() {
-    assert!(Exporter::from_env(&header()).unwrap().is_none());
+    assert!(OtelExporter::from_env(&header()).unwrap().is_none());
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn keys_of_the_process_go_to_nobody_that_was_named_otherwise() {
 fn exports_elsewhere() {
     let endpoint = std::env::var("TEST_COLLECTOR").unwrap();
     let variables = |name: &str| (name == "OTEL_EXPORTER_OTLP_ENDPOINT").then(|| endpoint.clone());
-    let settings = Settings::from_variables(variables).unwrap().unwrap();
+    let settings = OtelSettings::from_variables(variables).unwrap().unwrap();
     let (_, delivered) = export(settings.patience(std::time::Duration::from_secs(30)), &header(), events());
     assert_eq!(delivered.warning(), None);
 }
@@ -117,10 +117,10 @@ fn leaves_no_thread() {
             "OTEL_BSP_MAX_EXPORT_BATCH_SIZE" => Some("2048".to_owned()),
             _ => None,
         };
-        let settings = Settings::from_variables(variables).unwrap().unwrap();
+        let settings = OtelSettings::from_variables(variables).unwrap().unwrap();
         // More than the sockets hold: who does not read keeps the writer waiting, too.
         let many = (0..2000).map(|number| {
-            file(&format!("/{}/{number}", "x".repeat(4000)), skillsandbox_tracer::Verdict::Denied)
+            file(&format!("/{}/{number}", "x".repeat(4000)), skillsandbox_tracer::EventVerdict::Denied)
         });
         let settings = settings.patience(std::time::Duration::from_millis(1));
         let (_, delivered) = export(settings, &header(), many.collect());

@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::net::TcpListener;
 use std::time::Duration;
 
-use skillsandbox_tracer::otel::{Delivered, Settings};
-use skillsandbox_tracer::{Event, Recorder, Verdict, What};
+use skillsandbox_tracer::otel::{DeliveryReport, OtelSettings};
+use skillsandbox_tracer::{Event, EventKind, EventVerdict, Recorder};
 
 use super::collector::{Collector, Manner, OK};
 use super::common::{events, file, header};
@@ -16,7 +16,7 @@ const SHORT: Duration = Duration::from_millis(500);
 /// For one that does, on a machine that has other things to do: nobody waits for the end of this.
 const LONG: Duration = Duration::from_mins(1);
 
-fn of(manner: Manner, change: impl FnOnce(Settings) -> Settings) -> (Delivered, usize) {
+fn of(manner: Manner, change: impl FnOnce(OtelSettings) -> OtelSettings) -> (DeliveryReport, usize) {
     let collector = Collector::new(manner);
     let (recorded, delivered) = export(change(to(&collector.endpoint()).patience(LONG)), &header(), events());
     // The run itself is what it would have been.
@@ -47,8 +47,9 @@ fn a_closed_port_is_said_to_be_one() {
     assert!(recorded.error.is_none());
     assert_eq!((delivered.spans, delivered.dropped), (0, 8));
     let warning = delivered.warning().unwrap();
-    let expected =
-        format!("8 of 8 spans were not delivered to http://127.0.0.1:{port}/v1/traces: nobody listens there");
+    let expected = format!(
+        "8 of 8 spans were not delivered to http://127.0.0.1:{port}/v1/traces: nothing listens there"
+    );
     assert_eq!(warning, expected);
 }
 
@@ -193,7 +194,7 @@ fn a_run_goes_on_and_ends_while_its_collector_is_stuck() {
     let (exporter, handle) = settings(&variables).patience(SHORT).start(&header).unwrap();
     let mut recorder = Recorder::new(&header, None, vec![Box::new(exporter)]);
     for number in 0..5000 {
-        recorder.record(file(&format!("/secret/{number}"), Verdict::Denied));
+        recorder.record(file(&format!("/secret/{number}"), EventVerdict::Denied));
     }
     // Had anything here waited for the collector, it would still be waiting: it answers nobody before this test has ended.
     assert_eq!(recorder.finish().summary.denied, 5000);
@@ -214,7 +215,7 @@ fn spans_go_out_while_the_run_goes_on() {
     let header = header();
     let (exporter, handle) = settings(&variables).patience(LONG).start(&header).unwrap();
     let mut recorder = Recorder::new(&header, None, vec![Box::new(exporter)]);
-    recorder.record(file("/etc/shadow", Verdict::Denied));
+    recorder.record(file("/etc/shadow", EventVerdict::Denied));
     let came = (0..600).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
         !collector.requests().is_empty()
@@ -240,7 +241,7 @@ fn comes_late() -> bool {
     let header = header();
     let (exporter, handle) = settings(&variables).patience(LONG).start(&header).unwrap();
     let mut recorder = Recorder::new(&header, None, vec![Box::new(exporter)]);
-    recorder.record(file("/etc/shadow", Verdict::Denied));
+    recorder.record(file("/etc/shadow", EventVerdict::Denied));
     std::thread::sleep(Duration::from_millis(200));
     let Ok(listener) = TcpListener::bind(address) else { return false };
     let serve = move |listener: &TcpListener| {
@@ -300,7 +301,7 @@ fn nobody_need_ask_how_it_went() {
     let (exporter, handle) = to(&collector.endpoint()).start(&header).unwrap();
     drop(handle);
     let mut recorder = Recorder::new(&header, None, vec![Box::new(exporter)]);
-    recorder.record(Event::new(What::Lost { at: "observer".to_owned() }));
+    recorder.record(Event::new(EventKind::Lost { at: "observer".to_owned() }));
     assert!(recorder.finish().error.is_none());
 }
 
@@ -312,7 +313,7 @@ fn a_handle_that_is_asked_too_early_answers_all_the_same() {
     assert_eq!((delivered.spans, delivered.dropped, delivered.warning()), (0, 0, None));
     // What comes after that goes nowhere, and nobody minds.
     let mut recorder = Recorder::new(&header(), None, vec![Box::new(exporter)]);
-    recorder.record(file("/etc/shadow", Verdict::Denied));
+    recorder.record(file("/etc/shadow", EventVerdict::Denied));
     assert_eq!(recorder.finish().summary.denied, 1);
     // Nor is there a time that is too long to wait.
     let (exporter, handle) = patient(&collector).patience(Duration::MAX).start(&header()).unwrap();

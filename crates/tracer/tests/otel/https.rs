@@ -19,7 +19,7 @@ use super::common::{events, header};
 use super::missing;
 use super::{export, settings};
 
-use skillsandbox_tracer::otel::Delivered;
+use skillsandbox_tracer::otel::DeliveryReport;
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -141,7 +141,7 @@ impl Drop for Server {
 }
 
 /// What becomes of a run with this endpoint, and these files by their variables.
-fn sent(endpoint: &str, files: &[(&str, &Path)], patience: Duration) -> Delivered {
+fn sent(endpoint: &str, files: &[(&str, &Path)], patience: Duration) -> DeliveryReport {
     let files: Vec<(&str, String)> =
         files.iter().map(|(name, path)| (*name, path.display().to_string())).collect();
     let mut variables = vec![("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use skillsandbox_tracer::{Classifier, Header, Verdict};
+use skillsandbox_tracer::{Classifier, EventVerdict, TraceHeader};
 
 use super::common::{events, file, header};
 use super::environment::child;
@@ -198,13 +198,13 @@ fn below_one_root<'s>(spans: &'s [Got], above: &str) -> &'s Got {
 #[test]
 fn row_144_a_collector_gets_the_spans_of_a_run_below_one_root() {
     let Some(rotel) = Rotel::start() else { return };
-    let header: Header = header();
+    let header: TraceHeader = header();
     let settings = to(&rotel.endpoint()).patience(Duration::from_secs(30));
     let mut all = events();
     // Again: one more span, with how often and until when.
     let last = all.len() - 1;
     for _ in 0..5 {
-        all.insert(last, file("/home/user/.aws/credentials", Verdict::Denied));
+        all.insert(last, file("/home/user/.aws/credentials", EventVerdict::Denied));
     }
     let (recorded, delivered) =
         export_by(settings, &header, all, |recorder| recorder.classify(Box::new(Classifier::new())));

@@ -5,7 +5,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use opentelemetry_proto::tonic::trace::v1::{Span, span::SpanKind, status::StatusCode};
 use skillsandbox_tracer::{
-    Classifier, Connection, Event, FileOperation, Fold, Process, Redactor, Verdict, What,
+    Classifier, Event, EventKind, EventVerdict, FileOperation, FoldMode, NetConnection, Redactor,
+    TracedProcess,
 };
 
 use super::collector::{Collector, attribute};
@@ -152,7 +153,7 @@ fn the_root_says_what_the_run_amounts_to() {
 fn a_run_without_a_denial_is_an_error_only_if_it_failed() {
     let ended = |exit_code, signal, end: &str, error: Option<&str>| {
         let (end, error) = (end.to_owned(), error.map(str::to_owned));
-        Event::new(What::RunEnded { exit_code, signal, end, error })
+        Event::new(EventKind::RunEnded { exit_code, signal, end, error })
     };
     for (event, message, kind) in [
         (ended(Some(0), None, "itself", None), None, None),
@@ -182,7 +183,7 @@ fn spans_have_the_times_of_what_happened() {
         event.elapsed_us = u64::try_from(seconds).unwrap() * 1_000_000;
         event
     };
-    let mut connection = Connection::default();
+    let mut connection = NetConnection::default();
     connection.name = Some("api.weather.test".to_owned());
     connection.address = Some("198.18.0.1".to_owned());
     connection.dialled = Some("[2001:db8::7]:8443".to_owned());
@@ -191,11 +192,11 @@ fn spans_have_the_times_of_what_happened() {
         (443, 3_000_000, 10, 20);
     connection.transport.push_str("tcp");
     connection.reason = Some("closed".to_owned());
-    let connected =
-        Event::new(What::NetConnect(connection)).judged(Verdict::Allowed, "network.egress".to_owned());
+    let connected = Event::new(EventKind::NetConnect(connection))
+        .with_verdict(EventVerdict::Allowed, "network.egress".to_owned());
     // Told when it was over: it began three seconds before.
     let mut all = vec![timed(connected, 10)];
-    all.extend((20..30).map(|seconds| timed(file("/etc/shadow", Verdict::Denied), seconds)));
+    all.extend((20..30).map(|seconds| timed(file("/etc/shadow", EventVerdict::Denied), seconds)));
     export(patient(&collector), &header, all);
 
     let spans = collector.spans();
@@ -233,22 +234,26 @@ fn spans_have_the_times_of_what_happened() {
 fn secretive(secret: &str) -> Vec<Event> {
     let text = || format!("before {secret} after");
     let some = || Some(text());
-    let mut connection = Connection::default();
+    let mut connection = NetConnection::default();
     (connection.name, connection.address, connection.server_name) = (some(), some(), some());
     (connection.dialled, connection.reason, connection.transport) = (some(), some(), text());
     let all = [
-        What::RunStarted { command: vec![text(), text()] },
-        What::Policy { subject: text(), message: text(), figures: [(secret.to_owned(), 1)].into() },
-        What::File { operation: FileOperation::Rename, path: text(), to: some() },
-        What::Exec { path: text(), argv: vec![text(), text()] },
-        What::DnsQuery { name: some(), server: some() },
-        What::NetConnect(connection),
-        What::SyscallRefused { name: text(), reason: text(), errno: Some(1) },
-        What::ResourceLimitHit { limit: text(), mechanism: text() },
-        What::Lost { at: text() },
-        What::RunEnded { exit_code: None, signal: None, end: text(), error: some() },
+        EventKind::RunStarted { command: vec![text(), text()] },
+        EventKind::Policy { subject: text(), message: text(), figures: [(secret.to_owned(), 1)].into() },
+        EventKind::File { operation: FileOperation::Rename, path: text(), to: some() },
+        EventKind::Exec { path: text(), argv: vec![text(), text()] },
+        EventKind::DnsQuery { name: some(), server: some() },
+        EventKind::NetConnect(connection),
+        EventKind::SyscallRefused { name: text(), reason: text(), errno: Some(1) },
+        EventKind::ResourceLimitHit { limit: text(), mechanism: text() },
+        EventKind::Lost { at: text() },
+        EventKind::RunEnded { exit_code: None, signal: None, end: text(), error: some() },
     ];
-    let by = |what| Event::new(what).judged(Verdict::Denied, some()).by(Process::new(1, some()));
+    let by = |what| {
+        Event::new(what)
+            .with_verdict(EventVerdict::Denied, some())
+            .with_process(TracedProcess::new(1, some()))
+    };
     all.into_iter().map(by).collect()
 }
 
@@ -278,7 +283,7 @@ fn what_is_exported_has_passed_the_redaction() {
 #[test]
 fn the_output_of_the_program_is_not_exported() {
     let collector = Collector::good();
-    let line = |text: &str| Event::new(What::Stdout(skillsandbox_tracer::Line::new(text)));
+    let line = |text: &str| Event::new(EventKind::Stdout(skillsandbox_tracer::OutputLine::new(text)));
     export(patient(&collector), &header(), vec![line("a private matter")]);
     let bytes: Vec<u8> = collector.requests().into_iter().flat_map(|request| request.body).collect();
     assert!(!String::from_utf8_lossy(&bytes).contains("private matter"));
@@ -289,15 +294,15 @@ fn the_output_of_the_program_is_not_exported() {
 fn of_too_many_events_the_rest_is_counted_and_noise_keeps_nothing_out() {
     let collector = Collector::good();
     let exec = |number: u32| {
-        Event::new(What::Exec { path: format!("/bin/{number}"), argv: Vec::new() })
-            .judged(Verdict::Allowed, None)
+        Event::new(EventKind::Exec { path: format!("/bin/{number}"), argv: Vec::new() })
+            .with_verdict(EventVerdict::Allowed, None)
     };
-    let denied = |number: u32| file(&format!("/secret/{number}"), Verdict::Denied);
+    let denied = |number: u32| file(&format!("/secret/{number}"), EventVerdict::Denied);
     let mut all: Vec<Event> = (0..500).map(exec).collect();
     all.extend((0..500).map(denied));
     all.push(exec(1000));
     // Lines of output are no spans, so they are not omitted either.
-    all.push(Event::new(What::Stdout(skillsandbox_tracer::Line::new("x"))));
+    all.push(Event::new(EventKind::Stdout(skillsandbox_tracer::OutputLine::new("x"))));
     let (recorded, delivered) = export(patient(&collector).max_spans(100), &header(), all);
     assert_eq!(recorded.summary.denied, 500);
     assert_eq!((delivered.spans, delivered.dropped, delivered.omitted), (101, 0, 901));
@@ -312,9 +317,10 @@ fn hostile_texts_arrive_harmless_and_short() {
     let collector = Collector::good();
     let path = format!("/tmp/\u{1b}]0;owned\u{7}\u{202e}{}", "é".repeat(50_000));
     let argv = vec!["x".repeat(100_000); 300];
-    let exec = Event::new(What::Exec { path, argv }).judged(Verdict::Denied, "r\u{1b}[2J".repeat(9000));
+    let exec = Event::new(EventKind::Exec { path, argv })
+        .with_verdict(EventVerdict::Denied, "r\u{1b}[2J".repeat(9000));
     let (_, delivered) =
-        export_by(patient(&collector), &header(), vec![exec], |recorder| recorder.fold(Fold::Nothing));
+        export_by(patient(&collector), &header(), vec![exec], |recorder| recorder.fold(FoldMode::Nothing));
     assert_eq!(delivered.warning(), None);
     let bytes: Vec<u8> = collector.requests().into_iter().flat_map(|request| request.body).collect();
     assert!(bytes.len() < 40_000, "{}", bytes.len());
@@ -332,7 +338,7 @@ fn a_recorder_that_goes_away_leaves_a_run_without_an_end() {
     let header = header();
     let (exporter, handle) = patient(&collector).start(&header).unwrap();
     let mut recorder = skillsandbox_tracer::Recorder::new(&header, None, vec![Box::new(exporter)]);
-    recorder.record(file("/etc/shadow", Verdict::Denied));
+    recorder.record(file("/etc/shadow", EventVerdict::Denied));
     drop(recorder);
     assert_eq!(handle.finish().spans, 2);
     let spans = collector.spans();
@@ -373,9 +379,10 @@ fn impossible_times_and_numbers_break_nothing() {
     let mut all = Vec::new();
     for time in [jiff::Timestamp::MIN, jiff::Timestamp::MAX, jiff::Timestamp::from_second(1).unwrap()] {
         for number in [0, 1, u64::MAX] {
-            let mut connection = Connection::default();
+            let mut connection = NetConnection::default();
             (connection.duration_us, connection.sent, connection.received) = (number, number, number);
-            let mut event = Event::new(What::NetConnect(connection)).judged(Verdict::Denied, None);
+            let mut event =
+                Event::new(EventKind::NetConnect(connection)).with_verdict(EventVerdict::Denied, None);
             (event.time, event.elapsed_us, event.count) = (time, number / 2, number);
             event.last_elapsed_us = Some(number);
             event.repeats = Some(number);
@@ -386,7 +393,7 @@ fn impossible_times_and_numbers_break_nothing() {
     let mut header = header();
     (header.started, header.trace_id) = (jiff::Timestamp::MAX, uuid::Uuid::nil());
     let (recorded, delivered) =
-        export_by(patient(&collector), &header, all, |recorder| recorder.fold(Fold::Nothing));
+        export_by(patient(&collector), &header, all, |recorder| recorder.fold(FoldMode::Nothing));
     assert_eq!(recorded.summary.events, 9);
     assert_eq!((delivered.spans, delivered.warning()), (10, None));
     let spans = collector.spans();

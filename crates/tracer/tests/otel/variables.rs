@@ -1,6 +1,6 @@
 //! The standard variables, one by one.
 
-use skillsandbox_tracer::otel::{OtelError, Settings};
+use skillsandbox_tracer::otel::{OtelError, OtelSettings};
 use std::time::Duration;
 
 use super::collector::{Collector, attribute};
@@ -10,8 +10,10 @@ use super::{export, settings};
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const TRACES: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
 
-fn read(variables: &[(&str, &str)]) -> Result<Option<Settings>, OtelError> {
-    Settings::from_variables(|name| Some((*variables.iter().find(|(known, _)| *known == name)?.1).to_owned()))
+fn read(variables: &[(&str, &str)]) -> Result<Option<OtelSettings>, OtelError> {
+    OtelSettings::from_variables(|name| {
+        Some((*variables.iter().find(|(known, _)| *known == name)?.1).to_owned())
+    })
 }
 
 #[test]

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use serde_json::{Value, json};
 use skillsandbox_store::history::Details;
-use skillsandbox_tracer::Error as TraceError;
+use skillsandbox_tracer::TraceError;
 
 use super::{BOLD, DIM, GREEN, RED, RESET, YELLOW, colour, duration, open, whole};
 use crate::args::OutputFormat;
@@ -63,7 +63,7 @@ impl TraceCheck {
             }
             _ => {}
         }
-        match skillsandbox_tracer::verify(trace) {
+        match skillsandbox_tracer::verify_trace(trace) {
             Ok(verified) => match digest {
                 Some(digest) if verified.digest.to_string() != digest => {
                     let detail = format!("it fits together, but its digest is {}", verified.digest);

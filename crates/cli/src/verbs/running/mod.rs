@@ -7,7 +7,9 @@ pub(super) mod signals;
 mod summary;
 mod view;
 
-use skillsandbox_run::{Job, OutputTarget, Refusal, RunOptions, RunReport, StopHandle, preview};
+use skillsandbox_run::{
+    Job, OutputTarget, Refusal, RunFailure, RunOptions, RunReport, RunStatus, StopHandle, preview,
+};
 
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer};
@@ -73,6 +75,19 @@ pub(super) fn dry_run(flags: &RunFlags, job: &Job) -> anyhow::Result<ExitAnswer>
         Ok(_) => ExitAnswer::Code(125),
         Err(refusal) => ExitAnswer::Code(refusal.exit_code()),
     })
+}
+
+/// Why nothing was run, where there is no report: in the form that was asked for.
+pub(super) fn show_refusal(flags: &RunFlags, refusal: &Refusal) -> anyhow::Result<()> {
+    if flags.format == OutputFormat::Json {
+        return output::json(&serde_json::json!({
+            "status": RunStatus::Refused,
+            "exit_code": refusal.exit_code(),
+            "error": RunFailure::from(refusal),
+        }));
+    }
+    refused(refusal);
+    Ok(())
 }
 
 /// Why nothing was run. A declaration that is not valid is shown with its lines.

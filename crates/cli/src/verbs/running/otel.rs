@@ -12,14 +12,14 @@ mod with {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    use skillsandbox_tracer::Sink;
-    use skillsandbox_tracer::otel::{Handle, OtelError, Settings};
+    use skillsandbox_tracer::EventSink;
+    use skillsandbox_tracer::otel::{OtelError, OtelHandle, OtelSettings};
 
     use super::RunOptions;
     use crate::output::{message, visible};
     use crate::style::{RESET, YELLOW};
 
-    type ExporterSlot = Rc<RefCell<Option<Result<Handle, OtelError>>>>;
+    type ExporterSlot = Rc<RefCell<Option<Result<OtelHandle, OtelError>>>>;
 
     /// What is being exported.
     pub(in super::super) struct OtelSpans(ExporterSlot);
@@ -27,7 +27,7 @@ mod with {
     /// Exports the run that these options are for. Settings that make no sense are an error, and nothing is run.
     pub(in super::super) fn start(options: &mut RunOptions) -> anyhow::Result<OtelSpans> {
         let started = ExporterSlot::default();
-        let Some(settings) = Settings::from_env()? else {
+        let Some(settings) = OtelSettings::from_env()? else {
             message("no spans are sent: OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER says so");
             return Ok(OtelSpans(started));
         };
@@ -37,7 +37,7 @@ mod with {
         let put = Rc::clone(&started);
         options.late_sinks.push(Box::new(move |header| {
             let (exporter, handle) = match settings.start(header) {
-                Ok((exporter, handle)) => (Some(Box::new(exporter) as Box<dyn Sink>), Ok(handle)),
+                Ok((exporter, handle)) => (Some(Box::new(exporter) as Box<dyn EventSink>), Ok(handle)),
                 Err(error) => (None, Err(error)),
             };
             *put.borrow_mut() = Some(handle);

@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 
 use anyhow::Context as _;
 use skillsandbox_run::RunReport;
-use skillsandbox_tracer::render::{Look, Style, Watch};
-use skillsandbox_tracer::{Class, Event, Sink, Summary};
+use skillsandbox_tracer::render::{LiveView as TraceView, RenderOptions, TextStyle};
+use skillsandbox_tracer::{AttackClass, Event, EventSink, TraceSummary};
 
 /// Events that may wait to be written.
 const ROOM: usize = 16 * 1024;
@@ -20,8 +20,8 @@ const ROOM: usize = 16 * 1024;
 const AT_ONCE: usize = 256;
 
 enum LiveMessage {
-    Event(Box<Event>, Option<Class>),
-    End(Box<Summary>, Vec<String>),
+    Event(Box<Event>, Option<AttackClass>),
+    End(Box<TraceSummary>, Vec<String>),
 }
 
 struct LiveSink {
@@ -29,8 +29,8 @@ struct LiveSink {
     dropped: Arc<AtomicU64>,
 }
 
-impl Sink for LiveSink {
-    fn event(&mut self, event: &Event, class: Option<Class>) {
+impl EventSink for LiveSink {
+    fn event(&mut self, event: &Event, class: Option<AttackClass>) {
         if let Err(TrySendError::Full(_)) =
             self.to.try_send(LiveMessage::Event(Box::new(event.clone()), class))
         {
@@ -47,7 +47,7 @@ pub(super) struct LiveView {
 }
 
 /// A sink for the run, and a handle to end it with.
-pub(super) fn start() -> anyhow::Result<(Box<dyn Sink>, LiveView)> {
+pub(super) fn start() -> anyhow::Result<(Box<dyn EventSink>, LiveView)> {
     let (to, told) = sync_channel(ROOM);
     let dropped = Arc::new(AtomicU64::new(0));
     let thread = std::thread::Builder::new().name("skillsandbox-view".into());
@@ -57,14 +57,14 @@ pub(super) fn start() -> anyhow::Result<(Box<dyn Sink>, LiveView)> {
 }
 
 fn write(told: &Receiver<LiveMessage>) {
-    let mut look = Look::default().style(Style::Colour).zone(jiff::tz::TimeZone::system());
+    let mut look = RenderOptions::default().style(TextStyle::Colour).zone(jiff::tz::TimeZone::system());
     if std::io::stderr().is_terminal()
         && let Some((width, _)) = terminal_size::terminal_size_of(std::io::stderr())
     {
         look = look.columns(width.0.into());
     }
     // It takes the colours out again where they are not wanted.
-    let mut watch = Watch::new(anstream::stderr(), look);
+    let mut watch = TraceView::new(anstream::stderr(), look);
     let mut waiting = Vec::new();
     while let Ok(first) = told.recv() {
         let mut end = None;
@@ -74,7 +74,7 @@ fn write(told: &Receiver<LiveMessage>) {
                 LiveMessage::End(summary, notes) => end = Some((summary, notes)),
             }
         }
-        let events: Vec<(&Event, &[Class])> =
+        let events: Vec<(&Event, &[AttackClass])> =
             waiting.iter().map(|(event, class)| (event.as_ref(), class.as_slice())).collect();
         // Nobody reads any more: the trace is written all the same.
         if watch.events(events).is_err() {

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use skillsandbox_tracer::{Error, Event, Header, Reader, Summary, Trace, export};
+use skillsandbox_tracer::{Event, Trace, TraceError, TraceHeader, TraceReader, TraceSummary, export};
 
 use super::files;
 use crate::output::{ExitAnswer, message, visible};
@@ -43,16 +43,16 @@ enum ExportFormat {
 impl ExportFormat {
     fn write(self, out: impl Write, trace: &Trace) -> io::Result<()> {
         match self {
-            Self::Json => export::json(out, trace),
-            Self::Ndjson => export::ndjson(out, trace),
-            Self::Ocsf => export::ocsf(out, trace),
+            Self::Json => export::write_json(out, trace),
+            Self::Ndjson => export::write_ndjson(out, trace),
+            Self::Ocsf => export::write_ocsf(out, trace),
         }
     }
 
-    fn write_event(self, out: &mut impl Write, header: &Header, event: &Event) -> io::Result<()> {
+    fn write_event(self, out: &mut impl Write, header: &TraceHeader, event: &Event) -> io::Result<()> {
         match self {
-            Self::Ocsf => export::ocsf_event(out, header, event),
-            Self::Json | Self::Ndjson => export::ndjson_event(out, header, event),
+            Self::Ocsf => export::write_ocsf_event(out, header, event),
+            Self::Json | Self::Ndjson => export::write_ndjson_event(out, header, event),
         }
     }
 }
@@ -78,7 +78,7 @@ impl TraceExportArgs {
     }
 
     /// Writes event by event, however many there are. What stands before something wrong is written.
-    fn stream(&self, mut reader: Reader<BufReader<File>>) -> anyhow::Result<ExitAnswer> {
+    fn stream(&self, mut reader: TraceReader<BufReader<File>>) -> anyhow::Result<ExitAnswer> {
         let mut wrong = None;
         self.written(|out| {
             let mut out = BufWriter::new(out);
@@ -97,7 +97,7 @@ impl TraceExportArgs {
                     // What proves it is known only now, and read once more.
                     let summary = &ending.violation_summary;
                     let evidence = evidence(&self.file, summary).map_err(io::Error::other)?;
-                    export::ocsf_findings(&mut out, &header, summary, &evidence)?;
+                    export::write_ocsf_findings(&mut out, &header, summary, &evidence)?;
                 }
                 Ok(_) => {}
                 Err(error) => wrong = Some(error),
@@ -116,10 +116,10 @@ impl TraceExportArgs {
 }
 
 /// The events that are evidence: a hundred for each class at most.
-fn evidence(file: &Path, summary: &Summary) -> Result<Vec<Event>, Error> {
+fn evidence(file: &Path, summary: &TraceSummary) -> Result<Vec<Event>, TraceError> {
     let places: BTreeSet<u64> =
         summary.classifications.iter().flat_map(|found| found.evidence.iter().copied()).collect();
-    let events = Reader::open(file)?.filter(|event| match event {
+    let events = TraceReader::open(file)?.filter(|event| match event {
         Ok(event) => places.contains(&event.sequence),
         Err(_) => true,
     });

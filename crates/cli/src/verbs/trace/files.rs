@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use skillsandbox_tracer::{Error, FORMAT, Reader, Trace, read_part};
+use skillsandbox_tracer::{TRACE_FORMAT, Trace, TraceError, TraceReader, read_trace_part};
 
 use crate::output::{ExitAnswer, message, visible};
 
@@ -27,23 +27,26 @@ pub(super) fn load(path: &Path) -> anyhow::Result<LoadedTrace> {
     let name = visible(&path.display().to_string());
     if path == Path::new("-") {
         let bytes = whole(io::stdin().lock(), &name)?;
-        return match Reader::new(Cursor::new(&bytes)) {
-            Err(Error::NotATrace(_)) => laid_out_anew(&bytes, &name),
+        return match TraceReader::new(Cursor::new(&bytes)) {
+            Err(TraceError::NotATrace(_)) => laid_out_anew(&bytes, &name),
             reader => part(reader, &name),
         };
     }
-    match Reader::open(path) {
-        Err(Error::NotATrace(_)) => {
+    match TraceReader::open(path) {
+        Err(TraceError::NotATrace(_)) => {
             let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
             laid_out_anew(&whole(file, &name)?, &name)
         }
-        Err(Error::Read { error, .. }) => Err(error).with_context(|| format!("cannot open {name}")),
+        Err(TraceError::Read { error, .. }) => Err(error).with_context(|| format!("cannot open {name}")),
         reader => part(reader, &name),
     }
 }
 
-fn part<R: io::BufRead>(reader: Result<Reader<R>, Error>, name: &str) -> anyhow::Result<LoadedTrace> {
-    let part = read_part(reader?, MOST_EVENTS);
+fn part<R: io::BufRead>(
+    reader: Result<TraceReader<R>, TraceError>,
+    name: &str,
+) -> anyhow::Result<LoadedTrace> {
+    let part = read_trace_part(reader?, MOST_EVENTS);
     if part.omitted > 0 {
         message(&format!(
             "{name}: the first {MOST_EVENTS} events; {} more are not shown: `trace export --format ndjson` has all of them",
@@ -63,10 +66,10 @@ fn part<R: io::BufRead>(reader: Result<Reader<R>, Error>, name: &str) -> anyhow:
 fn laid_out_anew(bytes: &[u8], name: &str) -> anyhow::Result<LoadedTrace> {
     let trace: Trace = serde_json::from_slice(bytes)
         .with_context(|| format!("{name} is not a trace that this version can read"))?;
-    if trace.header.format != FORMAT {
+    if trace.header.format != TRACE_FORMAT {
         let format = visible(&trace.header.format);
         bail!(
-            "{name} says that it is `{format}`, and this version reads `{FORMAT}`: use the version that wrote it"
+            "{name} says that it is `{format}`, and this version reads `{TRACE_FORMAT}`: use the version that wrote it"
         );
     }
     message(&format!("{name}: not checked: it is not laid out as a run writes it"));
@@ -85,12 +88,12 @@ fn whole(input: impl Read, name: &str) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Opens a trace that is read event by event. `None` where it has to be read as a whole.
-pub(super) fn open(path: &Path) -> anyhow::Result<Option<Reader<BufReader<File>>>> {
+pub(super) fn open(path: &Path) -> anyhow::Result<Option<TraceReader<BufReader<File>>>> {
     if path == Path::new("-") {
         return Ok(None);
     }
-    match Reader::open(path) {
-        Err(Error::NotATrace(_)) => Ok(None),
+    match TraceReader::open(path) {
+        Err(TraceError::NotATrace(_)) => Ok(None),
         reader => Ok(Some(reader.with_context(|| format!("cannot read {}", path.display()))?)),
     }
 }

@@ -36,9 +36,9 @@ impl TraceHtmlArgs {
         };
         let files::LoadedTrace { trace, answer } = files::load(&self.file)?;
         if to == Path::new("-") {
-            html::page(std::io::stdout().lock(), &trace)?;
+            html::write_page(std::io::stdout().lock(), &trace)?;
         } else {
-            files::replace(&to, |file| html::page(file, &trace))?;
+            files::replace(&to, |file| html::write_page(file, &trace))?;
             output::message(&format!("wrote {}", output::visible(&to.display().to_string())));
         }
         Ok(answer)

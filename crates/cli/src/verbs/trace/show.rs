@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use skillsandbox_text::Glyphs;
 use skillsandbox_tracer::render::text::{self, Timeline};
-use skillsandbox_tracer::render::{Look, Style};
+use skillsandbox_tracer::render::{RenderOptions, TextStyle};
 
 use super::files;
 use crate::output::ExitAnswer;
@@ -43,7 +43,7 @@ pub(crate) struct TraceShowArgs {
 impl TraceShowArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let files::LoadedTrace { trace, answer } = files::load(&self.file)?;
-        let mut look = Look::default().style(Style::Colour);
+        let mut look = RenderOptions::default().style(TextStyle::Colour);
         if self.ascii {
             look = look.glyphs(Glyphs::Ascii);
         }
@@ -57,7 +57,7 @@ impl TraceShowArgs {
         }
         let timeline = if self.all { Timeline::All } else { Timeline::Short };
         // It takes the colours out again where they are not wanted.
-        text::show(anstream::stdout().lock(), &trace, &look, timeline)?;
+        text::write_text(anstream::stdout().lock(), &trace, &look, timeline)?;
         Ok(answer)
     }
 }

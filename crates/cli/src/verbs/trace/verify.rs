@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use skillsandbox_tracer::{Digest, Error, Verified};
+use skillsandbox_tracer::{TraceDigest, TraceError, VerifiedTrace};
 
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer, visible};
@@ -25,7 +25,7 @@ pub(crate) struct TraceVerifyArgs {
 
     /// The digest that the run printed, kept somewhere else
     #[arg(long, value_name = "HEX")]
-    digest: Option<Digest>,
+    digest: Option<TraceDigest>,
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -34,8 +34,8 @@ pub(crate) struct TraceVerifyArgs {
 
 impl TraceVerifyArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let verified = match skillsandbox_tracer::verify(&self.file) {
-            Err(error @ Error::Read { .. }) => return Err(error.into()),
+        let verified = match skillsandbox_tracer::verify_trace(&self.file) {
+            Err(error @ TraceError::Read { .. }) => return Err(error.into()),
             verified => verified,
         };
         let other = match (&verified, self.digest) {
@@ -49,7 +49,11 @@ impl TraceVerifyArgs {
         Ok(if verified.is_ok() && other.is_none() { ExitAnswer::Yes } else { ExitAnswer::No })
     }
 
-    fn tell(&self, verified: &Result<Verified, Error>, other: Option<Digest>) -> anyhow::Result<()> {
+    fn tell(
+        &self,
+        verified: &Result<VerifiedTrace, TraceError>,
+        other: Option<TraceDigest>,
+    ) -> anyhow::Result<()> {
         let file = visible(&self.file.display().to_string());
         match (verified, other) {
             (Ok(verified), None) => {
@@ -77,7 +81,7 @@ impl TraceVerifyArgs {
     }
 }
 
-fn report(verified: &Result<Verified, Error>, other: Option<Digest>) -> serde_json::Value {
+fn report(verified: &Result<VerifiedTrace, TraceError>, other: Option<TraceDigest>) -> serde_json::Value {
     match verified {
         Ok(verified) => {
             let mut report = json!({
@@ -91,7 +95,7 @@ fn report(verified: &Result<Verified, Error>, other: Option<Digest>) -> serde_js
             }
             report
         }
-        Err(Error::Tampered(tampered)) => json!({
+        Err(TraceError::Tampered(tampered)) => json!({
             "intact": false, "how": tampered.how.as_str(), "line": tampered.line, "sequence": tampered.sequence,
             "message": tampered.what,
         }),

@@ -93,7 +93,7 @@
       const row = place.insertRow();
       cells.forEach((cell, index) => {
         const td = make('td', heads[index][1] ?? '');
-        if (cell instanceof Node) td.append(cell);
+        if (cell instanceof ProcessNode) td.append(cell);
         else if (Array.isArray(cell)) { td.textContent = cell[0]; if (cell[1]) td.classList.add(cell[1]); }
         else td.textContent = cell;
         row.append(td);

@@ -1,12 +1,17 @@
 //! Ways to become more, ways out, and places to look around.
 
-use super::{Access, Place, When, place};
-use crate::trace::Class::{Discovery, PrivilegeEscalation, SandboxEscape};
-use crate::trace::Severity::{High, Low};
+use super::{AccessFilter, SensitivePath, VerdictFilter, place};
+use crate::format::trace::AttackClass::{Discovery, PrivilegeEscalation, SandboxEscape};
+use crate::format::trace::AttackSeverity::{High, Low};
 
 /// A place that leads out.
-const fn out(says: &'static str, access: Access, when: When, paths: &'static [&'static str]) -> Place {
-    Place { techniques: &["T1611"], access, when, ..place(SandboxEscape, High, says, paths) }
+const fn out(
+    says: &'static str,
+    access: AccessFilter,
+    when: VerdictFilter,
+    paths: &'static [&'static str],
+) -> SensitivePath {
+    SensitivePath { techniques: &["T1611"], access, when, ..place(SandboxEscape, High, says, paths) }
 }
 
 /// Programs that read what they are told to, and nothing else.
@@ -15,11 +20,11 @@ const READERS: &[&str] = &[
     "sort", "strings", "tac", "tail", "tee", "xxd",
 ];
 
-pub(super) const PLACES: &[Place] = &[
+pub(super) const PLACES: &[SensitivePath] = &[
     // Ways to become more.
-    Place {
+    SensitivePath {
         techniques: &["T1548.003"],
-        access: Access::Change,
+        access: AccessFilter::Change,
         ..place(
             PrivilegeEscalation,
             High,
@@ -27,9 +32,9 @@ pub(super) const PLACES: &[Place] = &[
             &["/etc/sudoers", "/etc/sudoers.d/**", "/etc/polkit-1/**", "/etc/doas.conf", "/etc/pam.d/**"],
         )
     },
-    Place {
+    SensitivePath {
         techniques: &["T1098", "T1136.001"],
-        access: Access::Change,
+        access: AccessFilter::Change,
         ..place(
             PrivilegeEscalation,
             High,
@@ -40,8 +45,8 @@ pub(super) const PLACES: &[Place] = &[
     // Ways out.
     out(
         "sockets of container engines",
-        Access::Any,
-        When::NotAllowed,
+        AccessFilter::Any,
+        VerdictFilter::NotAllowed,
         &[
             "/run/docker.sock",
             "/var/run/docker.sock",
@@ -58,21 +63,21 @@ pub(super) const PLACES: &[Place] = &[
     ),
     out(
         "the root of another process",
-        Access::Any,
-        When::Any,
+        AccessFilter::Any,
+        VerdictFilter::Any,
         &["/proc/#/root/**", "/proc/#/cwd/**", "/proc/#/task/*/root/**"],
     ),
-    out("namespaces of the first process", Access::Any, When::Any, &["/proc/1/ns/**"]),
+    out("namespaces of the first process", AccessFilter::Any, VerdictFilter::Any, &["/proc/1/ns/**"]),
     out(
         "switches of the kernel",
-        Access::Change,
-        When::Any,
+        AccessFilter::Change,
+        VerdictFilter::Any,
         &["/proc/sys/**", "/proc/sysrq-trigger", "/sys/**", "/sys/fs/cgroup/**"],
     ),
     out(
         "what the kernel executes",
-        Access::Change,
-        When::Any,
+        AccessFilter::Change,
+        VerdictFilter::Any,
         &[
             "/proc/sys/kernel/core_pattern",
             "/proc/sys/kernel/modprobe",
@@ -84,8 +89,8 @@ pub(super) const PLACES: &[Place] = &[
     ),
     out(
         "memory and disks of the machine",
-        Access::Any,
-        When::Any,
+        AccessFilter::Any,
+        VerdictFilter::Any,
         &[
             "/dev/mem",
             "/dev/kmem",
@@ -102,19 +107,19 @@ pub(super) const PLACES: &[Place] = &[
         ],
     ),
     // Looking around.
-    Place {
+    SensitivePath {
         techniques: &["T1083"],
-        when: When::Denied,
+        when: VerdictFilter::Denied,
         ..place(Discovery, Low, "home folders", &["/home", "/home/*", "/root", "/Users", "/Users/*"])
     },
-    Place {
+    SensitivePath {
         techniques: &["T1083"],
-        when: When::Denied,
+        when: VerdictFilter::Denied,
         ..place(Discovery, Low, "other disks", &["/mnt", "/mnt/*", "/media", "/media/*", "/srv", "/boot"])
     },
-    Place {
+    SensitivePath {
         techniques: &["T1087.001"],
-        when: When::Denied,
+        when: VerdictFilter::Denied,
         only_by: READERS,
         ..place(Discovery, Low, "accounts of the system", &["/etc/passwd", "/etc/group"])
     },

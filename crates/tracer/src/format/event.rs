@@ -19,19 +19,19 @@ pub struct Event {
     pub elapsed_us: u64,
     /// What happened.
     #[serde(flatten)]
-    pub what: What,
-    /// Where the path of a file or program leads, if there are links on the way or it is a descriptor.
+    pub kind: EventKind,
+    /// The path that a file's or program's path resolves to, if it passes links or is a descriptor.
+    #[serde(rename = "leads_to", default, skip_serializing_if = "Option::is_none")]
+    pub resolved_path: Option<String>,
+    /// Whether it was allowed; absent where nothing was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub leads_to: Option<String>,
-    /// Whether it was allowed, where that is a question.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
-    /// The rule that decided: of the manifest, or of the sandbox itself.
+    pub verdict: Option<EventVerdict>,
+    /// The rule that decided, of the manifest or of the sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The process that did it, where that is known.
+    /// The process that did it, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub process: Option<Process>,
+    pub process: Option<TracedProcess>,
     /// How often, where this event stands for several.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub count: u64,
@@ -53,15 +53,15 @@ fn is_once(count: &u64) -> bool {
 }
 
 impl Event {
-    /// Something that happened. Its place and its times are filled in by whoever writes it down.
+    /// An event. The recorder fills in its sequence number and its times.
     #[must_use]
-    pub fn new(what: What) -> Self {
+    pub fn new(kind: EventKind) -> Self {
         Self {
             sequence: 0,
             time: Timestamp::UNIX_EPOCH,
             elapsed_us: 0,
-            what,
-            leads_to: None,
+            kind,
+            resolved_path: None,
             verdict: None,
             rule: None,
             process: None,
@@ -73,7 +73,7 @@ impl Event {
 
     /// Whether it was allowed, and by which rule.
     #[must_use]
-    pub fn judged(mut self, verdict: Verdict, rule: impl Into<Option<String>>) -> Self {
+    pub fn with_verdict(mut self, verdict: EventVerdict, rule: impl Into<Option<String>>) -> Self {
         self.verdict = Some(verdict);
         self.rule = rule.into();
         self
@@ -81,14 +81,14 @@ impl Event {
 
     /// Where its path leads, if elsewhere.
     #[must_use]
-    pub fn leading_to(mut self, path: impl Into<Option<String>>) -> Self {
-        self.leads_to = path.into();
+    pub fn with_resolved_path(mut self, path: impl Into<Option<String>>) -> Self {
+        self.resolved_path = path.into();
         self
     }
 
     /// Who did it.
     #[must_use]
-    pub fn by(mut self, process: impl Into<Option<Process>>) -> Self {
+    pub fn with_process(mut self, process: impl Into<Option<TracedProcess>>) -> Self {
         self.process = process.into();
         self
     }
@@ -96,29 +96,28 @@ impl Event {
     /// Whether something was tried that the sandbox did not let happen. Never true of a policy.
     #[must_use]
     pub fn is_violation(&self) -> bool {
-        self.verdict == Some(Verdict::Denied) && !matches!(self.what, What::Policy { .. })
+        self.verdict == Some(EventVerdict::Denied) && !matches!(self.kind, EventKind::Policy { .. })
     }
 }
 
-/// Whether something that was tried was let happen.
+/// What became of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Verdict"))]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Verdict {
-    /// It was.
+pub enum EventVerdict {
+    /// It was allowed.
     Allowed,
     /// It was tried, and the sandbox prevented it.
     Denied,
-    /// It was allowed, and did not work out: the file is not there, the host does not answer.
+    /// It was allowed, and did not succeed: the file does not exist, the host does not answer.
     Failed,
 }
 
 /// A process of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Process"))]
 #[non_exhaustive]
-pub struct Process {
+pub struct TracedProcess {
     /// Its number on the host.
     pub pid: u32,
     /// Its number inside, as it knows itself.
@@ -132,7 +131,7 @@ pub struct Process {
     pub binary: Option<String>,
 }
 
-impl Process {
+impl TracedProcess {
     /// A process by its number on the host.
     #[must_use]
     pub fn new(pid: u32, binary: Option<String>) -> Self {
@@ -144,9 +143,8 @@ impl Process {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum What {
-    /// The program was started, with every wall standing.
+pub enum EventKind {
+    /// The program was started, with every layer in place.
     RunStarted {
         /// The program and its arguments, bounded and redacted.
         command: Vec<String>,
@@ -180,29 +178,29 @@ pub enum What {
     },
     /// A name was looked up.
     DnsQuery {
-        /// The name; `None` where nobody was there to read the question.
+        /// The name; absent where the query was not read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// The resolver that was asked, which never heard of it.
+        /// The resolver that was addressed. The query did not reach it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         server: Option<String>,
     },
     /// Something was connected to, or a datagram was sent.
-    NetConnect(Connection),
+    NetConnect(NetConnection),
     /// A system call that the profile does not have.
     SyscallRefused {
         /// Its name.
         name: String,
         /// Why the profile does not have it.
         reason: String,
-        /// The error that the caller got; `None` where it was let pass.
+        /// The error that the caller got; absent where the call was allowed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         errno: Option<i32>,
     },
     /// A line of standard output.
-    Stdout(Line),
+    Stdout(OutputLine),
     /// A line of standard error.
-    Stderr(Line),
+    Stderr(OutputLine),
     /// A limit was reached.
     ResourceLimitHit {
         /// Which one: `memory`, `processes`, `cpu`, `timeout`, `output`.
@@ -210,7 +208,7 @@ pub enum What {
         /// What held it.
         mechanism: String,
     },
-    /// Events that were not written down, because too many came at a time.
+    /// Events that were not recorded, because too many came at once.
     Lost {
         /// Where: `observer`, `sink`.
         at: String,
@@ -235,7 +233,6 @@ pub enum What {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum FileOperation {
     /// Opened to be read.
     Read,
@@ -265,9 +262,9 @@ pub enum FileOperation {
 
 /// A connection, or datagrams to one destination.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Connection"))]
 #[non_exhaustive]
-pub struct Connection {
+pub struct NetConnection {
     /// The name that was meant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -290,7 +287,7 @@ pub struct Connection {
     /// Bytes from it.
     #[serde(default)]
     pub received: u64,
-    /// How long it took, in microseconds. A connection is told of when it is over: it began so long before the event's time.
+    /// How long it took, in microseconds. The event is written when the connection ends.
     #[serde(default)]
     pub duration_us: u64,
     /// How it ended, or why it was refused, in words: `closed`, `not_granted`, `other_server_name`, ...
@@ -300,9 +297,9 @@ pub struct Connection {
 
 /// A line of output: text, with bytes that are none as `\xNN` and a backslash as `\\`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Line"))]
 #[non_exhaustive]
-pub struct Line {
+pub struct OutputLine {
     /// The line, without its end, redacted.
     pub text: String,
     /// Bytes that were left out because the line is too long.
@@ -315,7 +312,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-impl Line {
+impl OutputLine {
     /// A line that is text already.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {

@@ -3,53 +3,53 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use crate::chain::Digest;
-use crate::error::{Error, How, Tampered};
-use crate::event::Event;
-use crate::read::{Ending, Reader};
-use crate::tally::Tally;
-use crate::trace::{Header, Summary};
+use crate::format::chain::TraceDigest;
+use crate::format::error::{TamperError, TamperKind, TraceError};
+use crate::format::event::Event;
+use crate::format::read::{TraceEnding, TraceReader};
+use crate::format::tally::EventTally;
+use crate::format::trace::{TraceHeader, TraceSummary};
 
 /// A trace whose chain is whole, and whose end says of its events what is true.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Verified {
+pub struct VerifiedTrace {
     /// What it begins with.
-    pub header: Header,
+    pub header: TraceHeader,
     /// What it amounts to.
-    pub summary: Summary,
+    pub summary: TraceSummary,
     /// The digest of everything. Who has kept the one that the run printed can compare it; nothing else tells this trace from one
     /// that was written anew from the first byte to the last.
-    pub digest: Digest,
+    pub digest: TraceDigest,
 }
 
 /// Checks a trace: every hash, every place, the digest, and that what the end says of the events is so.
 ///
-/// Reads in bounded memory. An error of the kind [`Error::Tampered`] names the first line that is wrong.
-pub fn verify(path: &Path) -> Result<Verified, Error> {
-    verify_from(Reader::open(path)?)
+/// Reads in bounded memory. An error of the kind [`TraceError::Tampered`] names the first line that is wrong.
+pub fn verify_trace(path: &Path) -> Result<VerifiedTrace, TraceError> {
+    verify_trace_from(TraceReader::open(path)?)
 }
 
 /// Checks a trace that is read from somewhere else.
-pub fn verify_from<R: BufRead>(reader: Reader<R>) -> Result<Verified, Error> {
+pub fn verify_trace_from<R: BufRead>(reader: TraceReader<R>) -> Result<VerifiedTrace, TraceError> {
     let checked = check(reader, drop)?;
-    Ok(Verified {
+    Ok(VerifiedTrace {
         header: checked.header,
         summary: checked.ending.violation_summary,
         digest: checked.ending.digest,
     })
 }
 
-pub(crate) struct Checked {
-    pub(crate) header: Header,
-    pub(crate) ending: Ending,
+pub(crate) struct CheckedEnding {
+    pub(crate) header: TraceHeader,
+    pub(crate) ending: TraceEnding,
 }
 
 pub(crate) fn check<R: BufRead>(
-    mut reader: Reader<R>,
+    mut reader: TraceReader<R>,
     mut keep: impl FnMut(Event),
-) -> Result<Checked, Error> {
-    let mut tally = Tally::default();
+) -> Result<CheckedEnding, TraceError> {
+    let mut tally = EventTally::default();
     let mut wrong = None;
     for event in reader.by_ref() {
         let event = event?;
@@ -64,11 +64,11 @@ pub(crate) fn check<R: BufRead>(
     let ending = reader.finish()?;
     if let Some((sequence, what)) = wrong {
         let line = line.saturating_sub(1).saturating_sub(tally.events() - 1 - sequence);
-        return Err(Tampered::new(How::Inconsistent, line, sequence, what).into());
+        return Err(TamperError::new(TamperKind::Inconsistent, line, sequence, what).into());
     }
     match untrue(&ending, &tally) {
-        Some(what) => Err(Tampered::new(How::Inconsistent, line + 1, None, what).into()),
-        None => Ok(Checked { header, ending }),
+        Some(what) => Err(TamperError::new(TamperKind::Inconsistent, line + 1, None, what).into()),
+        None => Ok(CheckedEnding { header, ending }),
     }
 }
 
@@ -86,7 +86,7 @@ fn contradiction(event: &Event) -> Option<&'static str> {
 }
 
 /// What the end says, and the events do not bear out.
-fn untrue(ending: &Ending, tally: &Tally) -> Option<String> {
+fn untrue(ending: &TraceEnding, tally: &EventTally) -> Option<String> {
     let summary = &ending.violation_summary;
     if ending.policy_violations != tally.violations() {
         return Some("policy_violations are not those events that were denied".to_owned());
@@ -115,7 +115,7 @@ fn untrue(ending: &Ending, tally: &Tally) -> Option<String> {
     })
 }
 
-fn facts(summary: &Summary) -> [(&'static str, String); 8] {
+fn facts(summary: &TraceSummary) -> [(&'static str, String); 8] {
     [
         ("events", summary.events.to_string()),
         ("allowed", summary.allowed.to_string()),

@@ -1,13 +1,13 @@
 //! The output of a program, cut into lines: nothing is lost but what is too long, and no secret gets through.
 //!
-//! The text of a [`Line`] stands for bytes, exactly: a byte that is no UTF-8 is `\xNN` and a backslash is `\\`, so that
-//! [`line_bytes`] gives the bytes back. Control characters are kept as they are; whoever shows a line to a person escapes them.
+//! The text of a [`OutputLine`] stands for bytes, exactly: a byte that is not UTF-8 is `\xNN` and a backslash is `\\`, so that
+//! [`decode_line`] gives the bytes back. Control characters are kept as they are; whoever shows a line to a person escapes them.
 
 use std::fmt::Write as _;
 
 use skillsandbox_text::{Redactor, SecretSpan};
 
-use crate::event::Line;
+use crate::format::event::OutputLine;
 
 /// Bytes of a line that are kept, and of the text that stands for them. The rest is counted.
 pub const LINE_LIMIT: usize = 8 * 1024;
@@ -21,24 +21,24 @@ const KEY_LINES: u32 = 400;
 
 /// Cuts one stream into lines. Memory is bounded, whether or not there are ends of lines.
 ///
-/// The text of a line stands for bytes, exactly: a byte that is no UTF-8 is `\\xNN` and a backslash is `\\\\`. Control characters are
-/// kept as they are; whoever shows a line to a person escapes them.
+/// The text of a line stands for bytes, exactly: a byte that is not UTF-8 is `\\xNN` and a backslash is `\\\\`. Control characters are
+/// kept as they are; a program that shows a line escapes them.
 ///
 /// ```
-/// use skillsandbox_tracer::{Lines, Redactor, line_bytes};
+/// use skillsandbox_tracer::{LineSplitter, Redactor, decode_line};
 ///
 /// let redactor = Redactor::new([("TOKEN", "s3cr3t-value")])?;
-/// let (mut lines, mut texts) = (Lines::new(), Vec::new());
+/// let (mut lines, mut texts) = (LineSplitter::new(), Vec::new());
 /// for chunk in [&b"one s3cr"[..], b"3t-value\n", b"\xff two"] {
 ///     lines.push(chunk, &redactor, |line| texts.push(line.text));
 /// }
 /// texts.extend(lines.finish(&redactor).map(|line| line.text));
 /// assert_eq!(texts, ["one [REDACTED:TOKEN]", "\\xff two"]);
-/// assert_eq!(line_bytes(&texts[1]), b"\xff two");
+/// assert_eq!(decode_line(&texts[1]), b"\xff two");
 /// # Ok::<(), skillsandbox_tracer::RedactError>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Lines {
+pub struct LineSplitter {
     /// The beginning of the line that has not ended yet.
     line: Vec<u8>,
     /// Bytes of it that are not in `line`.
@@ -49,7 +49,7 @@ pub struct Lines {
     inside_key: u32,
 }
 
-impl Lines {
+impl LineSplitter {
     /// Nothing yet.
     #[must_use]
     pub fn new() -> Self {
@@ -57,7 +57,7 @@ impl Lines {
     }
 
     /// More of the stream; `take` gets each line that has ended.
-    pub fn push(&mut self, bytes: &[u8], redactor: &Redactor, mut take: impl FnMut(Line)) {
+    pub fn push(&mut self, bytes: &[u8], redactor: &Redactor, mut take: impl FnMut(OutputLine)) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let ends = part.ends_with(b"\n");
             let part = part.strip_suffix(b"\n").unwrap_or(part);
@@ -73,15 +73,15 @@ impl Lines {
 
     /// The last line, if the stream did not end with an end of line.
     #[must_use]
-    pub fn finish(mut self, redactor: &Redactor) -> Option<Line> {
+    pub fn finish(mut self, redactor: &Redactor) -> Option<OutputLine> {
         self.begun.then(|| self.line(redactor))
     }
 
-    fn line(&mut self, redactor: &Redactor) -> Line {
+    fn line(&mut self, redactor: &Redactor) -> OutputLine {
         let line = std::mem::take(&mut self.line);
         let beyond = std::mem::take(&mut self.beyond);
         self.begun = false;
-        let mut out = Cut::new(beyond);
+        let mut out = BoundedLine::new(beyond);
         if self.is_inside_key(&line) {
             out.replace(line.len(), "[REDACTED:private_key]");
             return out.line();
@@ -122,13 +122,13 @@ impl Lines {
 }
 
 /// A line as far as it fits.
-struct Cut {
+struct BoundedLine {
     text: String,
     omitted: u64,
     full: bool,
 }
 
-impl Cut {
+impl BoundedLine {
     fn new(beyond: u64) -> Self {
         Self { text: String::new(), omitted: beyond, full: false }
     }
@@ -182,8 +182,8 @@ impl Cut {
         }
     }
 
-    fn line(self) -> Line {
-        let mut line = Line::new(self.text);
+    fn line(self) -> OutputLine {
+        let mut line = OutputLine::new(self.text);
         line.omitted = self.omitted;
         line
     }
@@ -191,7 +191,7 @@ impl Cut {
 
 /// The bytes that the text of a line stands for.
 #[must_use]
-pub fn line_bytes(text: &str) -> Vec<u8> {
+pub fn decode_line(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -215,8 +215,8 @@ mod tests {
 
     use super::*;
 
-    fn lines(chunks: &[&[u8]], redactor: &Redactor) -> Vec<Line> {
-        let (mut lines, mut out) = (Lines::new(), Vec::new());
+    fn lines(chunks: &[&[u8]], redactor: &Redactor) -> Vec<OutputLine> {
+        let (mut lines, mut out) = (LineSplitter::new(), Vec::new());
         for chunk in chunks {
             lines.push(chunk, redactor, |line| out.push(line));
         }
@@ -234,13 +234,13 @@ mod tests {
         assert_eq!(texts(b"one\ntwo\r\n\nfour"), ["one", "two\r", "", "four"]);
         assert_eq!(texts(b"\xff\\x41 \0\x1b[2J\xc3\xa4\n"), ["\\xff\\\\x41 \0\u{1b}[2Jä"]);
         assert_eq!(texts(b""), [""; 0]);
-        assert_eq!(line_bytes("\\xff\\\\x41 \0"), b"\xff\\x41 \0");
+        assert_eq!(decode_line("\\xff\\\\x41 \0"), b"\xff\\x41 \0");
     }
 
     #[test]
     fn a_line_without_end_is_cut_and_counted() {
         let redactor = Redactor::of_shapes().unwrap();
-        let mut stream = Lines::new();
+        let mut stream = LineSplitter::new();
         for _ in 0..1000 {
             stream.push(&[b'x'; 1024], &redactor, |_| panic!("no line has ended"));
             assert!(stream.line.capacity() <= 2 * (LINE_LIMIT + AHEAD));
@@ -319,7 +319,7 @@ mod tests {
             let all = lines(&chunks, &redactor);
             let mut back = Vec::new();
             for line in &all {
-                back.extend(line_bytes(&line.text));
+                back.extend(decode_line(&line.text));
                 back.push(b'\n');
             }
             if !bytes.ends_with(b"\n") {

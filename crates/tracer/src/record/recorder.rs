@@ -12,15 +12,15 @@ use std::time::Instant;
 use jiff::Timestamp;
 use skillsandbox_text::Redactor;
 
-use crate::bounds;
-use crate::chain::Digest;
 use crate::classify::Classifier;
-use crate::error::Error;
-use crate::event::{Event, What};
-use crate::fold::{Fold, Folded, Folder};
-use crate::tally::Tally;
-use crate::trace::{Class, Classification, Header, Summary};
-use crate::writer::TraceWriter;
+use crate::format::bounds;
+use crate::format::chain::TraceDigest;
+use crate::format::error::TraceError;
+use crate::format::event::{Event, EventKind};
+use crate::format::tally::EventTally;
+use crate::format::trace::{AttackClass, Classification, TraceHeader, TraceSummary};
+use crate::format::writer::TraceWriter;
+use crate::record::fold::{EventFolder, FoldMode, FoldStep};
 
 /// How long the file of a trace may get, unless something else is asked for: two or three million events.
 pub const MAX_FILE: u64 = 1024 * 1024 * 1024;
@@ -32,15 +32,15 @@ pub const MAX_FILE: u64 = 1024 * 1024 * 1024;
 ///
 /// A sink hears of everything at once, the first time it happens. What repeats it comes later as one event that has
 /// [`Event::repeats`]; what it repeats was told before.
-pub trait Sink: Send {
+pub trait EventSink: Send {
     /// The run begins.
-    fn begin(&mut self, header: &Header) {
+    fn begin(&mut self, header: &TraceHeader) {
         let _ = header;
     }
     /// Something happened, and this is what it looks like.
-    fn event(&mut self, event: &Event, class: Option<Class>);
+    fn event(&mut self, event: &Event, class: Option<AttackClass>);
     /// The run has ended.
-    fn end(&mut self, summary: &Summary) {
+    fn end(&mut self, summary: &TraceSummary) {
         let _ = summary;
     }
 }
@@ -48,7 +48,7 @@ pub trait Sink: Send {
 /// Says what attempts amount to.
 pub trait Classify: Send {
     /// Something happened. What it looks like by itself, for the live view.
-    fn observe(&mut self, event: &Event) -> Option<Class>;
+    fn observe(&mut self, event: &Event) -> Option<AttackClass>;
     /// What all of it amounts to.
     fn finish(self: Box<Self>) -> Vec<Classification>;
 }
@@ -64,36 +64,36 @@ pub struct Recorder {
     started: Instant,
     began: Timestamp,
     writer: Option<TraceWriter>,
-    sinks: Vec<Box<dyn Sink>>,
+    sinks: Vec<Box<dyn EventSink>>,
     redact: Option<Box<dyn Redact>>,
     classify: Option<Box<dyn Classify>>,
-    folder: Folder,
-    tally: Tally,
+    folder: EventFolder,
+    tally: EventTally,
     next: u64,
     max_file: u64,
     /// Where it was written that events are not written any more, and how many were not.
     lost: Option<(u64, u64)>,
     incomplete: Vec<String>,
-    error: Option<Error>,
+    error: Option<TraceError>,
 }
 
 /// What is left of a run when it is recorded.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Recorded {
+pub struct RecordedTrace {
     /// What it amounts to.
-    pub summary: Summary,
+    pub summary: TraceSummary,
     /// The digest of the trace, where one was written to its end. Worth printing: kept elsewhere, it shows a trace that was
     /// written anew.
-    pub digest: Option<Digest>,
+    pub digest: Option<TraceDigest>,
     /// Why the trace was not written to its end.
-    pub error: Option<Error>,
+    pub error: Option<TraceError>,
 }
 
 impl Recorder {
     /// Records a run that begins now: to a file, where there is one, and to the sinks.
     #[must_use]
-    pub fn new(header: &Header, writer: Option<TraceWriter>, sinks: Vec<Box<dyn Sink>>) -> Self {
+    pub fn new(header: &TraceHeader, writer: Option<TraceWriter>, sinks: Vec<Box<dyn EventSink>>) -> Self {
         let next = writer.as_ref().map_or(0, TraceWriter::next_sequence);
         let mut recorder = Self {
             started: Instant::now(),
@@ -102,8 +102,8 @@ impl Recorder {
             sinks,
             redact: None,
             classify: None,
-            folder: Folder::new(Fold::default()),
-            tally: Tally::default(),
+            folder: EventFolder::new(FoldMode::default()),
+            tally: EventTally::default(),
             next,
             max_file: MAX_FILE,
             lost: None,
@@ -116,8 +116,8 @@ impl Recorder {
 
     /// What is folded.
     #[must_use]
-    pub fn fold(mut self, fold: Fold) -> Self {
-        self.folder = Folder::new(fold);
+    pub fn fold(mut self, fold: FoldMode) -> Self {
+        self.folder = EventFolder::new(fold);
         self
     }
 
@@ -155,15 +155,15 @@ impl Recorder {
         }
         bounds::shorten(&mut event);
         match self.folder.take(&event) {
-            Folded::Pass => {
+            FoldStep::Pass => {
                 self.place(event);
             }
-            Folded::Write(key) => {
+            FoldStep::Write(key) => {
                 if let Some(event) = self.place(event) {
                     self.folder.wrote(key, &event);
                 }
             }
-            Folded::Counted => {}
+            FoldStep::Counted => {}
         }
         if self.folder.is_full() {
             self.unfold();
@@ -171,7 +171,7 @@ impl Recorder {
     }
 
     /// Not everything that was tried is in the trace, for this reason.
-    pub fn incomplete(&mut self, because: impl Into<String>) {
+    pub fn mark_incomplete(&mut self, because: impl Into<String>) {
         let because = because.into();
         if !self.incomplete.contains(&because) && self.incomplete.len() < 64 {
             self.incomplete.push(because);
@@ -192,10 +192,10 @@ impl Recorder {
 
     /// The run has ended: writes what was folded, what it amounts to, and the end of the file.
     #[must_use]
-    pub fn finish(mut self) -> Recorded {
+    pub fn finish(mut self) -> RecordedTrace {
         self.unfold();
         if let Some((place, more @ 1..)) = self.lost {
-            let mut event = Event::new(What::Lost { at: "trace".to_owned() });
+            let mut event = Event::new(EventKind::Lost { at: "trace".to_owned() });
             event.count = more;
             event.repeats = Some(place);
             event.elapsed_us = micros(self.started.elapsed());
@@ -203,14 +203,14 @@ impl Recorder {
             self.lost = None;
             self.write(event);
         }
-        let mut summary = Summary {
+        let mut summary = TraceSummary {
             duration_us: micros(self.started.elapsed()),
             classifications: self.classifications(),
-            ..Summary::default()
+            ..TraceSummary::default()
         };
         if let Some(error) = &self.error {
             let because = error.to_string();
-            self.incomplete(because);
+            self.mark_incomplete(because);
         }
         summary.incomplete_because = std::mem::take(&mut self.incomplete);
         if let Some(redact) = &self.redact {
@@ -231,7 +231,7 @@ impl Recorder {
             None => {}
         }
         self.tell(|sink| sink.end(&summary));
-        Recorded { summary, digest, error: self.error.take() }
+        RecordedTrace { summary, digest, error: self.error.take() }
     }
 
     fn unfold(&mut self) {
@@ -250,7 +250,7 @@ impl Recorder {
         let (place, count) = if let Some((place, count)) = self.lost {
             (place, count.saturating_add(event.count))
         } else {
-            let mut note = Event::new(What::Lost { at: "trace".to_owned() });
+            let mut note = Event::new(EventKind::Lost { at: "trace".to_owned() });
             (note.time, note.elapsed_us, note.count) = (event.time, event.elapsed_us, event.count);
             (self.write(note).sequence, 0)
         };
@@ -282,7 +282,7 @@ impl Recorder {
             Some(Ok(class)) => class,
             Some(Err(_)) => {
                 self.classify = None;
-                self.incomplete(NOT_CLASSIFIED);
+                self.mark_incomplete(NOT_CLASSIFIED);
                 None
             }
             None => None,
@@ -293,12 +293,12 @@ impl Recorder {
     fn classifications(&mut self) -> Vec<Classification> {
         let Some(classify) = self.classify.take() else { return Vec::new() };
         catch_unwind(AssertUnwindSafe(|| classify.finish())).unwrap_or_else(|_| {
-            self.incomplete(NOT_CLASSIFIED);
+            self.mark_incomplete(NOT_CLASSIFIED);
             Vec::new()
         })
     }
 
-    fn tell(&mut self, mut with: impl FnMut(&mut dyn Sink)) {
+    fn tell(&mut self, mut with: impl FnMut(&mut dyn EventSink)) {
         self.sinks.retain_mut(|sink| catch_unwind(AssertUnwindSafe(|| with(sink.as_mut()))).is_ok());
     }
 }
@@ -324,12 +324,12 @@ fn redacted(redact: &dyn Redact, text: &mut String) {
 /// What a trace has few of, and is none without.
 fn is_essential(event: &Event) -> bool {
     matches!(
-        event.what,
-        What::RunStarted { .. }
-            | What::Policy { .. }
-            | What::ResourceLimitHit { .. }
-            | What::Lost { .. }
-            | What::RunEnded { .. }
+        event.kind,
+        EventKind::RunStarted { .. }
+            | EventKind::Policy { .. }
+            | EventKind::ResourceLimitHit { .. }
+            | EventKind::Lost { .. }
+            | EventKind::RunEnded { .. }
     )
 }
 
@@ -338,7 +338,7 @@ fn micros(duration: std::time::Duration) -> u64 {
 }
 
 impl Classify for Classifier {
-    fn observe(&mut self, event: &Event) -> Option<Class> {
+    fn observe(&mut self, event: &Event) -> Option<AttackClass> {
         Self::observe(self, event)
     }
 

@@ -1,8 +1,8 @@
 //! Where credentials lie, and whose they are.
 
-use super::{Access, LISTERS, NONE, Place, Weight, When, place};
-use crate::trace::Class::CredentialHarvesting;
-use crate::trace::Severity::Medium;
+use super::{AccessFilter, CredentialWeight, LISTERS, NONE, SensitivePath, VerdictFilter, place};
+use crate::format::trace::AttackClass::CredentialHarvesting;
+use crate::format::trace::AttackSeverity::Medium;
 
 /// A place of credentials with its owners.
 const fn secret(
@@ -10,8 +10,8 @@ const fn secret(
     techniques: &'static [&'static str],
     paths: &'static [&'static str],
     owners: &'static [&'static str],
-) -> Place {
-    Place { techniques, owners, ..place(CredentialHarvesting, Medium, says, paths) }
+) -> SensitivePath {
+    SensitivePath { techniques, owners, ..place(CredentialHarvesting, Medium, says, paths) }
 }
 
 /// A place of credentials where many look.
@@ -20,8 +20,8 @@ const fn shared(
     techniques: &'static [&'static str],
     paths: &'static [&'static str],
     owners: &'static [&'static str],
-) -> Place {
-    Place { weight: Weight::Shared, ..secret(says, techniques, paths, owners) }
+) -> SensitivePath {
+    SensitivePath { weight: CredentialWeight::Shared, ..secret(says, techniques, paths, owners) }
 }
 
 /// Programs of SSH.
@@ -51,9 +51,9 @@ const BROWSERS: &[&str] = &["T1539", "T1555.003"];
 const SESSIONS: &[&str] = &["T1539"];
 const AGENTS: &[&str] = &["T1552.001", "AML.T0083"];
 
-pub(super) const PLACES: &[Place] = &[
+pub(super) const PLACES: &[SensitivePath] = &[
     secret("credentials of AWS", FILES, &[".aws/**"], &["aws", "aws-vault", "eksctl", "sam", "terraform"]),
-    Place {
+    SensitivePath {
         except: &[
             ".ssh/*.pub",
             ".ssh/known_hosts*",
@@ -155,7 +155,7 @@ pub(super) const PLACES: &[Place] = &[
         ],
         &["heroku", "doctl", "fly", "flyctl", "netlify", "vercel", "wrangler", "pulumi", "op"],
     ),
-    Place {
+    SensitivePath {
         techniques: AGENTS,
         ..secret(
             "credentials of AI agents",
@@ -255,7 +255,7 @@ pub(super) const PLACES: &[Place] = &[
         ],
         &["pass", "gopass", "keepassxc", "keepassxc-cli", "bw", "1password", "lpass"],
     ),
-    Place {
+    SensitivePath {
         except: &[
             ".gnupg",
             ".gnupg/pubring.*",
@@ -334,9 +334,9 @@ pub(super) const PLACES: &[Place] = &[
         &["/proc/#/mem", "/proc/#/task/*/mem"],
         &["gdb", "strace", "lldb"],
     ),
-    Place {
-        access: Access::Any,
-        when: When::NotAllowed,
+    SensitivePath {
+        access: AccessFilter::Any,
+        when: VerdictFilter::NotAllowed,
         ..secret(
             "agents that hold keys",
             KEYS,
@@ -388,8 +388,8 @@ pub(super) const PLACES: &[Place] = &[
         &[".cache/huggingface/token", ".huggingface/token", ".cache/huggingface/stored_tokens"],
         &["hf", "huggingface-cli"],
     ),
-    Place {
-        when: When::NotAllowed,
+    SensitivePath {
+        when: VerdictFilter::NotAllowed,
         ..shared(
             "files of settings (.env)",
             FILES,

@@ -2,8 +2,8 @@
 
 use skillsandbox_text::truncate_bytes;
 
-use crate::event::{Connection, Event, Line, Process, What};
-use crate::trace::Summary;
+use crate::format::event::{Event, EventKind, NetConnection, OutputLine, TracedProcess};
+use crate::format::trace::TraceSummary;
 
 /// The longest text of an event, in bytes. A path has at most 4,096; nobody reads more of the rest.
 pub const MAX_TEXT: usize = 16 * 1024;
@@ -25,9 +25,9 @@ const MAX_FIGURES: usize = 256;
 
 /// Gives every text of an event to a function.
 pub(crate) fn each_text(event: &mut Event, mut with: impl FnMut(&mut String)) {
-    match &mut event.what {
-        What::RunStarted { command } => command.iter_mut().for_each(&mut with),
-        What::Policy { subject, message, figures } => {
+    match &mut event.kind {
+        EventKind::RunStarted { command } => command.iter_mut().for_each(&mut with),
+        EventKind::Policy { subject, message, figures } => {
             with(subject);
             with(message);
             if figures.keys().any(|name| changed(name, &mut with)) {
@@ -38,31 +38,33 @@ pub(crate) fn each_text(event: &mut Event, mut with: impl FnMut(&mut String)) {
                 *figures = renamed.collect();
             }
         }
-        What::File { path, to, .. } => {
+        EventKind::File { path, to, .. } => {
             with(path);
             to.iter_mut().for_each(&mut with);
         }
-        What::Exec { path, argv } => {
+        EventKind::Exec { path, argv } => {
             with(path);
             argv.iter_mut().for_each(&mut with);
         }
-        What::DnsQuery { name, server } => name.iter_mut().chain(server).for_each(&mut with),
-        What::NetConnect(connection) => {
-            let Connection { name, address, transport, server_name, dialled, reason, .. } = connection;
+        EventKind::DnsQuery { name, server } => name.iter_mut().chain(server).for_each(&mut with),
+        EventKind::NetConnect(connection) => {
+            let NetConnection { name, address, transport, server_name, dialled, reason, .. } = connection;
             with(transport);
             [name, address, server_name, dialled, reason].into_iter().flatten().for_each(&mut with);
         }
-        What::SyscallRefused { name, reason, .. } => [name, reason].into_iter().for_each(&mut with),
-        What::Stdout(Line { text, .. }) | What::Stderr(Line { text, .. }) => with(text),
-        What::ResourceLimitHit { limit, mechanism } => [limit, mechanism].into_iter().for_each(&mut with),
-        What::Lost { at } => with(at),
-        What::RunEnded { end, error, .. } => {
+        EventKind::SyscallRefused { name, reason, .. } => [name, reason].into_iter().for_each(&mut with),
+        EventKind::Stdout(OutputLine { text, .. }) | EventKind::Stderr(OutputLine { text, .. }) => with(text),
+        EventKind::ResourceLimitHit { limit, mechanism } => {
+            [limit, mechanism].into_iter().for_each(&mut with);
+        }
+        EventKind::Lost { at } => with(at),
+        EventKind::RunEnded { end, error, .. } => {
             with(end);
             error.iter_mut().for_each(&mut with);
         }
     }
-    event.leads_to.iter_mut().chain(&mut event.rule).for_each(&mut with);
-    if let Some(Process { binary: Some(binary), .. }) = &mut event.process {
+    event.resolved_path.iter_mut().chain(&mut event.rule).for_each(&mut with);
+    if let Some(TracedProcess { binary: Some(binary), .. }) = &mut event.process {
         with(binary);
     }
 }
@@ -77,24 +79,31 @@ fn changed(name: &str, with: &mut impl FnMut(&mut String)) -> bool {
 pub(crate) fn shorten(event: &mut Event) {
     event.count = event.count.max(1);
     event.last_elapsed_us = event.last_elapsed_us.map(|last| last.max(event.elapsed_us));
-    match &mut event.what {
-        What::RunStarted { command: arguments } | What::Exec { argv: arguments, .. } => {
+    match &mut event.kind {
+        EventKind::RunStarted { command: arguments } | EventKind::Exec { argv: arguments, .. } => {
             shorten_list(arguments);
         }
-        What::Stdout(line) | What::Stderr(line) => shorten_line(line),
-        What::Policy { figures, .. } => {
+        EventKind::Stdout(line) | EventKind::Stderr(line) => shorten_line(line),
+        EventKind::Policy { figures, .. } => {
             figures.retain(|name, _| name.len() <= MAX_NAME);
             while figures.len() > MAX_FIGURES {
                 figures.pop_last();
             }
         }
-        _ => {}
+        // Texts only, which are shortened below.
+        EventKind::File { .. }
+        | EventKind::DnsQuery { .. }
+        | EventKind::NetConnect(_)
+        | EventKind::SyscallRefused { .. }
+        | EventKind::ResourceLimitHit { .. }
+        | EventKind::Lost { .. }
+        | EventKind::RunEnded { .. } => {}
     }
     each_text(event, |text| truncate_bytes(text, MAX_TEXT));
 }
 
 /// The same for what stands behind the events.
-pub(crate) fn shorten_summary(summary: &mut Summary) {
+pub(crate) fn shorten_summary(summary: &mut TraceSummary) {
     summary.incomplete_because.truncate(MAX_REASONS);
     summary.incomplete_because.iter_mut().for_each(|text| truncate_bytes(text, MAX_REASON));
     summary.classifications.truncate(MAX_REASONS);
@@ -130,7 +139,7 @@ fn shorten_list(arguments: &mut Vec<String>) {
 }
 
 /// A line has a field of its own for what was left out.
-fn shorten_line(line: &mut Line) {
+fn shorten_line(line: &mut OutputLine) {
     if line.text.len() > MAX_TEXT {
         let end = line.text.floor_char_boundary(MAX_TEXT);
         line.omitted = line.omitted.saturating_add((line.text.len() - end) as u64);
@@ -143,7 +152,7 @@ mod tests {
     use super::*;
 
     fn exec(argv: Vec<String>) -> Event {
-        Event::new(What::Exec { path: "/bin/é".repeat(9000), argv })
+        Event::new(EventKind::Exec { path: "/bin/é".repeat(9000), argv })
     }
 
     #[test]
@@ -157,7 +166,7 @@ mod tests {
             let mut event = exec(argv.clone());
             shorten(&mut event);
             assert!(serde_json::to_vec(&event).unwrap().len() < 600_000);
-            let What::Exec { path, argv: kept } = event.what else { panic!() };
+            let EventKind::Exec { path, argv: kept } = event.kind else { panic!() };
             assert!(path.len() <= MAX_TEXT && path.contains("bytes more]"));
             assert!(kept.len() <= MAX_ARGUMENTS + 1);
             assert!(kept.iter().map(String::len).sum::<usize>() <= MAX_ARGUMENT_BYTES + 32);
@@ -171,14 +180,15 @@ mod tests {
 
     #[test]
     fn a_line_counts_what_was_left_out() {
-        let mut event = Event::new(What::Stdout(Line { text: "a".repeat(MAX_TEXT + 7), omitted: 3 }));
+        let mut event =
+            Event::new(EventKind::Stdout(OutputLine { text: "a".repeat(MAX_TEXT + 7), omitted: 3 }));
         shorten(&mut event);
-        assert_eq!(event.what, What::Stdout(Line { text: "a".repeat(MAX_TEXT), omitted: 10 }));
+        assert_eq!(event.kind, EventKind::Stdout(OutputLine { text: "a".repeat(MAX_TEXT), omitted: 10 }));
     }
 
     #[test]
     fn short_events_stay_as_they_are() {
-        let mut event = Event::new(What::Exec {
+        let mut event = Event::new(EventKind::Exec {
             path: "/bin/sh".into(),
             argv: vec!["sh".into(), "-c".into(), "true".into()],
         });
@@ -192,30 +202,32 @@ mod tests {
         let s = || "SECRET".to_owned();
         let o = || Some("SECRET".to_owned());
         let all = [
-            What::RunStarted { command: vec![s(), s()] },
-            What::Policy { subject: s(), message: s(), figures: [(s(), 1)].into() },
-            What::File { operation: crate::FileOperation::Link, path: s(), to: o() },
-            What::Exec { path: s(), argv: vec![s()] },
-            What::DnsQuery { name: o(), server: o() },
-            What::NetConnect(Connection {
+            EventKind::RunStarted { command: vec![s(), s()] },
+            EventKind::Policy { subject: s(), message: s(), figures: [(s(), 1)].into() },
+            EventKind::File { operation: crate::FileOperation::Link, path: s(), to: o() },
+            EventKind::Exec { path: s(), argv: vec![s()] },
+            EventKind::DnsQuery { name: o(), server: o() },
+            EventKind::NetConnect(NetConnection {
                 name: o(),
                 address: o(),
                 transport: s(),
                 server_name: o(),
                 dialled: o(),
                 reason: o(),
-                ..Connection::default()
+                ..NetConnection::default()
             }),
-            What::SyscallRefused { name: s(), reason: s(), errno: None },
-            What::Stdout(Line::new("SECRET")),
-            What::Stderr(Line::new("SECRET")),
-            What::ResourceLimitHit { limit: s(), mechanism: s() },
-            What::Lost { at: s() },
-            What::RunEnded { exit_code: None, signal: None, end: s(), error: o() },
+            EventKind::SyscallRefused { name: s(), reason: s(), errno: None },
+            EventKind::Stdout(OutputLine::new("SECRET")),
+            EventKind::Stderr(OutputLine::new("SECRET")),
+            EventKind::ResourceLimitHit { limit: s(), mechanism: s() },
+            EventKind::Lost { at: s() },
+            EventKind::RunEnded { exit_code: None, signal: None, end: s(), error: o() },
         ];
         for what in all {
-            let mut event = Event::new(what).judged(crate::Verdict::Denied, s()).by(Process::new(1, o()));
-            event.leads_to = o();
+            let mut event = Event::new(what)
+                .with_verdict(crate::EventVerdict::Denied, s())
+                .with_process(TracedProcess::new(1, o()));
+            event.resolved_path = o();
             each_text(&mut event, |text| *text = text.replace("SECRET", "-"));
             let written = serde_json::to_string(&event).unwrap();
             assert!(!written.contains("SECRET"), "{written}");

@@ -6,22 +6,22 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::event::Event;
+use crate::format::event::Event;
 
 /// The version of the format that this crate writes.
-pub const FORMAT: &str = "skillsandbox.trace/1";
+pub const TRACE_FORMAT: &str = "skillsandbox.trace/1";
 
 /// The most events that `policy_violations` names. All of them are counted, and each has its verdict.
 pub const MAX_VIOLATIONS: usize = 10_000;
 
 /// What is known when a run begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Header"))]
 #[non_exhaustive]
-pub struct Header {
-    /// [`FORMAT`].
+pub struct TraceHeader {
+    /// The format: `skillsandbox.trace/1`.
     pub format: String,
-    /// A number of this run's own.
+    /// The id of this run.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub trace_id: Uuid,
     /// The skill's name, or the command's.
@@ -39,12 +39,12 @@ pub struct Header {
     pub host: BTreeMap<String, String>,
 }
 
-impl Header {
+impl TraceHeader {
     /// The beginning of a trace that begins now.
     #[must_use]
     pub fn new(skill_name: impl Into<String>, tool: impl Into<String>) -> Self {
         Self {
-            format: FORMAT.to_owned(),
+            format: TRACE_FORMAT.to_owned(),
             trace_id: Uuid::new_v4(),
             skill_name: skill_name.into(),
             skill_version: None,
@@ -57,16 +57,16 @@ impl Header {
 
 /// What is known when a run has ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Summary"))]
 #[non_exhaustive]
-pub struct Summary {
+pub struct TraceSummary {
     /// Events in the trace.
     pub events: u64,
-    /// What was tried, each as often as it was: allowed.
+    /// Attempts that were allowed, repeats included.
     pub allowed: u64,
-    /// Denied.
+    /// Attempts that were denied.
     pub denied: u64,
-    /// Allowed, and did not work out.
+    /// Attempts that were allowed, and did not succeed.
     pub failed: u64,
     /// Whether every attempt that the observers could see is in it.
     pub complete: bool,
@@ -83,7 +83,7 @@ pub struct Summary {
     pub all_prevented: bool,
     /// The worst severity of all classifications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_severity: Option<Severity>,
+    pub max_severity: Option<AttackSeverity>,
 }
 
 /// What some attempts amount to.
@@ -92,33 +92,33 @@ pub struct Summary {
 #[non_exhaustive]
 pub struct Classification {
     /// Which class.
-    pub class: Class,
+    pub class: AttackClass,
     /// How bad it is.
-    pub severity: Severity,
+    pub severity: AttackSeverity,
     /// The tactic of ATT&CK: `credential-access`.
     pub mitre_tactic: String,
     /// Techniques of ATT&CK (and of ATLAS, `AML.…`), by id and name.
-    pub techniques: Vec<Technique>,
+    pub techniques: Vec<AttackTechnique>,
     /// The events that prove it, by their places; at most a hundred.
     pub evidence: Vec<u64>,
     /// Whether every one of these attempts was denied.
     pub prevented: bool,
-    /// In words, for a person.
+    /// A sentence for people.
     pub message: String,
 }
 
 /// A technique of an attacker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Technique"))]
 #[non_exhaustive]
-pub struct Technique {
+pub struct AttackTechnique {
     /// `T1552.001`.
     pub id: String,
     /// `Unsecured Credentials: Credentials In Files`.
     pub name: String,
 }
 
-impl Technique {
+impl AttackTechnique {
     /// A technique by its id and name.
     #[must_use]
     pub fn new(id: impl Into<String>, name: impl Into<String>) -> Self {
@@ -128,10 +128,9 @@ impl Technique {
 
 /// What attempts amount to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Class"))]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Class {
+pub enum AttackClass {
     /// Looking for credentials where they lie.
     CredentialHarvesting,
     /// Sending them away, or trying to after having looked for them.
@@ -140,7 +139,7 @@ pub enum Class {
     DataExfiltration,
     /// Harvesting and exfiltration in one run.
     SupplyChainAttack,
-    /// Becoming more than it is.
+    /// Gaining privileges.
     PrivilegeEscalation,
     /// Files that were not granted.
     UnauthorizedFileAccess,
@@ -150,29 +149,28 @@ pub enum Class {
     DnsTunnelling,
     /// A connection for one name that asks for another.
     DomainFronting,
-    /// Processor, memory or processes for somebody else's purposes.
+    /// Using processor, memory or processes for another purpose.
     ResourceAbuse,
     /// Staying after the run.
     Persistence,
     /// Looking around.
     Discovery,
-    /// Executing what was fetched a moment ago, or what somebody far away types.
+    /// Executing what was just downloaded, or the commands of a remote user.
     RemoteExecution,
 }
 
 /// How bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Severity"))]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Severity {
+pub enum AttackSeverity {
     /// Worth knowing.
     Low,
     /// Worth a look.
     Medium,
-    /// Somebody should look today.
+    /// Should be looked at today.
     High,
-    /// Somebody should look now.
+    /// Should be looked at now.
     Critical,
 }
 
@@ -183,11 +181,11 @@ pub enum Severity {
 pub struct Trace {
     /// What it begins with.
     #[serde(flatten)]
-    pub header: Header,
+    pub header: TraceHeader,
     /// What happened.
     pub events: Vec<Event>,
     /// The places of those events that were denied: the first [`MAX_VIOLATIONS`] of them.
     pub policy_violations: Vec<u64>,
     /// What it amounts to.
-    pub violation_summary: Summary,
+    pub violation_summary: TraceSummary,
 }

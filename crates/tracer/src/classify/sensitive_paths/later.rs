@@ -1,19 +1,19 @@
 //! What is executed later, by somebody else.
 
-use super::{Access, Place, place};
-use crate::trace::Class::Persistence;
-use crate::trace::Severity::{High, Medium};
+use super::{AccessFilter, SensitivePath, place};
+use crate::format::trace::AttackClass::Persistence;
+use crate::format::trace::AttackSeverity::{High, Medium};
 
 /// A place that is executed later.
 const fn later(
     says: &'static str,
     techniques: &'static [&'static str],
     paths: &'static [&'static str],
-) -> Place {
-    Place { techniques, access: Access::Change, ..place(Persistence, High, says, paths) }
+) -> SensitivePath {
+    SensitivePath { techniques, access: AccessFilter::Change, ..place(Persistence, High, says, paths) }
 }
 
-pub(super) const PLACES: &[Place] = &[
+pub(super) const PLACES: &[SensitivePath] = &[
     later(
         "start-up files of shells",
         &["T1546.004"],
@@ -129,7 +129,7 @@ pub(super) const PLACES: &[Place] = &[
             "/etc/dbus-1/**",
         ],
     ),
-    Place {
+    SensitivePath {
         severity: Medium,
         owners: &["git", "pre-commit"],
         ..later(
@@ -164,7 +164,7 @@ pub(super) const PLACES: &[Place] = &[
         )
     },
     // Of a home folder only: in a project they are part of it.
-    Place {
+    SensitivePath {
         severity: Medium,
         owners: &["git", "ssh", "vim", "nvim", "emacs", "tmux", "gdb", "code", "npm"],
         ..later(
@@ -198,7 +198,7 @@ pub(super) const PLACES: &[Place] = &[
             ],
         )
     },
-    Place {
+    SensitivePath {
         severity: Medium,
         ..later(
             "where packages come from",
@@ -219,7 +219,7 @@ pub(super) const PLACES: &[Place] = &[
             ],
         )
     },
-    Place {
+    SensitivePath {
         owners: &["claude", "codex", "gemini", "cursor"],
         ..later(
             "instructions and hooks of AI agents",

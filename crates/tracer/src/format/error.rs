@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Why a trace was not written, or not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum TraceError {
     /// The file cannot be made.
     #[error("cannot make the trace {}: {error}{}", path.display(), cure(error))]
     Create {
@@ -35,12 +35,12 @@ pub enum Error {
         #[source]
         error: io::Error,
     },
-    /// The file is no trace, or is one of a version that is not known here.
+    /// The file is not a trace, or is of a version that this crate does not read.
     #[error("not a trace: {0}")]
     NotATrace(String),
     /// The file is a trace that is not as it was written.
     #[error(transparent)]
-    Tampered(#[from] Tampered),
+    Tampered(#[from] TamperError),
 }
 
 fn cure(error: &io::Error) -> &'static str {
@@ -55,9 +55,9 @@ fn cure(error: &io::Error) -> &'static str {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{how} at line {line}: {what}")]
 #[non_exhaustive]
-pub struct Tampered {
+pub struct TamperError {
     /// In which way.
-    pub how: How,
+    pub how: TamperKind,
     /// The line of the file, from 1.
     pub line: u64,
     /// The event, where it is one.
@@ -66,9 +66,9 @@ pub struct Tampered {
     pub what: String,
 }
 
-impl Tampered {
+impl TamperError {
     pub(crate) fn new(
-        how: How,
+        how: TamperKind,
         line: u64,
         sequence: impl Into<Option<u64>>,
         what: impl Into<String>,
@@ -79,8 +79,7 @@ impl Tampered {
 
 /// In which way a trace is not as it was written. As far as the file can tell: who changes much may choose how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum How {
+pub enum TamperKind {
     /// Something was changed.
     Edited,
     /// Events are missing.
@@ -97,7 +96,7 @@ pub enum How {
     Inconsistent,
 }
 
-impl How {
+impl TamperKind {
     /// In a word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -113,7 +112,7 @@ impl How {
     }
 }
 
-impl fmt::Display for How {
+impl fmt::Display for TamperKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

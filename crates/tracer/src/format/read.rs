@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::chain::{
-    Chain, DIGEST, Digest, END, EVENT_INDENT, EVENTS_BEGIN, EVENTS_END, HASH_END, HASH_FIELD, HEADER_HASH,
+use crate::format::chain::{
+    DIGEST, END, EVENT_INDENT, EVENTS_BEGIN, EVENTS_END, HASH_END, HASH_FIELD, HEADER_HASH, HashChain,
+    TraceDigest,
 };
-use crate::error::{Error, How, Tampered};
-use crate::event::Event;
-use crate::tally::Tally;
-use crate::trace::{FORMAT, Header, Summary, Trace};
+use crate::format::error::{TamperError, TamperKind, TraceError};
+use crate::format::event::Event;
+use crate::format::tally::EventTally;
+use crate::format::trace::{TRACE_FORMAT, Trace, TraceHeader, TraceSummary};
 
 /// The longest line of a trace, and the longest header: four times the longest event that is ever written.
 pub const MAX_LINE: usize = 1024 * 1024;
@@ -25,37 +26,37 @@ const MAX_TAIL: usize = 4 * 1024 * 1024;
 /// What stands behind the events.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
-pub struct Ending {
+pub struct TraceEnding {
     /// The places of those events that were denied: the first [`crate::MAX_VIOLATIONS`] of them.
     pub policy_violations: Vec<u64>,
     /// What it amounts to.
-    pub violation_summary: Summary,
+    pub violation_summary: TraceSummary,
     /// The digest of everything before it, which is right.
     #[serde(skip, default = "nothing")]
-    pub digest: Digest,
+    pub digest: TraceDigest,
 }
 
-fn nothing() -> Digest {
-    Chain::begin(b"").now()
+fn nothing() -> TraceDigest {
+    HashChain::begin(b"").now()
 }
 
 /// Reads a trace event by event, in bounded memory.
 ///
-/// An iterator over its events: it ends behind the last one, or with the first error. Then [`Reader::finish`] reads what
+/// An iterator over its events: it ends behind the last one, or with the first error. Then [`TraceReader::finish`] reads what
 /// stands behind them.
 #[derive(Debug)]
-pub struct Reader<R> {
-    lines: Lines<R>,
-    header: Header,
-    chain: Chain,
+pub struct TraceReader<R> {
+    lines: TraceLines<R>,
+    header: TraceHeader,
+    chain: HashChain,
     next: u64,
-    state: State,
+    state: ReadState,
     /// What was wrong, where something was.
-    wrong: Option<Tampered>,
+    wrong: Option<TamperError>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ReadState {
     /// The line that was read last promises an event (the first one may be the end).
     Begun,
     Promised,
@@ -65,29 +66,29 @@ enum State {
     Failed,
 }
 
-impl Reader<BufReader<File>> {
+impl TraceReader<BufReader<File>> {
     /// Opens a file.
-    pub fn open(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path).map_err(|error| Error::Read { path: path.to_owned(), error })?;
+    pub fn open(path: &Path) -> Result<Self, TraceError> {
+        let file = File::open(path).map_err(|error| TraceError::Read { path: path.to_owned(), error })?;
         Self::named(BufReader::with_capacity(64 * 1024, file), path.to_owned())
     }
 }
 
-impl<R: BufRead> Reader<R> {
+impl<R: BufRead> TraceReader<R> {
     /// Reads from anything.
-    pub fn new(input: R) -> Result<Self, Error> {
+    pub fn new(input: R) -> Result<Self, TraceError> {
         Self::named(input, PathBuf::from("(input)"))
     }
 
-    fn named(input: R, path: PathBuf) -> Result<Self, Error> {
-        let mut lines = Lines { input, path, line: Vec::new(), number: 0, ended: false };
+    fn named(input: R, path: PathBuf) -> Result<Self, TraceError> {
+        let mut lines = TraceLines { input, path, line: Vec::new(), number: 0, ended: false };
         let mut head = Vec::new();
         let hash = loop {
             if !lines.advance()? {
                 return Err(if head.starts_with(b"{\n  \"format\"") {
                     lines.truncated(None, "its header has no end").into()
                 } else {
-                    Error::NotATrace(format!("it does not begin as {FORMAT} does"))
+                    TraceError::NotATrace(format!("it does not begin as {TRACE_FORMAT} does"))
                 });
             }
             if let Some(hash) = lines.line.strip_prefix(HEADER_HASH.as_bytes()) {
@@ -96,29 +97,29 @@ impl<R: BufRead> Reader<R> {
             head.extend_from_slice(&lines.line);
             head.push(b'\n');
             if !head.starts_with(b"{\n") || head.len() > MAX_LINE {
-                return Err(Error::NotATrace(format!("it does not begin as {FORMAT} does")));
+                return Err(TraceError::NotATrace(format!("it does not begin as {TRACE_FORMAT} does")));
             }
         };
-        let chain = Chain::begin(&head);
+        let chain = HashChain::begin(&head);
         let expected = format!("{}\",", chain.now());
         if lines.ended && expected.as_bytes().starts_with(&hash) {
             return Err(lines.truncated(None, "nothing stands behind its header").into());
         }
         if hash != expected.as_bytes() || !head.ends_with(b",\n") {
             return Err(lines
-                .wrong(How::Edited, None, "the header does not have the hash that stands here")
+                .wrong(TamperKind::Edited, None, "the header does not have the hash that stands here")
                 .into());
         }
-        let header: Header = {
+        let header: TraceHeader = {
             let json = head.strip_suffix(b",\n").unwrap_or(&head);
             let json = [json, b"}"].concat();
             serde_json::from_slice(&json)
-                .map_err(|error| Error::NotATrace(format!("its header cannot be read: {error}")))?
+                .map_err(|error| TraceError::NotATrace(format!("its header cannot be read: {error}")))?
         };
-        if header.format != FORMAT {
+        if header.format != TRACE_FORMAT {
             let format = skillsandbox_text::shorten_line(&header.format, 64);
-            return Err(Error::NotATrace(format!(
-                "its format is `{format}`; this version reads `{FORMAT}`: use the version that wrote it"
+            return Err(TraceError::NotATrace(format!(
+                "its format is `{format}`; this version reads `{TRACE_FORMAT}`: use the version that wrote it"
             )));
         }
         if !lines.advance()? {
@@ -128,15 +129,15 @@ impl<R: BufRead> Reader<R> {
             return Err(if lines.ended && EVENTS_BEGIN.as_bytes().starts_with(&lines.line) {
                 lines.truncated(None, "nothing stands behind its header").into()
             } else {
-                lines.wrong(How::Edited, None, "the events do not begin where they should").into()
+                lines.wrong(TamperKind::Edited, None, "the events do not begin where they should").into()
             });
         }
-        Ok(Self { lines, header, chain, next: 0, state: State::Begun, wrong: None })
+        Ok(Self { lines, header, chain, next: 0, state: ReadState::Begun, wrong: None })
     }
 
     /// What it begins with.
     #[must_use]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &TraceHeader {
         &self.header
     }
 
@@ -147,32 +148,32 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Reads what stands behind the events; skips, and checks, those that were not read.
-    pub fn finish(mut self) -> Result<Ending, Error> {
+    pub fn finish(mut self) -> Result<TraceEnding, TraceError> {
         for event in self.by_ref() {
             event?;
         }
         if let Some(wrong) = self.wrong {
             return Err(wrong.into());
         }
-        if self.state != State::Over {
-            return Err(self.lines.wrong(How::Edited, None, "it could not be read to its end").into());
+        if self.state != ReadState::Over {
+            return Err(self.lines.wrong(TamperKind::Edited, None, "it could not be read to its end").into());
         }
         self.ending()
     }
 
-    fn read_event(&mut self) -> Result<Option<Event>, Error> {
+    fn read_event(&mut self) -> Result<Option<Event>, TraceError> {
         if !self.lines.advance()? {
             return Err(self.cut("the run that wrote it did not end, or its end was cut off"));
         }
         let line = self.lines.line.as_slice();
-        if line == EVENTS_END.as_bytes() && self.state != State::Promised {
-            self.state = State::Over;
+        if line == EVENTS_END.as_bytes() && self.state != ReadState::Promised {
+            self.state = ReadState::Over;
             return Ok(None);
         }
-        if self.lines.ended && self.state != State::Promised && EVENTS_END.as_bytes().starts_with(line) {
+        if self.lines.ended && self.state != ReadState::Promised && EVENTS_END.as_bytes().starts_with(line) {
             return Err(self.cut("the end is missing"));
         }
-        if self.state == State::Last {
+        if self.state == ReadState::Last {
             return Err(self.broken("the events do not end as they should, or a line has lost its comma"));
         }
         let (line, comma) = match line.strip_suffix(b",") {
@@ -183,7 +184,7 @@ impl<R: BufRead> Reader<R> {
             return Err(if self.lines.ended {
                 self.cut("its last line is not whole")
             } else {
-                self.broken("it is no line of an event with its hash")
+                self.broken("it is not an event with its hash")
             });
         };
         let mut chain = self.chain;
@@ -197,34 +198,40 @@ impl<R: BufRead> Reader<R> {
             Some(event) if event.sequence == self.next => event,
             // The hash is right, so it was made for this: by another program, or by somebody who knows how.
             Some(event) => return Err(self.out_of_place(Some(event.sequence))),
-            None => return Err(self.broken("it has the right hash, and is no event")),
+            None => return Err(self.broken("it has the right hash, but is not an event")),
         };
         self.chain = chain;
         self.next += 1;
-        self.state = if comma { State::Promised } else { State::Last };
+        self.state = if comma { ReadState::Promised } else { ReadState::Last };
         Ok(Some(event))
     }
 
     /// The line has not the hash it should have, or not the place.
-    fn out_of_place(&mut self, found: Option<u64>) -> Error {
+    fn out_of_place(&mut self, found: Option<u64>) -> TraceError {
         let (expected, line) = (self.next, self.lines.number);
-        let wrong = |how, what: String| Error::from(Tampered::new(how, line, expected, what));
+        let wrong = |how, what: String| TraceError::from(TamperError::new(how, line, expected, what));
         match found {
             Some(found) if found > expected => {
                 if self.stands_later(expected) {
                     wrong(
-                        How::Reordered,
+                        TamperKind::Reordered,
                         format!("event {found} stands here, and event {expected} behind it"),
                     )
                 } else {
-                    wrong(How::Removed, format!("event {found} stands here, and event {expected} nowhere"))
+                    wrong(
+                        TamperKind::Removed,
+                        format!("event {found} stands here, and event {expected} nowhere"),
+                    )
                 }
             }
             Some(found) if found < expected => wrong(
-                How::Duplicated,
+                TamperKind::Duplicated,
                 format!("event {found} stands here, which was there already, instead of event {expected}"),
             ),
-            _ => wrong(How::Edited, format!("event {expected}, or the hash before it, is not what it was")),
+            _ => wrong(
+                TamperKind::Edited,
+                format!("event {expected}, or the hash before it, is not what it was"),
+            ),
         }
     }
 
@@ -240,7 +247,7 @@ impl<R: BufRead> Reader<R> {
         false
     }
 
-    fn ending(&mut self) -> Result<Ending, Error> {
+    fn ending(&mut self) -> Result<TraceEnding, TraceError> {
         let mut tail = Vec::new();
         let digest = loop {
             if !self.lines.advance()? {
@@ -266,7 +273,7 @@ impl<R: BufRead> Reader<R> {
         let unreadable =
             |error| self.broken(&format!("it has the right digest, and cannot be read: {error}"));
         let json = [b"{", tail.strip_suffix(b",\n").unwrap_or(&tail), b"}"].concat();
-        let mut ending: Ending = serde_json::from_slice(&json).map_err(unreadable)?;
+        let mut ending: TraceEnding = serde_json::from_slice(&json).map_err(unreadable)?;
         ending.digest = expected;
         if !self.lines.advance()? || (self.lines.ended && self.lines.line == END.as_bytes()) {
             return Err(self.cut("its last line is missing"));
@@ -275,31 +282,34 @@ impl<R: BufRead> Reader<R> {
             return Err(self.broken("its last line is not what it was"));
         }
         if self.lines.advance()? {
-            return Err(self.lines.wrong(How::Appended, None, "something stands behind the end").into());
+            return Err(self
+                .lines
+                .wrong(TamperKind::Appended, None, "something stands behind the end")
+                .into());
         }
         Ok(ending)
     }
 
-    fn broken(&self, what: &str) -> Error {
-        self.lines.wrong(How::Edited, self.next, what).into()
+    fn broken(&self, what: &str) -> TraceError {
+        self.lines.wrong(TamperKind::Edited, self.next, what).into()
     }
 
-    fn cut(&self, what: &str) -> Error {
+    fn cut(&self, what: &str) -> TraceError {
         self.lines.truncated(self.next.checked_sub(1), what).into()
     }
 }
 
-impl<R: BufRead> Iterator for Reader<R> {
-    type Item = Result<Event, Error>;
+impl<R: BufRead> Iterator for TraceReader<R> {
+    type Item = Result<Event, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if matches!(self.state, State::Over | State::Failed) {
+        if matches!(self.state, ReadState::Over | ReadState::Failed) {
             return None;
         }
         let event = self.read_event();
         if let Err(error) = &event {
-            self.state = State::Failed;
-            if let Error::Tampered(tampered) = error {
+            self.state = ReadState::Failed;
+            if let TraceError::Tampered(tampered) = error {
                 self.wrong = Some(tampered.clone());
             }
         }
@@ -307,10 +317,10 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// Reads a whole trace into memory, and checks it as [`crate::verify`] does. For a long one there is [`Reader`].
-pub fn read(path: &Path) -> Result<Trace, Error> {
+/// Reads a whole trace into memory, and checks it as [`crate::verify_trace`] does. For a long one there is [`TraceReader`].
+pub fn read_trace(path: &Path) -> Result<Trace, TraceError> {
     let mut events = Vec::new();
-    let checked = crate::verify::check(Reader::open(path)?, |event| events.push(event))?;
+    let checked = crate::format::verify::check(TraceReader::open(path)?, |event| events.push(event))?;
     Ok(Trace {
         header: checked.header,
         events,
@@ -322,23 +332,23 @@ pub fn read(path: &Path) -> Result<Trace, Error> {
 /// As much of a trace as was read.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Part {
+pub struct TracePart {
     /// What was read. Where the end is missing, its summary is what follows from the events, and says that it is not complete.
     pub trace: Trace,
     /// Events that are in the trace and were not kept.
     pub omitted: u64,
     /// Why there is not more, or what is not as it was written.
-    pub wrong: Option<Error>,
+    pub wrong: Option<TraceError>,
 }
 
 /// Reads a trace as far as it is whole, and keeps so many of its events: what a run left that was killed, or somebody's file of any
 /// size. Nothing that stands behind the first line that is wrong is read.
-pub fn read_part<R: BufRead>(reader: Reader<R>, most: usize) -> Part {
+pub fn read_trace_part<R: BufRead>(reader: TraceReader<R>, most: usize) -> TracePart {
     let header = reader.header().clone();
     let mut events = Vec::new();
     let mut omitted = 0;
-    let mut tally = Tally::default();
-    let checked = crate::verify::check(reader, |event| {
+    let mut tally = EventTally::default();
+    let checked = crate::format::verify::check(reader, |event| {
         tally.count(&event);
         if events.len() < most {
             events.push(event);
@@ -349,12 +359,13 @@ pub fn read_part<R: BufRead>(reader: Reader<R>, most: usize) -> Part {
     let (policy_violations, violation_summary, wrong) = match checked {
         Ok(checked) => (checked.ending.policy_violations, checked.ending.violation_summary, None),
         Err(error) => {
-            let mut summary = Summary { incomplete_because: vec![error.to_string()], ..Summary::default() };
+            let mut summary =
+                TraceSummary { incomplete_because: vec![error.to_string()], ..TraceSummary::default() };
             tally.complete(&mut summary);
             (tally.violations().to_vec(), summary, Some(error))
         }
     };
-    Part { trace: Trace { header, events, policy_violations, violation_summary }, omitted, wrong }
+    TracePart { trace: Trace { header, events, policy_violations, violation_summary }, omitted, wrong }
 }
 
 /// The line of an event: what its hash covers, and the hash.
@@ -371,7 +382,7 @@ fn parse(body: &[u8]) -> Option<Event> {
 
 /// Lines of bounded length, counted.
 #[derive(Debug)]
-struct Lines<R> {
+struct TraceLines<R> {
     input: R,
     path: PathBuf,
     /// The line that was read last, without its end.
@@ -381,13 +392,13 @@ struct Lines<R> {
     ended: bool,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> TraceLines<R> {
     /// Reads the next line; `false` where there is none.
-    fn advance(&mut self) -> Result<bool, Error> {
+    fn advance(&mut self) -> Result<bool, TraceError> {
         self.line.clear();
         let limit = MAX_LINE as u64 + 1;
         let read = self.input.by_ref().take(limit).read_until(b'\n', &mut self.line);
-        read.map_err(|error: io::Error| Error::Read { path: self.path.clone(), error })?;
+        read.map_err(|error: io::Error| TraceError::Read { path: self.path.clone(), error })?;
         if self.line.is_empty() {
             self.ended = true;
             return Ok(false);
@@ -397,7 +408,7 @@ impl<R: BufRead> Lines<R> {
             self.line.pop();
         } else if self.line.len() as u64 == limit {
             return Err(self
-                .wrong(How::Edited, None, "this line is longer than any that is ever written")
+                .wrong(TamperKind::Edited, None, "this line is longer than any that is ever written")
                 .into());
         } else {
             self.ended = true;
@@ -405,15 +416,15 @@ impl<R: BufRead> Lines<R> {
         Ok(true)
     }
 
-    fn wrong(&self, how: How, sequence: impl Into<Option<u64>>, what: &str) -> Tampered {
-        Tampered::new(how, self.number, sequence, what)
+    fn wrong(&self, how: TamperKind, sequence: impl Into<Option<u64>>, what: &str) -> TamperError {
+        TamperError::new(how, self.number, sequence, what)
     }
 
-    fn truncated(&self, last: Option<u64>, what: &str) -> Tampered {
+    fn truncated(&self, last: Option<u64>, what: &str) -> TamperError {
         let what = match last {
             Some(last) => format!("nothing whole stands behind event {last}: {what}"),
             None => what.to_owned(),
         };
-        Tampered::new(How::Truncated, self.number, last, what)
+        TamperError::new(TamperKind::Truncated, self.number, last, what)
     }
 }

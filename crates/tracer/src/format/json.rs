@@ -9,28 +9,28 @@ use skillsandbox_text::{is_deceptive, write_json_fragment};
 
 /// A value in one line.
 pub(crate) fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
-    written(value, Layout { depth: 0, broken: 0, indent: 0, has_value: false })
+    written(value, JsonLayout { depth: 0, broken: 0, indent: 0, has_value: false })
 }
 
 /// A value whose outer `broken` levels have a line for each thing in them, for a person. `indent` is the level it stands at.
 pub(crate) fn lines(value: &impl Serialize, broken: usize, indent: usize) -> io::Result<Vec<u8>> {
-    written(value, Layout { depth: 0, broken, indent, has_value: false })
+    written(value, JsonLayout { depth: 0, broken, indent, has_value: false })
 }
 
-fn written(value: &impl Serialize, layout: Layout) -> io::Result<Vec<u8>> {
+fn written(value: &impl Serialize, layout: JsonLayout) -> io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(512);
     value.serialize(&mut Serializer::with_formatter(&mut out, layout))?;
     Ok(out)
 }
 
-struct Layout {
+struct JsonLayout {
     depth: usize,
     broken: usize,
     indent: usize,
     has_value: bool,
 }
 
-impl Layout {
+impl JsonLayout {
     fn begin<W: ?Sized + Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
         self.depth += 1;
         self.has_value = false;
@@ -67,7 +67,7 @@ impl Layout {
     }
 }
 
-impl Formatter for Layout {
+impl Formatter for JsonLayout {
     fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
         self.begin(writer, b"[")
     }

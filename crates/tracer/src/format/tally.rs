@@ -1,11 +1,11 @@
 //! Counting events: the same for whoever writes a trace and for whoever checks one.
 
-use crate::event::{Event, Verdict, What};
-use crate::trace::{MAX_VIOLATIONS, Summary};
+use crate::format::event::{Event, EventKind, EventVerdict};
+use crate::format::trace::{MAX_VIOLATIONS, TraceSummary};
 
 /// What the end of a trace says of its events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct EventTally {
     events: u64,
     allowed: u64,
     denied: u64,
@@ -13,23 +13,23 @@ pub(crate) struct Tally {
     lost: u64,
     violations: Vec<u64>,
     /// Which events were let happen.
-    allowed_at: Places,
+    allowed_at: AllowedBits,
 }
 
-impl Tally {
+impl EventTally {
     pub(crate) fn count(&mut self, event: &Event) {
         self.events += 1;
-        self.allowed_at.push(event.verdict == Some(Verdict::Allowed));
+        self.allowed_at.push(event.verdict == Some(EventVerdict::Allowed));
         let times = event.count;
-        match &event.what {
-            What::Policy { .. } => return,
-            What::Lost { .. } => self.lost = self.lost.saturating_add(times),
+        match &event.kind {
+            EventKind::Policy { .. } => return,
+            EventKind::Lost { .. } => self.lost = self.lost.saturating_add(times),
             _ => {}
         }
         let counter = match event.verdict {
-            Some(Verdict::Allowed) => &mut self.allowed,
-            Some(Verdict::Denied) => &mut self.denied,
-            Some(Verdict::Failed) => &mut self.failed,
+            Some(EventVerdict::Allowed) => &mut self.allowed,
+            Some(EventVerdict::Denied) => &mut self.denied,
+            Some(EventVerdict::Failed) => &mut self.failed,
             None => return,
         };
         *counter = counter.saturating_add(times);
@@ -48,7 +48,7 @@ impl Tally {
     }
 
     /// Puts right what follows from the events, and from the classifications: what was allowed was not prevented, whoever says so.
-    pub(crate) fn complete(&self, summary: &mut Summary) {
+    pub(crate) fn complete(&self, summary: &mut TraceSummary) {
         summary.events = self.events;
         summary.allowed = self.allowed;
         summary.denied = self.denied;
@@ -66,12 +66,12 @@ impl Tally {
 
 /// One bit for each event: a thousandth of what the event takes in the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Places {
+struct AllowedBits {
     bits: Vec<u64>,
     len: u64,
 }
 
-impl Places {
+impl AllowedBits {
     fn push(&mut self, bit: bool) {
         if self.len.is_multiple_of(64) {
             self.bits.push(0);

@@ -4,11 +4,11 @@ mod credentials;
 mod later;
 mod others;
 
-use crate::trace::{Class, Severity};
+use crate::format::trace::{AttackClass, AttackSeverity};
 
 /// Which accesses of a place mean something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum AccessFilter {
     /// To read, or to get at the content in another way: by a second name, or by opening to write where that was refused.
     Read,
     /// To write, to cut, to replace, to change the mode.
@@ -19,7 +19,7 @@ pub(super) enum Access {
 
 /// How an access must have ended to mean something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum VerdictFilter {
     /// However it ended.
     Any,
     /// It was not let happen, or there was nothing. What was granted was meant.
@@ -30,7 +30,7 @@ pub(super) enum When {
 
 /// How much one access of a place of credentials says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Weight {
+pub(super) enum CredentialWeight {
     /// Programs that are not its owners have no business there.
     Alone,
     /// Programs of many kinds look there as a matter of course; three kinds of such places say something.
@@ -39,14 +39,14 @@ pub(super) enum Weight {
 
 /// A kind of place.
 #[derive(Debug)]
-pub(super) struct Place {
-    pub(super) class: Class,
+pub(super) struct SensitivePath {
+    pub(super) class: AttackClass,
     pub(super) says: &'static str,
-    pub(super) severity: Severity,
+    pub(super) severity: AttackSeverity,
     pub(super) techniques: &'static [&'static str],
-    pub(super) access: Access,
-    pub(super) when: When,
-    pub(super) weight: Weight,
+    pub(super) access: AccessFilter,
+    pub(super) when: VerdictFilter,
+    pub(super) weight: CredentialWeight,
     pub(super) paths: &'static [&'static str],
     /// Parts of it that mean nothing.
     pub(super) except: &'static [&'static str],
@@ -59,19 +59,19 @@ pub(super) struct Place {
 const NONE: &[&str] = &[];
 
 const fn place(
-    class: Class,
-    severity: Severity,
+    class: AttackClass,
+    severity: AttackSeverity,
     says: &'static str,
     paths: &'static [&'static str],
-) -> Place {
-    Place {
+) -> SensitivePath {
+    SensitivePath {
         class,
         says,
         severity,
         techniques: NONE,
-        access: Access::Read,
-        when: When::Any,
-        weight: Weight::Alone,
+        access: AccessFilter::Read,
+        when: VerdictFilter::Any,
+        weight: CredentialWeight::Alone,
         paths,
         except: NONE,
         owners: NONE,
@@ -80,12 +80,12 @@ const fn place(
 }
 
 /// All places.
-pub(super) fn all() -> impl Iterator<Item = &'static Place> {
+pub(super) fn all() -> impl Iterator<Item = &'static SensitivePath> {
     credentials::PLACES.iter().chain(later::PLACES).chain(others::PLACES)
 }
 
 /// A place by its number.
-pub(super) fn at(number: usize) -> Option<&'static Place> {
+pub(super) fn at(number: usize) -> Option<&'static SensitivePath> {
     all().nth(number)
 }
 

@@ -8,16 +8,17 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::bounds;
-use crate::chain::{
-    Chain, DIGEST, Digest, END, EVENT_INDENT, EVENTS_BEGIN, EVENTS_END, HASH_END, HASH_FIELD, HEADER_HASH,
+use crate::format::bounds;
+use crate::format::chain::{
+    DIGEST, END, EVENT_INDENT, EVENTS_BEGIN, EVENTS_END, HASH_END, HASH_FIELD, HEADER_HASH, HashChain,
+    TraceDigest,
 };
-use crate::error::Error;
-use crate::event::Event;
-use crate::json;
-use crate::read::MAX_LINE;
-use crate::tally::Tally;
-use crate::trace::{Header, Summary};
+use crate::format::error::TraceError;
+use crate::format::event::Event;
+use crate::format::json;
+use crate::format::read::MAX_LINE;
+use crate::format::tally::EventTally;
+use crate::format::trace::{TraceHeader, TraceSummary};
 
 /// How long an event that nobody prevented may wait to be written to the file.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -27,8 +28,8 @@ const PATIENCE: Duration = Duration::from_millis(200);
 pub struct TraceWriter {
     path: PathBuf,
     out: BufWriter<File>,
-    chain: Chain,
-    tally: Tally,
+    chain: HashChain,
+    tally: EventTally,
     next: u64,
     bytes: u64,
     flushed: Instant,
@@ -41,8 +42,8 @@ impl TraceWriter {
     ///
     /// The file must not be there, by whatever kind of link, and its folder must not be a symbolic link: somebody
     /// who can put links where traces are written cannot choose what is overwritten. Only its owner may read it.
-    pub fn create(path: &Path, header: &Header) -> Result<Self, Error> {
-        let failed = |error| Error::Create { path: path.to_owned(), error };
+    pub fn create(path: &Path, header: &TraceHeader) -> Result<Self, TraceError> {
+        let failed = |error| TraceError::Create { path: path.to_owned(), error };
         let mut head = json::lines(header, 1, 0).map_err(failed)?;
         if head.len() > MAX_LINE {
             return Err(failed(io::Error::new(
@@ -53,13 +54,13 @@ impl TraceWriter {
         // Everything but the line break and the brace at the end.
         head.truncate(head.len().saturating_sub(2));
         head.extend_from_slice(b",\n");
-        let chain = Chain::begin(&head);
+        let chain = HashChain::begin(&head);
         let out = BufWriter::with_capacity(64 * 1024, create_new(path).map_err(failed)?);
         let mut writer = Self {
             path: path.to_owned(),
             out,
             chain,
-            tally: Tally::default(),
+            tally: EventTally::default(),
             next: 0,
             bytes: 0,
             flushed: Instant::now(),
@@ -74,7 +75,7 @@ impl TraceWriter {
     /// Writes one event, at the next place, and returns the place. Texts that are too long are cut.
     ///
     /// What was prevented is in the file when this returns; anything else with one of the next events, or at the end.
-    pub fn write(&mut self, mut event: Event) -> Result<u64, Error> {
+    pub fn write(&mut self, mut event: Event) -> Result<u64, TraceError> {
         event.sequence = self.next;
         event.repeats = event.repeats.filter(|first| *first < self.next);
         bounds::shorten(&mut event);
@@ -83,7 +84,7 @@ impl TraceWriter {
     }
 
     /// Writes an event that is short and has its place already, which is the next one.
-    pub(crate) fn write_numbered(&mut self, event: &Event) -> Result<(), Error> {
+    pub(crate) fn write_numbered(&mut self, event: &Event) -> Result<(), TraceError> {
         debug_assert_eq!(event.sequence, self.next, "a trace has no gaps");
         let json = json::line(event).map_err(|error| self.failed(error))?;
         let mut line = Vec::with_capacity(json.len() + 128);
@@ -120,16 +121,16 @@ impl TraceWriter {
     ///
     /// What follows from the events is counted here, whatever the summary says: counts, whether it is complete, whether all was
     /// prevented.
-    pub fn finish(mut self, mut summary: Summary) -> Result<Digest, Error> {
+    pub fn finish(mut self, mut summary: TraceSummary) -> Result<TraceDigest, TraceError> {
         bounds::shorten_summary(&mut summary);
         self.tally.complete(&mut summary);
         let mut tail = Vec::new();
         let mut member = |name: &str, value: io::Result<Vec<u8>>| {
-            let value = value.map_err(|error| Error::Write { path: self.path.clone(), error })?;
+            let value = value.map_err(|error| TraceError::Write { path: self.path.clone(), error })?;
             tail.extend_from_slice(format!("  \"{name}\": ").as_bytes());
             tail.extend_from_slice(&value);
             tail.extend_from_slice(b",\n");
-            Ok::<(), Error>(())
+            Ok::<(), TraceError>(())
         };
         member("policy_violations", json::line(&self.tally.violations()))?;
         member("violation_summary", json::lines(&summary, 2, 1))?;
@@ -142,7 +143,7 @@ impl TraceWriter {
     }
 
     /// Hands to the system what was not yet handed to it.
-    pub fn flush(&mut self) -> Result<(), Error> {
+    pub fn flush(&mut self) -> Result<(), TraceError> {
         self.flushed = Instant::now();
         if let Some(kind) = self.broken {
             return Err(self.failed(kind.into()));
@@ -150,7 +151,7 @@ impl TraceWriter {
         self.out.flush().map_err(|error| self.failed(error))
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
         if let Some(kind) = self.broken {
             return Err(self.failed(kind.into()));
         }
@@ -159,9 +160,9 @@ impl TraceWriter {
         Ok(())
     }
 
-    fn failed(&mut self, error: io::Error) -> Error {
+    fn failed(&mut self, error: io::Error) -> TraceError {
         self.broken = Some(error.kind());
-        Error::Write { path: self.path.clone(), error }
+        TraceError::Write { path: self.path.clone(), error }
     }
 }
 

@@ -29,9 +29,9 @@ pub(crate) const END: &str = "}";
 
 /// The SHA-256 of everything in a trace: 64 lower-case hexadecimal digits when it is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Digest([u8; 32]);
+pub struct TraceDigest([u8; 32]);
 
-impl Digest {
+impl TraceDigest {
     /// The number itself.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
@@ -39,39 +39,39 @@ impl Digest {
     }
 }
 
-impl fmt::Display for Digest {
+impl fmt::Display for TraceDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         HEXLOWER.encode_display(&self.0).fmt(f)
     }
 }
 
-impl fmt::Debug for Digest {
+impl fmt::Debug for TraceDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Digest({self})")
     }
 }
 
-/// A text that is no digest.
+/// A text that is not a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a digest is 64 hexadecimal digits, as `trace verify` prints them")]
-pub struct NoDigest;
+pub struct ParseDigestError;
 
-impl FromStr for Digest {
-    type Err = NoDigest;
+impl FromStr for TraceDigest {
+    type Err = ParseDigestError;
 
-    fn from_str(text: &str) -> Result<Self, NoDigest> {
-        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| NoDigest)?;
-        bytes.try_into().map(Self).map_err(|_| NoDigest)
+    fn from_str(text: &str) -> Result<Self, ParseDigestError> {
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| ParseDigestError)?;
+        bytes.try_into().map(Self).map_err(|_| ParseDigestError)
     }
 }
 
-impl Serialize for Digest {
+impl Serialize for TraceDigest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Digest {
+impl<'de> Deserialize<'de> for TraceDigest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
@@ -80,24 +80,24 @@ impl<'de> Deserialize<'de> for Digest {
 
 /// The chain as far as it has come.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Chain(Digest);
+pub(crate) struct HashChain(TraceDigest);
 
-impl Chain {
+impl HashChain {
     /// Begins with the header: its bytes up to, and without, the line of its hash.
     pub(crate) fn begin(header: &[u8]) -> Self {
-        Self(Digest(Sha256::digest(header).into()))
+        Self(TraceDigest(Sha256::digest(header).into()))
     }
 
     /// Goes on with these bytes: the SHA-256 of the hash so far, as 32 bytes, and of them.
-    pub(crate) fn link(&mut self, bytes: &[u8]) -> Digest {
+    pub(crate) fn link(&mut self, bytes: &[u8]) -> TraceDigest {
         let mut hash = Sha256::new();
         hash.update(self.0.0);
         hash.update(bytes);
-        self.0 = Digest(hash.finalize().into());
+        self.0 = TraceDigest(hash.finalize().into());
         self.0
     }
 
-    pub(crate) fn now(&self) -> Digest {
+    pub(crate) fn now(&self) -> TraceDigest {
         self.0
     }
 }
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_digest_reads_as_it_is_shown() {
-        let digest = Chain::begin(b"abc").now();
+        let digest = HashChain::begin(b"abc").now();
         assert_eq!(digest.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(digest.to_string().parse(), Ok(digest));
         let wrong = [
@@ -119,10 +119,10 @@ mod tests {
             &digest.to_string().replace('a', "g"),
         ];
         for wrong in wrong {
-            assert_eq!(wrong.parse::<Digest>(), Err(NoDigest), "{wrong}");
+            assert_eq!(wrong.parse::<TraceDigest>(), Err(ParseDigestError), "{wrong}");
         }
         let plus = format!("+{}", &digest.to_string()[1..]);
-        assert_eq!(plus.parse::<Digest>(), Err(NoDigest));
-        assert_eq!("é".repeat(32).parse::<Digest>(), Err(NoDigest));
+        assert_eq!(plus.parse::<TraceDigest>(), Err(ParseDigestError));
+        assert_eq!("é".repeat(32).parse::<TraceDigest>(), Err(ParseDigestError));
     }
 }

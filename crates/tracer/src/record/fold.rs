@@ -8,7 +8,7 @@ use std::collections::hash_map::Entry;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::event::{Event, FileOperation, Verdict, What};
+use crate::format::event::{Event, EventKind, EventVerdict, FileOperation};
 
 /// How many different things are remembered at a time.
 const MAX_KINDS: usize = 2048;
@@ -17,8 +17,7 @@ const MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// What of a run is folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Fold {
+pub enum FoldMode {
     /// Nothing: each event is written by itself.
     Nothing,
     /// What the same program does again: the same kind of thing to the same object, with the same verdict. Output, connections that
@@ -45,9 +44,9 @@ const SYSTEM: &[&str] = &[
 
 /// What to do with an event.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Folded {
-    /// Write it, and tell [`Folder::wrote`] its place.
-    Write(Key),
+pub(crate) enum FoldStep {
+    /// Write it, and tell [`EventFolder::wrote`] its place.
+    Write(FoldKey),
     /// Write it; it is of no kind that repeats.
     Pass,
     /// It is counted.
@@ -55,10 +54,10 @@ pub(crate) enum Folded {
 }
 
 /// What two events have in common of which one repeats the other.
-pub(crate) type Key = [u8; 32];
+pub(crate) type FoldKey = [u8; 32];
 
 #[derive(Debug)]
-struct Kind {
+struct FoldEntry {
     /// In which order they came.
     order: u64,
     /// The event to write, of which the first is the `count`th.
@@ -71,50 +70,51 @@ struct Kind {
 
 /// Remembers what was written, and counts what comes again.
 #[derive(Debug)]
-pub(crate) struct Folder {
-    fold: Fold,
-    kinds: HashMap<Key, Kind>,
+pub(crate) struct EventFolder {
+    fold: FoldMode,
+    kinds: HashMap<FoldKey, FoldEntry>,
     bytes: usize,
     order: u64,
 }
 
-impl Folder {
-    pub(crate) fn new(fold: Fold) -> Self {
+impl EventFolder {
+    pub(crate) fn new(fold: FoldMode) -> Self {
         Self { fold, kinds: HashMap::new(), bytes: 0, order: 0 }
     }
 
     /// Whether to write an event, whose times are filled in.
-    pub(crate) fn take(&mut self, event: &Event) -> Folded {
-        if self.fold == Fold::Nothing || event.repeats.is_some() {
-            return Folded::Pass;
+    pub(crate) fn take(&mut self, event: &Event) -> FoldStep {
+        if self.fold == FoldMode::Nothing || event.repeats.is_some() {
+            return FoldStep::Pass;
         }
         if let Some(folder) = self.system_folder(event) {
             let mut event = event.clone();
-            event.what = What::File { operation: FileOperation::Read, path: format!("{folder}/*"), to: None };
+            event.kind =
+                EventKind::File { operation: FileOperation::Read, path: format!("{folder}/*"), to: None };
             event.process = None;
             event.rule = None;
             self.count(key(&event), &event, None);
-            return Folded::Counted;
+            return FoldStep::Counted;
         }
         if !can_repeat(event) {
-            return Folded::Pass;
+            return FoldStep::Pass;
         }
         let key = key(event);
         if self.kinds.contains_key(&key) {
             self.count(key, event, None);
-            return Folded::Counted;
+            return FoldStep::Counted;
         }
-        Folded::Write(key)
+        FoldStep::Write(key)
     }
 
     /// An event was written, at this place: from now on it is counted.
-    pub(crate) fn wrote(&mut self, key: Key, event: &Event) {
+    pub(crate) fn wrote(&mut self, key: FoldKey, event: &Event) {
         let mut first = event.clone();
         first.count = 0;
         self.count(key, &first, Some(event.sequence));
     }
 
-    /// Whether it is time to [`Folder::drain`].
+    /// Whether it is time to [`EventFolder::drain`].
     pub(crate) fn is_full(&self) -> bool {
         self.kinds.len() >= MAX_KINDS || self.bytes >= MAX_BYTES
     }
@@ -122,7 +122,7 @@ impl Folder {
     /// Everything that is counted and not written, in the order in which it came first; and forgets it.
     pub(crate) fn drain(&mut self) -> Vec<Event> {
         self.bytes = 0;
-        let mut kinds: Vec<Kind> = self.kinds.drain().map(|(_, kind)| kind).collect();
+        let mut kinds: Vec<FoldEntry> = self.kinds.drain().map(|(_, kind)| kind).collect();
         kinds.retain(|kind| kind.pending > 0);
         kinds.sort_by_key(|kind| kind.order);
         let events = kinds.into_iter().map(|kind| {
@@ -137,7 +137,7 @@ impl Folder {
         events.collect()
     }
 
-    fn count(&mut self, key: Key, event: &Event, first: Option<u64>) {
+    fn count(&mut self, key: FoldKey, event: &Event, first: Option<u64>) {
         let end = event.last_elapsed_us.unwrap_or(event.elapsed_us);
         match self.kinds.entry(key) {
             Entry::Vacant(vacant) => {
@@ -146,7 +146,7 @@ impl Folder {
                 let pending = event.count;
                 let mut event = event.clone();
                 event.last_elapsed_us = Some(end);
-                vacant.insert(Kind { order: self.order, event, first, pending });
+                vacant.insert(FoldEntry { order: self.order, event, first, pending });
             }
             Entry::Occupied(mut occupied) => {
                 let kind = occupied.get_mut();
@@ -162,13 +162,13 @@ impl Folder {
 
     fn system_folder(&self, event: &Event) -> Option<&'static str> {
         // A name of the system that leads elsewhere is none.
-        if self.fold != Fold::RepeatsAndSystem || event.leads_to.is_some() {
+        if self.fold != FoldMode::RepeatsAndSystem || event.resolved_path.is_some() {
             return None;
         }
-        match (&event.what, event.verdict) {
+        match (&event.kind, event.verdict) {
             (
-                What::File { operation: FileOperation::Read, path, to: None },
-                Some(Verdict::Allowed | Verdict::Failed),
+                EventKind::File { operation: FileOperation::Read, path, to: None },
+                Some(EventVerdict::Allowed | EventVerdict::Failed),
             ) => system_folder(path),
             _ => None,
         }
@@ -184,81 +184,81 @@ fn system_folder(path: &str) -> Option<&'static str> {
 }
 
 fn can_repeat(event: &Event) -> bool {
-    match &event.what {
-        What::File { .. }
-        | What::Exec { .. }
-        | What::DnsQuery { .. }
-        | What::SyscallRefused { .. }
-        | What::ResourceLimitHit { .. }
-        | What::Lost { .. } => true,
-        What::NetConnect(connection) => {
-            event.verdict != Some(Verdict::Allowed) && connection.sent == 0 && connection.received == 0
+    match &event.kind {
+        EventKind::File { .. }
+        | EventKind::Exec { .. }
+        | EventKind::DnsQuery { .. }
+        | EventKind::SyscallRefused { .. }
+        | EventKind::ResourceLimitHit { .. }
+        | EventKind::Lost { .. } => true,
+        EventKind::NetConnect(connection) => {
+            event.verdict != Some(EventVerdict::Allowed) && connection.sent == 0 && connection.received == 0
         }
-        What::RunStarted { .. }
-        | What::Policy { .. }
-        | What::Stdout(_)
-        | What::Stderr(_)
-        | What::RunEnded { .. } => false,
+        EventKind::RunStarted { .. }
+        | EventKind::Policy { .. }
+        | EventKind::Stdout(_)
+        | EventKind::Stderr(_)
+        | EventKind::RunEnded { .. } => false,
     }
 }
 
 /// Kind, object, verdict, rule and program. Each part has its length before it, so that no two different ones look alike.
-fn key(event: &Event) -> Key {
+fn key(event: &Event) -> FoldKey {
     let mut hash = Sha256::new();
     let mut part = |text: Option<&str>| {
         let length = text.map_or(u64::MAX, |text| text.len() as u64);
         hash.update(length.to_le_bytes());
         hash.update(text.unwrap_or_default());
     };
-    match &event.what {
-        What::File { operation, path, to } => {
+    match &event.kind {
+        EventKind::File { operation, path, to } => {
             part(Some("file"));
             part(Some(&format!("{operation:?}")));
             part(Some(path));
             part(to.as_deref());
         }
-        What::Exec { path, argv } => {
+        EventKind::Exec { path, argv } => {
             part(Some("exec"));
             part(Some(path));
             for argument in argv {
                 part(Some(argument));
             }
         }
-        What::DnsQuery { name, server } => {
+        EventKind::DnsQuery { name, server } => {
             part(Some("dns"));
             part(name.as_deref());
             part(server.as_deref());
         }
-        What::NetConnect(to) => {
+        EventKind::NetConnect(to) => {
             part(Some("net"));
             for text in [&to.name, &to.address, &to.server_name, &to.dialled, &to.reason] {
                 part(text.as_deref());
             }
             part(Some(&format!("{}/{}", to.port, to.transport)));
         }
-        What::SyscallRefused { name, reason, errno } => {
+        EventKind::SyscallRefused { name, reason, errno } => {
             part(Some("syscall"));
             part(Some(name));
             part(Some(reason));
             part(Some(&format!("{errno:?}")));
         }
-        What::ResourceLimitHit { limit, mechanism } => {
+        EventKind::ResourceLimitHit { limit, mechanism } => {
             part(Some("limit"));
             part(Some(limit));
             part(Some(mechanism));
         }
-        What::Lost { at } => {
+        EventKind::Lost { at } => {
             part(Some("lost"));
             part(Some(at));
         }
         // These are never folded.
-        What::RunStarted { .. }
-        | What::Policy { .. }
-        | What::Stdout(_)
-        | What::Stderr(_)
-        | What::RunEnded { .. } => {}
+        EventKind::RunStarted { .. }
+        | EventKind::Policy { .. }
+        | EventKind::Stdout(_)
+        | EventKind::Stderr(_)
+        | EventKind::RunEnded { .. } => {}
     }
-    part(event.leads_to.as_deref());
+    part(event.resolved_path.as_deref());
     part(Some(&format!("{:?}", event.verdict)));
     part(event.rule.as_deref());
     part(event.process.as_ref().and_then(|process| process.binary.as_deref()));
@@ -267,8 +267,8 @@ fn key(event: &Event) -> Key {
 
 /// About how many bytes an event takes in memory.
 fn size(event: &Event) -> usize {
-    let mut bytes = size_of::<Kind>() + size_of::<Key>();
+    let mut bytes = size_of::<FoldEntry>() + size_of::<FoldKey>();
     let mut event = event.clone();
-    crate::bounds::each_text(&mut event, |text| bytes += text.len() + size_of::<String>());
+    crate::format::bounds::each_text(&mut event, |text| bytes += text.len() + size_of::<String>());
     bytes
 }

@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-use crate::settings::{Access, CaseHandling};
+use crate::settings::{AccessKind, CaseHandling};
 
 /// The names of an absolute path, from the top.
-pub(crate) type Names = Vec<Box<[u8]>>;
+pub(crate) type PathNames = Vec<Box<[u8]>>;
 
 /// The names of a path without `.` and empty ones. `..` is a name like others here.
 pub(crate) fn names(path: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     path.split(|&byte| byte == b'/').filter(|name| !matches!(*name, b"" | b"."))
 }
 
-pub(crate) fn to_names(path: &Path) -> Names {
+pub(crate) fn to_names(path: &Path) -> PathNames {
     names(path.as_os_str().as_bytes()).map(Into::into).collect()
 }
 
@@ -32,24 +32,24 @@ pub(crate) fn to_path<'n>(names: impl IntoIterator<Item = &'n [u8]>) -> PathBuf 
 
 /// A folder that may be used, held open so that it stays the same one whatever its name comes to mean.
 #[derive(Debug)]
-pub(crate) struct Root {
+pub(crate) struct PolicyRoot {
     pub(crate) fd: OwnedFd,
     /// Where it really is: no links on the way.
     pub(crate) path: PathBuf,
-    pub(crate) names: Names,
+    pub(crate) names: PathNames,
     /// How the user spelt it, where links are on the way (`/home` for `/var/home`).
-    pub(crate) alias: Option<Alias>,
+    pub(crate) alias: Option<RootAlias>,
     pub(crate) writable: bool,
 }
 
 /// Another spelling of a root.
 #[derive(Debug)]
-pub(crate) struct Alias {
+pub(crate) struct RootAlias {
     pub(crate) path: PathBuf,
-    pub(crate) names: Names,
+    pub(crate) names: PathNames,
 }
 
-impl Alias {
+impl RootAlias {
     /// Whether it still leads to the root: its links lie outside, and somebody may have changed them.
     fn leads_to(&self, root: &OwnedFd) -> bool {
         let (Ok(alias), Ok(root)) = (rustix::fs::stat(&self.path), rustix::fs::fstat(root)) else {
@@ -59,8 +59,8 @@ impl Alias {
     }
 }
 
-impl Root {
-    pub(crate) fn grants(&self, access: Access) -> bool {
+impl PolicyRoot {
+    pub(crate) fn grants(&self, access: AccessKind) -> bool {
         self.writable || !access.writes()
     }
 
@@ -74,7 +74,7 @@ impl Root {
 }
 
 /// What is left of `path` behind the names of `prefix`. A `..` among the names stops it: it is the kernel's to resolve.
-fn strip<'p>(prefix: &Names, path: &'p [u8]) -> Option<&'p [u8]> {
+fn strip<'p>(prefix: &PathNames, path: &'p [u8]) -> Option<&'p [u8]> {
     let mut rest = path;
     for name in prefix {
         loop {
@@ -98,18 +98,18 @@ fn strip<'p>(prefix: &Names, path: &'p [u8]) -> Option<&'p [u8]> {
 }
 
 /// Whether `place` is `top` or below it.
-pub(crate) fn is_within<'n>(top: &Names, mut place: impl Iterator<Item = &'n [u8]>) -> bool {
+pub(crate) fn is_within<'n>(top: &PathNames, mut place: impl Iterator<Item = &'n [u8]>) -> bool {
     top.iter().all(|name| place.next() == Some(&**name))
 }
 
 /// The paths that are never to be touched.
 #[derive(Debug, Default)]
-pub(crate) struct Forbidden {
-    pub(crate) places: Vec<Names>,
+pub(crate) struct ForbiddenPaths {
+    pub(crate) places: Vec<PathNames>,
     pub(crate) case: CaseHandling,
 }
 
-impl Forbidden {
+impl ForbiddenPaths {
     pub(crate) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -192,11 +192,11 @@ mod tests {
 
     #[test]
     fn forbidden_names_are_compared_whole_and_by_their_letters() {
-        let forbidden = |case| Forbidden {
+        let forbidden = |case| ForbiddenPaths {
             places: vec![to_names(Path::new("/w/caf\u{e9}")), to_names(Path::new("/w/.git"))],
             case,
         };
-        let covers = |forbidden: &Forbidden, path: &str| forbidden.covers(&names(path.as_bytes()));
+        let covers = |forbidden: &ForbiddenPaths, path: &str| forbidden.covers(&names(path.as_bytes()));
         let sensitive = forbidden(CaseHandling::Sensitive);
         for (path, expected) in [
             ("/w/.git", true),
