@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use skillsandbox_text::escape_line;
 
-use crate::rule::Transport;
+use skillsandbox_terms::Transport;
 
 /// One attempt to look up a name, to connect, or to send a datagram.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
     use crate::attempt::{CallingProcess, RefusalReason};
-    use crate::rule::Transport;
+    use skillsandbox_terms::Transport;
 
     fn refused(name: String) -> Attempt {
         let to = "192.0.2.53:53".parse().unwrap();

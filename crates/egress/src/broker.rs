@@ -14,9 +14,10 @@ use crate::attempt_log::AttemptLog;
 use crate::broker_loop::{BrokerLoop, canonical_address};
 use crate::connect_observations::ConnectObservations;
 use crate::policy::EgressPolicy;
-use crate::rule::{DNS_PORT, Transport};
+use crate::rule::DNS_PORT;
 use crate::synthetic_addresses::SyntheticAddresses;
 use crate::tap::PacketTap;
+use skillsandbox_terms::Transport;
 
 /// Sockets that were made inside the namespace, on every port of [`EgressPolicy::listens`] and on every address.
 ///

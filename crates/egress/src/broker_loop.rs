@@ -25,8 +25,9 @@ use crate::lookup::{NameLookups, own_addresses};
 use crate::name_service::NameStreams;
 use crate::policy::EgressPolicy;
 use crate::relay::{RelayBuffers, reset};
-use crate::rule::{DNS_PORT, Protocol, Transport};
+use crate::rule::DNS_PORT;
 use crate::tap::PacketTap;
+use skillsandbox_terms::{Protocol, Transport};
 
 /// How long nothing is accepted where the launching program has no descriptors left.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);

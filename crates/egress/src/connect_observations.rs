@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use crate::attempt::CallingProcess;
-use crate::rule::Transport;
+use skillsandbox_terms::Transport;
 
 /// Most destinations that are remembered.
 const MOST: usize = 4096;
@@ -54,7 +54,7 @@ impl ConnectObservations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::Transport::{Tcp, Udp};
+    use skillsandbox_terms::Transport::{Tcp, Udp};
 
     #[test]
     fn one_process_is_known_and_one_of_several_is_not() {

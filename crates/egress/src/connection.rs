@@ -13,7 +13,7 @@ use crate::dial::{DialAttempts, DialProgress};
 use crate::event_token::{EventSource, EventToken};
 use crate::gate::ProtocolGate;
 use crate::relay::{GateInput, RelayDirection, RelayFailure, RelayNext, SocketSide, reset};
-use crate::rule::Transport;
+use skillsandbox_terms::Transport;
 
 /// A connection that a rule allows.
 #[derive(Debug)]

@@ -20,7 +20,8 @@ use crate::dns::answer::DnsTransport;
 use crate::event_token::{EventSource, EventToken, SlotKey, SlotTable};
 use crate::lookup::own_addresses;
 use crate::name_service::answer_query;
-use crate::rule::{DNS_PORT, Transport};
+use crate::rule::DNS_PORT;
+use skillsandbox_terms::Transport;
 
 /// How long a conversation may be silent.
 const IDLE: Duration = Duration::from_mins(2);
@@ -393,7 +394,8 @@ mod tests {
     use crate::broker::BrokerControl;
     use crate::descriptor_share::DescriptorShare;
     use crate::policy::EgressPolicy;
-    use crate::rule::{NetworkRule, Protocol};
+    use crate::rule::NetworkRule;
+    use skillsandbox_terms::Protocol;
 
     #[test]
     fn what_waits_for_a_resolver_takes_little_memory() {

@@ -62,7 +62,8 @@ pub use attempt::{Attempt, AttemptAction, AttemptEnd, AttemptVerdict, CallingPro
 pub use attempt_log::{AttemptLog, AttemptObserver, NetworkRecord};
 pub use broker::{Broker, NamespaceSockets};
 pub use policy::{EgressPolicy, EgressProblem, ListenPorts};
-pub use rule::{NetworkRule, Protocol, Transport};
+pub use rule::NetworkRule;
+pub use skillsandbox_terms::{Protocol, Transport};
 pub use tap::{PacketTap, tap_filter};
 
 /// What the fuzz targets need. No part of the interface.

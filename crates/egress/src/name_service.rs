@@ -11,7 +11,8 @@ use crate::attempt::{Attempt, AttemptAction, AttemptVerdict};
 use crate::broker_loop::{BrokerShared, canonical_address};
 use crate::dns::answer::{DnsQuestion, DnsReply, DnsTransport, answer};
 use crate::event_token::{EventSource, EventToken, SlotKey, SlotTable};
-use crate::rule::{Transport, normalise_name};
+use crate::rule::normalise_name;
+use skillsandbox_terms::Transport;
 
 /// Connections that may ask at a time; another one ends the oldest.
 const MOST: usize = 32;

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 use crate::attempt::RefusalReason;
-use crate::rule::{DNS_PORT, NetworkRule, Protocol, RuleDestination, Transport, normalise_name};
+use crate::rule::{DNS_PORT, NetworkRule, RuleDestination, normalise_name};
 use crate::special::special_block;
 use crate::synthetic_addresses::SyntheticAddresses;
+use skillsandbox_terms::{Protocol, Transport};
 
 /// Most different ports of all rules together: each is a socket of the launching program.
 const MOST_PORTS: usize = 128;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use ipnet::IpNet;
-use serde::Serialize;
+use skillsandbox_terms::{Protocol, Transport};
 
 use crate::policy::EgressProblem;
 
@@ -40,70 +40,6 @@ pub(crate) enum RuleDestination {
     /// Every name one or more labels below this one.
     Below(String),
     Range(IpNet),
-}
-
-/// What may be spoken to a destination.
-///
-/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Protocol {
-    /// Anything over TCP. Where it is TLS, it must not name another server.
-    #[default]
-    Tcp,
-    /// TLS that names the server which the connection was made for.
-    Https,
-    /// HTTP/1 whose every request names the host which the connection was made for.
-    Http,
-    /// UDP.
-    Udp,
-}
-
-impl Protocol {
-    /// Its name in manifests and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tcp => "tcp",
-            Self::Https => "https",
-            Self::Http => "http",
-            Self::Udp => "udp",
-        }
-    }
-
-    /// What carries it.
-    #[must_use]
-    pub fn transport(self) -> Transport {
-        match self {
-            Self::Udp => Transport::Udp,
-            Self::Tcp | Self::Https | Self::Http => Transport::Tcp,
-        }
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// TCP or UDP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Transport {
-    /// Connections.
-    Tcp,
-    /// Datagrams.
-    Udp,
-}
-
-impl fmt::Display for Transport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Tcp => "tcp",
-            Self::Udp => "udp",
-        })
-    }
 }
 
 impl NetworkRule {

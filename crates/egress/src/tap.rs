@@ -13,7 +13,7 @@ use crate::attempt::{AttemptAction, AttemptVerdict, RefusalReason};
 use crate::broker_loop::BrokerShared;
 use crate::datagrams::receive_datagram;
 use crate::policy::ListenPorts;
-use crate::rule::Transport;
+use skillsandbox_terms::Transport;
 
 /// So much of a packet is looked at: the longest headers, and the ports behind them.
 const LOOKED_AT: u32 = 128;

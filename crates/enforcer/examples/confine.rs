@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use skillsandbox_enforcer::egress::{NetworkRule, Protocol};
 use skillsandbox_enforcer::{
-    Command, CommandStatus, ObserveLevel, ObservedEvent, Observer, Plan, Profile, StdinMode,
+    Command, CommandStatus, ObserveLevel, ObservedEvent, Observer, Plan, StdinMode, SyscallProfile,
 };
 
 fn main() -> ExitCode {
@@ -66,9 +66,9 @@ fn run() -> Result<u8, Box<dyn std::error::Error>> {
             Some("--disk") => plan.disk(text()?.parse()?),
             Some("--timeout") => plan.timeout(Duration::from_secs_f64(text()?.parse()?)),
             Some("--profile") => plan.syscalls(match text()? {
-                "strict" => Profile::Strict,
-                "permissive" => Profile::Permissive,
-                _ => Profile::Default,
+                "strict" => SyscallProfile::Strict,
+                "permissive" => SyscallProfile::Permissive,
+                _ => SyscallProfile::Default,
             }),
             _ => return Err(format!("unknown option {}", option.display()).into()),
         };

@@ -109,17 +109,16 @@ pub use error::{Error, PlanProblem};
 pub use layers::Layer;
 pub use layers::env::EnvironmentCounts;
 pub use observe::{
-    AccessVerdict, Actor, Execution, FileAccess, ObserveLevel, ObservedAction, ObservedEvent,
-    ObservedOperation, Observer, RefusedCall,
+    AccessVerdict, Actor, Execution, FileAccess, ObservedAction, ObservedEvent, Observer, RefusedCall,
 };
 pub use plan::{
-    Command, GrantedPath, LayerResolution, LayerStanding, NeededPath, OutputMode, PathAccess, PathLink,
-    PathSource, Plan, PlanBuilder, PlanInspection, PlanResolution, RunLimits, StdinMode,
+    Command, GrantedPath, LayerResolution, NeededPath, OutputMode, PathAccess, PathLink, PathSource, Plan,
+    PlanBuilder, PlanInspection, PlanResolution, ResolvedStanding, RunLimits, StdinMode,
 };
-pub use seccomp::{CompileError, Profile, SyscallVerdict, UnknownProfile};
+pub use seccomp::{CompileError, SyscallFilters, SyscallVerdict};
+pub use skillsandbox_terms::{EndCause, FileOperation, ObserveLevel, RunLimit, SyscallProfile};
 pub use supervise::{
-    CapturedOutput, CommandStatus, LimitHit, LimitKind, RunEnd, RunKiller, RunOutcome, RunSlots,
-    RunningCommand,
+    CapturedOutput, CommandStatus, LimitHit, RunKiller, RunOutcome, RunSlots, RunningCommand,
 };
 pub use support::{
     Container, HostCheck, HostCheckResult, HostFacts, HostSupport, KernelKind, LayerState, LayerSupport,

@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use skillsandbox_enforcer::{
-    Command, Error, Layer, PathAccess, PathSource, Plan, PlanInspection, PlanProblem, Profile,
+    Command, Error, Layer, PathAccess, PathSource, Plan, PlanInspection, PlanProblem, SyscallProfile,
 };
 
 fn folder() -> tempfile::TempDir {
@@ -55,7 +55,7 @@ fn a_plan_is_shown_as_it_would_be_carried_out_and_nothing_is_made() {
         .forbid(root.join("read/secret"))
         .env("GREETING", "a value that is nobody's business")
         .memory(64 << 20)
-        .syscalls(Profile::Strict)
+        .syscalls(SyscallProfile::Strict)
         .no_exec()
         .best_effort(Layer::Landlock)
         .build()
@@ -92,7 +92,7 @@ fn a_plan_is_shown_as_it_would_be_carried_out_and_nothing_is_made() {
     );
     assert_eq!(inspection.masked, [root.join("read/secret")]);
     assert_eq!(inspection.limits.memory, Some(64 << 20));
-    assert_eq!(inspection.profile, Profile::Strict);
+    assert_eq!(inspection.profile, SyscallProfile::Strict);
     assert!(inspection.no_exec);
     assert_eq!(inspection.best_effort, [Layer::Landlock]);
     for name in ["GREETING", "HOME", "PATH"] {

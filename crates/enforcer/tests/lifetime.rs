@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use common::{Folder, plan, sh};
-use skillsandbox_enforcer::{Command, CommandStatus, LimitKind, OutputMode, RunEnd, StdinMode};
+use skillsandbox_enforcer::{Command, CommandStatus, EndCause, OutputMode, RunLimit, StdinMode};
 
 /// Daemons of every kind, each of which writes into a file of its own as long as it lives, and a command that waits.
 const BROOD: &str = "beat() { trap '' TERM INT HUP; while :; do echo $1 >> \"$DIR/$1\"; sleep 0.02; done; }; \
@@ -72,9 +72,9 @@ fn row_113_a_timeout_ends_the_whole_tree_and_says_so() {
     let folder = Folder::new();
     let (plan, command) = brood(&folder);
     let outcome = common::run(plan.timeout(Duration::from_millis(700)), &command);
-    assert_eq!(outcome.end, RunEnd::Timeout);
+    assert_eq!(outcome.end, EndCause::Timeout);
     assert_eq!(outcome.status, CommandStatus::Signalled(9));
-    assert!(outcome.limits_hit.iter().any(|hit| hit.limit == LimitKind::Timeout), "{outcome:?}");
+    assert!(outcome.limits_hit.iter().any(|hit| hit.limit == RunLimit::Timeout), "{outcome:?}");
     assert!(outcome.duration >= Duration::from_millis(700));
     assert_dead(&folder.path());
     assert_eq!(traces(), Vec::<PathBuf>::new());
@@ -90,7 +90,7 @@ fn killing_ends_the_whole_tree() {
     let thread = std::thread::spawn(move || killer.kill());
     let outcome = running.wait().unwrap();
     thread.join().unwrap();
-    assert_eq!(outcome.end, RunEnd::Killed);
+    assert_eq!(outcome.end, EndCause::Stopped);
     assert_dead(&folder.path());
     assert_eq!(traces(), Vec::<PathBuf>::new());
 }
@@ -111,7 +111,7 @@ fn the_end_of_the_command_ends_what_it_left_behind() {
     let folder = Folder::new();
     let (plan, _) = brood(&folder);
     let outcome = sh(plan, &BROOD.replace("wait; sleep 100", "exit 7"));
-    assert_eq!((outcome.end, outcome.status), (RunEnd::Itself, CommandStatus::Exited(7)));
+    assert_eq!((outcome.end, outcome.status), (EndCause::Itself, CommandStatus::Exited(7)));
     assert_dead(&folder.path());
     assert_eq!(traces(), Vec::<PathBuf>::new());
 }
@@ -203,7 +203,7 @@ fn the_end_is_told_as_it_was() {
         ("kill -9 1; kill -TERM 1; kill -STOP 1; exit 4", CommandStatus::Exited(4)),
     ] {
         let outcome = sh(plan(), script);
-        assert_eq!((outcome.status, outcome.end), (status, RunEnd::Itself), "{script}");
+        assert_eq!((outcome.status, outcome.end), (status, EndCause::Itself), "{script}");
         assert!(outcome.limits_hit.is_empty(), "{script}");
     }
 }
@@ -242,8 +242,8 @@ fn row_117_captured_output_is_bounded() {
         assert_eq!(captured.total, total);
         assert!(captured.is_truncated());
     }
-    assert!(outcome.limits_hit.iter().any(|hit| hit.limit == LimitKind::Output));
-    assert_eq!(outcome.end, RunEnd::Itself);
+    assert!(outcome.limits_hit.iter().any(|hit| hit.limit == RunLimit::Output));
+    assert_eq!(outcome.end, EndCause::Itself);
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod common;
 use std::time::Duration;
 
 use common::{Folder, output, plan, sh};
-use skillsandbox_enforcer::{Command, CommandStatus, LimitKind, LimitMechanism, RunEnd, RunOutcome};
+use skillsandbox_enforcer::{Command, CommandStatus, EndCause, LimitMechanism, RunLimit, RunOutcome};
 
 /// Touches so many MiB, one by one, and says so. In Perl, which every Debian has.
 fn hog(mebibytes: u32) -> Command {
@@ -16,7 +16,7 @@ fn hog(mebibytes: u32) -> Command {
     Command::new("/usr/bin/perl").args(["-e", &script])
 }
 
-fn hit(outcome: &RunOutcome, limit: LimitKind) -> bool {
+fn hit(outcome: &RunOutcome, limit: RunLimit) -> bool {
     outcome.limits_hit.iter().any(|hit| hit.limit == limit)
 }
 
@@ -26,8 +26,8 @@ fn row_114_memory_over_the_limit_ends_the_run() {
     assert_eq!(control.stdout.text(), "had 100\n", "{control:?}");
     assert!(control.limits_hit.is_empty(), "{control:?}");
     let outcome = common::run(plan().memory(64 << 20), &hog(400));
-    assert_eq!(outcome.end, RunEnd::Memory, "{outcome:?}");
-    assert!(hit(&outcome, LimitKind::Memory));
+    assert_eq!(outcome.end, EndCause::Memory, "{outcome:?}");
+    assert!(hit(&outcome, RunLimit::Memory));
     assert_eq!(outcome.stdout.text(), "");
 }
 
@@ -37,14 +37,14 @@ fn row_114_memory_is_counted_over_all_processes() {
         "for i in 1 2 3 4 5 6 7 8; do perl -e 'my $x = \"x\" x (24 << 20); sleep 3' & done; wait; echo all";
     assert_eq!(output(plan().memory(1 << 30), script), "all\n");
     let outcome = sh(plan().memory(96 << 20), script);
-    assert!(hit(&outcome, LimitKind::Memory), "{outcome:?}");
+    assert!(hit(&outcome, RunLimit::Memory), "{outcome:?}");
 }
 
 #[test]
 fn row_114_a_crash_is_not_taken_for_too_much_memory() {
     let outcome = sh(plan().memory(256 << 20), "kill -KILL $$");
-    assert_eq!((outcome.end, outcome.status), (RunEnd::Itself, CommandStatus::Signalled(9)));
-    assert!(!hit(&outcome, LimitKind::Memory));
+    assert_eq!((outcome.end, outcome.status), (EndCause::Itself, CommandStatus::Signalled(9)));
+    assert!(!hit(&outcome, RunLimit::Memory));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn row_115_the_share_of_the_processor_is_held() {
     let work = "perl -e 'my $n = 0; while ((times)[0] + (times)[1] < 0.5) { $n++ for 1..10000 }'";
     let outcome = sh(plan().cpu_percent(25), work);
     assert!(outcome.success(), "{outcome:?}");
-    assert!(hit(&outcome, LimitKind::Cpu), "{outcome:?}");
+    assert!(hit(&outcome, RunLimit::Cpu), "{outcome:?}");
     assert!(outcome.duration >= Duration::from_secs(1), "{:?}", outcome.duration);
 }
 
@@ -70,10 +70,10 @@ fn crowd(wanted: u32) -> Command {
 fn the_number_of_processes_is_held_and_the_outcome_says_so() {
     let control = common::run(plan().processes(200), &crowd(60));
     assert_eq!(control.stdout.text(), "60", "{control:?}");
-    assert!(!hit(&control, LimitKind::Processes), "{control:?}");
+    assert!(!hit(&control, RunLimit::Processes), "{control:?}");
     let outcome = common::run(plan().processes(20), &crowd(60));
-    assert!(hit(&outcome, LimitKind::Processes), "{outcome:?}");
-    if outcome.end == RunEnd::Itself {
+    assert!(hit(&outcome, RunLimit::Processes), "{outcome:?}");
+    if outcome.end == EndCause::Itself {
         let lived: u32 = outcome.stdout.text().parse().unwrap();
         assert!((10..20).contains(&lived), "{lived}: {outcome:?}");
     }
@@ -87,7 +87,7 @@ fn a_fork_bomb_is_held_and_ends_with_the_run() {
                 if (!$p) { bomb($d - 1); exit } } wait; wait } bomb(10);";
     let plan = plan().processes(32).timeout(Duration::from_secs(3));
     let outcome = common::run(plan, &Command::new("/usr/bin/perl").args(["-e", bomb]));
-    assert!(hit(&outcome, LimitKind::Processes), "{outcome:?}");
+    assert!(hit(&outcome, RunLimit::Processes), "{outcome:?}");
     assert_eq!(output(common::plan(), "echo fine"), "fine\n");
 }
 

@@ -14,7 +14,7 @@ use common::plan;
 use skillsandbox_enforcer::egress::{
     Attempt, AttemptAction, AttemptVerdict, NetworkRule, Protocol, Transport,
 };
-use skillsandbox_enforcer::{Command, ObservedEvent, Observer, PlanBuilder, RunEnd, RunOutcome};
+use skillsandbox_enforcer::{Command, EndCause, ObservedEvent, Observer, PlanBuilder, RunOutcome};
 
 /// Needed by every attack here.
 const PYTHON: &str = "/usr/bin/python3";
@@ -84,7 +84,7 @@ while True:
 ";
     for plan in [granted(), plan()] {
         let outcome = ended(plan.timeout(Duration::from_secs(3)), &python(script));
-        assert_eq!(outcome.end, RunEnd::Timeout, "{}", outcome.stderr.text());
+        assert_eq!(outcome.end, EndCause::Timeout, "{}", outcome.stderr.text());
         assert!(!outcome.network.attempts.is_empty(), "it did try");
     }
 }

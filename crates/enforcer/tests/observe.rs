@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use skillsandbox_enforcer::{
-    AccessVerdict, Command, CommandStatus, Execution, FileAccess, ObserveLevel, ObservedAction,
-    ObservedEvent, ObservedOperation, Observer, Plan, PlanBuilder, RunEnd, RunOutcome,
+    AccessVerdict, Command, CommandStatus, EndCause, Execution, FileAccess, FileOperation, ObserveLevel,
+    ObservedAction, ObservedEvent, Observer, Plan, PlanBuilder, RunOutcome,
 };
 
 #[derive(Default)]
@@ -62,7 +62,7 @@ fn programs(observed: &[ObservedEvent]) -> Vec<&Execution> {
 }
 
 #[track_caller]
-fn find<'a>(observed: &'a [ObservedEvent], operation: ObservedOperation, path: &str) -> &'a FileAccess {
+fn find<'a>(observed: &'a [ObservedEvent], operation: FileOperation, path: &str) -> &'a FileAccess {
     let all = files(observed);
     let found = all.iter().find(|file| file.operation == operation && file.path == Path::new(path));
     found.unwrap_or_else(|| {
@@ -121,43 +121,43 @@ open('/proc/self/status').read()
     assert_eq!((outcome.observe_level, outcome.lost), (ObserveLevel::Full, 0));
     let at = |name: &str| granted.join(name).to_str().unwrap().to_owned();
     for (operation, name) in [
-        (ObservedOperation::Read, "there"),
-        (ObservedOperation::Write, "made"),
-        (ObservedOperation::Rename, "made"),
-        (ObservedOperation::Link, "renamed"),
-        (ObservedOperation::Symlink, "pointer"),
-        (ObservedOperation::MakeFolder, "folder"),
-        (ObservedOperation::ChangeMode, "renamed"),
-        (ObservedOperation::Truncate, "renamed"),
-        (ObservedOperation::MakeNode, "pipe"),
-        (ObservedOperation::Write, "folder/below"),
-        (ObservedOperation::Remove, "linked"),
+        (FileOperation::Read, "there"),
+        (FileOperation::Write, "made"),
+        (FileOperation::Rename, "made"),
+        (FileOperation::Link, "renamed"),
+        (FileOperation::Symlink, "pointer"),
+        (FileOperation::MakeFolder, "folder"),
+        (FileOperation::ChangeMode, "renamed"),
+        (FileOperation::Truncate, "renamed"),
+        (FileOperation::MakeNode, "pipe"),
+        (FileOperation::Write, "folder/below"),
+        (FileOperation::Remove, "linked"),
     ] {
         let file = find(&observed, operation, &at(name));
         assert!(is_allowed(&file.verdict), "{file:?}");
     }
     assert_eq!(
-        find(&observed, ObservedOperation::Rename, &at("made")).to.as_deref(),
+        find(&observed, FileOperation::Rename, &at("made")).to.as_deref(),
         Some(&*granted.join("renamed"))
     );
     let denied = |operation, path: &str| {
         let file = find(&observed, operation, path);
         assert!(matches!(file.verdict, AccessVerdict::Denied(_)), "{file:?}");
     };
-    denied(ObservedOperation::Read, "/etc/shadow");
-    denied(ObservedOperation::Read, &at("secret/key"));
-    denied(ObservedOperation::Write, "/usr/bin/made");
-    denied(ObservedOperation::Read, "/proc/1/environ");
-    denied(ObservedOperation::Remove, "/usr/bin/env");
-    denied(ObservedOperation::Rename, &at("renamed"));
+    denied(FileOperation::Read, "/etc/shadow");
+    denied(FileOperation::Read, &at("secret/key"));
+    denied(FileOperation::Write, "/usr/bin/made");
+    denied(FileOperation::Read, "/proc/1/environ");
+    denied(FileOperation::Remove, "/usr/bin/env");
+    denied(FileOperation::Rename, &at("renamed"));
     let not_there = |path: &str| {
-        assert_eq!(find(&observed, ObservedOperation::Read, path).verdict, AccessVerdict::NotThere);
+        assert_eq!(find(&observed, FileOperation::Read, path).verdict, AccessVerdict::NotThere);
     };
     not_there("/etc/no-such-file");
     not_there("/home/skill/.aws/credentials");
     // A link to what is not granted.
-    denied(ObservedOperation::Read, &at("pointer"));
-    let pointer = find(&observed, ObservedOperation::Read, &at("pointer"));
+    denied(FileOperation::Read, &at("pointer"));
+    let pointer = find(&observed, FileOperation::Read, &at("pointer"));
     assert_eq!(pointer.real.as_deref(), Some(Path::new("/etc/shadow")));
     let status = files(&observed).into_iter().find(|file| file.path.ends_with("status")).unwrap();
     assert!(is_allowed(&status.verdict) && status.path != Path::new("/proc/self/status"), "{status:?}");
@@ -263,7 +263,7 @@ print('done')
 ";
     let (outcome, observed) = run(plan(), python(script));
     assert_eq!(outcome.stdout.text(), "done\n", "{}", outcome.stderr.text());
-    find(&observed, ObservedOperation::Write, "/tmp/after");
+    find(&observed, FileOperation::Write, "/tmp/after");
 }
 
 #[test]
@@ -287,7 +287,7 @@ for _ in range(80000): os.close(os.open('/etc/ld.so.cache', os.O_RDONLY))
 
     let command = python(script).observer(Arc::new(Stuck)).observe_required().captured(1 << 20);
     let outcome = plan().build().unwrap().spawn(&command).unwrap().wait().unwrap();
-    assert_eq!(outcome.end, RunEnd::Unobserved);
+    assert_eq!(outcome.end, EndCause::Unobserved);
     assert_eq!(outcome.status, CommandStatus::Signalled(9));
 }
 
@@ -315,7 +315,7 @@ fn what_was_done_by_a_program_that_is_gone_is_judged_as_it_was() {
     let read = |end: &str| {
         let all = files(&observed);
         let mut matching = all.iter().filter(|file| {
-            file.operation == ObservedOperation::Read && file.path.to_string_lossy().ends_with(end)
+            file.operation == FileOperation::Read && file.path.to_string_lossy().ends_with(end)
         });
         matching.next().unwrap_or_else(|| panic!("no {end} in {all:#?}")).verdict.clone()
     };
@@ -337,7 +337,7 @@ ctypes.CDLL(None).ptrace(0, 0, 0, 0)
 try: socket.create_connection(('192.0.2.1', 80), 1)
 except OSError: pass
 ";
-    for &observe_level in ObserveLevel::ALL {
+    for observe_level in ObserveLevel::ALL {
         let (outcome, observed) = run(plan(), python(script).observe_level(observe_level));
         assert!(outcome.success(), "{}", outcome.stderr.text());
         let kinds =

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use skillsandbox_enforcer::{
-    AccessVerdict, Command, ObserveLevel, ObservedAction, ObservedEvent, ObservedOperation, Observer, Plan,
+    AccessVerdict, Command, FileOperation, ObserveLevel, ObservedAction, ObservedEvent, Observer, Plan,
 };
 
 #[derive(Default)]
@@ -359,7 +359,7 @@ exchange: write('/tmp/a'); write('/tmp/b'); raw(316, -100, '/tmp/a', -100, '/tmp
         assert!(matches!(exec.verdict, AccessVerdict::Allowed(_)), "{exec:?}");
     }
     assert!(case(&cases, "reopened").told.iter().any(|told| {
-        matches!(&told.tried, ObservedAction::File(file) if file.operation == ObservedOperation::Write)
+        matches!(&told.tried, ObservedAction::File(file) if file.operation == FileOperation::Write)
     }));
     let absent = case(&cases, "absent").told.iter().filter_map(access).next_back().unwrap();
     assert_eq!(*absent.0, AccessVerdict::NotThere);
@@ -381,7 +381,7 @@ through: os.symlink('/tmp/target', '/tmp/through'); raw(85, '/tmp/through', 0o60
     for case in &cases {
         assert_eq!(case.errno, 0, "{case:?}");
         let ObservedAction::File(file) = &case.told.last().unwrap().tried else { panic!("{case:?}") };
-        assert_eq!(file.operation, ObservedOperation::Write, "{case:?}");
+        assert_eq!(file.operation, FileOperation::Write, "{case:?}");
     }
     leads_to(&cases, "through", Path::new("/tmp/target"));
 }
@@ -528,7 +528,7 @@ abstract: reach('\\0abstract')
     }
     for case in others {
         let ObservedAction::File(file) = &case.told.last().unwrap().tried else { panic!("{case:?}") };
-        assert_eq!(file.operation, ObservedOperation::Connect, "{case:?}");
+        assert_eq!(file.operation, FileOperation::Connect, "{case:?}");
     }
 }
 

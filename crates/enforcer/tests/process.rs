@@ -4,7 +4,7 @@
 mod common;
 
 use common::{output, plan, sh};
-use skillsandbox_enforcer::{Command, Profile};
+use skillsandbox_enforcer::{Command, SyscallProfile};
 
 #[test]
 fn row_108_the_default_profile_is_in_force_for_the_command_and_what_it_starts() {
@@ -35,7 +35,7 @@ fn row_108_calls_that_change_the_system_or_others_fail() {
 
 #[test]
 fn row_109_strict_has_no_new_processes_and_no_sockets() {
-    let strict = || plan().syscalls(Profile::Strict);
+    let strict = || plan().syscalls(SyscallProfile::Strict);
     assert_eq!(output(strict(), "echo alone"), "alone\n");
     assert!(!sh(strict(), "/bin/true; /bin/true").success(), "no new process");
     let socket = Command::new("/usr/bin/perl").args([
@@ -175,7 +175,7 @@ fn the_network_is_nothing_but_its_own_loopback() {
 
 #[test]
 fn row_110_permissive_refuses_nothing_and_reports() {
-    let plan = plan().syscalls(Profile::Permissive);
+    let plan = plan().syscalls(SyscallProfile::Permissive);
     // Allowed by the filter; the other walls hold it all the same.
     let outcome = sh(
         plan,
@@ -199,14 +199,14 @@ fn row_110_permissive_refuses_nothing_and_reports() {
 #[test]
 fn row_112_refused_calls_are_reported_with_name_reason_and_count() {
     let script = "for i in 1 2 3; do unshare -U true; done; setarch -R true; true";
-    for profile in [Profile::Default, Profile::Strict] {
-        let script = if profile == Profile::Strict { "exec setarch -R true" } else { script };
+    for profile in [SyscallProfile::Default, SyscallProfile::Strict] {
+        let script = if profile == SyscallProfile::Strict { "exec setarch -R true" } else { script };
         let outcome = sh(plan().syscalls(profile), script);
         let find = |name: &str| outcome.refused.iter().find(|call| call.name == name);
         let personality = find("personality").unwrap_or_else(|| panic!("{profile}: {:?}", outcome.refused));
         assert_eq!(personality.errno, Some(1));
         assert!(!personality.reason.is_empty());
-        if profile == Profile::Default {
+        if profile == SyscallProfile::Default {
             assert_eq!(find("unshare").unwrap().count, 3, "{:?}", outcome.refused);
         }
     }
@@ -236,7 +236,7 @@ fn a_lease_on_a_file_of_the_host_is_refused_in_every_profile() {
     // F_SETLEASE with F_WRLCK, which also keeps readers waiting.
     let script = "open(F, '<', $ARGV[0]) or die $!; print fcntl(F, 1024, 1) ? 'held' : \"refused: $!\";";
     let command = Command::new("/usr/bin/perl").args(["-e", script]).arg(file);
-    for profile in [Profile::Default, Profile::Permissive, Profile::Strict] {
+    for profile in [SyscallProfile::Default, SyscallProfile::Permissive, SyscallProfile::Strict] {
         let outcome = common::run(plan().read(folder.path()).syscalls(profile), &command);
         assert_eq!(
             outcome.stdout.text(),

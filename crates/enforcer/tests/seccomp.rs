@@ -11,7 +11,7 @@ mod under_filter;
 use std::process::Command;
 
 use libc::{EAFNOSUPPORT, ENOSYS, EPERM, c_long};
-use skillsandbox_enforcer::{Profile, SyscallVerdict};
+use skillsandbox_enforcer::{SyscallFilters as _, SyscallProfile, SyscallVerdict};
 use under_filter::{
     ABOVE, CHILD, End, Filter, FilterAttempt, NONE, NOWHERE, assert_passes, assert_refused, call, in_child,
     make, python, supervised,
@@ -66,10 +66,10 @@ fn refused() -> Vec<(&'static str, FilterAttempt, i32)> {
 #[test]
 fn row_108_default_refuses_what_leads_out_and_is_on() {
     for (what, attempt, errno) in refused() {
-        assert_refused(Profile::Default, what, attempt, errno);
-        assert_refused(Profile::Strict, what, attempt, errno);
+        assert_refused(SyscallProfile::Default, what, attempt, errno);
+        assert_refused(SyscallProfile::Strict, what, attempt, errno);
     }
-    for profile in Profile::ALL {
+    for profile in SyscallProfile::ALL {
         let mut command = Command::new("cat");
         let output = Filter::of(profile).confine(command.arg("/proc/self/status")).output().unwrap();
         let status = String::from_utf8(output.stdout).unwrap();
@@ -98,11 +98,11 @@ fn row_109_strict_has_no_sockets() {
         call(SYS_sendmsg, &[NONE]),
         call(SYS_recvmsg, &[NONE]),
     ] {
-        assert_refused(Profile::Strict, "a socket", attempt, EPERM);
-        assert_passes(Profile::Default, "a socket", attempt);
+        assert_refused(SyscallProfile::Strict, "a socket", attempt, EPERM);
+        assert_passes(SyscallProfile::Default, "a socket", attempt);
     }
     // Questions to interfaces need a socket; asked of anything else they are refused too.
-    assert_refused(Profile::Strict, "SIOCGIFCONF", call(libc::SYS_ioctl, &[NONE, 0x8912]), EPERM);
+    assert_refused(SyscallProfile::Strict, "SIOCGIFCONF", call(libc::SYS_ioctl, &[NONE, 0x8912]), EPERM);
 }
 
 #[test]
@@ -110,12 +110,17 @@ fn row_109_strict_has_threads_but_no_new_processes() {
     const THREAD: u64 = 0x0001_0000;
     // CLONE_THREAD alone is invalid, so that nothing is made where it passes.
     for above in ABOVE {
-        assert_passes(Profile::Strict, "a thread", call(libc::SYS_clone, &[above | THREAD]));
+        assert_passes(SyscallProfile::Strict, "a thread", call(libc::SYS_clone, &[above | THREAD]));
         // CLONE_SIGHAND without CLONE_VM is invalid, so that nothing is made here either.
-        assert_refused(Profile::Strict, "a process", call(libc::SYS_clone, &[above | 0x800 | CHILD]), EPERM);
+        assert_refused(
+            SyscallProfile::Strict,
+            "a process",
+            call(libc::SYS_clone, &[above | 0x800 | CHILD]),
+            EPERM,
+        );
         // CLONE_VFORK and CLONE_VM, as posix_spawn does.
         assert_refused(
-            Profile::Strict,
+            SyscallProfile::Strict,
             "spawn",
             call(libc::SYS_clone, &[above | 0x800 | 0x4000 | CHILD]),
             EPERM,
@@ -123,7 +128,7 @@ fn row_109_strict_has_threads_but_no_new_processes() {
     }
     #[cfg(target_arch = "x86_64")]
     for number in [libc::SYS_fork, libc::SYS_vfork] {
-        let refused = in_child(Some(&Filter::of(Profile::Strict)), || {
+        let refused = in_child(Some(&Filter::of(SyscallProfile::Strict)), || {
             // SAFETY: a child that is made after all ends at once.
             unsafe {
                 let child = libc::syscall(number);
@@ -142,7 +147,7 @@ fn row_109_strict_has_threads_but_no_new_processes() {
                   except PermissionError: print('no fork', flush=True)\n\
                   os.execvp('echo', ['echo', 'in its place'])\n";
     let mut command = Command::new(python().expect("this test needs python3"));
-    let output = Filter::of(Profile::Strict).confine(command.args(["-c", script])).output().unwrap();
+    let output = Filter::of(SyscallProfile::Strict).confine(command.args(["-c", script])).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "thread\nno fork\nin its place\n", "{output:?}");
 }
 
@@ -178,10 +183,10 @@ fn row_109_strict_sends_signals_to_nobody_but_itself() {
         }
     }
     for attempt in to_others {
-        assert_refused(Profile::Strict, "a signal to others", attempt, EPERM);
+        assert_refused(SyscallProfile::Strict, "a signal to others", attempt, EPERM);
     }
     let abort = call(SYS_tgkill, &[2, 2, libc::SIGABRT as u64]);
-    let filter = Filter::of(Profile::Strict);
+    let filter = Filter::of(SyscallProfile::Strict);
     for (attempt, expected) in
         to_itself.into_iter().map(|attempt| (attempt, None)).chain([(abort, Some(libc::SIGABRT))])
     {
@@ -258,11 +263,12 @@ fn row_110_permissive_refuses_nothing_and_reports() {
         if [libc::SYS_clone3, libc::SYS_vhangup].contains(&attempt.0) || keys.contains(&attempt.0) {
             continue;
         }
-        assert_passes(Profile::Permissive, what, attempt);
-        let judgement = Profile::Permissive.judge(i32::try_from(attempt.0).unwrap(), attempt.1).unwrap();
+        assert_passes(SyscallProfile::Permissive, what, attempt);
+        let judgement =
+            SyscallProfile::Permissive.judge(i32::try_from(attempt.0).unwrap(), attempt.1).unwrap();
         assert!(matches!(judgement, SyscallVerdict::Reported { .. }), "{what}: {judgement:?}");
     }
-    let (ends, notified) = supervised(Profile::Permissive, || {
+    let (ends, notified) = supervised(SyscallProfile::Permissive, || {
         // SAFETY: numbers only.
         let traced = unsafe { libc::syscall(libc::SYS_ptrace, 0xffff, 0, 0, 0) };
         let errno = std::io::Error::last_os_error().raw_os_error();
@@ -282,7 +288,7 @@ fn row_110_permissive_refuses_nothing_and_reports() {
 
 #[test]
 fn refused_calls_reach_the_listener_and_clone3_does_not() {
-    let (errnos, notified) = supervised(Profile::Default, || {
+    let (errnos, notified) = supervised(SyscallProfile::Default, || {
         let errno = |number: c_long, first: u64| {
             // SAFETY: numbers, and a pointer that the kernel refuses.
             let result = unsafe { libc::syscall(number, first, 0, 0, 0, 0) };
@@ -306,7 +312,7 @@ fn refused_calls_reach_the_listener_and_clone3_does_not() {
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn x32_calls_kill() {
-    for profile in Profile::ALL {
+    for profile in SyscallProfile::ALL {
         let filter = Filter::of(profile);
         // getpid, ptrace, unshare, and x32's own numbers for ioctl, execve, ptrace and sendmsg.
         for number in [39, 101, 272, 514, 520, 521, 518] {
@@ -339,7 +345,7 @@ fn the_gate_of_i386_kills() {
             c_long::from(result != 0)
         }
     };
-    for profile in Profile::ALL {
+    for profile in SyscallProfile::ALL {
         for number in [20, 102, 117] {
             let end = in_child(Some(&Filter::of(profile)), gate(number));
             let control = in_child(None, gate(number));

@@ -9,7 +9,7 @@
 mod under_filter;
 
 use libc::{EACCES, EAFNOSUPPORT, ENOPROTOOPT, EOPNOTSUPP, EPERM, EPROTONOSUPPORT};
-use skillsandbox_enforcer::Profile;
+use skillsandbox_enforcer::SyscallProfile;
 use under_filter::{ABOVE, CHILD, NONE, NOWHERE, assert_passes, assert_refused, call};
 
 #[test]
@@ -18,7 +18,7 @@ fn no_namespaces_by_clone_whatever_is_above_32_bits() {
     const INVALID: u64 = 0x0001_0000;
     for flag in [0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000] {
         for above in ABOVE {
-            for profile in [Profile::Default, Profile::Strict] {
+            for profile in [SyscallProfile::Default, SyscallProfile::Strict] {
                 assert_refused(
                     profile,
                     "clone",
@@ -29,8 +29,8 @@ fn no_namespaces_by_clone_whatever_is_above_32_bits() {
         }
     }
     // 0x80 is no flag of clone, but a part of the signal: there is nothing to refuse.
-    assert_passes(Profile::Default, "clone", call(libc::SYS_clone, &[0x80 | INVALID]));
-    assert_passes(Profile::Default, "clone", call(libc::SYS_clone, &[1 << 33 | INVALID]));
+    assert_passes(SyscallProfile::Default, "clone", call(libc::SYS_clone, &[0x80 | INVALID]));
+    assert_passes(SyscallProfile::Default, "clone", call(libc::SYS_clone, &[1 << 33 | INVALID]));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn sockets_by_family_kind_and_protocol() {
             ("a family below 0", EPERM, NONE, 1, 0),
         ] {
             let attempt = socket(above | family, above | kind | flag, above | protocol);
-            assert_refused(Profile::Default, what, attempt, errno);
+            assert_refused(SyscallProfile::Default, what, attempt, errno);
         }
         for (family, kind, protocol) in [
             (1, 1, 0),
@@ -82,12 +82,21 @@ fn sockets_by_family_kind_and_protocol() {
             (10, 2, 0),
             (16, 3, 0),
         ] {
-            assert_passes(Profile::Default, "socket", socket(above | family, kind | flag, above | protocol));
+            assert_passes(
+                SyscallProfile::Default,
+                "socket",
+                socket(above | family, kind | flag, above | protocol),
+            );
         }
     }
-    assert_refused(Profile::Default, "a pair", call(libc::SYS_socketpair, &[30, 1, 0, NOWHERE]), EPERM);
-    assert_refused(Profile::Default, "a pair", call(libc::SYS_socketpair, &[2, 1, 0, NOWHERE]), EPERM);
-    assert_passes(Profile::Default, "a pair", call(libc::SYS_socketpair, &[1, 1, 0, NOWHERE]));
+    assert_refused(
+        SyscallProfile::Default,
+        "a pair",
+        call(libc::SYS_socketpair, &[30, 1, 0, NOWHERE]),
+        EPERM,
+    );
+    assert_refused(SyscallProfile::Default, "a pair", call(libc::SYS_socketpair, &[2, 1, 0, NOWHERE]), EPERM);
+    assert_passes(SyscallProfile::Default, "a pair", call(libc::SYS_socketpair, &[1, 1, 0, NOWHERE]));
 }
 
 #[test]
@@ -101,32 +110,32 @@ fn nothing_connects_by_sending() {
             call(libc::SYS_sendmsg, &[NONE, NOWHERE, flags]),
             call(libc::SYS_sendmmsg, &[NONE, NOWHERE, 1, flags]),
         ] {
-            assert_refused(Profile::Default, "MSG_FASTOPEN", attempt, EOPNOTSUPP);
+            assert_refused(SyscallProfile::Default, "MSG_FASTOPEN", attempt, EOPNOTSUPP);
         }
         for option in [23, 30, 31, 33, 34] {
             let attempt = call(libc::SYS_setsockopt, &[NONE, above | 6, above | option, NOWHERE, 4]);
-            assert_refused(Profile::Default, "an option of TCP", attempt, ENOPROTOOPT);
+            assert_refused(SyscallProfile::Default, "an option of TCP", attempt, ENOPROTOOPT);
         }
         for (level, option) in
             [(6, 19), (6, 14), (0, 64), (41, 64), (282, 1), (17, 100), (279, 1), (65_535, 1)]
         {
             let attempt = call(libc::SYS_setsockopt, &[NONE, above | level, above | option, NOWHERE, 4]);
-            assert_refused(Profile::Default, "an option", attempt, EPERM);
+            assert_refused(SyscallProfile::Default, "an option", attempt, EPERM);
         }
         for (level, option) in
             [(1, 2), (1, 13), (6, 1), (6, 4), (0, 1), (41, 26), (41, 67), (17, 103), (270, 1)]
         {
             let attempt = call(libc::SYS_setsockopt, &[NONE, above | level, above | option, NOWHERE, 4]);
-            assert_passes(Profile::Default, "an option", attempt);
+            assert_passes(SyscallProfile::Default, "an option", attempt);
         }
     }
-    assert_passes(Profile::Default, "sendto", call(libc::SYS_sendto, &[NONE, NOWHERE, 1, 0x4040]));
+    assert_passes(SyscallProfile::Default, "sendto", call(libc::SYS_sendto, &[NONE, NOWHERE, 1, 0x4040]));
 }
 
 #[test]
 fn terminals_cannot_be_typed_into() {
     for above in ABOVE {
-        for profile in [Profile::Default, Profile::Strict] {
+        for profile in [SyscallProfile::Default, SyscallProfile::Strict] {
             // TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD, TIOCVHANGUP; then TIOCSSERIAL, TUNSETIFF, KDSETMODE, LOOP_SET_FD.
             for command in [0x5412, 0x541c, 0x541d, 0x5423, 0x5437, 0x541f, 0x4004_54ca, 0x4b3a, 0x4c00] {
                 assert_refused(
@@ -172,7 +181,7 @@ fn no_set_user_id_program_is_left_behind() {
             ]);
             attempts
         };
-        for profile in [Profile::Default, Profile::Strict] {
+        for profile in [SyscallProfile::Default, SyscallProfile::Strict] {
             for attempt in with(0o4755) {
                 assert_refused(profile, "set-user-id", attempt, EPERM);
             }
@@ -184,14 +193,14 @@ fn no_set_user_id_program_is_left_behind() {
             }
         }
         for attempt in with(0o2755) {
-            assert_refused(Profile::Strict, "set-group-id", attempt, EPERM);
+            assert_refused(SyscallProfile::Strict, "set-group-id", attempt, EPERM);
         }
         for attempt in with(0o2755) {
-            assert_passes(Profile::Default, "set-group-id", attempt);
+            assert_passes(SyscallProfile::Default, "set-group-id", attempt);
         }
     }
     // A mode without creation is noise that some callers leave in the register.
-    assert_passes(Profile::Default, "openat", call(libc::SYS_openat, &[at, NOWHERE, 0, u64::MAX]));
+    assert_passes(SyscallProfile::Default, "openat", call(libc::SYS_openat, &[at, NOWHERE, 0, u64::MAX]));
 }
 
 #[test]
@@ -199,7 +208,7 @@ fn no_devices_are_made() {
     let at = (-100_i64).cast_unsigned();
     for above in [0, 1 << 16, 1 << 32, 1 << 63] {
         for kind in [0o020_000, 0o060_000, 0o040_000, 0o120_000, 0o170_000] {
-            for profile in [Profile::Default, Profile::Strict] {
+            for profile in [SyscallProfile::Default, SyscallProfile::Strict] {
                 let attempt = call(libc::SYS_mknodat, &[at, NOWHERE, above | kind | 0o600, 0x103]);
                 assert_refused(profile, "mknodat", attempt, EPERM);
             }
@@ -207,16 +216,16 @@ fn no_devices_are_made() {
         // RENAME_WHITEOUT, alone and with RENAME_NOREPLACE.
         for flags in [4, 5] {
             let attempt = call(libc::SYS_renameat2, &[at, NOWHERE, at, NOWHERE, above | flags]);
-            assert_refused(Profile::Default, "renameat2", attempt, EPERM);
+            assert_refused(SyscallProfile::Default, "renameat2", attempt, EPERM);
         }
         assert_passes(
-            Profile::Default,
+            SyscallProfile::Default,
             "renameat2",
             call(libc::SYS_renameat2, &[at, NOWHERE, at, NOWHERE, above | 1]),
         );
         for kind in [0, 0o010_000, 0o100_000, 0o140_000] {
             let attempt = call(libc::SYS_mknodat, &[at, NOWHERE, above | kind | 0o600]);
-            assert_passes(Profile::Default, "mknodat", attempt);
+            assert_passes(SyscallProfile::Default, "mknodat", attempt);
         }
     }
 }
@@ -227,7 +236,7 @@ fn settings_that_weaken_are_refused() {
         // PR_SET_MM, PR_SET_PTRACER, PR_SET_SECUREBITS, PR_SET_IO_FLUSHER, PR_SET_SYSCALL_USER_DISPATCH, PR_SET_MEMORY_MERGE.
         for option in [35, 0x5961_6d61, 28, 57, 59, 67] {
             assert_refused(
-                Profile::Default,
+                SyscallProfile::Default,
                 "prctl",
                 call(libc::SYS_prctl, &[above | option, 99, NONE]),
                 EPERM,
@@ -235,31 +244,39 @@ fn settings_that_weaken_are_refused() {
         }
         // PR_GET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_SET_VMA; on nonsense, as far as they look at it.
         for option in [3, 38, 47, 0x5356_4d41] {
-            assert_passes(Profile::Default, "prctl", call(libc::SYS_prctl, &[above | option, 99, NONE]));
+            assert_passes(
+                SyscallProfile::Default,
+                "prctl",
+                call(libc::SYS_prctl, &[above | option, 99, NONE]),
+            );
         }
         // ADDR_NO_RANDOMIZE, READ_IMPLIES_EXEC, PER_LINUX32, UNAME26.
         for persona in [0x0004_0000, 0x0040_0000, 8, 0x0002_0000] {
             assert_refused(
-                Profile::Default,
+                SyscallProfile::Default,
                 "personality",
                 call(libc::SYS_personality, &[above | persona]),
                 EPERM,
             );
         }
         for persona in [0, NONE] {
-            assert_passes(Profile::Default, "personality", call(libc::SYS_personality, &[above | persona]));
+            assert_passes(
+                SyscallProfile::Default,
+                "personality",
+                call(libc::SYS_personality, &[above | persona]),
+            );
         }
         // SECCOMP_FILTER_FLAG_NEW_LISTENER, alone and with others, and a flag that may come.
         for flags in [8, 8 | 16 | 1, 32, 64] {
             let attempt = call(libc::SYS_seccomp, &[above | 1, above | flags, NOWHERE]);
-            assert_refused(Profile::Default, "a listener", attempt, EPERM);
+            assert_refused(SyscallProfile::Default, "a listener", attempt, EPERM);
         }
         for flags in [0, 1, 2, 4] {
             let attempt = call(libc::SYS_seccomp, &[above | 1, above | flags, NOWHERE]);
-            assert_passes(Profile::Default, "a filter", attempt);
+            assert_passes(SyscallProfile::Default, "a filter", attempt);
         }
         assert_refused(
-            Profile::Default,
+            SyscallProfile::Default,
             "an operation that may come",
             call(libc::SYS_seccomp, &[above | 4]),
             EPERM,
@@ -273,13 +290,17 @@ fn nobody_is_kept_waiting_by_a_lease() {
     for above in ABOVE {
         // F_SETLEASE, F_SETDELEG.
         for command in [1024, 1040] {
-            for profile in [Profile::Default, Profile::Strict] {
+            for profile in [SyscallProfile::Default, SyscallProfile::Strict] {
                 let attempt = call(libc::SYS_fcntl, &[NONE, above | command, 1]);
                 assert_refused(profile, "a lease", attempt, EACCES);
             }
         }
         for command in (0..=38).chain(1025..=1039) {
-            assert_passes(Profile::Default, "fcntl", call(libc::SYS_fcntl, &[NONE, above | command, NONE]));
+            assert_passes(
+                SyscallProfile::Default,
+                "fcntl",
+                call(libc::SYS_fcntl, &[NONE, above | command, NONE]),
+            );
         }
     }
 }

@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use skillsandbox_enforcer::Profile;
+use skillsandbox_enforcer::SyscallProfile;
 use tempfile::TempDir;
 use under_filter::{Filter, python, supervised};
 
@@ -27,11 +27,11 @@ fn runs_as_ever(program: &str, script: &str) {
     }
     let (plain, ended) = ran(None, script);
     assert!(ended, "{program} does not even run without a filter:\n{plain}");
-    for profile in [Profile::Default, Profile::Permissive] {
+    for profile in [SyscallProfile::Default, SyscallProfile::Permissive] {
         let (output, ended) = ran(Some(profile), script);
         assert!(ended, "{program} fails under {profile}:\n{output}");
     }
-    let ((output, ended), refused) = supervised(Profile::Default, || ran(None, script));
+    let ((output, ended), refused) = supervised(SyscallProfile::Default, || ran(None, script));
     assert!(ended, "{program} fails under supervision:\n{output}");
     assert!(refused.is_empty(), "{program} makes calls that default refuses: {refused:x?}");
 }
@@ -41,7 +41,7 @@ fn there(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-fn ran(profile: Option<Profile>, script: &str) -> (String, bool) {
+fn ran(profile: Option<SyscallProfile>, script: &str) -> (String, bool) {
     let folder = TempDir::new().unwrap();
     let mut command = Command::new("sh");
     command.args(["-euc", script]).current_dir(folder.path()).stdin(Stdio::null());
@@ -174,7 +174,7 @@ fn curl_runs() {
         eprintln!("SKIPPED: curl is not installed, so it is not tried under the filter");
         return;
     }
-    for profile in [None, Some(Profile::Default), Some(Profile::Permissive)] {
+    for profile in [None, Some(SyscallProfile::Default), Some(SyscallProfile::Permissive)] {
         let (output, ended) = ran(profile, &script);
         assert!(ended, "{profile:?}: {output}");
     }
@@ -255,7 +255,7 @@ fn the_listener_hears_what_programs_are_refused() {
                   except OSError as error: print(error.errno)\n\
                   print(ctypes.CDLL(None).unshare(0x10000000))\n";
     let ((output, ended), refused) =
-        supervised(Profile::Default, || ran(None, &format!("{}{python} file", file(script))));
+        supervised(SyscallProfile::Default, || ran(None, &format!("{}{python} file", file(script))));
     assert!(ended && output == "97\n-1\n", "{output}");
     let numbers: Vec<_> = refused.iter().map(|(number, _)| libc::c_long::from(*number)).collect();
     assert_eq!(numbers, [libc::SYS_socket, libc::SYS_unshare]);
@@ -288,7 +288,7 @@ fn programs_that_compute_run_under_strict() {
         }
         let mut command = Command::new(program);
         command.args(arguments).current_dir(folder.path()).stdin(Stdio::null());
-        let output = Filter::of(Profile::Strict).confine(&mut command).output().unwrap();
+        let output = Filter::of(SyscallProfile::Strict).confine(&mut command).output().unwrap();
         assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }

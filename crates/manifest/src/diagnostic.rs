@@ -310,13 +310,13 @@ impl DiagnosticSink {
     }
 
     /// Checks one written value; a fault becomes a diagnostic at its place.
-    pub(crate) fn check<T, U>(
+    pub(crate) fn check<T, U, E: Into<Fault>>(
         &mut self,
         written: &Spanned<T>,
         path: fmt::Arguments<'_>,
-        check: impl FnOnce(&T) -> Result<U, Fault>,
+        check: impl FnOnce(&T) -> Result<U, E>,
     ) -> Option<Spanned<U>> {
-        match check(&written.value) {
+        match check(&written.value).map_err(Into::into) {
             Ok(value) => Some(Spanned::new(value, written.span)),
             Err(fault) => {
                 let diagnostic =

@@ -131,9 +131,9 @@ pub use crate::front_matter::{AllowedTool, FrontMatter};
 #[cfg(feature = "declarations")]
 pub use crate::load::LoadError;
 #[cfg(feature = "declarations")]
-pub use crate::manifest::{Manifest, Runtime, SkillIdentity, SyscallProfile};
+pub use crate::manifest::{Manifest, Runtime, SkillIdentity};
 #[cfg(feature = "declarations")]
-pub use crate::network::{Cidr, Destination, EgressRule, NetworkPermissions, Protocol, Resolver};
+pub use crate::network::{Cidr, Destination, EgressRule, NetworkPermissions, Resolver};
 #[cfg(feature = "declarations")]
 pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation};
 #[cfg(feature = "declarations")]
@@ -150,6 +150,8 @@ pub use crate::resources::{ByteSize, ResourceLimits};
 #[cfg(feature = "declarations")]
 pub use crate::scan_policy::{Date, FailOn, ScanPolicy, Suppression};
 pub use crate::skill_doc::SkillDoc;
+#[cfg(feature = "declarations")]
+pub use skillsandbox_terms::{Protocol, SyscallProfile};
 
 /// Largest text that is read as a manifest, a policy or front matter: 256 KiB, a hundred times the largest one seen.
 pub const MAX_BYTES: usize = 256 * 1024;

@@ -4,6 +4,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use skillsandbox_text::is_deceptive;
 
+use skillsandbox_terms::SyscallProfile;
+
 use crate::commands::{CommandPermissions, Entrypoint};
 use crate::decode::{Decode, Decoder};
 use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Invalid, Span, Spanned, quoted};
@@ -86,33 +88,6 @@ words! {
         Wasm = "wasm",
         /// A container image.
         Oci = "oci",
-    }
-}
-
-words! {
-    /// Which system calls the skill may make.
-    #[derive(Default)]
-    SyscallProfile("syscall profile") {
-        /// What ordinary programs need.
-        #[default]
-        Default = "default",
-        /// Also no sockets, no new processes and no signals to others.
-        Strict = "strict",
-        /// Refuses nothing, reports.
-        Permissive = "permissive",
-    }
-}
-
-impl SyscallProfile {
-    /// The one of the two that refuses more.
-    #[must_use]
-    pub fn stricter(self, other: Self) -> Self {
-        let rank = |profile| match profile {
-            Self::Permissive => 0,
-            Self::Default => 1,
-            Self::Strict => 2,
-        };
-        if rank(self) >= rank(other) { self } else { other }
     }
 }
 

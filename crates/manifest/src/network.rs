@@ -8,10 +8,11 @@ use std::str::FromStr;
 use ipnet::{IpNet, Ipv4Net};
 use serde::{Serialize, Serializer};
 
+use skillsandbox_terms::Protocol;
+
 use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Spanned, quoted};
 use crate::domain::DomainPattern;
 use crate::raw;
-use crate::words::words;
 
 /// The network a skill may use. No rule, no network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -153,35 +154,6 @@ impl fmt::Display for Cidr {
 impl Serialize for Cidr {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
-    }
-}
-
-words! {
-    /// What may be spoken to a destination.
-    #[derive(Default)]
-    Protocol("protocol") {
-        /// Any TCP connection.
-        #[default]
-        Tcp = "tcp",
-        /// TLS whose server name is the one the connection was made for.
-        Https = "https",
-        /// HTTP whose Host is the one the connection was made for.
-        Http = "http",
-        /// UDP datagrams.
-        Udp = "udp",
-    }
-}
-
-impl Protocol {
-    /// What both allow; `None` where nothing is allowed by both.
-    #[must_use]
-    pub fn both(self, other: Self) -> Option<Self> {
-        match (self, other) {
-            (a, b) if a == b => Some(a),
-            (Self::Tcp, narrow @ (Self::Https | Self::Http))
-            | (narrow @ (Self::Https | Self::Http), Self::Tcp) => Some(narrow),
-            _ => None,
-        }
     }
 }
 

@@ -5,13 +5,14 @@ use std::fmt;
 use std::hash::Hash;
 use std::path::Path;
 
+use skillsandbox_terms::SyscallProfile;
 use skillsandbox_text::is_secret_name;
 
 use crate::commands::CommandPermissions;
 use crate::diagnostic::{DiagnosticSink, Invalid, Spanned};
 use crate::env_vars::{EnvPattern, EnvPermissions};
 use crate::filesystem::{FilePermissions, GrantBases, GrantPath, PathSet};
-use crate::manifest::{DeclaredPermissions, Manifest, SyscallProfile, Syscalls, parse_with};
+use crate::manifest::{DeclaredPermissions, Manifest, Syscalls, parse_with};
 use crate::network::{Destination, EgressRule, NetworkPermissions, Resolver};
 use crate::permissions::{PermissionChange, PermissionSet, paths};
 use crate::resources::{DeclaredLimits, ResourceLimits};

@@ -58,3 +58,9 @@ pub(crate) fn unknown(what: &str, text: &str, words: &[&str]) -> crate::Fault {
         None => fault.help(format!("accepted are {}", crate::suggestion::list(words))),
     }
 }
+
+impl From<skillsandbox_terms::UnknownTerm> for crate::Fault {
+    fn from(unknown: skillsandbox_terms::UnknownTerm) -> Self {
+        self::unknown(unknown.what, &unknown.word, unknown.known)
+    }
+}

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use skillsandbox_manifest::Runtime;
+use skillsandbox_terms::LayerStanding;
 use skillsandbox_tracer::{RecordedTrace, Recorder};
 
 use crate::job::Job;
@@ -70,19 +71,6 @@ pub struct LayerPreview {
     pub cure: Vec<String>,
     /// Whether the run would go on without it.
     pub best_effort: bool,
-}
-
-/// How much of a wall a host has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum LayerStanding {
-    /// All that is asked for.
-    Full,
-    /// Some of it.
-    Partial,
-    /// Nothing.
-    Missing,
 }
 
 /// The backend for a runtime.

@@ -5,7 +5,8 @@ use serde_json::Value;
 use skillsandbox_manifest::{InvalidParameters, ParameterViolation};
 
 use crate::refusal::Refusal;
-use crate::report::{EndCause, RunReport};
+use crate::report::RunReport;
+use skillsandbox_terms::EndCause;
 
 /// Why a run failed: the `error` of a report and of the MCP server's `run_skill`.
 ///
@@ -55,7 +56,6 @@ impl RunFailure {
             EndCause::Processes => "PROCESS_LIMIT",
             EndCause::Stopped => "STOPPED",
             EndCause::Unobserved => "NOT_OBSERVED",
-            EndCause::Other => "LIMIT",
         };
         report.error().map(|message| Self::new(code, message))
     }

@@ -79,7 +79,7 @@ mod streams;
 mod unsupported;
 mod user_policy;
 
-pub use backend::{Backend, BackendResult, LayerPreview, LayerStanding, RunPreview, backend};
+pub use backend::{Backend, BackendResult, LayerPreview, RunPreview, backend};
 pub use call::read_parameters;
 pub use confined_git::{ConfinedGit, GitCall};
 pub use decisions::{
@@ -94,11 +94,11 @@ pub use job::{AddressPin, Job, JobLimits, ProgramRules};
 pub use native::{RecordedRun, record};
 pub use reach::real_path;
 pub use refusal::Refusal;
-pub use report::{EndCause, RunExit, RunReport, RunStatus};
+pub use report::{RunExit, RunReport, RunStatus};
 pub use scan_admission::ScanAdmission;
 pub use session::{LateSink, RunOptions, RunStreams, preview, run, run_skill};
 pub use skill::{LoadedSkill, SkillCall};
-pub use skillsandbox_terms::ObserveLevel;
+pub use skillsandbox_terms::{EndCause, LayerStanding, ObserveLevel};
 pub use stop::StopHandle;
 pub use streams::{CapturedOutput, OutputTarget};
 pub use user_policy::UserPolicy;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
+use skillsandbox_terms::EndCause;
 use skillsandbox_tracer::{TraceDigest, TraceHeader, TraceSummary};
 use uuid::Uuid;
 
@@ -64,27 +65,6 @@ pub struct RunExit {
     pub waived: Vec<(String, String)>,
     /// What held its limits.
     pub mechanism: String,
-}
-
-/// Who ended a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum EndCause {
-    /// It came to its end.
-    Itself,
-    /// Its time was up.
-    Timeout,
-    /// It used more memory than granted.
-    Memory,
-    /// It had more processes than granted.
-    Processes,
-    /// Somebody told it to stop.
-    Stopped,
-    /// It could not be observed as was required.
-    Unobserved,
-    /// Another limit.
-    Other,
 }
 
 /// In a word, how it went.
@@ -193,7 +173,6 @@ impl RunReport {
                 EndCause::Processes => Some("it started more processes than granted".to_owned()),
                 EndCause::Stopped => Some("it was stopped".to_owned()),
                 EndCause::Unobserved => Some("it could not be observed as required".to_owned()),
-                EndCause::Other => Some("it reached a limit".to_owned()),
             },
         }
     }

@@ -3,10 +3,11 @@
 use skillsandbox_manifest::Runtime;
 use skillsandbox_tracer::Recorder;
 
-use crate::backend::{Backend, BackendResult, LayerPreview, LayerStanding, RunPreview};
+use crate::backend::{Backend, BackendResult, LayerPreview, RunPreview};
 use crate::job::Job;
 use crate::refusal::Refusal;
 use crate::session::{RunStreams, refuse};
+use skillsandbox_terms::LayerStanding;
 
 /// Shows, and refuses to run.
 #[derive(Debug)]

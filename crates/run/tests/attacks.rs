@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use skillsandbox_enforcer::{Command, Plan, PlanBuilder, Profile};
+use skillsandbox_enforcer::{Command, Plan, PlanBuilder, SyscallProfile};
 use skillsandbox_run::{RunStreams, record};
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::{
@@ -133,7 +133,7 @@ print('opened' if fd >= 0 else 'not opened')
         let says = |event: &Event| matches!(&event.kind, EventKind::Stdout(line) if line.text == "opened");
         trace.events.iter().any(says)
     };
-    let trace = traced(Plan::builder().syscalls(Profile::Permissive), script, &[]);
+    let trace = traced(Plan::builder().syscalls(SyscallProfile::Permissive), script, &[]);
     assert!(opened(&trace), "the control");
     assert!(!trace.violation_summary.complete);
     assert!(trace.violation_summary.incomplete_because[0].contains("openat2"));

@@ -59,9 +59,9 @@ mod tests {
 
     #[test]
     fn both_is_symmetric_and_never_wider() {
-        for &a in Protocol::ALL {
+        for a in Protocol::ALL {
             assert_eq!(a.both(a), Some(a));
-            for &b in Protocol::ALL {
+            for b in Protocol::ALL {
                 assert_eq!(a.both(b), b.both(a), "{a} {b}");
                 if let Some(both) = a.both(b) {
                     assert!(both == a || both == b);

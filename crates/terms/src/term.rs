@@ -16,7 +16,7 @@ macro_rules! term {
 
         impl $name {
             /// Every value, in the order of the documentation.
-            pub const ALL: &'static [Self] = &[ $( Self::$variant, )+ ];
+            pub const ALL: [Self; Self::WORDS.len()] = [ $( Self::$variant, )+ ];
             /// The word of every value, in the same order.
             pub const WORDS: &'static [&'static str] = &[ $( $word, )+ ];
 
@@ -115,7 +115,7 @@ mod tests {
     fn json_has_the_same_words() {
         macro_rules! check {
             ($name:ident) => {
-                for value in $name::ALL {
+                for value in &$name::ALL {
                     let json = serde_json::to_string(value).unwrap();
                     assert_eq!(json, format!("\"{value}\""));
                     assert_eq!(serde_json::from_str::<$name>(&json).unwrap(), *value);

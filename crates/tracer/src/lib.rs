@@ -69,9 +69,7 @@ mod readme {}
 #[cfg(feature = "schema")]
 pub use format::schema;
 
-pub use format::event::{
-    Event, EventKind, EventVerdict, FileOperation, NetConnection, OutputLine, TracedProcess,
-};
+pub use format::event::{Event, EventKind, EventVerdict, NetConnection, OutputLine, TracedProcess};
 pub use format::trace::{
     AttackClass, AttackSeverity, AttackTechnique, Classification, MAX_VIOLATIONS, TRACE_FORMAT, Trace,
     TraceHeader, TraceSummary,
@@ -88,4 +86,5 @@ pub use format::writer::TraceWriter;
 pub use classify::{ATLAS_VERSION, ATTACK_VERSION, Classifier};
 pub use record::fold::FoldMode;
 pub use record::recorder::{Classify, EventSink, MAX_FILE, RecordedTrace, Recorder, Redact};
+pub use skillsandbox_terms::FileOperation;
 pub use skillsandbox_text::{RedactError, Redactor, Unused};

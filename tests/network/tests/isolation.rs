@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use skillsandbox_enforcer::egress::NetworkRule;
 use skillsandbox_enforcer::{
-    ObservedAction, ObservedEvent, Observer, OutputMode, PlanBuilder, RunEnd, RunningCommand, StdinMode,
+    EndCause, ObservedAction, ObservedEvent, Observer, OutputMode, PlanBuilder, RunningCommand, StdinMode,
 };
 use skillsandbox_network_tests::{
     Reply, Resolver, Server, Sink, attempts, bounded, command, descriptors, echo, helper, on_stage, plan,
@@ -194,11 +194,11 @@ fn row_096_no_survivor_keeps_the_network() {
             &daemon(&mark, "time.monotonic() > start + 1")
                 .replace("import signal", "import signal\nstart = time.monotonic()"),
         );
-        assert_eq!(outcome.end, RunEnd::Itself);
+        assert_eq!(outcome.end, EndCause::Itself);
         gone(1);
         // Its time is over.
         let outcome = python(granted().timeout(Duration::from_secs(1)), &daemon(&mark, "False"));
-        assert_eq!(outcome.end, RunEnd::Timeout);
+        assert_eq!(outcome.end, EndCause::Timeout);
         gone(2);
         // It is killed, and the control: it was there before.
         let plan = granted().build().unwrap();

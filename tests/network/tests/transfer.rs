@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use skillsandbox_enforcer::egress::{Attempt, AttemptEnd, NetworkRule};
-use skillsandbox_enforcer::{PlanBuilder, RunEnd, RunOutcome};
+use skillsandbox_enforcer::{EndCause, PlanBuilder, RunOutcome};
 use skillsandbox_network_tests::{
     attempts, command, echo, highest_resident, on_stage, plan, python, reached, resident, said, serve, until,
 };
@@ -381,7 +381,7 @@ fn a_run_whose_time_is_over_is_cut_off_at_once() {
 s = dial('api.weather.test', 8080)
 while True: s.send(b'x'); time.sleep(.01)";
         let outcome = python(granted().timeout(Duration::from_secs(1)), endless);
-        assert_eq!(outcome.end, RunEnd::Timeout);
+        assert_eq!(outcome.end, EndCause::Timeout);
         // The kernel closes what a killed process had open, so that the end may look like one.
         assert!(only(&outcome).end.is_some(), "{}", attempts(&outcome));
         until("the server has seen the end", || server.served() == 1);
@@ -391,7 +391,7 @@ while True: s.send(b'x'); time.sleep(.01)";
         until("it is connected", || server.accepted() == 2);
         running.kill();
         let outcome = running.wait().unwrap();
-        assert_eq!(outcome.end, RunEnd::Killed);
+        assert_eq!(outcome.end, EndCause::Stopped);
         until("the server has seen the end", || server.served() == 2);
     });
 }

@@ -14,7 +14,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use skillsandbox_enforcer::{
-    Command, CommandStatus, Error, Plan, PlanBuilder, Profile, RunEnd, RunOutcome, StdinMode,
+    Command, CommandStatus, EndCause, Error, Plan, PlanBuilder, RunOutcome, StdinMode, SyscallProfile,
 };
 use skillsandbox_probe::{Canary, Context, Control, Group, Planted, Report, Verdict, all, reports};
 use tempfile::TempDir;
@@ -152,7 +152,7 @@ fn no_technique_gets_out_of_the_strict_profile() {
     let mut tried = 0;
     for technique in all().filter(|technique| technique.group != Group::Bomb) {
         // Each in a run of its own: there is no new process to try it in.
-        let plan = stage.plan().syscalls(Profile::Strict).timeout(Duration::from_secs(20));
+        let plan = stage.plan().syscalls(SyscallProfile::Strict).timeout(Duration::from_secs(20));
         let outcome = stage.attack(plan, &["--no-fork", "--only", technique.name]);
         let reports = reports(&outcome.stdout.text()).unwrap_or_default();
         let through: Vec<_> = reports.iter().filter(|report| report.verdict == Verdict::Through).collect();
@@ -170,7 +170,8 @@ fn secrets_files_processes_and_networks_are_safe_without_the_filter_of_calls() {
     let stage = Stage::new();
     let groups = [Group::Read, Group::Process, Group::Write, Group::Skill, Group::Ipc];
     for group in groups {
-        let outcome = stage.attack(stage.plan().syscalls(Profile::Permissive), &["--group", group.name()]);
+        let outcome =
+            stage.attack(stage.plan().syscalls(SyscallProfile::Permissive), &["--group", group.name()]);
         let reports = parsed(&outcome);
         let through: Vec<_> = reports.iter().filter(|report| report.verdict == Verdict::Through).collect();
         assert!(through.is_empty(), "{}: {through:?}", group.name());
@@ -189,7 +190,7 @@ fn bombs_are_held_one_by_one() {
         let plan = stage.plan().memory(160 << 20).processes(64).open_files(128);
         let outcome = stage.attack(plan, &["--only", bomb.name]);
         // The attacker says that it was held back, or the sandbox says that it had to end it.
-        let ended = matches!(outcome.end, RunEnd::Memory | RunEnd::Processes | RunEnd::Timeout);
+        let ended = matches!(outcome.end, EndCause::Memory | EndCause::Processes | EndCause::Timeout);
         let wrong = if ended { String::new() } else { wrong(&parsed(&outcome), &[]) };
         assert!(wrong.is_empty(), "{wrong} {outcome:?}");
         assert!(ended || outcome.stdout.total > 0, "{}: {outcome:?}", bomb.name);

@@ -75,7 +75,7 @@ fn profiles() -> impl TypedValueParser<Value = SyscallProfile> {
         let help = match profile {
             SyscallProfile::Strict => "Also no sockets, no new processes and no signals to others",
             SyscallProfile::Permissive => "Refuses nothing, reports",
-            _ => "What ordinary programs need",
+            SyscallProfile::Default => "What ordinary programs need",
         };
         PossibleValue::new(profile.as_str()).help(help)
     });

@@ -15,7 +15,7 @@ mod tests;
 pub(crate) mod tls;
 
 use crate::attempt::RefusalReason;
-use crate::rule::Protocol;
+use skillsandbox_terms::Protocol;
 
 /// How far the bytes that a gate was shown may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

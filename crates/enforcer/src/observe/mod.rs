@@ -24,7 +24,7 @@ use std::time::{Instant, SystemTime};
 
 use serde::Serialize;
 use skillsandbox_egress::Attempt;
-pub use skillsandbox_terms::ObserveLevel;
+use skillsandbox_terms::FileOperation;
 
 pub(crate) use path_verdicts::PathJudge;
 pub use refusals::RefusedCall;
@@ -118,7 +118,7 @@ pub enum ObservedAction {
 #[non_exhaustive]
 pub struct FileAccess {
     /// What was to be done.
-    pub operation: ObservedOperation,
+    pub operation: FileOperation,
     /// The file, as the program named it, from the root on.
     pub path: PathBuf,
     /// Where that leads, if there are links on the way.
@@ -127,36 +127,6 @@ pub struct FileAccess {
     pub to: Option<PathBuf>,
     /// What comes of it, by the rules of the run.
     pub verdict: AccessVerdict,
-}
-
-/// What is done to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ObservedOperation {
-    /// Opened to be read.
-    Read,
-    /// Opened to be written, or made.
-    Write,
-    /// Removed.
-    Remove,
-    /// Given another name.
-    Rename,
-    /// Given one more name.
-    Link,
-    /// Made a symbolic link.
-    Symlink,
-    /// Made a folder.
-    MakeFolder,
-    /// Made something else than a file or folder.
-    MakeNode,
-    /// Cut to a length.
-    Truncate,
-    /// Mode or owner changed.
-    ChangeMode,
-    /// Extended attributes changed.
-    ChangeAttributes,
-    /// Connected to, as a Unix socket.
-    Connect,
 }
 
 /// A program that was to be executed.

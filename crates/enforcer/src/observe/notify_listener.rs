@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
+use super::Actor;
 use super::caller_memory::{self, MemoryReadError};
 use super::destinations::{DestinationMonitor, read_unix_path};
 use super::path_resolver::SandboxPathResolver;
@@ -17,10 +18,12 @@ use super::refusals::RefusalLog;
 use super::syscall_record::{
     CallerPath, PathArgument, RecordedAction, SyscallKind, SyscallRecord, opens_to_write, syscall_shape,
 };
-use super::{Actor, ObservedOperation};
-use crate::seccomp::{Profile, SyscallVerdict};
+use crate::seccomp::SyscallVerdict;
+use crate::seccomp::{SyscallFilters as _, observes_call};
 use crate::supervise::WakeEvent;
 use crate::sys::seccomp::{Notification, NotifyReply, answer, receive, receive_ends, wake_in_place};
+use skillsandbox_terms::FileOperation;
+use skillsandbox_terms::SyscallProfile;
 
 /// `AT_FDCWD`, as a register has it.
 const HERE: u32 = libc::AT_FDCWD.cast_unsigned();
@@ -28,7 +31,7 @@ const HERE: u32 = libc::AT_FDCWD.cast_unsigned();
 /// What the listener works with, and what it has observed.
 #[derive(Debug)]
 pub(crate) struct ListenerState {
-    profile: Profile,
+    profile: SyscallProfile,
     pub(crate) refusals: RefusalLog,
     pub(crate) destinations: DestinationMonitor,
     queue: Option<Arc<RecordQueue>>,
@@ -68,7 +71,7 @@ impl RefusalThrottle {
 
 impl ListenerState {
     pub(crate) fn new(
-        profile: Profile,
+        profile: SyscallProfile,
         destinations: DestinationMonitor,
         queue: Option<Arc<RecordQueue>>,
         resolver: SandboxPathResolver,
@@ -148,7 +151,7 @@ impl ListenerState {
     }
 
     fn serve(&mut self, listener: BorrowedFd<'_>, call: Notification) {
-        let reply = if self.profile.observes(call.number, call.arguments) {
+        let reply = if observes_call(self.profile, call.number, call.arguments) {
             let now = Instant::now();
             if let Some(socket) = read_unix_path(call) {
                 return self.observe_connect(listener, call, socket, now);
@@ -191,7 +194,7 @@ impl ListenerState {
         }
         match path {
             Ok(path) => {
-                let action = RecordedAction::File { operation: ObservedOperation::Connect, path, to: None };
+                let action = RecordedAction::File { operation: FileOperation::Connect, path, to: None };
                 self.enqueue(SyscallRecord { at: now, actor, action });
             }
             Err(_) => self.record_miss(),
@@ -242,14 +245,11 @@ impl ListenerState {
                 RecordedAction::Exec { path, arguments }
             }
             SyscallKind::Open(flags) => {
-                let operation = if opens_to_write(register(flags)) {
-                    ObservedOperation::Write
-                } else {
-                    ObservedOperation::Read
-                };
+                let operation =
+                    if opens_to_write(register(flags)) { FileOperation::Write } else { FileOperation::Read };
                 RecordedAction::File { operation, path, to: None }
             }
-            SyscallKind::Does(operation @ ObservedOperation::Symlink) => {
+            SyscallKind::Does(operation @ FileOperation::Symlink) => {
                 // What a link says is a text, and begins where the link is.
                 let to = shape
                     .to

@@ -7,11 +7,12 @@ use std::path::{Component, Path, PathBuf};
 
 use super::path_resolver::{PathPresence, ResolvedPath, SandboxPathResolver, normalise};
 use super::syscall_record::CallerPath;
-use super::{AccessVerdict, Actor, ObservedOperation};
+use super::{AccessVerdict, Actor};
 use crate::layers::mounts::{HOME, RUNTIME_DIR, TMP};
 use crate::plan::PathAccess;
 use crate::prepare::executable::AllowedPrograms;
 use crate::prepare::grants::{Grant, GrantSource, Grants, is_within};
+use skillsandbox_terms::FileOperation;
 
 /// Folders that every run has for itself, to write in.
 const PRIVATE: [&str; 5] = [HOME, TMP, RUNTIME_DIR, "/dev/shm", "/dev/pts"];
@@ -50,7 +51,7 @@ impl PathJudge {
 
     /// Judges a program that is executed.
     pub(super) fn judge_program(&self, raw: &CallerPath, actor: Option<&Actor>) -> JudgedPath {
-        let judged = self.judge(ObservedOperation::Read, raw, actor);
+        let judged = self.judge(FileOperation::Read, raw, actor);
         let (Some(executable), AccessVerdict::Allowed(_)) = (&self.executable, &judged.verdict) else {
             return judged;
         };
@@ -64,7 +65,7 @@ impl PathJudge {
     /// The path from the root on, and what comes of the access.
     pub(super) fn judge(
         &self,
-        operation: ObservedOperation,
+        operation: FileOperation,
         raw: &CallerPath,
         actor: Option<&Actor>,
     ) -> JudgedPath {
@@ -77,7 +78,7 @@ impl PathJudge {
             resolved.unwrap_or_else(|| ResolvedPath { path: path.clone(), found: PathPresence::Nothing });
         let verdict = match self.judge_access(operation, &resolved, raw.makes, actor) {
             // A link that the system has put there, to something that is not in every sandbox: the program asked for a file of the system.
-            AccessVerdict::Denied(NOT_GRANTED) if is_settled && operation == ObservedOperation::Read => {
+            AccessVerdict::Denied(NOT_GRANTED) if is_settled && operation == FileOperation::Read => {
                 AccessVerdict::NotThere
             }
             verdict => verdict,
@@ -88,7 +89,7 @@ impl PathJudge {
 
     fn judge_access(
         &self,
-        operation: ObservedOperation,
+        operation: FileOperation,
         resolved: &ResolvedPath,
         makes: bool,
         actor: Option<&Actor>,
@@ -102,7 +103,7 @@ impl PathJudge {
             return AccessVerdict::Denied("another process");
         }
         // No read-only mount keeps anybody from a socket.
-        let writes = !matches!(operation, ObservedOperation::Read | ObservedOperation::Connect);
+        let writes = !matches!(operation, FileOperation::Read | FileOperation::Connect);
         let is_there = found == PathPresence::There || (makes && found == PathPresence::Folder);
         let own = PRIVATE.iter().find(|private| real.starts_with(private));
         let grant = self.grants.deciding_grant(real);
@@ -124,14 +125,14 @@ impl PathJudge {
 }
 
 /// What the sandbox has put there, and what has no place in the file system: pipes, and files without a name.
-fn judge_own_file(operation: ObservedOperation, real: &Path) -> AccessVerdict {
+fn judge_own_file(operation: FileOperation, real: &Path) -> AccessVerdict {
     let is_device = real.starts_with("/dev") && real != Path::new("/dev");
     let is_nameless = real.to_str().is_some_and(|path| path.ends_with(" (deleted)")) || is_descriptor(real);
     match operation {
-        ObservedOperation::Read | ObservedOperation::Connect => {
+        FileOperation::Read | FileOperation::Connect => {
             AccessVerdict::Allowed("of the sandbox itself".to_owned())
         }
-        ObservedOperation::Write if is_device => AccessVerdict::Allowed("a device of the sandbox".to_owned()),
+        FileOperation::Write if is_device => AccessVerdict::Allowed("a device of the sandbox".to_owned()),
         _ if is_nameless => AccessVerdict::Allowed("a descriptor of its own".to_owned()),
         _ => AccessVerdict::Denied("read-only"),
     }

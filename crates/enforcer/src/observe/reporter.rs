@@ -9,9 +9,8 @@ use std::time::{Instant, SystemTime};
 use super::path_verdicts::{self, JudgedPath, PathJudge};
 use super::record_queue::RecordQueue;
 use super::syscall_record::{ProgramArguments, RecordedAction, SyscallRecord};
-use super::{
-    AccessVerdict, Execution, FileAccess, ObservedAction, ObservedEvent, ObservedOperation, Observer,
-};
+use super::{AccessVerdict, Execution, FileAccess, ObservedAction, ObservedEvent, Observer};
+use skillsandbox_terms::FileOperation;
 
 /// The thread that tells the observer.
 #[derive(Debug)]
@@ -93,7 +92,7 @@ impl ReportLoop {
                 let judged = self.paths.judge(operation, &path, actor);
                 // Both names have to be allowed; what a symbolic link says need not, and begins where the link is.
                 let (to, verdict) = match to {
-                    Some(to) if operation == ObservedOperation::Symlink => {
+                    Some(to) if operation == FileOperation::Symlink => {
                         (Some(path_verdicts::link_target(&judged.path, &to)), judged.verdict)
                     }
                     Some(to) => {

@@ -14,13 +14,14 @@ use super::record_queue::RecordQueue;
 use super::refusals::RefusedCall;
 use super::reporter::ObservationReporter;
 use super::syscall_record::{RecordedAction, SyscallRecord};
-use super::{Actor, ObserveLevel, Observer};
+use super::{Actor, Observer};
 use crate::child::Prepared;
 use crate::error::Error;
 use crate::layers::network;
 use crate::plan::{Command, Plan};
 use crate::supervise::WakeEvent;
 use crate::supervise::launch::{ChildReport, host_error};
+use skillsandbox_terms::ObserveLevel;
 
 /// The listener, the reporter, and the broker of the network.
 #[derive(Debug)]

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use skillsandbox_egress::Attempt;
 
+use super::Actor;
 use super::path_resolver::ResolvedPath;
 use super::refusals::RefusedCall;
-use super::{Actor, ObservedOperation};
+use skillsandbox_terms::FileOperation;
 
 /// One call, with what only its caller could tell while it waited.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub(crate) struct SyscallRecord {
 
 #[derive(Debug)]
 pub(crate) enum RecordedAction {
-    File { operation: ObservedOperation, path: CallerPath, to: Option<CallerPath> },
+    File { operation: FileOperation, path: CallerPath, to: Option<CallerPath> },
     Exec { path: CallerPath, arguments: ProgramArguments },
     Network(Attempt),
     Refused(RefusedCall),
@@ -124,7 +125,7 @@ impl LastComponent {
 pub(super) enum SyscallKind {
     /// Reading or writing, by the flags in this argument.
     Open(usize),
-    Does(ObservedOperation),
+    Does(FileOperation),
     /// Executes, with the arguments that this one points to.
     Exec(usize),
 }
@@ -141,20 +142,20 @@ const fn below(folder: usize, path: usize, last: LastComponent) -> PathArgument 
     PathArgument { path, folder: Some(folder), last }
 }
 
-const fn one(operation: ObservedOperation, path: PathArgument) -> SyscallShape {
+const fn one(operation: FileOperation, path: PathArgument) -> SyscallShape {
     SyscallShape { operation: SyscallKind::Does(operation), path, to: None }
 }
 
-const fn two(operation: ObservedOperation, path: PathArgument, to: PathArgument) -> SyscallShape {
+const fn two(operation: FileOperation, path: PathArgument, to: PathArgument) -> SyscallShape {
     SyscallShape { operation: SyscallKind::Does(operation), path, to: Some(to) }
 }
 
 /// What is to be read of a call; `None` for those that are not observed.
 pub(super) fn syscall_shape(number: i32) -> Option<SyscallShape> {
-    use LastComponent::{Followed, If, Itself, Made, Opened, Unless};
-    use ObservedOperation::{
+    use FileOperation::{
         ChangeAttributes, ChangeMode, Link, MakeFolder, MakeNode, Remove, Rename, Symlink, Truncate, Write,
     };
+    use LastComponent::{Followed, If, Itself, Made, Opened, Unless};
     let number = i64::from(number);
     #[cfg(target_arch = "x86_64")]
     match number {

@@ -13,7 +13,7 @@ use crate::error::{Error, PlanProblem};
 use crate::layers::Layer;
 use crate::layers::env::EnvironmentRules;
 use crate::layers::mounts::HOME;
-use crate::seccomp::Profile;
+use skillsandbox_terms::SyscallProfile;
 
 /// Paths that no grant may name or lie in: the sandbox has its own there.
 const OWN: [&str; 3] = ["/proc", "/sys", "/dev"];
@@ -30,7 +30,7 @@ pub struct PlanBuilder {
     tmp: Option<PathBuf>,
     environment: EnvironmentRules,
     limits: RunLimits,
-    profile: Profile,
+    profile: SyscallProfile,
     no_exec: bool,
     programs: Option<Vec<OsString>>,
     egress: Vec<NetworkRule>,
@@ -160,9 +160,9 @@ impl PlanBuilder {
         self
     }
 
-    /// The profile of system calls; [`Profile::Default`] unless set.
+    /// The profile of system calls; [`SyscallProfile::Default`] unless set.
     #[must_use]
-    pub fn syscalls(mut self, profile: Profile) -> Self {
+    pub fn syscalls(mut self, profile: SyscallProfile) -> Self {
         self.profile = profile;
         self
     }

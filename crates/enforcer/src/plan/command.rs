@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::observe::{ObserveLevel, Observer};
+use crate::observe::Observer;
+use skillsandbox_terms::ObserveLevel;
 
 /// The command to confine: a program and its arguments, each one string, never read by a shell.
 #[derive(Clone)]

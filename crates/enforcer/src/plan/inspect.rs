@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::layers::Layer;
 use crate::prepare::LocatedPlan;
 use crate::prepare::grants::{FolderCreation, GrantSource};
-use crate::seccomp::Profile;
+use skillsandbox_terms::SyscallProfile;
 
 /// What a run would have and be held to. See [`Plan::inspect`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,7 +35,7 @@ pub struct PlanInspection {
     /// Limits of the run.
     pub limits: RunLimits,
     /// The profile of system calls.
-    pub profile: Profile,
+    pub profile: SyscallProfile,
     /// Whether what lies in private folders and write grants may not be executed.
     pub no_exec: bool,
     /// Layers without which the run may go on.

@@ -17,14 +17,14 @@ use skillsandbox_egress::EgressPolicy;
 
 use crate::layers::Layer;
 use crate::layers::env::EnvironmentRules;
-use crate::seccomp::Profile;
+use skillsandbox_terms::SyscallProfile;
 
 pub use builder::PlanBuilder;
 pub(crate) use builder::check_grant;
 pub use command::{Command, OutputMode, StdinMode};
 pub use inspect::{GrantedPath, NeededPath, PathAccess, PathLink, PathSource, PlanInspection};
 pub use limits::RunLimits;
-pub use resolve::{LayerResolution, LayerStanding, PlanResolution};
+pub use resolve::{LayerResolution, PlanResolution, ResolvedStanding};
 
 /// What a confined command may see and do. Whatever is not granted does not exist for it.
 ///
@@ -52,7 +52,7 @@ pub struct Plan {
     pub(crate) tmp: Option<PathBuf>,
     pub(crate) environment: EnvironmentRules,
     pub(crate) limits: RunLimits,
-    pub(crate) profile: Profile,
+    pub(crate) profile: SyscallProfile,
     pub(crate) no_exec: bool,
     pub(crate) programs: Option<Vec<OsString>>,
     pub(crate) egress: EgressPolicy,
@@ -74,7 +74,7 @@ impl Plan {
 
     /// The profile of system calls.
     #[must_use]
-    pub fn profile(&self) -> Profile {
+    pub fn profile(&self) -> SyscallProfile {
         self.profile
     }
 

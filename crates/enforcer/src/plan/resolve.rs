@@ -26,7 +26,7 @@ pub struct LayerResolution {
     pub best_effort: bool,
     /// How much of it there is.
     #[serde(flatten)]
-    pub standing: LayerStanding,
+    pub standing: ResolvedStanding,
 }
 
 /// How much of a layer there is.
@@ -34,7 +34,7 @@ pub struct LayerResolution {
 /// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "standing")]
-pub enum LayerStanding {
+pub enum ResolvedStanding {
     /// All that the plan asks for.
     Full,
     /// Some of it. A run goes on, and this is said.
@@ -65,24 +65,28 @@ impl Plan {
         PlanResolution { layers: Layer::ALL.into_iter().map(resolved).collect() }
     }
 
-    fn layer_standing(&self, layer: Layer, support: &HostSupport) -> LayerStanding {
+    fn layer_standing(&self, layer: Layer, support: &HostSupport) -> ResolvedStanding {
         match support.of(layer) {
             LayerState::Partial { .. } if layer == Layer::Cgroup => self.limits_standing(support),
-            LayerState::Available => LayerStanding::Full,
+            LayerState::Available => ResolvedStanding::Full,
             LayerState::Partial { missing, cure } => {
-                LayerStanding::Partial { missing: missing.clone(), cure: cure.clone() }
+                ResolvedStanding::Partial { missing: missing.clone(), cure: cure.clone() }
             }
             LayerState::Missing { reason, cure } => {
-                LayerStanding::Missing { reason: reason.clone(), cure: cure.clone() }
+                ResolvedStanding::Missing { reason: reason.clone(), cure: cure.clone() }
             }
-            LayerState::Untried { reason } => LayerStanding::Missing { reason: reason.clone(), cure: None },
+            LayerState::Untried { reason } => {
+                ResolvedStanding::Missing { reason: reason.clone(), cure: None }
+            }
         }
     }
 
     /// Where no group holds limits, only those are weaker that the plan asks for.
-    fn limits_standing(&self, support: &HostSupport) -> LayerStanding {
+    fn limits_standing(&self, support: &HostSupport) -> ResolvedStanding {
         let limits = self.limits();
-        let LayerState::Partial { cure, .. } = support.of(Layer::Cgroup) else { return LayerStanding::Full };
+        let LayerState::Partial { cure, .. } = support.of(Layer::Cgroup) else {
+            return ResolvedStanding::Full;
+        };
         let asked = [
             (
                 limits.memory.is_some(),
@@ -94,9 +98,9 @@ impl Plan {
         let missing: Vec<String> =
             asked.into_iter().filter(|(asked, _)| *asked).map(|(_, text)| text.to_owned()).collect();
         if missing.is_empty() || support.facts.limiting.mechanism != LimitMechanism::Supervised {
-            return LayerStanding::Full;
+            return ResolvedStanding::Full;
         }
-        LayerStanding::Partial { missing, cure: cure.clone() }
+        ResolvedStanding::Partial { missing, cure: cure.clone() }
     }
 }
 
@@ -105,11 +109,11 @@ impl PlanResolution {
     #[must_use]
     pub fn refuses(&self) -> Option<&LayerResolution> {
         let refuses = |resolved: &&LayerResolution| {
-            matches!(resolved.standing, LayerStanding::Missing { .. }) && !resolved.best_effort
+            matches!(resolved.standing, ResolvedStanding::Missing { .. }) && !resolved.best_effort
         };
         // What was found missing comes before what could not be tried because of it.
         let has_cure = |resolved: &&LayerResolution| {
-            matches!(&resolved.standing, LayerStanding::Missing { cure: Some(_), .. })
+            matches!(&resolved.standing, ResolvedStanding::Missing { cure: Some(_), .. })
         };
         let all = || self.layers.iter().filter(refuses);
         all().find(has_cure).or_else(|| all().next())
@@ -155,7 +159,7 @@ mod tests {
     #[test]
     fn a_host_that_has_everything_refuses_nothing() {
         let resolution = plan().resolve(&mock::full());
-        assert!(resolution.layers.iter().all(|resolved| resolved.standing == LayerStanding::Full));
+        assert!(resolution.layers.iter().all(|resolved| resolved.standing == ResolvedStanding::Full));
         assert_eq!(resolution.layers.len(), Layer::ALL.len());
         assert_eq!(resolution.refuses(), None);
     }
@@ -171,7 +175,7 @@ mod tests {
                 let resolution = waiving.resolve(&support);
                 let resolved = resolution.of(layer).expect("it is there");
                 assert!(
-                    resolved.best_effort && matches!(resolved.standing, LayerStanding::Missing { .. }),
+                    resolved.best_effort && matches!(resolved.standing, ResolvedStanding::Missing { .. }),
                     "{layer}"
                 );
             }
@@ -190,7 +194,7 @@ mod tests {
         let support = mock::landlock(1);
         let resolution = plan().resolve(&support);
         assert_eq!(resolution.refuses(), None);
-        let Some(LayerResolution { standing: LayerStanding::Partial { missing, .. }, .. }) =
+        let Some(LayerResolution { standing: ResolvedStanding::Partial { missing, .. }, .. }) =
             resolution.of(Layer::Landlock)
         else {
             panic!("{resolution:?}");
@@ -220,10 +224,10 @@ mod tests {
         let support = mock::supervised();
         let standing =
             |plan: Plan| plan.resolve(&support).of(Layer::Cgroup).map(|resolved| resolved.standing.clone());
-        assert_eq!(standing(plan()), Some(LayerStanding::Full));
+        assert_eq!(standing(plan()), Some(ResolvedStanding::Full));
         let limited = Plan::builder().memory(1 << 20).cpu_percent(50).build().expect("it is valid");
         assert_eq!(refused(&limited, &support), None);
-        let Some(LayerStanding::Partial { missing, cure: Some(_) }) = standing(limited) else {
+        let Some(ResolvedStanding::Partial { missing, cure: Some(_) }) = standing(limited) else {
             panic!("not partial")
         };
         assert_eq!(missing.len(), 2, "{missing:?}");

@@ -24,11 +24,12 @@ use crate::layers::mounts::{HOME, MountsLayer, NAME, RUNTIME_DIR, TMP};
 use crate::layers::namespaces::NamespacesLayer;
 use crate::layers::network::NetworkLayer;
 use crate::layers::rlimits::RlimitsLayer;
-use crate::observe::{ObserveLevel, PathJudge};
+use crate::observe::PathJudge;
 use crate::plan::{Command, Plan};
 use crate::program::{self, FoundProgram, ProgramSearch};
 use crate::seccomp::{self, RefusalMode};
 use crate::sys::exec::ExecStrings;
+use skillsandbox_terms::ObserveLevel;
 
 use self::executable::AllowedPrograms;
 use self::grants::{FolderCreation, Grants};

@@ -2,26 +2,31 @@
 //!
 //! A test makes them again and compares; others run them against the tables, call by call, as they run those made on the spot.
 
-use super::{Profile, RefusalMode};
+use super::RefusalMode;
+use skillsandbox_terms::SyscallProfile;
 
 /// The filter for this architecture, where it is here.
-pub(super) fn filter(profile: Profile, refusal: RefusalMode) -> Option<&'static [u8]> {
+pub(super) fn filter(profile: SyscallProfile, refusal: RefusalMode) -> Option<&'static [u8]> {
     if !cfg!(target_arch = "x86_64") {
         return None;
     }
     Some(match (profile, refusal) {
-        (Profile::Default, RefusalMode::Errno) => include_bytes!("compiled/x86_64/default-errno.bpf"),
+        (SyscallProfile::Default, RefusalMode::Errno) => include_bytes!("compiled/x86_64/default-errno.bpf"),
         // Both ask about the same calls; only the answers differ.
-        (Profile::Default | Profile::Permissive, RefusalMode::Notify) => {
+        (SyscallProfile::Default | SyscallProfile::Permissive, RefusalMode::Notify) => {
             include_bytes!("compiled/x86_64/default-notify.bpf")
         }
-        (Profile::Default | Profile::Permissive, RefusalMode::Observe) => {
+        (SyscallProfile::Default | SyscallProfile::Permissive, RefusalMode::Observe) => {
             include_bytes!("compiled/x86_64/default-observe.bpf")
         }
-        (Profile::Strict, RefusalMode::Observe) => include_bytes!("compiled/x86_64/strict-observe.bpf"),
-        (Profile::Strict, RefusalMode::Errno) => include_bytes!("compiled/x86_64/strict-errno.bpf"),
-        (Profile::Strict, RefusalMode::Notify) => include_bytes!("compiled/x86_64/strict-notify.bpf"),
-        (Profile::Permissive, RefusalMode::Errno) => include_bytes!("compiled/x86_64/permissive-errno.bpf"),
+        (SyscallProfile::Strict, RefusalMode::Observe) => {
+            include_bytes!("compiled/x86_64/strict-observe.bpf")
+        }
+        (SyscallProfile::Strict, RefusalMode::Errno) => include_bytes!("compiled/x86_64/strict-errno.bpf"),
+        (SyscallProfile::Strict, RefusalMode::Notify) => include_bytes!("compiled/x86_64/strict-notify.bpf"),
+        (SyscallProfile::Permissive, RefusalMode::Errno) => {
+            include_bytes!("compiled/x86_64/permissive-errno.bpf")
+        }
     })
 }
 
@@ -40,7 +45,7 @@ mod tests {
         let version = format!("{}.{}.{}\n", version.major, version.minor, version.micro);
         let generate = std::env::var_os("SKILLSANDBOX_GENERATE").is_some();
         let made_by = fs::read_to_string(folder.join("libseccomp-version")).unwrap_or_default();
-        for profile in Profile::ALL {
+        for profile in SyscallProfile::ALL {
             for (refusal, suffix) in [
                 (RefusalMode::Errno, "errno"),
                 (RefusalMode::Notify, "notify"),
@@ -48,7 +53,7 @@ mod tests {
             ] {
                 let name = format!("{profile}-{suffix}.bpf");
                 let made = build(profile, refusal).unwrap();
-                let is_shared = profile == Profile::Permissive && refusal != RefusalMode::Errno;
+                let is_shared = profile == SyscallProfile::Permissive && refusal != RefusalMode::Errno;
                 if generate && !is_shared {
                     fs::write(folder.join(&name), &made).unwrap();
                 } else if generate {

@@ -7,9 +7,10 @@ use libseccomp::error::SeccompError;
 use libseccomp::{ScmpAction, ScmpArgCompare, ScmpCompareOp, ScmpFilterContext, ScmpSyscall};
 use nix::errno::Errno;
 
+use super::RefusalMode;
 use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED};
 use super::table::{ArgumentRule, CallGroup, DenialAnswer, ListedCall};
-use super::{Profile, RefusalMode};
+use skillsandbox_terms::SyscallProfile;
 
 /// What a call is told that no table mentions.
 pub(super) const UNLISTED: Errno = Errno::EPERM;
@@ -70,10 +71,10 @@ pub(super) fn call_number(call: &ListedCall) -> Result<i32, CompileError> {
 }
 
 /// Makes the filter of a profile.
-pub(super) fn build(profile: Profile, refusal: RefusalMode) -> Result<Vec<u8>, CompileError> {
+pub(super) fn build(profile: SyscallProfile, refusal: RefusalMode) -> Result<Vec<u8>, CompileError> {
     let refused = |errno: Errno| match (refusal, profile) {
         (RefusalMode::Notify | RefusalMode::Observe, _) => ScmpAction::Notify,
-        (RefusalMode::Errno, Profile::Permissive) => ScmpAction::Log,
+        (RefusalMode::Errno, SyscallProfile::Permissive) => ScmpAction::Log,
         (RefusalMode::Errno, _) => ScmpAction::Errno(errno as i32),
     };
     let otherwise = refused(UNLISTED);

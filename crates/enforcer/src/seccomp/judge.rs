@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 
 use nix::errno::Errno;
 
-use super::Profile;
 use super::filter::{CompileError, UNLISTED, call_number};
 use super::groups::{DENIED, FUTURE, GROUPS};
 use super::table::{ArgumentRule, CallGroup, DenialAnswer, DeniedGroup, ProfileScope};
+use skillsandbox_terms::SyscallProfile;
 
 /// What a profile does with one call.
 ///
@@ -45,7 +45,7 @@ struct CallEntry {
 }
 
 pub(super) fn judge(
-    profile: Profile,
+    profile: SyscallProfile,
     number: i32,
     arguments: [u64; 6],
 ) -> Result<SyscallVerdict, CompileError> {
@@ -68,15 +68,15 @@ pub(super) fn judge(
         (None, None) => ("unknown", "no call has this number, or only in a kernel newer than the tables"),
     };
     Ok(match (profile, answer) {
-        (Profile::Permissive, DenialAnswer::Refuse(_)) => SyscallVerdict::Reported { group, reason },
+        (SyscallProfile::Permissive, DenialAnswer::Refuse(_)) => SyscallVerdict::Reported { group, reason },
         _ => SyscallVerdict::Refused { errno: answer.errno() as i32, group, reason },
     })
 }
 
 /// Why a call of a group is not allowed: the profile lacks the group, or the arguments are not those of its reason.
-fn why_not(profile: Profile, group: &CallGroup) -> &'static str {
+fn why_not(profile: SyscallProfile, group: &CallGroup) -> &'static str {
     match group.within {
-        ProfileScope::NotStrict(reason) if profile == Profile::Strict => reason,
+        ProfileScope::NotStrict(reason) if profile == SyscallProfile::Strict => reason,
         _ => group.reason,
     }
 }

@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 
-use super::Profile;
+use skillsandbox_terms::SyscallProfile;
 
 /// What programs need, and why they may have it.
 #[derive(Debug)]
@@ -163,11 +163,11 @@ pub(super) const fn bits(argument: u8, mask: u32, value: u32) -> ArgumentTest {
 }
 
 impl ProfileScope {
-    pub(super) fn has(self, profile: Profile) -> bool {
+    pub(super) fn has(self, profile: SyscallProfile) -> bool {
         match self {
             Self::Every => true,
-            Self::NotStrict(_) => profile != Profile::Strict,
-            Self::OnlyStrict => profile == Profile::Strict,
+            Self::NotStrict(_) => profile != SyscallProfile::Strict,
+            Self::OnlyStrict => profile == SyscallProfile::Strict,
         }
     }
 }

@@ -12,7 +12,7 @@ mod running;
 mod supervisor;
 mod tree_watch;
 
-pub use outcome::{CapturedOutput, CommandStatus, LimitHit, LimitKind, RunEnd, RunOutcome};
+pub use outcome::{CapturedOutput, CommandStatus, LimitHit, RunOutcome};
 pub use run_slots::RunSlots;
 pub use running::{RunKiller, RunningCommand};
 pub(crate) use supervisor::WakeEvent;

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 use skillsandbox_egress::NetworkRecord;
+use skillsandbox_terms::{EndCause, ObserveLevel, RunLimit};
 
 use crate::cgroup::{LimitMechanism, ResourceUsage};
 use crate::layers::Layer;
 use crate::layers::env::EnvironmentCounts;
-use crate::observe::ObserveLevel;
 use crate::observe::RefusedCall;
 
 /// How a run ended, and what held it.
@@ -18,7 +18,7 @@ pub struct RunOutcome {
     /// How the command itself ended.
     pub status: CommandStatus,
     /// What ended it.
-    pub end: RunEnd,
+    pub end: EndCause,
     /// Limits that were reached, and what held them.
     pub limits_hit: Vec<LimitHit>,
     /// What held the limits on the whole tree.
@@ -52,7 +52,7 @@ impl RunOutcome {
     /// Whether the command ended by itself, with 0.
     #[must_use]
     pub fn success(&self) -> bool {
-        self.end == RunEnd::Itself && self.status == CommandStatus::Exited(0)
+        self.end == EndCause::Itself && self.status == CommandStatus::Exited(0)
     }
 }
 
@@ -66,49 +66,13 @@ pub enum CommandStatus {
     Signalled(i32),
 }
 
-/// What ended a run.
-///
-/// A closed set: a new variant is a compile error in every `match` over it, so that none is let through unnoticed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunEnd {
-    /// The command ended, well or badly.
-    Itself,
-    /// Its time was over.
-    Timeout,
-    /// It used more memory than it may.
-    Memory,
-    /// It had more processes than it may, and nothing of the kernel's could hold it back.
-    Processes,
-    /// The launching program ended it.
-    Killed,
-    /// Not everything that it did could be reported, and that was required.
-    Unobserved,
-}
-
 /// A limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LimitHit {
     /// Which one.
-    pub limit: LimitKind,
+    pub limit: RunLimit,
     /// What held it.
     pub mechanism: LimitMechanism,
-}
-
-/// A limit of a run, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LimitKind {
-    /// Memory of all processes.
-    Memory,
-    /// Processes at a time.
-    Processes,
-    /// Share of processor time.
-    Cpu,
-    /// Time.
-    Timeout,
-    /// Bytes of captured output.
-    Output,
 }
 
 /// Captured output.

@@ -11,7 +11,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use super::capture::OutputCapture;
 use super::launch::{ChildReport, LaunchedRun, describe_waived, host_error, layer_error, start_run};
 use super::tree_watch::TreeWatch;
-use super::{LimitHit, LimitKind, RunEnd, RunOutcome};
+use super::{LimitHit, RunOutcome};
 use crate::cgroup::orphan_reaper::OrphanReaper;
 use crate::cgroup::{ControlGroup, LimitMechanism, ResourceUsage};
 use crate::child::Prepared;
@@ -23,6 +23,7 @@ use crate::plan::RunLimits;
 use crate::plan::{Command, Plan};
 use crate::prepare::LauncherResources;
 use crate::sys;
+use skillsandbox_terms::{EndCause, RunLimit};
 
 /// How often a cgroup of version 1 is asked whether memory was short.
 const GROUP_LOOK: Duration = Duration::from_millis(50);
@@ -130,12 +131,12 @@ impl Supervisor {
     }
 
     /// Waits until the run ends, by itself or because it must.
-    fn wait_for_exit(&mut self, run: &LaunchedRun) -> RunEnd {
+    fn wait_for_exit(&mut self, run: &LaunchedRun) -> EndCause {
         let deadline = self.limits.timeout.and_then(|timeout| run.since.checked_add(timeout));
         loop {
             let now = Instant::now();
             if deadline.is_some_and(|deadline| now >= deadline) {
-                return RunEnd::Timeout;
+                return EndCause::Timeout;
             }
             if let Some(end) =
                 self.watch.as_mut().and_then(|watch| watch.check_limits(now, run.child.pidfd.as_fd()))
@@ -143,7 +144,7 @@ impl Supervisor {
                 return end;
             }
             if self.group_is_over(now) {
-                return RunEnd::Memory;
+                return EndCause::Memory;
             }
             let next = [deadline, self.next_look, self.watch.as_ref().map(|watch| watch.next)]
                 .into_iter()
@@ -151,9 +152,9 @@ impl Supervisor {
                 .min();
             let wait = next.map(|next| timespec(next.saturating_duration_since(now)));
             match self.wait_for_something(run, wait.as_ref()) {
-                WaitEvent::Ended => return RunEnd::Itself,
-                WaitEvent::Woken if self.observation.is_incomplete() => return RunEnd::Unobserved,
-                WaitEvent::Woken => return RunEnd::Killed,
+                WaitEvent::Ended => return EndCause::Itself,
+                WaitEvent::Woken if self.observation.is_incomplete() => return EndCause::Unobserved,
+                WaitEvent::Woken => return EndCause::Stopped,
                 WaitEvent::Nothing => {}
             }
         }
@@ -198,8 +199,8 @@ impl Supervisor {
     }
 
     /// Ends what is left, collects what there is, and removes what was made.
-    fn finish(mut self, run: &LaunchedRun, end: RunEnd) -> RunOutcome {
-        if end != RunEnd::Itself {
+    fn finish(mut self, run: &LaunchedRun, end: EndCause) -> RunOutcome {
+        if end != EndCause::Itself {
             // The init cannot catch this, and the kernel ends its whole pid namespace with it.
             run.child.kill();
         }
@@ -209,7 +210,7 @@ impl Supervisor {
         self.stdout.read_rest();
         self.stderr.read_rest();
         let status = run.status();
-        let wait = if end == RunEnd::Itself { DRAIN_TIMEOUT } else { Duration::ZERO };
+        let wait = if end == EndCause::Itself { DRAIN_TIMEOUT } else { Duration::ZERO };
         let (end, limits_hit) = self.judge_limits(end);
         let usage = self.usage();
         let observed = self.observation.finish(wait);
@@ -238,25 +239,25 @@ impl Supervisor {
     }
 
     /// Which limits were reached: by what was seen here, and by what the cgroup counted.
-    fn judge_limits(&self, end: RunEnd) -> (RunEnd, Vec<LimitHit>) {
+    fn judge_limits(&self, end: EndCause) -> (EndCause, Vec<LimitHit>) {
         let mechanism = self.outside.mechanism;
         let hits = self.outside.group.as_ref().map(ControlGroup::hits).unwrap_or_default();
-        let end = if end == RunEnd::Itself && hits.memory > 0 { RunEnd::Memory } else { end };
+        let end = if end == EndCause::Itself && hits.memory > 0 { EndCause::Memory } else { end };
         let watched = |what: fn(&TreeWatch) -> bool| self.watch.as_ref().is_some_and(what);
         let reached = [
-            (LimitKind::Timeout, end == RunEnd::Timeout),
-            (LimitKind::Memory, end == RunEnd::Memory || hits.memory > 0),
+            (RunLimit::Timeout, end == EndCause::Timeout),
+            (RunLimit::Memory, end == EndCause::Memory || hits.memory > 0),
             (
-                LimitKind::Processes,
-                end == RunEnd::Processes || hits.processes > 0 || watched(|watch| watch.crowded),
+                RunLimit::Processes,
+                end == EndCause::Processes || hits.processes > 0 || watched(|watch| watch.crowded),
             ),
-            (LimitKind::Cpu, hits.cpu_throttled > 0 || watched(|watch| watch.throttled)),
-            (LimitKind::Output, self.stdout.captured.is_truncated() || self.stderr.captured.is_truncated()),
+            (RunLimit::Cpu, hits.cpu_throttled > 0 || watched(|watch| watch.throttled)),
+            (RunLimit::Output, self.stdout.captured.is_truncated() || self.stderr.captured.is_truncated()),
         ];
         let held_by = |limit| match limit {
             // These two are this thread's, whatever holds the others.
-            LimitKind::Timeout | LimitKind::Output => LimitMechanism::Supervised,
-            LimitKind::Memory | LimitKind::Processes | LimitKind::Cpu => mechanism,
+            RunLimit::Timeout | RunLimit::Output => LimitMechanism::Supervised,
+            RunLimit::Memory | RunLimit::Processes | RunLimit::Cpu => mechanism,
         };
         let reached = reached.into_iter().filter(|(_, reached)| *reached);
         (end, reached.map(|(limit, _)| LimitHit { limit, mechanism: held_by(limit) }).collect())

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::RunEnd;
 use crate::cgroup::ResourceUsage;
 use crate::cgroup::accounting::ProcessTree;
 use crate::plan::RunLimits;
+use skillsandbox_terms::EndCause;
 
 /// How often the tree is looked at.
 const TICK: Duration = Duration::from_millis(20);
@@ -52,7 +52,7 @@ impl TreeWatch {
     }
 
     /// Looks at the tree if it is time to; tells what must end the run.
-    pub(crate) fn check_limits(&mut self, now: Instant, init: BorrowedFd<'_>) -> Option<RunEnd> {
+    pub(crate) fn check_limits(&mut self, now: Instant, init: BorrowedFd<'_>) -> Option<EndCause> {
         if now < self.next {
             return None;
         }
@@ -64,11 +64,11 @@ impl TreeWatch {
             && measured.memory > limit
             && self.tree.over_limit(limit).is_some()
         {
-            return Some(RunEnd::Memory);
+            return Some(EndCause::Memory);
         }
         self.crowded |= self.limits.processes.is_some_and(|limit| measured.processes >= limit);
         if self.limits.processes.is_some_and(|limit| measured.processes > limit) {
-            return Some(RunEnd::Processes);
+            return Some(EndCause::Processes);
         }
         if let Some(percent) = self.limits.cpu_percent {
             self.hold_back(percent, now, init);

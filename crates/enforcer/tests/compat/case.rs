@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use skillsandbox_enforcer::{Command, Plan, Profile, RunOutcome};
+use skillsandbox_enforcer::{Command, Plan, RunOutcome, SyscallProfile};
 use tempfile::TempDir;
 
 use crate::missing;
@@ -85,7 +85,7 @@ impl Case {
             return None;
         }
         let work = self.work_folder();
-        let outcome = self.run(work.path(), Profile::Default);
+        let outcome = self.run(work.path(), SyscallProfile::Default);
         let worked = outcome.success() && is_right(&outcome.stdout.text());
         assert!(worked, "{}", self.diagnosis(&outcome, expected));
         Some(work)
@@ -110,7 +110,7 @@ impl Case {
         work
     }
 
-    fn run(&self, work: &Path, profile: Profile) -> RunOutcome {
+    fn run(&self, work: &Path, profile: SyscallProfile) -> RunOutcome {
         let mut plan = Plan::builder()
             .write(work)
             .workdir(work)
@@ -143,7 +143,7 @@ impl Case {
         let _ = writeln!(text, "--- expected\n{expected}");
         let _ = writeln!(text, "--- standard output\n{}", outcome.stdout.text());
         let _ = writeln!(text, "--- standard error\n{}", outcome.stderr.text());
-        let permissive = self.run(self.work_folder().path(), Profile::Permissive);
+        let permissive = self.run(self.work_folder().path(), SyscallProfile::Permissive);
         let works = permissive.success() && permissive.stdout.text().starts_with(expected);
         let _ = writeln!(text, "--- with the permissive profile it {}", verdict(works));
         let (works, printed) = self.outside(expected);

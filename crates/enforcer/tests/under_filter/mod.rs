@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use skillsandbox_enforcer::{Profile, SyscallVerdict};
+use skillsandbox_enforcer::{SyscallFilters as _, SyscallProfile, SyscallVerdict};
 
 /// An error number that no kernel uses.
 const MARK: i64 = 1961;
@@ -29,7 +29,7 @@ impl Filter {
         Self(bytes.chunks_exact(8).map(instruction).collect())
     }
 
-    pub(crate) fn of(profile: Profile) -> Self {
+    pub(crate) fn of(profile: SyscallProfile) -> Self {
         Self::new(&profile.filter().unwrap())
     }
 
@@ -157,14 +157,14 @@ pub(crate) fn in_child(filter: Option<&Filter>, act: impl FnOnce() -> libc::c_lo
 
 /// The filter refuses the call, with this number, and it is the filter that does: with another answer in the filter, the call
 /// has another answer. (Without a filter some of them would load modules into the kernel.)
-pub(crate) fn assert_refused(profile: Profile, what: &str, call: FilterAttempt, errno: i32) {
+pub(crate) fn assert_refused(profile: SyscallProfile, what: &str, call: FilterAttempt, errno: i32) {
     let filter = Filter::of(profile);
     assert_eq!(attempt(Some(&filter), call), End::Errno(errno.into()), "{profile}: {what}");
     assert_eq!(attempt(Some(&filter.marked()), call), End::Errno(MARK), "{profile}: {what}");
 }
 
 /// The filter lets the call reach the kernel, which does what it does without one.
-pub(crate) fn assert_passes(profile: Profile, what: &str, call: FilterAttempt) {
+pub(crate) fn assert_passes(profile: SyscallProfile, what: &str, call: FilterAttempt) {
     let with = attempt(Some(&Filter::of(profile).marked()), call);
     assert_ne!(with, End::Errno(MARK), "{profile}: {what}");
     match (with, attempt(None, call)) {
@@ -185,7 +185,7 @@ pub(crate) type Notified = Vec<(i32, [u64; 6])>;
 
 /// Does something in a thread under the notifying filter of a profile, answers what is refused as the profile says, and returns
 /// what was refused. Processes that the thread starts are under the same filter.
-pub(crate) fn supervised<T: Send>(profile: Profile, act: impl FnOnce() -> T + Send) -> (T, Notified) {
+pub(crate) fn supervised<T: Send>(profile: SyscallProfile, act: impl FnOnce() -> T + Send) -> (T, Notified) {
     let filter = Filter::new(&profile.notifying_filter().unwrap());
     let listener = AtomicI32::new(-1);
     let mut notified = Notified::new();
@@ -215,7 +215,7 @@ pub(crate) fn supervised<T: Send>(profile: Profile, act: impl FnOnce() -> T + Se
 }
 
 /// Waits a moment for a call, and answers it.
-fn answer(profile: Profile, listener: &OwnedFd, notified: &mut Notified) {
+fn answer(profile: SyscallProfile, listener: &OwnedFd, notified: &mut Notified) {
     const RECEIVE: libc::c_ulong = 0xc050_2100;
     const SEND: libc::c_ulong = 0xc018_2101;
     const CONTINUE: u32 = 1;

@@ -14,8 +14,10 @@ use super::{ANY_PROGRAM, ANY_TOOL, ParameterRule, PermissionSet, ResourceLimit, 
 use crate::domain::DomainPattern;
 use crate::env_vars::EnvPattern;
 use crate::filesystem::{GrantPath, PathSet};
-use crate::manifest::{Runtime, SyscallProfile};
-use crate::network::{Cidr, Protocol, Resolver};
+use crate::manifest::Runtime;
+use crate::network::{Cidr, Resolver};
+use skillsandbox_terms::Protocol;
+use skillsandbox_terms::SyscallProfile;
 
 /// What changed between two sets of permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -6,10 +6,10 @@ use std::time::Instant;
 use jiff::Timestamp;
 use skillsandbox_enforcer::egress::{Attempt, AttemptAction, AttemptEnd, AttemptVerdict, RefusalReason};
 use skillsandbox_enforcer::{
-    AccessVerdict, Actor, CommandStatus, Execution, FileAccess, LimitKind, ObservedAction, ObservedEvent,
-    ObservedOperation, RunEnd, RunOutcome,
+    AccessVerdict, Actor, CommandStatus, Execution, FileAccess, ObservedAction, ObservedEvent, RunLimit,
+    RunOutcome,
 };
-use skillsandbox_tracer::{Event, EventKind, EventVerdict, FileOperation, NetConnection, TracedProcess};
+use skillsandbox_tracer::{Event, EventKind, EventVerdict, NetConnection, TracedProcess};
 
 /// Something that was seen, in a run whose clock was started then. `None` for the beginning of a connection, which is told again when
 /// it has ended, with all there is to say of it.
@@ -63,20 +63,7 @@ fn judged(event: Event, access: &AccessVerdict) -> Event {
 }
 
 fn file(file: &FileAccess) -> Event {
-    let operation = match file.operation {
-        ObservedOperation::Read => FileOperation::Read,
-        ObservedOperation::Write => FileOperation::Write,
-        ObservedOperation::Remove => FileOperation::Remove,
-        ObservedOperation::Rename => FileOperation::Rename,
-        ObservedOperation::Link => FileOperation::Link,
-        ObservedOperation::Symlink => FileOperation::Symlink,
-        ObservedOperation::MakeFolder => FileOperation::MakeFolder,
-        ObservedOperation::MakeNode => FileOperation::MakeNode,
-        ObservedOperation::Truncate => FileOperation::Truncate,
-        ObservedOperation::ChangeMode => FileOperation::ChangeMode,
-        ObservedOperation::Connect => FileOperation::Connect,
-        ObservedOperation::ChangeAttributes => FileOperation::ChangeAttributes,
-    };
+    let operation = file.operation;
     let path = file.path.to_string_lossy().into_owned();
     let to = file.to.as_ref().map(|to| to.to_string_lossy().into_owned());
     let event =
@@ -169,26 +156,15 @@ fn reason(attempt: &Attempt) -> Option<String> {
     Some(word.to_owned())
 }
 
-/// The name of a limit.
-pub(crate) fn limit(limit: LimitKind) -> &'static str {
-    match limit {
-        LimitKind::Memory => "memory",
-        LimitKind::Processes => "processes",
-        LimitKind::Cpu => "cpu",
-        LimitKind::Timeout => "timeout",
-        LimitKind::Output => "output",
-    }
-}
-
 /// Limits that were reached.
 pub(crate) fn limits(outcome: &RunOutcome) -> impl Iterator<Item = Event> + '_ {
     outcome.limits_hit.iter().map(|hit| {
-        let limit = limit(hit.limit);
+        let limit = hit.limit.as_str();
         let what =
             EventKind::ResourceLimitHit { limit: limit.to_owned(), mechanism: hit.mechanism.to_string() };
         let event = Event::new(what);
         // Who is slowed down was kept from nothing, and on a busy machine that is anybody.
-        if hit.limit == LimitKind::Cpu {
+        if hit.limit == RunLimit::Cpu {
             event
         } else {
             event.with_verdict(EventVerdict::Denied, format!("resources: {limit}"))
@@ -202,13 +178,6 @@ pub(crate) fn ended(outcome: &RunOutcome) -> Event {
         CommandStatus::Exited(code) => (Some(code), None),
         CommandStatus::Signalled(signal) => (None, Some(signal)),
     };
-    let end = match outcome.end {
-        RunEnd::Itself => "itself",
-        RunEnd::Timeout => "timeout",
-        RunEnd::Memory => "memory",
-        RunEnd::Processes => "processes",
-        RunEnd::Killed => "killed",
-        RunEnd::Unobserved => "unobserved",
-    };
-    Event::new(EventKind::RunEnded { exit_code, signal, end: end.to_owned(), error: None })
+    let end = outcome.end.as_str().to_owned();
+    Event::new(EventKind::RunEnded { exit_code, signal, end, error: None })
 }

@@ -11,14 +11,14 @@ mod policy;
 mod preview;
 mod record;
 
-use skillsandbox_enforcer::{CommandStatus, Error, RunEnd, RunOutcome};
+use skillsandbox_enforcer::{CommandStatus, Error, RunOutcome};
 use skillsandbox_manifest::Runtime;
 use skillsandbox_tracer::Recorder;
 
 use crate::backend::{Backend, BackendResult, RunPreview};
 use crate::job::Job;
 use crate::refusal::Refusal;
-use crate::report::{EndCause, RunExit};
+use crate::report::RunExit;
 use crate::session::{RunStreams, refuse};
 
 pub use record::{RecordedRun, record};
@@ -53,9 +53,8 @@ impl Backend for NativeBackend {
             recorder.record(note);
         }
         let traced = record::record_redacted(&redactor, &plan, command, recorder, job.limits.output, streams);
-        let stopped = streams.stop.is_stopped();
         BackendResult {
-            ended: traced.outcome.map(|outcome| ended(&outcome, stopped)).map_err(refused),
+            ended: traced.outcome.map(|outcome| ended(&outcome)).map_err(refused),
             recorded: traced.recorded,
             stdout: traced.stdout,
             stderr: traced.stderr,
@@ -71,26 +70,17 @@ fn refused(error: Error) -> Refusal {
     }
 }
 
-fn ended(outcome: &RunOutcome, stopped: bool) -> RunExit {
+fn ended(outcome: &RunOutcome) -> RunExit {
     let (exit_code, signal) = match outcome.status {
         CommandStatus::Exited(code) => (Some(code), None),
         CommandStatus::Signalled(signal) => (None, Some(signal)),
     };
-    let by = match outcome.end {
-        RunEnd::Itself => EndCause::Itself,
-        RunEnd::Timeout => EndCause::Timeout,
-        RunEnd::Memory => EndCause::Memory,
-        RunEnd::Processes => EndCause::Processes,
-        RunEnd::Killed if stopped => EndCause::Stopped,
-        RunEnd::Unobserved => EndCause::Unobserved,
-        RunEnd::Killed => EndCause::Other,
-    };
     RunExit {
         exit_code,
         signal,
-        by,
+        by: outcome.end,
         duration: outcome.duration,
-        limits_hit: outcome.limits_hit.iter().map(|hit| events::limit(hit.limit).to_owned()).collect(),
+        limits_hit: outcome.limits_hit.iter().map(|hit| hit.limit.to_string()).collect(),
         waived: outcome.waived.iter().map(|(layer, why)| (layer.name().to_owned(), why.clone())).collect(),
         mechanism: outcome.mechanism.to_string(),
     }

@@ -1,9 +1,8 @@
 //! A job as a plan of the enforcer.
 
-use skillsandbox_enforcer::egress::{NetworkRule, Protocol};
-use skillsandbox_enforcer::{Command, Layer, Plan, Profile};
-use skillsandbox_manifest as manifest;
-use skillsandbox_manifest::{Destination, EgressRule, Resolver, SyscallProfile};
+use skillsandbox_enforcer::egress::NetworkRule;
+use skillsandbox_enforcer::{Command, Layer, Plan};
+use skillsandbox_manifest::{Destination, EgressRule, Resolver};
 
 use super::{commands, refused};
 use crate::job::{self, Job};
@@ -55,11 +54,7 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
         }
         builder = builder.best_effort(layer(name)?);
     }
-    builder = builder.syscalls(match job.profile {
-        SyscallProfile::Strict => Profile::Strict,
-        SyscallProfile::Default => Profile::Default,
-        SyscallProfile::Permissive => Profile::Permissive,
-    });
+    builder = builder.syscalls(job.profile);
     if let Some(programs) = commands::programs(job)? {
         builder = builder.programs(programs);
     }
@@ -115,10 +110,5 @@ fn rule(declared: &EgressRule) -> Result<NetworkRule, Refusal> {
         Destination::Cidr(cidr) => NetworkRule::cidr(cidr.network(), cidr.prefix_len()),
     };
     let rule = rule.map_err(|problem| Refusal::Sandbox(problem.to_string()))?;
-    Ok(rule.ports(declared.ports.iter().copied()).protocol(match declared.protocol {
-        manifest::Protocol::Https => Protocol::Https,
-        manifest::Protocol::Http => Protocol::Http,
-        manifest::Protocol::Udp => Protocol::Udp,
-        manifest::Protocol::Tcp => Protocol::Tcp,
-    }))
+    Ok(rule.ports(declared.ports.iter().copied()).protocol(declared.protocol))
 }

@@ -1,13 +1,14 @@
 //! What a run would have on this host, wall by wall.
 
 use skillsandbox_enforcer::{
-    Command, Cure, HostSupport, Layer, LayerResolution, LayerStanding as Standing, PathAccess, PathSource,
-    Plan, PlanInspection, RunLimits,
+    Command, Cure, HostSupport, Layer, LayerResolution, PathAccess, PathSource, Plan, PlanInspection,
+    ResolvedStanding, RunLimits,
 };
 
 use super::refused;
-use crate::backend::{LayerPreview, LayerStanding, RunPreview};
+use crate::backend::{LayerPreview, RunPreview};
 use crate::refusal::Refusal;
+use skillsandbox_terms::LayerStanding;
 
 /// Tries what this host has in processes that are thrown away; nothing of the job is executed.
 pub(super) fn preview(plan: &Plan, command: &Command) -> Result<RunPreview, Refusal> {
@@ -24,9 +25,13 @@ pub(super) fn preview(plan: &Plan, command: &Command) -> Result<RunPreview, Refu
 
 fn wall(resolved: &LayerResolution, inspection: &PlanInspection) -> LayerPreview {
     let (standing, missing, cure) = match &resolved.standing {
-        Standing::Full => (LayerStanding::Full, Vec::new(), None),
-        Standing::Partial { missing, cure } => (LayerStanding::Partial, missing.clone(), cure.as_ref()),
-        Standing::Missing { reason, cure } => (LayerStanding::Missing, vec![reason.clone()], cure.as_ref()),
+        ResolvedStanding::Full => (LayerStanding::Full, Vec::new(), None),
+        ResolvedStanding::Partial { missing, cure } => {
+            (LayerStanding::Partial, missing.clone(), cure.as_ref())
+        }
+        ResolvedStanding::Missing { reason, cure } => {
+            (LayerStanding::Missing, vec![reason.clone()], cure.as_ref())
+        }
     };
     LayerPreview {
         layer: resolved.layer.name(),

@@ -81,12 +81,7 @@ fn ending(report: &RunReport) -> &'static str {
         Ok(exit) => match exit.by {
             EndCause::Itself if exit.exit_code.is_some() => "exited",
             EndCause::Itself => "signal",
-            EndCause::Timeout => "timeout",
-            EndCause::Memory => "memory",
-            EndCause::Processes => "processes",
-            EndCause::Stopped => "stopped",
-            EndCause::Unobserved => "unobserved",
-            _ => "limit",
+            by => by.as_str(),
         },
     }
 }

@@ -1,7 +1,8 @@
 //! Files: credentials, what is executed later, what is private.
 
-use crate::format::event::{Event, EventVerdict, FileOperation};
+use crate::format::event::{Event, EventVerdict};
 use crate::format::trace::{AttackClass, AttackSeverity};
+use skillsandbox_terms::FileOperation;
 
 use super::ClassFindings;
 use super::finding::{ClassFinding, DistinctCount, EventOrder, is_prevented, mark, moment};

@@ -24,9 +24,10 @@ use serde_json::{Map, Value, json};
 use super::line;
 use crate::render::words::{base_name, class_name, severity_name};
 use crate::{
-    AttackSeverity, Classification, Event, EventKind, EventVerdict, FileOperation, NetConnection, Trace,
-    TraceHeader, TraceSummary, TracedProcess,
+    AttackSeverity, Classification, Event, EventKind, EventVerdict, NetConnection, Trace, TraceHeader,
+    TraceSummary, TracedProcess,
 };
+use skillsandbox_terms::FileOperation;
 
 /// The version of the schema.
 pub const VERSION: &str = "1.3.0";

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use skillsandbox_terms::FileOperation;
 
 /// One thing that happened, or several of the same kind, folded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -221,43 +222,12 @@ pub enum EventKind {
         /// The signal, if one ended it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signal: Option<i32>,
-        /// What ended the run: `itself`, `timeout`, `memory`, `processes`, `killed`, or `refused` where it did not start.
+        /// What ended the run: `itself`, `timeout`, `memory`, `processes`, `stopped`, `unobserved`, or `refused` where it did not start.
         end: String,
         /// Why it did not start.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
-}
-
-/// What is done to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum FileOperation {
-    /// Opened to be read.
-    Read,
-    /// Opened to be written, or made.
-    Write,
-    /// Removed.
-    Remove,
-    /// Given another name.
-    Rename,
-    /// Given one more name.
-    Link,
-    /// Made a symbolic link.
-    Symlink,
-    /// Made a folder.
-    MakeFolder,
-    /// Made something else than a file or folder.
-    MakeNode,
-    /// Cut to a length.
-    Truncate,
-    /// Mode or owner changed.
-    ChangeMode,
-    /// Extended attributes changed.
-    ChangeAttributes,
-    /// Connected to, as a Unix socket.
-    Connect,
 }
 
 /// A connection, or datagrams to one destination.

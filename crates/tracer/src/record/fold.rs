@@ -8,7 +8,8 @@ use std::collections::hash_map::Entry;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::format::event::{Event, EventKind, EventVerdict, FileOperation};
+use crate::format::event::{Event, EventKind, EventVerdict};
+use skillsandbox_terms::FileOperation;
 
 /// How many different things are remembered at a time.
 const MAX_KINDS: usize = 2048;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::words;
-use crate::{Event, EventKind, EventVerdict, FileOperation};
+use crate::{Event, EventKind, EventVerdict};
+use skillsandbox_terms::FileOperation;
 
 /// Rows of a table that are kept apart; what comes later is only counted.
 const MAX_ROWS: usize = 4096;
@@ -205,7 +206,8 @@ fn folder(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{MAX_ROWS, TraceTally};
-    use crate::{Event, EventKind, EventVerdict, FileOperation};
+    use crate::{Event, EventKind, EventVerdict};
+    use skillsandbox_terms::FileOperation;
 
     #[test]
     fn a_million_paths_are_bounded() {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use skillsandbox_text::{Glyphs, quote_words};
 
-use crate::{AttackClass, AttackSeverity, Event, EventKind, EventVerdict, FileOperation, NetConnection};
+use crate::{AttackClass, AttackSeverity, Event, EventKind, EventVerdict, NetConnection};
+use skillsandbox_terms::FileOperation;
 
 /// What an event is called, in nine letters at most.
 pub(super) fn kind(what: &EventKind) -> &'static str {

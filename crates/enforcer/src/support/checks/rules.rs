@@ -7,10 +7,11 @@ use rustix::fs::{Mode, OFlags};
 
 use super::HostTrial;
 use crate::child::step::SetupStep;
-use crate::seccomp::{self, Profile, RefusalMode};
+use crate::seccomp::{self, RefusalMode};
 use crate::support::child::{BlameTrial as _, TrialFailure, TrialNamespaces, TrialOutcome, try_in_child};
 use crate::sys;
 use crate::sys::Errno;
+use skillsandbox_terms::SyscallProfile;
 
 pub(super) const TRIALS: &[HostTrial] = &[
     HostTrial {
@@ -107,7 +108,7 @@ fn check_refused() -> Result<(), TrialFailure> {
 
 /// What a run installs, whole: a kernel may take a small filter and not a large one.
 fn default_profile() -> TrialOutcome {
-    let Ok(program) = seccomp::compile(Profile::Default, RefusalMode::Errno) else {
+    let Ok(program) = seccomp::compile(SyscallProfile::Default, RefusalMode::Errno) else {
         return TrialOutcome::Trouble(TrialFailure::Here(Errno(libc::EINVAL)));
     };
     try_in_child(TrialNamespaces::Plain, |_| {
