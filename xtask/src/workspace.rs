@@ -148,6 +148,8 @@ mod tests {
                 "skillsandbox-store",
             ],
         ),
+        // Embeds them as others would.
+        ("skillsandbox-examples", EVERY_LIBRARY),
         ("skillsandbox-benches", &[]),
         (
             "skillsandbox-bench-programs",
@@ -168,6 +170,17 @@ mod tests {
         ("skillsandbox-scanner-eval", &["skillsandbox-scanner"]),
         // The first thing a fresh machine builds.
         ("xtask", &[]),
+    ];
+    const EVERY_LIBRARY: &[&str] = &[
+        "skillsandbox-manifest",
+        "skillsandbox-path-policy",
+        "skillsandbox-command-policy",
+        "skillsandbox-enforcer",
+        "skillsandbox-tracer",
+        "skillsandbox-scanner",
+        "skillsandbox-run",
+        "skillsandbox-store",
+        "skillsandbox-mcp",
     ];
     /// Use nothing of ours; everything may use them.
     const LEAVES: [&str; 2] = ["skillsandbox-terms", "skillsandbox-text"];

@@ -303,7 +303,7 @@ fn a_grant_that_leads_through_a_link_into_another_installed_skill_makes_nothing_
         stage.shell_skill(&format!("permissions: {{ filesystem: {{ write: [{grant}] }} }}"), "echo executed");
         let (report, exit) = stage.report(&[]);
         assert_eq!((exit, report["stdout"]["text"].as_str()), (125, Some("")), "{grant}: {report:#}");
-        assert!(report["error"].as_str().unwrap().contains("write grant"), "{grant}: {report:#}");
+        assert!(report["error"]["message"].as_str().unwrap().contains("write grant"), "{grant}: {report:#}");
         assert_eq!(before(), there, "{grant}");
     }
     // The control: a link that leads elsewhere is followed, and the folder made there.

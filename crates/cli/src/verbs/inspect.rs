@@ -97,7 +97,8 @@ impl PermissionPage {
 }
 
 fn as_text(loaded: &LoadedSkill) -> String {
-    let (manifest, places) = (loaded.manifest(), loaded.places());
+    let places = loaded.places();
+    let manifest = &loaded.manifest().with_absolute_paths(places);
     let skill = manifest.skill();
     let mut page = PermissionPage(format!("{BOLD}{} {}{RESET}", skill.name, skill.version));
     let description = skill.description.as_ref().map_or(String::new(), |text| format!(": {}", visible(text)));

@@ -209,7 +209,7 @@ impl ToolContext {
 pub(crate) fn refused(name: &str, refusal: &Refusal) -> ToolProblem {
     let problem = ToolProblem::new(format!("the skill `{name}` cannot be used"));
     match refusal {
-        Refusal::Policy(_) | Refusal::PolicyInSkill(_) => {
+        Refusal::Policy(_) | Refusal::UnknownRules(_) | Refusal::PolicyInSkill(_) => {
             ToolProblem::new("the user's policy cannot be used, so no skill is")
                 .why(refusal.to_string())
                 .cure(cure(refusal))
@@ -237,7 +237,9 @@ pub(crate) fn cure(refusal: &Refusal) -> &'static str {
         Refusal::Load(_) => {
             "call validate_skill to see every mistake; a person has to correct skillsandbox.yaml"
         }
-        Refusal::Policy(_) | Refusal::PolicyInSkill(_) => "a person has to repair the policy file",
+        Refusal::Policy(_) | Refusal::UnknownRules(_) | Refusal::PolicyInSkill(_) => {
+            "a person has to repair the policy file"
+        }
         Refusal::Scanned { .. } => {
             "call scan_skill to see all findings; a person has to review the skill, and may suppress findings in the policy. Do not run it another way"
         }

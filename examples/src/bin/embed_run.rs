@@ -1,7 +1,7 @@
 //! Runs a command that may do nothing but talk to itself, and says what it tried:
 //!
 //! ```text
-//! watch TRACE.json PROGRAM [ARGUMENT]...
+//! embed_run TRACE.json PROGRAM [ARGUMENT]...
 //! ```
 #![allow(clippy::print_stderr)]
 

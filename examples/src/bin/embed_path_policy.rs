@@ -1,6 +1,6 @@
 //! A small agent runtime with two file tools, kept inside the folder it is given.
 //!
-//! `cargo run --example embed_path_policy -- DIR` and then calls on standard input, one a line, as
+//! `cargo run -p skillsandbox-examples --bin embed_path_policy -- DIR` and then calls on standard input, one a line, as
 //! `{"tool": "read_file", "args": {"path": "notes.md"}}`.
 #![allow(clippy::print_stdout)] // it is a command
 

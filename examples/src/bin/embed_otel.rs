@@ -1,7 +1,7 @@
 //! A run, exported to whatever collector the `OTEL_*` variables name.
 //!
 //! ```sh
-//! OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 cargo run -p skillsandbox-tracer --features otel --example otel
+//! OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 cargo run -p skillsandbox-examples --bin embed_otel
 //! ```
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program for a terminal
@@ -15,7 +15,7 @@ use skillsandbox_tracer::{
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let header = TraceHeader::new("weather-lookup", concat!("otel ", env!("CARGO_PKG_VERSION")));
+    let header = TraceHeader::new("weather-lookup", concat!("embed_otel ", env!("CARGO_PKG_VERSION")));
     // `None`: the variables say that nothing is to be exported.
     let (exporter, handle) = OtelExporter::from_env(&header)?.unzip();
     let sinks = exporter.map(|exporter| Box::new(exporter) as Box<dyn EventSink>);

@@ -1,4 +1,4 @@
-//! Installs skills into a folder, and audits it: `cargo run --package skillsandbox-store --example install STORE SOURCE…`
+//! Installs skills into a folder, and audits it: `cargo run -p skillsandbox-examples --bin embed_store STORE SOURCE…`
 
 #![allow(clippy::print_stdout)]
 

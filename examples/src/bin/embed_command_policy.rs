@@ -1,4 +1,4 @@
-//! An agent runtime's tool for commands, in ten lines: `cargo run --example embed_command_policy -- 'git log -n 3'`.
+//! An agent runtime's tool for commands, in ten lines: `cargo run -p skillsandbox-examples --bin embed_command_policy -- 'git log -n 3'`.
 //!
 //! The model's line is checked, started without a shell in the skill's folder, and its output comes back as safe text; a refusal
 //! goes back to the model, which can act on it.
@@ -29,17 +29,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// What the model is answered.
-#[cfg(all(unix, feature = "run"))]
 fn tool(policy: &CommandPolicy, line: &str) -> Result<String, String> {
     let finished = policy.run(line).map_err(|error| error.to_string())?;
     Ok(finished.stdout + &finished.stderr)
-}
-
-/// Without the feature `run` the argv is there, and starting it is the runtime's.
-#[cfg(not(all(unix, feature = "run")))]
-fn tool(policy: &CommandPolicy, line: &str) -> Result<String, String> {
-    let argv = policy.parse(line).map_err(|denied| denied.to_string())?;
-    Ok(format!("{argv:?}"))
 }
 
 fn examples() -> Vec<String> {

@@ -1,8 +1,8 @@
 //! What an agent runtime does before it starts a skill: read the declaration, narrow it by the user's own policy, check
-//! the values of the call. `check DIR [JSON]`
+//! the values of the call. `embed_manifest DIR [JSON]`
 //!
 //! ```sh
-//! cargo run -p skillsandbox-manifest --example check -- examples/skills/weather '{"city": "Oslo"}'
+//! cargo run -p skillsandbox-examples --bin embed_manifest -- examples/skills/weather '{"city": "Oslo"}'
 //! ```
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program for a terminal

@@ -1,7 +1,7 @@
-//! What a runtime does around a run: record what happens, finish, and check. `record FILE`
+//! What a runtime does around a run: record what happens, finish, and check. `embed_tracer FILE`
 //!
 //! ```sh
-//! cargo run -p skillsandbox-tracer --example record -- trace.json && cat trace.json
+//! cargo run -p skillsandbox-examples --bin embed_tracer -- trace.json && cat trace.json
 //! ```
 
 #![allow(clippy::print_stdout)] // a program for a terminal
@@ -26,7 +26,7 @@ impl EventSink for Live {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = PathBuf::from(std::env::args().nth(1).ok_or("name the file to write")?);
-    let header = TraceHeader::new("weather-lookup", concat!("record ", env!("CARGO_PKG_VERSION")));
+    let header = TraceHeader::new("weather-lookup", concat!("embed_tracer ", env!("CARGO_PKG_VERSION")));
     let mut recorder =
         Recorder::new(&header, Some(TraceWriter::create(&path, &header)?), vec![Box::new(Live)]);
 
