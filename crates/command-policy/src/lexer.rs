@@ -407,11 +407,6 @@ impl Lexer<'_> {
                 "it looks like a space and separates nothing",
                 "use a plain space",
             ),
-            _ if c.is_whitespace() && c != '\t' && !quoted => (
-                CommandRule::ControlCharacter,
-                "it looks like a space and separates nothing",
-                "use a plain space",
-            ),
             _ => {
                 self.take(c.len_utf8());
                 return Ok(());

@@ -25,7 +25,9 @@ fn main() -> Result<std::process::ExitCode, Box<dyn std::error::Error>> {
                 && let AccessVerdict::Denied(reason) = &file.verdict
                 && let Ok(mut refusals) = self.0.lock()
             {
-                refusals.push(format!("{} {:?}: {reason}", file.operation, file.path));
+                // A stranger chose the path: escaped, it can neither forge a line nor move the cursor.
+                let path = skillsandbox_text::escape_line(&file.path.to_string_lossy());
+                refusals.push(format!("{} {path}: {reason}", file.operation));
             }
         }
     }

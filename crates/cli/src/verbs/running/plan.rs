@@ -50,8 +50,8 @@ pub(super) fn text(job: &Job, preview: Option<&RunPreview>) -> String {
         let (colour, word) = match wall.standing {
             LayerStanding::Full => (GREEN, "ok"),
             LayerStanding::Partial => (YELLOW, "partial"),
-            _ if wall.best_effort => (YELLOW, "waived"),
-            _ => (RED, "missing"),
+            LayerStanding::Missing if wall.best_effort => (YELLOW, "waived"),
+            LayerStanding::Missing => (RED, "missing"),
         };
         let _ = writeln!(
             page,
