@@ -94,7 +94,7 @@ impl CommandPolicy {
         let failed = |error| CommandRunError::Failed(argv.first().cloned().unwrap_or_default(), error);
         let mut command = self.command(&argv).map_err(failed)?;
         let child = command.spawn().map_err(failed)?;
-        let mut running = RunningCommand { child, deadline: Instant::now() + self.timeout, waited: false };
+        let mut running = StartedCommand { child, deadline: Instant::now() + self.timeout, waited: false };
         let ended = running.wait().map_err(failed)?;
         Ok(FinishedCommand {
             decision,
@@ -137,7 +137,7 @@ fn search_path(path: Option<OsString>) -> OsString {
     if path.is_empty() { DEFAULT_PATH.into() } else { path }
 }
 
-struct RunningCommand {
+struct StartedCommand {
     child: Child,
     deadline: Instant,
     waited: bool,
@@ -146,14 +146,14 @@ struct RunningCommand {
 struct CommandExit {
     status: ExitStatus,
     timed_out: bool,
-    stdout: CapturedOutput,
-    stderr: CapturedOutput,
+    stdout: BoundedOutput,
+    stderr: BoundedOutput,
 }
 
-impl RunningCommand {
+impl StartedCommand {
     fn wait(&mut self) -> io::Result<CommandExit> {
-        let mut stdout = CapturedOutput::new(self.child.stdout.take())?;
-        let mut stderr = CapturedOutput::new(self.child.stderr.take())?;
+        let mut stdout = BoundedOutput::new(self.child.stdout.take())?;
+        let mut stderr = BoundedOutput::new(self.child.stderr.take())?;
         let mut timed_out = false;
         while !self.has_ended()? {
             let left = self.deadline.saturating_duration_since(Instant::now());
@@ -195,7 +195,7 @@ impl RunningCommand {
     }
 }
 
-impl Drop for RunningCommand {
+impl Drop for StartedCommand {
     fn drop(&mut self) {
         // Only where reading failed half-way: nothing is left running.
         if !self.waited {
@@ -204,7 +204,7 @@ impl Drop for RunningCommand {
     }
 }
 
-fn wait_for_output(stdout: &CapturedOutput, stderr: &CapturedOutput, most: Duration) -> io::Result<()> {
+fn wait_for_output(stdout: &BoundedOutput, stderr: &BoundedOutput, most: Duration) -> io::Result<()> {
     let open = [stdout.pipe.as_ref().map(AsFd::as_fd), stderr.pipe.as_ref().map(AsFd::as_fd)];
     let mut fds: Vec<_> = open.iter().flatten().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
     let time = Timespec { tv_sec: 0, tv_nsec: i64::from(most.subsec_nanos()) };
@@ -215,7 +215,7 @@ fn wait_for_output(stdout: &CapturedOutput, stderr: &CapturedOutput, most: Durat
 }
 
 /// What came out of a pipe so far.
-struct CapturedOutput {
+struct BoundedOutput {
     pipe: Option<Box<dyn OutputPipe>>,
     kept: Vec<u8>,
     more: bool,
@@ -225,7 +225,7 @@ struct CapturedOutput {
 trait OutputPipe: Read + AsFd {}
 impl<T: Read + AsFd> OutputPipe for T {}
 
-impl CapturedOutput {
+impl BoundedOutput {
     fn new<P: OutputPipe + 'static>(pipe: Option<P>) -> io::Result<Self> {
         if let Some(pipe) = &pipe {
             fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;

@@ -109,7 +109,7 @@ pub use error::{Error, PlanProblem};
 pub use layers::Layer;
 pub use layers::env::EnvironmentCounts;
 pub use observe::{
-    AccessVerdict, Actor, Execution, FileAccess, ObservedAction, ObservedEvent, Observer, RefusedCall,
+    AccessVerdict, Actor, Execution, ObservedAction, ObservedEvent, ObservedFile, Observer, RefusedCall,
 };
 pub use plan::{
     Command, GrantedPath, LayerResolution, NeededPath, OutputMode, PathAccess, PathLink, PathSource, Plan,

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use skillsandbox_enforcer::{
-    AccessVerdict, Command, CommandStatus, EndCause, Execution, FileAccess, FileOperation, ObserveLevel,
-    ObservedAction, ObservedEvent, Observer, Plan, PlanBuilder, RunOutcome,
+    AccessVerdict, Command, CommandStatus, EndCause, Execution, FileOperation, ObserveLevel, ObservedAction,
+    ObservedEvent, ObservedFile, Observer, Plan, PlanBuilder, RunOutcome,
 };
 
 #[derive(Default)]
@@ -44,7 +44,7 @@ fn python(script: &str) -> Command {
     Command::new("python3").args(["-c", script])
 }
 
-fn files(observed: &[ObservedEvent]) -> Vec<&FileAccess> {
+fn files(observed: &[ObservedEvent]) -> Vec<&ObservedFile> {
     let file = |observed: &ObservedEvent| matches!(observed.tried, ObservedAction::File(_));
     let files = observed.iter().filter(|observed| file(observed));
     files
@@ -62,7 +62,7 @@ fn programs(observed: &[ObservedEvent]) -> Vec<&Execution> {
 }
 
 #[track_caller]
-fn find<'a>(observed: &'a [ObservedEvent], operation: FileOperation, path: &str) -> &'a FileAccess {
+fn find<'a>(observed: &'a [ObservedEvent], operation: FileOperation, path: &str) -> &'a ObservedFile {
     let all = files(observed);
     let found = all.iter().find(|file| file.operation == operation && file.path == Path::new(path));
     found.unwrap_or_else(|| {

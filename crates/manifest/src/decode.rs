@@ -120,16 +120,16 @@ impl<'s> Decoder<'s> {
         true
     }
 
-    fn within<T>(&mut self, step: Step<'_>, owner: Span, f: impl FnOnce(&mut Self) -> T) -> T {
+    fn within<T>(&mut self, step: PathStep<'_>, owner: Span, f: impl FnOnce(&mut Self) -> T) -> T {
         let (length, outer) = (self.path.len(), self.owner);
         match step {
-            Step::Key(key) => {
+            PathStep::Key(key) => {
                 if !self.path.is_empty() {
                     self.path.push('.');
                 }
                 self.path.push_str(&plain(key));
             }
-            Step::Index(index) => {
+            PathStep::Index(index) => {
                 let _ = write!(self.path, "[{index}]");
             }
         }
@@ -148,7 +148,7 @@ pub(crate) fn plain(key: &str) -> Cow<'_, str> {
 }
 
 #[derive(Clone, Copy)]
-enum Step<'k> {
+enum PathStep<'k> {
     Key(&'k str),
     Index(usize),
 }
@@ -182,7 +182,7 @@ impl<'n, 'a> Entries<'n, 'a> {
                 // Past the bound only the count matters; a suggestion would be work for nothing.
                 let diagnostic =
                     if cx.sink.is_full() { diagnostic } else { diagnostic.help(suggest(&key.text, known)) };
-                cx.within(Step::Key(&key.text), key.span, |cx| cx.report(diagnostic));
+                cx.within(PathStep::Key(&key.text), key.span, |cx| cx.report(diagnostic));
             }
         }
         Some(Self { entries, known })
@@ -198,14 +198,14 @@ impl<'n, 'a> Entries<'n, 'a> {
     /// The value of a key. One that is required and missing, or wrong, is reported.
     pub(crate) fn field<T: Decode>(&self, name: &str, cx: &mut Decoder<'_>) -> Option<T> {
         if let Some((key, value)) = self.entries.iter().find(|(key, _)| key.text == name) {
-            return cx.within(Step::Key(name), key.span, |cx| T::decode(value, cx)).or_else(T::refused);
+            return cx.within(PathStep::Key(name), key.span, |cx| T::decode(value, cx)).or_else(T::refused);
         }
         T::absent().or_else(|| {
             if self.is_misspelt(name) {
                 return T::refused();
             }
             let owner = cx.owner;
-            cx.within(Step::Key(name), owner, |cx| {
+            cx.within(PathStep::Key(name), owner, |cx| {
                 let message = format!("`{}` is missing", cx.path);
                 cx.report(Diagnostic::new(Code::MissingKey, owner, message).help(format!("add `{name}:`")));
             });
@@ -289,7 +289,7 @@ impl<T: Decode> Decode for Vec<T> {
             return None;
         }
         let decode = |(index, item): (usize, &Node<'_>)| {
-            cx.within(Step::Index(index), item.span, |cx| T::decode(item, cx)).or_else(T::refused)
+            cx.within(PathStep::Index(index), item.span, |cx| T::decode(item, cx)).or_else(T::refused)
         };
         Some(items.iter().enumerate().filter_map(decode).collect())
     }
@@ -315,7 +315,7 @@ impl<T: Decode> Decode for Table<T> {
             if !cx.takes(&key.text, key.span) {
                 continue;
             }
-            let value = cx.within(Step::Key(&key.text), key.span, |cx| T::decode(value, cx));
+            let value = cx.within(PathStep::Key(&key.text), key.span, |cx| T::decode(value, cx));
             let key = Spanned::new(key.text.clone().into_owned(), key.span);
             decoded.extend(value.map(|value| (key, value)));
         }

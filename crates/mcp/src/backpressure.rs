@@ -13,7 +13,7 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::sync::Notify;
 
-use crate::run_slots::RunSlots;
+use crate::run_slots::SkillRunSlots;
 use crate::tools;
 
 /// Most requests and unread answers that are under way.
@@ -24,7 +24,7 @@ const MOST: usize = 64;
 pub(crate) struct Backpressure<T> {
     inner: T,
     load: Arc<RequestLoad>,
-    runs: RunSlots,
+    runs: SkillRunSlots,
     begun: bool,
 }
 
@@ -41,7 +41,7 @@ struct LoadState {
 }
 
 impl<T> Backpressure<T> {
-    pub(crate) fn new(inner: T, runs: RunSlots) -> Self {
+    pub(crate) fn new(inner: T, runs: SkillRunSlots) -> Self {
         Self { inner, load: Arc::default(), runs, begun: false }
     }
 }

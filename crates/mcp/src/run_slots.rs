@@ -13,7 +13,7 @@ const MOST_WAITING: usize = 64;
 
 /// The runs of a server.
 #[derive(Debug, Clone)]
-pub(crate) struct RunSlots(Arc<SlotState>);
+pub(crate) struct SkillRunSlots(Arc<SlotState>);
 
 #[derive(Debug)]
 struct SlotState {
@@ -32,7 +32,7 @@ struct RunningState {
 
 /// Ends a server from elsewhere: its running skills, and then itself.
 #[derive(Debug, Clone)]
-pub struct ServerShutdown(RunSlots);
+pub struct ServerShutdown(SkillRunSlots);
 
 impl ServerShutdown {
     /// Ends every skill that runs, with all its processes, and the server. Returns at once.
@@ -43,14 +43,14 @@ impl ServerShutdown {
 
 /// A run that has its slot; given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct RunSlot {
-    runs: RunSlots,
+pub(crate) struct SkillRunSlot {
+    runs: SkillRunSlots,
     number: u64,
     stop: StopHandle,
     _permit: OwnedSemaphorePermit,
 }
 
-impl RunSlots {
+impl SkillRunSlots {
     pub(crate) fn new(most: usize) -> Self {
         let (closed, _) = watch::channel(false);
         let slots = Arc::new(Semaphore::new(most));
@@ -67,7 +67,7 @@ impl RunSlots {
     }
 
     /// Waits for a slot. Dropping the future gives up waiting.
-    pub(crate) async fn slot(&self) -> Result<RunSlot, ToolProblem> {
+    pub(crate) async fn slot(&self) -> Result<SkillRunSlot, ToolProblem> {
         let _waiting = WaitingCall::begin(self)?;
         let permit = tokio::select! {
             permit = Arc::clone(&self.0.slots).acquire_owned() => permit.map_err(|_| closing())?,
@@ -83,7 +83,7 @@ impl RunSlots {
         state.next += 1;
         state.running.insert(number, stop.clone());
         drop(state);
-        Ok(RunSlot { runs: self.clone(), number, stop, _permit: permit })
+        Ok(SkillRunSlot { runs: self.clone(), number, stop, _permit: permit })
     }
 
     /// Ends when the server is to end.
@@ -110,14 +110,14 @@ impl RunSlots {
     }
 }
 
-impl RunSlot {
+impl SkillRunSlot {
     /// What ends this run.
     pub(crate) fn stop(&self) -> &StopHandle {
         &self.stop
     }
 }
 
-impl Drop for RunSlot {
+impl Drop for SkillRunSlot {
     fn drop(&mut self) {
         self.runs.state().running.remove(&self.number);
     }
@@ -127,10 +127,10 @@ fn closing() -> ToolProblem {
     ToolProblem::new("the server is shutting down; nothing was run")
 }
 
-struct WaitingCall<'a>(&'a RunSlots);
+struct WaitingCall<'a>(&'a SkillRunSlots);
 
 impl<'a> WaitingCall<'a> {
-    fn begin(runs: &'a RunSlots) -> Result<Self, ToolProblem> {
+    fn begin(runs: &'a SkillRunSlots) -> Result<Self, ToolProblem> {
         let mut state = runs.state();
         if state.waiting >= MOST_WAITING {
             return Err(ToolProblem::new("too many skills wait to be run; this one was not run")
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn no_more_run_than_may_and_no_more_wait_than_may() {
         block_on(async {
-            let runs = RunSlots::new(2);
+            let runs = SkillRunSlots::new(2);
             let one = runs.slot().await.unwrap();
             let _two = runs.slot().await.unwrap();
             let mut waiting: Vec<_> = (0..MOST_WAITING).map(|_| Box::pin(runs.slot())).collect();
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn closing_ends_what_runs_and_what_waits_and_lets_nothing_begin() {
         block_on(async {
-            let runs = RunSlots::new(1);
+            let runs = SkillRunSlots::new(1);
             let running = runs.slot().await.unwrap();
             let mut waiting = Box::pin(runs.slot());
             assert!(futures_poll(&mut waiting).is_none());

@@ -41,11 +41,11 @@ pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     let mut real = PathBuf::from("/");
     let mut links = 0;
     while let Some(step) = pending.pop_front() {
-        let Step::Name(name) = step else {
+        let ResolveStep::Name(name) = step else {
             // Of the root, the root is the parent.
             match step {
-                Step::Root => real = PathBuf::from("/"),
-                Step::Parent | Step::Name(_) => drop(real.pop()),
+                ResolveStep::Root => real = PathBuf::from("/"),
+                ResolveStep::Parent | ResolveStep::Name(_) => drop(real.pop()),
             }
             continue;
         };
@@ -69,22 +69,22 @@ pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     Ok(real)
 }
 
-enum Step {
+enum ResolveStep {
     Root,
     Parent,
     Name(OsString),
 }
 
 /// What comes next, before what is left.
-fn put_before(pending: &mut VecDeque<Step>, path: &Path) -> io::Result<()> {
+fn put_before(pending: &mut VecDeque<ResolveStep>, path: &Path) -> io::Result<()> {
     if path.as_os_str().len() > MAX_BYTES {
         return Err(Errno::NAMETOOLONG.into());
     }
     for part in path.components().rev() {
         match part {
-            Component::RootDir => pending.push_front(Step::Root),
-            Component::ParentDir => pending.push_front(Step::Parent),
-            Component::Normal(name) => pending.push_front(Step::Name(name.to_owned())),
+            Component::RootDir => pending.push_front(ResolveStep::Root),
+            Component::ParentDir => pending.push_front(ResolveStep::Parent),
+            Component::Normal(name) => pending.push_front(ResolveStep::Name(name.to_owned())),
             Component::CurDir | Component::Prefix(_) => {}
         }
     }

@@ -156,13 +156,13 @@ fn starts_with_ignoring_case(text: &[u8], start: &[u8]) -> bool {
     text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
 }
 
-struct PathNames {
+struct ParsedNames {
     climbs: bool,
     climbs_first: bool,
 }
 
-fn examine_names(path: &[u8], seen: SeenBytes) -> Result<PathNames, PathRule> {
-    let mut names = PathNames { climbs: false, climbs_first: false };
+fn examine_names(path: &[u8], seen: SeenBytes) -> Result<ParsedNames, PathRule> {
+    let mut names = ParsedNames { climbs: false, climbs_first: false };
     let mut depth = 0_usize;
     for name in path.split(|&byte| byte == b'/') {
         match name {

@@ -9,7 +9,7 @@ use crate::job::Job;
 use crate::refusal::Refusal;
 use crate::report::RunExit;
 use crate::session::RunStreams;
-use crate::streams::CapturedOutput;
+use crate::streams::PrintedOutput;
 
 /// Runs jobs of one kind.
 ///
@@ -36,9 +36,9 @@ pub struct BackendResult {
     /// What was recorded.
     pub recorded: RecordedTrace,
     /// What it printed to standard output.
-    pub stdout: CapturedOutput,
+    pub stdout: PrintedOutput,
     /// What it printed to standard error.
-    pub stderr: CapturedOutput,
+    pub stderr: PrintedOutput,
 }
 
 /// What a run would have, and be held by.

@@ -100,7 +100,7 @@ pub use session::{LateSink, RunOptions, RunStreams, preview, run, run_skill};
 pub use skill::{LoadedSkill, SkillCall};
 pub use skillsandbox_terms::{EndCause, LayerStanding, ObserveLevel};
 pub use stop::StopHandle;
-pub use streams::{CapturedOutput, OutputTarget};
+pub use streams::{OutputTarget, PrintedOutput};
 pub use user_policy::UserPolicy;
 
 /// The code of the README, run as a test.

@@ -12,7 +12,7 @@ use crate::denied_attempt::DeniedAttempt;
 use crate::failure::RunFailure;
 use crate::history::{RunHistory, RunRequest};
 use crate::refusal::Refusal;
-use crate::streams::CapturedOutput;
+use crate::streams::PrintedOutput;
 
 /// What a run came to: of one that was refused, too.
 #[derive(Debug)]
@@ -41,9 +41,9 @@ pub struct RunReport {
     /// What it amounts to.
     pub summary: TraceSummary,
     /// What it printed to standard output.
-    pub stdout: CapturedOutput,
+    pub stdout: PrintedOutput,
     /// What it printed to standard error.
-    pub stderr: CapturedOutput,
+    pub stderr: PrintedOutput,
 }
 
 /// How a run ended.
@@ -113,8 +113,8 @@ impl RunReport {
             denials: Vec::new(),
             denials_omitted: 0,
             summary: TraceSummary::default(),
-            stdout: CapturedOutput::default(),
-            stderr: CapturedOutput::default(),
+            stdout: PrintedOutput::default(),
+            stderr: PrintedOutput::default(),
         }
     }
 
@@ -208,7 +208,7 @@ impl Serialize for RunReport {
 }
 
 /// Output in JSON: as text, invalid bytes replaced.
-struct OutputAsText<'a>(&'a CapturedOutput);
+struct OutputAsText<'a>(&'a PrintedOutput);
 
 impl Serialize for OutputAsText<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -19,7 +19,7 @@ use crate::scan_admission::ScanAdmission;
 use crate::skill::{LoadedSkill, SkillCall};
 use crate::state;
 use crate::stop::StopHandle;
-use crate::streams::{CapturedOutput, OutputTarget};
+use crate::streams::{OutputTarget, PrintedOutput};
 
 /// Where a run's inputs and outputs are, besides the trace.
 #[derive(Debug, Clone, Default)]
@@ -206,7 +206,7 @@ pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> BackendResult 
     let error = Some(refusal.to_string());
     let what = EventKind::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
     recorder.record(Event::new(what));
-    let (stdout, stderr) = (CapturedOutput::default(), CapturedOutput::default());
+    let (stdout, stderr) = (PrintedOutput::default(), PrintedOutput::default());
     BackendResult { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
 }
 

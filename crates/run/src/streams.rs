@@ -18,7 +18,7 @@ pub enum OutputTarget {
 /// What was printed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct CapturedOutput {
+pub struct PrintedOutput {
     /// The bytes, where they were to be kept: the first of them, where only so many were.
     pub kept: Vec<u8>,
     /// How many there were in all.

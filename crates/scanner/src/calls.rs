@@ -30,7 +30,7 @@ pub struct SkillCalls {
     /// What others may call it: its front matter's name, its folder's.
     pub(crate) names: Vec<u64>,
     /// Whom it calls, each once.
-    pub(crate) others: Vec<SkillCall>,
+    pub(crate) others: Vec<FoundCall>,
     /// Files that hold calls.
     pub(crate) files: Vec<Box<str>>,
     /// Whether there were more than are kept.
@@ -39,7 +39,7 @@ pub struct SkillCalls {
 
 /// One name that is called, and where.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SkillCall {
+pub(crate) struct FoundCall {
     pub(crate) name: u64,
     /// Whether it is a call in form (`Skill(x)`), not in words.
     pub(crate) formal: bool,
@@ -296,7 +296,7 @@ impl<'c, 't> CallReader<'c, 't> {
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let range = (small(at), small(at + written.len()));
         self.known.insert(hash, self.calls.others.len());
-        self.calls.others.push(SkillCall { name: hash, formal, file, line, column, range });
+        self.calls.others.push(FoundCall { name: hash, formal, file, line, column, range });
     }
 
     fn file(&mut self) -> Option<u16> {

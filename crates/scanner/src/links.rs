@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use crate::calls::{SkillCall, SkillCalls};
+use crate::calls::{FoundCall, SkillCalls};
 use crate::checks::delegation::{DEEP_CHAIN, RING, TOO_MANY_CALLS};
 use crate::finding::Finding;
 use crate::report::ScanReport;
@@ -80,7 +80,7 @@ impl Scanner {
 
 fn make_finding(
     skill: &SkillCalls,
-    call: Option<&SkillCall>,
+    call: Option<&FoundCall>,
     rule: &'static RuleInfo,
     why: String,
 ) -> Finding {
@@ -242,7 +242,7 @@ impl CallGraph {
         skills: &'s [SkillCalls],
         parts: &GraphParts,
         number: usize,
-    ) -> Option<(&'s SkillCall, String)> {
+    ) -> Option<(&'s FoundCall, String)> {
         let part = get(&parts.part, number);
         let inside = |node: usize| get(&parts.part, node) == part;
         let (_, call) = self.edges(number).iter().find(|(target, _)| inside(*target))?;
@@ -297,7 +297,7 @@ impl CallGraph {
         skills: &'s [SkillCalls],
         parts: &GraphParts,
         number: usize,
-    ) -> Option<(&'s SkillCall, String)> {
+    ) -> Option<(&'s FoundCall, String)> {
         let (depth, mut next) = parts.depth.get(number).copied()?;
         if depth <= MAX_DEPTH {
             return None;

@@ -23,19 +23,19 @@ const MAC: &str = "__MACOSX/";
 
 /// The kinds of archives, by their first bytes: a name proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum MemberKind {
     Zip,
     Gzip,
     Zstd,
     Tar,
 }
 
-fn kind(bytes: &[u8]) -> Option<Kind> {
+fn kind(bytes: &[u8]) -> Option<MemberKind> {
     match bytes {
-        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Kind::Zip),
-        [0x1f, 0x8b, ..] => Some(Kind::Gzip),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Kind::Zstd),
-        _ if bytes.get(257..262) == Some(b"ustar") => Some(Kind::Tar),
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(MemberKind::Zip),
+        [0x1f, 0x8b, ..] => Some(MemberKind::Gzip),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(MemberKind::Zstd),
+        _ if bytes.get(257..262) == Some(b"ustar") => Some(MemberKind::Tar),
         _ => None,
     }
 }
@@ -46,10 +46,10 @@ fn kind(bytes: &[u8]) -> Option<Kind> {
 /// What is no such archive or is damaged, and whatever would leave the folder, be too much, or not be a plain file.
 pub fn unpack(name: &str, bytes: &[u8]) -> Result<UnpackedArchive, Error> {
     let tree = match kind(bytes) {
-        Some(Kind::Zip) => zip(name, bytes)?,
-        Some(Kind::Tar) => tar(name, bytes)?,
-        Some(Kind::Gzip) => tar(name, Bounded::new(MultiGzDecoder::new(bytes)))?,
-        Some(Kind::Zstd) => {
+        Some(MemberKind::Zip) => zip(name, bytes)?,
+        Some(MemberKind::Tar) => tar(name, bytes)?,
+        Some(MemberKind::Gzip) => tar(name, Bounded::new(MultiGzDecoder::new(bytes)))?,
+        Some(MemberKind::Zstd) => {
             let decoder = StreamingDecoder::new(bytes).map_err(|error| damaged(name, &error))?;
             tar(name, Bounded::new(decoder))?
         }

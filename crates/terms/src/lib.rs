@@ -8,7 +8,8 @@
 //!
 //! assert_eq!("https".parse(), Ok(Protocol::Https));
 //! assert_eq!(SyscallProfile::Strict.to_string(), "strict");
-//! assert_eq!("lax".parse::<SyscallProfile>().unwrap_err().to_string(), "unknown syscall profile `lax`");
+//! let error = "lax".parse::<SyscallProfile>().unwrap_err();
+//! assert_eq!(error.to_string(), "unknown syscall profile `lax`; accepted are default, strict and permissive");
 //! ```
 //!
 //! # Exhaustive on purpose

@@ -75,7 +75,11 @@ impl UnknownTerm {
 
 impl fmt::Display for UnknownTerm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown {} `{}`", self.what, self.word)
+        write!(f, "unknown {} `{}`", self.what, self.word)?;
+        match self.known {
+            [first @ .., last] => write!(f, "; accepted are {} and {last}", first.join(", ")),
+            [] => Ok(()),
+        }
     }
 }
 
@@ -130,7 +134,10 @@ mod tests {
         let error = format!("\u{1b}[2J\n{}", "x".repeat(500)).parse::<Protocol>().unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with("unknown protocol `\\u{1b}[2J\\n"), "{text}");
-        assert!(text.chars().count() < 100, "{text}");
+        assert!(
+            text.chars().count() < 140 && text.ends_with("; accepted are tcp, https, http and udp"),
+            "{text}"
+        );
         assert_eq!(error.known, Protocol::WORDS);
     }
 }

@@ -5,7 +5,7 @@
 
 /// What a character of the table is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CharacterKind {
     /// C0, DEL and C1: they move the cursor, or do something else to a terminal.
     Control,
     /// A space that is not U+0020.
@@ -36,7 +36,7 @@ enum Kind {
     Unassigned,
 }
 
-use Kind::{
+use CharacterKind::{
     Annotation, Bidi, Blank, Control, Filler, Format, Ignorable, Joiner, Private, Selector, Separator, Space,
     Tag, Unassigned,
 };
@@ -44,7 +44,7 @@ use Kind::{
 /// First and last character of each range, in order, and what they are. The last two of every plane are left out:
 /// [`kind`] knows them.
 #[rustfmt::skip]
-const TABLE: &[(char, char, Kind)] = &[
+const TABLE: &[(char, char, CharacterKind)] = &[
     ('\0', '\u{1f}', Control),
     ('\u{7f}', '\u{9f}', Control),
     ('\u{a0}', '\u{a0}', Space),
@@ -109,7 +109,7 @@ const TABLE: &[(char, char, Kind)] = &[
     ('\u{f0000}', '\u{10ffff}', Private),
 ];
 
-fn kind(c: char) -> Option<Kind> {
+fn kind(c: char) -> Option<CharacterKind> {
     // What nearly every character is.
     if matches!(c, ' '..='~') {
         return None;

@@ -1,10 +1,8 @@
 //! Rows of docs/behaviours.md.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
-
-use common::{events, header};
 use serde_json::Value;
+use skillsandbox_test_support::small_trace::{events, header};
 use skillsandbox_tracer::{Event, EventKind, Recorder, TraceWriter, verify_trace};
 
 fn run(events: Vec<Event>) -> Value {

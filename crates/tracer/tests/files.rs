@@ -2,14 +2,12 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use common::{events, file, header};
+use skillsandbox_test_support::small_trace::{events, file, header};
 use skillsandbox_tracer::{
     Event, EventKind, EventVerdict, OutputLine, Recorder, TamperKind, TraceError, TraceHeader, TraceReader,
     TraceSummary, TraceWriter, read_trace, read_trace_part, verify_trace,

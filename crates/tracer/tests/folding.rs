@@ -1,11 +1,9 @@
 //! What is folded, what is not, and who hears of what when.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::{events, file, header};
+use skillsandbox_test_support::small_trace::{events, file, header};
 use skillsandbox_tracer::{
     AttackClass, Classification, Classify, Event, EventKind, EventSink, EventVerdict, FoldMode,
     NetConnection, OutputLine, Recorder, Redact, TraceHeader, TraceSummary, TraceWriter, TracedProcess,

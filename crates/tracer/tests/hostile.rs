@@ -1,10 +1,9 @@
 //! Callers that get it wrong, and hooks that break: what is written verifies all the same.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
-
-use common::{file, header};
 use proptest::prelude::*;
+use skillsandbox_test_support::small_trace;
+use skillsandbox_test_support::small_trace::{file, header};
 use skillsandbox_tracer::{
     AttackClass, Classification, Classify, Event, EventKind, EventVerdict, FoldMode, OutputLine, Recorder,
     TraceSummary, TraceWriter, read_trace, verify_trace,
@@ -58,7 +57,10 @@ fn what_was_allowed_was_not_prevented_whoever_says_so() {
     ];
     for lie in lies {
         assert_ne!(lie, text);
-        assert_eq!(common::wrong(&common::rechained(&lie)).0, skillsandbox_tracer::TamperKind::Inconsistent);
+        assert_eq!(
+            small_trace::wrong(&small_trace::rechained(&lie)).0,
+            skillsandbox_tracer::TamperKind::Inconsistent
+        );
     }
 }
 

@@ -3,9 +3,7 @@
 #![allow(clippy::print_stdout)] // the figure
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
-
-use common::{file, header};
+use skillsandbox_test_support::small_trace::{file, header};
 use skillsandbox_tracer::{EventVerdict, FoldMode, Recorder, TraceWriter, verify_trace};
 
 /// The most memory this process has had, in KiB.

@@ -2,14 +2,12 @@
 //! refuse whatever was changed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
-
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{small, trace_of, verify_bytes};
+use skillsandbox_test_support::small_trace::{small, trace_of, verify_bytes};
 
 fn python(files: &[Vec<u8>]) -> Vec<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verify.py");

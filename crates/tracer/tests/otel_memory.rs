@@ -3,12 +3,10 @@
 #![allow(clippy::print_stdout)] // the figure
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
-
 use std::net::TcpListener;
 use std::time::Duration;
 
-use common::header;
+use skillsandbox_test_support::small_trace::header;
 use skillsandbox_tracer::otel::OtelSettings;
 use skillsandbox_tracer::{Event, EventKind, EventVerdict, FoldMode, Recorder};
 

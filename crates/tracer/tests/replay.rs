@@ -2,8 +2,7 @@
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
-
+use skillsandbox_test_support::small_trace;
 use std::fs;
 use std::path::Path;
 
@@ -14,7 +13,7 @@ fn seeds_and_former_crashes_are_read() {
     for folder in ["seeds/trace", "crashes"] {
         for entry in fs::read_dir(fuzz.join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}")) {
             let bytes = fs::read(entry.unwrap().path()).unwrap();
-            match common::verify_bytes(&bytes) {
+            match small_trace::verify_bytes(&bytes) {
                 Ok(_) => intact += 1,
                 Err(_) => refused += 1,
             }

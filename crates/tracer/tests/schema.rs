@@ -2,10 +2,9 @@
 #![cfg(feature = "schema")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
-
 use boon::{Compiler, Schemas};
 use serde_json::{Value, json};
+use skillsandbox_test_support::small_trace;
 use skillsandbox_tracer::{EventVerdict, schema};
 
 fn valid(value: &Value) -> bool {
@@ -17,9 +16,9 @@ fn valid(value: &Value) -> bool {
 }
 
 fn trace() -> Value {
-    let mut events = common::events();
-    events.push(common::file("/home/user/.aws/credentials", EventVerdict::Denied));
-    let (_folder, path, _) = common::trace_of(events);
+    let mut events = small_trace::events();
+    events.push(small_trace::file("/home/user/.aws/credentials", EventVerdict::Denied));
+    let (_folder, path, _) = small_trace::trace_of(events);
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 

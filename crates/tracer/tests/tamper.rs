@@ -1,12 +1,11 @@
 //! Everything that can be done to a trace without writing it anew is found, and named.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
-
+use skillsandbox_test_support::small_trace;
 use std::fs;
 
-use common::{events, small, trace_of, verify_bytes, wrong};
 use proptest::prelude::*;
+use skillsandbox_test_support::small_trace::{events, small, trace_of, verify_bytes, wrong};
 use skillsandbox_tracer::{TamperKind, TraceError, read_trace, verify_trace};
 
 /// The lines of a small trace, and the line of event 0, from 0.
@@ -235,7 +234,7 @@ fn another_version_says_so() {
     let (lines, _) = lines();
     // Rewritten with a right hash: an honest trace of a later version.
     let text = lines.concat().replace("skillsandbox.trace/1", "skillsandbox.trace/2\u{9b}");
-    let error = verify_bytes(&common::rechained(&text)).unwrap_err();
+    let error = verify_bytes(&small_trace::rechained(&text)).unwrap_err();
     assert!(matches!(error, TraceError::NotATrace(_)), "{error}");
     assert!(error.to_string().contains("`skillsandbox.trace/2\\u{9b}`"), "{error}");
 }
@@ -245,7 +244,7 @@ fn another_version_says_so() {
 fn an_end_that_does_not_follow_from_the_events_is_found() {
     let (lines, first) = lines();
     let text = lines.concat();
-    verify_bytes(&common::rechained(&text)).expect("the attacker's tool works");
+    verify_bytes(&small_trace::rechained(&text)).expect("the attacker's tool works");
     let changes: &[(&str, &str)] = &[
         ("\"denied\": 5", "\"denied\": 4"),
         ("\"allowed\": 2", "\"allowed\": 3"),
@@ -270,7 +269,7 @@ fn an_end_that_does_not_follow_from_the_events_is_found() {
     for (from, to) in changes {
         let other = text.replacen(from, to, 1);
         assert_ne!(other, text, "{from}");
-        let (how, line, _) = wrong(&common::rechained(&other));
+        let (how, line, _) = wrong(&small_trace::rechained(&other));
         assert_eq!(how, TamperKind::Inconsistent, "{from} -> {to}");
         assert!(line > first as u64, "{line}");
     }

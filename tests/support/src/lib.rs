@@ -20,4 +20,5 @@
 pub mod browser;
 pub mod hostile_manifests;
 pub mod missing;
+pub mod small_trace;
 pub mod stories;

@@ -102,7 +102,7 @@ pub struct Actor {
 #[serde(rename_all = "snake_case")]
 pub enum ObservedAction {
     /// Something with a file.
-    File(FileAccess),
+    File(ObservedFile),
     /// To execute a program.
     Exec(Execution),
     /// To reach something. `process` of it is the same as the actor.
@@ -116,7 +116,7 @@ pub enum ObservedAction {
 /// Something with a file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
-pub struct FileAccess {
+pub struct ObservedFile {
     /// What was to be done.
     pub operation: FileOperation,
     /// The file, as the program named it, from the root on.

@@ -9,7 +9,7 @@ use std::time::{Instant, SystemTime};
 use super::path_verdicts::{self, JudgedPath, PathJudge};
 use super::record_queue::RecordQueue;
 use super::syscall_record::{ProgramArguments, RecordedAction, SyscallRecord};
-use super::{AccessVerdict, Execution, FileAccess, ObservedAction, ObservedEvent, Observer};
+use super::{AccessVerdict, Execution, ObservedAction, ObservedEvent, ObservedFile, Observer};
 use skillsandbox_terms::FileOperation;
 
 /// The thread that tells the observer.
@@ -103,7 +103,7 @@ impl ReportLoop {
                     }
                     None => (None, judged.verdict),
                 };
-                ObservedAction::File(FileAccess {
+                ObservedAction::File(ObservedFile {
                     operation,
                     path: judged.path,
                     real: judged.real,

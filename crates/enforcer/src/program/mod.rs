@@ -27,6 +27,8 @@ mod lookup;
 mod search_host;
 mod shebang;
 mod shims;
+#[cfg(test)]
+mod tests;
 mod venv;
 
 use std::ffi::{OsStr, OsString};
@@ -34,7 +36,6 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 #[cfg(test)]
-#[allow(unused_imports, reason = "for tests/program.rs, which compiles this module into itself")]
 pub(crate) use self::elf::tests::{NEEDED, RPATH, RUNPATH, file as elf_file};
 pub(crate) use self::error::ProgramError;
 use self::files::PathStep;

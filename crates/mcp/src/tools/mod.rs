@@ -51,7 +51,7 @@ pub(crate) type LookTool = fn(&ToolContext, Map<String, Value>) -> Result<ToolAn
 /// The tools as clients are told of them.
 pub(crate) static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     vec![
-        tool::<run::RunSkill, run::RunOutcome>(
+        tool::<run::RunSkill, run::SkillRunResult>(
             RUN_SKILL,
             "Run a skill",
             "Runs a skill in a sandbox that allows only what its skillsandbox.yaml declares, and returns stdout, stderr, exit code and everything that was \

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use skillsandbox_run::{
-    CapturedOutput, Job, LoadedSkill, OutputTarget, Refusal, RunOptions, RunReport, RunRequest, RunStatus,
+    Job, LoadedSkill, OutputTarget, PrintedOutput, Refusal, RunOptions, RunReport, RunRequest, RunStatus,
     ScanAdmission, SkillCall, StopHandle, refuse_unloaded, run_skill,
 };
 use skillsandbox_tracer::{AttackClass, Event, EventSink};
@@ -45,7 +45,7 @@ pub(crate) struct RunSkill {
 
 /// What a run came to.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct RunOutcome {
+pub(crate) struct SkillRunResult {
     /// The skill's name in its manifest.
     skill: String,
     version: Option<String>,
@@ -111,11 +111,11 @@ struct AttemptClasses {
     max_severity: Option<String>,
     /// Whether everything that was classified was prevented.
     all_prevented: bool,
-    classes: Vec<ClassFinding>,
+    classes: Vec<ReportedClass>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct ClassFinding {
+struct ReportedClass {
     class: String,
     severity: String,
     mitre_tactic: String,
@@ -221,7 +221,7 @@ pub(crate) fn run(
         job.judged_writes.extend(judged);
     };
     let report = run_skill(&usable.skill, &call, ScanAdmission::Required, history, adjust, options);
-    let outcome = RunOutcome::of(&report);
+    let outcome = SkillRunResult::of(&report);
     let text = tell(&report, &outcome);
     Ok(ToolAnswer::new(text, &outcome).failed(report.status() != RunStatus::Success))
 }
@@ -267,14 +267,14 @@ struct Kept {
     judged: Vec<(PathBuf, PathBuf)>,
 }
 
-impl RunOutcome {
+impl SkillRunResult {
     fn of(report: &RunReport) -> Self {
         let (stdout, one) = text_of(&report.stdout);
         let (stderr, two) = text_of(&report.stderr);
         let ended = report.ended.as_ref().ok();
         let word = |value: Value| value.as_str().map(str::to_owned);
         let summary = &report.summary;
-        let classes = summary.classifications.iter().map(|found| ClassFinding {
+        let classes = summary.classifications.iter().map(|found| ReportedClass {
             class: word(json!(found.class)).unwrap_or_default(),
             severity: word(json!(found.severity)).unwrap_or_default(),
             mitre_tactic: found.mitre_tactic.clone(),
@@ -321,7 +321,7 @@ impl RunOutcome {
 }
 
 /// Output as text, and whether something in it was none. A character that the bound cuts in two is left out.
-fn text_of(printed: &CapturedOutput) -> (String, bool) {
+fn text_of(printed: &PrintedOutput) -> (String, bool) {
     let mut bytes = printed.kept.as_slice();
     if left_out(printed) > 0 {
         let whole = match std::str::from_utf8(bytes) {
@@ -334,11 +334,11 @@ fn text_of(printed: &CapturedOutput) -> (String, bool) {
     (text.into_owned(), std::str::from_utf8(bytes).is_err())
 }
 
-fn left_out(printed: &CapturedOutput) -> u64 {
+fn left_out(printed: &PrintedOutput) -> u64 {
     printed.total.saturating_sub(printed.kept.len() as u64)
 }
 
-fn tell(report: &RunReport, outcome: &RunOutcome) -> String {
+fn tell(report: &RunReport, outcome: &SkillRunResult) -> String {
     let mut text = format!(
         "{} {}: {}",
         line(&outcome.skill),
@@ -430,8 +430,8 @@ fn quote(name: &str, printed: &str, left_out: u64, text: &mut String) {
 mod tests {
     use super::*;
 
-    fn printed(kept: &[u8], total: u64) -> CapturedOutput {
-        let mut printed = CapturedOutput::default();
+    fn printed(kept: &[u8], total: u64) -> PrintedOutput {
+        let mut printed = PrintedOutput::default();
         (printed.kept, printed.total) = (kept.to_vec(), total);
         printed
     }

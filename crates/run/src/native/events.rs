@@ -6,7 +6,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use skillsandbox_enforcer::egress::{Attempt, AttemptAction, AttemptEnd, AttemptVerdict, RefusalReason};
 use skillsandbox_enforcer::{
-    AccessVerdict, Actor, CommandStatus, Execution, FileAccess, ObservedAction, ObservedEvent, RunLimit,
+    AccessVerdict, Actor, CommandStatus, Execution, ObservedAction, ObservedEvent, ObservedFile, RunLimit,
     RunOutcome,
 };
 use skillsandbox_tracer::{Event, EventKind, EventVerdict, NetConnection, TracedProcess};
@@ -62,7 +62,7 @@ fn judged(event: Event, access: &AccessVerdict) -> Event {
     }
 }
 
-fn file(file: &FileAccess) -> Event {
+fn file(file: &ObservedFile) -> Event {
     let operation = file.operation;
     let path = file.path.to_string_lossy().into_owned();
     let to = file.to.as_ref().map(|to| to.to_string_lossy().into_owned());

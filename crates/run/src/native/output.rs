@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use skillsandbox_tracer::{Event, EventKind, LineSplitter, OutputLine, Redactor};
 
-use crate::streams::{CapturedOutput, OutputTarget};
+use crate::streams::{OutputTarget, PrintedOutput};
 
 /// How many bytes may still be handed on, by all outputs of a run together.
 #[derive(Debug, Clone)]
@@ -44,9 +44,9 @@ pub(crate) struct OutputReader<R> {
 
 impl<R: Read> OutputReader<R> {
     /// Until nobody can write to it any more. What exceeds the limit is read, counted and thrown away, so that nobody waits.
-    pub(crate) fn follow(mut self, mut record: impl FnMut(Event)) -> CapturedOutput {
+    pub(crate) fn follow(mut self, mut record: impl FnMut(Event)) -> PrintedOutput {
         let mut lines = LineSplitter::new();
-        let mut printed = CapturedOutput::default();
+        let mut printed = PrintedOutput::default();
         let mut buffer = vec![0; 64 << 10];
         loop {
             let count = match self.pipe.read(&mut buffer) {
@@ -91,11 +91,11 @@ fn pass_on(bytes: &[u8], is_error: bool) {
 mod tests {
     use super::*;
 
-    fn follow(text: &[u8], budget: &OutputBudget) -> (CapturedOutput, Vec<String>) {
+    fn follow(text: &[u8], budget: &OutputBudget) -> (PrintedOutput, Vec<String>) {
         follow_and_keep(text, budget, usize::MAX)
     }
 
-    fn follow_and_keep(text: &[u8], budget: &OutputBudget, keep: usize) -> (CapturedOutput, Vec<String>) {
+    fn follow_and_keep(text: &[u8], budget: &OutputBudget, keep: usize) -> (PrintedOutput, Vec<String>) {
         let redactor = Arc::new(Redactor::new([("KEY", "hunter2-and-more")]).unwrap());
         let follow = OutputReader {
             pipe: text,

@@ -15,7 +15,7 @@ use skillsandbox_tracer::{Event, EventKind, EventVerdict, RecordedTrace, Recorde
 use super::output::{OutputBudget, OutputReader};
 use super::{events, policy};
 use crate::session::RunStreams;
-use crate::streams::CapturedOutput;
+use crate::streams::PrintedOutput;
 
 /// What is left of a recorded run.
 #[derive(Debug)]
@@ -26,9 +26,9 @@ pub struct RecordedRun {
     /// What was recorded: of a run that did not start, too.
     pub recorded: RecordedTrace,
     /// What it printed to standard output.
-    pub stdout: CapturedOutput,
+    pub stdout: PrintedOutput,
     /// What it printed to standard error.
-    pub stderr: CapturedOutput,
+    pub stderr: PrintedOutput,
 }
 
 /// Runs a command under a plan, and records what it tries, without the secrets in it. Its outputs are read here, whatever the command says
@@ -74,7 +74,7 @@ pub(super) fn record_redacted(
         .stdout(OutputMode::Piped)
         .stderr(OutputMode::Piped)
         .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
-    let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
+    let (mut stdout, mut stderr) = (PrintedOutput::default(), PrintedOutput::default());
     let outcome = plan.spawn(&command).and_then(|mut running| {
         shared.begin(Some(Event::new(EventKind::RunStarted { command: words })));
         let killer = running.killer();
@@ -192,7 +192,7 @@ fn feed(running: &mut RunningCommand) {
     let _ = std::thread::Builder::new().name("skillsandbox-in".into()).spawn(copy);
 }
 
-type OutputThread = Option<JoinHandle<CapturedOutput>>;
+type OutputThread = Option<JoinHandle<PrintedOutput>>;
 
 /// Reads both outputs, each in a thread of its own.
 fn readers(

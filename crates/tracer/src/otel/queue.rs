@@ -27,12 +27,12 @@ pub(super) struct SpanQueue {
     most: usize,
     batch: usize,
     delay: Duration,
-    state: Mutex<QueueState>,
+    state: Mutex<SpanQueueState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct QueueState {
+struct SpanQueueState {
     spans: VecDeque<QueuedSpan>,
     bytes: usize,
     /// In a request that nobody answered yet.
@@ -63,7 +63,7 @@ impl SpanQueue {
         Self { most, batch: batch.max(1), delay, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, QueueState> {
+    fn lock(&self) -> MutexGuard<'_, SpanQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -137,13 +137,13 @@ impl SpanQueue {
     pub(super) fn pause(&self, time: Duration) {
         let state = self.lock();
         let had_ended = state.until.is_some();
-        let goes_on = |state: &mut QueueState| state.until.is_some() == had_ended && !state.abandoned;
+        let goes_on = |state: &mut SpanQueueState| state.until.is_some() == had_ended && !state.abandoned;
         drop(self.changed.wait_timeout_while(state, time, goes_on).unwrap_or_else(PoisonError::into_inner));
     }
 
     /// The next spans to send; `None` when there will be no more.
     fn next(&self) -> Option<Vec<SpanData>> {
-        let waits = |state: &mut QueueState| {
+        let waits = |state: &mut SpanQueueState| {
             state.until.is_none()
                 && !state.abandoned
                 && state.spans.len() < self.batch

@@ -7,7 +7,7 @@ use skillsandbox_text::Keep;
 
 use super::row::{self, EventRow, RowColour, RowLead};
 use super::tally::TraceTally;
-use super::tree::ProcessTree;
+use super::tree::TracedProcessTree;
 use super::words::counted;
 use super::{RenderOptions, tables};
 use crate::{AttackClass, Event, EventKind, Trace, TraceHeader};
@@ -39,7 +39,7 @@ pub fn write_text<W: Write>(
     tables::verdict(&mut page, look, &trace.violation_summary);
 
     let mut tally = TraceTally::default();
-    let mut tree = ProcessTree::default();
+    let mut tree = TracedProcessTree::default();
     for event in &trace.events {
         tally.add(event);
         tree.add(event);

@@ -30,12 +30,12 @@ struct ProcessNode {
 
 /// The processes of a run.
 #[derive(Debug, Default)]
-pub(super) struct ProcessTree {
+pub(super) struct TracedProcessTree {
     nodes: BTreeMap<u32, ProcessNode>,
     left_out: u64,
 }
 
-impl ProcessTree {
+impl TracedProcessTree {
     pub(super) fn add(&mut self, event: &Event) {
         let Some(process) = &event.process else { return };
         if !self.nodes.contains_key(&process.pid) && self.nodes.len() >= MAX_PROCESSES {

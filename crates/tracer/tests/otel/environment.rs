@@ -6,8 +6,8 @@ use skillsandbox_tracer::Recorder;
 use skillsandbox_tracer::otel::{OtelExporter, OtelSettings};
 
 use super::collector::{Collector, Manner};
-use super::common::{events, file, header};
 use super::export;
+use skillsandbox_test_support::small_trace::{events, file, header};
 
 /// Starts one of the tests below as a process of its own.
 pub(crate) fn child(test: &str, variables: &[(&str, &str)]) {

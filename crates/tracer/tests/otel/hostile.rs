@@ -8,8 +8,8 @@ use skillsandbox_tracer::otel::{DeliveryReport, OtelSettings};
 use skillsandbox_tracer::{Event, EventKind, EventVerdict, Recorder};
 
 use super::collector::{Collector, Manner, OK};
-use super::common::{events, file, header};
 use super::{export, patient, settings, to};
+use skillsandbox_test_support::small_trace::{events, file, header};
 
 /// For a collector that never answers: nothing but the end of this ends the waiting.
 const SHORT: Duration = Duration::from_millis(500);

@@ -15,9 +15,9 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, Stream};
 
 use super::collector::{OK, request};
-use super::common::{events, header};
 use super::missing;
 use super::{export, settings};
+use skillsandbox_test_support::small_trace::{events, header};
 
 use skillsandbox_tracer::otel::DeliveryReport;
 

@@ -2,9 +2,6 @@
 #![cfg(feature = "otel")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use skillsandbox_test_support::missing;
 
 mod collector;

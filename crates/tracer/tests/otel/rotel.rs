@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use skillsandbox_tracer::{Classifier, EventVerdict, TraceHeader};
 
-use super::common::{events, file, header};
 use super::environment::child;
 use super::{export_by, missing, to};
+use skillsandbox_test_support::small_trace::{events, file, header};
 
 const NAME: &str = "rotel-agent";
 /// How often and for how long it is looked whether something has come: a minute.

@@ -10,8 +10,8 @@ use skillsandbox_tracer::{
 };
 
 use super::collector::{Collector, attribute};
-use super::common::{events, file, header};
 use super::{export, export_by, patient, settings};
+use skillsandbox_test_support::small_trace::{events, file, header};
 
 fn named<'s>(spans: &'s [Span], name: &str) -> &'s Span {
     let mut found = spans.iter().filter(|span| span.name == name);

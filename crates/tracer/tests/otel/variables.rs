@@ -4,8 +4,8 @@ use skillsandbox_tracer::otel::{OtelError, OtelSettings};
 use std::time::Duration;
 
 use super::collector::{Collector, attribute};
-use super::common::{events, header};
 use super::{export, settings};
+use skillsandbox_test_support::small_trace::{events, header};
 
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const TRACES: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 
 use anyhow::Context as _;
 use skillsandbox_run::RunReport;
-use skillsandbox_tracer::render::{LiveView as TraceView, RenderOptions, TextStyle};
+use skillsandbox_tracer::render::{LiveView, RenderOptions, TextStyle};
 use skillsandbox_tracer::{AttackClass, Event, EventSink, TraceSummary};
 
 /// Events that may wait to be written.
@@ -40,20 +40,20 @@ impl EventSink for LiveSink {
 }
 
 /// The thread that writes.
-pub(super) struct LiveView {
+pub(super) struct LiveDisplay {
     to: SyncSender<LiveMessage>,
     dropped: Arc<AtomicU64>,
     thread: JoinHandle<()>,
 }
 
 /// A sink for the run, and a handle to end it with.
-pub(super) fn start() -> anyhow::Result<(Box<dyn EventSink>, LiveView)> {
+pub(super) fn start() -> anyhow::Result<(Box<dyn EventSink>, LiveDisplay)> {
     let (to, told) = sync_channel(ROOM);
     let dropped = Arc::new(AtomicU64::new(0));
     let thread = std::thread::Builder::new().name("skillsandbox-view".into());
     let thread = thread.spawn(move || write(&told)).context("cannot start a thread")?;
     let live = LiveSink { to: to.clone(), dropped: Arc::clone(&dropped) };
-    Ok((Box::new(live), LiveView { to, dropped, thread }))
+    Ok((Box::new(live), LiveDisplay { to, dropped, thread }))
 }
 
 fn write(told: &Receiver<LiveMessage>) {
@@ -64,7 +64,7 @@ fn write(told: &Receiver<LiveMessage>) {
         look = look.columns(width.0.into());
     }
     // It takes the colours out again where they are not wanted.
-    let mut watch = TraceView::new(anstream::stderr(), look);
+    let mut watch = LiveView::new(anstream::stderr(), look);
     let mut waiting = Vec::new();
     while let Ok(first) = told.recv() {
         let mut end = None;
@@ -89,7 +89,7 @@ fn write(told: &Receiver<LiveMessage>) {
     }
 }
 
-impl LiveView {
+impl LiveDisplay {
     /// Writes what it all came to, and waits until that is on the screen.
     pub(super) fn finish(self, report: &RunReport) {
         let mut notes = super::summary::notes(report);

@@ -1,7 +1,7 @@
 //! A skill that wants to read more than it was granted, by what it puts into its own folder.
 
+use super::world::World;
 use crate::program::elf_file;
-use crate::world::World;
 
 /// A home with things worth reading, and version managers.
 fn world() -> World {

@@ -1,6 +1,6 @@
 //! Stand-ins of version managers.
 
-use crate::world::World;
+use super::world::World;
 
 fn pyenv() -> World {
     let mut world = World::new();

@@ -1,6 +1,6 @@
 //! Python's virtual environments.
 
-use crate::world::World;
+use super::world::World;
 
 fn venv(world: &World, place: &str, home: &str, python: &std::path::Path) {
     world.text(

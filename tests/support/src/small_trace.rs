@@ -1,5 +1,4 @@
 //! A small trace with one event of every kind, for whoever wants to break it.
-#![allow(dead_code, reason = "not every test uses everything")]
 
 use std::path::PathBuf;
 
@@ -9,21 +8,21 @@ use skillsandbox_tracer::{
 };
 use tempfile::TempDir;
 
-pub(crate) fn header() -> TraceHeader {
+pub fn header() -> TraceHeader {
     let mut header = TraceHeader::new("weather-lookup", "skillsandbox 0.0.0-test");
     header.skill_version = Some("0.1.0".to_owned());
     header.host = [("kernel".to_owned(), "6.1".to_owned()), ("landlock".to_owned(), "4".to_owned())].into();
     header
 }
 
-pub(crate) fn file(path: &str, verdict: EventVerdict) -> Event {
+pub fn file(path: &str, verdict: EventVerdict) -> Event {
     Event::new(EventKind::File { operation: FileOperation::Read, path: path.to_owned(), to: None })
         .with_verdict(verdict, "filesystem.read".to_owned())
         .with_process(TracedProcess::new(4711, Some("/usr/bin/python3".to_owned())))
 }
 
 /// One event of every kind.
-pub(crate) fn events() -> Vec<Event> {
+pub fn events() -> Vec<Event> {
     let connection = |verdict| {
         let mut connection = NetConnection::default();
         connection.name = Some("collector.evil.test".to_owned());
@@ -75,7 +74,7 @@ pub(crate) fn events() -> Vec<Event> {
 }
 
 /// A trace of these events, in a folder that goes away with it.
-pub(crate) fn trace_of(events: impl IntoIterator<Item = Event>) -> (TempDir, PathBuf, TraceDigest) {
+pub fn trace_of(events: impl IntoIterator<Item = Event>) -> (TempDir, PathBuf, TraceDigest) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
     let header = header();
@@ -88,17 +87,17 @@ pub(crate) fn trace_of(events: impl IntoIterator<Item = Event>) -> (TempDir, Pat
     (folder, path, done.digest.unwrap())
 }
 
-pub(crate) fn small() -> (TempDir, PathBuf, TraceDigest) {
+pub fn small() -> (TempDir, PathBuf, TraceDigest) {
     trace_of(events())
 }
 
-pub(crate) fn verify_bytes(bytes: &[u8]) -> Result<TraceSummary, TraceError> {
+pub fn verify_bytes(bytes: &[u8]) -> Result<TraceSummary, TraceError> {
     let reader = skillsandbox_tracer::TraceReader::new(bytes)?;
     skillsandbox_tracer::verify_trace_from(reader).map(|verified| verified.summary)
 }
 
 /// In which way these bytes are wrong, and at which line and event.
-pub(crate) fn wrong(bytes: &[u8]) -> (TamperKind, u64, Option<u64>) {
+pub fn wrong(bytes: &[u8]) -> (TamperKind, u64, Option<u64>) {
     match verify_bytes(bytes) {
         Err(TraceError::Tampered(tampered)) => (tampered.how, tampered.line, tampered.sequence),
         other => panic!("not found: {other:?}"),
@@ -106,7 +105,7 @@ pub(crate) fn wrong(bytes: &[u8]) -> (TamperKind, u64, Option<u64>) {
 }
 
 /// What an attacker does who knows the format: every hash anew, and nothing else.
-pub(crate) fn rechained(text: &str) -> Vec<u8> {
+pub fn rechained(text: &str) -> Vec<u8> {
     use std::fmt::Write as _;
 
     use sha2::{Digest as _, Sha256};

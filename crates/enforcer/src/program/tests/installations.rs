@@ -1,6 +1,6 @@
 //! What is given with a program, by where it lies and what stands beside it.
 
-use crate::world::World;
+use super::world::World;
 
 /// Program on the PATH, what is needed of it.
 const PLACES: &[(&str, &str)] = &[

@@ -1,8 +1,7 @@
 //! What hostile code does with the network that it has: to get somewhere else, to hide what it did, and to hold up whoever launched
 //! it. Nothing here leaves the loopback interface, or the namespace of a sandbox.
+#![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-
-mod common;
 
 use std::io::Read as _;
 use std::net::{SocketAddr, TcpListener};
@@ -10,11 +9,22 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use common::plan;
 use skillsandbox_enforcer::egress::{
     Attempt, AttemptAction, AttemptVerdict, NetworkRule, Protocol, Transport,
 };
-use skillsandbox_enforcer::{Command, EndCause, ObservedEvent, Observer, PlanBuilder, RunOutcome};
+use skillsandbox_enforcer::{Command, EndCause, ObservedEvent, Observer, Plan, PlanBuilder, RunOutcome};
+
+/// A plan that ends by itself.
+fn plan() -> PlanBuilder {
+    Plan::builder().timeout(Duration::from_mins(1))
+}
+
+/// Runs a command under a plan and captures what it says.
+fn run(plan: PlanBuilder, command: &Command) -> RunOutcome {
+    let running =
+        plan.build().unwrap().spawn(&command.clone().captured(1 << 20)).expect("the sandbox stands");
+    running.wait().expect("the run is watched to its end")
+}
 
 /// Needed by every attack here.
 const PYTHON: &str = "/usr/bin/python3";
@@ -113,7 +123,7 @@ fn leading_to(address: SocketAddr) -> PlanBuilder {
 }
 
 fn attack(plan: PlanBuilder, script: &str) -> RunOutcome {
-    let outcome = common::run(plan, &python(script));
+    let outcome = run(plan, &python(script));
     assert!(outcome.success(), "{outcome:?}\n{}", outcome.stderr.text());
     outcome
 }
@@ -175,7 +185,7 @@ for to in ('239.1.2.3', 1900), ('224.0.0.251', 5353), ('255.255.255.255', 1235),
 socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b'x', ('ff05::2', 1237))
 ";
     for plan in [granted(), plan()] {
-        let outcome = common::run(plan, &python(script));
+        let outcome = run(plan, &python(script));
         let seen = |to: &str| {
             let to: SocketAddr = to.parse().unwrap();
             let is_it = |one: &&Attempt| one.address == Some(to.ip()) && one.port == to.port();

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
+use super::world::World;
 use crate::program::ProgramError;
-use crate::world::World;
 
 #[test]
 fn messages_name_what_was_looked_for_and_the_cure() {

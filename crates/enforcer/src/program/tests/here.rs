@@ -12,8 +12,8 @@ use landlock::{
     RulesetCreatedAttr as _, path_beneath_rules,
 };
 
+use super::world::World;
 use crate::program::{FoundProgram, ProgramSearch, find};
-use crate::world::World;
 
 /// Programs that people have by version managers, with what proves that they came up.
 const PROGRAMS: [(&str, &[&str]); 8] = [

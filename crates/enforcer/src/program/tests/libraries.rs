@@ -1,7 +1,7 @@
 //! Loaders and libraries outside the system's folders.
 
+use super::world::World;
 use crate::program::{NEEDED, RPATH, RUNPATH, elf_file};
-use crate::world::World;
 
 fn library(world: &World, place: &str, dynamic: &[(u64, &str)]) {
     world.text(place, elf_file(None, dynamic));

@@ -1,6 +1,6 @@
 //! Scripts and their interpreters.
 
-use crate::world::World;
+use super::world::World;
 
 #[test]
 fn an_interpreter_of_the_system_needs_nothing() {
