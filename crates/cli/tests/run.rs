@@ -492,3 +492,86 @@ fn temporary_files_are_kept_when_asked_for() {
     assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o077, 0);
     fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn a_store_that_is_not_there_yet_cannot_be_made_by_a_skill() {
+    for grant in ["~/.local/share", "~/.local", "~"] {
+        let stage = Stage::new();
+        fs::create_dir_all(stage.home().join(".local/share")).unwrap();
+        let store = stage.home().join(".local/share/skillsandbox");
+        stage.shell_skill(
+            &format!("permissions: {{ filesystem: {{ write: [\"{grant}\"] }} }}"),
+            &format!(
+                "mkdir -p {0}/.skillsandbox/staging && echo planted; echo x > {0}/packages.lock && echo planted; \
+                 mv {0} {0}.away && echo planted; echo x > {1}/beside && echo done",
+                store.display(),
+                stage.home().join(".local/share").display()
+            ),
+        );
+        let (report, _) = stage.report(&[]);
+        let printed = report["stdout"]["text"].as_str().unwrap();
+        assert_eq!(printed.trim(), "done", "{grant}: {report:#}");
+        assert_eq!(
+            fs::read_dir(&store).unwrap().count(),
+            0,
+            "{grant}: nothing of the skill's is in the store"
+        );
+        assert_eq!(code(&stage.run(&["audit"])), 0, "{grant}");
+    }
+}
+
+#[test]
+fn the_policy_that_a_skill_is_judged_by_is_out_of_its_reach_wherever_it_lies() {
+    let stage = Stage::new();
+    let kept = stage.write("home/dotfiles/policy.yaml", "resources: { memory_mb: 64 }\n");
+    fs::create_dir_all(stage.home().join(".config/skillsandbox")).unwrap();
+    std::os::unix::fs::symlink(&kept, stage.home().join(".config/skillsandbox/policy.yaml")).unwrap();
+    let script = "echo 'scan: {}' > ~/dotfiles/policy.yaml && echo changed; mv ~/dotfiles/policy.yaml ~/dotfiles/away && echo moved; \
+                  echo x > ~/dotfiles/beside && echo done"
+        .replace('~', stage.home().to_str().unwrap());
+    stage.shell_skill("permissions: { filesystem: { write: [\"~/dotfiles\"] } }", &script);
+    let named = stage.write("home/dotfiles/named.yaml", "resources: { memory_mb: 64 }\n");
+    let by_name = ["--policy", named.to_str().unwrap()];
+    stage.shell_skill(
+        "permissions: { filesystem: { write: [\"~/dotfiles\"] } }",
+        &script.replace("dotfiles/policy.yaml", "dotfiles/named.yaml"),
+    );
+    let (report, _) = stage.report(&by_name);
+    assert_eq!(report["stdout"]["text"], "done\n", "{report:#}");
+    stage.shell_skill("permissions: { filesystem: { write: [\"~/dotfiles\"] } }", &script);
+    let (report, _) = stage.report(&[]);
+    assert_eq!(report["stdout"]["text"], "done\n", "{report:#}");
+    for file in [&kept, &named] {
+        assert_eq!(fs::read_to_string(file).unwrap(), "resources: { memory_mb: 64 }\n", "{}", file.display());
+    }
+}
+
+#[test]
+fn nothing_is_made_in_our_folders_where_they_are_reached_through_a_link() {
+    let stage = Stage::new();
+    fs::create_dir(stage.home().join("cfg")).unwrap();
+    std::os::unix::fs::symlink("cfg", stage.home().join(".config")).unwrap();
+    stage.shell_skill(
+        "permissions: { filesystem: { write: [\"~/cfg/skillsandbox/new/deep\"] } }",
+        "echo executed",
+    );
+    let (report, exit) = stage.report(&[]);
+    assert_eq!((exit, report["stdout"]["text"].as_str()), (125, Some("")), "{report:#}");
+    assert!(!stage.home().join("cfg/skillsandbox/new").exists());
+}
+
+#[test]
+fn a_policy_that_cannot_be_looked_for_stops_everything() {
+    let stage = Stage::new();
+    stage.shell_skill("", "echo executed");
+    let (_, exit) = stage.report(&[]);
+    assert_eq!(exit, 0, "the control: no policy");
+    fs::create_dir_all(stage.home().join(".config")).unwrap();
+    std::os::unix::fs::symlink("gone", stage.home().join(".config/skillsandbox")).unwrap();
+    let skill = stage.skill();
+    let skill = skill.to_str().unwrap();
+    for verb in [&["run", skill][..], &["scan", skill], &["inspect", skill], &["install", skill]] {
+        let output = stage.run(verb);
+        assert!(code(&output) != 0 && !text(&output.stdout).contains("executed"), "{verb:?}: {output:?}");
+    }
+}

@@ -160,6 +160,7 @@ impl Session {
             Err(refusal) => return RunReport::refused(header, refusal).recorded_in(history, &request),
         };
         let prepared = job().and_then(|mut job| {
+            make_own_folders(&job)?;
             keep_out(&mut job);
             job.redact_environment();
             request.secrets.clone_from(&job.secrets);
@@ -228,30 +229,36 @@ fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
 
 /// Our own folders are not there for a run, and installed skills are read-only, whatever is granted above them.
 fn keep_out(job: &mut Job) {
-    job.forbidden.extend(state::folders());
+    // Under their names and where those lead: a grant is compared with both.
+    for folder in state::folders() {
+        job.forbidden.extend([real_path(&folder), folder]);
+    }
     for grant in job.write.clone() {
         job.judge_write(grant);
     }
-    let Some(installed) = user_folders::data().filter(|folder| folder.is_dir()) else { return };
-    if job
-        .write
-        .iter()
-        .any(|grant| *grant != installed && real_path(&installed).starts_with(real_path(grant)))
-    {
-        job.read.push(installed);
+    let writes: Vec<PathBuf> = job.write.iter().map(|grant| real_path(grant)).collect();
+    for installed in state::installed().into_iter().filter(|folder| folder.is_dir()) {
+        if writes.iter().any(|grant| *grant != installed && installed.starts_with(grant)) {
+            job.read.push(installed);
+        }
     }
 }
 
-/// What a run is recorded in and judged by is out of its reach: its trace lies in no write grant, and our own folders, which are forbidden to
-/// it, exist before it could make them itself.
-fn check_reach(job: &Job, trace: Option<&Path>) -> Result<(), Refusal> {
+/// Makes our own folders where a write grant covers them, so that a run finds them there, and not its own in their place.
+fn make_own_folders(job: &Job) -> Result<(), Refusal> {
     let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
-    for own in state::folders() {
+    for own in state::folders().into_iter().chain(user_folders::data()) {
         if grants.iter().any(|grant| real_path(&own).starts_with(grant)) && !own.exists() {
             let failed = |source| Refusal::Folder { path: own.clone(), source };
             private(&mut DirBuilder::new()).recursive(true).create(&own).map_err(failed)?;
         }
     }
+    Ok(())
+}
+
+/// What a run is recorded in is out of its reach: its trace lies in no write grant.
+fn check_reach(job: &Job, trace: Option<&Path>) -> Result<(), Refusal> {
+    let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
     let Some(trace) = trace.map(real_path) else { return Ok(()) };
     let hidden = job.forbidden.iter().any(|hidden| trace.starts_with(real_path(hidden)));
     match grants.into_iter().find(|grant| trace.starts_with(grant)) {

@@ -10,11 +10,11 @@ use skillsandbox_manifest::{
     GrantBases, GrantPath, Manifest, PolicyChange, ProgramSpec, Spanned, user_folders,
 };
 
-use crate::call;
 use crate::job::{Job, JobLimits, ProgramRules};
 use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::user_policy::UserPolicy;
+use crate::{call, state};
 
 /// A skill's folder with a valid declaration in it.
 #[derive(Debug, Clone)]
@@ -144,18 +144,30 @@ impl LoadedSkill {
         // A write grant gives reading, and may be a folder that is yet to be made.
         job.read.extend(resolve(&files.read).into_iter().filter(|path| !job.write.contains(path)));
         job.forbidden = resolve(&files.forbidden);
+        // What it is judged by, under the name it was found by and where that leads.
+        if let Some(policy) = self.policy.file() {
+            job.forbidden.extend([
+                std::path::absolute(policy).unwrap_or_else(|_| policy.to_owned()),
+                real_path(policy),
+            ]);
+            job.forbidden.dedup();
+        }
     }
 
     /// No skill may change what is installed, but for what it has in its own folder.
     /// By where its grants lead, whether they exist or not: a folder that is not there yet is made.
     fn leave_others_alone(&self, job: &mut Job) -> Result<(), Refusal> {
-        let Some(installed) = user_folders::data().map(|folder| real_path(&folder)) else { return Ok(()) };
-        let grants = job.write.clone();
-        let mut grants = grants.into_iter().map(|grant| job.judge_write(grant));
-        match grants.find(|grant| grant.starts_with(&installed) && !grant.starts_with(&self.folder)) {
-            Some(grant) => Err(Refusal::InItsReach { path: installed, grant }),
-            None => Ok(()),
+        for grant in job.write.clone() {
+            let grant = job.judge_write(grant);
+            for place in state::installed() {
+                // A skill's folder may also lie above the store, and then the store is not its own.
+                let is_own = self.folder.starts_with(&place) && grant.starts_with(&self.folder);
+                if grant.starts_with(&place) && !is_own {
+                    return Err(Refusal::InItsReach { path: place, grant });
+                }
+            }
         }
+        Ok(())
     }
 
     fn limits(&self) -> JobLimits {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use skillsandbox_manifest::user_folders;
 
+use crate::reach::real_path;
+
 /// A new name for a trace in that folder: when, what, and its own name.
 pub(crate) fn trace_file(skill: &str, id: uuid::Uuid) -> Option<PathBuf> {
     let when = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
@@ -17,6 +19,19 @@ pub(crate) fn trace_file(skill: &str, id: uuid::Uuid) -> Option<PathBuf> {
 /// Our own folders: no run may see or change what is in them, whatever it is granted.
 pub(crate) fn folders() -> Vec<PathBuf> {
     user_folders::state().into_iter().chain(user_folders::config()).collect()
+}
+
+/// Where skills are installed, by where each folder leads: no run may change what is in them, but for a skill in its own folder.
+pub(crate) fn installed() -> Vec<PathBuf> {
+    let Some(data) = user_folders::data() else { return Vec::new() };
+    let mut places = Vec::new();
+    for place in [data.clone(), data.join("skills"), data.join("agents")] {
+        let place = real_path(&place);
+        if !places.iter().any(|above: &PathBuf| place.starts_with(above)) {
+            places.push(place);
+        }
+    }
+    places
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The user's policy: found, loaded and applied in one place, so that every verb and every server decides alike.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -124,12 +125,27 @@ impl From<Policy> for UserPolicy {
     }
 }
 
-/// The file that is named, or the user's own where there is one. A broken link is there: it is an error, and not no policy.
+/// The file that is named, or the user's own where there is one.
 fn find(named: Option<&Path>) -> Option<PathBuf> {
     match named {
         Some(file) => Some(file.to_owned()),
-        None => user_folders::policy_file().filter(|file| std::fs::symlink_metadata(file).is_ok()),
+        None => user_folders::policy_file().filter(|file| !is_absent(file)),
     }
+}
+
+/// Whether there surely is no such file. A broken link on the way, or a folder that may not be searched, may hide one: then reading it is
+/// an error, which is not the same as no policy.
+fn is_absent(file: &Path) -> bool {
+    for path in file.ancestors() {
+        match std::fs::symlink_metadata(path) {
+            // A link that leads nowhere.
+            Ok(found) if found.is_symlink() => return path != file && path.metadata().is_ok(),
+            Ok(_) => return path != file,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Err(_) => return false,
+        }
+    }
+    true
 }
 
 fn check_outside(file: &Path, skill: &Path) -> Result<(), Refusal> {
@@ -162,6 +178,39 @@ mod tests {
             assert!(policy.refuses(ScanVerdict::Blocked) && !policy.refuses(ScanVerdict::Safe), "{text}");
         }
         assert!(UserPolicy::none().refuses(ScanVerdict::Blocked));
+    }
+
+    #[test]
+    fn only_what_is_surely_absent_is_no_policy() {
+        use std::os::unix::fs::symlink;
+
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        std::fs::create_dir_all(at("real/skillsandbox")).unwrap();
+        std::fs::write(at("real/skillsandbox/policy.yaml"), "{}").unwrap();
+        std::fs::create_dir(at("empty")).unwrap();
+        std::fs::write(at("file"), "").unwrap();
+        symlink(at("gone"), at("broken")).unwrap();
+        symlink(at("loop"), at("loop")).unwrap();
+        symlink(at("empty"), at("link")).unwrap();
+        symlink(at("gone"), at("empty/policy.yaml")).unwrap();
+        for absent in [
+            "none/skillsandbox/policy.yaml",
+            "empty/skillsandbox/policy.yaml",
+            "link/x/policy.yaml",
+            "file/policy.yaml",
+        ] {
+            assert!(is_absent(&at(absent)), "{absent}");
+        }
+        for there in [
+            "real/skillsandbox/policy.yaml",
+            "broken/policy.yaml",
+            "broken/skillsandbox/policy.yaml",
+            "loop/policy.yaml",
+            "empty/policy.yaml",
+        ] {
+            assert!(!is_absent(&at(there)), "{there}");
+        }
     }
 
     #[test]

@@ -59,6 +59,7 @@ impl<'l> StoreGuard<'l> {
     /// Waits for the store, and finishes or undoes what a crash left. `waits` is told once if somebody else has it.
     pub(crate) fn take(layout: &'l StoreLayout, waits: impl FnOnce()) -> Result<Self, Error> {
         let work = layout.work();
+        refuse_links(layout)?;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&work).at(&work)?;
         let path = work.join("lock");
         let file =
@@ -203,9 +204,13 @@ impl<'l> StoreGuard<'l> {
                 let why =
                     |error: serde_json::Error| Error::State { path: path.clone(), why: error.to_string() };
                 let journal: Journal = serde_json::from_slice(&bytes).map_err(why)?;
+                let target = self.layout.root().join(&journal.target);
+                let in_place = [self.layout.skills(), self.layout.agents()]
+                    .iter()
+                    .any(|folder| target.parent() == Some(folder.as_path()));
                 let plain = uuid::Uuid::parse_str(&journal.staged).is_ok()
                     && crate::names::unfit(&journal.target).is_none();
-                if !plain {
+                if !plain || !in_place {
                     let why = "it leads out of the store".to_owned();
                     return Err(Error::State { path, why });
                 }
@@ -223,6 +228,20 @@ impl<'l> StoreGuard<'l> {
         }
         Ok(())
     }
+}
+
+/// Refuses a store whose own folders are links: what is moved, removed or written there would be somewhere else. The store itself may be
+/// reached through one.
+fn refuse_links(layout: &StoreLayout) -> Result<(), Error> {
+    let work = layout.work();
+    let own = [work.join(STAGING), work.join(QUARANTINE), work.join("journal"), work.join("lock")];
+    for path in [work, layout.skills(), layout.agents(), layout.lock_file()].into_iter().chain(own) {
+        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
+            let why = "it is a symbolic link, and the store changes only what is its own".to_owned();
+            return Err(Error::State { path, why });
+        }
+    }
+    Ok(())
 }
 
 /// A folder that goes with its owner.

@@ -107,7 +107,7 @@ pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<T
     for path in resolved(&files.write, places).into_iter().filter(there) {
         builder = builder.write_root(path);
     }
-    let own = user_folders::state().into_iter().chain(user_folders::policy_file());
+    let own = user_folders::state().into_iter().chain(user_folders::config());
     for path in resolved(&files.forbidden, places).into_iter().chain(own) {
         builder = builder.forbid(path);
     }

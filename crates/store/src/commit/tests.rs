@@ -49,8 +49,12 @@ fn put(layout: &StoreLayout, number: u32) -> Result<(), Error> {
 }
 
 fn put_version(layout: &StoreLayout, (tree, entry): (SkillTree, LockEntry)) -> Result<(), Error> {
-    let guard = StoreGuard::take(layout, || {})?;
-    let mut lock = PackagesLock::read(layout)?;
+    put_held(&StoreGuard::take(layout, || {})?, (tree, entry))
+}
+
+/// With a store that is held already.
+fn put_held(guard: &StoreGuard<'_>, (tree, entry): (SkillTree, LockEntry)) -> Result<(), Error> {
+    let mut lock = PackagesLock::read(guard.layout)?;
     lock.insert(entry);
     guard.commit("skills/notes", &StoreChange::Folder(&tree), &lock)
 }
@@ -224,13 +228,16 @@ fn what_cannot_be_carried_out_is_taken_back() {
     }
     let layout = StoreLayout::new(dir.path().join("store"));
     fs::create_dir(layout.root()).unwrap();
+    // After the store was taken, which refuses links.
+    let guard = StoreGuard::take(&layout, || {}).unwrap();
     std::os::unix::fs::symlink(other.path(), layout.skills()).unwrap();
     for _ in 0..2 {
-        let error = put(&layout, 1).unwrap_err();
+        let error = put_held(&guard, version(1)).unwrap_err();
         assert!(matches!(error, Error::Io { .. }), "{error}");
         assert_eq!(state(&layout), None);
         assert!(!layout.work().join("journal").exists());
     }
+    drop(guard);
     fs::remove_file(layout.skills()).unwrap();
     put(&layout, 2).unwrap();
     assert_eq!(state(&layout).as_deref(), Some("2"));
@@ -265,4 +272,26 @@ fn two_take_turns() {
         drop(held);
         second.join().unwrap().unwrap();
     });
+}
+
+#[test]
+fn a_store_whose_own_folders_are_links_is_refused_and_nothing_behind_them_is_touched() {
+    for name in [
+        "skills",
+        ".skillsandbox",
+        ".skillsandbox/staging",
+        ".skillsandbox/quarantine",
+        ".skillsandbox/journal",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, elsewhere) = (dir.path().join("store"), dir.path().join("elsewhere"));
+        fs::create_dir_all(elsewhere.join("kept")).unwrap();
+        let link = root.join(name);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+        let layout = StoreLayout::new(&root);
+        let error = StoreGuard::take(&layout, || {}).map(drop).unwrap_err().to_string();
+        assert!(error.contains("symbolic link"), "{name}: {error}");
+        assert!(elsewhere.join("kept").exists(), "{name}");
+    }
 }
