@@ -144,6 +144,11 @@ impl LoadedSkill {
         // A write grant gives reading, and may be a folder that is yet to be made.
         job.read.extend(resolve(&files.read).into_iter().filter(|path| !job.write.contains(path)));
         job.forbidden = resolve(&files.forbidden);
+        // Nobody has scanned it, so it is not there.
+        let git = self.folder.join(".git");
+        if git.is_dir() {
+            job.forbidden.push(git);
+        }
         // What it is judged by, under the name it was found by and where that leads.
         if let Some(policy) = self.policy.file() {
             job.forbidden.extend([

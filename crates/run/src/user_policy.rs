@@ -92,12 +92,12 @@ impl UserPolicy {
         Ok(Scanner::builder().policy(&self.0.scan, Date::today())?)
     }
 
-    /// Scans a skill's folder, with the findings that are suppressed today.
+    /// Scans all of a skill's folder, as it would run, with the findings that are suppressed today.
     ///
     /// # Errors
     /// A folder that cannot be read.
     pub fn scan_folder(&self, folder: &Path) -> Result<ScanReport, Refusal> {
-        let skill = SkillFiles::from_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))?;
+        let skill = SkillFiles::from_whole_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))?;
         Ok(self.scanner_builder()?.build().scan(&skill))
     }
 

@@ -95,12 +95,21 @@ impl SkillFiles {
 
     /// A skill from its folder. Links are not followed; folders that hold a skill of their own are left to it.
     pub fn from_dir(dir: impl AsRef<Path>) -> Result<Self, ReadError> {
-        let dir = dir.as_ref();
+        Self::read_dir(dir.as_ref(), NestedSkills::LeftOut)
+    }
+
+    /// The same with everything below it, folders that hold a skill of their own among them: for a folder that is about to be run, which may
+    /// execute what is in them. Of it all only the folder's own `.git` is left out.
+    pub fn from_whole_dir(dir: impl AsRef<Path>) -> Result<Self, ReadError> {
+        Self::read_dir(dir.as_ref(), NestedSkills::Read)
+    }
+
+    fn read_dir(dir: &Path, nested: NestedSkills) -> Result<Self, ReadError> {
         let name =
             dir.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let name = name.unwrap_or_else(|| dir.to_string_lossy().into_owned());
         let mut walk =
-            FolderWalk { unpacker: ArchiveUnpacker::new(), unread: Vec::new(), files: 0, total: 0 };
+            FolderWalk { nested, unpacker: ArchiveUnpacker::new(), unread: Vec::new(), files: 0, total: 0 };
         walk.dir(dir, "", 0).map_err(|error| ReadError { path: dir.to_owned(), error })?;
         let mut skill = Self::of(name, walk.unpacker.finish());
         skill.unread.extend(walk.unread);
@@ -186,8 +195,28 @@ impl SkillFiles {
     }
 }
 
+/// What becomes of folders that hold a skill of their own.
+#[derive(Clone, Copy)]
+enum NestedSkills {
+    /// They are scanned by themselves.
+    LeftOut,
+    /// They are part of the skill around them.
+    Read,
+}
+
+impl NestedSkills {
+    fn leaves_out(self, entry: &fs::DirEntry, depth: usize) -> bool {
+        let is_git = entry.file_name() == ".git";
+        match self {
+            Self::LeftOut => is_git || entry.path().join("SKILL.md").is_file(),
+            Self::Read => is_git && depth == 0,
+        }
+    }
+}
+
 /// A folder that is being read.
 struct FolderWalk {
+    nested: NestedSkills,
     unpacker: ArchiveUnpacker,
     unread: Vec<UnreadFile>,
     files: usize,
@@ -204,7 +233,7 @@ impl FolderWalk {
             if kind.is_symlink() {
                 self.skip(path, "a symbolic link");
             } else if kind.is_dir() {
-                if entry.file_name() == ".git" || entry.path().join("SKILL.md").is_file() {
+                if self.nested.leaves_out(&entry, depth) {
                     continue;
                 }
                 if depth >= MAX_DEPTH {
