@@ -215,6 +215,31 @@ fn what_is_refused_and_what_is_an_error_have_their_codes() {
     expect(&stage.run(&["install", &notes, "--policy", policy.to_str().unwrap()]), 2, "CHECK-02/exact");
 }
 
+/// The source that is in the lock is the skill's word as much as the one that `install` names.
+#[test]
+fn an_update_refuses_a_policy_of_the_skill_itself() {
+    let stage = Stage::new();
+    let notes = skill(&stage, "notes", "Keep them.");
+    let other = skill(&stage, "other", "Keep those.");
+    expect(&stage.run(&["install", &notes]), 0, "installed notes");
+    expect(&stage.run(&["install", &other]), 0, "installed other");
+    let policy = stage.write("sources/notes/policy.yaml", "scan: { fail_on: blocked }");
+    let policy = policy.to_str().unwrap();
+    let lock = || fs::read_to_string(store(&stage).join("packages.lock")).unwrap();
+    let before = lock();
+    for names in [&[][..], &["notes"], &["other", "notes"]] {
+        let arguments = [&["update", "--force", "--policy", policy][..], names].concat();
+        expect(&stage.run(&arguments), 2, "lies in the skill that it would judge");
+    }
+    assert_eq!(lock(), before, "nothing was changed");
+    // It does not judge itself here.
+    expect(&stage.run(&["update", "--policy", policy, "other"]), 0, "unchanged");
+    // A source that is gone is no reason to refuse a policy.
+    fs::remove_dir_all(&other).unwrap();
+    let policy = stage.write("policy.yaml", "scan: { fail_on: blocked }");
+    expect(&stage.run(&["update", "--policy", policy.to_str().unwrap(), "notes"]), 0, "updated notes");
+}
+
 #[test]
 fn the_users_own_policy_counts() {
     let stage = Stage::new();

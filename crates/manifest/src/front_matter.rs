@@ -11,6 +11,11 @@ use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Span, Spanned};
 use crate::skill_doc::lines;
 use crate::yaml::{self, Node, NodeKind, Scalar};
 
+/// The keys whose values are lists of tools.
+const TOOLS: &str = "tools";
+const ALLOWED_TOOLS: &str = "allowed-tools";
+const DISALLOWED_TOOLS: &str = "disallowed-tools";
+
 /// The front matter of a `SKILL.md`. Spans are places in the whole text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -28,6 +33,9 @@ pub struct FrontMatter {
     pub allowed_tools: Option<Vec<Spanned<AllowedTool>>>,
     /// The tools it declares (`SkillOS`).
     pub tools: Option<Vec<Spanned<AllowedTool>>>,
+    /// The tools it may not use.
+    #[serde(rename = "disallowed-tools", skip_serializing_if = "Option::is_none")]
+    pub disallowed_tools: Option<Vec<Spanned<AllowedTool>>>,
     /// What it is: a skill, an agent (`SkillOS`).
     #[serde(rename = "type")]
     pub kind: Option<Spanned<String>>,
@@ -150,10 +158,12 @@ impl Reader<'_, '_, '_> {
             }
         }
         match (key.value.as_str(), &value.kind) {
-            ("allowed-tools" | "tools", _) => {
+            (TOOLS | ALLOWED_TOOLS | DISALLOWED_TOOLS, _) => {
                 let mut tools = Vec::new();
                 self.tools(value, &key, &mut tools);
-                self.front.tools_mut(&key.value).get_or_insert_default().extend(tools);
+                if let Some(list) = self.front.tools_mut(&key.value) {
+                    list.get_or_insert_default().extend(tools);
+                }
             }
             ("metadata", NodeKind::Map(entries)) => {
                 for (name, value) in entries {
@@ -223,16 +233,22 @@ impl FrontMatter {
         })
     }
 
-    fn tools_mut(&mut self, key: &str) -> &mut Option<Vec<Spanned<AllowedTool>>> {
-        if key == "tools" { &mut self.tools } else { &mut self.allowed_tools }
+    /// The list of tools that a key is for.
+    fn tools_mut(&mut self, key: &str) -> Option<&mut Option<Vec<Spanned<AllowedTool>>>> {
+        match key {
+            TOOLS => Some(&mut self.tools),
+            ALLOWED_TOOLS => Some(&mut self.allowed_tools),
+            DISALLOWED_TOOLS => Some(&mut self.disallowed_tools),
+            _ => None,
+        }
     }
 
     /// Takes a value that is known as text only.
     fn take_text(&mut self, key: Spanned<String>, value: &Spanned<String>) {
-        if matches!(key.value.as_str(), "allowed-tools" | "tools") {
+        if let Some(list) = self.tools_mut(&key.value) {
             let tools = split_tools(value).into_iter().filter(|(tool, _)| tool.name != "-");
             let tools = tools.map(|(tool, at)| Spanned::new(tool, at.shifted(value.span.start)));
-            self.tools_mut(&key.value).get_or_insert_default().extend(tools);
+            list.get_or_insert_default().extend(tools);
             return;
         }
         let unquoted = value.value.trim_matches(['"', '\'']).to_owned();
@@ -249,7 +265,8 @@ impl FrontMatter {
         for text in texts.into_iter().chain(more).flatten() {
             text.span = text.span.shifted(offset);
         }
-        for tool in self.tools.iter_mut().chain(&mut self.allowed_tools).flatten() {
+        let tools = self.tools.iter_mut().chain(&mut self.allowed_tools).chain(&mut self.disallowed_tools);
+        for tool in tools.flatten() {
             tool.span = tool.span.shifted(offset);
         }
         for (key, _) in self.metadata.iter_mut().chain(&mut self.other) {

@@ -262,6 +262,47 @@ fn row_051_an_update_with_its_own_resolver_or_another_entrypoint_is_asked_about(
     assert!(lock.contains("resolver: \"192.0.2.53\"") && lock.contains("other.py"), "{lock}");
 }
 
+/// The front matter tells an agent what to give a skill and what to keep from it.
+#[test]
+fn row_051_an_update_whose_front_matter_gives_more_is_asked_about() {
+    let stage = Stage::new();
+    let write = |front: &str| {
+        let text = document("notes", "Keep them.").replacen("---\n", &format!("---\n{front}"), 1);
+        stage.write("sources/notes/SKILL.md", text);
+    };
+    let skill = stage.skill("notes", "Keep them.");
+    let first = "allowed-tools: Read\ndisallowed-tools: Bash\n";
+    write(first);
+    stage.installed(&skill);
+    let before = fs::read_to_string(stage.layout().lock_file()).unwrap();
+    for (front, asked) in [
+        ("allowed-tools: Read\ndisallowed-tools: Bash\ntools: Write\n", "allowed-tools: added Write"),
+        ("allowed-tools: Read\n", "disallowed-tools: removed Bash"),
+        (
+            "allowed-tools: Read\ndisallowed-tools: Bash\nhooks: { Stop: [{ command: ./x.sh }] }\n",
+            r#"front matter: added hooks {"Stop":[{"command":"./x.sh"}]}"#,
+        ),
+    ] {
+        write(front);
+        let outcome = stage.store().update("notes", Approval::Ask, &mut DeclineReviewer).unwrap();
+        assert_eq!(outcome.done, InstallOutcome::Declined, "{front}");
+        let mut no = Says::new(false, &stage);
+        stage.store().update("notes", Approval::Ask, &mut no).unwrap();
+        assert!(no.asked.len() == 1 && no.asked[0].ends_with(&format!("; {asked}")), "{:?}", no.asked);
+        assert_eq!(fs::read_to_string(stage.layout().lock_file()).unwrap(), before);
+    }
+    // What was said yes to is recorded, and not asked about again.
+    write(&format!("{first}hooks: {{ Stop: ./x.sh }}\n"));
+    let mut yes = Says::new(true, &stage);
+    assert_eq!(stage.store().update("notes", Approval::Ask, &mut yes).unwrap().done, InstallOutcome::Updated);
+    let recorded = stage.store().list().unwrap().get("notes").unwrap().permissions.clone().unwrap();
+    assert_eq!(recorded.tools.settings["hooks"], r#"{"Stop":"./x.sh"}"#);
+    assert_eq!(recorded.tools.disallowed_tools, ["Bash"]);
+    stage.write("sources/notes/more.md", "More.");
+    let outcome = stage.store().update("notes", Approval::Forced, &mut DeclineReviewer).unwrap();
+    assert!(!outcome.diff.unwrap().widens());
+}
+
 /// A lock that was written before the resolver and the entrypoint were recorded: what it does not say is not known.
 #[test]
 fn row_051_what_an_old_lock_does_not_record_is_asked_about() {

@@ -38,7 +38,7 @@ pub(crate) struct UpdateArgs {
 
 impl UpdateArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let store = self.place.fetching_store(None, &self.fetching)?;
+        let store = self.place.updating_store(&self.names, &self.fetching)?;
         let mut names = self.names.clone();
         if names.is_empty() {
             names = store.list()?.entries().map(|entry| entry.name.clone()).collect();

@@ -1,13 +1,14 @@
 //! What one version of a skill may do that another may not.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use serde::Serialize;
 
 use skillsandbox_text::is_secret_name;
 
+use super::document::{DocumentPermissions, show_setting};
 use super::limits::default_of;
 use super::quoting::{RecordedCommand, quote_words};
 use super::{ANY_PROGRAM, ANY_TOOL, ParameterRule, PermissionSet, ResourceLimit, paths};
@@ -108,8 +109,7 @@ impl PermissionSet {
         diff.compare_denials(paths::ENV_DENY, env_vars_deny, &new.env_vars_deny, &DeniedNames::of);
         let lists = (commands.as_deref(), new.commands.as_deref());
         diff.compare_optional(paths::COMMANDS, ANY_PROGRAM, lists, &CommandList::of);
-        let lists = (tools.as_deref(), new.tools.as_deref());
-        diff.compare_optional(paths::TOOLS, ANY_TOOL, lists, &ToolList::of);
+        diff.compare_documents(tools, &new.tools);
         diff.compare_syscalls(syscalls.as_deref(), new.syscalls.as_deref());
         diff.compare_resources(self, new);
         diff.compare_parameters(parameters.as_deref(), new.parameters.as_deref());
@@ -191,6 +191,32 @@ impl PermissionDiff {
             }
             (Some(old), Some(new)) => self.compare_lists(path, old, new, read),
         }
+    }
+
+    /// What the document tells an agent.
+    fn compare_documents(&mut self, old: &DocumentPermissions, new: &DocumentPermissions) {
+        let DocumentPermissions { tools, disallowed_tools, settings } = old;
+        let lists = (tools.as_deref(), new.tools.as_deref());
+        self.compare_optional(paths::TOOLS, ANY_TOOL, lists, &ToolList::of);
+        let path = paths::DISALLOWED_TOOLS;
+        self.compare_denials(path, disallowed_tools, &new.disallowed_tools, &ToolList::of);
+        self.compare_settings(settings, &new.settings);
+    }
+
+    /// A setting can give or deny, and a hook can do either: one that is new, different or gone is asked about.
+    fn compare_settings(&mut self, old: &BTreeMap<String, String>, new: &BTreeMap<String, String>) {
+        for setting in new {
+            match old.get_key_value(setting.0) {
+                None => self.wider.push(PermissionChange::added(paths::SETTINGS, show_setting(setting))),
+                Some(before) if before.1 == setting.1 => {}
+                Some(before) => {
+                    let (before, after) = (show_setting(before), show_setting(setting));
+                    self.wider.push(PermissionChange::changed(paths::SETTINGS, "changed", before, after));
+                }
+            }
+        }
+        let gone = old.iter().filter(|(key, _)| !new.contains_key(*key));
+        self.wider.extend(gone.map(|gone| PermissionChange::removed(paths::SETTINGS, show_setting(gone))));
     }
 
     /// Another program, or other arguments, is another skill: nothing says which of two is less.

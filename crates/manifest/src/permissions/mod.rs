@@ -2,9 +2,11 @@
 //! `inspect` shows all come from here.
 //!
 //! [`PermissionSet::declared`] takes the manifest apart field by field, without `..`: a new key of the manifest does not compile until it
-//! has a place here, and a new field of the set does not compile until [`PermissionSet::compare`] has been taught it.
+//! has a place here, and a new field of the set does not compile until [`PermissionSet::compare`] has been taught it. The document's front
+//! matter is taken apart in the same way.
 
 mod compare;
+mod document;
 mod limits;
 mod parameters;
 mod quoting;
@@ -15,6 +17,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 pub use self::compare::{PermissionChange, PermissionDiff};
+use self::document::DocumentPermissions;
 pub use self::limits::{LimitValue, ResourceLimit};
 pub use self::parameters::ParameterRule;
 use self::quoting::quote_argument;
@@ -69,8 +72,9 @@ pub struct PermissionSet {
     pub env_vars_deny: Vec<String>,
     /// Programs, each with its rules about arguments (`git only log status never --exec`); `None` for any that the sandbox holds.
     pub commands: Option<Vec<String>>,
-    /// The agent's tools; `None` where the document names none, which limits nothing.
-    pub tools: Option<Vec<String>>,
+    /// What the document tells an agent: its tools, those it may not use, and settings. In the lock its fields stand beside the others.
+    #[serde(flatten)]
+    pub tools: DocumentPermissions,
     /// The profile of system calls; `None` without a manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syscalls: Option<String>,
@@ -102,7 +106,7 @@ impl Default for PermissionSet {
             env_vars_deny: Vec::new(),
             // Here `None` would be more, not less.
             commands: Some(Vec::new()),
-            tools: Some(Vec::new()),
+            tools: DocumentPermissions::default(),
             syscalls: None,
             resources: BTreeMap::new(),
             resolver: None,
@@ -139,6 +143,8 @@ pub(crate) mod paths {
     pub(crate) const ENV_DENY: &str = "permissions.env_vars.deny";
     pub(crate) const COMMANDS: &str = "permissions.commands";
     pub(crate) const TOOLS: &str = "allowed-tools";
+    pub(crate) const DISALLOWED_TOOLS: &str = "disallowed-tools";
+    pub(crate) const SETTINGS: &str = "front matter";
     pub(crate) const SYSCALLS: &str = "permissions.syscalls.profile";
     pub(crate) const RUNTIME: &str = "runtime";
     pub(crate) const ENTRYPOINT: &str = "entrypoint";
@@ -153,8 +159,7 @@ impl PermissionSet {
     /// What a manifest and a document declare. A skill without a manifest is granted nothing by it, but an agent may give it tools.
     #[must_use]
     pub fn declared(manifest: Option<&Manifest>, document: Option<&FrontMatter>) -> Self {
-        let tools = document.and_then(|front| front.allowed_tools.as_ref().or(front.tools.as_ref()));
-        let tools = tools.map(|tools| texts(tools.iter().map(|tool| &tool.value)));
+        let tools = document.map_or_else(DocumentPermissions::unlimited, DocumentPermissions::of);
         Self { tools, ..manifest.map(Self::of_manifest).unwrap_or_default() }
     }
 
@@ -178,7 +183,7 @@ impl PermissionSet {
             env_vars: texts(allow.iter().map(|name| &name.value)),
             env_vars_deny: texts(deny.iter().map(|name| &name.value)),
             commands: commands.as_ref().map(programs_of),
-            tools: None,
+            tools: DocumentPermissions::unlimited(), // the document's, by `declared`
             syscalls: Some(profile.as_str().to_owned()),
             resources: limits::record(resources),
             resolver: Some(resolver.to_string()),
@@ -238,7 +243,11 @@ impl PermissionSet {
         add(paths::ENV_DENY, env_vars_deny);
         add(paths::COMMANDS, commands.as_deref().unwrap_or(&[ANY_PROGRAM.to_owned()]));
         add(paths::SYSCALLS, syscalls.as_slice());
+        let DocumentPermissions { tools, disallowed_tools, settings } = tools;
         add(paths::TOOLS, tools.as_deref().unwrap_or(&[ANY_TOOL.to_owned()]));
+        add(paths::DISALLOWED_TOOLS, disallowed_tools);
+        let settings: Vec<String> = settings.iter().map(document::show_setting).collect();
+        add(paths::SETTINGS, &settings);
         for limit in ResourceLimit::ALL {
             let value = resources.get(limit.key());
             add(limit.path(), value.map(|value| limit.show(value)).as_slice());
@@ -262,7 +271,7 @@ impl PermissionSet {
                 parts.push(format!("{what} {}", shorten(list)));
             }
         }
-        if let Some(tools) = self.tools.as_ref().filter(|tools| !tools.is_empty()) {
+        if let Some(tools) = self.tools.tools.as_ref().filter(|tools| !tools.is_empty()) {
             parts.push(format!("tools {}", shorten(tools)));
         }
         if let Some(resolver) = self.resolver.as_ref().filter(|resolver| *resolver != "system") {

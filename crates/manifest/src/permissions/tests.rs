@@ -169,7 +169,10 @@ fn parameters_are_compared_by_what_they_let_through() {
 #[test]
 fn tools_are_compared_too() {
     let tools = |list: Option<&[&str]>| PermissionSet {
-        tools: list.map(|list| list.iter().map(|tool| (*tool).to_owned()).collect()),
+        tools: DocumentPermissions {
+            tools: list.map(|list| list.iter().map(|tool| (*tool).to_owned()).collect()),
+            ..DocumentPermissions::default()
+        },
         ..PermissionSet::default()
     };
     let wider = |old, new| tools(old).compare(&tools(new)).widens();
@@ -178,6 +181,75 @@ fn tools_are_compared_too() {
     assert!(!wider(Some(&["Bash"]), Some(&["Bash(git:*)"])));
     assert!(wider(Some(&["Read"]), None));
     assert!(!wider(None, Some(&["Bash"])));
+}
+
+fn documented(front: &str) -> PermissionSet {
+    let text = format!("---\nname: a\ndescription: b\n{front}---\n");
+    PermissionSet::declared(None, crate::SkillDoc::parse(&text).front_matter.as_ref())
+}
+
+/// What the front matter gives and denies, by whichever key.
+#[test]
+fn every_key_of_the_front_matter_that_gives_or_denies_is_compared() {
+    let none = Vec::<String>::new();
+    let wider = |old: &str, new: &str| -> Vec<String> {
+        documented(old).compare(&documented(new)).wider.iter().map(ToString::to_string).collect()
+    };
+    let read = "allowed-tools: Read\n";
+    assert_eq!(wider(read, "allowed-tools: Read\ntools: Bash\n"), ["allowed-tools: added Bash"]);
+    assert_eq!(wider("tools: Read\n", "allowed-tools: Bash\ntools: Read\n"), ["allowed-tools: added Bash"]);
+    assert_eq!(wider(read, "allowed-tools: Read\ntools: [Read]\n"), none);
+    assert_eq!(
+        wider("disallowed-tools: Bash, Write\n", "disallowed-tools: [Write]\n"),
+        ["disallowed-tools: removed Bash"]
+    );
+    assert_eq!(
+        wider("disallowed-tools: Bash\n", "disallowed-tools: Bash(git:*)\n"),
+        ["disallowed-tools: removed Bash"]
+    );
+    assert_eq!(wider("disallowed-tools: Bash(git:*)\n", "disallowed-tools: Bash\n"), none);
+    assert_eq!(wider("", "disallowed-tools: Bash\n"), none);
+    let hook = |command: &str| format!("hooks: {{ pre: {command} }}\n");
+    assert_eq!(wider("", &hook("./x.sh")), [r#"front matter: added hooks {"pre":"./x.sh"}"#]);
+    assert_eq!(
+        wider(&hook("./x.sh"), &hook("./y.sh")),
+        [r#"front matter: changed from hooks {"pre":"./x.sh"} to hooks {"pre":"./y.sh"}"#]
+    );
+    assert_eq!(wider(&hook("./x.sh"), &hook("./x.sh")), none);
+    // It may have been what said no.
+    assert_eq!(wider(&hook("./x.sh"), ""), [r#"front matter: removed hooks {"pre":"./x.sh"}"#]);
+    for (key, shown) in [
+        ("allowedTools: Bash", r#"allowedTools "Bash""#),
+        ("permissionMode: bypassPermissions", r#"permissionMode "bypassPermissions""#),
+        ("mcpServers: { x: { command: sh } }", r#"mcpServers {"x":{"command":"sh"}}"#),
+        ("extends: base", r#"extends "base""#),
+        ("type: agent", r#"type "agent""#),
+        ("metadata: { some: { install: [x] } }", r#"metadata.some {"install":["x"]}"#),
+    ] {
+        assert_eq!(wider("", &format!("{key}\n")), [format!("front matter: added {shown}")]);
+    }
+    let told = "type: skill\nversion: 2\nlicense: MIT\nsource: x\nauthor: Ada\nTags: [a]\nwhen_to_use: now\nmetadata: { version: 2 }\n";
+    assert_eq!(wider("", told), none);
+    // Text that is not YAML is read line by line, and asked about in the same way.
+    let broken = "x: \"a: b: c\n";
+    let asked = wider(broken, &format!("{broken}hooks:\n  pre:\n    - command: curl\n"));
+    assert!(asked.iter().any(|line| line.contains("curl")), "{asked:?}");
+}
+
+/// A lock of before has no settings and no disallowed tools.
+#[test]
+fn what_a_document_says_is_stored_beside_the_rest() {
+    let all = documented("allowed-tools: Read\ndisallowed-tools: Bash\nhooks: { pre: ./x.sh }\n");
+    let stored = serde_yaml::to_string(&all).unwrap();
+    assert!(stored.contains("\ntools:\n") && stored.contains("\ndisallowed_tools:\n"), "{stored}");
+    assert_eq!(serde_yaml::from_str::<PermissionSet>(&stored).unwrap(), all);
+    let old: PermissionSet = serde_yaml::from_str("commands: []\ntools: [Read]\n").unwrap();
+    let wider: Vec<String> = old.compare(&all).wider.iter().map(ToString::to_string).collect();
+    assert_eq!(wider, [r#"front matter: added hooks {"pre":"./x.sh"}"#]);
+    let unlimited: PermissionSet = serde_yaml::from_str("commands: []\ntools: null\n").unwrap();
+    assert_eq!(unlimited.tools.tools, None);
+    let paths: Vec<_> = all.entries().iter().map(|entry| entry.path).collect();
+    assert!(paths.contains(&"disallowed-tools") && paths.contains(&"front matter"), "{paths:?}");
 }
 
 /// A lock of before has no resolver, runtime, entrypoint or parameters: what is not recorded is not known.

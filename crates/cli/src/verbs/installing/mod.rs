@@ -66,13 +66,39 @@ impl StoreArgs {
         source: Option<&SkillSource>,
         fetching: &FetchArgs,
     ) -> anyhow::Result<Store> {
+        self.judging_store(self.layout()?, source.and_then(local_folder), fetching)
+    }
+
+    /// The same, for what fetches installed skills again: all of them where none is named. Their sources are in the lock.
+    pub(super) fn updating_store(&self, names: &[String], fetching: &FetchArgs) -> anyhow::Result<Store> {
         let layout = self.layout()?;
-        let judged = match source {
-            Some(SkillSource::Local(path)) => path.clone(),
-            _ => layout.skills(),
-        };
+        let lock = Store::new(layout.clone()).list()?;
+        let fetched = lock.entries().filter(|entry| names.is_empty() || names.contains(&entry.name));
+        // A source that cannot be read is told of when its skill is fetched.
+        let sources = fetched.filter_map(|entry| entry.source.parse().ok());
+        let folders: Vec<PathBuf> = sources.filter_map(|source| local_folder(&source)).collect();
+        self.judging_store(layout, folders, fetching)
+    }
+
+    /// A policy is not taken from an installed skill, nor from these sources.
+    fn judging_store(
+        &self,
+        layout: StoreLayout,
+        sources: impl IntoIterator<Item = PathBuf>,
+        fetching: &FetchArgs,
+    ) -> anyhow::Result<Store> {
+        let judged = std::iter::once(layout.skills()).chain(sources);
+        let policy = load_policy(self.policy.as_deref(), judged)?;
         let git = ConfinedGit::new(user_history()).pins(fetching.resolve.iter().cloned());
-        Ok(Store::new(layout).with_policy(load_policy(self.policy.as_deref(), [judged])?).with_git(git))
+        Ok(Store::new(layout).with_policy(policy).with_git(git))
+    }
+}
+
+/// The folder, or the file, of this machine that a skill is read from.
+fn local_folder(source: &SkillSource) -> Option<PathBuf> {
+    match source {
+        SkillSource::Local(path) => Some(path.clone()),
+        _ => None,
     }
 }
 
