@@ -140,7 +140,7 @@ pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, Paramet
 pub use crate::pattern::ParameterPattern;
 #[cfg(feature = "declarations")]
 pub use crate::permissions::{
-    LimitValue, ParameterRule, PermissionChange, PermissionDiff, PermissionEntry, PermissionSet,
+    DocumentPermissions, LimitValue, ParameterRule, PermissionChange, PermissionDiff, PermissionEntry, PermissionSet,
     ResourceLimit,
 };
 #[cfg(feature = "declarations")]

@@ -296,8 +296,8 @@ fn row_051_an_update_whose_front_matter_gives_more_is_asked_about() {
     let mut yes = Says::new(true, &stage);
     assert_eq!(stage.store().update("notes", Approval::Ask, &mut yes).unwrap().done, InstallOutcome::Updated);
     let recorded = stage.store().list().unwrap().get("notes").unwrap().permissions.clone().unwrap();
-    assert_eq!(recorded.tools.settings["hooks"], r#"{"Stop":"./x.sh"}"#);
-    assert_eq!(recorded.tools.disallowed_tools, ["Bash"]);
+    assert_eq!(recorded.document.settings["hooks"], r#"{"Stop":"./x.sh"}"#);
+    assert_eq!(recorded.document.disallowed_tools, ["Bash"]);
     stage.write("sources/notes/more.md", "More.");
     let outcome = stage.store().update("notes", Approval::Forced, &mut DeclineReviewer).unwrap();
     assert!(!outcome.diff.unwrap().widens());

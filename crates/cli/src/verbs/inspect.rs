@@ -113,7 +113,7 @@ fn as_text(loaded: &LoadedSkill) -> String {
         env_vars,
         env_vars_deny,
         commands,
-        tools: _, // the document's, which an agent goes by
+        document: _, // the document's, which an agent goes by
         syscalls,
         resources,
         resolver,

@@ -89,7 +89,7 @@ impl PermissionSet {
             env_vars,
             env_vars_deny,
             commands,
-            tools,
+            document,
             syscalls,
             resources: _, // by `compare_resources`
             resolver,
@@ -109,7 +109,7 @@ impl PermissionSet {
         diff.compare_denials(paths::ENV_DENY, env_vars_deny, &new.env_vars_deny, &DeniedNames::of);
         let lists = (commands.as_deref(), new.commands.as_deref());
         diff.compare_optional(paths::COMMANDS, ANY_PROGRAM, lists, &CommandList::of);
-        diff.compare_documents(tools, &new.tools);
+        diff.compare_documents(document, &new.document);
         diff.compare_syscalls(syscalls.as_deref(), new.syscalls.as_deref());
         diff.compare_resources(self, new);
         diff.compare_parameters(parameters.as_deref(), new.parameters.as_deref());

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 pub use self::compare::{PermissionChange, PermissionDiff};
-use self::document::DocumentPermissions;
+pub use self::document::DocumentPermissions;
 pub use self::limits::{LimitValue, ResourceLimit};
 pub use self::parameters::ParameterRule;
 use self::quoting::quote_argument;
@@ -74,7 +74,7 @@ pub struct PermissionSet {
     pub commands: Option<Vec<String>>,
     /// What the document tells an agent: its tools, those it may not use, and settings. In the lock its fields stand beside the others.
     #[serde(flatten)]
-    pub tools: DocumentPermissions,
+    pub document: DocumentPermissions,
     /// The profile of system calls; `None` without a manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syscalls: Option<String>,
@@ -106,7 +106,7 @@ impl Default for PermissionSet {
             env_vars_deny: Vec::new(),
             // Here `None` would be more, not less.
             commands: Some(Vec::new()),
-            tools: DocumentPermissions::default(),
+            document: DocumentPermissions::default(),
             syscalls: None,
             resources: BTreeMap::new(),
             resolver: None,
@@ -159,8 +159,8 @@ impl PermissionSet {
     /// What a manifest and a document declare. A skill without a manifest is granted nothing by it, but an agent may give it tools.
     #[must_use]
     pub fn declared(manifest: Option<&Manifest>, document: Option<&FrontMatter>) -> Self {
-        let tools = document.map_or_else(DocumentPermissions::unlimited, DocumentPermissions::of);
-        Self { tools, ..manifest.map(Self::of_manifest).unwrap_or_default() }
+        let document = document.map_or_else(DocumentPermissions::unlimited, DocumentPermissions::of);
+        Self { document, ..manifest.map(Self::of_manifest).unwrap_or_default() }
     }
 
     /// Every field of a manifest, each once. No `..` here: see the module's documentation.
@@ -183,7 +183,7 @@ impl PermissionSet {
             env_vars: texts(allow.iter().map(|name| &name.value)),
             env_vars_deny: texts(deny.iter().map(|name| &name.value)),
             commands: commands.as_ref().map(programs_of),
-            tools: DocumentPermissions::unlimited(), // the document's, by `declared`
+            document: DocumentPermissions::unlimited(), // the document's, by `declared`
             syscalls: Some(profile.as_str().to_owned()),
             resources: limits::record(resources),
             resolver: Some(resolver.to_string()),
@@ -220,7 +220,7 @@ impl PermissionSet {
             env_vars,
             env_vars_deny,
             commands,
-            tools,
+            document,
             syscalls,
             resources,
             resolver,
@@ -243,7 +243,7 @@ impl PermissionSet {
         add(paths::ENV_DENY, env_vars_deny);
         add(paths::COMMANDS, commands.as_deref().unwrap_or(&[ANY_PROGRAM.to_owned()]));
         add(paths::SYSCALLS, syscalls.as_slice());
-        let DocumentPermissions { tools, disallowed_tools, settings } = tools;
+        let DocumentPermissions { tools, disallowed_tools, settings } = document;
         add(paths::TOOLS, tools.as_deref().unwrap_or(&[ANY_TOOL.to_owned()]));
         add(paths::DISALLOWED_TOOLS, disallowed_tools);
         let settings: Vec<String> = settings.iter().map(document::show_setting).collect();
@@ -271,7 +271,7 @@ impl PermissionSet {
                 parts.push(format!("{what} {}", shorten(list)));
             }
         }
-        if let Some(tools) = self.tools.tools.as_ref().filter(|tools| !tools.is_empty()) {
+        if let Some(tools) = self.document.tools.as_ref().filter(|tools| !tools.is_empty()) {
             parts.push(format!("tools {}", shorten(tools)));
         }
         if let Some(resolver) = self.resolver.as_ref().filter(|resolver| *resolver != "system") {

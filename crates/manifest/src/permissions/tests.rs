@@ -169,7 +169,7 @@ fn parameters_are_compared_by_what_they_let_through() {
 #[test]
 fn tools_are_compared_too() {
     let tools = |list: Option<&[&str]>| PermissionSet {
-        tools: DocumentPermissions {
+        document: DocumentPermissions {
             tools: list.map(|list| list.iter().map(|tool| (*tool).to_owned()).collect()),
             ..DocumentPermissions::default()
         },
@@ -247,7 +247,7 @@ fn what_a_document_says_is_stored_beside_the_rest() {
     let wider: Vec<String> = old.compare(&all).wider.iter().map(ToString::to_string).collect();
     assert_eq!(wider, [r#"front matter: added hooks {"pre":"./x.sh"}"#]);
     let unlimited: PermissionSet = serde_yaml::from_str("commands: []\ntools: null\n").unwrap();
-    assert_eq!(unlimited.tools.tools, None);
+    assert_eq!(unlimited.document.tools, None);
     let paths: Vec<_> = all.entries().iter().map(|entry| entry.path).collect();
     assert!(paths.contains(&"disallowed-tools") && paths.contains(&"front matter"), "{paths:?}");
 }
