@@ -2,6 +2,9 @@
 //!
 //! It errs on the side of saying yes. A pattern such as `*` then does not hand a variable on, though its own name does; or a word of a
 //! log is left out.
+//!
+//! `HTTP_PROXY` and `HTTPS_PROXY` are plain names, though an address of a proxy may hold a password: behind one, programs reach
+//! nothing without them.
 
 /// What stands in the place of a secret that has no name of its own.
 pub const REDACTED: &str = "[REDACTED]";
@@ -15,6 +18,7 @@ const PARTS: &[&str] = &[
     "passcode",
     "passfile",
     "pwd",
+    "pswd",
     "token",
     "credential",
     "bearer",
@@ -25,11 +29,17 @@ const PARTS: &[&str] = &[
     "backupcode",
     "connectionstring",
     "connstr",
-    "webhookurl",
+    "hookurl",
+    "apihash",
+    // Services' own names for where they keep a key.
+    "webjobsstorage",
+    "externalfeedendpoints",
+    "gitconfigparameters",
     // Keys by their kind; others are known by their last word.
     "apikey",
     "accesskey",
     "privatekey",
+    "privkey",
     "signingkey",
     "encryptionkey",
     "masterkey",
@@ -46,54 +56,149 @@ const WORDS: &[&str] =
 /// Words that say so behind another one, or alone.
 const LAST: &[&str] = &["pass", "pw"];
 
+/// Words that say so at the end, behind another one or alone: files of keys, and addresses that whoever knows them may write to.
+const AT_THE_END: &[&str] = &["jks", "keyfile", "keystore", "p12", "pfx", "webhook"];
+
+/// Words that say so at the end behind another one: alone, they are ordinary words.
+const BEHIND_ANOTHER: &[&str] = &["pat", "salt", "sas"];
+
+/// What stands behind the name of a secret and only says which one it is, or how it is written. Numbers and single letters do so, too.
+const QUALIFIERS: &[&str] = &[
+    "backup",
+    "base64",
+    "current",
+    "default",
+    "dev",
+    "development",
+    "direct",
+    "encoded",
+    "eu",
+    "external",
+    "file",
+    "hex",
+    "internal",
+    "json",
+    "live",
+    "local",
+    "main",
+    "new",
+    "non",
+    "old",
+    "path",
+    "pem",
+    "pooled",
+    "pooling",
+    "previous",
+    "primary",
+    "private",
+    "prod",
+    "production",
+    "raw",
+    "read",
+    "readonly",
+    "ro",
+    "rw",
+    "sandbox",
+    "secondary",
+    "stage",
+    "staging",
+    "test",
+    "testing",
+    "unpooled",
+    "us",
+    "write",
+    "yaml",
+    "yml",
+];
+
 /// Words that end in `pass` and have nothing to do with a password, or ask for one.
 const NOT_PASS: &[&str] =
     &["askpass", "bypass", "compass", "encompass", "overpass", "surpass", "trespass", "underpass"];
 
-/// What stands before `key` in the name of a thing that is not a secret.
-const NOT_KEY: &[&str] = &[
-    "arrow",
-    "cache",
-    "foreign",
-    "group",
-    "hot",
-    "index",
-    "map",
-    "object",
-    "partition",
-    "primary",
-    "public",
-    "range",
-    "routing",
-    "short",
-    "shortcut",
-    "sort",
+/// What stands right before `key` in the name of a thing that is not a secret.
+const NOT_KEY: &[&str] = &["arrow", "foreign", "hot", "partition", "public", "range", "shortcut", "sort"];
+
+/// What does so where nothing stands before it: `PRIMARY_KEY` is a column, but `AZURE_STORAGE_PRIMARY_KEY` opens the storage.
+const NOT_KEY_ALONE: &[&str] = &["cache", "group", "index", "map", "object", "primary", "routing", "short"];
+
+/// Words that end in `key` and name no secret, by what stands before those letters.
+const NOT_A_KEY: &[&str] = &[
+    "any", "dic", "don", "flun", "ho", "hoc", "joc", "lac", "latch", "low", "malar", "mic", "mon", "o", "po",
+    "pub", "ric", "smo", "tur", "whis",
 ];
 
-/// Services whose addresses hold a password.
+/// Words, or parts of words, that name a service whose addresses hold a password: `CLOUDAMQP_URL`, `REDISTOGO_URL`.
 const WITH_PASSWORD: &[&str] = &[
     "amqp",
+    "bonsai",
     "broker",
+    "cassandra",
     "celery",
     "clickhouse",
-    "couchdb",
+    "cloudinary",
+    "couch",
     "database",
-    "db",
     "elasticsearch",
+    "fixie",
     "jdbc",
+    "kafka",
     "ldap",
-    "mariadb",
+    "mailer",
+    "memcache",
     "mongo",
-    "mongodb",
     "mssql",
     "mysql",
-    "pg",
+    // Where a capital follows a digit, a word ends: `NEO4J` is two.
+    "neo4",
+    "opensearch",
     "postgres",
-    "postgresql",
-    "rabbitmq",
+    "quotaguard",
+    "rabbit",
     "redis",
     "smtp",
     "sqlalchemy",
+];
+
+/// Whole words that do so, too short or too common to be looked for inside others. Indexes of packages are private where they need
+/// a variable.
+const WORDS_WITH_PASSWORD: &[&str] =
+    &["cache", "connection", "email", "hook", "index", "kv", "pg", "sas", "webhook"];
+
+/// What `private` means the half of a key behind.
+const KINDS_OF_KEY: &[&str] = &[
+    "age",
+    "ecdsa",
+    "ed25519",
+    "gpg",
+    "key",
+    "pem",
+    "pgp",
+    "rsa",
+    "ssh",
+    "ssl",
+    "tls",
+    "vapid",
+    "wireguard",
+];
+
+/// What a seed opens; any other begins random numbers.
+const WITH_SEED: &[&str] = &[
+    "account",
+    "bip39",
+    "bitcoin",
+    "btc",
+    "crypto",
+    "eth",
+    "ethereum",
+    "hd",
+    "ledger",
+    "master",
+    "nkey",
+    "recovery",
+    "signer",
+    "solana",
+    "validator",
+    "wallet",
 ];
 
 /// Sessions of a desktop or a terminal: their numbers open nothing.
@@ -118,30 +223,79 @@ pub fn is_secret_name(name: &str) -> bool {
     if matches!(whole.as_str(), "pwd" | "oldpwd") {
         return false;
     }
-    if PARTS.iter().any(|part| whole.contains(part)) || speaks_of_authorization(&whole) {
+    // What parts a text into tokens hands none out.
+    let telling = whole.replace("tokenizer", "");
+    if PARTS.iter().any(|part| telling.contains(part)) || speaks_of_authorization(&whole) {
         return true;
     }
-    if words.iter().any(|word| WORDS.contains(&word.as_str())) || whole.ends_with("cookie") {
+    if words.iter().any(|word| WORDS.contains(&without_number(word))) || whole.ends_with("cookie") {
         return true;
     }
-    let Some((last, before)) = words.split_last() else { return false };
-    let last = last.as_str();
+    // `STRIPE_KEY_LIVE_2` is `STRIPE_KEY`.
+    let mut stem = words.as_slice();
+    while let Some((last, before)) = stem.split_last() {
+        if ends_in_secret(before, last) || ends_in_secret(before, without_number(last)) {
+            return true;
+        }
+        if !is_qualifier(last) {
+            return false;
+        }
+        stem = before;
+    }
+    false
+}
+
+fn without_number(word: &str) -> &str {
+    word.trim_end_matches(|c: char| c.is_ascii_digit())
+}
+
+fn is_qualifier(word: &str) -> bool {
+    let plain = without_number(word);
+    plain.chars().nth(1).is_none() || QUALIFIERS.contains(&word) || QUALIFIERS.contains(&plain)
+}
+
+/// Whether a last word, behind those before it, says that the value is a secret.
+fn ends_in_secret(before: &[String], last: &str) -> bool {
     let has = |list: &[&str]| before.iter().any(|word| list.contains(&word.as_str()));
+    let follows = |word: &str| before.last().is_some_and(|last| last == word);
     match last {
         // `STRIPE_KEY`, but not `PRIMARY_KEY`, and not `key` alone.
-        "key" | "keys" => !before.is_empty() && !has(NOT_KEY),
-        "url" | "uri" => has(WITH_PASSWORD),
-        "pat" => !before.is_empty(),
-        "id" | "sessionid" | "sessid" | "session" => {
-            let is_session =
-                last != "session" && (last != "id" || before.last().is_some_and(|word| word == "session"));
-            is_session && !has(OPEN_SESSIONS)
-        }
+        "key" | "keys" => match before {
+            [] => false,
+            [only] => !NOT_KEY.contains(&only.as_str()) && !NOT_KEY_ALONE.contains(&only.as_str()),
+            [.., last] => !NOT_KEY.contains(&last.as_str()),
+        },
+        "url" | "uri" => has(WORDS_WITH_PASSWORD) || before.iter().any(|word| is_with_password(word)),
+        "id" | "sessionid" | "sessid" => (last != "id" || follows("session")) && !has(OPEN_SESSIONS),
         _ => {
             let in_the_middle = || before.iter().skip(1).any(|word| LAST.contains(&word.as_str()));
-            LAST.contains(&last) || (last.ends_with("pass") && !NOT_PASS.contains(&last)) || in_the_middle()
+            let by_what_stands_before = match last {
+                "account" => follows("service"),
+                // A service account, in short.
+                "json" | "b64" | "base64" => follows("sa"),
+                "rsa" | "dsa" | "ecdsa" | "ed25519" => follows("id"),
+                "private" => has(KINDS_OF_KEY),
+                "seed" => has(WITH_SEED),
+                _ => BEHIND_ANOTHER.contains(&last) && !before.is_empty(),
+            };
+            by_what_stands_before
+                || AT_THE_END.contains(&last)
+                || last.ends_with("pw")
+                || (last.ends_with("pass") && !NOT_PASS.contains(&last))
+                || ends_in_key(last)
+                || in_the_middle()
         }
     }
+}
+
+/// `OPENAIKEY`, but not `MONKEY`.
+fn ends_in_key(word: &str) -> bool {
+    let kind = word.strip_suffix("key").or_else(|| word.strip_suffix("keys"));
+    kind.is_some_and(|kind| ![NOT_KEY, NOT_KEY_ALONE, NOT_A_KEY].iter().any(|list| list.contains(&kind)))
+}
+
+fn is_with_password(word: &str) -> bool {
+    without_number(word).ends_with("db") || WITH_PASSWORD.iter().any(|service| word.contains(service))
 }
 
 /// `auth` in every form, but for the author of something.
@@ -263,6 +417,66 @@ mod tests {
         "WALLET_MNEMONIC",
         "SASL_JAAS_CONFIG",
         "pa\u{17f}\u{17f}word",
+        "VAULT_UNSEAL_KEY_1",
+        "AZURE_OPENAI_KEY1",
+        "OPENAI_KEY_2",
+        "STRIPE_KEY_LIVE",
+        "ANTHROPIC_KEY_PROD",
+        "DEPLOY_KEY_B64",
+        "GCLOUD_SERVICE_KEY_JSON",
+        "SOPS_AGE_KEY_FILE",
+        "DB_PASS1",
+        "GITHUB_PAT_READ",
+        "DATABASE_URL_TEST",
+        "POSTGRES_URL_NON_POOLING",
+        "OTP1",
+        "STRIPE_KEY_LIVE_2",
+        "REDIS_URL_V2",
+        "SIGNER_KEY_A",
+        "AZURE_COSMOS_PRIMARY_KEY",
+        "AZURE_STORAGE_PRIMARY_KEY",
+        "SERVICEBUS_PRIMARY_KEY",
+        "PAGERDUTY_ROUTING_KEY",
+        "CLOUDAMQP_URL",
+        "REDISCLOUD_URL",
+        "REDISTOGO_URL",
+        "JAWSDB_URL",
+        "MONGOLAB_URI",
+        "MONGOHQ_URL",
+        "CLOUDINARY_URL",
+        "KV_URL",
+        "NEO4J_URL",
+        "MAILER_URL",
+        "EMAIL_URL",
+        "BONSAI_URL",
+        "PIP_EXTRA_INDEX_URL",
+        "UV_INDEX_URL",
+        "INFLUXDB2_URL",
+        "SLACK_WEBHOOK",
+        "DISCORD_WEBHOOK",
+        "SLACK_HOOK_URL",
+        "GOOGLE_SERVICE_ACCOUNT_JSON",
+        "FIREBASE_SERVICE_ACCOUNT",
+        "GCP_SA_JSON",
+        "GCP_KEYFILE_JSON",
+        "AzureWebJobsStorage",
+        "AZURE_STORAGE_SAS",
+        "SAS_URL",
+        "VSS_NUGET_EXTERNAL_FEED_ENDPOINTS",
+        "TELEGRAM_API_HASH",
+        "LDAP_BINDPW",
+        "ROOTPW",
+        "DB_PSWD",
+        "WALLET_SEED",
+        "LOGGED_IN_SALT",
+        "PRIVKEY",
+        "GPG_PRIVATE",
+        "ID_RSA",
+        "id_ed25519",
+        "OPENAIKEY",
+        "KEYSTORE_BASE64",
+        "CERTIFICATE_P12",
+        "GIT_CONFIG_PARAMETERS",
     ];
 
     const PLAIN: &[&str] = &[
@@ -334,6 +548,48 @@ mod tests {
         "PATTERN",
         "SPAWN",
         "DESIGN",
+        "HTTPS_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "NO_PROXY",
+        "FOREIGN_KEY",
+        "SORT_KEY",
+        "USERS_FOREIGN_KEY",
+        "SSH_PUBLIC_KEY",
+        "PUBLIC_KEY_FILE",
+        "PRIMARY_KEY_1",
+        "KEY1",
+        "KEY_FILE",
+        "HOTKEY",
+        "hotkeys",
+        "TURKEY",
+        "monkeys",
+        "PUBKEY",
+        "PAT_TEST",
+        "SEED",
+        "RANDOM_SEED",
+        "PYTHONHASHSEED",
+        "SALT",
+        "IS_PRIVATE",
+        "GOPRIVATE",
+        "SERVICE_ACCOUNT_NAME",
+        "ACCOUNT",
+        "TOKENIZERS_PARALLELISM",
+        "XDG_RUNTIME_DIR",
+        "XDG_DATA_HOME",
+        "XDG_CONFIG_DIRS",
+        "LOG_FILE",
+        "TEST_FILE",
+        "CONFIG_JSON",
+        "DATABASE_PATH",
+        "RSA",
+        "SAS",
+        "BASE64",
+        "LOG_LEVEL_2",
+        "BASE_URL_TEST",
+        "BYPASS_TEST",
+        "SHLVL",
+        "USER_ID_1",
     ];
 
     #[test]

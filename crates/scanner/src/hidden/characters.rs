@@ -16,6 +16,9 @@ pub(super) fn uncover(text: &str, push: HiddenSink<'_>) {
     if text.contains('\u{8}') {
         push(backspaced(text), 0..text.len(), "backspaces");
     }
+    if let Some(plain) = without_invisible_entities(text) {
+        push(plain, 0..text.len(), "html entities");
+    }
     if text.is_ascii() {
         return;
     }
@@ -33,14 +36,65 @@ pub(super) fn uncover(text: &str, push: HiddenSink<'_>) {
     }
 }
 
+/// The text without entities of invisible characters, if it has any: shown as a page, the words around them are whole.
+fn without_invisible_entities(text: &str) -> Option<String> {
+    let mut plain = String::new();
+    let mut kept = 0;
+    for (at, _) in text.match_indices('&') {
+        let Some(length) = text.get(at..).and_then(invisible_entity) else { continue };
+        plain.push_str(text.get(kept..at).unwrap_or_default());
+        kept = at + length;
+    }
+    plain.push_str(text.get(kept..).unwrap_or_default());
+    (plain.len() < text.len()).then_some(plain)
+}
+
+/// How long the entity is that begins here, if it is one of an invisible character.
+fn invisible_entity(text: &str) -> Option<usize> {
+    // Zeros may stand before a number, but nobody writes so many.
+    let end = text.bytes().take(64).position(|b| b == b';')?;
+    let name = text.get(1..end)?;
+    let c = match name {
+        "shy"
+        | "zwnj"
+        | "zwj"
+        | "lrm"
+        | "rlm"
+        | "NoBreak"
+        | "ZeroWidthSpace"
+        | "InvisibleTimes"
+        | "it"
+        | "InvisibleComma"
+        | "ic"
+        | "ApplyFunction"
+        | "af"
+        | "NegativeThinSpace"
+        | "NegativeMediumSpace"
+        | "NegativeThickSpace"
+        | "NegativeVeryThinSpace" => '\u{200b}',
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => number.parse(),
+            };
+            char::from_u32(code.ok()?)?
+        }
+    };
+    is_invisible(c).then_some(end + 1)
+}
+
 /// Whether an invisible character stands where no script and no emoji needs one.
 pub(crate) fn is_misplaced(before: char, c: char, after: char) -> bool {
     match c {
         '\u{200b}' => true,
         '\u{200c}' | '\u{2060}' | '\u{ad}' | '\u{180e}' => before.is_ascii(),
         '\u{200d}' => before.is_ascii_alphanumeric(),
-        // A digit before one of these becomes a key of a telephone.
-        c if is_emoji_selector(c) => before.is_ascii_alphabetic(),
+        // Nothing in ASCII is drawn in two ways, but for the keys of a telephone.
+        c if is_emoji_selector(c) => {
+            (before.is_ascii() && !is_keycap(before, after))
+                || (is_styled(before) && !is_emoji_like_a_letter(before))
+        }
         // Variants of Chinese characters are told apart by them.
         '\u{e0100}'..='\u{e01ef}' => !is_ideograph(before),
         c if is_variation_selector(c) => before.is_ascii(),
@@ -50,6 +104,29 @@ pub(crate) fn is_misplaced(before: char, c: char, after: char) -> bool {
         c if is_bidi_control(c) => before.is_ascii_alphanumeric() && after.is_ascii_alphanumeric(),
         c => is_invisible(c) && (before.is_ascii_alphanumeric() || after.is_ascii_alphanumeric()),
     }
+}
+
+/// Whether a character with a selector behind it is a key of a telephone, by what follows.
+fn is_keycap(before: char, after: char) -> bool {
+    after == '\u{20e3}' && (before.is_ascii_digit() || matches!(before, '#' | '*'))
+}
+
+/// Emoji that are letters, too: a selector behind one is honest, but it may also part a word that is written with them.
+fn is_emoji_like_a_letter(c: char) -> bool {
+    matches!(c, '\u{2139}' | '\u{24c2}' | '\u{1f170}' | '\u{1f171}' | '\u{1f17e}' | '\u{1f17f}')
+}
+
+/// Whether it may be an emoji, by the blocks that have some. A wrong yes only leaves a selector unquestioned behind a picture.
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{20e3}' | '\u{2122}' | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{25a0}'..='\u{27bf}' | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1f12f}' | '\u{1f18a}'..='\u{1faff}')
+}
+
+/// Whether the text is to be read again without the selector behind a visible character.
+fn may_part_words(visible: char, after: char) -> bool {
+    if is_emoji_like_a_letter(visible) {
+        return after.is_alphanumeric() || is_styled(after);
+    }
+    !is_emoji(visible) && !is_keycap(visible, after)
 }
 
 fn is_ideograph(c: char) -> bool {
@@ -68,11 +145,14 @@ fn invisible(text: &str, push: HiddenSink<'_>) {
     let (mut removed, mut misplaced, mut has_filler) = (0, false, false);
     let mut clean = String::with_capacity(text.len());
     let mut before = '\n';
+    let mut visible = '\n';
+    let mut parts_words = false;
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let after = chars.peek().map_or('\n', |(_, c)| *c);
         if !is_invisible(c) {
             clean.push(c);
+            visible = c;
         } else if let '\u{e0020}'..='\u{e007e}' = c {
             tags.extend(char::from_u32(u32::from(c) - 0xe0000));
             first.get_or_insert(at);
@@ -84,7 +164,9 @@ fn invisible(text: &str, push: HiddenSink<'_>) {
                 others.push(c);
             }
             // An emoji that is drawn as one is nothing to look at again.
-            if is_wrong || !is_emoji_selector(c) {
+            let parts = is_emoji_selector(c) && may_part_words(visible, after);
+            parts_words |= parts;
+            if is_wrong || parts || !is_emoji_selector(c) {
                 removed += 1;
                 first.get_or_insert(at);
             }
@@ -103,7 +185,7 @@ fn invisible(text: &str, push: HiddenSink<'_>) {
     if tags.len() >= 4 {
         push(tags, at..(at + 4).min(text.len()), "tag characters");
     }
-    if misplaced || removed >= 2 {
+    if misplaced || parts_words || removed >= 2 {
         push(clean, at..at, "invisible characters");
     }
     if has_filler {
