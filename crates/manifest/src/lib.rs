@@ -140,8 +140,8 @@ pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, Paramet
 pub use crate::pattern::ParameterPattern;
 #[cfg(feature = "declarations")]
 pub use crate::permissions::{
-    DocumentPermissions, LimitValue, ParameterRule, PermissionChange, PermissionDiff, PermissionEntry, PermissionSet,
-    ResourceLimit,
+    DocumentPermissions, LimitValue, ParameterRule, PermissionChange, PermissionDiff, PermissionEntry,
+    PermissionSet, ResourceLimit,
 };
 #[cfg(feature = "declarations")]
 pub use crate::policy::{NarrowedManifest, Policy, PolicyChange};

@@ -97,7 +97,8 @@ impl UserPolicy {
     /// # Errors
     /// A folder that cannot be read.
     pub fn scan_folder(&self, folder: &Path) -> Result<ScanReport, Refusal> {
-        let skill = SkillFiles::from_whole_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))?;
+        let skill =
+            SkillFiles::from_whole_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))?;
         Ok(self.scanner_builder()?.build().scan(&skill))
     }
 

@@ -168,7 +168,12 @@ fn an_ordinary_user_passes_over_what_they_may_not_enter() {
     let copy = folder.path().join("test");
     fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
     let mut command = Command::new(&copy);
-    command.args(["--exact", "program::tests::here::passes_over_what_may_not_be_entered", "--ignored", "--nocapture"]);
+    command.args([
+        "--exact",
+        "program::tests::here::passes_over_what_may_not_be_entered",
+        "--ignored",
+        "--nocapture",
+    ]);
     let output = command
         .env("HOME", "/nonexistent")
         .env_remove("TMPDIR")
