@@ -28,7 +28,7 @@ const PACKAGES: [(&str, &[&str]); 7] = [
     ("skillsandbox-probe", &[]),
     ("skillsandbox-run", &["trace", "attacks"]),
     ("skillsandbox-store", &["files"]),
-    ("skillsandbox", &["run", "exec", "otel", "history"]),
+    ("skillsandbox", &["run", "reach", "exec", "otel", "history"]),
     ("skillsandbox-demo", &["demo"]),
 ];
 /// Programs are looked for where everybody may.

@@ -108,9 +108,9 @@ mod skill_doc;
 mod span;
 mod suggestion;
 #[cfg(feature = "declarations")]
-pub mod user_folders;
+mod unknown_term;
 #[cfg(feature = "declarations")]
-mod words;
+pub mod user_folders;
 mod yaml;
 
 /// The code of the README, run as a test.
@@ -131,11 +131,11 @@ pub use crate::front_matter::{AllowedTool, FrontMatter};
 #[cfg(feature = "declarations")]
 pub use crate::load::LoadError;
 #[cfg(feature = "declarations")]
-pub use crate::manifest::{Manifest, Runtime, SkillIdentity};
+pub use crate::manifest::{Manifest, SkillIdentity};
 #[cfg(feature = "declarations")]
 pub use crate::network::{Cidr, Destination, EgressRule, NetworkPermissions, Resolver};
 #[cfg(feature = "declarations")]
-pub use crate::parameters::{InvalidParameters, Parameter, ParameterType, ParameterViolation};
+pub use crate::parameters::{InvalidParameters, Parameter, ParameterViolation};
 #[cfg(feature = "declarations")]
 pub use crate::pattern::ParameterPattern;
 #[cfg(feature = "declarations")]
@@ -148,10 +148,10 @@ pub use crate::policy::{NarrowedManifest, Policy, PolicyChange};
 #[cfg(feature = "declarations")]
 pub use crate::resources::{ByteSize, ResourceLimits};
 #[cfg(feature = "declarations")]
-pub use crate::scan_policy::{Date, FailOn, ScanPolicy, Suppression};
+pub use crate::scan_policy::{Date, ScanPolicy, Suppression};
 pub use crate::skill_doc::SkillDoc;
 #[cfg(feature = "declarations")]
-pub use skillsandbox_terms::{Protocol, SyscallProfile};
+pub use skillsandbox_terms::{FailOn, ParameterType, Protocol, Runtime, SyscallProfile};
 
 /// Largest text that is read as a manifest, a policy or front matter: 256 KiB, a hundred times the largest one seen.
 pub const MAX_BYTES: usize = 256 * 1024;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use skillsandbox_text::is_deceptive;
 
-use skillsandbox_terms::SyscallProfile;
+use skillsandbox_terms::{Runtime, SyscallProfile};
 
 use crate::commands::{CommandPermissions, Entrypoint};
 use crate::decode::{Decode, Decoder};
@@ -14,7 +14,6 @@ use crate::filesystem::{FilePermissions, GrantBases};
 use crate::network::NetworkPermissions;
 use crate::parameters::{InvalidParameters, Parameter, validate};
 use crate::resources::{DeclaredLimits, ResourceLimits};
-use crate::words::words;
 use crate::{MAX_BYTES, raw, yaml};
 
 /// What a skill is, what it may touch, and how it is started.
@@ -75,20 +74,6 @@ pub struct SkillIdentity {
     /// What it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Spanned<String>>,
-}
-
-words! {
-    /// What runs the skill.
-    #[derive(Default)]
-    Runtime("runtime") {
-        /// A process of the host, confined by its kernel.
-        #[default]
-        Native = "native",
-        /// A WebAssembly component.
-        Wasm = "wasm",
-        /// A container image.
-        Oci = "oci",
-    }
 }
 
 impl Manifest {

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use skillsandbox_terms::ParameterType;
 use skillsandbox_text::{REDACTED, is_secret_name, shorten};
 
 use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Span, Spanned, quoted};
 use crate::pattern::ParameterPattern;
 use crate::raw;
-use crate::words::words;
 
 /// All compiled expressions of one manifest together. Compiling takes about 12 ms for each MiB, so this bounds the time
 /// that hostile expressions cost.
@@ -26,31 +26,14 @@ const MAX_PARAMETERS: usize = 64;
 /// Most characters of a value that an error repeats.
 const MAX_SHOWN: usize = 200;
 
-words! {
-    /// The type of a parameter's value: JSON's.
-    ParameterType("parameter type") {
-        /// Text.
-        String = "string",
-        /// A number, whole or not.
-        Number = "number",
-        /// `true` or `false`.
-        Boolean = "boolean",
-        /// A list.
-        Array = "array",
-        /// A map.
-        Object = "object",
-    }
-}
-
-impl ParameterType {
-    fn fits(self, value: &Value) -> bool {
-        match self {
-            Self::String => value.is_string(),
-            Self::Number => value.is_number(),
-            Self::Boolean => value.is_boolean(),
-            Self::Array => value.is_array(),
-            Self::Object => value.is_object(),
-        }
+/// Whether a value is of a type.
+fn fits(kind: ParameterType, value: &Value) -> bool {
+    match kind {
+        ParameterType::String => value.is_string(),
+        ParameterType::Number => value.is_number(),
+        ParameterType::Boolean => value.is_boolean(),
+        ParameterType::Array => value.is_array(),
+        ParameterType::Object => value.is_object(),
     }
 }
 
@@ -231,7 +214,7 @@ impl Parameter {
     /// The rules a value breaks; only the first if its type is wrong.
     fn broken_rules(&self, value: &Value) -> Vec<ParameterViolation> {
         let mut broken: Vec<(&'static str, Value)> = Vec::new();
-        if !self.kind.fits(value) {
+        if !fits(self.kind, value) {
             broken.push(("type", json!(self.kind)));
             return self.violations(value, broken);
         }
@@ -364,7 +347,7 @@ impl Parameter {
             }
         }
         for (i, value) in raw.one_of.iter().flat_map(|list| raw::filled(&list.value)) {
-            if !self.kind.fits(value) {
+            if !fits(self.kind, value) {
                 complain(
                     value.span,
                     &format!("enum[{i}]"),

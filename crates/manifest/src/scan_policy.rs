@@ -5,20 +5,11 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+use skillsandbox_terms::FailOn;
+
 use crate::diagnostic::{Code, DiagnosticSink, Fault, Spanned, lines_of, quoted};
 use crate::domain::DomainPattern;
 use crate::raw;
-use crate::words::words;
-
-words! {
-    /// From which verdict on a scan is refused.
-    FailOn("verdict") {
-        /// A person should look.
-        Warning = "warning",
-        /// Clearly malicious.
-        Blocked = "blocked",
-    }
-}
 
 /// What a policy says about scanning.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -23,19 +23,25 @@
 //! - `schema`: `schemars::JsonSchema`, too.
 #![forbid(unsafe_code)]
 
+mod fail_on;
 mod file_operation;
 mod layer_standing;
 mod observe_level;
+mod parameter_type;
 mod protocol;
 mod run_end;
+mod runtime;
 mod syscall_profile;
 mod term;
 
+pub use fail_on::FailOn;
 pub use file_operation::FileOperation;
 pub use layer_standing::LayerStanding;
 pub use observe_level::ObserveLevel;
+pub use parameter_type::ParameterType;
 pub use protocol::{Protocol, Transport};
 pub use run_end::{EndCause, RunLimit};
+pub use runtime::Runtime;
 pub use syscall_profile::SyscallProfile;
 pub use term::UnknownTerm;
 

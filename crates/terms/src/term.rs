@@ -90,7 +90,8 @@ mod tests {
     use std::collections::HashSet;
 
     use crate::{
-        EndCause, FileOperation, LayerStanding, ObserveLevel, Protocol, RunLimit, SyscallProfile, Transport,
+        EndCause, FailOn, FileOperation, LayerStanding, ObserveLevel, ParameterType, Protocol, RunLimit,
+        Runtime, SyscallProfile, Transport,
     };
 
     macro_rules! for_each_term {
@@ -111,7 +112,7 @@ mod tests {
                 assert!("".parse::<$name>().is_err());
             };
         }
-        for_each_term!(check: EndCause, FileOperation, LayerStanding, ObserveLevel, Protocol, RunLimit, SyscallProfile, Transport);
+        for_each_term!(check: EndCause, FailOn, FileOperation, LayerStanding, ObserveLevel, ParameterType, Protocol, RunLimit, Runtime, SyscallProfile, Transport);
     }
 
     #[cfg(feature = "serde")]
@@ -126,7 +127,7 @@ mod tests {
                 }
             };
         }
-        for_each_term!(check: EndCause, FileOperation, LayerStanding, ObserveLevel, Protocol, RunLimit, SyscallProfile, Transport);
+        for_each_term!(check: EndCause, FailOn, FileOperation, LayerStanding, ObserveLevel, ParameterType, Protocol, RunLimit, Runtime, SyscallProfile, Transport);
     }
 
     #[test]

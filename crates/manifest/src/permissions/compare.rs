@@ -15,10 +15,9 @@ use super::{ANY_PROGRAM, ANY_TOOL, ParameterRule, PermissionSet, ResourceLimit, 
 use crate::domain::DomainPattern;
 use crate::env_vars::EnvPattern;
 use crate::filesystem::{GrantPath, PathSet};
-use crate::manifest::Runtime;
 use crate::network::{Cidr, Resolver};
-use skillsandbox_terms::Protocol;
 use skillsandbox_terms::SyscallProfile;
+use skillsandbox_terms::{Protocol, Runtime};
 
 /// What changed between two sets of permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
