@@ -167,6 +167,13 @@ impl PlanBuilder {
         self
     }
 
+    /// Processor time that all processes together may use, those that ended included.
+    #[must_use]
+    pub fn cpu_time(mut self, time: Duration) -> Self {
+        self.limits.cpu_time = Some(time);
+        self
+    }
+
     /// Nothing in the private folders and the write grants may be executed.
     #[must_use]
     pub fn no_exec(mut self) -> Self {
