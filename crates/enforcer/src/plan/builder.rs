@@ -187,6 +187,9 @@ impl PlanBuilder {
     ///
     /// The kernel looks at what is executed, not at its arguments: a program that may execute an interpreter may do all that it can be told to. It
     /// needs Landlock, which cannot be waived then.
+    ///
+    /// Nothing else can be mapped to be executed either, but the system's libraries and those of these programs: native modules that are only
+    /// granted for reading are not loaded, unless their folder is named here. `memfd_create` answers `ENOSYS`.
     #[must_use]
     pub fn programs<S: Into<OsString>>(mut self, programs: impl IntoIterator<Item = S>) -> Self {
         self.programs = Some(programs.into_iter().map(Into::into).collect());
