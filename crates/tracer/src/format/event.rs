@@ -204,7 +204,7 @@ pub enum EventKind {
     Stderr(OutputLine),
     /// A limit was reached.
     ResourceLimitHit {
-        /// Which one: `memory`, `processes`, `cpu`, `timeout`, `output`.
+        /// Which one: `memory`, `processes`, `cpu`, `cpu_time`, `timeout`, `output`.
         limit: String,
         /// What held it.
         mechanism: String,
