@@ -52,6 +52,7 @@ pub(super) fn word(event: &Event) -> &'static str {
         Some(EventVerdict::Allowed) => "ALLOWED",
         Some(EventVerdict::Denied) => "DENIED",
         Some(EventVerdict::Failed) => "FAILED",
+        Some(EventVerdict::Unknown) => "UNKNOWN",
         None => match event.kind {
             EventKind::RunStarted { .. } => "START",
             EventKind::RunEnded { .. } => "END",
@@ -74,6 +75,7 @@ pub(super) fn icon(event: &Event, glyphs: Glyphs) -> &'static str {
         "DENIED" => ("🔒", "x"),
         "ALLOWED" => ("✅", "+"),
         "FAILED" => ("❌", "-"),
+        "UNKNOWN" => ("❓", "?"),
         "POLICY" => ("📜", "#"),
         "START" => ("🚀", ">"),
         "END" => ("🏁", "<"),
