@@ -107,11 +107,24 @@ fn row_180_a_signed_head_verifies_and_a_history_that_was_written_anew_does_not()
     assert_eq!(verify(&stage, &[name, "--key", &key]).1, 0);
     assert_eq!(verify(&stage, &[name, "--key", &"00".repeat(32)]).1, 1);
 
+    // Another implementation, written from docs/trace.md, agrees.
+    let python = |file: &str, key: &str| {
+        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tracer/tests/verify.py");
+        Command::new("python3").arg(script).args([file, key]).output().unwrap().status.success()
+    };
+    assert!(python(name, &key) && !python(name, &"00".repeat(32)));
+    let beside = fs::read_to_string(format!("{name}.sig")).unwrap();
+    let forged = stage.write("home/forged.json", &fs::read_to_string(&path).unwrap());
+    let link = beside.split("\"history\": \"").nth(1).unwrap().split('"').next().unwrap();
+    stage.write("home/forged.json.sig", &beside.replace(link, &"00".repeat(32)));
+    let forged = forged.to_str().unwrap();
+    assert!(!python(forged, &key));
+    assert_eq!(verify(&stage, &[forged]).1, 1);
+
     // Elsewhere, with the public key alone: the signature lies beside the trace.
     let elsewhere = Stage::new();
     let copy = elsewhere.write("home/copy.json", &fs::read_to_string(&path).unwrap());
-    let beside = format!("{name}.sig");
-    elsewhere.write("home/copy.json.sig", &fs::read_to_string(beside).unwrap());
+    elsewhere.write("home/copy.json.sig", &beside);
     let copy = copy.to_str().unwrap();
     assert_eq!(verify(&elsewhere, &[copy, "--key", &key]).0["signature"], "signed");
     assert_eq!(verify(&elsewhere, &[copy]).0["signature"], "unchecked");
