@@ -79,6 +79,8 @@ impl fmt::Debug for RunOptions {
             .field("streams", &self.streams)
             .field("tool", &self.tool)
             .field("history_tool", &self.history_tool)
+            .field("trace_limit", &self.trace_limit)
+            .field("trace_budget", &self.trace_budget)
             .finish()
     }
 }

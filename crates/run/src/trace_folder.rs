@@ -177,7 +177,9 @@ mod tests {
         fs::write(signature(&middle.1), "signature").unwrap();
         let newest = trace(here, 100, 1000);
         let others = ["notes.json", "history.db", "20261117T120000Z-x.json", "x.json.sig"];
-        others.iter().for_each(|name| fs::write(here.join(name), "mine").unwrap());
+        for name in others {
+            fs::write(here.join(name), "mine").unwrap();
+        }
         std::os::unix::fs::symlink(
             &pinned.1,
             here.join(format!("20261117T120000Z-l-{}.json", Uuid::new_v4())),

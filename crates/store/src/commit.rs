@@ -206,26 +206,22 @@ impl<'l> StoreGuard<'l> {
     fn recover(&self) -> Result<(), Error> {
         let work = self.layout.work();
         let path = work.join("journal");
-        match state_file::open(&path).at(&path)? {
-            Some(file) => {
-                let mut bytes = Vec::new();
-                file.take(MAX_JOURNAL).read_to_end(&mut bytes).at(&path)?;
-                let why =
-                    |error: serde_json::Error| Error::State { path: path.clone(), why: error.to_string() };
-                let journal: Journal = serde_json::from_slice(&bytes).map_err(why)?;
-                let target = self.layout.root().join(&journal.target);
-                let in_place = [self.layout.skills(), self.layout.agents()]
-                    .iter()
-                    .any(|folder| target.parent() == Some(folder.as_path()));
-                let plain = uuid::Uuid::parse_str(&journal.staged).is_ok()
-                    && crate::names::unfit(&journal.target).is_none();
-                if !plain || !in_place {
-                    let why = "it leads out of the store".to_owned();
-                    return Err(Error::State { path, why });
-                }
-                self.carry_out(&journal)?;
+        if let Some(file) = state_file::open(&path).at(&path)? {
+            let mut bytes = Vec::new();
+            file.take(MAX_JOURNAL).read_to_end(&mut bytes).at(&path)?;
+            let why = |error: serde_json::Error| Error::State { path: path.clone(), why: error.to_string() };
+            let journal: Journal = serde_json::from_slice(&bytes).map_err(why)?;
+            let target = self.layout.root().join(&journal.target);
+            let in_place = [self.layout.skills(), self.layout.agents()]
+                .iter()
+                .any(|folder| target.parent() == Some(folder.as_path()));
+            let plain = uuid::Uuid::parse_str(&journal.staged).is_ok()
+                && crate::names::unfit(&journal.target).is_none();
+            if !plain || !in_place {
+                let why = "it leads out of the store".to_owned();
+                return Err(Error::State { path, why });
             }
-            None => {}
+            self.carry_out(&journal)?;
         }
         // By the folder that was opened: whatever its name means by now, nothing is removed elsewhere.
         let opened = PathBuf::from(format!("/proc/self/fd/{}", self.work.as_raw_fd()));

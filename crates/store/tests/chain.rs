@@ -119,8 +119,8 @@ fn row_180_a_signed_head_verifies_and_nothing_else_does() {
         assert_eq!(other.check(&key.public()), Err(SignatureFault::Wrong), "{wrong}");
     }
     // Another key, also where the signature says that it is ours.
-    let forger = SigningKey::create(&path.with_file_name("other.key")).unwrap();
-    let mut forged = forger.sign(&signature.statement);
+    let other_key = SigningKey::create(&path.with_file_name("other.key")).unwrap();
+    let mut forged = other_key.sign(&signature.statement);
     assert!(matches!(forged.check(&key.public()), Err(SignatureFault::OtherKey(_))));
     forged.key = key.public().to_string();
     assert_eq!(forged.check(&key.public()), Err(SignatureFault::Wrong));

@@ -31,7 +31,7 @@ fn pipe(path: &Path) {
 fn ends<T: Send + 'static>(what: &str, does: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, told) = mpsc::channel();
     std::thread::spawn(move || done.send(does()));
-    told.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("{what} hangs"))
+    told.recv_timeout(Duration::from_mins(1)).unwrap_or_else(|_| panic!("{what} hangs"))
 }
 
 #[test]
@@ -91,7 +91,6 @@ fn audit_finds_setuid_setgid_and_world_writable_bits() {
         ("", 0o777, "every user can change it"),
     ] {
         let path = installed.join(name);
-        let before = mode(&path);
         fs::set_permissions(&path, fs::Permissions::from_mode(bits)).unwrap();
         let found = audit(&stage);
         assert!(
@@ -101,9 +100,8 @@ fn audit_finds_setuid_setgid_and_world_writable_bits() {
         // Installing again puts it right.
         assert_eq!(stage.install(&source).unwrap().done, InstallOutcome::Updated, "{name}");
         assert!(audit(&stage).clean, "{name}");
-        let _ = before;
     }
-    for place in [stage.root().to_owned(), stage.root().join("skills"), stage.layout().lock_file()] {
+    for place in [stage.root(), stage.root().join("skills"), stage.layout().lock_file()] {
         let before = mode(&place);
         fs::set_permissions(&place, fs::Permissions::from_mode(before | 0o002)).unwrap();
         assert!(!audit(&stage).clean, "{place:?}");
@@ -207,7 +205,9 @@ fn of_each_skill_only_the_newest_reports_are_kept_and_those_that_the_lock_names(
     // The index has a row for every page that is there, and each can be shown.
     let rows = index(&stage.layout(), None).unwrap();
     assert_eq!(rows.len(), 3);
-    rows.iter().for_each(|row| assert!(!page(&stage.layout(), &row.scan_id).unwrap().is_empty()));
+    for row in &rows {
+        assert!(!page(&stage.layout(), &row.scan_id).unwrap().is_empty());
+    }
     // Without being asked for, too.
     for number in 0..KEEP_REPORTS + 10 {
         fs::write(stage.layout().reports().join(format!("good_20200101T000000Z-{number}.md")), "x").unwrap();

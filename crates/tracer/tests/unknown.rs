@@ -20,7 +20,9 @@ fn recorded(folder: &tempfile::TempDir, events: Vec<Event>) -> (std::path::PathB
     let header = TraceHeader::new("weather", "test");
     let writer = TraceWriter::create(&path, &header).unwrap();
     let mut recorder = Recorder::new(&header, Some(writer), Vec::new()).classify(Box::new(Classifier::new()));
-    events.into_iter().for_each(|event| recorder.record(event));
+    for event in events {
+        recorder.record(event);
+    }
     let summary = recorder.finish().summary;
     let trace = read_trace(&path).unwrap();
     assert_eq!(trace.violation_summary, summary);

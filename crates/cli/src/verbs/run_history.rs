@@ -34,6 +34,24 @@ pub(super) fn optional_history(key: Option<SigningKey>) -> Arc<dyn RunHistory> {
     }
 }
 
+/// Records nothing, and knows what the user's history pins: a run that leaves no record still makes room for its trace.
+struct PinnedOnly(HistoryFile);
+
+/// For `--no-history`.
+pub(super) fn unrecorded_history() -> Arc<dyn RunHistory> {
+    Arc::new(PinnedOnly(HistoryFile::of_user()))
+}
+
+impl RunHistory for PinnedOnly {
+    fn record(&self, _: &RunRequest, _: &RunReport) -> Result<(), HistoryError> {
+        Ok(())
+    }
+
+    fn pinned_traces(&self) -> Result<Vec<Uuid>, HistoryError> {
+        self.0.pinned_traces()
+    }
+}
+
 impl RunHistory for UserHistory {
     fn record(&self, request: &RunRequest, report: &RunReport) -> Result<(), HistoryError> {
         self.file.record(request, report).inspect_err(|error| {

@@ -1,5 +1,7 @@
 //! Output for a terminal: what would control it is shown instead of done.
 
+use std::fmt::Write as _;
+
 use skillsandbox_text::push_visible;
 
 /// Makes bytes harmless as they come: characters may lie across two pieces.
@@ -37,7 +39,7 @@ impl TerminalFilter {
                 break;
             }
             for byte in after.get(..invalid).unwrap_or_default() {
-                shown.push_str(&format!("\\x{byte:02x}"));
+                let _ = write!(shown, "\\x{byte:02x}");
             }
             rest = after.get(invalid..).unwrap_or_default();
         }
@@ -51,7 +53,7 @@ impl TerminalFilter {
     pub(crate) fn finish(&mut self) -> String {
         let mut shown = String::new();
         for byte in std::mem::take(&mut self.held) {
-            shown.push_str(&if byte == b'\r' { "\\r".to_owned() } else { format!("\\x{byte:02x}") });
+            let _ = if byte == b'\r' { write!(shown, "\\r") } else { write!(shown, "\\x{byte:02x}") };
         }
         if self.mid_line || !shown.is_empty() {
             shown.push('\n');

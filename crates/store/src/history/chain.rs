@@ -104,13 +104,13 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<ChainCheck, 
     let list = "SELECT number, id, link FROM runs WHERE number > ?1 ORDER BY number";
     let mut list = transaction.prepare(list).map_err(failed)?;
     let mut rows = list.query([base]).map_err(failed)?;
-    let mut last = base;
+    let mut reached = base;
     while let Some(row) = rows.next().map_err(failed)? {
         let read =
             || Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<Vec<u8>>>(2)?));
         let (number, id, link) = read().map_err(failed)?;
         let expected = statements.link(number, &before).map_err(failed)?;
-        let what = if number != last + 1 {
+        let what = if number != reached + 1 {
             Some("a record before it was removed")
         } else if link.as_deref() != Some(expected.as_slice()) {
             Some("it, or the one before it, is not what was recorded")
@@ -121,14 +121,14 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<ChainCheck, 
             check.wrong = Some(ChainFault { execution_id: Some(id), what: what.to_owned() });
             return Ok(check);
         }
-        (before, last) = (expected, number);
+        (before, reached) = (expected, number);
         check.runs += 1;
         check.head = Some(HEXLOWER.encode(&before));
     }
     let newest = "SELECT seq FROM sqlite_sequence WHERE name = 'runs'";
     let newest: Option<i64> =
         transaction.query_row(newest, [], |row| row.get(0)).optional().map_err(failed)?;
-    if newest.unwrap_or_default() > last {
+    if newest.unwrap_or_default() > reached {
         let what = "the newest records were removed".to_owned();
         check.wrong = Some(ChainFault { execution_id: None, what });
     }

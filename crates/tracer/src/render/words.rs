@@ -75,13 +75,12 @@ pub(super) fn icon(event: &Event, glyphs: Glyphs) -> &'static str {
         "DENIED" => ("🔒", "x"),
         "ALLOWED" => ("✅", "+"),
         "FAILED" => ("❌", "-"),
-        "UNKNOWN" => ("❓", "?"),
         "POLICY" => ("📜", "#"),
         "START" => ("🚀", ">"),
         "END" => ("🏁", "<"),
         "OUTPUT" => ("💬", ":"),
         "LIMIT" => ("⏳", "!"),
-        "LOST" => ("❓", "?"),
+        "UNKNOWN" | "LOST" => ("❓", "?"),
         _ => ("👀", "."),
     };
     match glyphs {

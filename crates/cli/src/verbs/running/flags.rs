@@ -9,12 +9,12 @@ use anyhow::{Context as _, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use skillsandbox_manifest::ByteSize;
-use skillsandbox_run::{AddressPin, Job, MIN_TRACE_LIMIT, ObserveLevel, RunHistory, Unrecorded};
+use skillsandbox_run::{AddressPin, Job, MIN_TRACE_LIMIT, ObserveLevel, RunHistory};
 use skillsandbox_store::signing::SigningKey;
 
 use crate::args::OutputFormat;
 use crate::output::message;
-use crate::verbs::run_history::optional_history;
+use crate::verbs::run_history::{optional_history, unrecorded_history};
 
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags are flags")]
@@ -137,7 +137,7 @@ impl RunFlags {
     /// Where the run is recorded.
     pub(crate) fn history(&self) -> anyhow::Result<Arc<dyn RunHistory>> {
         if self.no_history || self.dry_run {
-            return Ok(Arc::new(Unrecorded));
+            return Ok(unrecorded_history());
         }
         // Before anything is run: a run that cannot be signed as it was asked for is none.
         let key = if self.sign { Some(SigningKey::load(&SigningKey::user_file()?)?) } else { None };

@@ -1,5 +1,7 @@
 //! `skillsandbox trace prune`: the oldest traces go.
 
+use std::fmt::Write as _;
+
 use anyhow::Context as _;
 use clap::Args;
 use skillsandbox_manifest::{ByteSize, user_folders};
@@ -52,15 +54,16 @@ impl TracePruneArgs {
                 let how = if self.dry_run { "would remove" } else { "removed" };
                 let mut text = String::new();
                 for path in &done.removed {
-                    text.push_str(&format!("{how} {}\n", visible(&path.display().to_string())));
+                    let _ = writeln!(text, "{how} {}", visible(&path.display().to_string()));
                 }
-                text.push_str(&format!(
-                    "{how} {} traces ({} bytes); {} are left ({} bytes)\n",
+                let _ = writeln!(
+                    text,
+                    "{how} {} traces ({} bytes); {} are left ({} bytes)",
                     done.removed.len(),
                     done.freed,
                     done.left,
                     done.left_bytes
-                ));
+                );
                 output::result(&text)?;
             }
         }
