@@ -27,8 +27,8 @@ const PACKAGES: [(&str, &[&str]); 7] = [
     ("skillsandbox-network-tests", &[]),
     ("skillsandbox-probe", &[]),
     ("skillsandbox-run", &["trace", "attacks"]),
-    ("skillsandbox-store", &["files"]),
-    ("skillsandbox", &["run", "reach", "exec", "otel", "history"]),
+    ("skillsandbox-store", &["files", "chain", "state"]),
+    ("skillsandbox", &["run", "reach", "exec", "otel", "history", "record"]),
     ("skillsandbox-demo", &["demo"]),
 ];
 /// Programs are looked for where everybody may.
