@@ -113,7 +113,8 @@ pub use observe::{
 };
 pub use plan::{
     Command, GrantedPath, LayerResolution, NeededPath, OutputMode, PathAccess, PathLink, PathSource, Plan,
-    PlanBuilder, PlanInspection, PlanResolution, ResolvedStanding, RunLimits, StdinMode,
+    PlanBuilder, PlanInspection, PlanResolution, ResolvedStanding, RunLimits, StdinMode, UntrustedFolder,
+    follow_links,
 };
 pub use seccomp::{CompileError, SyscallFilters, SyscallVerdict};
 pub use skillsandbox_terms::{EndCause, FileOperation, ObserveLevel, RunLimit, SyscallProfile};

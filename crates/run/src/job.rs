@@ -47,6 +47,12 @@ pub struct Job {
     pub judged_writes: Vec<(PathBuf, PathBuf)>,
     /// What may not be touched, whatever is granted above it.
     pub forbidden: Vec<PathBuf>,
+    /// The most that may be read, by where grants and what programs need lead; `None` is no bound. Paths of `as_named` are not held to it.
+    pub read_within: Option<Vec<PathBuf>>,
+    /// The most that may be written, likewise.
+    pub write_within: Option<Vec<PathBuf>>,
+    /// Folders that somebody filled who is not trusted: a link in them is not followed on the way to a grant or a program.
+    pub untrusted: Vec<UntrustedPlace>,
     /// What may be reached. Without any, there is no network.
     pub egress: Vec<EgressRule>,
     /// Who resolves the names in it.
@@ -77,6 +83,17 @@ pub struct Job {
     pub secrets: Vec<(String, Secret)>,
     /// What the trace should say of how this came about: a subject and a sentence each.
     pub notes: Vec<(String, String)>,
+}
+
+/// A folder whose links nobody vouches for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UntrustedPlace {
+    /// Its path, without links.
+    pub path: PathBuf,
+    /// By which it is known where it was moved: device, inode number, and when it was made, since numbers are used again.
+    pub identity: Option<(u64, u64, u64)>,
+    /// Who filled it, for messages.
+    pub reason: String,
 }
 
 /// The programs that a run may execute, and with what. Each is a name that is looked for in `PATH`, or a path.
@@ -153,6 +170,9 @@ impl Job {
             write: Vec::new(),
             judged_writes: Vec::new(),
             forbidden: Vec::new(),
+            read_within: None,
+            write_within: None,
+            untrusted: Vec::new(),
             egress: Vec::new(),
             resolver: Resolver::System,
             pins: Vec::new(),

@@ -23,6 +23,9 @@ impl fmt::Debug for Job {
             write,
             judged_writes,
             forbidden,
+            read_within,
+            write_within,
+            untrusted,
             egress,
             resolver,
             pins,
@@ -72,6 +75,9 @@ impl fmt::Debug for Job {
             .field("write", write)
             .field("judged_writes", judged_writes)
             .field("forbidden", forbidden)
+            .field("read_within", read_within)
+            .field("write_within", write_within)
+            .field("untrusted", untrusted)
             .field("egress", egress)
             .field("resolver", resolver)
             .field("pins", pins)

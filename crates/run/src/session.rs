@@ -20,6 +20,7 @@ use crate::skill::{LoadedSkill, SkillCall};
 use crate::state;
 use crate::stop::StopHandle;
 use crate::streams::{OutputTarget, PrintedOutput};
+use crate::written_places;
 
 /// Where a run's inputs and outputs are, besides the trace.
 #[derive(Debug, Clone, Default)]
@@ -118,6 +119,7 @@ fn tool(options: &RunOptions) -> String {
 pub fn preview(job: &Job) -> Result<RunPreview, Refusal> {
     let mut job = job.clone();
     keep_out(&mut job);
+    written_places::apply(&mut job)?;
     backend(job.runtime)?.preview(&job)
 }
 
@@ -165,6 +167,8 @@ impl Session {
             job.redact_environment();
             request.secrets.clone_from(&job.secrets);
             check_reach(&job, trace.as_deref())?;
+            written_places::apply(&mut job)?;
+            written_places::remember(&job)?;
             Ok((backend(job.runtime)?, job))
         });
         let ran = match prepared {
@@ -172,7 +176,10 @@ impl Session {
                 for (subject, message) in &job.notes {
                     recorder.record(note(subject, message.clone()));
                 }
-                backend.run(&job, recorder, &streams)
+                let ran = backend.run(&job, recorder, &streams);
+                // Once more, now that the folders that it made are there. They are known by their paths in any case.
+                let _ = written_places::remember(&job);
+                ran
             }
             Err(refusal) => refuse(recorder, refusal),
         };

@@ -14,7 +14,7 @@ use crate::job::{Job, JobLimits, ProgramRules};
 use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::user_policy::UserPolicy;
-use crate::{call, state};
+use crate::{call, state, written_places};
 
 /// A skill's folder with a valid declaration in it.
 #[derive(Debug, Clone)]
@@ -144,9 +144,12 @@ impl LoadedSkill {
         // A write grant gives reading, and may be a folder that is yet to be made.
         job.read.extend(resolve(&files.read).into_iter().filter(|path| !job.write.contains(path)));
         job.forbidden = resolve(&files.forbidden);
-        // Nobody has scanned it, so it is not there.
+        (job.read_within, job.write_within) = self.policy.ceilings(&self.places);
+        // Its author chose what lies in it, links too.
+        job.untrusted.push(written_places::place_of(&self.folder, "the skill's own folder"));
+        // Nobody has scanned it, so it is not there. (A link leads only to what is there anyway.)
         let git = self.folder.join(".git");
-        if git.is_dir() {
+        if git.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             job.forbidden.push(git);
         }
         // What it is judged by, under the name it was found by and where that leads.

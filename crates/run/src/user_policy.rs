@@ -83,6 +83,15 @@ impl UserPolicy {
         }
     }
 
+    /// The most that a skill may read, and the most that it may write: by where its grants lead, and including what its programs need. `None`
+    /// is no bound.
+    #[must_use]
+    pub fn ceilings(&self, places: &GrantBases) -> (Option<Vec<PathBuf>>, Option<Vec<PathBuf>>) {
+        let ceiling = self.0.ceiling.as_ref();
+        let read = ceiling.and_then(|policy| policy.read_ceiling(places));
+        (read, ceiling.and_then(|policy| policy.write_ceiling(places)))
+    }
+
     /// A scanner with this policy's settings, which applies its suppressions as they are today; a caller may add what it alone knows, such
     /// as installed skills.
     ///

@@ -2,6 +2,7 @@
 
 pub(crate) mod executable;
 pub(crate) mod grants;
+pub(crate) mod links;
 #[cfg(test)]
 mod start_cost;
 
@@ -33,6 +34,7 @@ use skillsandbox_terms::ObserveLevel;
 
 use self::executable::AllowedPrograms;
 use self::grants::{FolderCreation, Grants};
+use self::links::LinkRules;
 
 /// Where programs are looked for inside unless the plan says otherwise.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
@@ -83,6 +85,7 @@ impl LocatedPlan {
             home: home.as_deref(),
             workdir: &workdir,
             environment: &|name| std::env::var_os(name),
+            links: LinkRules { untrusted: &plan.untrusted },
         };
         let program = program::find(&command.program, &search).map_err(|error| {
             let why = error.to_string();

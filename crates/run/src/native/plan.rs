@@ -1,7 +1,7 @@
 //! A job as a plan of the enforcer.
 
 use skillsandbox_enforcer::egress::NetworkRule;
-use skillsandbox_enforcer::{Command, Layer, Plan};
+use skillsandbox_enforcer::{Command, Layer, Plan, UntrustedFolder};
 use skillsandbox_manifest::{Destination, EgressRule, Resolver};
 
 use super::{commands, refused};
@@ -23,6 +23,16 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
     }
     for path in &job.forbidden {
         builder = builder.forbid(path);
+    }
+    for place in &job.untrusted {
+        builder =
+            builder.no_links_in(UntrustedFolder::known(&place.path, place.identity, place.reason.clone()));
+    }
+    if let Some(paths) = &job.read_within {
+        builder = builder.read_within(paths);
+    }
+    if let Some(paths) = &job.write_within {
+        builder = builder.write_within(paths);
     }
     if let Some(workdir) = &job.workdir {
         builder = builder.workdir(workdir);

@@ -1,0 +1,75 @@
+//! Where the grants of a skill lead on this machine, for showing.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use skillsandbox_manifest::{GrantBases, GrantPath, PermissionSet, user_folders};
+
+use crate::job::UntrustedPlace;
+use crate::written_places;
+
+/// A grant that leads elsewhere than it is named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ResolvedGrant {
+    /// The list it stands in: `read`, `write` or `forbidden`.
+    pub list: &'static str,
+    /// As it is declared.
+    pub declared: String,
+    /// Where it leads, without links; `None` where that cannot be found out.
+    pub resolved: Option<PathBuf>,
+    /// Why a run would be refused because of it.
+    pub refused: Option<String>,
+}
+
+impl std::fmt::Display for ResolvedGrant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} -> ", self.list, self.declared)?;
+        match &self.resolved {
+            Some(resolved) => write!(f, "{}", resolved.display())?,
+            None => write!(f, "unknown")?,
+        }
+        match &self.refused {
+            Some(why) => write!(f, " (a run is refused: {why})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The grants of a skill in this folder that lead elsewhere than they are named, or would be refused for the links on their way.
+#[must_use]
+pub fn resolve_grants(permissions: &PermissionSet, folder: &Path) -> Vec<ResolvedGrant> {
+    let Some(home) = user_folders::home() else { return Vec::new() };
+    let places = GrantBases::new(folder, home);
+    let mut untrusted = written_places::all().unwrap_or_default();
+    untrusted.push(written_places::place_of(folder, "the skill's own folder"));
+    let PermissionSet { read, write, forbidden, .. } = permissions;
+    let mut found = Vec::new();
+    for (list, paths) in [("read", read), ("write", write), ("forbidden", forbidden)] {
+        for declared in paths {
+            let Ok(path) = declared.parse::<GrantPath>() else { continue };
+            let path = path.resolve(&places);
+            let (refused, resolved) = follow(&path, &untrusted);
+            if refused.is_some() || resolved.as_ref() != Some(&path) {
+                found.push(ResolvedGrant { list, declared: declared.clone(), resolved, refused });
+            }
+        }
+    }
+    found
+}
+
+#[cfg(target_os = "linux")]
+fn follow(path: &Path, untrusted: &[UntrustedPlace]) -> (Option<String>, Option<PathBuf>) {
+    use skillsandbox_enforcer::UntrustedFolder;
+
+    let known =
+        |place: &UntrustedPlace| UntrustedFolder::known(&place.path, place.identity, place.reason.clone());
+    let untrusted: Vec<UntrustedFolder> = untrusted.iter().map(known).collect();
+    let (allowed, resolved) = skillsandbox_enforcer::follow_links(path, &untrusted);
+    (allowed.err().map(|error| error.to_string()), resolved)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn follow(path: &Path, _: &[UntrustedPlace]) -> (Option<String>, Option<PathBuf>) {
+    (None, Some(crate::reach::real_path(path)))
+}
