@@ -112,9 +112,9 @@ pub use observe::{
     AccessVerdict, Actor, Execution, ObservedAction, ObservedEvent, ObservedFile, Observer, RefusedCall,
 };
 pub use plan::{
-    Command, GrantedPath, LayerResolution, NeededPath, OutputMode, PathAccess, PathLink, PathSource, Plan,
-    PlanBuilder, PlanInspection, PlanResolution, ResolvedStanding, RunLimits, StdinMode, UntrustedFolder,
-    follow_links,
+    Command, FolderAuthor, GrantedPath, LayerResolution, NeededPath, OutputMode, PathAccess, PathLink,
+    PathSource, Plan, PlanBuilder, PlanInspection, PlanResolution, ResolvedStanding, RunLimits, StdinMode,
+    UntrustedFolder, follow_links,
 };
 pub use seccomp::{CompileError, SyscallFilters, SyscallVerdict};
 pub use skillsandbox_terms::{EndCause, FileOperation, ObserveLevel, RunLimit, SyscallProfile};

@@ -92,8 +92,17 @@ pub struct UntrustedPlace {
     pub path: PathBuf,
     /// By which it is known where it was moved: device, inode number, and when it was made, since numbers are used again.
     pub identity: Option<(u64, u64, u64)>,
-    /// Who filled it, for messages.
-    pub reason: String,
+    /// Who filled it.
+    pub author: PlaceAuthor,
+}
+
+/// Who filled a folder whose links nobody vouches for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaceAuthor {
+    /// The author of the skill that is run.
+    Skill,
+    /// A run that could write it.
+    EarlierRun,
 }
 
 /// The programs that a run may execute, and with what. Each is a name that is looked for in `PATH`, or a path.

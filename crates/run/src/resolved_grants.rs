@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use skillsandbox_manifest::{GrantBases, GrantPath, PermissionSet, user_folders};
 
-use crate::job::UntrustedPlace;
+use crate::job::{PlaceAuthor, UntrustedPlace};
 use crate::written_places;
 
 /// A grant that leads elsewhere than it is named.
@@ -42,7 +42,7 @@ pub fn resolve_grants(permissions: &PermissionSet, folder: &Path) -> Vec<Resolve
     let Some(home) = user_folders::home() else { return Vec::new() };
     let places = GrantBases::new(folder, home);
     let mut untrusted = written_places::all().unwrap_or_default();
-    untrusted.push(written_places::place_of(folder, "the skill's own folder"));
+    untrusted.push(written_places::place_of(folder, PlaceAuthor::Skill));
     let PermissionSet { read, write, forbidden, .. } = permissions;
     let mut found = Vec::new();
     for (list, paths) in [("read", read), ("write", write), ("forbidden", forbidden)] {
@@ -60,11 +60,7 @@ pub fn resolve_grants(permissions: &PermissionSet, folder: &Path) -> Vec<Resolve
 
 #[cfg(target_os = "linux")]
 fn follow(path: &Path, untrusted: &[UntrustedPlace]) -> (Option<String>, Option<PathBuf>) {
-    use skillsandbox_enforcer::UntrustedFolder;
-
-    let known =
-        |place: &UntrustedPlace| UntrustedFolder::known(&place.path, place.identity, place.reason.clone());
-    let untrusted: Vec<UntrustedFolder> = untrusted.iter().map(known).collect();
+    let untrusted: Vec<_> = untrusted.iter().map(crate::native::untrusted_folder).collect();
     let (allowed, resolved) = skillsandbox_enforcer::follow_links(path, &untrusted);
     (allowed.err().map(|error| error.to_string()), resolved)
 }

@@ -10,7 +10,7 @@ use skillsandbox_manifest::{
     GrantBases, GrantPath, Manifest, PolicyChange, ProgramSpec, Spanned, user_folders,
 };
 
-use crate::job::{Job, JobLimits, ProgramRules};
+use crate::job::{Job, JobLimits, PlaceAuthor, ProgramRules};
 use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::user_policy::UserPolicy;
@@ -146,7 +146,7 @@ impl LoadedSkill {
         job.forbidden = resolve(&files.forbidden);
         (job.read_within, job.write_within) = self.policy.ceilings(&self.places);
         // Its author chose what lies in it, links too.
-        job.untrusted.push(written_places::place_of(&self.folder, "the skill's own folder"));
+        job.untrusted.push(written_places::place_of(&self.folder, PlaceAuthor::Skill));
         // Nobody has scanned it, so it is not there. (A link leads only to what is there anyway.)
         let git = self.folder.join(".git");
         if git.symlink_metadata().is_ok_and(|found| found.is_dir()) {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::user_folders;
 
-use crate::job::{Job, UntrustedPlace};
+use crate::job::{Job, PlaceAuthor, UntrustedPlace};
 use crate::refusal::Refusal;
 
 /// The file in the state folder.
@@ -22,16 +22,15 @@ const MOST_PLACES: usize = 8192;
 /// Longest file that is read: as many places with the longest path the kernel takes.
 const MOST_BYTES: u64 = 64 << 20;
 
-const REASON: &str = "a folder that an earlier run could write";
-
 /// A folder as it is now.
-pub(crate) fn place_of(path: &Path, reason: &str) -> UntrustedPlace {
-    UntrustedPlace { path: path.to_owned(), identity: identity(path), reason: reason.to_owned() }
+pub(crate) fn place_of(path: &Path, author: PlaceAuthor) -> UntrustedPlace {
+    UntrustedPlace { path: path.to_owned(), identity: identity(path), author }
 }
 
 #[cfg(target_os = "linux")]
 fn identity(path: &Path) -> Option<(u64, u64, u64)> {
-    skillsandbox_enforcer::UntrustedFolder::new(path, REASON).identity
+    skillsandbox_enforcer::UntrustedFolder::new(path, skillsandbox_enforcer::FolderAuthor::EarlierRun)
+        .identity
 }
 
 /// Nothing is run on other systems, so nothing is remembered either.
@@ -63,7 +62,7 @@ pub(crate) fn all() -> Result<Vec<UntrustedPlace>, Refusal> {
 /// Remembers where this job may write. Its folders exist where they could be made; those that are yet to be made are known by their paths.
 pub(crate) fn remember(job: &Job) -> Result<(), Refusal> {
     let written = job.judged_writes.iter().map(|(_, real)| real).chain(&job.tmp);
-    let places: Vec<UntrustedPlace> = written.map(|path| place_of(path, REASON)).collect();
+    let places: Vec<UntrustedPlace> = written.map(|path| place_of(path, PlaceAuthor::EarlierRun)).collect();
     if places.is_empty() {
         return Ok(());
     }
@@ -149,7 +148,7 @@ fn parse(record: &[u8]) -> Option<UntrustedPlace> {
         _ => Some((number(device)?, number(inode)?, number(made)?)),
     };
     let path = path_of(path).filter(|path| path.is_absolute())?;
-    Some(UntrustedPlace { path, identity, reason: REASON.to_owned() })
+    Some(UntrustedPlace { path, identity, author: PlaceAuthor::EarlierRun })
 }
 
 #[cfg(unix)]
@@ -167,7 +166,7 @@ mod tests {
     use super::*;
 
     fn place(path: &str, identity: Option<(u64, u64, u64)>) -> UntrustedPlace {
-        UntrustedPlace { path: path.into(), identity, reason: REASON.to_owned() }
+        UntrustedPlace { path: path.into(), identity, author: PlaceAuthor::EarlierRun }
     }
 
     #[test]

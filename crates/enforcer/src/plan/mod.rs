@@ -27,7 +27,7 @@ pub use inspect::{GrantedPath, NeededPath, PathAccess, PathLink, PathSource, Pla
 pub use limits::RunLimits;
 pub use resolve::{LayerResolution, PlanResolution, ResolvedStanding};
 pub(crate) use trust::identity_of;
-pub use trust::{UntrustedFolder, follow_links};
+pub use trust::{FolderAuthor, UntrustedFolder, follow_links};
 
 /// What a confined command may see and do. Whatever is not granted does not exist for it.
 ///

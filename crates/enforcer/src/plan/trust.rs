@@ -16,25 +16,40 @@ pub struct UntrustedFolder {
     pub path: PathBuf,
     /// By which it is known where it was moved: device, inode number, and when it was made, since numbers are used again.
     pub identity: Option<(u64, u64, u64)>,
-    /// Who filled it, for messages: "the skill's own folder".
-    pub reason: String,
+    /// Who filled it.
+    pub author: FolderAuthor,
+}
+
+/// Who filled a folder that is not trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FolderAuthor {
+    /// The author of the skill that is run.
+    Skill,
+    /// A run that could write it.
+    EarlierRun,
+}
+
+impl FolderAuthor {
+    /// What such a folder is, for messages.
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Self::Skill => "the skill's own folder",
+            Self::EarlierRun => "a folder that an earlier run could write",
+        }
+    }
 }
 
 impl UntrustedFolder {
     /// The folder at this path, as it is now.
-    pub fn new(path: impl Into<PathBuf>, reason: impl Into<String>) -> Self {
+    pub fn new(path: impl Into<PathBuf>, author: FolderAuthor) -> Self {
         let path = path.into();
         let identity = identity_of(&path);
-        Self { path, identity, reason: reason.into() }
+        Self { path, identity, author }
     }
 
     /// The same, by what was known of it before.
-    pub fn known(
-        path: impl Into<PathBuf>,
-        identity: Option<(u64, u64, u64)>,
-        reason: impl Into<String>,
-    ) -> Self {
-        Self { path: path.into(), identity, reason: reason.into() }
+    pub fn known(path: impl Into<PathBuf>, identity: Option<(u64, u64, u64)>, author: FolderAuthor) -> Self {
+        Self { path: path.into(), identity, author }
     }
 }
 

@@ -336,7 +336,7 @@ impl Grants {
             Err(error) if error.raw_os_error() != Some(libc::ELOOP) => return Ok(()),
             Err(error) => return Err(failed(error)),
         };
-        LinkRules { untrusted: &plan.untrusted }.check(&walked).map_err(failed)?;
+        LinkRules { untrusted: &plan.untrusted }.check_forbidden(&walked).map_err(failed)?;
         let writable =
             |link: &Path| self.deciding_grant(link).is_some_and(|grant| grant.access == PathAccess::Write);
         match walked.links.into_iter().find(|link| writable(link)) {

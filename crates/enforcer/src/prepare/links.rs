@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::grants::is_within;
-use crate::plan::{UntrustedFolder, identity_of};
+use crate::plan::{FolderAuthor, UntrustedFolder, identity_of};
 
 /// Links followed on one way; the kernel's own limit (`path_resolution(7)`).
 const MAX_LINKS: usize = 40;
@@ -95,10 +95,17 @@ impl LinkRules<'_> {
                 "{} is a link in {}, {}, and is not followed; name what it leads to: {}",
                 link.display(),
                 folder.path.display(),
-                folder.reason,
+                folder.author.describe(),
                 walked.real.display()
             ))),
         }
+    }
+
+    /// The same for a path that is forbidden, where only the skill's own links matter: to hide too much does no harm.
+    pub(crate) fn check_forbidden(&self, walked: &WalkedPath) -> io::Result<()> {
+        let own: Vec<UntrustedFolder> =
+            self.untrusted.iter().filter(|folder| folder.author == FolderAuthor::Skill).cloned().collect();
+        LinkRules { untrusted: &own }.check(walked)
     }
 
     /// The folder that is not trusted in which something lies.
@@ -187,7 +194,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap();
         fs::create_dir_all(top.join("w/sub")).unwrap();
-        let untrusted = [UntrustedFolder::new(top.join("w"), "which is tested")];
+        let untrusted = [UntrustedFolder::new(top.join("w"), FolderAuthor::EarlierRun)];
         let rules = LinkRules { untrusted: &untrusted };
         assert!(rules.holder(&top.join("w/sub/link")).is_some());
         assert!(rules.holder(&top.join("w")).is_none(), "the folder itself lies elsewhere");

@@ -1,11 +1,11 @@
 //! A job as a plan of the enforcer.
 
 use skillsandbox_enforcer::egress::NetworkRule;
-use skillsandbox_enforcer::{Command, Layer, Plan, UntrustedFolder};
+use skillsandbox_enforcer::{Command, FolderAuthor, Layer, Plan, UntrustedFolder};
 use skillsandbox_manifest::{Destination, EgressRule, Resolver};
 
 use super::{commands, refused};
-use crate::job::{self, Job};
+use crate::job::{self, Job, PlaceAuthor, UntrustedPlace};
 use crate::refusal::Refusal;
 
 /// All of it, or a refusal.
@@ -25,8 +25,7 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
         builder = builder.forbid(path);
     }
     for place in &job.untrusted {
-        builder =
-            builder.no_links_in(UntrustedFolder::known(&place.path, place.identity, place.reason.clone()));
+        builder = builder.no_links_in(untrusted_folder(place));
     }
     if let Some(paths) = &job.read_within {
         builder = builder.read_within(paths);
@@ -70,6 +69,15 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
     }
     let plan = limits(builder, &job.limits).build().map_err(refused)?;
     Ok((plan, command(job)))
+}
+
+/// A folder whose links are not followed, as the enforcer has it.
+pub(crate) fn untrusted_folder(place: &UntrustedPlace) -> UntrustedFolder {
+    let author = match place.author {
+        PlaceAuthor::Skill => FolderAuthor::Skill,
+        PlaceAuthor::EarlierRun => FolderAuthor::EarlierRun,
+    };
+    UntrustedFolder::known(&place.path, place.identity, author)
 }
 
 fn limits(

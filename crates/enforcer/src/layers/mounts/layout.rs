@@ -146,7 +146,8 @@ impl RootLayout {
                 source: c_string(&path)?,
                 identity: (metadata.dev(), metadata.ino()),
                 target: relative(&path)?,
-                attributes: NOSUID | NOEXEC,
+                // To write to a device is not to write to its file system; to change its mode, owner or times is, and they are the host's.
+                attributes: RDONLY | NOSUID | NOEXEC,
                 reach: AttributeReach::One,
             });
         }
