@@ -56,6 +56,19 @@ fn devices_of_the_host_cannot_be_changed_from_inside() {
     }
 }
 
+/// Each kernel has others, so the test asks for all of them.
+#[test]
+fn files_of_proc_that_are_for_root_alone_are_out_of_reach_of_a_run_of_root() {
+    let script = "for file in $(find /proc -path '/proc/[0-9]*' -prune -o -path /proc/sys/net -prune -o -type f ! -perm -o+r -print 2>&-) \
+                  /proc/pagetypeinfo /proc/slabinfo /proc/tty/driver/serial /proc/sys/kernel/cad_pid; do \
+                  timeout 2 head -c 1 $file > /dev/null 2>&1 && echo $file; done; head -c 1 /proc/meminfo > /dev/null && echo works";
+    assert_eq!(output(plan(), script), "works\n");
+    if is_root() {
+        let outside = |path: &str| fs::read(path).is_ok_and(|text| !text.is_empty());
+        assert!(outside("/proc/slabinfo") || outside("/proc/pagetypeinfo"), "the control: root may, outside");
+    }
+}
+
 fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
