@@ -120,6 +120,12 @@ impl Policy {
         Self::parse(&load::read_file(file)?).map_err(|invalid| LoadError::invalid(file, invalid))
     }
 
+    /// Who resolves names for every skill, where it says so.
+    #[must_use]
+    pub fn resolver(&self) -> Option<Resolver> {
+        self.resolver
+    }
+
     /// Everything that may be read at most, what may be written included, as paths of this machine; `None` where it sets no bound. Grants are
     /// compared with it as texts by [`narrow`](Self::narrow); who follows links has to compare where they lead once more.
     #[must_use]

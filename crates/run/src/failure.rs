@@ -84,6 +84,7 @@ impl From<&Refusal> for RunFailure {
             Refusal::NotFound(_) => "PROGRAM_NOT_FOUND",
             Refusal::NotExecutable(_) => "PROGRAM_NOT_EXECUTABLE",
             Refusal::Stopped => "STOPPED",
+            Refusal::ResolverWish(_) => "RESOLVER_NOT_ALLOWED",
             Refusal::Sandbox(_) => "SANDBOX_FAILED",
         };
         Self::new(code, refusal.to_string())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -57,6 +57,9 @@ pub struct Job {
     pub egress: Vec<EgressRule>,
     /// Who resolves the names in it.
     pub resolver: Resolver,
+    /// The resolver that a skill's manifest asks for and that nobody else has named. With it a run that has a network is refused: whoever answers
+    /// for names chooses where they lead. [`choose_resolver`](Self::choose_resolver) settles it.
+    pub resolver_wish: Option<IpAddr>,
     /// Where names lead, for tests and development.
     pub pins: Vec<AddressPin>,
     /// Names and patterns of the variables that are handed on.
@@ -184,6 +187,7 @@ impl Job {
             untrusted: Vec::new(),
             egress: Vec::new(),
             resolver: Resolver::System,
+            resolver_wish: None,
             pins: Vec::new(),
             allow_env: Vec::new(),
             deny_env: Vec::new(),
@@ -197,6 +201,25 @@ impl Job {
             tmp: None,
             secrets: Vec::new(),
             notes: Vec::new(),
+        }
+    }
+
+    /// Names the resolver, on the word of the user and whatever the skill asked for; `by` says in the trace whose word it was.
+    pub fn choose_resolver(&mut self, resolver: Resolver, by: &str) {
+        let asked =
+            self.resolver_wish.take().map(|wish| format!("; the skill asked for {wish}")).unwrap_or_default();
+        self.resolver = resolver;
+        self.notes.push((
+            "network".to_owned(),
+            format!("names are resolved by {resolver}, which {by} names{asked}"),
+        ));
+    }
+
+    /// Refuses a resolver that only the skill itself has named.
+    pub(crate) fn check_resolver(&self) -> Result<(), crate::refusal::Refusal> {
+        match self.resolver_wish.filter(|_| !self.egress.is_empty()) {
+            Some(wish) => Err(crate::refusal::Refusal::ResolverWish(wish)),
+            None => Ok(()),
         }
     }
 

@@ -28,6 +28,7 @@ impl fmt::Debug for Job {
             untrusted,
             egress,
             resolver,
+            resolver_wish,
             pins,
             allow_env,
             deny_env,
@@ -80,6 +81,7 @@ impl fmt::Debug for Job {
             .field("untrusted", untrusted)
             .field("egress", egress)
             .field("resolver", resolver)
+            .field("resolver_wish", resolver_wish)
             .field("pins", pins)
             .field("allow_env", allow_env)
             .field("deny_env", deny_env)

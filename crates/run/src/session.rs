@@ -118,6 +118,7 @@ fn tool(options: &RunOptions) -> String {
 /// A job that would be refused whatever the host offers.
 pub fn preview(job: &Job) -> Result<RunPreview, Refusal> {
     let mut job = job.clone();
+    job.check_resolver()?;
     keep_out(&mut job);
     written_places::apply(&mut job)?;
     backend(job.runtime)?.preview(&job)
@@ -162,6 +163,7 @@ impl Session {
             Err(refusal) => return RunReport::refused(header, refusal).recorded_in(history, &request),
         };
         let prepared = job().and_then(|mut job| {
+            job.check_resolver()?;
             make_own_folders(&job)?;
             keep_out(&mut job);
             job.redact_environment();

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use skillsandbox_manifest as manifest;
 use skillsandbox_manifest::{
-    GrantBases, GrantPath, Manifest, PolicyChange, ProgramSpec, Spanned, user_folders,
+    GrantBases, GrantPath, Manifest, PolicyChange, ProgramSpec, Resolver, Spanned, user_folders,
 };
 
 use crate::job::{Job, JobLimits, PlaceAuthor, ProgramRules};
@@ -22,6 +23,7 @@ pub struct LoadedSkill {
     folder: PathBuf,
     manifest: Manifest,
     changes: Vec<PolicyChange>,
+    resolver_wish: Option<IpAddr>,
     places: GrantBases,
     policy: UserPolicy,
 }
@@ -46,8 +48,12 @@ impl LoadedSkill {
         let folder = folder.canonicalize().map_err(failed)?;
         let home = user_folders::home().ok_or(Refusal::NoHome)?;
         let places = GrantBases::new(&folder, home);
+        let resolver_wish = match manifest.network().resolver {
+            Resolver::System => None,
+            Resolver::Address(address) => Some(address),
+        };
         let (manifest, changes) = policy.narrow(manifest, &places);
-        Ok(Self { folder, manifest, changes, places, policy: policy.clone() })
+        Ok(Self { folder, manifest, changes, resolver_wish, places, policy: policy.clone() })
     }
 
     /// Its folder, without links in it.
@@ -66,6 +72,15 @@ impl LoadedSkill {
     #[must_use]
     pub fn changes(&self) -> &[PolicyChange] {
         &self.changes
+    }
+
+    /// The resolver that only the skill itself names, for which a run is refused unless the user names one.
+    #[must_use]
+    pub fn resolver_wish(&self) -> Option<IpAddr> {
+        match self.manifest.network().resolver {
+            Resolver::Address(wish) if self.policy.resolver().is_none() => Some(wish),
+            Resolver::Address(_) | Resolver::System => None,
+        }
     }
 
     /// The policy that it is under.
@@ -96,7 +111,7 @@ impl LoadedSkill {
         for rule in &manifest.network().egress {
             job.egress.push(rule.value.clone());
         }
-        job.resolver = manifest.network().resolver;
+        self.choose_resolver(&mut job);
         let variables = manifest.env_vars();
         // By their full names: which a pattern reaches, the manifest alone decides.
         let allowed = |(name, _): (OsString, OsString)| {
@@ -112,6 +127,18 @@ impl LoadedSkill {
         }
         call::hand_over(manifest, &call.parameters, &mut job)?;
         Ok(job)
+    }
+
+    /// The policy's resolver, or the system's. What a skill wants is only noted: whoever answers for the names that it was granted chooses where
+    /// they lead.
+    fn choose_resolver(&self, job: &mut Job) {
+        if let Resolver::Address(wish) = self.manifest.network().resolver {
+            job.resolver_wish = Some(wish);
+        }
+        if let Some(resolver) = self.policy.resolver() {
+            job.resolver_wish = self.resolver_wish;
+            job.choose_resolver(resolver, "the user's policy");
+        }
     }
 
     fn program(&self, program: &ProgramSpec) -> OsString {

@@ -140,6 +140,12 @@ fn as_text(loaded: &LoadedSkill) -> String {
     page.list("network", &network);
     if !network.is_empty() || manifest.network().resolver != Resolver::System {
         page.list("resolver", resolver.as_slice());
+        if loaded.resolver_wish().is_some() {
+            page.line(
+                "",
+                "(the skill's own wish: a run is refused unless --resolver or your policy names one)",
+            );
+        }
     }
 
     page.heading("may touch, besides its own folder (read-only) and private directories");
