@@ -56,6 +56,7 @@ impl RunFailure {
             EndCause::Processes => "PROCESS_LIMIT",
             EndCause::Stopped => "STOPPED",
             EndCause::Unobserved => "NOT_OBSERVED",
+            EndCause::Uncovered => "COVER_REPLACED",
         };
         report.error().map(|message| Self::new(code, message))
     }

@@ -1,5 +1,6 @@
 //! From a plan and a command to everything a child needs: paths looked up, filters compiled, pipes made. Nothing runs yet.
 
+pub(crate) mod cover_watch;
 pub(crate) mod executable;
 pub(crate) mod grants;
 pub(crate) mod links;
@@ -32,6 +33,7 @@ use crate::seccomp::{self, RefusalMode};
 use crate::sys::exec::ExecStrings;
 use skillsandbox_terms::ObserveLevel;
 
+use self::cover_watch::CoverWatch;
 use self::executable::AllowedPrograms;
 use self::grants::{FolderCreation, Grants};
 use self::links::LinkRules;
@@ -52,6 +54,8 @@ pub(crate) struct LauncherResources {
     pub(crate) waived: Vec<(Layer, String)>,
     /// What the run may do with files, to judge what it tries.
     pub(crate) paths: PathJudge,
+    /// Whether what is covered stays covered, where something is.
+    pub(crate) covers: Option<CoverWatch>,
 }
 
 /// What a plan means on this host, before anything is made for it.
@@ -108,6 +112,7 @@ impl LocatedPlan {
 /// Makes everything for one run.
 pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, LauncherResources), Error> {
     let located = LocatedPlan::new(plan, command, FolderCreation::Make)?;
+    let covers = CoverWatch::start(&located.grants)?;
     let mut waived = Vec::new();
     let landlock = LandlockLayer::prepare(plan, &located.grants, located.executable.as_ref())?;
     if landlock.is_none() {
@@ -161,6 +166,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
             environment: located.counts,
             waived,
             paths,
+            covers,
         },
     ))
 }
