@@ -75,7 +75,7 @@ fn replacements(folder: &Folder, place: &Path) -> Vec<(&'static str, Box<dyn FnO
 #[test]
 fn row_174_what_takes_the_place_of_a_forbidden_file_below_a_read_grant_is_never_read() {
     for number in 0..4 {
-        let folder = Folder::new();
+        let folder = Folder::outside_tmp();
         let secret = folder.file("home/project/.env", "canary");
         let home = folder.path().join("home");
         let (way, replace) = replacements(&folder, &secret).remove(number);
@@ -91,7 +91,7 @@ fn row_174_what_takes_the_place_of_a_forbidden_file_below_a_read_grant_is_never_
 #[test]
 fn row_174_a_forbidden_folder_that_is_made_anew_is_never_read() {
     for number in 0..2 {
-        let folder = Folder::new();
+        let folder = Folder::outside_tmp();
         let secret = folder.file("home/.ssh/key", "canary").parent().unwrap().to_owned();
         let home = folder.path().join("home");
         let aside = folder.path().join("aside");
@@ -110,16 +110,17 @@ fn row_174_a_forbidden_folder_that_is_made_anew_is_never_read() {
     }
 }
 
-/// Whatever is replaced below a write grant, the run that could read it is over.
+/// Whatever is replaced below a write grant, or in /tmp, where the rule for the run's own holds what is mounted in it too: the run is over.
 #[test]
-fn row_174_a_run_ends_when_what_is_hidden_below_its_write_grant_is_replaced() {
-    for number in 0..4 {
+fn row_174_a_run_ends_when_what_is_hidden_below_its_write_grant_or_in_tmp_is_replaced() {
+    for number in 0..8 {
         let folder = Folder::new();
         let secret = folder.file("home/project/.env", "canary");
         let home = folder.path().join("home");
-        let (way, replace) = replacements(&folder, &secret).remove(number);
+        let (way, replace) = replacements(&folder, &secret).remove(number % 4);
         let script = "echo ready; while :; do :; done";
-        let (_, end) = race(plan().write(&home).forbid(&secret), script, replace);
+        let granted = if number < 4 { plan().write(&home) } else { plan().read(&home) };
+        let (_, end) = race(granted.forbid(&secret), script, replace);
         assert_eq!(end, EndCause::Uncovered, "{way}");
     }
 }
