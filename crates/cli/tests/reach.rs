@@ -160,3 +160,72 @@ fn what_a_run_could_execute_is_scanned_or_not_there() {
         fs::remove_dir_all(stage.skill().join(folder)).unwrap();
     }
 }
+
+#[test]
+fn exec_does_not_write_where_skills_are_installed_nor_a_policy_behind_a_link() {
+    let stage = Stage::new();
+    let other = stage.write("home/.local/share/skillsandbox/skills/other/SKILL.md", "as it was");
+    let store = stage.home().join(".local/share/skillsandbox");
+    for grant in [store.clone(), store.join("skills"), store.join("skills/other"), store.join("skills/new")] {
+        let grant = grant.to_str().unwrap();
+        let script = format!("echo x > {grant}/x && echo planted");
+        for flags in [
+            &["exec", "--write", grant, "--", "sh", "-c", &script][..],
+            &["exec", "--dry-run", "--write", grant, "--", "true"],
+        ] {
+            let output = stage.run(flags);
+            assert!(code(&output) == 125 && !text(&output.stdout).contains("planted"), "{grant}: {output:?}");
+        }
+    }
+    assert!(!store.join("skills/new").exists());
+    // Read-only below a grant, as for a skill.
+    let home = stage.home();
+    let script = format!(
+        "echo x > {} && echo planted; echo x > {}/beside && echo done",
+        other.display(),
+        home.display()
+    );
+    let output = stage.run(&["exec", "--write", home.to_str().unwrap(), "--", "sh", "-c", &script]);
+    assert_eq!(text(&output.stdout), "done\n", "{output:?}");
+    assert_eq!(fs::read_to_string(&other).unwrap(), "as it was");
+    // The state folder, by its name.
+    let state = home.join(".local/state/skillsandbox");
+    let output = stage.run(&["exec", "--write", state.to_str().unwrap(), "--", "echo", "executed"]);
+    assert!(code(&output) == 125 && text(&output.stdout).is_empty(), "{output:?}");
+    // The user's policy, which is kept elsewhere.
+    let kept = stage.write("home/dotfiles/policy.yaml", "resources: { memory_mb: 64 }\n");
+    fs::create_dir_all(home.join(".config/skillsandbox")).unwrap();
+    std::os::unix::fs::symlink(&kept, home.join(".config/skillsandbox/policy.yaml")).unwrap();
+    let script =
+        format!("echo '{{}}' > {0} && echo planted; rm {0} && echo planted; echo done", kept.display());
+    let output =
+        stage.run(&["exec", "--write", home.join("dotfiles").to_str().unwrap(), "--", "sh", "-c", &script]);
+    assert_eq!(text(&output.stdout), "done\n", "{output:?}");
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "resources: { memory_mb: 64 }\n");
+}
+
+#[test]
+fn a_trace_in_a_grant_is_refused_or_hidden() {
+    let stage = Stage::new();
+    let folder = stage.home().join("out");
+    let file = folder.join("trace.json");
+    let flags = ["--trace", file.to_str().unwrap()];
+    // In a write grant.
+    for grant in ["~/out", "~"] {
+        stage.shell_skill(
+            &format!("permissions: {{ filesystem: {{ write: [\"{grant}\"] }} }}"),
+            "echo executed",
+        );
+        fs::create_dir_all(&folder).unwrap();
+        let (report, exit) = stage.report(&flags);
+        assert_eq!((exit, report["stdout"]["text"].as_str()), (125, Some("")), "{grant}: {report:#}");
+        let _ = fs::remove_file(&file);
+    }
+    // In a read grant it is not there to be read.
+    fs::write(folder.join("beside"), "beside").unwrap();
+    let script = format!("cat {} {}/beside; ls {1} >/dev/null", file.display(), folder.display());
+    stage.shell_skill("permissions: { filesystem: { read: [~/out] } }", &script);
+    let (report, _) = stage.report(&flags);
+    assert_eq!(report["stdout"]["text"], "beside", "{report:#}");
+    assert!(fs::read_to_string(&file).unwrap().contains("\"tested\""), "it was written all the same");
+}

@@ -82,6 +82,8 @@ pub struct Job {
     pub observe_required: bool,
     /// A folder that takes the place of the private `/tmp`, and is there when the run has ended.
     pub tmp: Option<PathBuf>,
+    /// The store's own work, which may write where skills are installed.
+    pub(crate) is_stores_own: bool,
     /// Values that are taken out of everything that is recorded, by name.
     pub secrets: Vec<(String, Secret)>,
     /// What the trace should say of how this came about: a subject and a sentence each.
@@ -199,6 +201,7 @@ impl Job {
             observe: ObserveLevel::default(),
             observe_required: false,
             tmp: None,
+            is_stores_own: false,
             secrets: Vec::new(),
             notes: Vec::new(),
         }

@@ -40,6 +40,7 @@ impl fmt::Debug for Job {
             observe,
             observe_required,
             tmp,
+            is_stores_own,
             secrets,
             notes,
         } = self;
@@ -93,6 +94,7 @@ impl fmt::Debug for Job {
             .field("observe", observe)
             .field("observe_required", observe_required)
             .field("tmp", tmp)
+            .field("is_stores_own", is_stores_own)
             .field("secrets", secrets)
             .field("notes", &notes)
             .finish()

@@ -97,7 +97,7 @@ pub use native::{RecordedRun, record};
 pub use reach::real_path;
 pub use refusal::Refusal;
 pub use report::{RunExit, RunReport, RunStatus};
-pub use resolved_grants::{ResolvedGrant, resolve_grants};
+pub use resolved_grants::{FileReach, ResolvedGrant, resolve_grants};
 pub use scan_admission::ScanAdmission;
 pub use session::{LateSink, RunOptions, RunStreams, preview, run, run_skill};
 pub use skill::{LoadedSkill, SkillCall};

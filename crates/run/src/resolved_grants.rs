@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use skillsandbox_manifest::{GrantBases, GrantPath, PermissionSet, user_folders};
 
-use crate::job::{PlaceAuthor, UntrustedPlace};
-use crate::written_places;
+use crate::job::{Job, PlaceAuthor, UntrustedPlace};
+use crate::reach::real_path;
+use crate::{state, written_places};
 
 /// A grant that leads elsewhere than it is named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,6 +59,59 @@ pub fn resolve_grants(permissions: &PermissionSet, folder: &Path) -> Vec<Resolve
     found
 }
 
+/// The files that a run could touch, without links in their paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileReach {
+    /// May be read.
+    pub read: Vec<PathBuf>,
+    /// May be written.
+    pub write: Vec<PathBuf>,
+    /// May only be read, though something above them may be written.
+    pub read_only: Vec<PathBuf>,
+    /// May not be touched.
+    pub forbidden: Vec<PathBuf>,
+}
+
+impl FileReach {
+    pub(crate) fn of(job: &Job) -> Self {
+        let within = |ceiling: Option<&Vec<PathBuf>>, real: &Path| {
+            ceiling.is_none_or(|paths| paths.iter().any(|path| real.starts_with(real_path(path))))
+        };
+        let is_own = |path: &PathBuf| job.as_named.contains(path);
+        let installed = state::installed();
+        let others = |real: &Path| {
+            let own = job.as_named.iter().any(|folder| real.starts_with(folder));
+            !own && installed.iter().any(|place| real.starts_with(place))
+        };
+        let led = |path: &PathBuf| {
+            let (refused, resolved) = follow(path, &job.untrusted);
+            resolved.filter(|_| refused.is_none() || is_own(path))
+        };
+        let mut reach = Self::default();
+        for path in &job.write {
+            let Some(real) = led(path) else { continue };
+            if within(job.read_within.as_ref(), &real)
+                && within(job.write_within.as_ref(), &real)
+                && !others(&real)
+            {
+                reach.write.push(real);
+            }
+        }
+        for path in &job.read {
+            let Some(real) = led(path) else { continue };
+            if is_own(path) || within(job.read_within.as_ref(), &real) {
+                if reach.write.iter().any(|grant| *grant != real && real.starts_with(grant)) {
+                    reach.read_only.push(real.clone());
+                }
+                reach.read.push(real);
+            }
+        }
+        reach.forbidden = job.forbidden.iter().map(|path| real_path(path)).collect();
+        reach
+    }
+}
+
 #[cfg(target_os = "linux")]
 fn follow(path: &Path, untrusted: &[UntrustedPlace]) -> (Option<String>, Option<PathBuf>) {
     let untrusted: Vec<_> = untrusted.iter().map(crate::native::untrusted_folder).collect();
@@ -67,5 +121,5 @@ fn follow(path: &Path, untrusted: &[UntrustedPlace]) -> (Option<String>, Option<
 
 #[cfg(not(target_os = "linux"))]
 fn follow(path: &Path, _: &[UntrustedPlace]) -> (Option<String>, Option<PathBuf>) {
-    (None, Some(crate::reach::real_path(path)))
+    (None, Some(real_path(path)))
 }

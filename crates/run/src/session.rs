@@ -120,6 +120,7 @@ pub fn preview(job: &Job) -> Result<RunPreview, Refusal> {
     let mut job = job.clone();
     job.check_resolver()?;
     keep_out(&mut job);
+    check_installed(&job)?;
     written_places::apply(&mut job)?;
     backend(job.runtime)?.preview(&job)
 }
@@ -168,7 +169,8 @@ impl Session {
             keep_out(&mut job);
             job.redact_environment();
             request.secrets.clone_from(&job.secrets);
-            check_reach(&job, trace.as_deref())?;
+            check_installed(&job)?;
+            check_reach(&mut job, trace.as_deref())?;
             written_places::apply(&mut job)?;
             written_places::remember(&job)?;
             Ok((backend(job.runtime)?, job))
@@ -237,20 +239,40 @@ fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
 }
 
 /// Our own folders are not there for a run, and installed skills are read-only, whatever is granted above them.
-fn keep_out(job: &mut Job) {
+pub(crate) fn keep_out(job: &mut Job) {
     // Under their names and where those lead: a grant is compared with both.
     for folder in state::folders() {
         job.forbidden.extend([real_path(&folder), folder]);
     }
+    // The policy may be a link to where its owner keeps such files.
+    let policy = user_folders::policy_file().filter(|file| file.symlink_metadata().is_ok());
+    job.forbidden.extend(policy.map(|file| real_path(&file)));
     for grant in job.write.clone() {
         job.judge_write(grant);
     }
-    let writes: Vec<PathBuf> = job.write.iter().map(|grant| real_path(grant)).collect();
+    let writes: Vec<PathBuf> = job.judged_writes.iter().map(|(_, real)| real.clone()).collect();
     for installed in state::installed().into_iter().filter(|folder| folder.is_dir()) {
         if writes.iter().any(|grant| *grant != installed && installed.starts_with(grant)) {
             job.read.push(installed);
         }
     }
+}
+
+/// Nobody writes where skills are installed but the store itself, and a skill in its own folder.
+fn check_installed(job: &Job) -> Result<(), Refusal> {
+    if job.is_stores_own {
+        return Ok(());
+    }
+    for place in state::installed() {
+        let own = |grant: &Path| {
+            job.as_named.iter().any(|folder| folder.starts_with(&place) && grant.starts_with(folder))
+        };
+        let mut writes = job.judged_writes.iter().map(|(_, real)| real);
+        if let Some(grant) = writes.find(|grant| grant.starts_with(&place) && !own(grant)) {
+            return Err(Refusal::InItsReach { path: place, grant: grant.clone() });
+        }
+    }
+    Ok(())
 }
 
 /// Makes our own folders where a write grant covers them, so that a run finds them there, and not its own in their place.
@@ -265,13 +287,17 @@ fn make_own_folders(job: &Job) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What a run is recorded in is out of its reach: its trace lies in no write grant.
-fn check_reach(job: &Job, trace: Option<&Path>) -> Result<(), Refusal> {
+/// What a run is recorded in is out of its reach: its trace lies in no write grant, and in a read grant it is hidden.
+fn check_reach(job: &mut Job, trace: Option<&Path>) -> Result<(), Refusal> {
     let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
     let Some(trace) = trace.map(real_path) else { return Ok(()) };
     let hidden = job.forbidden.iter().any(|hidden| trace.starts_with(real_path(hidden)));
     match grants.into_iter().find(|grant| trace.starts_with(grant)) {
         Some(grant) if !hidden => Err(Refusal::InItsReach { path: trace, grant }),
-        _ => Ok(()),
+        Some(_) => Ok(()),
+        None => {
+            job.forbidden.push(trace);
+            Ok(())
+        }
     }
 }

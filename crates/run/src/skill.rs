@@ -14,6 +14,8 @@ use skillsandbox_manifest::{
 use crate::job::{Job, JobLimits, PlaceAuthor, ProgramRules};
 use crate::reach::real_path;
 use crate::refusal::Refusal;
+use crate::resolved_grants::FileReach;
+use crate::session::keep_out;
 use crate::user_policy::UserPolicy;
 use crate::{call, state, written_places};
 
@@ -93,6 +95,18 @@ impl LoadedSkill {
     #[must_use]
     pub fn places(&self) -> &GrantBases {
         &self.places
+    }
+
+    /// The files that a run of it could touch, as they are now, by where its grants lead. Grants for which a run would be refused are left out.
+    ///
+    /// # Errors
+    /// What earlier runs could write cannot be found out.
+    pub fn file_reach(&self) -> Result<FileReach, Refusal> {
+        let mut job = Job::new(self.manifest.skill().name.value.clone(), "");
+        self.grants(&mut job);
+        keep_out(&mut job);
+        written_places::apply(&mut job)?;
+        Ok(FileReach::of(&job))
     }
 
     /// What a call of it asks for. The values are checked against the manifest's rules first.
