@@ -229,3 +229,32 @@ fn a_trace_in_a_grant_is_refused_or_hidden() {
     assert_eq!(report["stdout"]["text"], "beside", "{report:#}");
     assert!(fs::read_to_string(&file).unwrap().contains("\"tested\""), "it was written all the same");
 }
+
+#[test]
+fn row_174_a_run_whose_hidden_file_is_replaced_is_ended_and_its_trace_says_so() {
+    let stage = Stage::new();
+    let secret = stage.write("home/work/.env", "hidden");
+    let new = stage.write("home/new", "new");
+    let ready = stage.home().join("work/ready");
+    let declaration = "permissions: { filesystem: { write: [~/work], forbidden: [~/work/.env] } }";
+    let skill = stage.shell_skill(declaration, &format!("echo x > {}; while :; do :; done", ready.display()));
+    let mut command = stage.command(&["run", "--format", "json", skill.to_str().unwrap()]);
+    let running = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    // Against hanging only.
+    for _ in 0..2000 {
+        if ready.exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    fs::rename(new, secret).unwrap();
+    let output = running.wait_with_output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(code(&output), 125, "{report:#}");
+    assert_eq!(
+        (report["error"]["code"].as_str(), report["ended"]["by"].as_str()),
+        (Some("COVER_REPLACED"), Some("uncovered")),
+        "{report:#}"
+    );
+    assert_eq!(report["summary"]["complete"], false, "{report:#}");
+}

@@ -116,6 +116,7 @@ pub use plan::{
     PathSource, Plan, PlanBuilder, PlanInspection, PlanResolution, ResolvedStanding, RunLimits, StdinMode,
     UntrustedFolder, follow_links,
 };
+pub use prepare::links::make_folder;
 pub use seccomp::{CompileError, SyscallFilters, SyscallVerdict};
 pub use skillsandbox_terms::{EndCause, FileOperation, ObserveLevel, RunLimit, SyscallProfile};
 pub use supervise::{

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::user_folders;
@@ -225,17 +224,9 @@ pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> BackendResult 
 fn open(trace: Option<&Path>, header: &TraceHeader) -> Result<TraceWriter, Refusal> {
     let trace = trace.ok_or(Refusal::NoHome)?;
     if let Some(folder) = trace.parent().filter(|folder| user_folders::traces().as_deref() == Some(folder)) {
-        let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
-        private(&mut DirBuilder::new()).recursive(true).create(folder).map_err(failed)?;
+        state::make_private(folder)?;
     }
     Ok(TraceWriter::create(trace, header)?)
-}
-
-/// Only its owner may look into it.
-fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(builder, 0o700);
-    builder
 }
 
 /// Our own folders are not there for a run, and installed skills are read-only, whatever is granted above them.
@@ -280,8 +271,7 @@ fn make_own_folders(job: &Job) -> Result<(), Refusal> {
     let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
     for own in state::folders().into_iter().chain(user_folders::data()) {
         if grants.iter().any(|grant| real_path(&own).starts_with(grant)) && !own.exists() {
-            let failed = |source| Refusal::Folder { path: own.clone(), source };
-            private(&mut DirBuilder::new()).recursive(true).create(&own).map_err(failed)?;
+            state::make_private(&own)?;
         }
     }
     Ok(())

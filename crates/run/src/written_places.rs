@@ -6,7 +6,7 @@
 //! it was made) where it was moved.
 
 use std::ffi::OsString;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ use skillsandbox_manifest::user_folders;
 
 use crate::job::{Job, PlaceAuthor, UntrustedPlace};
 use crate::refusal::Refusal;
+use crate::state;
 
 /// The file in the state folder.
 const FILE: &str = "written-places";
@@ -68,12 +69,7 @@ pub(crate) fn remember(job: &Job) -> Result<(), Refusal> {
     }
     let file = file().ok_or(Refusal::NoHome)?;
     let failed = |source| Refusal::Folder { path: file.clone(), source };
-    if let Some(folder) = file.parent() {
-        let mut builder = DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.recursive(true).create(folder).map_err(failed)?;
-    }
+    file.parent().map_or(Ok(()), state::make_private)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]

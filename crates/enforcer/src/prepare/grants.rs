@@ -11,7 +11,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 
 use crate::error::{Error, PlanProblem};
 use crate::plan::{PathAccess, Plan, check_grant};
-use crate::prepare::links::{GrantCeiling, LinkRules, WalkedPath};
+use crate::prepare::links::{GrantCeiling, LinkRules, WalkedPath, make_folder};
 use crate::program::ProgramNeed;
 
 /// The system's own folders: those that exist are there, read-only, in every sandbox.
@@ -55,6 +55,9 @@ const DOCUMENTS: [&str; 8] = [
     "/var/lib/texmf",
     "/etc/libreoffice",
 ];
+
+/// The mode of folders that are made for write grants, of which the umask takes away.
+const FOR_ALL: u32 = 0o777;
 
 /// What to do about folders of write grants that do not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -250,10 +253,9 @@ impl Grants {
     fn make_folders(&mut self) -> Result<(), Error> {
         for grant in self.all.iter_mut().filter(|grant| self.created.contains(&grant.path)) {
             let path = grant.path.clone();
-            let made = make_folder(&path).and_then(|()| FoundPath::look_up(&path)).and_then(|found| {
-                let moved = || io::Error::other("a folder on the way was replaced by a link meanwhile");
-                if found.path == path { Grant::of(found, grant.access, grant.source) } else { Err(moved()) }
-            });
+            let made = make_folder(&path, FOR_ALL)
+                .and_then(|()| FoundPath::without_links(path.clone()))
+                .and_then(|found| Grant::of(found, grant.access, grant.source));
             *grant =
                 made.map_err(|source| Error::Path { what: "cannot create the write grant", path, source })?;
         }
@@ -456,27 +458,6 @@ fn check_ceiling(
         (GrantSource::Plan, PathAccess::Write) if !ceiling.may_write(real) => outside(true),
         (GrantSource::Plan, PathAccess::Read | PathAccess::Write) => Ok(()),
     }
-}
-
-/// Makes a folder and those above it, each in the folder that is held open: a link that has taken the place of one is not followed.
-fn make_folder(path: &Path) -> io::Result<()> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut folder = rustix::fs::open("/", flags, Mode::empty())?;
-    for name in path.components().skip(1) {
-        let name = name.as_os_str();
-        let open = || rustix::fs::openat(&folder, name, flags, Mode::empty());
-        folder = match open() {
-            Err(rustix::io::Errno::NOENT) => {
-                match rustix::fs::mkdirat(&folder, name, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
-                    // Another run may make it at the same time.
-                    Ok(()) | Err(rustix::io::Errno::EXIST) => open()?,
-                    Err(errno) => return Err(errno.into()),
-                }
-            }
-            other => other?,
-        };
-    }
-    Ok(())
 }
 
 impl Grant {

@@ -9,6 +9,9 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
 use super::grants::is_within;
 use crate::plan::{FolderAuthor, UntrustedFolder, identity_of};
 
@@ -123,6 +126,32 @@ impl LinkRules<'_> {
     }
 }
 
+/// Makes a folder and those above it, each in the one that is held open: a link that has taken the place of one is not followed, and nothing is made
+/// behind it. `mode` is as for `mkdir(2)`. The path has no link in it; what is there already stays as it is.
+///
+/// # Errors
+/// A link on the way, or whatever the kernel says.
+pub fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut folder = rustix::fs::open("/", flags, Mode::empty())?;
+    for name in path.components().skip(1) {
+        if !matches!(name, Component::Normal(_)) {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        let name = name.as_os_str();
+        let open = || rustix::fs::openat(&folder, name, flags, Mode::empty());
+        folder = match open() {
+            Err(Errno::NOENT) => match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(mode)) {
+                // Another run may make it at the same time.
+                Ok(()) | Err(Errno::EXIST) => open()?,
+                Err(errno) => return Err(errno.into()),
+            },
+            other => other?,
+        };
+    }
+    Ok(())
+}
+
 /// What may be granted at most, by where paths lead; `None` is everything.
 #[derive(Debug, Default)]
 pub(crate) struct GrantCeiling {
@@ -187,6 +216,34 @@ mod tests {
             assert_eq!(walked.links, links.iter().map(|link| at(link)).collect::<Vec<_>>(), "{path}");
         }
         assert!(WalkedPath::walk(&at("ring")).is_err());
+    }
+
+    #[test]
+    fn no_folder_is_made_behind_a_link_that_is_raced_in() {
+        const ROUNDS: usize = 3000;
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let at = |path: &str| top.join(path);
+        fs::create_dir(at("vault")).unwrap();
+        make_folder(&at("w/sub/deep"), 0o700).unwrap();
+        assert!(at("w/sub/deep").is_dir(), "the control");
+        symlink(at("vault"), at("link")).unwrap();
+        assert!(make_folder(&at("link/new"), 0o700).is_err());
+        // One thread makes, another swaps a folder on the way for a link and back.
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    let _ = fs::rename(at("w"), at("aside"));
+                    let _ = symlink(at("vault"), at("w"));
+                    let _ = fs::remove_file(at("w"));
+                    let _ = fs::rename(at("aside"), at("w"));
+                }
+            });
+            for number in 0..ROUNDS {
+                let _ = make_folder(&at(&format!("w/{number}")), 0o700);
+            }
+        });
+        assert_eq!(fs::read_dir(at("vault")).unwrap().count(), 0);
     }
 
     #[test]
