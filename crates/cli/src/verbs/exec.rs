@@ -95,7 +95,7 @@ impl ExecArgs {
         }
         let kept = self.flags.keep_tmp()?;
         self.flags.apply(&mut job, kept.as_ref());
-        let history = self.flags.history();
+        let history = self.flags.history()?;
         running::run(&self.flags, "exec", |options| run(&job, history.as_ref(), options))
     }
 
