@@ -1,9 +1,10 @@
 //! The scanner's word, before anything runs.
 
-use skillsandbox_scanner::ScanVerdict;
+use skillsandbox_scanner::{ScanReport, ScanVerdict};
 
 use crate::refusal::Refusal;
 use crate::skill::LoadedSkill;
+use crate::user_policy::UserPolicy;
 
 /// Most reasons that are told.
 const REASONS: usize = 3;
@@ -12,7 +13,7 @@ const REASONS: usize = 3;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScanAdmission {
-    /// It is scanned as the policy it was loaded under says, and refused where that refuses the verdict.
+    /// It is scanned as the policy it was loaded under says, and refused where that refuses the verdict, or where not all of it was judged.
     #[default]
     Required,
     /// It runs without being scanned, and the trace says so.
@@ -35,27 +36,54 @@ impl ScanAdmission {
 fn scan(skill: &LoadedSkill) -> Result<String, Refusal> {
     let policy = skill.policy();
     let report = policy.scan_folder(skill.folder())?;
-    if !policy.refuses(report.verdict) {
-        let suppressed = match report.suppressed() {
-            0 => String::new(),
-            count => format!(", {count} findings suppressed by the user's policy"),
-        };
-        return Ok(format!(
-            "{} by scanner {}, digest {}{suppressed}",
-            report.verdict.as_str(),
-            report.scanner_version,
-            report.digest
-        ));
+    if let Some(refusal) = policy.refusal(&report) {
+        return Err(refusal);
     }
-    let findings = report.findings.iter().filter(|finding| finding.counts()).take(REASONS);
-    let mut reasons: Vec<String> = findings
-        .map(|finding| format!("{}:{}: {} ({})", finding.file, finding.line, finding.why, finding.rule))
-        .collect();
-    if reasons.is_empty() {
-        reasons.push("not all of it could be read".to_owned());
+    let suppressed = match report.suppressed() {
+        0 => String::new(),
+        count => format!(", {count} findings suppressed by the user's policy"),
+    };
+    Ok(format!(
+        "{} by scanner {}, digest {}{suppressed}",
+        report.verdict.as_str(),
+        report.scanner_version,
+        report.digest
+    ))
+}
+
+impl UserPolicy {
+    /// Why a skill with this report is not run: its verdict, or a part of it that nobody has judged.
+    #[must_use]
+    pub fn refusal(&self, report: &ScanReport) -> Option<Refusal> {
+        if self.refuses(report.verdict) {
+            return Some(Refusal::Scanned {
+                verdict: report.verdict.as_str(),
+                reasons: self.reasons(report),
+            });
+        }
+        let unjudged = report.unjudged();
+        if unjudged.is_empty() {
+            return None;
+        }
+        let mut reasons: Vec<String> =
+            unjudged.iter().take(REASONS).map(|file| format!("{}: {}", file.path, file.reason)).collect();
+        if unjudged.len() > REASONS {
+            reasons.push(format!("and {} more", unjudged.len() - REASONS));
+        }
+        Some(Refusal::Unjudged { reasons })
     }
-    if report.verdict < ScanVerdict::Blocked {
-        reasons.push("the user's policy refuses warnings (scan.fail_on)".to_owned());
+
+    fn reasons(&self, report: &ScanReport) -> Vec<String> {
+        let findings = report.findings.iter().filter(|finding| finding.counts()).take(REASONS);
+        let mut reasons: Vec<String> = findings
+            .map(|finding| format!("{}:{}: {} ({})", finding.file, finding.line, finding.why, finding.rule))
+            .collect();
+        if reasons.is_empty() {
+            reasons.push("not all of it could be read".to_owned());
+        }
+        if report.verdict < ScanVerdict::Blocked {
+            reasons.push("the user's policy refuses warnings (scan.fail_on)".to_owned());
+        }
+        reasons
     }
-    Err(Refusal::Scanned { verdict: report.verdict.as_str(), reasons })
 }

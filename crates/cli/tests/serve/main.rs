@@ -10,4 +10,5 @@ mod decisions;
 mod lifetime;
 mod others;
 mod output;
+mod roots;
 mod traces;

@@ -20,11 +20,13 @@ pub(crate) use shell::SHELL;
 /// Takes a text that came to light, where it stands, and how it was hidden.
 type HiddenSink<'p> = &'p mut dyn FnMut(String, Range<usize>, &'static str);
 
-/// Decoding goes no deeper.
+/// So deep all ways of hiding are looked for; deeper only encodings, which make what they hide a third longer each time.
 const MAX_DEPTH: usize = 4;
+/// Decoding goes no deeper, and says so.
+const MAX_ENCODINGS: usize = 16;
 /// Most decoded bytes of one text.
 const MAX_DECODED: usize = 2 << 20;
-/// Most words of one text that are tried as encodings, and most hidden texts that are looked at.
+/// Most hidden texts that are looked at.
 const MAX_PIECES: usize = 4000;
 
 /// A text that was hidden in another.
@@ -59,16 +61,34 @@ pub(crate) fn uncover(
             return (all, false);
         }
         budget -= found.text.len();
-        if found.chain.len() < MAX_DEPTH {
-            complete &= layer(&found.text, ask(found.text.as_bytes()), &mut |mut inner| {
+        let signals = ask(found.text.as_bytes());
+        let depth = found.chain.len();
+        let mut deeper = |mut inner: HiddenText| {
+            // What was seen already is not another layer.
+            if depth < MAX_ENCODINGS {
                 inner.range = found.range.clone();
                 inner.chain = found.chain.iter().copied().chain(inner.chain).collect();
                 queue.push(inner);
-            });
-        }
+            } else if !seen.contains(&inner.text) {
+                complete = false;
+            }
+        };
+        let all_read = if depth < MAX_DEPTH {
+            layer(&found.text, signals, &mut deeper)
+        } else {
+            encodings::uncover(&found.text, signals, &mut |text, range, how| {
+                deeper(HiddenText { text, range, chain: vec![how] });
+            })
+        };
+        complete &= all_read;
         all.push(found);
     }
     (all, complete)
+}
+
+/// Where an encoded archive stands in a text, and of which kind it is.
+pub(crate) fn find_archive(text: &str) -> Option<(Range<usize>, &'static str)> {
+    encodings::find_archive(text)
 }
 
 /// The lines of a text that another does not have, each with its neighbours: what a change of the whole brought to light.
