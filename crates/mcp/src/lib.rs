@@ -66,6 +66,7 @@ mod server;
 mod settings;
 mod skill_roots;
 mod stdio;
+mod strict_lines;
 mod tools;
 mod trace_folder;
 

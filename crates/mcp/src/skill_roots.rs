@@ -204,6 +204,8 @@ fn path_below(policy: &PathPolicy, name: &str) -> Option<PathBuf> {
     if name == "." {
         return Some(PathBuf::from("."));
     }
+    // A slash at the end is the folder itself, for path policies as for the kernel.
+    let name = name.strip_suffix('/').unwrap_or(name);
     let path = Path::new(name);
     let below = if path.is_absolute() { path.strip_prefix(policy.root()).ok()? } else { path };
     if !below.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -278,7 +280,17 @@ fn walk(policy: &PathPolicy, below: &Path, depth: usize, budget: &mut usize, lis
         return;
     }
     *budget -= 1;
-    let Ok(mut entries) = policy.read_dir(below) else { return };
+    let mut entries = match policy.read_dir(below) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let folder = join_below(policy, below);
+            // What is no skill is nobody's loss; what would be one is told.
+            if folder.join(Manifest::FILE_NAME).symlink_metadata().is_ok() {
+                list.not_served.push((FoundSkill { name: shown(below), folder }, error.to_string()));
+            }
+            return;
+        }
+    };
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     if entries.iter().any(|entry| entry.name == Manifest::FILE_NAME) {
         let folder = join_below(policy, below);

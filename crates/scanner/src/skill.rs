@@ -278,11 +278,12 @@ impl FolderWalk<'_> {
             let real = self.real.as_ref();
             real.is_some_and(|real| target.starts_with(real) && !target.starts_with(real.join(".git")))
         };
+        if !self.rules.as_run {
+            return self.skip(path, "a symbolic link");
+        }
         let target = fs::read_link(entry.path()).unwrap_or_default();
         self.unpacker.link(&path, target.as_os_str().as_encoded_bytes());
-        if !self.rules.as_run {
-            self.skip(path, "a symbolic link");
-        } else if !fs::canonicalize(entry.path()).is_ok_and(|target| inside(&target)) {
+        if !fs::canonicalize(entry.path()).is_ok_and(|target| inside(&target)) {
             self.skip(path, "a symbolic link that leads out of the skill's folder, or nowhere");
         }
     }

@@ -147,7 +147,7 @@ fn hidden_folders_links_and_other_spellings_are_no_skills() {
         "link",
         "link-to-topic/real",
         "topic/up/topic/real",
-        "topic/real/",
+        "topic/real//",
         "topic//real",
         "./topic/real",
         "topic/../topic/real",

@@ -18,7 +18,7 @@ use super::explain::{ReportedViolation, WHO};
 use super::skills::resolved;
 use super::{RUN_SKILL, ToolContext, arguments, cure, refused, why};
 use crate::answer::{ToolAnswer, ToolProblem, line, quotation, quoted};
-use crate::trace_folder::{TOOL, TraceFolder};
+use crate::trace_folder::TraceFolder;
 
 /// Most bytes of each output that are returned. The trace has every line, shortened.
 const MOST_OUTPUT: usize = 256 * 1024;
@@ -206,7 +206,7 @@ pub(crate) fn run(
         }
     };
     let mut options = RunOptions::default();
-    options.tool = Some(TOOL.to_owned());
+    options.tool = Some(context.traces.tool().to_owned());
     options.history_tool = Some(RUN_SKILL.to_owned());
     options.sinks.push(Box::new(progress.clone()));
     options.streams.stop = stop.clone();

@@ -150,7 +150,7 @@ fn judge_hiding(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: 
         findings.push(Finding::in_file(&ENCODED_ARCHIVE, file, range, why));
     }
     if PASSED_OVER.iter().any(|ending| name.ends_with(ending)) {
-        read_hidden(context, subject, findings);
+        read_hidden(context, subject, usize::MAX, findings);
         return;
     }
     let code: Vec<_> = text::code_ranges(blocks).collect();
@@ -160,7 +160,7 @@ fn judge_hiding(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: 
         let status = status_in(rule, file.kind);
         findings.push(Finding::in_file(rule, file, range, rule.summary).with_status(status));
     }
-    let was_read = read_hidden(context, subject, findings);
+    let was_read = read_hidden(context, subject, hidden::MAX_PIECES, findings);
     techniques.dedup();
     if techniques.len() >= 2 && !was_read {
         let why = format!("Several techniques of hiding together: {}", techniques.join(", "));
@@ -190,10 +190,15 @@ fn status_in(rule: &RuleInfo, kind: FileKind) -> FindingStatus {
 }
 
 /// Makes readable what is hidden, and judges that; whether anything came to light.
-fn read_hidden(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: &mut Vec<Finding>) -> bool {
+fn read_hidden(
+    context: &ScanContext<'_>,
+    subject: &ScannedText<'_>,
+    most_words: usize,
+    findings: &mut Vec<Finding>,
+) -> bool {
     let ScannedText { file, text, signals, .. } = *subject;
     let engine = &context.scanner.engine;
-    let (uncovered, complete) = hidden::uncover(text, signals, |text| engine.signals(text));
+    let (uncovered, complete) = hidden::uncover(text, most_words, signals, |text| engine.signals(text));
     if !complete {
         let why = "It holds more encoded text than is decoded, so some was not read";
         findings.push(Finding::in_file(&TOO_MUCH, file, 0..0, why));

@@ -34,11 +34,17 @@ const SHORTEST: usize = 20;
 const MAX_INFLATED: u64 = 1 << 20;
 
 /// Every encoded word; whether all that they hold was read.
-pub(super) fn uncover(text: &str, signals: TextSignals, push: HiddenSink<'_>) -> bool {
+pub(super) fn uncover(text: &str, most_words: usize, signals: TextSignals, push: HiddenSink<'_>) -> bool {
     let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_' | b'=');
     let mut complete = true;
+    let mut words = 0;
     for range in runs(text.as_bytes(), SHORTEST, part) {
         let Some(word) = text.get(range.clone()) else { continue };
+        // Hashes and ids in hexadecimal come by the thousand, and cost little.
+        words += usize::from(word.bytes().any(|b| b.is_ascii_uppercase()));
+        if words > most_words {
+            return false;
+        }
         if let Some((words, how)) = decoded(word, signals) {
             complete &= (words.len() as u64) < MAX_INFLATED || words.len() <= word.len();
             push(words, range, how);
@@ -114,13 +120,23 @@ fn hexadecimal(word: &str) -> Option<String> {
     if word.len() < 24 {
         return None;
     }
-    printable(&HEXLOWER_PERMISSIVE.decode(word.as_bytes()).ok()?)
+    let bytes = HEXLOWER_PERMISSIVE.decode(word.as_bytes()).ok()?;
+    printable(&bytes).or_else(|| encoded_again(&bytes))
 }
 
 fn base64(word: &str) -> Option<String> {
     let url_safe = || URL_SAFE.as_ref()?.decode(word.trim_end_matches('=').as_bytes()).ok();
     let bytes = from_base64(word).or_else(url_safe)?;
-    printable(&bytes).or_else(|| inflated(&bytes))
+    printable(&bytes).or_else(|| encoded_again(&bytes)).or_else(|| inflated(&bytes))
+}
+
+/// Bytes that are one long word of another encoding, which need not look like what people write: each time that Base64 is encoded again it has
+/// more capital letters. By chance no twenty bytes are.
+fn encoded_again(bytes: &[u8]) -> Option<String> {
+    let part =
+        |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_' | b'=' | b'\n' | b'\r');
+    let text = std::str::from_utf8(bytes).ok()?;
+    (bytes.len() >= SHORTEST && bytes.iter().all(part)).then(|| text.to_owned())
 }
 
 /// RFC 4648, without regard to padding and to bits that are left over.
@@ -128,7 +144,8 @@ fn base32(word: &str) -> Option<String> {
     let word = word.trim_end_matches('=').as_bytes();
     // A letter of the last eight that begins no byte.
     let over = usize::from(matches!(word.len() % 8, 1 | 3 | 6));
-    printable(&BASE32.as_ref()?.decode(word.get(..word.len() - over)?).ok()?)
+    let bytes = BASE32.as_ref()?.decode(word.get(..word.len() - over)?).ok()?;
+    printable(&bytes).or_else(|| encoded_again(&bytes))
 }
 
 /// Base85 between quotation marks or `<~` and `~>`, in both alphabets that are in use.

@@ -26,8 +26,8 @@ const MAX_DEPTH: usize = 4;
 const MAX_ENCODINGS: usize = 16;
 /// Most decoded bytes of one text.
 const MAX_DECODED: usize = 2 << 20;
-/// Most hidden texts that are looked at.
-const MAX_PIECES: usize = 4000;
+/// Most words of one text that are tried as encodings, those left out that can only be hexadecimal; and most hidden texts that are looked at.
+pub(crate) const MAX_PIECES: usize = 4000;
 
 /// A text that was hidden in another.
 #[derive(Clone, Debug)]
@@ -44,6 +44,7 @@ pub(crate) struct HiddenText {
 /// of is told, or asked.
 pub(crate) fn uncover(
     text: &str,
+    most_words: usize,
     signals: TextSignals,
     ask: impl Fn(&[u8]) -> TextSignals,
 ) -> (Vec<HiddenText>, bool) {
@@ -52,7 +53,7 @@ pub(crate) fn uncover(
     let mut seen: HashSet<String> = HashSet::new();
     let mut queue: Vec<HiddenText> = Vec::new();
     let mut budget = MAX_DECODED;
-    let mut complete = layer(text, signals, &mut |hidden| queue.push(hidden));
+    let mut complete = layer(text, most_words, signals, &mut |hidden| queue.push(hidden));
     while let Some(found) = queue.pop() {
         if !seen.insert(found.text.clone()) {
             continue;
@@ -74,9 +75,9 @@ pub(crate) fn uncover(
             }
         };
         let all_read = if depth < MAX_DEPTH {
-            layer(&found.text, signals, &mut deeper)
+            layer(&found.text, most_words, signals, &mut deeper)
         } else {
-            encodings::uncover(&found.text, signals, &mut |text, range, how| {
+            encodings::uncover(&found.text, most_words, signals, &mut |text, range, how| {
                 deeper(HiddenText { text, range, chain: vec![how] });
             })
         };
@@ -103,7 +104,7 @@ fn new_lines(changed: &str, text: &str) -> String {
 }
 
 /// One layer of hiding; whether all of it was looked at.
-fn layer(text: &str, signals: TextSignals, add: &mut dyn FnMut(HiddenText)) -> bool {
+fn layer(text: &str, most_words: usize, signals: TextSignals, add: &mut dyn FnMut(HiddenText)) -> bool {
     let mut push = |said: String, range: Range<usize>, how: &'static str| {
         // What changed the whole is looked at where it did.
         let said = if range == (0..text.len()) { new_lines(&said, text) } else { said };
@@ -120,5 +121,5 @@ fn layer(text: &str, signals: TextSignals, add: &mut dyn FnMut(HiddenText)) -> b
     escapes::uncover(text, signals, &mut push);
     shell::uncover(text, signals, &mut push);
     letters::uncover(text, signals, &mut push);
-    encodings::uncover(text, signals, &mut push)
+    encodings::uncover(text, most_words, signals, &mut push)
 }
