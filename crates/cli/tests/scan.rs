@@ -328,8 +328,7 @@ fn a_folder_that_cannot_be_read_is_named_and_the_rest_is_scanned() {
     };
     let output = scan("ndjson");
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let reports: Vec<serde_json::Value> =
-        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let reports: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let one = reports.iter().find(|report| report["path"].as_str().unwrap().ends_with("tree/one")).unwrap();
     let unread = one["report"]["unread"].as_array().or_else(|| one["unread"].as_array()).unwrap();
     assert!(
@@ -364,4 +363,32 @@ fn what_lies_deeper_than_skills_are_looked_for_is_scanned_all_the_same() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn a_number_of_threads_beyond_all_use_is_clamped_and_said() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("SKILL.md"), "---\nname: x\ndescription: d\n---\nHello.\n").unwrap();
+    for (jobs, clamped) in [("99999", true), ("18446744073709551615", true), ("1", false), ("0", false)] {
+        let ran = run(dir.path(), &["scan", "--jobs", jobs, "."], "");
+        assert_eq!((ran.code, ran.err.contains("taken as")), (0, clamped), "{jobs}: {}", ran.err);
+    }
+    let ran = run(dir.path(), &["scan", "--jobs", "-1", "."], "");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+}
+
+#[test]
+fn other_numbers_of_the_command_line_are_bounded_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("skills");
+    fs::create_dir(&root).unwrap();
+    let root = root.to_str().unwrap();
+    let ran = run(
+        dir.path(),
+        &["serve", "--root", root, "--max-concurrent", "18446744073709551615", "--timeout", "1e18"],
+        "",
+    );
+    assert!(ran.code == 0 && ran.err.contains("64 at most") && ran.err.contains("604800"), "{}", ran.err);
+    let ran = run(dir.path(), &["exec", "--dry-run", "--max-processes", "4294967295", "--", "true"], "");
+    assert!(ran.code == 2 && ran.err.contains("4194304"), "{}", ran.err);
 }

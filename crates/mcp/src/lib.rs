@@ -72,7 +72,7 @@ mod trace_folder;
 
 pub use run_slots::ServerShutdown;
 pub use server::McpServer;
-pub use settings::{DEFAULT_CONCURRENT, ServerError, ServerSettings};
+pub use settings::{DEFAULT_CONCURRENT, MAX_CONCURRENT, ServerError, ServerSettings};
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]

@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 use crate::answer::{ToolAnswer, ToolProblem};
 use crate::backpressure::Backpressure;
 use crate::run_slots::{ServerShutdown, SkillRunSlots};
-use crate::settings::{ServerError, ServerSettings};
+use crate::settings::{MAX_CONCURRENT, ServerError, ServerSettings};
 use crate::skill_roots::SkillRoots;
 use crate::stdio;
 use crate::strict_lines::StrictLines;
@@ -63,7 +63,7 @@ impl McpServer {
         let tools = ToolContext { roots, policy, timeout: settings.timeout, traces, history };
         Ok(Self {
             tools: Arc::new(tools),
-            runs: SkillRunSlots::new(settings.max_concurrent),
+            runs: SkillRunSlots::new(settings.max_concurrent.min(MAX_CONCURRENT)),
             looks: Arc::new(Semaphore::new(LOOKS)),
         })
     }

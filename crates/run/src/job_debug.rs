@@ -37,6 +37,7 @@ impl fmt::Debug for Job {
             observe_required,
             tmp,
             secrets,
+            scanned,
             notes,
         } = self;
         let set = set_env.iter().filter(|(name, _)| is_secret_name(name));
@@ -86,6 +87,7 @@ impl fmt::Debug for Job {
             .field("observe_required", observe_required)
             .field("tmp", tmp)
             .field("secrets", secrets)
+            .field("scanned", scanned)
             .field("notes", &notes)
             .finish()
     }

@@ -89,7 +89,7 @@ pub use decisions::{
 pub use denied_attempt::DeniedAttempt;
 pub use failure::RunFailure;
 pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
-pub use job::{AddressPin, Job, JobLimits, ProgramRules};
+pub use job::{AddressPin, Job, JobLimits, ProgramRules, ScannedFolder};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
 pub use reach::real_path;

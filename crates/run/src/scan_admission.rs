@@ -2,6 +2,7 @@
 
 use skillsandbox_scanner::{ScanReport, ScanVerdict};
 
+use crate::job::ScannedFolder;
 use crate::refusal::Refusal;
 use crate::skill::LoadedSkill;
 use crate::user_policy::UserPolicy;
@@ -26,16 +27,25 @@ impl ScanAdmission {
     /// # Errors
     /// A skill that is refused, or cannot be scanned.
     pub fn admit(self, skill: &LoadedSkill) -> Result<String, Refusal> {
+        Ok(self.admit_folder(skill)?.0)
+    }
+
+    /// The same, and what was scanned.
+    pub(crate) fn admit_folder(
+        self,
+        skill: &LoadedSkill,
+    ) -> Result<(String, Option<ScannedFolder>), Refusal> {
         match self {
-            Self::Required => scan(skill),
-            Self::DangerouslySkipped => Ok("skipped: the skill was not scanned".to_owned()),
+            Self::Required => scan(skill).map(|(note, scanned)| (note, Some(scanned))),
+            Self::DangerouslySkipped => Ok(("skipped: the skill was not scanned".to_owned(), None)),
         }
     }
 }
 
-fn scan(skill: &LoadedSkill) -> Result<String, Refusal> {
+fn scan(skill: &LoadedSkill) -> Result<(String, ScannedFolder), Refusal> {
     let policy = skill.policy();
-    let report = policy.scan_folder(skill.folder())?;
+    let files = UserPolicy::read_folder(skill.folder())?;
+    let report = policy.scan_files(&files)?;
     if let Some(refusal) = policy.refusal(&report) {
         return Err(refusal);
     }
@@ -43,12 +53,15 @@ fn scan(skill: &LoadedSkill) -> Result<String, Refusal> {
         0 => String::new(),
         count => format!(", {count} findings suppressed by the user's policy"),
     };
-    Ok(format!(
+    let note = format!(
         "{} by scanner {}, digest {}{suppressed}",
         report.verdict.as_str(),
         report.scanner_version,
         report.digest
-    ))
+    );
+    let writable = skill.own_writable();
+    let digest = files.digest_without(&writable);
+    Ok((note, ScannedFolder { folder: skill.folder().to_owned(), digest, writable }))
 }
 
 impl UserPolicy {

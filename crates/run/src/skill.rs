@@ -159,6 +159,14 @@ impl LoadedSkill {
         }
     }
 
+    /// What it may write in its own folder, as paths below that: a run of it changes it whenever it likes.
+    pub(crate) fn own_writable(&self) -> Vec<String> {
+        let grants = self.manifest.filesystem().write.iter();
+        let real = grants.map(|grant| real_path(&grant.resolve(&self.places)));
+        real.filter_map(|grant| Some(grant.strip_prefix(&self.folder).ok()?.to_string_lossy().into_owned()))
+            .collect()
+    }
+
     /// No skill may change what is installed, but for what it has in its own folder, nor what declares it.
     /// By where its grants lead, whether they exist or not: a folder that is not there yet is made.
     fn leave_others_alone(&self, job: &mut Job) -> Result<(), Refusal> {

@@ -182,10 +182,19 @@ impl SkillFiles {
         self
     }
 
-    /// The Merkle root over the paths and bytes of its files, in hexadecimal: the `digest` of a report.
+    /// The Merkle root over the paths and bytes of its files, in hexadecimal, but for those in some folders below it: without any, the
+    /// `digest` of a report.
     #[must_use]
-    pub fn digest(&self) -> String {
-        compute_digest(self)
+    pub fn digest_without(&self, folders: &[String]) -> String {
+        let in_one = |path: &str| {
+            folders.iter().any(|folder| {
+                let rest = path.strip_prefix(folder.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with("!/"))
+            })
+        };
+        let mut rest = Self::of(self.name.clone(), UnpackedFiles::default());
+        rest.files = self.files.iter().filter(|file| !in_one(&file.path)).cloned().collect();
+        compute_digest(&rest)
     }
 
     /// Where it came from: `github:owner/repo`, `local:`. Some checks trust some sources.

@@ -72,9 +72,9 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "SOURCE", default_value = "")]
     source: String,
 
-    /// How many threads, at most 256; as many as there are cores when left out
-    #[arg(long, value_name = "N", value_parser = threads)]
-    jobs: Option<usize>,
+    /// How many threads, at most four for each core; as many as there are cores when left out
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    jobs: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -140,7 +140,7 @@ impl ScanArgs {
 
     fn scan_paths(&self, scanner: &Scanner, found: &[PathBuf], outcome: &mut ScanRun) -> anyhow::Result<()> {
         let progress = progress(found.len());
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0)).build()?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(self.jobs)).build()?;
         // Who calls whom must be known of all before the first is printed. It is little, and read a skill at a time; what cannot
         // be read is told below.
         let apart: HashSet<&Path> = found.iter().map(PathBuf::as_path).collect();
@@ -260,15 +260,16 @@ impl ScanRun {
     }
 }
 
-/// Most threads: more than a machine has cores that anybody scans on.
-const MAX_THREADS: usize = 256;
+/// Most threads for each core: a few wait for the disk, more are only in each other's way.
+const THREADS_PER_CORE: usize = 4;
 
-/// How many threads. 0 has always meant as many as there are cores.
-fn threads(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(count @ 0..=MAX_THREADS) => Ok(count),
-        _ => Err(format!("write a number from 1 to {MAX_THREADS}")),
+/// How many threads; 0 is as many as there are cores.
+fn threads(asked: usize) -> usize {
+    let most = std::thread::available_parallelism().map_or(1, usize::from) * THREADS_PER_CORE;
+    if asked > most {
+        message(&format!("--jobs {asked} is more than this machine has use for; taken as {most}"));
     }
+    asked.min(most)
 }
 
 /// A skill without those below it that are scanned by themselves.

@@ -19,8 +19,7 @@ use crate::child::step::SetupStep;
 use crate::error::Error;
 use crate::layers::Layer;
 use crate::observe::RunObservation;
-use crate::plan::RunLimits;
-use crate::plan::{Command, Plan};
+use crate::plan::{Command, LastCheck, Plan, RunLimits};
 use crate::prepare::LauncherResources;
 use crate::sys;
 use skillsandbox_terms::{EndCause, RunLimit};
@@ -55,6 +54,7 @@ pub(crate) struct Supervisor {
     wake: Arc<WakeEvent>,
     watch: Option<TreeWatch>,
     observation: RunObservation,
+    last_check: Option<LastCheck>,
     /// When the cgroup is looked at next, where that is needed.
     next_look: Option<Instant>,
     /// After `outside`, whose groups must be gone before it.
@@ -79,6 +79,7 @@ impl Supervisor {
             wake,
             watch: None,
             observation,
+            last_check: command.last_check.clone(),
             next_look: None,
             orphan_reaper: None,
         }
@@ -126,8 +127,11 @@ impl Supervisor {
                 layer_error(SetupStep::Clone, SetupStep::Clone.text().to_owned(), source)
             })?);
         }
-        let Self { outside, observation, .. } = self;
-        start_run(prepared, outside.group.as_mut(), |report| observation.start(prepared, report))
+        let Self { outside, observation, last_check, .. } = self;
+        start_run(prepared, outside.group.as_mut(), |report| {
+            last_check.as_ref().map_or(Ok(()), |check| check()).map_err(Error::Refused)?;
+            observation.start(prepared, report)
+        })
     }
 
     /// Waits until the run ends, by itself or because it must.

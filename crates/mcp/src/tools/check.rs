@@ -1,6 +1,6 @@
 //! May a tool call, or a command line, made for a skill be carried out?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skillsandbox_command_policy::{CommandPolicy, OtherTools, RealPaths};
 use skillsandbox_manifest::{LoadError, ParameterViolation, SkillDoc, user_folders};
-use skillsandbox_path_policy::PathPolicy;
+use skillsandbox_path_policy::{PathPolicy, PathPolicyError};
 use skillsandbox_run::{DecisionAnswer, InvalidRequest};
 
 use super::skills::resolved;
@@ -98,27 +98,41 @@ pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<T
     let loaded = context.load(&skill)?;
     let places = loaded.skill.places();
     let files = loaded.skill.manifest().filesystem();
-    let mut builder = PathPolicy::builder().root(loaded.skill.folder()).read_only();
     // What is declared and not there yet cannot be looked into; a run would make folders to write to.
     let there = |path: &PathBuf| path.is_dir();
-    for path in resolved(&files.read, places).into_iter().filter(there) {
-        builder = builder.read_root(path);
-    }
-    for path in resolved(&files.write, places).into_iter().filter(there) {
-        builder = builder.write_root(path);
-    }
+    let read: Vec<PathBuf> = resolved(&files.read, places).into_iter().filter(there).collect();
+    let write: Vec<PathBuf> = resolved(&files.write, places).into_iter().filter(there).collect();
     let own = user_folders::state().into_iter().chain(user_folders::config());
-    for path in resolved(&files.forbidden, places).into_iter().chain(own) {
-        builder = builder.forbid(path);
-    }
+    let forbidden: Vec<PathBuf> = resolved(&files.forbidden, places).into_iter().chain(own).collect();
+    let policy = |writable: &dyn Fn(&Path) -> bool, closed: &[PathBuf]| {
+        let mut builder = PathPolicy::builder().root(loaded.skill.folder()).read_only();
+        for path in &read {
+            builder = builder.read_root(path);
+        }
+        for path in &write {
+            builder = if writable(path) { builder.write_root(path) } else { builder.read_root(path) };
+        }
+        forbidden.iter().chain(closed).fold(builder, |builder, path| builder.forbid(path)).build()
+    };
     let unusable = |error: String| {
         ToolProblem::new("the skill's declaration cannot be used to judge paths")
             .why(error)
             .cure("call inspect_skill; a person has to correct skillsandbox.yaml")
     };
-    let policy = builder.build().map_err(|error| unusable(error.to_string()))?;
+    let unusable = |error: PathPolicyError| unusable(error.to_string());
     let arguments = Value::Object(arguments);
-    let decision = policy.judge_call(&tool, &arguments);
+    // Skills are read-only in a run, installed ones and those of this server, whatever is granted above them: but for what a skill has in its
+    // own folder. So a call that touches them is judged as one of a skill that may write nothing else.
+    let real = |path: PathBuf| skillsandbox_path_policy::real_path(&path).unwrap_or(path);
+    let skills: Vec<PathBuf> =
+        user_folders::data().map(real).into_iter().chain(context.roots.roots().map(Path::to_owned)).collect();
+    let elsewhere = policy(&|_| true, &skills).map_err(unusable)?;
+    let in_own_folder = |path: &Path| real(path.to_owned()).starts_with(loaded.skill.folder());
+    let among_skills = policy(&in_own_folder, &[]).map_err(unusable)?;
+    let decision = match elsewhere.judge_call(&tool, &arguments) {
+        decision if decision.is_allowed() => decision,
+        _ => among_skills.judge_call(&tool, &arguments),
+    };
     Ok(answer(&DecisionAnswer::new(decision), ""))
 }
 
