@@ -168,12 +168,21 @@ fn is_unanswered(value: &Value) -> bool {
 struct IdSearch {
     depth: u64,
     is_array: bool,
-    in_string: bool,
-    escaped: bool,
+    string: StringPlace,
     in_value: bool,
     key: Vec<u8>,
     value: Vec<u8>,
     ids: Vec<Option<RequestId>>,
+}
+
+/// Where in a text between quotation marks a byte stands.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum StringPlace {
+    #[default]
+    Outside,
+    Inside,
+    /// Behind a backslash.
+    Escaped,
 }
 
 /// Longest id that is looked for, as it is written.
@@ -191,19 +200,18 @@ impl IdSearch {
     }
 
     fn byte(&mut self, byte: u8) {
-        if self.in_string {
+        if self.string != StringPlace::Outside {
             self.keep(byte);
-            match byte {
-                _ if self.escaped => self.escaped = false,
-                b'\\' => self.escaped = true,
-                b'"' => self.in_string = false,
-                _ => {}
-            }
+            self.string = match (self.string, byte) {
+                (StringPlace::Inside, b'\\') => StringPlace::Escaped,
+                (StringPlace::Inside, b'"') => StringPlace::Outside,
+                _ => StringPlace::Inside,
+            };
             return;
         }
         match byte {
             b'"' => {
-                self.in_string = true;
+                self.string = StringPlace::Inside;
                 self.keep(byte);
             }
             b'{' | b'[' => {
@@ -223,7 +231,7 @@ impl IdSearch {
     }
 
     fn keep(&mut self, byte: u8) {
-        if self.depth != 1 || (byte.is_ascii_whitespace() && !self.in_string) {
+        if self.depth != 1 || (byte.is_ascii_whitespace() && self.string == StringPlace::Outside) {
             return;
         }
         let part = if self.in_value { &mut self.value } else { &mut self.key };

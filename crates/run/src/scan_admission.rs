@@ -71,7 +71,7 @@ impl UserPolicy {
         if self.refuses(report.verdict) {
             return Some(Refusal::Scanned {
                 verdict: report.verdict.as_str(),
-                reasons: self.reasons(report),
+                reasons: gravest_reasons(report),
             });
         }
         let unjudged = report.unjudged();
@@ -85,18 +85,19 @@ impl UserPolicy {
         }
         Some(Refusal::Unjudged { reasons })
     }
+}
 
-    fn reasons(&self, report: &ScanReport) -> Vec<String> {
-        let findings = report.findings.iter().filter(|finding| finding.counts()).take(REASONS);
-        let mut reasons: Vec<String> = findings
-            .map(|finding| format!("{}:{}: {} ({})", finding.file, finding.line, finding.why, finding.rule))
-            .collect();
-        if reasons.is_empty() {
-            reasons.push("not all of it could be read".to_owned());
-        }
-        if report.verdict < ScanVerdict::Blocked {
-            reasons.push("the user's policy refuses warnings (scan.fail_on)".to_owned());
-        }
-        reasons
+/// The gravest of what was found.
+fn gravest_reasons(report: &ScanReport) -> Vec<String> {
+    let findings = report.findings.iter().filter(|finding| finding.counts()).take(REASONS);
+    let mut reasons: Vec<String> = findings
+        .map(|finding| format!("{}:{}: {} ({})", finding.file, finding.line, finding.why, finding.rule))
+        .collect();
+    if reasons.is_empty() {
+        reasons.push("not all of it could be read".to_owned());
     }
+    if report.verdict < ScanVerdict::Blocked {
+        reasons.push("the user's policy refuses warnings (scan.fail_on)".to_owned());
+    }
+    reasons
 }

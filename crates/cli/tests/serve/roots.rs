@@ -118,7 +118,7 @@ fn what_a_run_of_another_skill_may_write_is_no_skill() {
         world.skill("writer", &manifest, "echo ran");
         let name = if grant.starts_with(&victim) { "victim" } else { "inbox/sent" };
         is_no_skill(&mut client, name);
-        assert_eq!(listed(&mut client).contains(&name.to_owned()), false);
+        assert!(!listed(&mut client).contains(&name.to_owned()));
         assert_eq!(run(&mut client, "plain").stdout(), "plain\n", "others are not kept from anything");
     }
 }

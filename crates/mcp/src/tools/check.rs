@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skillsandbox_command_policy::{CommandPolicy, OtherTools, RealPaths};
 use skillsandbox_manifest::{LoadError, ParameterViolation, SkillDoc, user_folders};
-use skillsandbox_path_policy::{PathPolicy, PathPolicyError};
+use skillsandbox_path_policy::{PathPolicy, PathPolicyBuilder, PathPolicyError};
 use skillsandbox_run::{DecisionAnswer, InvalidRequest};
 
 use super::skills::resolved;
@@ -112,7 +112,7 @@ pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<T
         for path in &write {
             builder = if writable(path) { builder.write_root(path) } else { builder.read_root(path) };
         }
-        forbidden.iter().chain(closed).fold(builder, |builder, path| builder.forbid(path)).build()
+        forbidden.iter().chain(closed).fold(builder, PathPolicyBuilder::forbid).build()
     };
     let unusable = |error: String| {
         ToolProblem::new("the skill's declaration cannot be used to judge paths")
@@ -123,11 +123,14 @@ pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<T
     let arguments = Value::Object(arguments);
     // Skills are read-only in a run, installed ones and those of this server, whatever is granted above them: but for what a skill has in its
     // own folder. So a call that touches them is judged as one of a skill that may write nothing else.
-    let real = |path: PathBuf| skillsandbox_path_policy::real_path(&path).unwrap_or(path);
-    let skills: Vec<PathBuf> =
-        user_folders::data().map(real).into_iter().chain(context.roots.roots().map(Path::to_owned)).collect();
+    let without_links = |path: PathBuf| skillsandbox_path_policy::real_path(&path).unwrap_or(path);
+    let skills: Vec<PathBuf> = user_folders::data()
+        .map(without_links)
+        .into_iter()
+        .chain(context.roots.roots().map(Path::to_owned))
+        .collect();
     let elsewhere = policy(&|_| true, &skills).map_err(unusable)?;
-    let in_own_folder = |path: &Path| real(path.to_owned()).starts_with(loaded.skill.folder());
+    let in_own_folder = |path: &Path| without_links(path.to_owned()).starts_with(loaded.skill.folder());
     let among_skills = policy(&in_own_folder, &[]).map_err(unusable)?;
     let decision = match elsewhere.judge_call(&tool, &arguments) {
         decision if decision.is_allowed() => decision,

@@ -166,7 +166,9 @@ pub(crate) fn list(context: &ToolContext, given: Map<String, Value>) -> Result<T
             start + 1
         ),
     };
-    skills.iter().for_each(|skill| skill.tell(&mut text));
+    for skill in &skills {
+        skill.tell(&mut text);
+    }
     let unserved = |(found, why): &(FoundSkill, String)| UnservedFolder {
         path: shorten(&found.folder.display().to_string(), MOST_DESCRIPTION),
         why: shorten(why, MOST_DESCRIPTION),

@@ -3,7 +3,8 @@
 //! ## What it looks for
 //! Text that hides what it says: encodings, invisible or look-alike characters, escapes, reversed or spaced letters, hidden HTML. What
 //! is found is decoded and scanned again, until nothing is left to decode. Also files in disguise: a picture or a text that is a program, a
-//! script or an archive; data behind the end of a picture; an archive that two programs unpack differently.
+//! script or an archive; data behind the end of a picture; an archive that two programs unpack differently; a script in an SVG. An archive that
+//! stands in a text as Base64 or hexadecimal is not opened, and said to be unread.
 //!
 //! ## Why it matters
 //! Models read through most of these; people and pattern matchers do not.
@@ -15,7 +16,7 @@
 //! Archives and Office documents that could be read: what is in them is scanned like the rest. Images as data, hashes, emoji, right-to-left languages.
 //!
 //! ## Blind spots
-//! Encryption, encodings made up for one skill, and data in the dots of a picture.
+//! Encryption, compressed data without a header, encodings made up for one skill, and data in the dots of a picture.
 //!
 //! ## References
 //! MITRE ATT&CK T1027, T1140.
@@ -172,7 +173,8 @@ fn judge_hiding(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: 
 fn find_svg_script(name: &str, text: &str) -> Option<Range<usize>> {
     static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
     let head = text.get(..text.floor_char_boundary(1024)).unwrap_or_default();
-    if !name.ends_with(".svg") && !head.trim_start().starts_with("<svg") {
+    let named = std::path::Path::new(name).extension().is_some_and(|extension| extension == "svg");
+    if !named && !head.trim_start().starts_with("<svg") {
         return None;
     }
     let pattern = PATTERN.get_or_init(|| {
