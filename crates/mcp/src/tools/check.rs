@@ -126,8 +126,8 @@ pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<T
     // Who only reads is allowed everything that is readable; who writes, nothing that a run has read-only.
     let [readers, writers, own] = [build(&[], &[])?, build(&reach.write, &skills)?, build(&own, &[])?];
     let decisions = [readers.judge_call(&tool, &arguments), writers.judge_call(&tool, &arguments)];
-    let allowed = decisions.into_iter().find(PathDecision::is_allowed);
-    let decision = allowed.unwrap_or_else(|| own.judge_call(&tool, &arguments));
+    let not_denied = decisions.into_iter().find(|decision| !matches!(decision, PathDecision::Deny(_)));
+    let decision = not_denied.unwrap_or_else(|| own.judge_call(&tool, &arguments));
     Ok(answer(&DecisionAnswer::new(decision), ""))
 }
 
