@@ -5,7 +5,7 @@
 //! program and no library is mounted without execution: what the run may write, what it was granted, the skill's own folder, and of
 //! the system the folders of programs. Each named program is a mount of its own.
 //!
-//! Left over are programs that lie among libraries: see [`is_library_folder`].
+//! Left over are programs that lie among the modules of interpreters: see [`is_library_folder`].
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,6 +35,9 @@ const PROGRAMS: [&str; 4] = ["bin", "sbin", "games", "libexec"];
 
 /// Folders of a library folder looked at; more than any system has.
 const MAX_FOLDERS: usize = 4096;
+
+/// How deep programs are looked for among libraries.
+const MAX_DEPTH: usize = 4;
 
 /// A part of a grant that is mounted by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +90,9 @@ impl ExecPlaces {
             let is_needed = programs.needs.iter().any(|need| is_within(need, &path));
             if is_library_folder(&name) || is_needed {
                 self.open_folder(&path);
+                if is_of_architecture(&name) {
+                    self.close_programs_in(&path, MAX_DEPTH);
+                }
             } else {
                 self.0.entry(path).or_insert(false);
             }
@@ -99,6 +105,21 @@ impl ExecPlaces {
         for (name, path) in folders_of(folder) {
             if PROGRAMS.contains(&name.as_str()) {
                 self.0.entry(path).or_insert(false);
+            }
+        }
+    }
+
+    /// The programs that lie among the libraries of an architecture: what is marked as one and not called as a library is.
+    fn close_programs_in(&mut self, folder: &Path, depth: usize) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_FOLDERS) {
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() && depth > 0 {
+                self.close_programs_in(&entry.path(), depth - 1);
+            }
+            let is_library = || entry.file_name().to_string_lossy().contains(".so");
+            let is_program = || entry.metadata().is_ok_and(|metadata| metadata.mode() & 0o111 != 0);
+            if kind.is_file() && !is_library() && is_program() {
+                self.0.entry(entry.path()).or_insert(false);
             }
         }
     }
@@ -135,15 +156,19 @@ impl ExecPlaces {
 }
 
 /// Whether a folder among the system's libraries holds such: those of an architecture (`x86_64-linux-gnu`) and the modules of
-/// interpreters. Programs that lie in there can still be given to a loader; other folders are for one program each, with helpers to
-/// be executed.
+/// interpreters. Programs that lie among an interpreter's modules can still be given to a loader; other folders are for one program
+/// each, with helpers to be executed.
 fn is_library_folder(name: &str) -> bool {
     const INTERPRETERS: [&str; 12] =
         ["python", "pypy", "perl", "ruby", "node", "lua", "php", "tcl", "tk", "ocaml", "guile", "erlang"];
-    name.contains("-linux-")
+    is_of_architecture(name)
         || INTERPRETERS.iter().any(|interpreter| name.starts_with(interpreter))
         // Of the loader itself, for processors that can do more.
         || name == "glibc-hwcaps"
+}
+
+fn is_of_architecture(name: &str) -> bool {
+    name.contains("-linux-")
 }
 
 /// Where a program that is named has libraries of its own: in its installation where it lies in one below the system's libraries
