@@ -12,6 +12,9 @@ pub enum Error {
     /// The plan contradicts itself.
     #[error(transparent)]
     Plan(#[from] PlanProblem),
+    /// The caller's last check would not have it, when every layer was in place.
+    #[error("{0}")]
+    Refused(String),
     /// A path of the plan cannot be granted on this host.
     #[error("{what} {}: {source}", path.display())]
     Path {

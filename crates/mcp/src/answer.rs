@@ -101,6 +101,11 @@ pub(crate) fn line(text: &str) -> String {
     shorten_line(text, LINE)
 }
 
+/// A name of unknown origin in a sentence of ours: between quotation marks that it cannot end, so that no folder's name reads as our words.
+pub(crate) fn quoted(name: &str) -> String {
+    serde_json::Value::from(line(name)).to_string()
+}
+
 /// Several lines of unknown origin between two marks that whoever wrote them could not know.
 pub(crate) fn quotation(title: &str, text: &str) -> String {
     let mark = uuid::Uuid::new_v4().simple();

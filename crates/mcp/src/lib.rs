@@ -28,7 +28,9 @@
 //!   prints ends elsewhere.
 //! - What a skill did wrong, or was refused, is an answer with `isError` and a text that says what a person can do; protocol errors are
 //!   for what is not a valid request.
-//! - Answers are bounded: 256 KiB of each output, 200 refusals, 1 MiB of a trace. What was left out is said.
+//! - Answers are bounded: 256 KiB of each output, 200 refusals, 1 MiB of a trace, pages of 100 entries. What was left out is said.
+//! - A line that is too long, or no JSON that every reader reads alike, is answered with an error, under its id where that can be had.
+//! - A name leads only to what `list_skills` lists: to no folder below another skill, hidden, linked, or writable by others or by another skill.
 //! - A call that is cancelled, and a client that goes away, end the skill with all its processes.
 //! - Skills at a time, calls that wait and answers that nobody reads are bounded.
 //! - Every run is in the history that the server was given, and its answer has the digest of its trace.
@@ -36,9 +38,9 @@
 //! # What is inside
 //!
 //! ```text
-//!  client ──► stdio.rs ──► backpressure.rs: no more than can be answered ──► rmcp ──► server.rs ──► tools/: a table; run.rs, skills.rs, check.rs, explain.rs ──► answer.rs
-//!                                                                                       │             └─ skill_roots.rs: the roots, each held open
-//!                                                                                       └─ run_slots.rs: slots for runs, and their end     trace_folder.rs: resources
+//!  client ──► stdio.rs ──► strict_lines.rs ──► backpressure.rs: no more than can be answered ──► rmcp ──► server.rs ──► tools/: a table; run.rs, skills.rs, check.rs, explain.rs ──► answer.rs
+//!                                                                                                          │             └─ skill_roots.rs: the roots, each held open
+//!                                                                                                          └─ run_slots.rs: slots for runs, and their end     trace_folder.rs: resources
 //! ```
 //!
 //! - `ToolContext` is all that tools work with, and all of it is fixed when the server starts. A tool is a function of it and of its arguments,
@@ -66,12 +68,13 @@ mod server;
 mod settings;
 mod skill_roots;
 mod stdio;
+mod strict_lines;
 mod tools;
 mod trace_folder;
 
 pub use run_slots::ServerShutdown;
 pub use server::McpServer;
-pub use settings::{DEFAULT_CONCURRENT, ServerError, ServerSettings};
+pub use settings::{DEFAULT_CONCURRENT, MAX_CONCURRENT, ServerError, ServerSettings};
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]

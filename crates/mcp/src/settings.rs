@@ -8,6 +8,8 @@ use skillsandbox_run::Refusal;
 
 /// How many skills run at a time unless something else is asked for.
 pub const DEFAULT_CONCURRENT: usize = 4;
+/// Most skills that run at a time, whatever is asked for: each has processes, threads and open files of its own.
+pub const MAX_CONCURRENT: usize = 64;
 
 /// What is fixed when the server starts. Nothing that an agent says changes it.
 #[derive(Debug, Clone)]
@@ -18,7 +20,7 @@ pub struct ServerSettings {
     /// The policy that every skill is narrowed by; without it, the user's own where there is one. It is read at each call, so that a change
     /// counts from the next one on.
     pub policy: Option<PathBuf>,
-    /// How many skills run at a time; more wait.
+    /// How many skills run at a time, at most [`MAX_CONCURRENT`]; more wait.
     pub max_concurrent: usize,
     /// The longest that a skill may run, whatever its manifest says.
     pub timeout: Option<Duration>,

@@ -1,12 +1,14 @@
 //! The roots, and the skills below them. No name leads out.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
 
-use skillsandbox_manifest::{Manifest, user_folders};
-use skillsandbox_path_policy::{AccessKind, PathPolicy};
+use skillsandbox_manifest::{GrantBases, Manifest, user_folders};
+use skillsandbox_path_policy::PathPolicy;
 
-use crate::answer::ToolProblem;
+use crate::answer::{ToolProblem, quoted};
 use crate::settings::ServerError;
 
 /// How deep below a root skills are looked for: `skills/topic/name` is common, more is not.
@@ -34,6 +36,8 @@ pub(crate) struct FoundSkill {
 #[derive(Debug, Default)]
 pub(crate) struct SkillList {
     pub(crate) skills: Vec<FoundSkill>,
+    /// Folders with a manifest that are no skills of this server, each with why.
+    pub(crate) not_served: Vec<(FoundSkill, String)>,
     /// Whether there may be more than were looked at.
     pub(crate) cut: bool,
 }
@@ -53,6 +57,8 @@ impl SkillRoots {
                     return Err(ServerError::RootPlace { path, why });
                 }
             }
+            check_writers(&policy, Path::new("."))
+                .map_err(|why| ServerError::RootPlace { path: root.clone(), why })?;
             if open.iter().all(|other| other.root() != policy.root()) {
                 open.push(policy);
             }
@@ -65,42 +71,60 @@ impl SkillRoots {
         self.roots.iter().map(PathPolicy::root)
     }
 
-    /// The skill that a name means: a path below a root, or a whole path that lies in one.
+    /// The skill that a name means: exactly as [`list`](Self::list) writes it, or its whole path. No other spelling leads anywhere, so that
+    /// what a list shows and what a name runs cannot differ.
     pub(crate) fn find(&self, name: &str) -> Result<FoundSkill, ToolProblem> {
         let mut found: Vec<FoundSkill> = Vec::new();
         let mut refused = None;
         for policy in &self.roots {
-            match policy.resolve(name, AccessKind::Read) {
-                Ok(folder) if folder.join(Manifest::FILE_NAME).symlink_metadata().is_ok() => {
-                    if found.iter().all(|other| other.folder != folder) {
-                        found.push(FoundSkill { name: name.to_owned(), folder });
-                    }
-                }
-                Ok(_) => {}
-                // A whole path lies in one root at most: the others' refusals say nothing.
-                Err(denial) => refused = refused.or(Some(denial.to_string())),
+            let Some(below) = path_below(policy, name) else { continue };
+            match look_up(policy, &below) {
+                Ok(folder) if found.iter().any(|other| other.folder == folder) => {}
+                Ok(folder) => found.push(FoundSkill { name: name.to_owned(), folder }),
+                Err(why) => refused = refused.or(Some(why)),
             }
         }
         let mut found = found.into_iter();
         match (found.next(), found.next()) {
-            (Some(only), None) => Ok(only),
+            (Some(only), None) => match self.foreign_writer(&only.folder) {
+                None => Ok(only),
+                Some(why) => Err(not_served(name, &why)),
+            },
             (Some(one), Some(other)) => {
-                Err(ToolProblem::new(format!("more than one root has a skill `{name}`"))
+                Err(ToolProblem::new(format!("more than one root has a skill {}", quoted(name)))
                     .why(format!("{} and {}", one.folder.display(), other.folder.display()))
                     .cure("name the one that is meant by its whole path, as list_skills shows it"))
             }
-            (None, _) => {
-                let problem =
-                    ToolProblem::new(format!("there is no skill `{name}` below the roots of this server"));
-                let problem = match refused {
-                    Some(why) => problem.why(why),
-                    None => problem.why(format!("no folder of that name holds a {}", Manifest::FILE_NAME)),
-                };
-                Err(problem.cure(
-                    "call list_skills and use a name from there; skills elsewhere cannot be reached: a person would have to start the server with another --root",
-                ))
+            (None, _) => Err(not_served(
+                name,
+                refused.as_deref().unwrap_or("it is not written as list_skills writes a name"),
+            )),
+        }
+    }
+
+    /// Which other skill may write into a skill's folder, or to a folder above it that lies in a root. What a run can change is that
+    /// run's word, and not the user's.
+    fn foreign_writer(&self, folder: &Path) -> Option<String> {
+        let writers = self.writers(&self.walk_all().skills);
+        writers.into_iter().find_map(|writer| writer.reaches(folder))
+    }
+
+    /// The write grants of skills that lie in a root. One that lies above a root is read-only from there on, in every run of this server.
+    fn writers(&self, skills: &[FoundSkill]) -> Vec<SkillWriter> {
+        let Some(home) = user_folders::home() else { return Vec::new() };
+        let mut writers = Vec::new();
+        for skill in skills {
+            let Ok(manifest) = Manifest::load(&skill.folder) else { continue };
+            let places = GrantBases::new(&skill.folder, &home);
+            for grant in &manifest.filesystem().write {
+                let grant = grant.resolve(&places);
+                let grant = skillsandbox_path_policy::real_path(&grant).unwrap_or(grant);
+                if self.roots().any(|root| grant.starts_with(root) && grant != root) {
+                    writers.push(SkillWriter { skill: skill.clone(), grant });
+                }
             }
         }
+        writers
     }
 
     /// Whether a folder still lies in a root, as it is now.
@@ -109,15 +133,30 @@ impl SkillRoots {
         real.is_ok_and(|real| real == folder && self.roots().any(|root| folder.starts_with(root)))
     }
 
-    /// Every folder below a root that has a manifest. Links are passed over, and a skill's own folder is not looked into.
+    /// Every folder below a root that has a manifest. Links and hidden folders are passed over, a skill's own folder is not looked into, and
+    /// what anybody, or another skill, may write is told apart.
     pub(crate) fn list(&self) -> SkillList {
+        let mut list = self.walk_all();
+        let writers = self.writers(&list.skills);
+        let (mut kept, mut left_out) = (Vec::new(), std::mem::take(&mut list.not_served));
+        for skill in list.skills {
+            match writers.iter().find_map(|writer| writer.reaches(&skill.folder)) {
+                None => kept.push(skill),
+                Some(why) => left_out.push((skill, why)),
+            }
+        }
+        SkillList { skills: kept, not_served: left_out, cut: list.cut }
+    }
+
+    fn walk_all(&self) -> SkillList {
         let mut list = SkillList::default();
         let mut budget = FOLDERS;
         for policy in &self.roots {
             walk(policy, Path::new("."), 0, &mut budget, &mut list);
         }
-        // Roots may lie in one another.
-        let mut seen = HashSet::new();
+        // Roots may lie in one another. A folder that one of them may not serve, none does.
+        let mut seen: HashSet<PathBuf> =
+            list.not_served.iter().map(|(skill, _)| skill.folder.clone()).collect();
         list.skills.retain(|skill| seen.insert(skill.folder.clone()));
         let mut uses: HashMap<String, usize> = HashMap::new();
         for skill in &list.skills {
@@ -133,26 +172,141 @@ impl SkillRoots {
     }
 }
 
+/// A skill, and a place in a root that its runs may write to.
+struct SkillWriter {
+    skill: FoundSkill,
+    grant: PathBuf,
+}
+
+impl SkillWriter {
+    /// Why a folder of another skill is not that skill's alone.
+    fn reaches(&self, folder: &Path) -> Option<String> {
+        let own = self.skill.folder == folder;
+        let reaches = folder.starts_with(&self.grant) || self.grant.starts_with(folder);
+        (!own && reaches).then(|| {
+            format!(
+                "the skill {} may write to {}",
+                quoted(&self.skill.name),
+                quoted(&self.grant.display().to_string())
+            )
+        })
+    }
+}
+
+fn not_served(name: &str, why: &str) -> ToolProblem {
+    ToolProblem::new(format!("there is no skill {} below the roots of this server", quoted(name))).why(why).cure(
+        "call list_skills and use a name from there; skills elsewhere cannot be reached: a person would have to start the server with another --root",
+    )
+}
+
+/// The path below a root that a name says, where it is written in the one way in which a list writes it.
+fn path_below(policy: &PathPolicy, name: &str) -> Option<PathBuf> {
+    if name == "." {
+        return Some(PathBuf::from("."));
+    }
+    // A slash at the end is the folder itself, for path policies as for the kernel.
+    let name = name.strip_suffix('/').unwrap_or(name);
+    let path = Path::new(name);
+    let below = if path.is_absolute() { path.strip_prefix(policy.root()).ok()? } else { path };
+    if !below.components().all(|part| matches!(part, Component::Normal(_))) {
+        return None;
+    }
+    // Components are read without regard to `//`, `/./` and a slash at the end: so what they say must be what was written.
+    let below: PathBuf = below.components().collect();
+    let written = if path.is_absolute() { join_below(policy, &below) } else { below.clone() };
+    let is_whole = path.is_absolute() || !below.as_os_str().is_empty();
+    (is_whole && written.to_str() == Some(name)).then(|| Path::new(".").join(below))
+}
+
+/// A path below a root, in full.
+fn join_below(policy: &PathPolicy, below: &Path) -> PathBuf {
+    policy.root().components().chain(below.components().filter(|part| *part != Component::CurDir)).collect()
+}
+
+/// The folder of a skill that [`walk`] would come upon there; else why it would not.
+fn look_up(policy: &PathPolicy, below: &Path) -> Result<PathBuf, String> {
+    let missing = || format!("no folder of that name holds a {}", Manifest::FILE_NAME);
+    let mut at = PathBuf::from(".");
+    let parts: Vec<&OsStr> = below.iter().filter(|part| *part != ".").collect();
+    if parts.len() > DEPTH {
+        return Err(format!("skills are looked for {DEPTH} folders deep and no deeper"));
+    }
+    let mut entries = policy.read_dir(&at).map_err(|_| missing())?;
+    for part in parts {
+        check_writers(policy, &at)?;
+        if entries.iter().any(|entry| entry.name == Manifest::FILE_NAME) {
+            return Err("it lies in another skill, which may have written it".to_owned());
+        }
+        if is_hidden(part) {
+            return Err("it is hidden: its name, or that of a folder above it, begins with a dot".to_owned());
+        }
+        match entries.iter().find(|entry| entry.name == part) {
+            Some(entry) if entry.is_dir => {}
+            Some(entry) if entry.is_link => return Err("it is a link, which is not followed".to_owned()),
+            _ => return Err(missing()),
+        }
+        at.push(part);
+        entries = policy.read_dir(&at).map_err(|_| missing())?;
+    }
+    if !entries.iter().any(|entry| entry.name == Manifest::FILE_NAME) {
+        return Err(missing());
+    }
+    check_writers(policy, &at)?;
+    check_writers(policy, &at.join(Manifest::FILE_NAME))?;
+    Ok(join_below(policy, &at))
+}
+
+fn is_hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
+}
+
+/// Refuses what every user of the host may write to, or put something into.
+fn check_writers(policy: &PathPolicy, below: &Path) -> Result<(), String> {
+    let path = join_below(policy, below);
+    match path.symlink_metadata() {
+        Ok(found) if found.is_symlink() => Ok(()),
+        Ok(found) if found.mode() & 0o002 != 0 => Err(format!(
+            "anybody on this host may write to {}; take that right away (chmod o-w)",
+            quoted(&path.display().to_string())
+        )),
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("{}: {error}", quoted(&path.display().to_string()))),
+    }
+}
+
 fn walk(policy: &PathPolicy, below: &Path, depth: usize, budget: &mut usize, list: &mut SkillList) {
     if *budget == 0 || list.skills.len() >= SKILLS {
         list.cut = true;
         return;
     }
     *budget -= 1;
-    let Ok(mut entries) = policy.read_dir(below) else { return };
+    let mut entries = match policy.read_dir(below) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let folder = join_below(policy, below);
+            // What is no skill is nobody's loss; what would be one is told.
+            if folder.join(Manifest::FILE_NAME).symlink_metadata().is_ok() {
+                list.not_served.push((FoundSkill { name: shown(below), folder }, error.to_string()));
+            }
+            return;
+        }
+    };
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     if entries.iter().any(|entry| entry.name == Manifest::FILE_NAME) {
-        let folder = policy.root().join(below.strip_prefix(".").unwrap_or(below));
-        list.skills.push(FoundSkill { name: shown(below), folder });
+        let folder = join_below(policy, below);
+        let found = FoundSkill { name: shown(below), folder };
+        match look_up(policy, below) {
+            Ok(_) => list.skills.push(found),
+            Err(why) => list.not_served.push((found, why)),
+        }
         return;
     }
     if depth == DEPTH {
         return;
     }
     for entry in entries {
-        let hidden = entry.name.to_string_lossy().starts_with('.');
         // A name that is no text cannot be said in JSON.
-        if hidden || entry.name.to_str().is_none() || !entry.is_dir {
+        if is_hidden(&entry.name) || entry.name.to_str().is_none() || !entry.is_dir {
             continue;
         }
         walk(policy, &below.join(&entry.name), depth + 1, budget, list);

@@ -1,9 +1,10 @@
-//! Traces that servers like this one have written, for reading.
+//! Traces of the runs of servers over these roots, for reading. Others' are in the same folder, and are not this client's to see.
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{BufReader, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use skillsandbox_manifest::user_folders;
@@ -13,18 +14,21 @@ use uuid::Uuid;
 
 use crate::answer::ToolProblem;
 
-/// What our traces say wrote them. Traces of other programs may be of the user's own runs, which are no agent's business.
-pub(crate) const TOOL: &str = concat!("skillsandbox-mcp ", env!("CARGO_PKG_VERSION"));
-const OURS: &str = "skillsandbox-mcp ";
+/// What our traces say wrote them.
+const TOOL: &str = concat!("skillsandbox-mcp ", env!("CARGO_PKG_VERSION"));
 /// Most of a trace that is given away at once; of a longer one, the first events and the end.
 const MOST_BYTES: u64 = 1024 * 1024;
-/// Most traces that are listed, and most files that are looked at for it: the newest.
+/// Most traces that are listed: the newest.
 const MOST_LISTED: usize = 100;
+/// Most files that are looked at for a list: the newest.
 const MOST_LOOKED_AT: usize = 1_000;
 
-/// The folder of traces.
+/// The folder of traces, and by what those of these roots are known.
 #[derive(Debug, Clone)]
-pub(crate) struct TraceFolder(Option<PathBuf>);
+pub(crate) struct TraceFolder {
+    folder: Option<PathBuf>,
+    tool: String,
+}
 
 /// A trace of ours, open.
 pub(crate) struct OpenTrace {
@@ -34,8 +38,18 @@ pub(crate) struct OpenTrace {
 }
 
 impl TraceFolder {
-    pub(crate) fn new() -> Self {
-        Self(user_folders::traces())
+    pub(crate) fn new<'r>(roots: impl Iterator<Item = &'r Path>) -> Self {
+        // Servers over the same roots are one to their user, however often they are started. Only told apart, so no strong hash is needed.
+        let mut roots: Vec<&Path> = roots.collect();
+        roots.sort_unstable();
+        let mut hash = DefaultHasher::new();
+        roots.hash(&mut hash);
+        Self { folder: user_folders::traces(), tool: format!("{TOOL} (roots {:016x})", hash.finish()) }
+    }
+
+    /// What the traces of these roots say wrote them.
+    pub(crate) fn tool(&self) -> &str {
+        &self.tool
     }
 
     /// The URI of a trace.
@@ -47,7 +61,7 @@ impl TraceFolder {
     pub(crate) fn open(&self, id: &str) -> Result<OpenTrace, ToolProblem> {
         let unknown = || {
             ToolProblem::new("there is no such trace")
-                .why("no run through this server's traces folder has that id")
+                .why("no run of a server over these roots has that id")
                 .cure("use the trace_id of an answer to run_skill, or one that the resource skillsandbox://traces lists")
         };
         // In the one form in which we write them: not in braces, not as a URN, not without hyphens.
@@ -62,7 +76,7 @@ impl TraceFolder {
             names.into_iter().map(|entry| entry.name).find(|name| name.to_string_lossy().ends_with(&end));
         let name = name.ok_or_else(unknown)?;
         let reader = open(&folder, &name).ok_or_else(unknown)?;
-        if reader.header().trace_id != id || !is_ours(reader.header()) {
+        if reader.header().trace_id != id || !self.is_ours(reader.header()) {
             return Err(unknown());
         }
         Ok(OpenTrace { reader, name, folder })
@@ -83,18 +97,18 @@ impl TraceFolder {
                 break;
             }
             let header = open(&folder, &name).map(|reader| reader.header().clone());
-            headers.extend(header.filter(is_ours));
+            headers.extend(header.filter(|header| self.is_ours(header)));
         }
         (headers, more)
     }
 
-    fn folder(&self) -> Option<PathPolicy> {
-        PathPolicy::builder().root(self.0.as_ref()?).read_only().build().ok()
+    fn is_ours(&self, header: &TraceHeader) -> bool {
+        header.tool == self.tool
     }
-}
 
-fn is_ours(header: &TraceHeader) -> bool {
-    header.tool.starts_with(OURS)
+    fn folder(&self) -> Option<PathPolicy> {
+        PathPolicy::builder().root(self.folder.as_ref()?).read_only().build().ok()
+    }
 }
 
 fn open(folder: &PathPolicy, name: &OsString) -> Option<TraceReader<BufReader<File>>> {

@@ -76,6 +76,8 @@ impl From<&Refusal> for RunFailure {
             Refusal::NoHome => "NO_HOME",
             Refusal::PolicyInSkill(_) => "POLICY_IN_SKILL",
             Refusal::Scanned { .. } => "SCAN_REFUSED",
+            Refusal::Unjudged { .. } => "SCAN_INCOMPLETE",
+            Refusal::Changed(_) => "CHANGED_AFTER_SCAN",
             Refusal::Unscanned(_) => "SCAN_FAILED",
             Refusal::Runtime { .. } => "RUNTIME_UNAVAILABLE",
             Refusal::Gap { .. } => "NOT_ENFORCEABLE",

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skillsandbox_manifest::{EgressRule, Resolver, Runtime, SyscallProfile};
+use skillsandbox_scanner::SkillFiles;
 use skillsandbox_terms::ObserveLevel;
 use skillsandbox_text::{Secret, is_secret_name};
 
@@ -86,6 +87,9 @@ pub struct Job {
     pub(crate) is_stores_own: bool,
     /// Values that are taken out of everything that is recorded, by name.
     pub secrets: Vec<(String, Secret)>,
+    /// A folder that was scanned, and the digest of what was scanned: it is read once more when every layer is in place, and nothing is run
+    /// where it is another.
+    pub scanned: Option<ScannedFolder>,
     /// What the trace should say of how this came about: a subject and a sentence each.
     pub notes: Vec<(String, String)>,
 }
@@ -108,6 +112,30 @@ pub enum PlaceAuthor {
     Skill,
     /// A run that could write it.
     EarlierRun,
+}
+
+/// A folder as it was when it was scanned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScannedFolder {
+    /// Which.
+    pub folder: PathBuf,
+    /// The digest of what was scanned, but for what the run may write itself.
+    pub digest: String,
+    /// The folders and files below it that the run may write.
+    pub writable: Vec<String>,
+}
+
+impl ScannedFolder {
+    /// Whether it is still what was scanned.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let read = SkillFiles::from_whole_dir(&self.folder).map_err(|error| error.to_string())?;
+        if read.digest_without(&self.writable) == self.digest {
+            Ok(())
+        } else {
+            Err("it was changed after it was scanned".to_owned())
+        }
+    }
 }
 
 /// The programs that a run may execute, and with what. Each is a name that is looked for in `PATH`, or a path.
@@ -206,6 +234,7 @@ impl Job {
             tmp: None,
             is_stores_own: false,
             secrets: Vec::new(),
+            scanned: None,
             notes: Vec::new(),
         }
     }

@@ -42,6 +42,7 @@ impl fmt::Debug for Job {
             tmp,
             is_stores_own,
             secrets,
+            scanned,
             notes,
         } = self;
         let set = set_env.iter().filter(|(name, _)| is_secret_name(name));
@@ -96,6 +97,7 @@ impl fmt::Debug for Job {
             .field("tmp", tmp)
             .field("is_stores_own", is_stores_own)
             .field("secrets", secrets)
+            .field("scanned", scanned)
             .field("notes", &notes)
             .finish()
     }

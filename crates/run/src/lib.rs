@@ -92,7 +92,7 @@ pub use decisions::{
 pub use denied_attempt::DeniedAttempt;
 pub use failure::RunFailure;
 pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
-pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, UntrustedPlace};
+pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, ScannedFolder, UntrustedPlace};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
 pub use reach::real_path;

@@ -41,6 +41,18 @@ pub enum Refusal {
         /// The gravest of what was found.
         reasons: Vec<String>,
     },
+    /// The scanner could not judge all of it, and what nobody has judged is not run.
+    #[error(
+        "not all of it could be judged: {}\n  cure: take that out of the skill's folder, or make it smaller; `skillsandbox scan` lists all of it; `--skip-scan` runs it anyway, and the trace says so",
+        reasons.join("; ")
+    )]
+    Unjudged {
+        /// The first files that were not, and why.
+        reasons: Vec<String>,
+    },
+    /// Files of it are not those that were scanned.
+    #[error("{} was changed after it was scanned; nothing was run", .0.display())]
+    Changed(PathBuf),
     /// The skill could not be read by the scanner.
     #[error("cannot scan it: {0}")]
     Unscanned(String),

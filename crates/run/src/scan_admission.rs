@@ -1,9 +1,11 @@
 //! The scanner's word, before anything runs.
 
-use skillsandbox_scanner::ScanVerdict;
+use skillsandbox_scanner::{ScanReport, ScanVerdict};
 
+use crate::job::ScannedFolder;
 use crate::refusal::Refusal;
 use crate::skill::LoadedSkill;
+use crate::user_policy::UserPolicy;
 
 /// Most reasons that are told.
 const REASONS: usize = 3;
@@ -12,7 +14,7 @@ const REASONS: usize = 3;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScanAdmission {
-    /// It is scanned as the policy it was loaded under says, and refused where that refuses the verdict.
+    /// It is scanned as the policy it was loaded under says, and refused where that refuses the verdict, or where not all of it was judged.
     #[default]
     Required,
     /// It runs without being scanned, and the trace says so.
@@ -25,28 +27,68 @@ impl ScanAdmission {
     /// # Errors
     /// A skill that is refused, or cannot be scanned.
     pub fn admit(self, skill: &LoadedSkill) -> Result<String, Refusal> {
+        Ok(self.admit_folder(skill)?.0)
+    }
+
+    /// The same, and what was scanned.
+    pub(crate) fn admit_folder(
+        self,
+        skill: &LoadedSkill,
+    ) -> Result<(String, Option<ScannedFolder>), Refusal> {
         match self {
-            Self::Required => scan(skill),
-            Self::DangerouslySkipped => Ok("skipped: the skill was not scanned".to_owned()),
+            Self::Required => scan(skill).map(|(note, scanned)| (note, Some(scanned))),
+            Self::DangerouslySkipped => Ok(("skipped: the skill was not scanned".to_owned(), None)),
         }
     }
 }
 
-fn scan(skill: &LoadedSkill) -> Result<String, Refusal> {
+fn scan(skill: &LoadedSkill) -> Result<(String, ScannedFolder), Refusal> {
     let policy = skill.policy();
-    let report = policy.scan_folder(skill.folder())?;
-    if !policy.refuses(report.verdict) {
-        let suppressed = match report.suppressed() {
-            0 => String::new(),
-            count => format!(", {count} findings suppressed by the user's policy"),
-        };
-        return Ok(format!(
-            "{} by scanner {}, digest {}{suppressed}",
-            report.verdict.as_str(),
-            report.scanner_version,
-            report.digest
-        ));
+    let files = UserPolicy::read_folder(skill.folder())?;
+    let report = policy.scan_files(&files)?;
+    if let Some(refusal) = policy.refusal(&report) {
+        return Err(refusal);
     }
+    let suppressed = match report.suppressed() {
+        0 => String::new(),
+        count => format!(", {count} findings suppressed by the user's policy"),
+    };
+    let note = format!(
+        "{} by scanner {}, digest {}{suppressed}",
+        report.verdict.as_str(),
+        report.scanner_version,
+        report.digest
+    );
+    let writable = skill.own_writable();
+    let digest = files.digest_without(&writable);
+    Ok((note, ScannedFolder { folder: skill.folder().to_owned(), digest, writable }))
+}
+
+impl UserPolicy {
+    /// Why a skill with this report is not run: its verdict, or a part of it that nobody has judged.
+    #[must_use]
+    pub fn refusal(&self, report: &ScanReport) -> Option<Refusal> {
+        if self.refuses(report.verdict) {
+            return Some(Refusal::Scanned {
+                verdict: report.verdict.as_str(),
+                reasons: gravest_reasons(report),
+            });
+        }
+        let unjudged = report.unjudged();
+        if unjudged.is_empty() {
+            return None;
+        }
+        let mut reasons: Vec<String> =
+            unjudged.iter().take(REASONS).map(|file| format!("{}: {}", file.path, file.reason)).collect();
+        if unjudged.len() > REASONS {
+            reasons.push(format!("and {} more", unjudged.len() - REASONS));
+        }
+        Some(Refusal::Unjudged { reasons })
+    }
+}
+
+/// The gravest of what was found.
+fn gravest_reasons(report: &ScanReport) -> Vec<String> {
     let findings = report.findings.iter().filter(|finding| finding.counts()).take(REASONS);
     let mut reasons: Vec<String> = findings
         .map(|finding| format!("{}:{}: {} ({})", finding.file, finding.line, finding.why, finding.rule))
@@ -57,5 +99,5 @@ fn scan(skill: &LoadedSkill) -> Result<String, Refusal> {
     if report.verdict < ScanVerdict::Blocked {
         reasons.push("the user's policy refuses warnings (scan.fail_on)".to_owned());
     }
-    Err(Refusal::Scanned { verdict: report.verdict.as_str(), reasons })
+    reasons
 }

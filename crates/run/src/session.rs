@@ -103,9 +103,10 @@ pub fn run_skill(
     let session =
         Session::begin(&identity.name.value, Some(identity.version.value.clone()), history, options);
     session.run_job(request, history, || {
-        let scanned = admission.admit(skill)?;
+        let (note, scanned) = admission.admit_folder(skill)?;
         let mut job = skill.job(call)?;
-        job.notes.push(("scan".to_owned(), scanned));
+        job.notes.push(("scan".to_owned(), note));
+        job.scanned = scanned;
         adjust(&mut job);
         Ok(job)
     })

@@ -203,11 +203,25 @@ impl LoadedSkill {
         }
     }
 
-    /// No skill may change what is installed, but for what it has in its own folder.
+    /// What it may write in its own folder, as paths below that: a run of it changes it whenever it likes.
+    pub(crate) fn own_writable(&self) -> Vec<String> {
+        let grants = self.manifest.filesystem().write.iter();
+        let real = grants.map(|grant| real_path(&grant.resolve(&self.places)));
+        real.filter_map(|grant| Some(grant.strip_prefix(&self.folder).ok()?.to_string_lossy().into_owned()))
+            .collect()
+    }
+
+    /// No skill may change what is installed, but for what it has in its own folder, nor what declares it.
     /// By where its grants lead, whether they exist or not: a folder that is not there yet is made.
     fn leave_others_alone(&self, job: &mut Job) -> Result<(), Refusal> {
         for grant in job.write.clone() {
             let grant = job.judge_write(grant);
+            // A grant above the folder is read-only from there on. One that is the folder, or lies on the way to its declaration, is not.
+            for own in [Manifest::FILE_NAME, "SKILL.md"].map(|name| self.folder.join(name)) {
+                if grant.starts_with(&self.folder) && own.starts_with(&grant) {
+                    return Err(Refusal::InItsReach { path: own, grant });
+                }
+            }
             for place in state::installed() {
                 // A skill's folder may also lie above the store, and then the store is not its own.
                 let is_own = self.folder.starts_with(&place) && grant.starts_with(&self.folder);

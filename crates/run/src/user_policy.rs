@@ -112,9 +112,15 @@ impl UserPolicy {
     /// # Errors
     /// A folder that cannot be read.
     pub fn scan_folder(&self, folder: &Path) -> Result<ScanReport, Refusal> {
-        let skill =
-            SkillFiles::from_whole_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))?;
-        Ok(self.scanner_builder()?.build().scan(&skill))
+        self.scan_files(&Self::read_folder(folder)?)
+    }
+
+    pub(crate) fn read_folder(folder: &Path) -> Result<SkillFiles, Refusal> {
+        SkillFiles::from_whole_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))
+    }
+
+    pub(crate) fn scan_files(&self, skill: &SkillFiles) -> Result<ScanReport, Refusal> {
+        Ok(self.scanner_builder()?.build().scan(skill))
     }
 
     /// From which verdict on a skill is refused: `scan.fail_on`, BLOCKED unless it says more.

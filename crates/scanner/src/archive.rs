@@ -112,6 +112,11 @@ impl ArchiveUnpacker {
         self.open(path, bytes, 0);
     }
 
+    /// A link of the skill: where it leads, as a text.
+    pub(crate) fn link(&mut self, path: &str, target: &[u8]) {
+        self.contents.files.push(SkillFile::data(format!("{path}!/(link)"), target.to_vec()));
+    }
+
     /// The members of an archive, as if they had been files: for a skill that is one. Whether it is an archive.
     pub(crate) fn container(&mut self, name: &str, bytes: &[u8]) -> bool {
         let Some(kind) = kind::detect_archive(bytes) else { return false };

@@ -8,6 +8,8 @@ use serde::Serialize;
 use skillsandbox_text::{REDACTED, Redactor, push_visible};
 
 use crate::checks;
+use crate::checks::exfiltration::TOO_LONG;
+use crate::checks::obfuscation::{ENCODED_ARCHIVE, TOO_MUCH};
 use crate::grade::{FindingConfidence, FindingSeverity};
 use crate::rule::{CheckId, FindingStatus, RuleInfo};
 use crate::skill::SkillFile;
@@ -129,6 +131,12 @@ impl Finding {
     #[must_use]
     pub fn info(&self) -> &'static RuleInfo {
         self.info
+    }
+
+    /// Whether it says that a part of the skill was not judged: a bound was met, or something stands there that is not opened.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        [&TOO_MUCH, &TOO_LONG, &ENCODED_ARCHIVE].contains(&self.info)
     }
 
     /// Whether it counts for the verdict.

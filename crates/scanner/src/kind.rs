@@ -172,10 +172,33 @@ pub(crate) fn detect_archive(bytes: &[u8]) -> Option<ArchiveKind> {
     if binary && (bytes.starts_with(b"070701") || bytes.starts_with(b"hsqs")) {
         return Some(ArchiveKind::Other("cpio or squashfs"));
     }
+    if is_lzma(bytes) {
+        return Some(ArchiveKind::Other("lzma"));
+    }
     if let Some((_, name)) = OTHERS.iter().find(|(mark, _)| bytes.starts_with(mark)) {
         return Some(ArchiveKind::Other(name));
     }
     crate::archive::is_tar(bytes).then_some(ArchiveKind::Tar)
+}
+
+/// Whether the first bytes are of an archive that has a mark at its beginning, as far as they go.
+pub(crate) fn may_be_archive(head: &[u8]) -> bool {
+    head.starts_with(b"BZh") || detect_archive(head).is_some()
+}
+
+/// LZMA as it was before xz: no mark, but 13 bytes of which few can be otherwise, and a first coded byte that is always 0.
+fn is_lzma(bytes: &[u8]) -> bool {
+    let Some(([properties, dictionary @ .., 0], _)) = bytes.split_first_chunk::<14>() else { return false };
+    let ([a, b, c, d], size) = match dictionary.split_first_chunk::<4>() {
+        Some((dictionary, size)) => (*dictionary, size),
+        None => return false,
+    };
+    let dictionary = u32::from_le_bytes([a, b, c, d]);
+    // Encoders write powers of two, or one and a half of one; a size that is not known is all ones, and none is beyond a terabyte.
+    let round =
+        dictionary >= 4096 && (dictionary.is_power_of_two() || (dictionary / 3 * 2).is_power_of_two());
+    let sized = size.iter().all(|b| *b == 0xff) || size.get(5..) == Some(&[0, 0, 0]);
+    *properties < 225 && round && sized && size.iter().any(|b| *b != 0)
 }
 
 /// Old Office documents, which may hold macros.

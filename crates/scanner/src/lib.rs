@@ -13,8 +13,8 @@
 //! # What it guarantees
 //!
 //! - The same bytes and the same settings give the same report; the scanned text is data to it, never instruction.
-//! - All text of a skill is read, also in archives (zip, tar, gzip; three deep) and Office documents; what was not is listed, and
-//!   `SAFE` is then impossible.
+//! - All text of a skill is read, nested skills too, also in archives (zip, tar, gzip; three deep) and Office documents; what was not is listed, and
+//!   `SAFE` is then impossible. [`ScanReport::unjudged`] lists that, and where a bound was met first.
 //! - Each finding says in which role its passage stands (instruction, quotation, code, comment, decoded) and what made it
 //!   milder: a lesson about attacks is not an attack.
 //! - Time is linear in the text: one pass of literal search, patterns without backtracking in bounded windows.

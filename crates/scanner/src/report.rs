@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::checks::obfuscation::TOO_MUCH;
 use crate::finding::Finding;
 use crate::markdown::ScanStamp;
 use crate::rule::{CheckId, FindingStatus};
@@ -134,6 +133,16 @@ impl ScanReport {
         self.findings.iter().filter(|finding| !finding.counts()).count()
     }
 
+    /// Everything that nobody has judged: what was not read, and where a bound was met first. It is empty where all findings of that kind are
+    /// suppressed, each with its reason; what is only too much to be listed was judged.
+    #[must_use]
+    pub fn unjudged(&self) -> Vec<UnreadFile> {
+        let bounds = self.findings.iter().filter(|finding| finding.counts() && finding.is_bound());
+        let bounds =
+            bounds.map(|finding| UnreadFile { path: finding.file.clone(), reason: finding.why.clone() });
+        self.unread.iter().cloned().chain(bounds).collect()
+    }
+
     /// Puts findings in their order, each once, and keeps the gravest; then judges.
     pub(crate) fn settle(&mut self) {
         let findings = &mut self.findings;
@@ -146,7 +155,14 @@ impl ScanReport {
                 .then(a.line.cmp(&b.line))
         });
         findings.dedup_by(|a, b| a.rule == b.rule && a.file == b.file && a.line == b.line);
-        for finding in findings.drain(findings.len().min(MAX_FINDINGS)..) {
+        // One of those that say that not everything was judged stays, however many graver ones there are.
+        let first_left = findings.len().min(MAX_FINDINGS);
+        if findings.iter().position(Finding::is_bound).is_some_and(|at| at >= first_left)
+            && let Some(at) = findings.iter().position(Finding::is_bound)
+        {
+            findings.swap(first_left - 1, at);
+        }
+        for finding in findings.drain(first_left..) {
             match self.left_out.iter_mut().find(|left| left.check == finding.check) {
                 Some(left) => {
                     left.count += 1;
@@ -174,7 +190,7 @@ impl ScanReport {
             FindingStatus::Pass if !self.unread.is_empty() => ScanVerdict::Warning,
             FindingStatus::Pass => ScanVerdict::Safe,
         };
-        let bounded = self.findings.iter().any(|finding| *finding.info() == TOO_MUCH);
+        let bounded = self.findings.iter().any(Finding::is_bound);
         self.complete = self.unread.is_empty() && self.left_out.is_empty() && !bounded;
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::archive::{ArchiveOddity, ArchiveUnpacker, UnpackedFiles};
-use crate::digest::{Sha256Hash, sha256};
+use crate::digest::{Sha256Hash, compute_digest, sha256};
 use crate::kind::FileKind;
 
 /// Largest file that is read whole.
@@ -18,7 +18,7 @@ pub(crate) const MAX_TOTAL: usize = 64 << 20;
 /// Most files of one skill; what its archives hold counts by itself.
 pub(crate) const MAX_FILES: usize = 4000;
 /// Deepest folder.
-const MAX_DEPTH: usize = 16;
+const MAX_DEPTH: usize = 32;
 
 /// A skill to be scanned: a name, and the bytes of its files.
 #[derive(Clone, Debug)]
@@ -93,26 +93,41 @@ impl SkillFiles {
         Self::from_memory(name, [("SKILL.md", text)])
     }
 
-    /// A skill from its folder. Links are not followed; folders that hold a skill of their own are left to it.
+    /// A skill from its folder, with everything below it. Links are not followed; they and the folder's own `.git` are listed as unread.
     pub fn from_dir(dir: impl AsRef<Path>) -> Result<Self, ReadError> {
-        Self::read_dir(dir.as_ref(), NestedSkills::LeftOut)
+        Self::read_dir(dir.as_ref(), WalkRules { leave_out: &|_| false, as_run: false })
     }
 
-    /// The same with everything below it, folders that hold a skill of their own among them: for a folder that is about to be run, which may
-    /// execute what is in them. Of it all only the folder's own `.git` is left out.
+    /// The same without the folders below it that a scan judges by themselves, and reports on: other skills of a tree.
+    pub fn from_dir_without(
+        dir: impl AsRef<Path>,
+        judged_apart: impl Fn(&Path) -> bool,
+    ) -> Result<Self, ReadError> {
+        Self::read_dir(dir.as_ref(), WalkRules { leave_out: &judged_apart, as_run: false })
+    }
+
+    /// The same as a run of it would find it, which may execute any of it: without the folder's own `.git`, which is not there then, and with
+    /// links that lead to another place in it, since what they lead to is read there.
     pub fn from_whole_dir(dir: impl AsRef<Path>) -> Result<Self, ReadError> {
-        Self::read_dir(dir.as_ref(), NestedSkills::Read)
+        Self::read_dir(dir.as_ref(), WalkRules { leave_out: &|_| false, as_run: true })
     }
 
-    fn read_dir(dir: &Path, nested: NestedSkills) -> Result<Self, ReadError> {
-        let name =
-            dir.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    fn read_dir(dir: &Path, rules: WalkRules<'_>) -> Result<Self, ReadError> {
+        let real = dir.canonicalize().ok();
+        let name = real.as_ref().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let name = name.unwrap_or_else(|| dir.to_string_lossy().into_owned());
-        let mut walk =
-            FolderWalk { nested, unpacker: ArchiveUnpacker::new(), unread: Vec::new(), files: 0, total: 0 };
+        let mut walk = FolderWalk {
+            rules,
+            real,
+            unpacker: ArchiveUnpacker::new(),
+            unread: Vec::new(),
+            files: 0,
+            total: 0,
+        };
         walk.dir(dir, "", 0).map_err(|error| ReadError { path: dir.to_owned(), error })?;
-        let mut skill = Self::of(name, walk.unpacker.finish());
-        skill.unread.extend(walk.unread);
+        let FolderWalk { unpacker, unread, .. } = walk;
+        let mut skill = Self::of(name, unpacker.finish());
+        skill.unread.extend(unread);
         skill.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(skill)
     }
@@ -167,6 +182,21 @@ impl SkillFiles {
         self
     }
 
+    /// The Merkle root over the paths and bytes of its files, in hexadecimal, but for those in some folders below it: without any, the
+    /// `digest` of a report.
+    #[must_use]
+    pub fn digest_without(&self, folders: &[String]) -> String {
+        let in_one = |path: &str| {
+            folders.iter().any(|folder| {
+                let rest = path.strip_prefix(folder.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with("!/"))
+            })
+        };
+        let mut rest = Self::of(self.name.clone(), UnpackedFiles::default());
+        rest.files = self.files.iter().filter(|file| !in_one(&file.path)).cloned().collect();
+        compute_digest(&rest)
+    }
+
     /// Where it came from: `github:owner/repo`, `local:`. Some checks trust some sources.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<String>) -> Self {
@@ -195,75 +225,101 @@ impl SkillFiles {
     }
 }
 
-/// What becomes of folders that hold a skill of their own.
+/// What of a folder is read.
 #[derive(Clone, Copy)]
-enum NestedSkills {
-    /// They are scanned by themselves.
-    LeftOut,
-    /// They are part of the skill around them.
-    Read,
-}
-
-impl NestedSkills {
-    fn leaves_out(self, entry: &fs::DirEntry, depth: usize) -> bool {
-        let is_git = entry.file_name() == ".git";
-        match self {
-            Self::LeftOut => is_git || entry.path().join("SKILL.md").is_file(),
-            Self::Read => is_git && depth == 0,
-        }
-    }
+struct WalkRules<'w> {
+    /// Folders that are judged by themselves.
+    leave_out: &'w dyn Fn(&Path) -> bool,
+    /// As a run finds it.
+    as_run: bool,
 }
 
 /// A folder that is being read.
-struct FolderWalk {
-    nested: NestedSkills,
+struct FolderWalk<'w> {
+    rules: WalkRules<'w>,
+    /// The skill's folder, without links in it.
+    real: Option<PathBuf>,
     unpacker: ArchiveUnpacker,
     unread: Vec<UnreadFile>,
     files: usize,
     total: usize,
 }
 
-impl FolderWalk {
+impl FolderWalk<'_> {
+    /// Everything in a folder. What is wrong with an entry is noted, and the rest is read.
     fn dir(&mut self, dir: &Path, prefix: &str, depth: usize) -> io::Result<()> {
-        let mut entries: Vec<_> = fs::read_dir(dir)?.collect::<Result<_, _>>()?;
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(dir)? {
+            match entry {
+                Ok(entry) => entries.push(entry),
+                Err(error) => self.skip(format!("{prefix}*"), &error.to_string()),
+            }
+        }
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            let kind = entry.file_type()?;
-            if kind.is_symlink() {
-                self.skip(path, "a symbolic link");
-            } else if kind.is_dir() {
-                if self.nested.leaves_out(&entry, depth) {
-                    continue;
-                }
-                if depth >= MAX_DEPTH {
-                    self.skip(path, "too deep");
-                } else {
-                    self.dir(&entry.path(), &format!("{path}/"), depth + 1)?;
-                }
-            } else if !kind.is_file() {
-                self.skip(path, "not a regular file");
-            } else if self.files >= MAX_FILES {
-                self.skip(path, "too many files");
-            } else {
-                let size = usize::try_from(entry.metadata()?.len()).unwrap_or(usize::MAX);
-                if size > MAX_FILE || self.total + size > MAX_TOTAL {
-                    self.skip(path, "too large");
-                    continue;
-                }
-                let mut bytes = Vec::with_capacity(size);
-                let limit = MAX_FILE as u64;
-                match File::open(entry.path()).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
-                    Ok(_) => {
-                        self.total += bytes.len();
-                        self.files += 1;
-                        self.unpacker.file(path, bytes);
-                    }
-                    Err(error) => self.skip(path, &error.to_string()),
-                }
+            match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => self.link(&entry, path),
+                Ok(kind) if kind.is_dir() => self.folder(&entry, path, depth),
+                Ok(kind) if kind.is_file() => self.file(&entry, path),
+                Ok(_) => self.skip(path, "not a regular file"),
+                Err(error) => self.skip(path, &error.to_string()),
             }
         }
         Ok(())
+    }
+
+    fn folder(&mut self, entry: &fs::DirEntry, path: String, depth: usize) {
+        let is_own_git = depth == 0 && entry.file_name() == ".git";
+        if is_own_git && !self.rules.as_run {
+            self.skip(path, "a git folder, which is not scanned; `run` does not show it to the skill");
+        } else if is_own_git || (self.rules.leave_out)(&entry.path()) {
+        } else if depth >= MAX_DEPTH {
+            self.skip(path, "too deep");
+        } else if let Err(error) = self.dir(&entry.path(), &format!("{path}/"), depth + 1) {
+            self.skip(path, &format!("a folder that cannot be read: {error}"));
+        }
+    }
+
+    /// A link is no more than its target's name. What that leads to is read where it lies, or it is not part of the skill.
+    fn link(&mut self, entry: &fs::DirEntry, path: String) {
+        let inside = |target: &PathBuf| {
+            let real = self.real.as_ref();
+            real.is_some_and(|real| target.starts_with(real) && !target.starts_with(real.join(".git")))
+        };
+        if !self.rules.as_run {
+            return self.skip(path, "a symbolic link");
+        }
+        let target = fs::read_link(entry.path()).unwrap_or_default();
+        self.unpacker.link(&path, target.as_os_str().as_encoded_bytes());
+        if !fs::canonicalize(entry.path()).is_ok_and(|target| inside(&target)) {
+            self.skip(path, "a symbolic link that leads out of the skill's folder, or nowhere");
+        }
+    }
+
+    fn file(&mut self, entry: &fs::DirEntry, path: String) {
+        if self.files >= MAX_FILES {
+            return self.skip(path, "too many files");
+        }
+        let mut bytes = Vec::new();
+        // One more than is taken, so that a file which grows meanwhile is not taken for a whole one.
+        let limit = MAX_FILE as u64 + 1;
+        let size = match entry.metadata() {
+            Ok(found) => usize::try_from(found.len()).unwrap_or(usize::MAX),
+            Err(error) => return self.skip(path, &error.to_string()),
+        };
+        if size > MAX_FILE || self.total + size > MAX_TOTAL {
+            return self.skip(path, "too large");
+        }
+        match File::open(entry.path()).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
+            Ok(read) if read > MAX_FILE || self.total + read > MAX_TOTAL => self.skip(path, "too large"),
+            Ok(read) => {
+                self.total += read;
+                self.files += 1;
+                self.unpacker.file(path, bytes);
+            }
+            Err(error) => self.skip(path, &error.to_string()),
+        }
     }
 
     fn skip(&mut self, path: String, reason: &str) {

@@ -27,7 +27,7 @@ fn documents() -> Vec<(&'static [&'static str], String)> {
     let body = |text: &str| format!("{HEAD}{text}\n");
     let flow = |lines: &str| body(&format!("```python\n{lines}\n```"));
     let flood: String = (0..5000).map(|i| format!("Q{i:06}aBcDeFgHiJkLmNoP{i:06}\n")).collect();
-    let long = "k = os.environ[\"API_KEY\"]\n".to_owned() + &"x = 1\n".repeat(4_100);
+    let long = "k = os.environ[\"API_KEY\"]\n".to_owned() + &"x = 1\n".repeat(50_100);
     vec![
         (&["CHECK-02/exact", "CHECK-08/overwrites-system"], named("system-agent")),
         (&["CHECK-02/look-alike"], named("System_Agent")),
@@ -106,6 +106,12 @@ fn files() -> Vec<(&'static [&'static str], &'static str, Vec<u8>)> {
         (&["CHECK-05/ambiguous-archive"], "a.zip", twice),
         (&["CHECK-05/trailing-data"], "a.zip", between),
         (&["CHECK-05/polyglot"], "a.sh", behind_script),
+        (
+            &["CHECK-05/encoded-archive"],
+            "a.txt",
+            data_encoding::BASE64.encode(&zip(&[("a.txt", "hello")])).into_bytes(),
+        ),
+        (&["CHECK-05/svg-script"], "a.svg", b"<svg><script>x()</script></svg>".to_vec()),
         (&["CHECK-05/fake-extension"], "a.png", b"#!/bin/sh\necho hello\n".to_vec()),
         (&["CHECK-08/embedded-program"], "a.bin", b"\x7fELF\x02\x01\x01\0".to_vec()),
         (&["CHECK-08/embedded-archive"], "a.7z", b"7z\xbc\xaf\x27\x1c\0\x04abcdefgh".to_vec()),

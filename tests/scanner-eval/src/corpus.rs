@@ -27,7 +27,11 @@ pub(crate) fn read_labels(corpus: &Path) -> anyhow::Result<Vec<LabelledSkill>> {
 
 /// Reads a skill: a folder, or one file.
 pub(crate) fn read_skill(path: &Path) -> anyhow::Result<SkillFiles> {
-    let skill = if path.is_dir() { SkillFiles::from_dir(path) } else { SkillFiles::from_file(path) };
+    let skill = if path.is_dir() {
+        SkillFiles::from_dir_without(path, |below| below.join("SKILL.md").is_file())
+    } else {
+        SkillFiles::from_file(path)
+    };
     skill.with_context(|| format!("{} is labelled, and cannot be read", path.display()))
 }
 

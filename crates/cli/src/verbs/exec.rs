@@ -14,6 +14,8 @@ use crate::output::ExitAnswer;
 
 /// Processes that a command may have unless it is told otherwise.
 const PROCESSES: u32 = 256;
+/// Most that a kernel has, as manifests have it.
+const MOST_PROCESSES: i64 = 4_194_304;
 
 /// Run any command in the sandbox: nothing is granted but what the flags say
 #[derive(Debug, Args)]
@@ -58,7 +60,7 @@ pub(crate) struct ExecArgs {
     cpu_seconds: Option<std::time::Duration>,
 
     /// Most processes and threads at a time
-    #[arg(long, value_name = "N", default_value_t = PROCESSES, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = PROCESSES, value_parser = clap::value_parser!(u32).range(1..=MOST_PROCESSES))]
     max_processes: u32,
 
     /// Which system calls it may make

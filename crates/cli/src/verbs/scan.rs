@@ -3,6 +3,7 @@
 pub(super) mod output;
 mod skill_folders;
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
@@ -71,7 +72,7 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "SOURCE", default_value = "")]
     source: String,
 
-    /// How many threads; as many as there are cores when left out
+    /// How many threads, at most four for each core; as many as there are cores when left out
     #[arg(long, value_name = "N", default_value_t = 0)]
     jobs: usize,
 }
@@ -119,7 +120,7 @@ impl ScanArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let mut found = Vec::new();
         for path in &self.paths {
-            skill_folders::find(path, &mut found, 0)
+            skill_folders::find(path, &mut found)
                 .with_context(|| format!("cannot read {}", path.display()))?;
         }
         let policy = self.policy.load(&found)?;
@@ -139,9 +140,11 @@ impl ScanArgs {
 
     fn scan_paths(&self, scanner: &Scanner, found: &[PathBuf], outcome: &mut ScanRun) -> anyhow::Result<()> {
         let progress = progress(found.len());
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(self.jobs)).build()?;
         // Who calls whom must be known of all before the first is printed. It is little, and read a skill at a time; what cannot
         // be read is told below.
+        let apart: HashSet<&Path> = found.iter().map(PathBuf::as_path).collect();
+        let read = |path: &Path| read(path, &apart);
         let calls = |path: &PathBuf| {
             read(path).map_or_else(
                 |_| SkillCalls::default(),
@@ -257,8 +260,25 @@ impl ScanRun {
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<SkillFiles> {
-    Ok(if path.is_dir() { SkillFiles::from_dir(path) } else { SkillFiles::from_file(path) }?)
+/// Most threads for each core: a few wait for the disk, more are only in each other's way.
+const THREADS_PER_CORE: usize = 4;
+
+/// How many threads; 0 is as many as there are cores.
+fn threads(asked: usize) -> usize {
+    let most = std::thread::available_parallelism().map_or(1, usize::from) * THREADS_PER_CORE;
+    if asked > most {
+        message(&format!("--jobs {asked} is more than this machine has use for; taken as {most}"));
+    }
+    asked.min(most)
+}
+
+/// A skill without those below it that are scanned by themselves.
+fn read(path: &Path, apart: &HashSet<&Path>) -> anyhow::Result<SkillFiles> {
+    Ok(if path.is_dir() {
+        SkillFiles::from_dir_without(path, |below| apart.contains(below))
+    } else {
+        SkillFiles::from_file(path)
+    }?)
 }
 
 /// One SKILL.md, with the name that its front matter gives it.

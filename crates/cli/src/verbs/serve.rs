@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use skillsandbox_mcp::{DEFAULT_CONCURRENT, McpServer, ServerSettings};
+use skillsandbox_mcp::{DEFAULT_CONCURRENT, MAX_CONCURRENT, McpServer, ServerSettings};
 
 use super::run_history::user_history;
 use super::running::{flags, signals};
-use crate::output::ExitAnswer;
+use crate::output::{ExitAnswer, message};
 
 /// Serve skills to an agent, over MCP on standard input and output
 ///
@@ -32,7 +32,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
-    /// How many skills run at a time; more wait
+    /// How many skills run at a time, at most 64; more wait
     #[arg(long, value_name = "N", default_value_t = DEFAULT_CONCURRENT)]
     max_concurrent: usize,
 
@@ -45,7 +45,10 @@ impl ServeArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let mut settings = ServerSettings::new(self.roots.iter().cloned());
         settings.policy.clone_from(&self.policy);
-        settings.max_concurrent = self.max_concurrent;
+        if self.max_concurrent > MAX_CONCURRENT {
+            message(&format!("--max-concurrent is {MAX_CONCURRENT} at most; taken as that"));
+        }
+        settings.max_concurrent = self.max_concurrent.min(MAX_CONCURRENT);
         settings.timeout = self.timeout;
         let server = McpServer::new(&settings, user_history())?;
         let shutdown = server.shutdown();

@@ -33,7 +33,7 @@ fn garbage_does_not_end_it() {
 }
 
 #[test]
-fn a_line_of_ten_megabytes_is_passed_over() {
+fn a_line_of_ten_megabytes_is_refused_and_the_next_is_read() {
     let world = World::new();
     world.skill("s", "", "echo fine");
     let mut client = world.serve(&[]);
@@ -45,7 +45,8 @@ fn a_line_of_ten_megabytes_is_passed_over() {
     let called = client.call("run_skill", &json!({ "skill": "s" }));
     assert_eq!(called.stdout(), "fine\n");
     let (rest, code) = client.end();
-    assert!(rest.iter().all(|message| message["id"] != 77), "{rest:?}");
+    let answers: Vec<_> = rest.iter().map(|message| (&message["id"], &message["error"]["code"])).collect();
+    assert_eq!(answers, [(&json!(77), &json!(-32700)), (&Value::Null, &json!(-32700))], "{rest:?}");
     assert_eq!(code, Some(0));
 }
 

@@ -325,3 +325,41 @@ fn paths_are_judged_as_a_run_would_have_them() {
         assert!(!allowed("Read", &path), "{}", path.display());
     }
 }
+
+#[test]
+fn check_path_allows_no_write_that_a_run_would_not_have() {
+    let world = World::new();
+    let whole = world.path("");
+    let store = world.path("home/.local/share/skillsandbox/skills/other");
+    fs::create_dir_all(&store).unwrap();
+    fs::create_dir(world.path("open")).unwrap();
+    world.skill("other", "", "true");
+    let manifest =
+        format!("permissions: {{ filesystem: {{ write: [{}, \"${{SKILL_DIR}}/data\"] }} }}", whole.display());
+    let folder = world.skill("s", &manifest, "true");
+    fs::create_dir(folder.join("data")).unwrap();
+    let mut client = world.serve(&[]);
+    let mut may = |tool: &str, path: &std::path::Path| {
+        let given = json!({ "skill": "s", "tool": tool, "arguments": { "file_path": path } });
+        let called = client.call("check_path", &given);
+        assert!(!called.failed(), "{called:?}");
+        called.data()["decision"] == "allow"
+    };
+    let root = world.root();
+    for (path, write) in [
+        (world.path("open/x"), true),
+        (folder.join("data/x"), true),
+        (folder.join("main.sh"), false),
+        (folder.join("skillsandbox.yaml"), false),
+        (root.join("other/skillsandbox.yaml"), false),
+        (root.join("new"), false),
+        (store.join("SKILL.md"), false),
+        (world.path("home/.local/share/skillsandbox/packages.lock"), false),
+    ] {
+        assert_eq!(may("Write", &path), write, "write {}", path.display());
+        assert!(may("Read", &path), "read {}", path.display());
+    }
+    for hidden in ["state/skillsandbox/x", "config/skillsandbox/policy.yaml"] {
+        assert!(!may("Read", &world.path(hidden)) && !may("Write", &world.path(hidden)), "{hidden}");
+    }
+}

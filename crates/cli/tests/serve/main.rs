@@ -8,6 +8,8 @@ mod client;
 mod confinement;
 mod decisions;
 mod lifetime;
+mod lines;
 mod others;
 mod output;
+mod roots;
 mod traces;

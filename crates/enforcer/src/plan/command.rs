@@ -18,7 +18,11 @@ pub struct Command {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) observe_level: ObserveLevel,
     pub(crate) observe_required: bool,
+    pub(crate) last_check: Option<LastCheck>,
 }
+
+/// What is asked once more when every layer is in place: whether the program may be executed, or why not.
+pub(crate) type LastCheck = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 impl Command {
     /// A program by name, looked for in `PATH`, or by its path.
@@ -33,6 +37,7 @@ impl Command {
             observer: None,
             observe_level: ObserveLevel::default(),
             observe_required: false,
+            last_check: None,
         }
     }
 
@@ -92,6 +97,14 @@ impl Command {
         self
     }
 
+    /// Asks once more when every layer is in place, mounts among them: where the answer is a reason, the run ends with
+    /// [`Error::Refused`](crate::Error::Refused). Where programs are observed, nothing has been executed by then; else it is ended at once.
+    #[must_use]
+    pub fn last_check(mut self, check: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Self {
+        self.last_check = Some(Arc::new(check));
+        self
+    }
+
     /// What is really observed: without an observer, files are not.
     pub(crate) fn effective_level(&self) -> ObserveLevel {
         if self.observer.is_some() {
@@ -117,8 +130,17 @@ impl Command {
 
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { program, arguments, stdin, stdout, stderr, observer, observe_level, observe_required } =
-            self;
+        let Self {
+            program,
+            arguments,
+            stdin,
+            stdout,
+            stderr,
+            observer,
+            observe_level,
+            observe_required,
+            last_check,
+        } = self;
         f.debug_struct("Command")
             .field("program", program)
             .field("arguments", arguments)
@@ -128,6 +150,7 @@ impl fmt::Debug for Command {
             .field("observed", &observer.is_some())
             .field("observe_level", observe_level)
             .field("observe_required", observe_required)
+            .field("checked_last", &last_check.is_some())
             .finish()
     }
 }

@@ -22,6 +22,7 @@ use skillsandbox_terms::SyscallProfile;
 
 pub use builder::PlanBuilder;
 pub(crate) use builder::check_grant;
+pub(crate) use command::LastCheck;
 pub use command::{Command, OutputMode, StdinMode};
 pub use inspect::{GrantedPath, NeededPath, PathAccess, PathLink, PathSource, PlanInspection};
 pub use limits::RunLimits;

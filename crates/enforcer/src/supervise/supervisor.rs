@@ -19,8 +19,7 @@ use crate::child::step::SetupStep;
 use crate::error::Error;
 use crate::layers::Layer;
 use crate::observe::RunObservation;
-use crate::plan::RunLimits;
-use crate::plan::{Command, Plan};
+use crate::plan::{Command, LastCheck, Plan, RunLimits};
 use crate::prepare::LauncherResources;
 use crate::prepare::cover_watch::CoverWatch;
 use crate::sys;
@@ -67,6 +66,7 @@ pub(crate) struct Supervisor {
     ended: EndSignal,
     watch: Option<TreeWatch>,
     observation: RunObservation,
+    last_check: Option<LastCheck>,
     /// When the cgroup is looked at next, where that is needed.
     next_look: Option<Instant>,
     /// After `outside`, whose groups must be gone before it.
@@ -94,6 +94,7 @@ impl Supervisor {
             ended: EndSignal(ended),
             watch: None,
             observation,
+            last_check: command.last_check.clone(),
             next_look: None,
             orphan_reaper: None,
         }
@@ -147,8 +148,11 @@ impl Supervisor {
                 layer_error(SetupStep::Clone, SetupStep::Clone.text().to_owned(), source)
             })?);
         }
-        let Self { outside, observation, .. } = self;
-        start_run(prepared, outside.group.as_mut(), |report| observation.start(prepared, report))
+        let Self { outside, observation, last_check, .. } = self;
+        start_run(prepared, outside.group.as_mut(), |report| {
+            last_check.as_ref().map_or(Ok(()), |check| check()).map_err(Error::Refused)?;
+            observation.start(prepared, report)
+        })
     }
 
     /// Waits until the run ends, by itself or because it must.

@@ -1,6 +1,6 @@
 //! May a tool call, or a command line, made for a skill be carried out?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skillsandbox_command_policy::{CommandPolicy, OtherTools, RealPaths};
 use skillsandbox_manifest::{LoadError, ParameterViolation, SkillDoc};
-use skillsandbox_path_policy::PathPolicy;
+use skillsandbox_path_policy::{PathDecision, PathPolicy};
 use skillsandbox_run::{DecisionAnswer, InvalidRequest};
 
 use super::{ToolContext, arguments};
@@ -117,10 +117,17 @@ pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<T
         builder.build().map_err(|error| unusable(error.to_string()))
     };
     let arguments = Value::Object(arguments);
+    // Skills are read-only in a run, installed ones and those of this server, whatever is granted above them: but for what a skill has in its
+    // own folder.
+    let skills: Vec<PathBuf> =
+        reach.read_only.iter().cloned().chain(context.roots.roots().map(Path::to_owned)).collect();
+    let is_own = |path: &&PathBuf| path.starts_with(loaded.skill.folder());
+    let own: Vec<PathBuf> = reach.write.iter().filter(is_own).cloned().collect();
     // Who only reads is allowed everything that is readable; who writes, nothing that a run has read-only.
-    let (readers, writers) = (build(&[], &[])?, build(&reach.write, &reach.read_only)?);
-    let read = readers.judge_call(&tool, &arguments);
-    let decision = if read.is_allowed() { read } else { writers.judge_call(&tool, &arguments) };
+    let [readers, writers, own] = [build(&[], &[])?, build(&reach.write, &skills)?, build(&own, &[])?];
+    let decisions = [readers.judge_call(&tool, &arguments), writers.judge_call(&tool, &arguments)];
+    let not_denied = decisions.into_iter().find(|decision| !matches!(decision, PathDecision::Deny(_)));
+    let decision = not_denied.unwrap_or_else(|| own.judge_call(&tool, &arguments));
     Ok(answer(&DecisionAnswer::new(decision), ""))
 }
 

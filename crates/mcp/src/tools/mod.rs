@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use skillsandbox_run::{LoadedSkill, Refusal, RunHistory, UserPolicy};
 
-use crate::answer::{ToolAnswer, ToolProblem};
+use crate::answer::{ToolAnswer, ToolProblem, quoted};
 use crate::skill_roots::{FoundSkill, SkillRoots};
 use crate::trace_folder::TraceFolder;
 
@@ -58,10 +58,10 @@ pub(crate) static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
              prevented. `skill` is a name from list_skills. Permissions cannot be widened from here: what is prevented stays so until a person edits the manifest.",
             ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(true),
         ),
-        tool::<NoArguments, skills::SkillListing>(
+        tool::<skills::ListPage, skills::SkillListing>(
             "list_skills",
             "List skills",
-            "Lists the skills that run_skill can run, with the parameters each takes.",
+            "Lists the skills that run_skill can run, with the parameters each takes, a page at a time.",
             looks(),
         ),
         tool::<OneSkill, skills::ManifestValidity>(
@@ -77,7 +77,7 @@ pub(crate) static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
              user's policy applied. Runs nothing.",
             looks(),
         ),
-        tool::<OneSkill, skills::ScanResult>(
+        tool::<skills::ScanPage, skills::ScanResult>(
             "scan_skill",
             "Scan a skill",
             "Scans a skill's files for signs of malice and returns SAFE, WARNING or BLOCKED with findings. run_skill refuses what is BLOCKED, or what the user's policy refuses. Runs nothing.",
@@ -138,11 +138,6 @@ pub(crate) fn look(name: &str) -> Option<LookTool> {
     })
 }
 
-/// No arguments.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NoArguments {}
-
 /// One skill.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -193,7 +188,7 @@ impl ToolContext {
     ) -> Result<UsableSkill, ToolProblem> {
         if skill.folder() != found.folder || !self.roots.holds(skill.folder()) {
             let name = &found.name;
-            return Err(ToolProblem::new(format!("the skill `{name}` was moved while it was looked at; nothing was done"))
+            return Err(ToolProblem::new(format!("the skill {} was moved while it was looked at; nothing was done", quoted(name)))
                 .cure("call list_skills, and then again; if it happens twice, a person should look at what changes the folder"));
         }
         Ok(UsableSkill { found, skill })
@@ -207,7 +202,7 @@ impl ToolContext {
 
 /// Why a skill was not run, without the flags that a person at a terminal could use.
 pub(crate) fn refused(name: &str, refusal: &Refusal) -> ToolProblem {
-    let problem = ToolProblem::new(format!("the skill `{name}` cannot be used"));
+    let problem = ToolProblem::new(format!("the skill {} cannot be used", quoted(name)));
     match refusal {
         Refusal::Policy(_) | Refusal::UnknownRules(_) | Refusal::PolicyInSkill(_) => {
             ToolProblem::new("the user's policy cannot be used, so no skill is")
@@ -227,6 +222,7 @@ pub(crate) fn why(refusal: &Refusal) -> String {
         Refusal::Scanned { verdict, reasons } => {
             format!("the scanner says {verdict}: {}", reasons.join("; "))
         }
+        Refusal::Unjudged { reasons } => format!("not all of it could be judged: {}", reasons.join("; ")),
         other => other.to_string(),
     }
 }
@@ -242,6 +238,12 @@ pub(crate) fn cure(refusal: &Refusal) -> &'static str {
         }
         Refusal::Scanned { .. } => {
             "call scan_skill to see all findings; a person has to review the skill, and may suppress findings in the policy. Do not run it another way"
+        }
+        Refusal::Unjudged { .. } => {
+            "call scan_skill to see what was not read; a person has to take it out of the skill's folder, or make it smaller. Do not run it another way"
+        }
+        Refusal::Changed(_) => {
+            "call again; if it happens twice, a person should look at what changes the folder"
         }
         Refusal::Parameters(_) | Refusal::Parameter { .. } => {
             "call inspect_skill to see the parameters and their rules, and call again with other values"

@@ -17,8 +17,8 @@ use skillsandbox_tracer::{AttackClass, Event, EventSink};
 use super::explain::{ReportedViolation, WHO};
 use super::skills::resolved;
 use super::{RUN_SKILL, ToolContext, arguments, cure, refused, why};
-use crate::answer::{ToolAnswer, ToolProblem, line, quotation};
-use crate::trace_folder::{TOOL, TraceFolder};
+use crate::answer::{ToolAnswer, ToolProblem, line, quotation, quoted};
+use crate::trace_folder::TraceFolder;
 
 /// Most bytes of each output that are returned. The trace has every line, shortened.
 const MOST_OUTPUT: usize = 256 * 1024;
@@ -210,7 +210,7 @@ pub(crate) fn run(
         }
     };
     let mut options = RunOptions::default();
-    options.tool = Some(TOOL.to_owned());
+    options.tool = Some(context.traces.tool().to_owned());
     options.history_tool = Some(RUN_SKILL.to_owned());
     options.sinks.push(Box::new(progress.clone()));
     options.streams.stop = stop.clone();
@@ -255,10 +255,10 @@ fn kept_from_it(context: &ToolContext, skill: &LoadedSkill) -> Result<Kept, (Ref
 }
 
 fn writes_among_skills(name: &str, grant: &Path) -> ToolProblem {
-    ToolProblem::new(format!("the skill `{name}` was not run"))
+    ToolProblem::new(format!("the skill {} was not run", quoted(name)))
         .why(format!(
             "it may write to {}, which lies among the skills of this server: it could change what other skills may do",
-            grant.display()
+            quoted(&grant.display().to_string())
         ))
         .cure("a person has to remove that write grant from skillsandbox.yaml, or keep skills elsewhere")
 }
@@ -295,7 +295,7 @@ impl SkillRunResult {
             error: report.failure().map(|failure| Failure {
                 message: match &report.ended {
                     // Without the flags that a person at a terminal could use.
-                    Err(refusal @ Refusal::Scanned { .. }) => why(refusal),
+                    Err(refusal @ (Refusal::Scanned { .. } | Refusal::Unjudged { .. })) => why(refusal),
                     _ => failure.message,
                 },
                 code: failure.code,

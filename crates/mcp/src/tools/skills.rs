@@ -3,23 +3,59 @@
 use std::fmt::Write as _;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use skillsandbox_manifest::{GrantBases, GrantPath, LoadError, Manifest, Spanned};
 
-use super::{NoArguments, OneSkill, ToolContext, arguments, cure, refused, why};
-use crate::answer::{ToolAnswer, ToolProblem, line};
+use super::{OneSkill, ToolContext, arguments, cure, refused, why};
+use crate::answer::{ToolAnswer, ToolProblem, line, quotation, quoted};
+use crate::skill_roots::FoundSkill;
 
-/// Most findings that a text tells of; the data has all.
+/// Most findings that a text tells of; the data has all of the page.
 const TOLD: usize = 20;
+/// How many entries a page has, unless it is asked for more, and the most it may be asked for.
+const PAGE: usize = 50;
+const MOST_OF_A_PAGE: u64 = 100;
+/// Most bytes of the skills on a page, beyond the first; of one skill's parameters; and most characters of a description, a path or a reason.
+const MOST_LISTED_BYTES: usize = 256 << 10;
+const MOST_PARAMETER_BYTES: usize = 32 << 10;
+const MOST_DESCRIPTION: usize = 1000;
+/// Most bytes of a manifest that a text repeats; the data has it whole.
+const MOST_SHOWN: usize = 64 << 10;
+
+/// Which part of a list.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListPage {
+    /// The `next_cursor` of the answer before; the beginning when left out.
+    #[serde(default)]
+    cursor: Option<String>,
+    /// How many skills: 1 to 100, 50 when left out.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<u64>,
+}
 
 /// The skills below the roots.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SkillListing {
     /// The skills, by what `run_skill` takes as `skill`.
     skills: Vec<ListedSkill>,
-    /// True where there may be more than are listed.
+    /// Give it as `cursor` to be told of the next; null after the last.
+    next_cursor: Option<String>,
+    /// How many skills there are on all pages.
+    total: usize,
+    /// Folders with a manifest that no tool takes, each with why: the first of them.
+    not_served: Vec<UnservedFolder>,
+    /// True where there may be more than are listed: too many folders to look at.
     truncated: bool,
+}
+
+/// A folder that is no skill of this server.
+#[derive(Debug, Serialize, JsonSchema)]
+struct UnservedFolder {
+    path: String,
+    why: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -33,59 +69,149 @@ struct ListedSkill {
     /// What its manifest calls it: its author's words.
     name: Option<String>,
     version: Option<String>,
-    /// What it says it does: its author's words.
+    /// What it says it does: its author's words, shortened where they are long.
     description: Option<String>,
     /// The parameters it takes, as its manifest declares them.
     parameters: Vec<Map<String, Value>>,
+    /// How many parameters are not in this answer; `inspect_skill` has all.
+    parameters_left_out: usize,
 }
 
-pub(crate) fn list(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
-    let NoArguments {} = arguments("list_skills", given)?;
-    let list = context.roots.list();
-    let skills: Vec<ListedSkill> = list
-        .skills
-        .into_iter()
-        .map(|found| {
-            let manifest = Manifest::load(&found.folder).ok();
-            let skill = manifest.as_ref().map(Manifest::skill);
-            let parameters = manifest.as_ref().map_or(&[][..], Manifest::parameters);
-            ListedSkill {
-                path: found.folder.display().to_string(),
-                skill: found.name,
-                valid: manifest.is_some(),
-                name: skill.map(|skill| skill.name.value.clone()),
-                version: skill.map(|skill| skill.version.value.clone()),
-                description: skill.and_then(|skill| Some(skill.description.as_ref()?.value.clone())),
-                parameters: parameters.iter().filter_map(|parameter| object(json!(parameter))).collect(),
+impl ListedSkill {
+    fn of(found: &FoundSkill) -> Self {
+        let manifest = Manifest::load(&found.folder).ok();
+        let skill = manifest.as_ref().map(Manifest::skill);
+        let declared = manifest.as_ref().map_or(&[][..], Manifest::parameters);
+        let (mut parameters, mut room) = (Vec::new(), MOST_PARAMETER_BYTES);
+        for parameter in declared {
+            let value = json!(parameter);
+            let size = value.to_string().len();
+            if size > room {
+                break;
             }
-        })
-        .collect();
-    let mut text = match skills.len() {
-        0 => "There are no skills below the roots of this server.".to_owned(),
-        count => format!("{count} skills (descriptions are their authors' words):"),
-    };
-    for skill in &skills {
-        let _ = write!(text, "\n- {}", line(&skill.skill));
-        match (&skill.name, &skill.version) {
+            room -= size;
+            parameters.extend(object(value));
+        }
+        let text = |text: &str| shorten(text, MOST_DESCRIPTION);
+        Self {
+            path: found.folder.display().to_string(),
+            skill: found.name.clone(),
+            valid: manifest.is_some(),
+            name: skill.map(|skill| text(&skill.name.value)),
+            version: skill.map(|skill| text(&skill.version.value)),
+            description: skill.and_then(|skill| Some(text(&skill.description.as_ref()?.value))),
+            parameters_left_out: declared.len() - parameters.len(),
+            parameters,
+        }
+    }
+
+    fn tell(&self, text: &mut String) {
+        let _ = write!(text, "\n- {}", quoted(&self.skill));
+        match (&self.name, &self.version) {
             (Some(name), Some(version)) => {
-                let _ = write!(text, " ({} {})", line(name), line(version));
+                let _ = write!(text, " ({} {})", quoted(name), quoted(version));
             }
             _ => text.push_str(": its manifest is not valid; validate_skill says why"),
         }
-        if let Some(description) = &skill.description {
-            let _ = write!(text, ": {}", json!(line(description)));
+        if let Some(description) = &self.description {
+            let _ = write!(text, ": {}", quoted(description));
         }
-        for parameter in &skill.parameters {
+        for parameter in &self.parameters {
             let value = |key: &str| parameter.get(key).and_then(Value::as_str).unwrap_or_default();
             let required =
                 if parameter.get("required") == Some(&Value::Bool(true)) { ", required" } else { "" };
             let _ = write!(text, "\n    {}: {}{required}", line(value("name")), value("type"));
         }
+        if self.parameters_left_out > 0 {
+            let _ = write!(text, "\n    and {} more parameters", self.parameters_left_out);
+        }
+    }
+}
+
+pub(crate) fn list(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
+    let ListPage { cursor, limit } = arguments("list_skills", given)?;
+    let limit = page_size(limit)?;
+    let list = context.roots.list();
+    let start = match &cursor {
+        None => 0,
+        // By what came last, so that a skill which is added meanwhile shifts nothing.
+        Some(cursor) => {
+            1 + list
+                .skills
+                .iter()
+                .position(|skill| skill.folder.to_str() == Some(cursor.as_str()))
+                .ok_or_else(unknown_cursor)?
+        }
+    };
+    let (mut skills, mut room) = (Vec::new(), MOST_LISTED_BYTES);
+    for found in list.skills.iter().skip(start).take(limit) {
+        let skill = ListedSkill::of(found);
+        let size = json!(skill).to_string().len();
+        // The first is always told, whatever it takes: its size is bounded by itself.
+        if size > room && !skills.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(size);
+        skills.push(skill);
+    }
+    let (total, told) = (list.skills.len(), start + skills.len());
+    let next_cursor = skills.last().filter(|_| told < total).map(|skill: &ListedSkill| skill.path.clone());
+    let mut text = match (total, skills.len()) {
+        (0, _) => "There are no skills below the roots of this server.".to_owned(),
+        (_, count) if count == total => {
+            format!("{count} skills (names and descriptions are their authors' words):")
+        }
+        (_, count) => format!(
+            "{count} of {total} skills, from number {} on (names and descriptions are their authors' words):",
+            start + 1
+        ),
+    };
+    for skill in &skills {
+        skill.tell(&mut text);
+    }
+    let unserved = |(found, why): &(FoundSkill, String)| UnservedFolder {
+        path: shorten(&found.folder.display().to_string(), MOST_DESCRIPTION),
+        why: shorten(why, MOST_DESCRIPTION),
+    };
+    let not_served: Vec<UnservedFolder> = list.not_served.iter().take(TOLD).map(unserved).collect();
+    for folder in &not_served {
+        let _ = write!(text, "\nNot served: {}: {}", quoted(&folder.path), line(&folder.why));
+    }
+    if list.not_served.len() > TOLD {
+        let _ = write!(text, "\nNor {} more folders", list.not_served.len() - TOLD);
+    }
+    if let Some(cursor) = &next_cursor {
+        let _ = write!(text, "\nThere are more: call again with cursor {}", json!(cursor));
     }
     if list.cut {
         text.push_str("\nThere may be more: too many folders to look at.");
     }
-    Ok(ToolAnswer::new(text, &SkillListing { skills, truncated: list.cut }))
+    Ok(ToolAnswer::new(text, &SkillListing { skills, next_cursor, total, not_served, truncated: list.cut }))
+}
+
+/// How many entries a page has.
+fn page_size(limit: Option<u64>) -> Result<usize, ToolProblem> {
+    match limit {
+        None => Ok(PAGE),
+        Some(limit @ 1..=MOST_OF_A_PAGE) => Ok(usize::try_from(limit).unwrap_or(PAGE)),
+        Some(limit) => Err(ToolProblem::new(format!("a page cannot have {limit} entries; nothing was done"))
+            .cure(format!("give a limit from 1 to {MOST_OF_A_PAGE}, or none"))),
+    }
+}
+
+fn unknown_cursor() -> ToolProblem {
+    ToolProblem::new(
+        "this is not the next_cursor of an answer, or what it stood for has gone; nothing was done",
+    )
+    .cure("call again without cursor")
+}
+
+/// A text that is no longer than so many characters.
+fn shorten(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 fn object(value: Value) -> Option<Map<String, Value>> {
@@ -187,15 +313,35 @@ pub(crate) fn inspect(context: &ToolContext, given: Map<String, Value>) -> Resul
             .filter_map(|change| object(json!(change)))
             .collect(),
     };
-    let text = format!(
-        "What is not listed is not granted. The skill's own folder can be read, and nothing in it changed.\n{}",
-        serde_json::to_string_pretty(&inspection).unwrap_or_default()
-    );
+    let shown = serde_json::to_string_pretty(&inspection).unwrap_or_default();
+    let part = shown.get(..shown.floor_char_boundary(MOST_SHOWN)).unwrap_or_default();
+    let mut text =
+        "What is not listed is not granted. The skill's own folder can be read, and nothing in it changed."
+            .to_owned();
+    let _ = write!(text, "\n{}", quotation("what its manifest declares", part));
+    if part.len() < shown.len() {
+        let _ = write!(text, "\n{} more bytes are in the structured content", shown.len() - part.len());
+    }
     Ok(ToolAnswer::new(text, &inspection))
 }
 
 pub(crate) fn resolved(grants: &[Spanned<GrantPath>], places: &GrantBases) -> Vec<std::path::PathBuf> {
     grants.iter().map(|grant| grant.resolve(places)).collect()
+}
+
+/// Which skill, and which part of its findings.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScanPage {
+    /// The skill, as `list_skills` names it.
+    skill: String,
+    /// The `next_cursor` of the answer before; the gravest findings when left out.
+    #[serde(default)]
+    cursor: Option<String>,
+    /// How many findings, and how many unread files: 1 to 100, 50 when left out.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<u64>,
 }
 
 /// What a scan came to.
@@ -205,40 +351,88 @@ pub(crate) struct ScanResult {
     verdict: String,
     /// Whether `run_skill` refuses it for this.
     blocked: bool,
-    /// The scanner's whole report.
+    /// The scanner's report, with the findings and the unread files of this page.
     report: Map<String, Value>,
+    /// How many findings there are on all pages.
+    findings_total: usize,
+    /// How many files, or parts of files, were not read.
+    unread_total: usize,
+    /// Give it as `cursor` to be told of the next findings and unread files; null after the last.
+    next_cursor: Option<String>,
 }
 
 pub(crate) fn scan(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
-    let OneSkill { skill } = arguments("scan_skill", given)?;
+    let ScanPage { skill, cursor, limit } = arguments("scan_skill", given)?;
+    let limit = page_size(limit)?;
+    let start: usize = match &cursor {
+        None => 0,
+        Some(cursor) => cursor.parse().map_err(|_| unknown_cursor())?,
+    };
     let found = context.roots.find(&skill)?;
     let policy = context.policy(&found).map_err(|refusal| refused(&skill, &refusal))?;
     let report = policy.scan_folder(&found.folder).map_err(|refusal| {
-        ToolProblem::new(format!("the skill `{skill}` cannot be scanned"))
+        ToolProblem::new(format!("the skill {} cannot be scanned", quoted(&skill)))
             .why(why(&refusal))
             .cure(cure(&refusal))
     })?;
     if !context.roots.holds(&found.folder) {
-        return Err(ToolProblem::new(format!("the skill `{skill}` was moved while it was scanned"))
+        return Err(ToolProblem::new(format!("the skill {} was moved while it was scanned", quoted(&skill)))
             .cure("call again"));
     }
-    let blocked = policy.refuses(report.verdict);
-    let mut text = format!("{}: {}", line(&found.name), report.verdict.as_str());
-    if blocked {
+    let refused = policy.refusal(&report);
+    let mut text = format!("{}: {}", quoted(&found.name), report.verdict.as_str());
+    if refused.is_some() {
         text.push_str(". run_skill refuses it; a person has to review it.");
     }
-    for finding in report.findings.iter().take(TOLD) {
+    for finding in report.findings.iter().skip(start).take(TOLD.min(limit)) {
         let suppressed = if finding.counts() { "" } else { " (suppressed by the user's policy)" };
-        let (file, why) = (line(&finding.file), line(&finding.why));
+        let (file, why) = (quoted(&finding.file), line(&finding.why));
         let _ = write!(text, "\n- {file}:{}: {why} [{}]{suppressed}", finding.line, finding.rule);
     }
-    if report.findings.len() > TOLD {
-        let _ = write!(text, "\nand {} more findings", report.findings.len() - TOLD);
+    let (findings, unread) = (report.findings.len(), report.unread.len());
+    let told = start + TOLD.min(limit);
+    if findings > told {
+        let _ = write!(text, "\nand {} more findings", findings - told);
+    }
+    for file in report.unread.iter().skip(start).take(TOLD.min(limit)) {
+        let _ = write!(text, "\nNot read: {}: {}", quoted(&file.path), line(&file.reason));
+    }
+    if unread > told {
+        let _ = write!(text, "\nnor {} more files", unread - told);
     }
     if !report.complete {
         text.push_str("\nNot everything could be read or listed.");
     }
-    let report_object = object(json!(report)).unwrap_or_default();
-    let scan = ScanResult { verdict: report.verdict.as_str().to_owned(), blocked, report: report_object };
+    let end = start + limit;
+    let mut report_object = object(json!(report)).unwrap_or_default();
+    for list in ["findings", "unread"] {
+        if let Some(Value::Array(entries)) = report_object.get_mut(list) {
+            *entries = entries.drain(..).skip(start).take(limit).map(shorten_strings).collect();
+        }
+    }
+    let next_cursor = (end < findings.max(unread)).then(|| end.to_string());
+    if let Some(cursor) = &next_cursor {
+        let _ = write!(text, "\nThere is more: call again with cursor {}", json!(cursor));
+    }
+    let scan = ScanResult {
+        verdict: report.verdict.as_str().to_owned(),
+        blocked: refused.is_some(),
+        report: report_object,
+        findings_total: findings,
+        unread_total: unread,
+        next_cursor,
+    };
     Ok(ToolAnswer::new(text, &scan))
+}
+
+/// A finding or an unread file, without texts of any length: a path alone may have thousands of characters.
+fn shorten_strings(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(shorten(&text, MOST_DESCRIPTION)),
+        Value::Object(fields) => {
+            Value::Object(fields.into_iter().map(|(key, value)| (key, shorten_strings(value))).collect())
+        }
+        Value::Array(values) => Value::Array(values.into_iter().map(shorten_strings).collect()),
+        other => other,
+    }
 }

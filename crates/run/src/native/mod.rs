@@ -57,7 +57,12 @@ impl Backend for NativeBackend {
         }
         let traced = record::record_redacted(&redactor, &plan, command, recorder, job.limits.output, streams);
         BackendResult {
-            ended: traced.outcome.map(|outcome| ended(&outcome)).map_err(refused),
+            ended: traced.outcome.map(|outcome| ended(&outcome)).map_err(|error| {
+                match (error, &job.scanned) {
+                    (Error::Refused(_), Some(scanned)) => Refusal::Changed(scanned.folder.clone()),
+                    (error, _) => refused(error),
+                }
+            }),
             recorded: traced.recorded,
             stdout: traced.stdout,
             stderr: traced.stderr,

@@ -109,7 +109,11 @@ fn limits(
 }
 
 fn command(job: &Job) -> Command {
-    let command = Command::new(&job.program).args(job.arguments.iter().cloned()).observe_level(job.observe);
+    let mut command =
+        Command::new(&job.program).args(job.arguments.iter().cloned()).observe_level(job.observe);
+    if let Some(scanned) = job.scanned.clone() {
+        command = command.last_check(move || scanned.check());
+    }
     if job.observe_required { command.observe_required() } else { command }
 }
 

@@ -7,7 +7,7 @@ pub(crate) mod binaries;
 mod blocked_hosts;
 pub(crate) mod delegation;
 mod dependencies;
-mod exfiltration;
+pub(crate) mod exfiltration;
 mod fetched_hosts;
 mod front_matter;
 mod injection;

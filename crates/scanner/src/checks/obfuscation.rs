@@ -3,7 +3,8 @@
 //! ## What it looks for
 //! Text that hides what it says: encodings, invisible or look-alike characters, escapes, reversed or spaced letters, hidden HTML. What
 //! is found is decoded and scanned again, until nothing is left to decode. Also files in disguise: a picture or a text that is a program, a
-//! script or an archive; data behind the end of a picture; an archive that two programs unpack differently.
+//! script or an archive; data behind the end of a picture; an archive that two programs unpack differently; a script in an SVG. An archive that
+//! stands in a text as Base64 or hexadecimal is not opened, and said to be unread.
 //!
 //! ## Why it matters
 //! Models read through most of these; people and pattern matchers do not.
@@ -15,16 +16,19 @@
 //! Archives and Office documents that could be read: what is in them is scanned like the rest. Images as data, hashes, emoji, right-to-left languages.
 //!
 //! ## Blind spots
-//! Encryption, encodings made up for one skill, and data in the dots of a picture.
+//! Encryption, compressed data without a header, encodings made up for one skill, and data in the dots of a picture.
 //!
 //! ## References
 //! MITRE ATT&CK T1027, T1140.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
+use regex::bytes::Regex;
 use skillsandbox_text::{is_invisible, is_tag, is_variation_selector};
 
 use crate::checks::{Check, CheckInfo, binaries};
+use crate::engine::SearchResult;
 use crate::finding::{Finding, snippet};
 use crate::hidden::{self, SELECTORS_IN_A_ROW, from_base64, is_look_alike, is_misplaced};
 use crate::kind::FileKind;
@@ -76,6 +80,15 @@ code_rules! {
         .code("too-much", Warn, "There is more than is looked at, so some of it was not judged")
         .advice("Ask what so much of it is for.")
         .fact();
+    ENCODED_ARCHIVE = SIGN
+        .code("encoded-archive", Warn, "An archive stands in the text as Base64 or hexadecimal; it is not opened")
+        .advice("Unpack it, and ship the files.")
+        .techniques(&["T1027", "T1140"])
+        .fact();
+    SVG_SCRIPT = DISGUISE
+        .code("svg-script", Warn, "A picture in SVG carries a script, which runs where the picture is opened")
+        .advice("Ship a picture without it.")
+        .techniques(&["T1027.017"]);
     AMBIGUOUS_ARCHIVE = DISGUISE.code(
         "ambiguous-archive",
         Warn,
@@ -123,14 +136,22 @@ impl Check for ObfuscationCheck {
     }
 }
 
-/// Files with hashes and drawings by the thousand, and nothing a model reads.
+/// Files with hashes and drawings by the thousand, in which signs of hiding are chance. What they hide is read all the same.
 const PASSED_OVER: &[&str] = &[".lock", "package-lock.json", ".svg", ".ipynb"];
 
 /// Signs of hiding; and what is hidden, read again by all the rules.
 fn judge_hiding(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: &mut Vec<Finding>) {
     let ScannedText { file, text, blocks, signals, .. } = *subject;
     let name = file.path.to_ascii_lowercase();
+    if let Some(range) = find_svg_script(&name, text) {
+        findings.push(Finding::in_file(&SVG_SCRIPT, file, range, SVG_SCRIPT.summary));
+    }
+    if let Some((range, archive)) = hidden::find_archive(text) {
+        let why = format!("An archive ({archive}) stands in the text, encoded; what is in it was not read");
+        findings.push(Finding::in_file(&ENCODED_ARCHIVE, file, range, why));
+    }
     if PASSED_OVER.iter().any(|ending| name.ends_with(ending)) {
+        read_hidden(context, subject, usize::MAX, findings);
         return;
     }
     let code: Vec<_> = text::code_ranges(blocks).collect();
@@ -140,12 +161,29 @@ fn judge_hiding(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: 
         let status = status_in(rule, file.kind);
         findings.push(Finding::in_file(rule, file, range, rule.summary).with_status(status));
     }
-    let was_read = read_hidden(context, subject, findings);
+    let was_read = read_hidden(context, subject, hidden::MAX_PIECES, findings);
     techniques.dedup();
     if techniques.len() >= 2 && !was_read {
         let why = format!("Several techniques of hiding together: {}", techniques.join(", "));
         findings.push(Finding::in_file(&COMBINED, file, 0..0, why));
     }
+}
+
+/// The first thing in an SVG that runs: a script, a handler of an event, an address that is code. By its name or by its beginning.
+fn find_svg_script(name: &str, text: &str) -> Option<Range<usize>> {
+    static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
+    let head = text.get(..text.floor_char_boundary(1024)).unwrap_or_default();
+    let named = std::path::Path::new(name).extension().is_some_and(|extension| extension == "svg");
+    if !named && !head.trim_start().starts_with("<svg") {
+        return None;
+    }
+    let pattern = PATTERN.get_or_init(|| {
+        Regex::new(
+            r#"(?i)<(?:[a-z]+:)?script[\s>/]|<(?:[a-z]+:)?(?:foreignObject|iframe|embed)[\s>][^<]*<(?:[a-z]+:)?script|\son[a-z]{3,24}\s*=\s*["']|(?:href|src|values|to|from)\s*=\s*["']\s*(?:javascript|data:text/html)"#,
+        )
+        .ok()
+    });
+    Some(pattern.as_ref()?.find(text.as_bytes())?.range())
 }
 
 /// Characters that turn the direction have an honest use outside of programs.
@@ -154,10 +192,15 @@ fn status_in(rule: &RuleInfo, kind: FileKind) -> FindingStatus {
 }
 
 /// Makes readable what is hidden, and judges that; whether anything came to light.
-fn read_hidden(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: &mut Vec<Finding>) -> bool {
+fn read_hidden(
+    context: &ScanContext<'_>,
+    subject: &ScannedText<'_>,
+    most_words: usize,
+    findings: &mut Vec<Finding>,
+) -> bool {
     let ScannedText { file, text, signals, .. } = *subject;
     let engine = &context.scanner.engine;
-    let (uncovered, complete) = hidden::uncover(text, signals, |text| engine.signals(text));
+    let (uncovered, complete) = hidden::uncover(text, most_words, signals, |text| engine.signals(text));
     if !complete {
         let why = "It holds more encoded text than is decoded, so some was not read";
         findings.push(Finding::in_file(&TOO_MUCH, file, 0..0, why));
@@ -168,7 +211,17 @@ fn read_hidden(context: &ScanContext<'_>, subject: &ScannedText<'_>, findings: &
         let role =
             if hidden.chain.contains(&hidden::SHELL) { PassageRole::Code } else { PassageRole::Instruction };
         let inner = text::split_plain(hidden.text.as_bytes(), role);
-        for hit in engine.search(hidden.text.as_bytes(), &inner).hits {
+        let SearchResult { hits, complete, .. } = engine.search(hidden.text.as_bytes(), &inner);
+        if !complete {
+            let why =
+                "A rule matches decoded text more often than is looked at, so some passages were not judged";
+            findings.push(Finding::in_file(&TOO_MUCH, file, 0..0, why));
+        }
+        if let Some((_, archive)) = hidden::find_archive(&hidden.text) {
+            let why = format!("An archive ({archive}) is encoded more than once; what is in it was not read");
+            findings.push(Finding::in_file(&ENCODED_ARCHIVE, file, hidden.range.clone(), why));
+        }
+        for hit in hits {
             let broken = &hit.rule.info;
             // What stands in the open was judged there; only what came to light by decoding counts here.
             let passage = hidden.text.get(hit.range.clone()).unwrap_or_default();

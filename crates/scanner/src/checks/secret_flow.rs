@@ -14,8 +14,8 @@ use crate::rule::RuleInfo;
 
 /// Longest statement that is put together from several lines.
 const MAX_STATEMENT: usize = 1200;
-/// Most statements that are followed in one piece of code.
-const MAX_STATEMENTS: usize = 4000;
+/// Most statements that are followed in one piece of code: more than a program has that a person wrote.
+const MAX_STATEMENTS: usize = 50_000;
 
 /// A secret that was followed to where it should not go.
 pub(crate) struct SecretFlow {

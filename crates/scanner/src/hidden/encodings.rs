@@ -1,11 +1,13 @@
 //! Words in Base64, Base32 or hexadecimal, whole or in pieces, packed or not.
 
 use std::io::Read as _;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use data_encoding::{BASE32_NOPAD, BASE64_NOPAD, BASE64URL_NOPAD, Encoding, HEXLOWER_PERMISSIVE};
 
-use super::{HiddenSink, MAX_PIECES};
+use super::HiddenSink;
+use crate::kind::{self, ArchiveKind};
 use crate::prefilter::TextSignals;
 use crate::runs::runs;
 
@@ -28,20 +30,23 @@ pub(crate) fn from_base64(word: &str) -> Option<Vec<u8>> {
 
 /// Shorter words hide nothing that is worth it.
 const SHORTEST: usize = 20;
-/// Longer ones are data.
-const LONGEST: usize = 1 << 20;
+/// Most bytes that one word is unpacked to.
+const MAX_INFLATED: u64 = 1 << 20;
 
-/// Every encoded word; whether all of them were tried.
-pub(super) fn uncover(text: &str, signals: TextSignals, push: HiddenSink<'_>) -> bool {
+/// Every encoded word; whether all that they hold was read.
+pub(super) fn uncover(text: &str, most_words: usize, signals: TextSignals, push: HiddenSink<'_>) -> bool {
     let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_' | b'=');
-    for (number, range) in
-        runs(text.as_bytes(), SHORTEST, part).filter(|range| range.len() <= LONGEST).enumerate()
-    {
-        if number >= MAX_PIECES {
+    let mut complete = true;
+    let mut words = 0;
+    for range in runs(text.as_bytes(), SHORTEST, part) {
+        let Some(word) = text.get(range.clone()) else { continue };
+        // Hashes and ids in hexadecimal come by the thousand, and cost little.
+        words += usize::from(word.bytes().any(|b| b.is_ascii_uppercase()));
+        if words > most_words {
             return false;
         }
-        let Some(word) = text.get(range.clone()) else { continue };
         if let Some((words, how)) = decoded(word, signals) {
+            complete &= (words.len() as u64) < MAX_INFLATED || words.len() <= word.len();
             push(words, range, how);
         }
     }
@@ -49,7 +54,39 @@ pub(super) fn uncover(text: &str, signals: TextSignals, push: HiddenSink<'_>) ->
         pieced(text, signals, push);
         quoted85(text, push);
     }
-    true
+    complete
+}
+
+/// The first word that is an archive once it is decoded: where it stands, and which kind. Nobody has looked into it.
+pub(super) fn find_archive(text: &str) -> Option<(Range<usize>, &'static str)> {
+    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_' | b'=');
+    runs(text.as_bytes(), SHORTEST_ARCHIVE, part).find_map(|range| {
+        let word = text.get(range.clone())?;
+        Some((range, archive_of(word)?))
+    })
+}
+
+/// A zip of nothing has 22 bytes, which are 30 characters.
+const SHORTEST_ARCHIVE: usize = 30;
+
+fn archive_of(word: &str) -> Option<&'static str> {
+    let hex = || HEXLOWER_PERMISSIVE.decode(word.as_bytes()).ok();
+    let url_safe = || URL_SAFE.as_ref()?.decode(word.trim_end_matches('=').as_bytes()).ok();
+    // Most words are none by their first letters; only the others are decoded.
+    let head = word.get(..SHORTEST_ARCHIVE - 2)?;
+    let likely = |bytes: Option<Vec<u8>>| bytes.is_some_and(|bytes| kind::may_be_archive(&bytes));
+    let by_hex = likely(HEXLOWER_PERMISSIVE.decode(head.as_bytes()).ok());
+    if !by_hex && !likely(from_base64(head)) {
+        return None;
+    }
+    let bytes = if by_hex { hex()? } else { from_base64(word).or_else(url_safe)? };
+    match kind::detect_archive(&bytes)? {
+        ArchiveKind::Zip => Some("zip"),
+        // Tar has no mark at its beginning; a gzip that holds a text was read as that.
+        ArchiveKind::Tar => None,
+        ArchiveKind::Gzip => inflated(&bytes).is_none().then_some("gzip"),
+        ArchiveKind::Other(name) => Some(name),
+    }
 }
 
 /// What a word says, and in which encoding.
@@ -83,13 +120,23 @@ fn hexadecimal(word: &str) -> Option<String> {
     if word.len() < 24 {
         return None;
     }
-    printable(&HEXLOWER_PERMISSIVE.decode(word.as_bytes()).ok()?)
+    let bytes = HEXLOWER_PERMISSIVE.decode(word.as_bytes()).ok()?;
+    printable(&bytes).or_else(|| encoded_again(&bytes))
 }
 
 fn base64(word: &str) -> Option<String> {
     let url_safe = || URL_SAFE.as_ref()?.decode(word.trim_end_matches('=').as_bytes()).ok();
     let bytes = from_base64(word).or_else(url_safe)?;
-    printable(&bytes).or_else(|| inflated(&bytes))
+    printable(&bytes).or_else(|| encoded_again(&bytes)).or_else(|| inflated(&bytes))
+}
+
+/// Bytes that are one long word of another encoding, which need not look like what people write: each time that Base64 is encoded again it has
+/// more capital letters. By chance no twenty bytes are.
+fn encoded_again(bytes: &[u8]) -> Option<String> {
+    let part =
+        |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_' | b'=' | b'\n' | b'\r');
+    let text = std::str::from_utf8(bytes).ok()?;
+    (bytes.len() >= SHORTEST && bytes.iter().all(part)).then(|| text.to_owned())
 }
 
 /// RFC 4648, without regard to padding and to bits that are left over.
@@ -97,14 +144,14 @@ fn base32(word: &str) -> Option<String> {
     let word = word.trim_end_matches('=').as_bytes();
     // A letter of the last eight that begins no byte.
     let over = usize::from(matches!(word.len() % 8, 1 | 3 | 6));
-    printable(&BASE32.as_ref()?.decode(word.get(..word.len() - over)?).ok()?)
+    let bytes = BASE32.as_ref()?.decode(word.get(..word.len() - over)?).ok()?;
+    printable(&bytes).or_else(|| encoded_again(&bytes))
 }
 
 /// Base85 between quotation marks or `<~` and `~>`, in both alphabets that are in use.
 fn quoted85(text: &str, push: HiddenSink<'_>) {
     let part = |b: u8| b.is_ascii_graphic() && !matches!(b, b'"' | b'\'' | b'\\');
-    for range in runs(text.as_bytes(), SHORTEST, part).filter(|range| range.len() <= LONGEST).take(MAX_PIECES)
-    {
+    for range in runs(text.as_bytes(), SHORTEST, part) {
         let Some(word) = text.get(range.clone()) else { continue };
         let word = word.split("<~").last().unwrap_or(word).split("~>").next().unwrap_or(word);
         if let Some(words) = [ascii85, rfc1924].into_iter().find_map(|digit| base85(word, digit)) {
@@ -197,9 +244,9 @@ pub(super) fn printable(bytes: &[u8]) -> Option<String> {
 fn inflated(bytes: &[u8]) -> Option<String> {
     let mut out = Vec::new();
     match bytes.get(..2)? {
-        [0x1f, 0x8b] => flate2::read::GzDecoder::new(bytes).take(1 << 20).read_to_end(&mut out).ok()?,
+        [0x1f, 0x8b] => flate2::read::GzDecoder::new(bytes).take(MAX_INFLATED).read_to_end(&mut out).ok()?,
         [0x78, 0x01 | 0x5e | 0x9c | 0xda] => {
-            flate2::read::ZlibDecoder::new(bytes).take(1 << 20).read_to_end(&mut out).ok()?
+            flate2::read::ZlibDecoder::new(bytes).take(MAX_INFLATED).read_to_end(&mut out).ok()?
         }
         _ => return None,
     };

@@ -20,12 +20,14 @@ pub(crate) use shell::SHELL;
 /// Takes a text that came to light, where it stands, and how it was hidden.
 type HiddenSink<'p> = &'p mut dyn FnMut(String, Range<usize>, &'static str);
 
-/// Decoding goes no deeper.
+/// So deep all ways of hiding are looked for; deeper only encodings, which make what they hide a third longer each time.
 const MAX_DEPTH: usize = 4;
+/// Decoding goes no deeper, and says so.
+const MAX_ENCODINGS: usize = 16;
 /// Most decoded bytes of one text.
 const MAX_DECODED: usize = 2 << 20;
-/// Most words of one text that are tried as encodings, and most hidden texts that are looked at.
-const MAX_PIECES: usize = 4000;
+/// Most words of one text that are tried as encodings, those left out that can only be hexadecimal; and most hidden texts that are looked at.
+pub(crate) const MAX_PIECES: usize = 4000;
 
 /// A text that was hidden in another.
 #[derive(Clone, Debug)]
@@ -42,6 +44,7 @@ pub(crate) struct HiddenText {
 /// of is told, or asked.
 pub(crate) fn uncover(
     text: &str,
+    most_words: usize,
     signals: TextSignals,
     ask: impl Fn(&[u8]) -> TextSignals,
 ) -> (Vec<HiddenText>, bool) {
@@ -50,7 +53,7 @@ pub(crate) fn uncover(
     let mut seen: HashSet<String> = HashSet::new();
     let mut queue: Vec<HiddenText> = Vec::new();
     let mut budget = MAX_DECODED;
-    let mut complete = layer(text, signals, &mut |hidden| queue.push(hidden));
+    let mut complete = layer(text, most_words, signals, &mut |hidden| queue.push(hidden));
     while let Some(found) = queue.pop() {
         if !seen.insert(found.text.clone()) {
             continue;
@@ -59,16 +62,34 @@ pub(crate) fn uncover(
             return (all, false);
         }
         budget -= found.text.len();
-        if found.chain.len() < MAX_DEPTH {
-            complete &= layer(&found.text, ask(found.text.as_bytes()), &mut |mut inner| {
+        let signals = ask(found.text.as_bytes());
+        let depth = found.chain.len();
+        let mut deeper = |mut inner: HiddenText| {
+            // What was seen already is not another layer.
+            if depth < MAX_ENCODINGS {
                 inner.range = found.range.clone();
                 inner.chain = found.chain.iter().copied().chain(inner.chain).collect();
                 queue.push(inner);
-            });
-        }
+            } else if !seen.contains(&inner.text) {
+                complete = false;
+            }
+        };
+        let all_read = if depth < MAX_DEPTH {
+            layer(&found.text, most_words, signals, &mut deeper)
+        } else {
+            encodings::uncover(&found.text, most_words, signals, &mut |text, range, how| {
+                deeper(HiddenText { text, range, chain: vec![how] });
+            })
+        };
+        complete &= all_read;
         all.push(found);
     }
     (all, complete)
+}
+
+/// Where an encoded archive stands in a text, and of which kind it is.
+pub(crate) fn find_archive(text: &str) -> Option<(Range<usize>, &'static str)> {
+    encodings::find_archive(text)
 }
 
 /// The lines of a text that another does not have, each with its neighbours: what a change of the whole brought to light.
@@ -83,7 +104,7 @@ fn new_lines(changed: &str, text: &str) -> String {
 }
 
 /// One layer of hiding; whether all of it was looked at.
-fn layer(text: &str, signals: TextSignals, add: &mut dyn FnMut(HiddenText)) -> bool {
+fn layer(text: &str, most_words: usize, signals: TextSignals, add: &mut dyn FnMut(HiddenText)) -> bool {
     let mut push = |said: String, range: Range<usize>, how: &'static str| {
         // What changed the whole is looked at where it did.
         let said = if range == (0..text.len()) { new_lines(&said, text) } else { said };
@@ -100,5 +121,5 @@ fn layer(text: &str, signals: TextSignals, add: &mut dyn FnMut(HiddenText)) -> b
     escapes::uncover(text, signals, &mut push);
     shell::uncover(text, signals, &mut push);
     letters::uncover(text, signals, &mut push);
-    encodings::uncover(text, signals, &mut push)
+    encodings::uncover(text, most_words, signals, &mut push)
 }

@@ -191,7 +191,10 @@ pub(in crate::verbs) fn seconds(text: &str) -> anyhow::Result<Duration> {
     let seconds: f64 = text.parse().context("expected a number of seconds")?;
     let duration = Duration::try_from_secs_f64(seconds).context("expected a number of seconds")?;
     ensure!(!duration.is_zero(), "it must be more than 0");
-    Ok(duration)
+    if duration > LONGEST {
+        message(&format!("a time limit is {} seconds (7 days) at most; taken as that", LONGEST.as_secs()));
+    }
+    Ok(duration.min(LONGEST))
 }
 
 fn trace_limit(text: &str) -> anyhow::Result<u64> {
@@ -199,6 +202,9 @@ fn trace_limit(text: &str) -> anyhow::Result<u64> {
     ensure!(bytes >= MIN_TRACE_LIMIT, "a trace needs at least {}M", MIN_TRACE_LIMIT >> 20);
     Ok(bytes)
 }
+
+/// Longest time limit, as manifests have it.
+const LONGEST: Duration = Duration::from_secs(604_800);
 
 #[cfg(test)]
 mod tests {
@@ -223,6 +229,7 @@ mod tests {
     #[test]
     fn a_time_is_more_than_nothing() {
         assert_eq!(seconds("0.5").ok(), Some(Duration::from_millis(500)));
+        assert_eq!(seconds("1e18").ok(), Some(LONGEST));
         for wrong in ["0", "-1", "NaN", "inf", "1e400", "ten", ""] {
             assert!(seconds(wrong).is_err(), "{wrong}");
         }
