@@ -143,18 +143,18 @@ fn parse(record: &[u8]) -> Option<UntrustedPlace> {
         (b"-", b"-", b"-") => None,
         _ => Some((number(device)?, number(inode)?, number(made)?)),
     };
-    let path = path_of(path).filter(|path| path.is_absolute())?;
+    let path = Some(path_of(path)).filter(|path| path.is_absolute())?;
     Some(UntrustedPlace { path, identity, author: PlaceAuthor::EarlierRun })
 }
 
 #[cfg(unix)]
-fn path_of(bytes: &[u8]) -> Option<PathBuf> {
-    Some(<OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes.to_owned()).into())
+fn path_of(bytes: &[u8]) -> PathBuf {
+    <OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes.to_owned()).into()
 }
 
 #[cfg(not(unix))]
-fn path_of(bytes: &[u8]) -> Option<PathBuf> {
-    Some(OsString::from(std::str::from_utf8(bytes).ok()?).into())
+fn path_of(bytes: &[u8]) -> PathBuf {
+    OsString::from(String::from_utf8_lossy(bytes).into_owned()).into()
 }
 
 #[cfg(test)]

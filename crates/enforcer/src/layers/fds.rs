@@ -46,7 +46,7 @@ impl StandardStreams {
     /// Puts them in place, `ready` and `ruleset` at [`READY`] and [`RULESET`] until `exec`, and closes all others.
     pub(crate) fn apply(&self, ready: i32, ruleset: i32) -> StepResult {
         rustix::process::setsid().at(SetupStep::Session)?;
-        let [stdin, stdout, stderr] = &self.child;
+        let [stdin, stdout, stderr] = self.child.each_ref().map(Option::as_ref);
         let (stdin, stdout, stderr) = (open_stream(stdin)?, open_stream(stdout)?, open_stream(stderr)?);
         let mut fds = [stdin, stdout, stderr, ready, ruleset];
         // First out of the way, then into place: each may hold what another is to become.
@@ -67,15 +67,13 @@ impl StandardStreams {
 }
 
 /// The number of a stream; one that is /dev/null stays open until all others are closed.
-fn open_stream(stream: &Option<OwnedFd>) -> StepResult<i32> {
-    match stream {
-        Some(stream) => Ok(number(stream)),
-        None => {
-            let flags = OFlags::RDWR | OFlags::CLOEXEC;
-            let null = rustix::fs::openat(CWD, c"/dev/null", flags, Mode::empty()).at(SetupStep::Standard)?;
-            Ok(null.into_raw_fd())
-        }
+fn open_stream(stream: Option<&OwnedFd>) -> StepResult<i32> {
+    if let Some(stream) = stream {
+        return Ok(number(stream));
     }
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    let null = rustix::fs::openat(CWD, c"/dev/null", flags, Mode::empty()).at(SetupStep::Standard)?;
+    Ok(null.into_raw_fd())
 }
 
 /// Where the command's process finds the socket to the launching program, until it executes the command. The strict profile

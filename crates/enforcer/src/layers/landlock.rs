@@ -286,9 +286,9 @@ fn around_masks(
                 continue;
             }
             if kind.is_dir() && is_on_the_way(&path) {
-                folders.push(path)
+                folders.push(path);
             } else {
-                parts.push(path)
+                parts.push(path);
             }
             if parts.len() > MOST_PARTS {
                 let text = format!(

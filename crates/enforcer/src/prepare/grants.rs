@@ -178,7 +178,8 @@ impl Grants {
         ceiling: &GrantCeiling,
     ) -> Result<(), Error> {
         let failed = |source| Error::Path { what: "cannot grant", path: path.to_owned(), source };
-        let (found, followed) = self.look_up(path, plan).map_err(failed)?;
+        let (found, followed) =
+            Self::look_up(path, LinkRules { untrusted: &plan.untrusted }).map_err(failed)?;
         if found.path != path {
             // What programs need was found by following links already: one that is there now came later.
             let was_real = matches!(source, GrantSource::Program(_));
@@ -219,16 +220,15 @@ impl Grants {
     }
 
     /// What a path leads to, and every link on the way. Most paths have no link in them, which one call finds out.
-    fn look_up(&self, path: &Path, plan: &Plan) -> io::Result<(FoundPath, Vec<PathBuf>)> {
+    fn look_up(path: &Path, rules: LinkRules<'_>) -> io::Result<(FoundPath, Vec<PathBuf>)> {
         // Its parts put together again: no doubled slashes, no dots.
-        let plain: PathBuf = path.components().collect();
-        match FoundPath::without_links(plain) {
+        match FoundPath::without_links(path.components().collect()) {
             Ok(found) => return Ok((found, Vec::new())),
             // A link on the way would have been found first.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
             Err(_) => {}
         }
-        let walked = LinkRules { untrusted: &plan.untrusted }.walk(path)?;
+        let walked = rules.walk(path)?;
         // Without following anything any more: what was walked is what is granted.
         Ok((FoundPath::without_links(walked.real)?, walked.links))
     }
@@ -447,16 +447,14 @@ fn check_ceiling(
         let (path, real) = (path.to_owned(), real.to_owned());
         Err(PlanProblem::OutsideCeiling { path, real, writes }.into())
     };
-    match (source, access) {
-        (GrantSource::System, _) => Ok(()),
-        (GrantSource::Program(reason), _) if !ceiling.may_read(real) => {
+    let is_own = plan.as_named.iter().any(|named| named == path);
+    match source {
+        GrantSource::Program(reason) if !ceiling.may_read(real) => {
             Err(PlanProblem::NeedOutsideCeiling { path: real.to_owned(), reason }.into())
         }
-        (GrantSource::Program(_), _) => Ok(()),
-        (GrantSource::Plan, _) if plan.as_named.iter().any(|named| named == path) => Ok(()),
-        (GrantSource::Plan, _) if !ceiling.may_read(real) => outside(false),
-        (GrantSource::Plan, PathAccess::Write) if !ceiling.may_write(real) => outside(true),
-        (GrantSource::Plan, PathAccess::Read | PathAccess::Write) => Ok(()),
+        GrantSource::Plan if !is_own && !ceiling.may_read(real) => outside(false),
+        GrantSource::Plan if access == PathAccess::Write && !ceiling.may_write(real) => outside(true),
+        GrantSource::System | GrantSource::Program(_) | GrantSource::Plan => Ok(()),
     }
 }
 

@@ -276,7 +276,7 @@ pub enum EventKind {
         /// The signal, if one ended it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signal: Option<i32>,
-        /// What ended the run: `itself`, `timeout`, `memory`, `processes`, `stopped`, `unobserved`, or `refused` where it did not start.
+        /// What ended the run: `itself`, `timeout`, `memory`, `processes`, `stopped`, `unobserved`, `uncovered`, or `refused` where it did not start.
         end: String,
         /// Why it did not start.
         #[serde(default, skip_serializing_if = "Option::is_none")]
