@@ -222,7 +222,10 @@ impl Serialize for OutputAsText<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("text", &String::from_utf8_lossy(&self.0.kept))?;
         map.serialize_entry("bytes", &self.0.total)?;
-        map.serialize_entry("omitted", &self.0.omitted)?;
+        // Whether the limit took it or the caller had no room for it: it is not in the text.
+        let kept = self.0.kept.len() as u64;
+        let omitted = if kept == 0 { self.0.omitted } else { self.0.total.saturating_sub(kept) };
+        map.serialize_entry("omitted", &omitted)?;
         map.end()
     }
 }

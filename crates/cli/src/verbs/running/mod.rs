@@ -15,6 +15,9 @@ use crate::output::{self, ExitAnswer};
 use crate::style::{RED, RESET};
 use flags::RunFlags;
 
+/// Bytes of each output that a JSON result has: a command without a limit must not fill this program's memory.
+const MOST_KEPT: usize = 16 << 20;
+
 /// Runs something in the way the flags ask for, and says what came of it. The history calls it by the verb's name.
 pub(super) fn run(
     flags: &RunFlags,
@@ -31,6 +34,7 @@ pub(super) fn run(
     options.streams.stop = stop;
     options.streams.stdin = flags.stdin;
     options.trace_limit = Some(flags.trace_limit);
+    options.streams.keep = Some(MOST_KEPT);
     (options.streams.stdout, options.streams.stderr) = targets::of(flags);
     let mut view = None;
     if flags.watch {
