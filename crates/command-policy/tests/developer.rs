@@ -34,7 +34,7 @@ fn refused(lines: impl Fn(&Group) -> &[String]) -> (Vec<String>, usize) {
                     assert!(!denied.reason.is_empty() && !denied.hint.is_empty(), "{line}: {denied}");
                     refused.push(format!("{}: {line}", denied.rule));
                 }
-                other => panic!("{line}: {other:?}"),
+                CommandDecision::Bypassed => panic!("{line} is bypassed"),
             }
         }
     }
