@@ -118,7 +118,7 @@ pub use plan::{
 pub use seccomp::{CompileError, SyscallFilters, SyscallVerdict};
 pub use skillsandbox_terms::{EndCause, FileOperation, ObserveLevel, RunLimit, SyscallProfile};
 pub use supervise::{
-    CapturedOutput, CommandStatus, LimitHit, RunKiller, RunOutcome, RunSlots, RunningCommand,
+    CapturedOutput, CommandStatus, LimitHit, OutputPipe, RunKiller, RunOutcome, RunSlots, RunningCommand,
 };
 pub use support::{
     Container, HostCheck, HostCheckResult, HostFacts, HostSupport, KernelKind, LayerState, LayerSupport,

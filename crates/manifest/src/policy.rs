@@ -240,9 +240,12 @@ impl Policy {
         fn lower<T: Copy + Ord>(declared: &mut T, ceiling: Option<T>) {
             *declared = ceiling.map_or(*declared, |ceiling| ceiling.min(*declared));
         }
-        let ResourceLimits { memory, cpu_percent, processes, open_files, disk, runtime, output } = resources;
+        let ResourceLimits { memory, cpu_percent, cpu_time, processes, open_files, disk, runtime, output } =
+            resources;
         lower(memory, self.limits.memory);
         lower(cpu_percent, self.limits.cpu_percent);
+        // None is no limit, and so more than any.
+        *cpu_time = [*cpu_time, self.limits.cpu_time].into_iter().flatten().min();
         lower(processes, self.limits.processes);
         lower(open_files, self.limits.open_files);
         lower(disk, self.limits.disk);

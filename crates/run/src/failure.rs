@@ -54,6 +54,7 @@ impl RunFailure {
             EndCause::Timeout => "TIMEOUT",
             EndCause::Memory => "MEMORY_LIMIT",
             EndCause::Processes => "PROCESS_LIMIT",
+            EndCause::CpuTime => "CPU_TIME_LIMIT",
             EndCause::Stopped => "STOPPED",
             EndCause::Unobserved => "NOT_OBSERVED",
         };

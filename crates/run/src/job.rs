@@ -111,6 +111,8 @@ pub struct JobLimits {
     pub processes: Option<u32>,
     /// Processor time: 100 is one core.
     pub cpu_percent: Option<u32>,
+    /// Processor time of all processes together.
+    pub cpu_time: Option<Duration>,
     /// Open files of a process.
     pub open_files: Option<u64>,
     /// Bytes of the private folders together, and of the largest file.
@@ -129,6 +131,7 @@ impl JobLimits {
             memory: None,
             processes: None,
             cpu_percent: None,
+            cpu_time: None,
             open_files: None,
             disk: None,
             timeout: None,

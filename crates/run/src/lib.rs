@@ -75,6 +75,7 @@ mod skill;
 mod state;
 mod stop;
 mod streams;
+mod trace_folder;
 #[cfg(any(test, not(target_os = "linux")))]
 mod unsupported;
 mod user_policy;
@@ -96,11 +97,12 @@ pub use reach::real_path;
 pub use refusal::Refusal;
 pub use report::{RunExit, RunReport, RunStatus};
 pub use scan_admission::ScanAdmission;
-pub use session::{LateSink, RunOptions, RunStreams, preview, run, run_skill};
+pub use session::{LateSink, MIN_TRACE_LIMIT, RunOptions, RunStreams, TRACE_LIMIT, preview, run, run_skill};
 pub use skill::{LoadedSkill, SkillCall};
 pub use skillsandbox_terms::{EndCause, LayerStanding, ObserveLevel};
 pub use stop::StopHandle;
 pub use streams::{OutputTarget, PrintedOutput};
+pub use trace_folder::{PruneMode, PrunedTraces, TraceBudget, prune_traces};
 pub use user_policy::UserPolicy;
 
 /// The code of the README, run as a test.

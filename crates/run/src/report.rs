@@ -171,6 +171,7 @@ impl RunReport {
                 EndCause::Timeout => Some("it reached its time limit".to_owned()),
                 EndCause::Memory => Some("it used more memory than granted".to_owned()),
                 EndCause::Processes => Some("it started more processes than granted".to_owned()),
+                EndCause::CpuTime => Some("it used more processor time than granted".to_owned()),
                 EndCause::Stopped => Some("it was stopped".to_owned()),
                 EndCause::Unobserved => Some("it could not be observed as required".to_owned()),
             },

@@ -20,6 +20,7 @@ use crate::skill::{LoadedSkill, SkillCall};
 use crate::state;
 use crate::stop::StopHandle;
 use crate::streams::{OutputTarget, PrintedOutput};
+use crate::trace_folder::{PruneMode, TraceBudget, prune_traces};
 
 /// Where a run's inputs and outputs are, besides the trace.
 #[derive(Debug, Clone, Default)]
@@ -51,9 +52,21 @@ pub struct RunOptions {
     pub streams: RunStreams,
     /// Who runs it, for the trace; this crate unless set.
     pub tool: Option<String>,
+    /// The most bytes that the trace may have, [`MIN_TRACE_LIMIT`] at least; [`TRACE_LIMIT`] unless set. What does not fit is counted in it, and
+    /// half of it is for what was denied.
+    pub trace_limit: Option<u64>,
+    /// What the traces in the user's state folder may take together; the oldest are removed before a new one is written there.
+    pub trace_budget: TraceBudget,
     /// What the history says asked for it, such as `run` or a tool of a server; what the trace says unless set.
     pub history_tool: Option<String>,
 }
+
+/// The most bytes that a trace has unless something else is asked for.
+pub const TRACE_LIMIT: u64 = 64 << 20;
+/// The least that can be asked for.
+pub const MIN_TRACE_LIMIT: u64 = 4 << 20;
+/// What is kept free for the end of a trace: an event that is being written (600 KiB at most), what a trace is none without, and the summary.
+const TRACE_RESERVE: u64 = 2 << 20;
 
 /// Makes a sink for a run, when that begins; `None` for none.
 pub type LateSink = Box<dyn FnOnce(&TraceHeader) -> Option<Box<dyn EventSink>>>;
@@ -66,6 +79,8 @@ impl fmt::Debug for RunOptions {
             .field("streams", &self.streams)
             .field("tool", &self.tool)
             .field("history_tool", &self.history_tool)
+            .field("trace_limit", &self.trace_limit)
+            .field("trace_budget", &self.trace_budget)
             .finish()
     }
 }
@@ -85,7 +100,8 @@ pub fn run_skill(
 ) -> RunReport {
     let identity = skill.manifest().skill();
     let request = RunRequest::of_call(history_tool(&options), skill, call);
-    let session = Session::begin(&identity.name.value, Some(identity.version.value.clone()), options);
+    let session =
+        Session::begin(&identity.name.value, Some(identity.version.value.clone()), history, options);
     session.run_job(request, history, || {
         let scanned = admission.admit(skill)?;
         let mut job = skill.job(call)?;
@@ -99,7 +115,8 @@ pub fn run_skill(
 #[must_use]
 pub fn run(job: &Job, history: &dyn RunHistory, options: RunOptions) -> RunReport {
     let request = RunRequest::of_job(history_tool(&options), job);
-    Session::begin(&job.name, job.version.clone(), options).run_job(request, history, || Ok(job.clone()))
+    let session = Session::begin(&job.name, job.version.clone(), history, options);
+    session.run_job(request, history, || Ok(job.clone()))
 }
 
 fn history_tool(options: &RunOptions) -> String {
@@ -131,7 +148,7 @@ struct Session {
 }
 
 impl Session {
-    fn begin(name: &str, version: Option<String>, options: RunOptions) -> Self {
+    fn begin(name: &str, version: Option<String>, history: &dyn RunHistory, options: RunOptions) -> Self {
         let mut header = TraceHeader::new(name, tool(&options));
         header.skill_version = version;
         header.host.insert("os".to_owned(), std::env::consts::OS.to_owned());
@@ -141,8 +158,16 @@ impl Session {
         let mut sinks = options.sinks;
         sinks.extend(options.late_sinks.into_iter().filter_map(|make| make(&header)));
         sinks.push(Box::new(denials.clone()));
-        let recorder = open(trace.as_deref(), &header)
-            .map(|writer| Recorder::new(&header, Some(writer), sinks).classify(Box::new(Classifier::new())));
+        let limit = options.trace_limit.unwrap_or(TRACE_LIMIT).max(MIN_TRACE_LIMIT) - TRACE_RESERVE;
+        let pruned = prune(trace.as_deref(), options.trace_budget, history);
+        let recorder = open(trace.as_deref(), &header).map(|writer| {
+            let recorder = Recorder::new(&header, Some(writer), sinks).max_file(limit);
+            let mut recorder = recorder.classify(Box::new(Classifier::new()));
+            if let Some(note) = pruned {
+                recorder.record(note);
+            }
+            recorder
+        });
         Self { header, recorder, trace, denials, streams: options.streams }
     }
 
@@ -209,6 +234,29 @@ pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> BackendResult 
     recorder.record(Event::new(what));
     let (stdout, stderr) = (PrintedOutput::default(), PrintedOutput::default());
     BackendResult { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
+}
+
+/// Makes room for a trace in the user's state folder; says so, where something went.
+fn prune(trace: Option<&Path>, budget: TraceBudget, history: &dyn RunHistory) -> Option<Event> {
+    let folder = user_folders::traces()?;
+    if trace?.parent() != Some(folder.as_path()) {
+        return None;
+    }
+    // Looking costs little; who has nothing to remove need not ask what is pinned.
+    let over = prune_traces(&folder, budget, &[], PruneMode::Show).ok()?;
+    if over.removed.is_empty() {
+        return None;
+    }
+    let pinned = match history.pinned_traces() {
+        Ok(pinned) => pinned,
+        Err(error) => {
+            let why = format!("the folder of traces is over its budget, and nothing was removed: {error}");
+            return Some(note("traces", why));
+        }
+    };
+    let done = prune_traces(&folder, budget, &pinned, PruneMode::Remove).ok()?;
+    let removed = done.removed.len();
+    Some(note("traces", format!("{removed} old traces ({} bytes) were removed for the budget", done.freed)))
 }
 
 fn open(trace: Option<&Path>, header: &TraceHeader) -> Result<TraceWriter, Refusal> {

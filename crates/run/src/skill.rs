@@ -181,6 +181,7 @@ impl LoadedSkill {
             memory: Some(resources.memory.bytes()),
             processes: Some(resources.processes),
             cpu_percent: Some(resources.cpu_percent),
+            cpu_time: resources.cpu_time,
             open_files: Some(resources.open_files.into()),
             disk: Some(resources.disk.bytes()),
             timeout: Some(resources.runtime),

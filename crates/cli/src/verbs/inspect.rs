@@ -178,6 +178,7 @@ fn limit_name(limit: ResourceLimit) -> &'static str {
     match limit {
         ResourceLimit::Memory => "memory",
         ResourceLimit::CpuPercent => "cpu",
+        ResourceLimit::CpuTime => "cpu time",
         ResourceLimit::Processes => "processes",
         ResourceLimit::OpenFiles => "open files",
         ResourceLimit::Disk => "disk",

@@ -167,6 +167,13 @@ impl PlanBuilder {
         self
     }
 
+    /// Processor time that all processes together may use, those that ended included.
+    #[must_use]
+    pub fn cpu_time(mut self, time: Duration) -> Self {
+        self.limits.cpu_time = Some(time);
+        self
+    }
+
     /// Nothing in the private folders and the write grants may be executed.
     #[must_use]
     pub fn no_exec(mut self) -> Self {
@@ -180,6 +187,9 @@ impl PlanBuilder {
     ///
     /// The kernel looks at what is executed, not at its arguments: a program that may execute an interpreter may do all that it can be told to. It
     /// needs Landlock, which cannot be waived then.
+    ///
+    /// Nothing else can be mapped to be executed either, but the system's libraries and those of these programs: native modules that are only
+    /// granted for reading are not loaded, unless their folder is named here. `memfd_create` answers `ENOSYS`.
     #[must_use]
     pub fn programs<S: Into<OsString>>(mut self, programs: impl IntoIterator<Item = S>) -> Self {
         self.programs = Some(programs.into_iter().map(Into::into).collect());

@@ -10,6 +10,8 @@ use crate::program::{self, FoundProgram, ProgramNeed, ProgramSearch};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AllowedPrograms {
     pub(crate) paths: Vec<PathBuf>,
+    /// What these programs need to start, outside the system's folders: their installations and libraries.
+    pub(crate) needs: Vec<PathBuf>,
 }
 
 impl AllowedPrograms {
@@ -21,6 +23,7 @@ impl AllowedPrograms {
         needs: &mut Vec<ProgramNeed>,
     ) -> Result<Self, Error> {
         let mut found = Self::default();
+        found.needs.extend(command.needs.iter().map(|need| need.path.clone()));
         for name in names {
             let path = Path::new(name);
             if path.is_absolute() && path.is_dir() {
@@ -29,6 +32,7 @@ impl AllowedPrograms {
             }
             // What is not on this host cannot be executed, and what cannot be executed need not be held back.
             if let Ok(program) = program::find(name, search) {
+                found.needs.extend(program.needs.iter().map(|need| need.path.clone()));
                 needs.extend(program.needs);
                 found.paths.extend(program.executed);
             }

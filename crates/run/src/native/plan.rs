@@ -75,6 +75,9 @@ fn limits(
     if let Some(percent) = limits.cpu_percent {
         builder = builder.cpu_percent(percent);
     }
+    if let Some(time) = limits.cpu_time {
+        builder = builder.cpu_time(time);
+    }
     if let Some(count) = limits.open_files {
         builder = builder.open_files(count);
     }

@@ -98,6 +98,9 @@ fn limits(limits: &RunLimits) -> Vec<String> {
     if let Some(percent) = limits.cpu_percent {
         lines.push(format!("{percent} % of one core"));
     }
+    if let Some(time) = limits.cpu_time {
+        lines.push(format!("{} s of processor time", time.as_secs_f64()));
+    }
     if let Some(timeout) = limits.timeout {
         lines.push(format!("{} s", timeout.as_secs_f64()));
     }

@@ -17,6 +17,9 @@ use super::{events, policy};
 use crate::session::RunStreams;
 use crate::streams::PrintedOutput;
 
+/// Events that are kept until it is certain that the program runs.
+const MOST_EARLY: usize = 1024;
+
 /// What is left of a recorded run.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -168,7 +171,9 @@ impl Observer for SharedRecorder {
         let mut book = self.lock();
         let Some(event) = events::observed(observed, book.started) else { return };
         match &mut book.early {
-            Some(early) => early.push(event),
+            // What comes before the program does is its launcher's doing, and little.
+            Some(early) if early.len() < MOST_EARLY => early.push(event),
+            Some(_) => book.recorder.record(Event::new(EventKind::Lost { at: "observer".to_owned() })),
             None => book.recorder.record(event),
         }
     }
