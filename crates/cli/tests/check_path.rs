@@ -219,7 +219,8 @@ fn ids_come_back_and_long_lines_are_passed_over() {
 #[test]
 fn a_broken_line_is_denied_with_its_id() {
     let dir = workspace();
-    let deep = format!(r#"{{"id":5,"tool":"Read","arguments":{}{}}}"#, "[".repeat(50_000), "]".repeat(50_000));
+    let deep =
+        format!(r#"{{"id":5,"tool":"Read","arguments":{}{}}}"#, "[".repeat(50_000), "]".repeat(50_000));
     let mut long = br#"{"id":6,"tool":"Write","arguments":{"path":"a","content":""#.to_vec();
     long.resize(17 * 1024 * 1024, b'y');
     let lines: &[(&[u8], Value)] = &[

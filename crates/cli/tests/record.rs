@@ -109,7 +109,12 @@ fn row_180_a_signed_head_verifies_and_a_history_that_was_written_anew_does_not()
 
     // Another implementation, written from docs/trace.md, agrees.
     let python = |file: &str, key: &str| {
-        Command::new("python3").args(["-c", include_str!("../../tracer/tests/verify.py"), file, key]).output().unwrap().status.success()
+        Command::new("python3")
+            .args(["-c", include_str!("../../tracer/tests/verify.py"), file, key])
+            .output()
+            .unwrap()
+            .status
+            .success()
     };
     assert!(python(name, &key) && !python(name, &"00".repeat(32)));
     let beside = fs::read_to_string(format!("{name}.sig")).unwrap();

@@ -56,7 +56,13 @@ pub(super) fn build(words: &CommandWords) -> Option<usize> {
             .or_else(|| {
                 text_among(words, &["_LAUNCHER", "RULE_LAUNCH", "CMAKE_MAKE_PROGRAM", "CMAKE_COMMAND="])
             })
-            .or_else(|| flags(&["--debugger-pipe"], "", "")),
+            .or_else(|| flags(&["--debugger-pipe"], "", ""))
+            .or_else(|| {
+                // What is behind `--build DIR --` is handed to make.
+                let (dashes, _) = words.arguments().find(|(_, word)| *word == b"--")?;
+                let handed = [&b"make"[..]].into_iter().chain(words.iter().skip(dashes + 1));
+                make(&CommandWords::from_argv(handed)).map(|at| dashes + at)
+            }),
         b"ctest" => {
             flags(&["--test-command", "--build-and-test", "--build-makeprogram", "--overwrite"], "", "")
         }
@@ -76,7 +82,14 @@ pub(super) fn build(words: &CommandWords) -> Option<usize> {
         b"mvn" | b"mvnw" => text_among(
             words,
             &["exec:", "exec-maven-plugin", "exec.executable", "groovy", "antrun", "maven.ext.class.path"],
-        ),
+        )
+        .or_else(|| {
+            // `group:plugin:goal` is fetched and run, whatever the project says.
+            let is_fetched = |word: &[u8]| {
+                word.first() != Some(&b'-') && word.split(|byte| *byte == b':').nth(2).is_some()
+            };
+            words.arguments().find(|(_, word)| is_fetched(word)).map(|(index, _)| index)
+        }),
         b"sbt" => {
             let is_code = |word: &[u8]| {
                 word.starts_with(b"!")

@@ -142,7 +142,7 @@ const NAMED: &[NamedUse] = &[
         ],
         |words, _| builders::build(words),
         refused: [
-            "cmake -E env id", "cmake -DCMAKE_C_COMPILER_LAUNCHER=id .", "ctest --build-and-test a b --test-command id", "rake -e x", "rake --execute x", "just --shell id x",
+            "cmake -E env id", "cmake --build b -- --eval=x", "cmake --build b -- SHELL=id", "mvn com.x:y:1.0:run", "cmake -DCMAKE_C_COMPILER_LAUNCHER=id .", "ctest --build-and-test a b --test-command id", "rake -e x", "rake --execute x", "just --shell id x",
             "just -c id", "gradle -I x build", "gradle --init-script x", "mvn exec:exec", "mvn x -Dexec.executable=id", "mix eval x", "mix run -e x", "mix cmd id", "dotnet fsi", "tox exec -- id",
             "tox --override testenv.commands=id", "bazel run --run_under=id x", "sbt '!id'", "sbt", "dune exec -- id", "meson devenv id", "lerna exec -- id", "opam exec -- id", "pre-commit try-repo x",
         ],
@@ -226,7 +226,7 @@ const NAMED: &[NamedUse] = &[
         "container/any", ["docker", "podman", "nerdctl", "docker-compose", "podman-compose"], |words, _| remote::container(words),
         refused: [
             "docker run --privileged x", "docker run -v a:b x", "docker run --rm -itv a:b x", "docker run --mount type=bind,src=a,dst=b x", "docker run --pid=host x", "docker exec x id",
-            "docker cp x:a b", "docker -H tcp://h.test ps", "docker --config x ps", "docker run --cap-add=ALL x", "docker run --network host x", "docker run --net=host x", "docker compose exec x id",
+            "docker cp x:a b", "docker build --network=host .", "docker buildx build --allow x .", "docker -H tcp://h.test ps", "docker --config x ps", "docker run --cap-add=ALL x", "docker run --network host x", "docker run --net=host x", "docker compose exec x id",
             "docker --tlscert ps exec x id", "docker compose --ansi never exec x id",
             "docker compose run x id", "docker plugin install x", "docker context use x", "docker run --volumes-from x y", "docker run --device x y",
         ],
@@ -238,7 +238,7 @@ const NAMED: &[NamedUse] = &[
             "cdk", "firebase", "fly", "flyctl", "netlify", "pulumi", "sam", "serverless", "sls", "terraform", "terragrunt", "tofu", "vercel", "wrangler",
         ],
         |words, _| remote::infrastructure(words),
-        refused: ["terraform console", "terraform login", "cdk --app id synth", "cdk -a id synth", "firebase emulators:exec id", "fly ssh console", "netlify dev:exec id", "terragrunt exec -- id"],
+        refused: ["terraform console", "terragrunt --tf-path=id plan", "netlify dev -c id", "terraform login", "cdk --app id synth", "cdk -a id synth", "firebase emulators:exec id", "fly ssh console", "netlify dev:exec id", "terragrunt exec -- id"],
         passes: ["terraform init -backend=false", "terraform plan -out=tf.plan", "terraform apply", "cdk synth", "vercel build"],
     ),
     named!(

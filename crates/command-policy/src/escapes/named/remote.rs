@@ -61,6 +61,24 @@ pub(super) fn container(words: &CommandWords) -> Option<usize> {
     if !known.contains(&sub) {
         return Some(index);
     }
+    if matches!(sub, b"build" | b"buildx" | b"builder") && !is_compose {
+        let host = ProgramFlags::new(
+            &[
+                "--allow",
+                "--cgroup-parent",
+                "--device",
+                "--network",
+                "--secret",
+                "--security-opt",
+                "--ssh",
+                "--volume",
+            ],
+            &["--s"],
+            "v",
+            "tfoqc",
+        );
+        return words.arguments().find(|(at, word)| *at > index && host.has(word)).map(|(at, _)| at);
+    }
     if sub != b"run" {
         return None;
     }
@@ -107,6 +125,10 @@ pub(super) fn infrastructure(words: &CommandWords) -> Option<usize> {
     );
     let option = || match program(words) {
         b"cdk" => option_among(words, ProgramFlags::new(&["--app", "--build", "--plugin"], &[], "a", "c")),
+        b"terragrunt" => {
+            option_among(words, ProgramFlags::new(&["--tf-path", "--terragrunt-tfpath"], &["--t"], "", ""))
+        }
+        b"netlify" => option_among(words, ProgramFlags::new(&["--command"], &["--c"], "c", "")),
         _ => None,
     };
     listed.or_else(option)
