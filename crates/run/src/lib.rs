@@ -69,6 +69,7 @@ mod native;
 mod reach;
 mod refusal;
 mod report;
+mod resolved_grants;
 mod scan_admission;
 mod session;
 mod skill;
@@ -79,6 +80,7 @@ mod trace_folder;
 #[cfg(any(test, not(target_os = "linux")))]
 mod unsupported;
 mod user_policy;
+mod written_places;
 
 pub use backend::{Backend, BackendResult, LayerPreview, RunPreview, backend};
 pub use call::read_parameters;
@@ -90,12 +92,13 @@ pub use decisions::{
 pub use denied_attempt::DeniedAttempt;
 pub use failure::RunFailure;
 pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
-pub use job::{AddressPin, Job, JobLimits, ProgramRules};
+pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, UntrustedPlace};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
 pub use reach::real_path;
 pub use refusal::Refusal;
 pub use report::{RunExit, RunReport, RunStatus};
+pub use resolved_grants::{FileReach, ResolvedGrant, resolve_grants};
 pub use scan_admission::ScanAdmission;
 pub use session::{LateSink, MIN_TRACE_LIMIT, RunOptions, RunStreams, TRACE_LIMIT, preview, run, run_skill};
 pub use skill::{LoadedSkill, SkillCall};

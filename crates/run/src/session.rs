@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::user_folders;
@@ -21,6 +20,7 @@ use crate::state;
 use crate::stop::StopHandle;
 use crate::streams::{OutputTarget, PrintedOutput};
 use crate::trace_folder::{PruneMode, TraceBudget, prune_traces};
+use crate::written_places;
 
 /// Where a run's inputs and outputs are, besides the trace.
 #[derive(Debug, Clone, Default)]
@@ -134,7 +134,10 @@ fn tool(options: &RunOptions) -> String {
 /// A job that would be refused whatever the host offers.
 pub fn preview(job: &Job) -> Result<RunPreview, Refusal> {
     let mut job = job.clone();
+    job.check_resolver()?;
     keep_out(&mut job);
+    check_installed(&job)?;
+    written_places::apply(&mut job)?;
     backend(job.runtime)?.preview(&job)
 }
 
@@ -185,11 +188,15 @@ impl Session {
             Err(refusal) => return RunReport::refused(header, refusal).recorded_in(history, &request),
         };
         let prepared = job().and_then(|mut job| {
+            job.check_resolver()?;
             make_own_folders(&job)?;
             keep_out(&mut job);
             job.redact_environment();
             request.secrets.clone_from(&job.secrets);
-            check_reach(&job, trace.as_deref())?;
+            check_installed(&job)?;
+            check_reach(&mut job, trace.as_deref())?;
+            written_places::apply(&mut job)?;
+            written_places::remember(&job)?;
             Ok((backend(job.runtime)?, job))
         });
         let ran = match prepared {
@@ -197,7 +204,10 @@ impl Session {
                 for (subject, message) in &job.notes {
                     recorder.record(note(subject, message.clone()));
                 }
-                backend.run(&job, recorder, &streams)
+                let ran = backend.run(&job, recorder, &streams);
+                // Once more, now that the folders that it made are there. They are known by their paths in any case.
+                let _ = written_places::remember(&job);
+                ran
             }
             Err(refusal) => refuse(recorder, refusal),
         };
@@ -262,29 +272,24 @@ fn prune(trace: Option<&Path>, budget: TraceBudget, history: &dyn RunHistory) ->
 fn open(trace: Option<&Path>, header: &TraceHeader) -> Result<TraceWriter, Refusal> {
     let trace = trace.ok_or(Refusal::NoHome)?;
     if let Some(folder) = trace.parent().filter(|folder| user_folders::traces().as_deref() == Some(folder)) {
-        let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
-        private(&mut DirBuilder::new()).recursive(true).create(folder).map_err(failed)?;
+        state::make_private(folder)?;
     }
     Ok(TraceWriter::create(trace, header)?)
 }
 
-/// Only its owner may look into it.
-fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(builder, 0o700);
-    builder
-}
-
 /// Our own folders are not there for a run, and installed skills are read-only, whatever is granted above them.
-fn keep_out(job: &mut Job) {
+pub(crate) fn keep_out(job: &mut Job) {
     // Under their names and where those lead: a grant is compared with both.
     for folder in state::folders() {
         job.forbidden.extend([real_path(&folder), folder]);
     }
+    // The policy may be a link to where its owner keeps such files.
+    let policy = user_folders::policy_file().filter(|file| file.symlink_metadata().is_ok());
+    job.forbidden.extend(policy.map(|file| real_path(&file)));
     for grant in job.write.clone() {
         job.judge_write(grant);
     }
-    let writes: Vec<PathBuf> = job.write.iter().map(|grant| real_path(grant)).collect();
+    let writes: Vec<PathBuf> = job.judged_writes.iter().map(|(_, real)| real.clone()).collect();
     for installed in state::installed().into_iter().filter(|folder| folder.is_dir()) {
         if writes.iter().any(|grant| *grant != installed && installed.starts_with(grant)) {
             job.read.push(installed);
@@ -292,25 +297,45 @@ fn keep_out(job: &mut Job) {
     }
 }
 
-/// Makes our own folders where a write grant covers them, so that a run finds them there, and not its own in their place.
-fn make_own_folders(job: &Job) -> Result<(), Refusal> {
-    let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
-    for own in state::folders().into_iter().chain(user_folders::data()) {
-        if grants.iter().any(|grant| real_path(&own).starts_with(grant)) && !own.exists() {
-            let failed = |source| Refusal::Folder { path: own.clone(), source };
-            private(&mut DirBuilder::new()).recursive(true).create(&own).map_err(failed)?;
+/// Nobody writes where skills are installed but the store itself, and a skill in its own folder.
+fn check_installed(job: &Job) -> Result<(), Refusal> {
+    if job.is_stores_own {
+        return Ok(());
+    }
+    for place in state::installed() {
+        let own = |grant: &Path| {
+            job.as_named.iter().any(|folder| folder.starts_with(&place) && grant.starts_with(folder))
+        };
+        let mut writes = job.judged_writes.iter().map(|(_, real)| real);
+        if let Some(grant) = writes.find(|grant| grant.starts_with(&place) && !own(grant)) {
+            return Err(Refusal::InItsReach { path: place, grant: grant.clone() });
         }
     }
     Ok(())
 }
 
-/// What a run is recorded in is out of its reach: its trace lies in no write grant.
-fn check_reach(job: &Job, trace: Option<&Path>) -> Result<(), Refusal> {
+/// Makes our own folders where a write grant covers them, so that a run finds them there, and not its own in their place.
+fn make_own_folders(job: &Job) -> Result<(), Refusal> {
+    let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
+    for own in state::folders().into_iter().chain(user_folders::data()) {
+        if grants.iter().any(|grant| real_path(&own).starts_with(grant)) && !own.exists() {
+            state::make_private(&own)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a run is recorded in is out of its reach: its trace lies in no write grant, and in a read grant it is hidden.
+fn check_reach(job: &mut Job, trace: Option<&Path>) -> Result<(), Refusal> {
     let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
     let Some(trace) = trace.map(real_path) else { return Ok(()) };
     let hidden = job.forbidden.iter().any(|hidden| trace.starts_with(real_path(hidden)));
     match grants.into_iter().find(|grant| trace.starts_with(grant)) {
         Some(grant) if !hidden => Err(Refusal::InItsReach { path: trace, grant }),
-        _ => Ok(()),
+        Some(_) => Ok(()),
+        None => {
+            job.forbidden.push(trace);
+            Ok(())
+        }
     }
 }

@@ -17,6 +17,8 @@ term! {
         Stopped = "stopped",
         /// Not everything that it did could be told, and that was required.
         Unobserved = "unobserved",
+        /// The host replaced something that was hidden from it, or that it might only read.
+        Uncovered = "uncovered",
     }
 }
 

@@ -79,7 +79,7 @@ impl Prepared {
     pub(crate) fn descriptors(&self, pipes: &ChildPipes) -> Vec<i32> {
         let own = [&pipes.ready, &pipes.result].into_iter().chain(self.namespaces.descriptor());
         let landlock = self.landlock.as_ref().map(LandlockLayer::descriptor);
-        let all = own.chain(&self.join).chain(&self.standard.child).chain(landlock);
+        let all = own.chain(&self.join).chain(self.standard.child.iter().flatten()).chain(landlock);
         let mut numbers: Vec<i32> = all.map(fds::number).collect();
         numbers.sort_unstable();
         numbers

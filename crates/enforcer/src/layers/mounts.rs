@@ -6,6 +6,7 @@
 //! there is no fallback to it (docs/adr/0007).
 
 mod layout;
+mod proc_files;
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -83,6 +84,11 @@ enum MountOperation {
         cover: &'static CStr,
         target: CString,
     },
+    /// The same over a file of /proc. One that the run's own /proc does not have need not be hidden.
+    HideProc {
+        cover: &'static CStr,
+        target: CString,
+    },
 }
 
 impl MountsLayer {
@@ -97,7 +103,8 @@ impl MountsLayer {
             | MountOperation::Terminals { target }
             | MountOperation::Bind { target, .. }
             | MountOperation::Pin { target }
-            | MountOperation::Mask { target, .. },
+            | MountOperation::Mask { target, .. }
+            | MountOperation::HideProc { target, .. },
         ) = self.operations.get(usize::from(index))
         else {
             return String::new();
@@ -220,15 +227,22 @@ impl MountOperation {
                 let place = open_in(root, target)?;
                 attach(clone_fd(place.as_fd())?.as_fd(), root, target)?;
             }
-            Self::Mask { cover, target } => {
-                let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-                let tree = open_tree(private, *cover, clone)?;
-                set_attributes(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC, AttributeReach::Tree)?;
-                attach(tree.as_fd(), root, target)?;
-            }
+            Self::Mask { cover, target } => mask(root, private, cover, target)?,
+            Self::HideProc { cover, target } => match mask(root, private, cover, target) {
+                Err(sys::Errno(libc::ENOENT)) => {}
+                hidden => hidden?,
+            },
         }
         Ok(())
     }
+}
+
+/// Puts a cover over something.
+fn mask(root: BorrowedFd<'_>, private: BorrowedFd<'_>, cover: &CStr, target: &CStr) -> sys::Result<()> {
+    let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let tree = open_tree(private, cover, clone)?;
+    set_attributes(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC, AttributeReach::Tree)?;
+    attach(tree.as_fd(), root, target)
 }
 
 /// A new, empty file system in memory.

@@ -35,7 +35,7 @@ pub(crate) struct KernelSettings {
 }
 
 impl KernelSettings {
-    /// `is_supervised`: no cgroup holds the limits. `is_root`: the user who runs this is root, whom RLIMIT_NPROC does not bound.
+    /// `is_supervised`: no cgroup holds the limits. `is_root`: the user who runs this is root, whom `RLIMIT_NPROC` does not bound.
     pub(crate) fn prepare(limits: &RunLimits, is_supervised: bool, is_root: bool) -> Self {
         let mut settings = Vec::new();
         let processes = limits.processes.filter(|_| is_supervised && has_own_pid_limit());

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use skillsandbox_egress::{EgressPolicy, NetworkRule};
 
-use super::{Plan, RunLimits};
+use super::{Plan, RunLimits, UntrustedFolder};
 use crate::error::{Error, PlanProblem};
 use crate::layers::Layer;
 use crate::layers::env::EnvironmentRules;
@@ -26,6 +26,9 @@ pub struct PlanBuilder {
     write: Vec<PathBuf>,
     leads_to: Vec<(PathBuf, PathBuf)>,
     forbidden: Vec<PathBuf>,
+    untrusted: Vec<UntrustedFolder>,
+    read_within: Option<Vec<PathBuf>>,
+    write_within: Option<Vec<PathBuf>>,
     workdir: Option<PathBuf>,
     tmp: Option<PathBuf>,
     environment: EnvironmentRules,
@@ -75,6 +78,29 @@ impl PlanBuilder {
     #[must_use]
     pub fn forbid(mut self, path: impl Into<PathBuf>) -> Self {
         self.forbidden.push(path.into());
+        self
+    }
+
+    /// Follows no link in this folder, at any depth, on the way to a grant, a forbidden path or a program: who could put one there would choose
+    /// what is granted.
+    #[must_use]
+    pub fn no_links_in(mut self, folder: UntrustedFolder) -> Self {
+        self.untrusted.push(folder);
+        self
+    }
+
+    /// The most that may be read: every grant, and all that programs need besides the system's folders, must lie in one of these, by where
+    /// each of them leads. Paths of [`read_as_named`](Self::read_as_named) are not held to it.
+    #[must_use]
+    pub fn read_within<P: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
+        self.read_within = Some(paths.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// The most that may be written, likewise.
+    #[must_use]
+    pub fn write_within<P: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
+        self.write_within = Some(paths.into_iter().map(Into::into).collect());
         self
     }
 
@@ -234,6 +260,10 @@ impl PlanBuilder {
         {
             check_path(path)?;
         }
+        let ceiling = [&self.read_within, &self.write_within];
+        for path in ceiling.into_iter().flatten().flatten() {
+            check_path(path)?;
+        }
         for grant in self.read.iter().chain(&self.write) {
             check_grant(grant, &self.forbidden)?;
         }
@@ -249,6 +279,9 @@ impl PlanBuilder {
             write: self.write,
             leads_to: self.leads_to,
             forbidden: self.forbidden,
+            untrusted: self.untrusted,
+            read_within: self.read_within,
+            write_within: self.write_within,
             workdir: self.workdir,
             tmp: self.tmp,
             environment: self.environment,

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::prepare::links::WalkedPath;
 use crate::program::{self, FoundProgram, ProgramNeed, ProgramSearch};
 
 /// Files that may be executed, and folders of such files. Without links.
@@ -26,9 +27,17 @@ impl AllowedPrograms {
         found.needs.extend(command.needs.iter().map(|need| need.path.clone()));
         for name in names {
             let path = Path::new(name);
-            if path.is_absolute() && path.is_dir() {
-                found.paths.extend(path.canonicalize());
-                continue;
+            if path.is_absolute() {
+                let failed = |error| {
+                    Error::Program(format!("{} cannot be among the programs: {error}", path.display()))
+                };
+                let walked = WalkedPath::walk(path).ok();
+                // Whoever makes a link chooses what may be executed.
+                walked.iter().try_for_each(|walked| search.links.check(walked)).map_err(failed)?;
+                if let Some(walked) = walked.filter(|walked| walked.real.is_dir()) {
+                    found.paths.push(walked.real);
+                    continue;
+                }
             }
             // What is not on this host cannot be executed, and what cannot be executed need not be held back.
             if let Ok(program) = program::find(name, search) {

@@ -1,8 +1,10 @@
 //! From a plan and a command to everything a child needs: paths looked up, filters compiled, pipes made. Nothing runs yet.
 
+pub(crate) mod cover_watch;
 pub(crate) mod exec_mounts;
 pub(crate) mod executable;
 pub(crate) mod grants;
+pub(crate) mod links;
 #[cfg(test)]
 mod start_cost;
 
@@ -33,8 +35,10 @@ use crate::seccomp::{FilterRestrictions, RefusalMode, SyscallRules};
 use crate::sys::exec::ExecStrings;
 use skillsandbox_terms::ObserveLevel;
 
+use self::cover_watch::CoverWatch;
 use self::executable::AllowedPrograms;
 use self::grants::{FolderCreation, Grants};
+use self::links::LinkRules;
 
 /// Where programs are looked for inside unless the plan says otherwise.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
@@ -54,6 +58,8 @@ pub(crate) struct LauncherResources {
     pub(crate) rules: SyscallRules,
     /// What the run may do with files, to judge what it tries.
     pub(crate) paths: PathJudge,
+    /// Whether what is covered stays covered, where something is.
+    pub(crate) covers: Option<CoverWatch>,
 }
 
 /// What a plan means on this host, before anything is made for it.
@@ -87,6 +93,7 @@ impl LocatedPlan {
             home: home.as_deref(),
             workdir: &workdir,
             environment: &|name| std::env::var_os(name),
+            links: LinkRules { untrusted: &plan.untrusted },
         };
         let program = program::find(&command.program, &search).map_err(|error| {
             let why = error.to_string();
@@ -109,6 +116,7 @@ impl LocatedPlan {
 /// Makes everything for one run.
 pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, LauncherResources), Error> {
     let located = LocatedPlan::new(plan, command, FolderCreation::Make)?;
+    let covers = CoverWatch::start(&located.grants)?;
     let mut waived = Vec::new();
     let landlock = LandlockLayer::prepare(plan, &located.grants, located.executable.as_ref())?;
     if landlock.is_none() {
@@ -169,6 +177,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
             waived,
             rules,
             paths,
+            covers,
         },
     ))
 }

@@ -22,6 +22,7 @@ use crate::observe::RunObservation;
 use crate::plan::RunLimits;
 use crate::plan::{Command, Plan};
 use crate::prepare::LauncherResources;
+use crate::prepare::cover_watch::CoverWatch;
 use crate::sys;
 use skillsandbox_terms::{EndCause, RunLimit};
 
@@ -175,6 +176,7 @@ impl Supervisor {
                 WaitEvent::Ended => return EndCause::Itself,
                 WaitEvent::Woken if self.observation.is_incomplete() => return EndCause::Unobserved,
                 WaitEvent::Woken => return EndCause::Stopped,
+                WaitEvent::Uncovered => return EndCause::Uncovered,
                 WaitEvent::Nothing => {}
             }
         }
@@ -203,11 +205,19 @@ impl Supervisor {
             PollFd::new(&self.wake.0, PollFlags::IN),
             self.stdout.poll(run.child.pidfd.as_fd()),
             self.stderr.poll(run.child.pidfd.as_fd()),
+            match &self.outside.covers {
+                Some(covers) => PollFd::new(&covers.events, PollFlags::IN),
+                None => PollFd::new(&run.child.pidfd, PollFlags::empty()),
+            },
         ];
         if poll(&mut fds, wait).is_err() {
             return WaitEvent::Nothing;
         }
-        let [ended, woken, out, err] = fds.map(|fd| !fd.revents().is_empty());
+        let [ended, woken, out, err, changed] = fds.map(|fd| !fd.revents().is_empty());
+        // Before anything else: until the run has ended, it may read what was hidden.
+        if changed && !ended && self.outside.covers.as_ref().is_some_and(CoverWatch::is_broken) {
+            return WaitEvent::Uncovered;
+        }
         if out {
             self.stdout.read_available();
         }
@@ -296,6 +306,8 @@ impl Supervisor {
 enum WaitEvent {
     Ended,
     Woken,
+    /// Something that was covered no longer is.
+    Uncovered,
     Nothing,
 }
 

@@ -23,6 +23,7 @@ use crate::refusal::Refusal;
 use crate::report::RunExit;
 use crate::session::{RunStreams, refuse};
 
+pub(crate) use plan::untrusted_folder;
 pub use record::{RecordedRun, record};
 
 /// Runs processes of this host.

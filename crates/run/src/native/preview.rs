@@ -79,6 +79,8 @@ fn mounts(inspection: &PlanInspection) -> Vec<String> {
             format!("{word} {}{made}", grant.path.display())
         })
         .collect();
+    let resolved = inspection.resolved.iter();
+    lines.extend(resolved.map(|led| format!("{} leads to {}", led.path.display(), led.target.display())));
     lines.extend(inspection.masked.iter().map(|path| format!("never {}", path.display())));
     let system = inspection.grants.len()
         - inspection.grants.iter().filter(|grant| grant.source != PathSource::System).count();

@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use skillsandbox_enforcer::{
-    Command, Error, ObserveLevel, ObservedEvent, Observer, OutputMode, Plan, RunOutcome, RunningCommand,
-    StdinMode,
+    Command, EndCause, Error, ObserveLevel, ObservedEvent, Observer, OutputMode, Plan, RunOutcome,
+    RunningCommand, StdinMode,
 };
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::{Event, EventKind, EventVerdict, RecordedTrace, Recorder, RedactError, Redactor};
@@ -106,6 +106,11 @@ pub(super) fn record_redacted(
             recorder.record(events::ended(outcome));
             if outcome.lost > 0 {
                 recorder.mark_incomplete(format!("{} things that were tried were not told", outcome.lost));
+            }
+            if outcome.end == EndCause::Uncovered {
+                recorder.mark_incomplete(
+                    "what was hidden, or might only be read, was replaced while it ran: until it ended, it may have touched what took its place",
+                );
             }
             let unseen = policy::unseen(outcome);
             if !unseen.is_empty() {

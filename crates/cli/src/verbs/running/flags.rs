@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use skillsandbox_manifest::ByteSize;
+use skillsandbox_manifest::{ByteSize, Resolver};
 use skillsandbox_run::{AddressPin, Job, MIN_TRACE_LIMIT, ObserveLevel, RunHistory};
 use skillsandbox_store::signing::SigningKey;
 
@@ -38,6 +38,10 @@ pub(crate) struct RunFlags {
     /// Connect to ADDR instead of HOST:PORT, like curl's --resolve; ADDR may include a port
     #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = pin)]
     pub(crate) resolve: Vec<AddressPin>,
+
+    /// Resolve granted names by the server at this address, or by the `system`'s; without it, as your policy says
+    #[arg(long, value_name = "ADDR|system")]
+    pub(crate) resolver: Option<Resolver>,
 
     /// Run without this layer if this host lacks it; the trace says so
     #[arg(long, value_name = "LAYER")]
@@ -113,6 +117,9 @@ impl RunFlags {
     /// Puts what was asked for into a job. A folder for `--keep-tmp` is made.
     pub(crate) fn apply(&self, job: &mut Job, kept: Option<&KeptTmp>) {
         job.pins.extend(self.resolve.iter().cloned());
+        if let Some(resolver) = self.resolver {
+            job.choose_resolver(resolver, "--resolver");
+        }
         job.best_effort.extend(self.best_effort.iter().cloned());
         job.observe = self.audit.unwrap_or(self.observe);
         job.observe_required = self.observe_required || self.audit_required;

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use super::proc_files::roots_own;
 use super::{MountOperation, MountsLayer};
 use crate::error::{Error, PlanProblem};
 use crate::layers::settings::KernelSettings;
@@ -53,18 +54,6 @@ const HIDDEN_FILE: &CStr = c"hidden-file";
 
 /// Names of keys on the host, which are listed in every namespace.
 const KEYS: [&str; 2] = ["keys", "key-users"];
-
-/// /proc of the root user holds files that only its owner may read, which without a capability still is root.
-const ROOTS_OWN_PROC: [&str; 8] = [
-    "kpagecount",
-    "kpageflags",
-    "kpagecgroup",
-    "slabinfo",
-    "vmallocinfo",
-    "timer_list",
-    "sched_debug",
-    "allocinfo",
-];
 
 struct RootLayout {
     operations: Vec<MountOperation>,
@@ -152,7 +141,8 @@ impl RootLayout {
                 source: c_string(&path)?,
                 identity: (metadata.dev(), metadata.ino()),
                 target: relative(&path)?,
-                attributes: NOSUID | NOEXEC,
+                // To write to a device is not to write to its file system; to change its mode, owner or times is, and they are the host's.
+                attributes: RDONLY | NOSUID | NOEXEC,
                 reach: AttributeReach::One,
             });
         }
@@ -172,10 +162,12 @@ impl RootLayout {
 
     fn processes(&mut self, is_root: bool) -> Result<(), Error> {
         self.operations.push(MountOperation::Proc { target: relative(Path::new("/proc"))? });
-        let roots: &[&str] = if is_root { &ROOTS_OWN_PROC } else { &[] };
-        let hidden = KEYS.iter().chain(roots).map(|name| Path::new("/proc").join(name));
-        for path in hidden.filter(|path| path.exists()) {
+        for path in KEYS.iter().map(|name| Path::new("/proc").join(name)).filter(|path| path.exists()) {
             self.operations.push(MountOperation::Mask { cover: HIDDEN_FILE, target: relative(&path)? });
+        }
+        for (path, is_dir) in if is_root { roots_own() } else { &[] } {
+            let cover = if *is_dir { HIDDEN_FOLDER } else { HIDDEN_FILE };
+            self.operations.push(MountOperation::HideProc { cover, target: relative(path)? });
         }
         Ok(())
     }
