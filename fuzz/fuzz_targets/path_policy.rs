@@ -49,6 +49,13 @@ fuzz_target!(|text: &str| {
         assert!(guarded.check(text, AccessKind::ReadWrite).is_denied(), "{text:?}: forbidding allows nothing");
     }
     assert!(!decision.reason().chars().any(char::is_control));
+    // Text that nobody described: what begins at the top, or climbs, passes only if it is inside.
+    let is_word = !text.contains(char::is_whitespace);
+            if is_word && (text.starts_with('/') || text.starts_with("../")) && decision.is_denied() {
+        for arguments in [json!({ "subject": text }), json!({ "x": [format!("y={text}")] }), json!({ "z": format!("@{text}") })] {
+            assert!(fast.validate_call("frobnicate", &arguments).is_denied(), "{arguments}");
+        }
+    }
     let arguments = json!({ "path": text, "pattern": text, text: { "files": [text], "glob": text } });
     for tool in ["Glob", "Edit", text] {
         let _ = fast.validate_call(tool, &arguments);

@@ -34,7 +34,7 @@ fn answer_lines<D: Serialize>(
     let mut line = Vec::new();
     while let Some(length) = read_line(input, &mut line)? {
         let answer = match length {
-            LineLength::TooLong => Some(answer_long_line()?),
+            LineLength::TooLong => Some(answer_long_line(&line)?),
             LineLength::Whole if line.trim_ascii().is_empty() => None,
             LineLength::Whole => Some(answer_request(&line, keys, &mut decide)?),
         };

@@ -216,6 +216,42 @@ fn ids_come_back_and_long_lines_are_passed_over() {
     assert_eq!(answers[3]["error"]["details"]["parameter"], "arguments");
 }
 
+#[test]
+fn a_broken_line_is_denied_with_its_id() {
+    let dir = workspace();
+    let deep =
+        format!(r#"{{"id":5,"tool":"Read","arguments":{}{}}}"#, "[".repeat(50_000), "]".repeat(50_000));
+    let mut long = br#"{"id":6,"tool":"Write","arguments":{"path":"a","content":""#.to_vec();
+    long.resize(17 * 1024 * 1024, b'y');
+    let lines: &[(&[u8], Value)] = &[
+        (br#"{"id":1,"tool":"Read","arguments":{"path":"a","x":1e999}}"#, json!(1)),
+        (br#"{"id":2,"tool":"Read","arguments":{"path":"a","x":NaN}}"#, json!(2)),
+        (br#"{"id":3,"tool":"Read","arguments":{"path":"\ud800"}}"#, json!(3)),
+        (br#"{"id":4,"\udc00":1,"tool":"Read","arguments":{"path":"a"}}"#, json!(4)),
+        (deep.as_bytes(), json!(5)),
+        (&long, json!(6)),
+        (b"{\"id\":\"seven\",\"tool\":\"Read\",\"arguments\":{\"path\":\"\xff\"}}", json!("seven")),
+        (br#"{"id":8,"tool":"Read","arguments":{"path":"a","p\u0061th":"/etc/passwd"}}"#, json!(8)),
+        (br#"{"id":9,"tool":"Read","arguments":{"x":[{"path":"a","path":"b"}]}}"#, json!(9)),
+        (br#"{"id":10,"id":11,"tool":"Read","arguments":{"path":"a"}}"#, Value::Null),
+        (br#"{"tool":NaN,"id":12}"#, Value::Null),
+    ];
+    let mut input = Vec::new();
+    for (line, _) in lines {
+        input.extend_from_slice(line);
+        input.push(b'\n');
+    }
+    let run = run(&dir, &["--stdin"], &input);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), lines.len(), "{}", run.out);
+    for ((line, id), answer) in lines.iter().zip(&answers) {
+        let line = String::from_utf8_lossy(line.get(..60).unwrap_or(line));
+        assert_eq!((&answer["decision"], &answer["id"]), (&json!("deny"), id), "{line}");
+        assert_eq!(answer["rule"], "invalid-request", "{line}");
+    }
+}
+
 /// A runtime that waits for each answer gets it before it asks again.
 #[test]
 fn an_answer_comes_before_the_next_question() {

@@ -56,12 +56,15 @@ impl AllowedTools {
         Ok(list)
     }
 
-    pub(crate) fn allow(&self, words: &CommandWords) -> bool {
-        self.patterns.iter().any(|pattern| match pattern {
-            ToolPattern::Any => true,
-            ToolPattern::Begins(prefix) => begins(words, prefix),
-            ToolPattern::Is(all) => words.len() == all.len() && begins(words, all),
-        })
+    /// How many words of a command the list spells out, by the longest pattern that covers it: none where it allows everything, and no
+    /// number where it does not cover it.
+    pub(crate) fn spelled(&self, words: &CommandWords) -> Option<usize> {
+        let covered = self.patterns.iter().filter_map(|pattern| match pattern {
+            ToolPattern::Any => Some(0),
+            ToolPattern::Begins(prefix) => begins(words, prefix).then_some(prefix.len()),
+            ToolPattern::Is(all) => (words.len() == all.len() && begins(words, all)).then_some(all.len()),
+        });
+        covered.max()
     }
 
     /// The patterns as they are written, for a message.

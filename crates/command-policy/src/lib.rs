@@ -29,8 +29,9 @@
 //!    begin: `--file=/x`, `-I/x`, `@/x`, `a:/x`, `file:///x`.
 //! 4. **Lists.** `allowed-tools` as a skill has it ([`CommandPolicyBuilder::allowed_tools`]), programs ([`CommandPolicyBuilder::commands`]), sub-commands and
 //!    flags ([`CommandPolicyBuilder::allowed_args`], [`CommandPolicyBuilder::forbidden_args`]). All that were given have to agree.
-//! 5. **Commands that run others**, by a table ([`escapes`]): `find -exec`, `git -c`, `python -c`, `xargs`, `make`. An entry is switched
-//!    off by name ([`CommandPolicyBuilder::dangerously_allow`]).
+//! 5. **Commands that run others**, by a table ([`escapes`]): `find -exec`, `git -c`, `python -c`, `xargs`, `make`. A list that names a program whose work is to
+//!    run the project's own code (`Bash(make:*)`, `Bash(npm run:*)`) allows that work, and no other command that comes in the arguments (`make --eval`, `npm exec sh`);
+//!    [`CommandPolicyBuilder::refuse_project_code`] takes that back. Any entry is switched off by name ([`CommandPolicyBuilder::dangerously_allow`]).
 //! 6. **The disk**, where [`CommandPolicyBuilder::path_rules`] says so: [`RealPaths`] follows links.
 //!
 //! # What it guarantees
@@ -60,7 +61,8 @@
 //!
 //! - The lexer reads what dash and bash read alike, and refuses the rest. `tests/differential.rs` gives generated lines that were allowed to both
 //!   shells, with a program that prints its arguments.
-//! - `escapes/` is data: one entry for each way in which a command runs others, with examples for and against that a test proves.
+//! - `escapes/` is data: one entry for each way in which a command runs others, with examples for and against that a test proves. `escapes/named/` is what
+//!   naming a program allows. `tests/corpus/` has the two lists both are measured with: ordinary commands, and lines that start a shell.
 //! - Only a [`PathRules`] of the embedder looks at the disk; [`RealPaths`] is one.
 //!
 //! # Features

@@ -5,6 +5,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use skillsandbox_text::is_network_scheme;
+
 use crate::denied::CommandRule;
 use crate::policy::CommandPolicyError;
 use crate::words::{DOT, EXPANDS, SLASH};
@@ -32,45 +34,6 @@ impl<F: Fn(&Path) -> Result<(), String> + Send + Sync> PathRules for F {
         self(path)
     }
 }
-
-/// Schemes whose URLs name something on a network. What follows any other, such as `file:` or `unix:`, is a path.
-const NETWORK: &[&str] = &[
-    "amqp",
-    "amqps",
-    "docker",
-    "ftp",
-    "ftps",
-    "git",
-    "git+http",
-    "git+https",
-    "git+ssh",
-    "gs",
-    "http",
-    "https",
-    "imap",
-    "imaps",
-    "ldap",
-    "ldaps",
-    "mongodb",
-    "mongodb+srv",
-    "mysql",
-    "oci",
-    "postgres",
-    "postgresql",
-    "redis",
-    "rediss",
-    "rsync",
-    "s3",
-    "sftp",
-    "smtp",
-    "smtps",
-    "ssh",
-    "svn",
-    "tcp",
-    "udp",
-    "ws",
-    "wss",
-];
 
 /// The directories that absolute paths may lie in.
 #[derive(Clone, Debug, Default)]
@@ -231,7 +194,7 @@ fn url_end(word: &[u8], slash: usize) -> Option<usize> {
     let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     let length = before.iter().rev().take_while(|byte| is_scheme(byte)).count();
     let scheme = before.get(before.len() - length..)?;
-    if !NETWORK.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(scheme)) {
+    if !is_network_scheme(scheme) {
         return None;
     }
     let ends =

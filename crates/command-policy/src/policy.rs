@@ -31,6 +31,7 @@ pub struct CommandPolicy {
     arguments: ArgumentLists,
     allowed_escapes: Vec<String>,
     rules: Option<Arc<dyn PathRules>>,
+    refuse_project_code: bool,
     bypass: bool,
     pub(crate) timeout: Duration,
     #[cfg_attr(not(all(unix, feature = "run")), expect(dead_code, reason = "only `run` reads it"))]
@@ -169,9 +170,8 @@ impl CommandPolicy {
         }
         command_name::check(words)?;
         self.check_text(words)?;
-        if let Some(tools) = &self.tools
-            && !tools.allow(words)
-        {
+        let spelled = self.tools.as_ref().map(|tools| (tools, tools.spelled(words)));
+        if let Some((tools, None)) = spelled {
             let name = words.get(0).unwrap_or_default();
             let reason = "the list of allowed tools does not cover it";
             let hint = format!("allowed: {}", tools.shown());
@@ -186,7 +186,10 @@ impl CommandPolicy {
             return Err(CommandDenial::new(CommandRule::Commands, name, words.position(0), reason, hint));
         }
         self.arguments.check(words)?;
-        if let Some((escape, index)) = escapes::find(words, &self.allowed_escapes) {
+        let listed = usize::from(self.commands.is_some() && self.is_listed(words));
+        let spelled = spelled.and_then(|(_, spelled)| spelled).unwrap_or_default().max(listed);
+        let spelled = if self.refuse_project_code { 0 } else { spelled };
+        if let Some((escape, index)) = escapes::find(words, &self.allowed_escapes, spelled) {
             return Err(runs_others(escape, words, index));
         }
         self.check_disk(words)
@@ -274,6 +277,7 @@ pub struct CommandPolicyBuilder {
     arguments: ArgumentLists,
     allowed_escapes: Vec<String>,
     rules: Option<Arc<dyn PathRules>>,
+    refuse_project_code: bool,
     bypass: bool,
     timeout: Option<Duration>,
     variables: Vec<OsString>,
@@ -378,6 +382,13 @@ impl CommandPolicyBuilder {
         self
     }
 
+    /// Refuses programs whose work is to run the project's own code (`make`, `npm run`, `pytest`) even if a list names them: for lists that
+    /// come from whoever is not trusted.
+    pub fn refuse_project_code(mut self) -> Self {
+        self.refuse_project_code = true;
+        self
+    }
+
     /// Turns every check off, for debugging on one's own machine. Working directory and timeout of [`CommandPolicy::run`] still hold,
     /// and every decision says that it was bypassed.
     pub fn dangerously_bypass(mut self) -> Self {
@@ -423,6 +434,7 @@ impl CommandPolicyBuilder {
             arguments: self.arguments,
             allowed_escapes: self.allowed_escapes,
             rules: self.rules,
+            refuse_project_code: self.refuse_project_code,
             bypass: self.bypass,
             timeout: self.timeout.unwrap_or(DEFAULT_TIMEOUT),
             variables: self.variables,

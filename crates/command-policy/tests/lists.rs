@@ -143,7 +143,10 @@ fn row_075_a_whole_list_passes_other_tools_through() {
         allowed(&policy, line);
     }
     assert_eq!(denied(&policy, "npm test x").rule, CommandRule::AllowedTools);
-    assert_eq!(denied(&policy, "npm test").rule, CommandRule::RunsOthers("npm/run"));
+    // To run the project's own code is what the list named the program for; to start any other is not.
+    allowed(&policy, "npm test");
+    assert_eq!(denied(&build("Bash(npm:*)"), "npm exec sh").rule, CommandRule::RunsOthers("npm/run"));
+    assert_eq!(denied(&build("Bash"), "npm test").rule, CommandRule::RunsOthers("npm/run"));
     // Without a command none is allowed; with the bare tool every one is.
     assert_eq!(denied(&build("Read Write"), "ls").rule, CommandRule::AllowedTools);
     for list in ["Bash", "Bash(*)", "Read Bash"] {

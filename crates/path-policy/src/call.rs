@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::decision::{PathDecision, PathDenial, PathRule};
 use crate::glob;
 use crate::json::strict_json;
+use crate::loose_text::{carries_file, is_address, path_candidates};
 use crate::policy::{PathPolicy, PromptRequest};
 use crate::settings::{AccessKind, ForbiddenBelow, ToolMode, UnknownTools};
 use crate::tools::{ArgumentKey, NormalKey, ToolSpec, TreeAccess, known_as};
@@ -189,30 +190,30 @@ impl<'a> CallCheck<'a> {
         let kind = normal.key(self.spec);
         match (value, kind) {
             (Value::Object(map), kind) if kind != ArgumentKey::Path || self.spec.is_none() => {
-                map.iter().try_for_each(|(key, value)| self.visit(Some(key), value, depth + 1))
+                map.iter().try_for_each(|(key, value)| {
+                    // Some tools have a file's name where the key is.
+                    self.check_loose(Some(key), &NormalKey::of(key), key)?;
+                    self.visit(Some(key), value, depth + 1)
+                })
             }
             (Value::Array(list), kind) if kind != ArgumentKey::Path || self.spec.is_none() => {
                 list.iter().try_for_each(|value| self.visit_item(key, kind, value, depth + 1))
             }
+            (Value::String(text), ArgumentKey::Text) if carries_file(text) => {
+                Err(self.denial(PathRule::Url.into(), key, text, self.access))
+            }
+            (Value::String(_), ArgumentKey::Text) => Ok(()),
+            (Value::String(text), _) if self.spec.is_none() => self.check_unknown(key, &normal, kind, text),
             (Value::String(text), ArgumentKey::Glob) => self.check_glob(key, text),
             (Value::String(text), ArgumentKey::Paths) => self.check_list(key, &normal, text),
             // Several lines are code or prose; no tool's path has them.
-            (Value::String(text), ArgumentKey::Path | ArgumentKey::MaybePath)
-                if text.contains('\n')
-                    && (self.spec.is_none() || kind == ArgumentKey::MaybePath)
-                    && !looks_like_path(text) =>
-            {
-                Ok(())
+            (Value::String(text), ArgumentKey::MaybePath) if text.contains('\n') => {
+                self.check_loose(key, &normal, text)
             }
             (Value::String(text), ArgumentKey::Path | ArgumentKey::MaybePath) => {
                 self.check_path(key, &normal, text)
             }
-            (Value::String(text), ArgumentKey::Other) if looks_like_path(text) => {
-                self.check_path(key, &normal, text)
-            }
-            (Value::String(text), ArgumentKey::Text) if is_file_url(text) => {
-                self.check_path(key, &normal, text)
-            }
+            (Value::String(text), ArgumentKey::Other) => self.check_loose(key, &normal, text),
             (
                 Value::Object(_) | Value::Array(_) | Value::Number(_) | Value::Bool(_),
                 ArgumentKey::Path | ArgumentKey::Paths,
@@ -237,10 +238,50 @@ impl<'a> CallCheck<'a> {
             }
             // One of several is one path.
             (Value::String(text), ArgumentKey::Paths) => {
-                self.check_path(key, &NormalKey::of(key.unwrap_or_default()), text)
+                let normal = NormalKey::of(key.unwrap_or_default());
+                if self.spec.is_none() {
+                    self.check_unknown(key, &normal, ArgumentKey::Path, text)
+                } else {
+                    self.check_path(key, &normal, text)
+                }
             }
             _ => self.visit(key, value, depth),
         }
+    }
+
+    /// A text of a tool that is not known: what it calls `source` may be an address, and whatever it calls a path may hold one.
+    fn check_unknown(
+        &mut self,
+        key: Option<&'a str>,
+        normal: &NormalKey,
+        kind: ArgumentKey,
+        text: &'a str,
+    ) -> Result<(), PathDenial<'a>> {
+        if is_address(text.trim()) {
+            return Ok(());
+        }
+        match kind {
+            ArgumentKey::Glob => self.check_glob(key, text)?,
+            ArgumentKey::Paths => self.check_list(key, normal, text)?,
+            // Several lines are code or prose; no tool's path has them.
+            ArgumentKey::Path | ArgumentKey::MaybePath if text.contains('\n') => {}
+            ArgumentKey::Path | ArgumentKey::MaybePath => self.check_path(key, normal, text)?,
+            ArgumentKey::Other | ArgumentKey::Text => {}
+        }
+        self.check_loose(key, normal, text)
+    }
+
+    /// A text that may hold paths anywhere.
+    fn check_loose(
+        &mut self,
+        key: Option<&'a str>,
+        normal: &NormalKey,
+        text: &'a str,
+    ) -> Result<(), PathDenial<'a>> {
+        let root = self.policy.root().to_str().unwrap_or_default();
+        let candidates =
+            path_candidates(text, root).map_err(|rule| self.denial(rule.into(), key, text, self.access))?;
+        candidates.into_iter().try_for_each(|path| self.check_path(key, normal, path))
     }
 
     fn wrong_type(&self, key: Option<&'a str>) -> PathDenial<'a> {
@@ -295,10 +336,6 @@ impl<'a> CallCheck<'a> {
         normal: &NormalKey,
         text: &'a str,
     ) -> Result<(), PathDenial<'a>> {
-        // What an unknown tool calls `source` may be an address.
-        if self.spec.is_none() && text.contains("://") && !is_file_url(text) {
-            return Ok(());
-        }
         let access = match self.spec.and_then(|spec| spec.source) {
             Some(source) if normal.is_source() => source,
             _ => self.access,
@@ -336,9 +373,6 @@ impl<'a> CallCheck<'a> {
     fn check_glob(&mut self, key: Option<&'a str>, pattern: &'a str) -> Result<(), PathDenial<'a>> {
         // A `!` before a pattern leaves out what it matches.
         let pattern = pattern.strip_prefix('!').unwrap_or(pattern);
-        if self.spec.is_none() && pattern.contains("://") && !is_file_url(pattern) {
-            return Ok(());
-        }
         let judged = glob::beginnings(pattern).map_err(PathRefusal::from).and_then(|beginnings| {
             for beginning in beginnings.iter().filter(|beginning| !beginning.is_empty()) {
                 self.count()?;
@@ -389,20 +423,4 @@ impl<'a> BaseFolders<'a> {
 /// Whether both are the same argument, not just the same text: `sub` in the folder `sub` is another place.
 fn is_same(left: &str, right: &str) -> bool {
     std::ptr::eq(left, right)
-}
-
-/// Whether a text under a key that says nothing is meant as a path.
-fn looks_like_path(text: &str) -> bool {
-    text.starts_with(['/', '~', '\\'])
-        || ["./", "../", "$HOME", "${", "%2e", "%2f"].iter().any(|start| text.starts_with(start))
-        || text == ".."
-        || text.contains("/../")
-        || text.contains("..\\")
-        || text.ends_with("/..")
-        || matches!(text.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic())
-        || is_file_url(text)
-}
-
-fn is_file_url(text: &str) -> bool {
-    text.trim_start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
 }

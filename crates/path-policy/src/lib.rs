@@ -66,8 +66,10 @@
 //!   meets them by itself; see [`ForbiddenBelow`].
 //! - **Patterns** are judged by their beginning. Files they match may be links: open matches by [`open`](PathPolicy::open), or check each.
 //! - **Paths inside text**: commands (`Bash`), patches (`apply_patch`), code. They are not looked at; confine the process.
-//! - **Arguments nobody has heard of.** Keys named like paths and values that look like paths are found; a tool that takes a file's name
-//!   under a key like `subject` must be described by a [`ToolSpec`].
+//! - **Arguments nobody has heard of.** Under keys that say nothing, a value counts as paths from every place where one can begin
+//!   (`x=/etc/passwd`, `@../x`, `["/etc/passwd"]`, keys too), unless it is an address of a network with a host and without `..`, or prose: words
+//!   with blanks between, the first a plain one (`tests/unknown_tools.rs`). A plain relative name under a key like `subject` is not taken for a path, nor is
+//!   anything under a key for text (`body`, `command`, `query`): a tool that takes files' names there must be described by a [`ToolSpec`].
 //! - It confines calls, not processes. A tool that runs code needs a sandbox.
 //!
 //! # Inside
@@ -81,6 +83,7 @@
 //!
 //! - The fast way can only allow. Otherwise the walk decides, so one place knows the reason of a denial.
 //! - `open` uses the same two ways, and opens in the folder that the walk holds: what is opened is what was checked.
+//! - `loose_text` finds the paths in values of which nothing is known.
 //! - Tools, keys and characters are tables (`tools`, `lookalike`). The rules and their texts are one table (`decision`). `decision_json` is a
 //!   decision as programs in other languages read it.
 //!
@@ -98,6 +101,7 @@ mod decision_json;
 mod glob;
 mod json;
 mod lookalike;
+mod loose_text;
 mod open;
 mod percent;
 mod policy;

@@ -206,7 +206,7 @@ fn examine_variables(path: &[u8], climbs: bool) -> Result<(), PathRule> {
 }
 
 /// What follows the first `%` of `%USERPROFILE%`.
-fn is_windows_variable(after: &[u8]) -> bool {
+pub(crate) fn is_windows_variable(after: &[u8]) -> bool {
     let name = after.split(|&byte| byte == b'%').next().unwrap_or_default();
     name.len() < after.len()
         && name.first().is_some_and(u8::is_ascii_alphabetic)

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap as _, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -161,7 +161,11 @@ pub fn answer_request<D: Serialize>(
     decide: impl FnOnce(&DecisionRequest<'_>) -> Result<DecisionAnswer<D>, InvalidRequest>,
 ) -> serde_json::Result<String> {
     let mut id = None;
-    match read(line, keys, &mut id).and_then(|request| decide(&request)) {
+    let request = read(line, keys, &mut id);
+    if matches!(&request, Err(ReadError::Broken(_))) {
+        id = id_of_broken_line(line);
+    }
+    match request.map_err(InvalidRequest::from).and_then(|request| decide(&request)) {
         Ok(mut answer) => {
             answer.id = id;
             serde_json::to_string(&answer)
@@ -174,24 +178,42 @@ pub fn answer_request<D: Serialize>(
     }
 }
 
-/// The answer to a line that is longer than [`MAX_REQUEST_BYTES`], and was therefore not read.
+/// The answer to a line that is longer than [`MAX_REQUEST_BYTES`], by its beginning, which only an `id` is looked for in.
 ///
 /// # Errors
 /// Never: what it holds can be written as JSON.
-pub fn answer_long_line() -> serde_json::Result<String> {
+pub fn answer_long_line(beginning: &[u8]) -> serde_json::Result<String> {
     let violation = ParameterViolation::new("line", "max_length", MAX_REQUEST_BYTES);
-    serde_json::to_string(&DecisionAnswer::new(InvalidRequest::from(violation)))
+    let mut answer = DecisionAnswer::new(InvalidRequest::from(violation));
+    answer.id = id_of_broken_line(beginning);
+    serde_json::to_string(&answer)
+}
+
+/// The `id` of a line that cannot be read to its end: where it stands before what cannot be read, and once.
+fn id_of_broken_line(line: &[u8]) -> Option<RequestId> {
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(line.get(..error.valid_up_to())?).ok()?,
+    };
+    let mut seen = SeenIds::default();
+    let mut reader = serde_json::Deserializer::from_str(text);
+    // What it fails at was reported; only what came before counts.
+    let _ = BrokenFields { seen: &mut seen }.deserialize(&mut reader);
+    match seen {
+        SeenIds { first: Some(id), several: false } => RequestId::read(id).ok().flatten(),
+        SeenIds { .. } => None,
+    }
 }
 
 fn read<'a>(
     line: &'a [u8],
     keys: &[&str],
     id: &mut Option<RequestId>,
-) -> Result<DecisionRequest<'a>, InvalidRequest> {
-    let text = std::str::from_utf8(line)
-        .map_err(|error| ParameterViolation::new("line", "json", format!("UTF-8; {error}")))?;
-    let read: Fields<'a> = serde_json::from_str(text)
-        .map_err(|error| ParameterViolation::new("line", "json", format!("one JSON object; {error}")))?;
+) -> Result<DecisionRequest<'a>, ReadError> {
+    let broken = |expected: String| ReadError::Broken(ParameterViolation::new("line", "json", expected));
+    let text = std::str::from_utf8(line).map_err(|error| broken(format!("UTF-8; {error}")))?;
+    let read: Fields<'a> =
+        serde_json::from_str(text).map_err(|error| broken(format!("one JSON object; {error}")))?;
     let Fields { mut fields, twice } = read;
     let is_id = |key: &str| key == "id";
     if let Some(at) = fields.iter().position(|(key, _)| is_id(key))
@@ -208,6 +230,67 @@ fn read<'a>(
         return Err(ParameterViolation::new(key, "unknown", known).into());
     }
     Ok(DecisionRequest { fields })
+}
+
+/// Why a line is no request.
+enum ReadError {
+    /// It is not JSON, or not an object, or has too many keys.
+    Broken(ParameterViolation),
+    /// It is an object that is not as it has to be.
+    Violation(ParameterViolation),
+}
+
+impl From<ParameterViolation> for ReadError {
+    fn from(violation: ParameterViolation) -> Self {
+        Self::Violation(violation)
+    }
+}
+
+impl From<ReadError> for InvalidRequest {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Broken(violation) | ReadError::Violation(violation) => violation.into(),
+        }
+    }
+}
+
+/// The values of `id` that were seen before a line broke off.
+#[derive(Default)]
+struct SeenIds<'a> {
+    first: Option<&'a RawValue>,
+    several: bool,
+}
+
+/// Reads an object for its `id` alone, as far as it goes.
+struct BrokenFields<'s, 'de> {
+    seen: &'s mut SeenIds<'de>,
+}
+
+impl<'de> DeserializeSeed<'de> for BrokenFields<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for BrokenFields<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        for _ in 0..MAX_KEYS {
+            let Some(key) = object.next_key::<String>()? else { break };
+            let value: &RawValue = object.next_value()?;
+            if key == "id" {
+                self.seen.several |= self.seen.first.replace(value).is_some();
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The keys of an object, and the first that stands twice.
@@ -290,8 +373,16 @@ mod tests {
             (r#"{"id":1,"id":2,"command":"ls"}"#, json!(null), "id", "duplicate"),
             (r#"{"id":1,"command":"\ud800"}"#, json!(1), "command", "json"),
             (r#"{"id":1,"command":[[{"a":1}]]}"#, json!(1), "command", "type"),
-            (&deep, json!(null), "line", "json"),
-            (&many, json!(null), "line", "json"),
+            (&deep, json!(1), "line", "json"),
+            (&many, json!(1), "line", "json"),
+            (r#"{"id":1,"command":NaN}"#, json!(1), "line", "json"),
+            (r#"{"id":1,"\ud800":1,"command":"ls"}"#, json!(1), "line", "json"),
+            (r#"{"id":1,"command":"ls""#, json!(1), "line", "json"),
+            (r#"{"id":1,"command":"ls"} {}"#, json!(1), "line", "json"),
+            (r#"{"id":1,"id":2,"command":NaN}"#, json!(null), "line", "json"),
+            (r#"{"command":NaN,"id":1}"#, json!(null), "line", "json"),
+            (r#"{"command":{"id":3},"x":NaN}"#, json!(null), "line", "json"),
+            (r#"{"id":{"id":3},"command":NaN}"#, json!(null), "line", "json"),
             ("", json!(null), "line", "json"),
             ("[\"ls\"]", json!(null), "line", "json"),
             ("\"ls\"", json!(null), "line", "json"),
@@ -307,5 +398,19 @@ mod tests {
             assert_eq!(details, (&json!(parameter), &json!(rule)), "{short}");
             assert!(answer.to_string().len() < 2_000, "{short}");
         }
+    }
+
+    #[test]
+    fn a_line_that_breaks_off_keeps_its_id() {
+        let decide = |_: &DecisionRequest<'_>| Ok(DecisionAnswer::new(json!({ "decision": "allow" })));
+        let line = b"{\"id\":\"a\",\"command\":\"\xff\"}";
+        let answer: Value =
+            serde_json::from_str(&answer_request(line, &["command"], decide).unwrap()).unwrap();
+        assert_eq!((&answer["decision"], &answer["id"]), (&json!("deny"), &json!("a")));
+        let long = format!("{{\"id\":9,\"command\":\"{}", "x".repeat(1000));
+        let answer: Value = serde_json::from_str(&answer_long_line(long.as_bytes()).unwrap()).unwrap();
+        assert_eq!((&answer["decision"], &answer["id"]), (&json!("deny"), &json!(9)));
+        let answer: Value = serde_json::from_str(&answer_long_line(b"xxxx").unwrap()).unwrap();
+        assert_eq!((&answer["decision"], &answer["id"]), (&json!("deny"), &Value::Null));
     }
 }

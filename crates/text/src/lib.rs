@@ -12,6 +12,7 @@
 //! | How is it cut? | [`shorten`], [`truncate_bytes`] |
 //! | Does a name say that its value is a secret? | [`is_secret_name`] |
 //! | How is a secret held, and taken out of text? | `Secret` (feature `secret`), `Redactor` (feature `redact`) |
+//! | Does an address lead to a network, or may it name a file? | [`is_network_scheme`] |
 //! | How is a word typed into a shell? | `quote_word` (feature `shell`) |
 //!
 //! ```
@@ -36,6 +37,7 @@
 //! None is on by default; without them the crate needs no other one.
 #![forbid(unsafe_code)]
 
+mod address;
 mod characters;
 #[cfg(feature = "terminal")]
 mod escape;
@@ -57,6 +59,7 @@ mod unicode_class;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+pub use address::is_network_scheme;
 pub use characters::{
     is_bidi_control, is_deceptive, is_default_ignorable, is_emoji_selector, is_filler, is_hidden,
     is_invisible, is_joiner, is_private_or_unassigned, is_tag, is_variation_selector,

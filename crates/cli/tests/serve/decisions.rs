@@ -156,3 +156,22 @@ fn row_132_a_failure_comes_out_of_the_command_and_of_the_server_in_the_documente
     assert_eq!(run(&["--set", "unit=c"]).0, Some(0));
     assert!(ran.exists());
 }
+
+/// The list is the skill's own: what it names is not the caller's choice, as the list that `check-command` is given is.
+#[test]
+fn a_skills_own_list_does_not_name_what_runs_code() {
+    let world = World::new();
+    let folder = world.skill("s", "", "true");
+    let text = "---\nname: s\ndescription: d\nallowed-tools: Bash(make:*) Bash(git:*)\n---\n";
+    std::fs::write(folder.join("SKILL.md"), text).unwrap();
+    let mut client = world.serve(&[]);
+    let called = client.call("check_command", &json!({ "skill": "s", "command": "make test" }));
+    assert_eq!((&called.data()["decision"], &called.data()["rule"]), (&json!("deny"), &json!("make/any")));
+    let called = client.call("check_command", &json!({ "skill": "s", "command": "git status" }));
+    assert_eq!(called.data()["decision"], "allow");
+    let mut command =
+        world.command(&["check-command", "--allowed-tools", "Bash(make:*)", "--format", "json", "make test"]);
+    let output = command.current_dir(&folder).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&answer["decision"], &answer["argv"]), (&json!("allow"), &json!(["make", "test"])));
+}

@@ -55,8 +55,13 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             "earthly",
             "dagger",
             "act",
-            "automake",
+            "acr",
+            "aclocal",
             "autoconf",
+            "autoheader",
+            "automake",
+            "autoreconf",
+            "autoupdate",
             "configure",
             "libtool",
             "dune",
@@ -74,7 +79,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             }
         }),
         reason: "it runs the commands of a build file, and of options such as --eval",
-        instead: "call the steps themselves, or ask for this one to be allowed",
+        instead: "name the program in the list of allowed tools, such as `Bash(make:*)`; options that run the text of an argument stay refused",
         matches: &[
             "make",
             "make test",
@@ -113,7 +118,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             (!only.contains(&word)).then_some(index)
         }),
         reason: "building runs build scripts and macros; other sub-commands are programs",
-        instead: "ask for it to be allowed",
+        instead: "name it in the list of allowed tools, such as `Bash(cargo test:*)`",
         matches: &[
             "cargo run",
             "cargo build",
@@ -128,11 +133,11 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
     CommandEscape {
         name: "compiler/plugin",
         commands: &[
-            "gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "ld", "gold", "lld", "tcc", "ccache",
-            "distcc", "icc", "nvcc", "javac", "tsc", "babel", "webpack", "rollup", "vite", "esbuild",
-            "eslint", "prettier", "jest", "mocha", "vitest", "pytest", "py.test", "nose2", "unittest",
-            "rspec", "phpunit", "mypy", "pylint", "flake8", "cython", "coverage", "protoc", "flex", "bison",
-            "as", "nasm", "gprof",
+            "gcc", "g++", "cc", "c89", "c99", "c++", "clang", "clang++", "cpp", "ld", "gold", "lld", "tcc",
+            "ccache", "distcc", "icc", "nvcc", "javac", "tsc", "babel", "webpack", "rollup", "vite",
+            "esbuild", "eslint", "prettier", "jest", "mocha", "vitest", "pytest", "py.test", "nose2",
+            "unittest", "rspec", "phpunit", "mypy", "pylint", "flake8", "cython", "coverage", "protoc",
+            "flex", "bison", "as", "nasm", "gprof",
         ],
         when: EscapeTrigger::Judge(|words| {
             let signs: &[&[u8]] = &[
@@ -200,7 +205,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
                 .map(|(index, _)| index)
         }),
         reason: "test runners and bundlers run what they find, and compilers load plugins and wrappers",
-        instead: "use plain options, or ask for this one to be allowed",
+        instead: "use plain options; name a test runner in the list of allowed tools, such as `Bash(pytest:*)`",
         matches: &[
             "gcc -wrapper id,x a.c",
             "gcc -fplugin=x a.c",

@@ -50,7 +50,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             if words.get(index).is_some_and(|word| only.contains(&word)) { option } else { Some(index) }
         }),
         reason: "a container may have the whole machine in it",
-        instead: "let the embedder start containers",
+        instead: "name it in the list of allowed tools, such as `Bash(docker build:*)`; what opens the machine to a container is for the embedder",
         matches: &[
             "docker run x",
             "docker exec x id",
@@ -192,6 +192,8 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
                     b"ec2-instance-connect",
                     b"proxy",
                     b"start-session",
+                    // A pager, which runs what is typed.
+                    b"help",
                 ];
                 return words.arguments().find(|(_, word)| signs.contains(word)).map(|(index, _)| index);
             }
@@ -199,7 +201,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             if words.get(1).is_some_and(|word| only.contains(&word)) { None } else { Some(0) }
         }),
         reason: "it runs what files and settings say, commands on other machines, or gives out tokens",
-        instead: "let the embedder do this",
+        instead: "name it in the list of allowed tools, such as `Bash(terraform plan:*)`; consoles and tokens are for the embedder",
         matches: &[
             "terraform apply",
             "terraform init",

@@ -160,11 +160,26 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
     CommandEscape {
         name: "diff/pager",
         commands: &["delta", "difft", "bat", "batcat", "icdiff", "colordiff", "diff-so-fancy"],
-        when: ProgramFlags::long(&["--pager", "--diff-cmd", "--difftool", "--config"]),
-        reason: "the option names a program",
+        when: EscapeTrigger::Judge(|words| {
+            let flags = ProgramFlags::new(&["--pager", "--diff-cmd", "--difftool", "--config"], &[], "", "");
+            let pages = |index: usize, word: &[u8]| match word {
+                b"--paging" => words.get(index + 1) != Some(b"never"),
+                _ => word.starts_with(b"--paging=") && word != b"--paging=never",
+            };
+            words
+                .arguments()
+                .find(|(index, word)| flags.has(word) || pages(*index, word))
+                .map(|(index, _)| index)
+        }),
+        reason: "the option names a program, or opens a pager, which runs commands that are typed",
         instead: "leave the option out, or use --paging=never",
-        matches: &["bat --pager id f", "delta --pager=id a b"],
-        not_matches: &["bat --paging=never f", "bat -p f"],
+        matches: &[
+            "bat --pager id f",
+            "delta --pager=id a b",
+            "bat --paging always f",
+            "bat --paging=auto f",
+        ],
+        not_matches: &["bat --paging=never f", "bat --paging never f", "bat -p f"],
     },
     CommandEscape {
         name: "file/magic",

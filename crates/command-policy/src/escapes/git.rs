@@ -123,7 +123,11 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
         name: "git/sub-command",
         commands: GIT,
         when: EscapeTrigger::Judge(|words| {
-            subcommand(words).filter(|(_, name)| runs(name.as_bytes())).map(|(index, _)| index)
+            let runs = subcommand(words).filter(|(_, name)| runs(name.as_bytes())).map(|(index, _)| index);
+            // The page opens in a pager.
+            let shows_page = |word: &[u8]| word == b"--help";
+            let mut arguments = words.arguments().take_while(|(_, word)| *word != b"--");
+            runs.or_else(|| arguments.find(|(_, word)| shows_page(word)).map(|(index, _)| index))
         }),
         reason: "the sub-command runs programs, opens an editor or a server, or gives out passwords",
         instead: "use another sub-command",
@@ -148,6 +152,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             "git annex sync",
             "git fsmonitor--daemon start",
             "git help -w log",
+            "git branch --help",
         ],
         not_matches: &[
             "git status",

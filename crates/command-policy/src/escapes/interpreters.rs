@@ -199,6 +199,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             "nix-shell",
             "ocaml",
             "octave",
+            "octave-cli",
             "osascript",
             "picolisp",
             "poetry",
@@ -344,7 +345,7 @@ fn python_code(words: &CommandWords) -> Option<usize> {
     python_option(words, "ci").unwrap_or_else(|()| nothing_to_run(words))
 }
 
-fn python_module(words: &CommandWords) -> Option<usize> {
+pub(super) fn python_module(words: &CommandWords) -> Option<usize> {
     python_option(words, "m").ok().flatten().filter(|index| words.get(*index) != Some(b"-"))
 }
 

@@ -9,8 +9,10 @@ mod editors;
 mod files;
 mod git;
 mod interpreters;
+mod named;
 mod network;
 mod packages;
+mod rare;
 mod text;
 mod versions;
 mod wrappers;
@@ -18,6 +20,7 @@ mod wrappers;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use self::named::NamedJudgement;
 use crate::words::CommandWords;
 
 /// One way in which an allowed command runs others.
@@ -183,6 +186,7 @@ pub fn escapes() -> impl Iterator<Item = &'static CommandEscape> {
         build::ENTRIES,
         packages::ENTRIES,
         containers::ENTRIES,
+        rare::ENTRIES,
     ];
     tables.into_iter().flatten()
 }
@@ -199,13 +203,25 @@ static BY_PROGRAM: LazyLock<Vec<(&'static str, Vec<&'static CommandEscape>)>> = 
 });
 
 /// The entry that a command falls under, and the number of the argument that gives it away. Entries that were let pass by name do
-/// not count.
-pub(crate) fn find(words: &CommandWords, allowed: &[String]) -> Option<(&'static CommandEscape, usize)> {
+/// not count. Of a program that a list names, by so many words, only what smuggles another command counts (see `named`).
+pub(crate) fn find(
+    words: &CommandWords,
+    allowed: &[String],
+    spelled: usize,
+) -> Option<(&'static CommandEscape, usize)> {
     let file = words.get(0)?.rsplit(|byte| *byte == b'/').next()?;
     let exact = entries(file);
     let list = if exact.is_empty() { entries(without_version(file)) } else { exact };
     let mut list = list.iter().filter(|escape| !allowed.iter().any(|name| name == escape.name));
-    list.find_map(|escape| Some((*escape, escape.find(words)?)))
+    list.find_map(|escape| {
+        // What smuggles another command is refused whether the program was named or not.
+        let found = match named::judge_named(escape.name, words, spelled) {
+            NamedJudgement::Smuggled(smuggled) if spelled > 0 => smuggled,
+            NamedJudgement::Smuggled(smuggled) => escape.find(words).or(smuggled),
+            NamedJudgement::Unchanged => escape.find(words),
+        };
+        Some((*escape, found?))
+    })
 }
 
 fn entries(name: &[u8]) -> &'static [&'static CommandEscape] {

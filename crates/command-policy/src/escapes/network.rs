@@ -31,7 +31,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
         ],
         when: EscapeTrigger::Always,
         reason: "it runs commands on another machine, and options such as ProxyCommand and LocalCommand run them here",
-        instead: "let the embedder do this",
+        instead: "name `Bash(ssh:*)` in the list of allowed tools, and pass a host and a command, without tunnels and settings",
         matches: &[
             "ssh host id",
             "ssh -o ProxyCommand=id host",

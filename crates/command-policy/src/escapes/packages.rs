@@ -67,7 +67,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             }
         }),
         reason: "it runs scripts of this package and of those it installs",
-        instead: "call the script's own command, or ask for this one to be allowed",
+        instead: "name it in the list of allowed tools, such as `Bash(npm run:*)`; what starts any program has to be spelt out, such as `Bash(npm exec tsc:*)`",
         matches: &[
             "npm run build",
             "npm test",
@@ -102,7 +102,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
         ],
         when: EscapeTrigger::Always,
         reason: "it fetches a program and runs it, or runs the one it is given",
-        instead: "call an installed program itself, or ask for this one to be allowed",
+        instead: "spell out in the list of allowed tools what it starts, such as `Bash(npx tsc:*)`",
         matches: &["npx cowsay", "npx -y x", "concurrently id", "zx x"],
         not_matches: &[],
     },
@@ -156,6 +156,8 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             "pyenv",
             "rbenv",
             "alien",
+            "opkg",
+            "pkg",
             "snapcraft",
         ],
         when: EscapeTrigger::Judge(|words| {
@@ -188,7 +190,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             if words.get(index).is_some_and(|word| only.contains(&word)) { option } else { Some(index) }
         }),
         reason: "packages run code while they are installed, and options name programs",
-        instead: "let the embedder install what is needed",
+        instead: "name it in the list of allowed tools, such as `Bash(pip install:*)`; system packages are for the embedder",
         matches: &[
             "pip install x",
             "pip3 install -e .",

@@ -144,8 +144,12 @@ pub(crate) fn command(context: &ToolContext, given: Map<String, Value>) -> Resul
             .cure("a person has to correct `allowed-tools` in SKILL.md, or skillsandbox.yaml")
     };
     let rules = RealPaths::new(folder).map_err(|error| unusable(error.to_string()))?;
-    let mut builder =
-        CommandPolicy::builder().root(folder).path_rules(rules).other_tools(OtherTools::PassThrough);
+    let mut builder = CommandPolicy::builder()
+        .root(folder)
+        .path_rules(rules)
+        .other_tools(OtherTools::PassThrough)
+        // The lists are the skill's own: what it names is not the caller's choice.
+        .refuse_project_code();
     let listed = match SkillDoc::load(folder) {
         Ok((doc, _)) => doc.front_matter.and_then(|front| front.allowed_tools),
         Err(LoadError::NotFound { .. }) => None,

@@ -2,13 +2,15 @@
 
 use data_encoding::{BASE32_NOPAD, BASE64_NOPAD, Encoding};
 
+use super::base85;
+
 /// Shorter ones are found in honest text.
 const SHORTEST: usize = 6;
 
 /// Longer ones are looked for in pieces of this length: where one piece is found, so are its neighbours.
 const PIECE: usize = 256;
 
-/// Bytes of all values together. The search for this many takes a second to be made, and a hundred megabytes.
+/// Bytes of all values together. The search for this many takes two seconds to be made, and two hundred megabytes.
 const MOST: usize = 128 * 1024;
 
 /// A line of a value of several lines is looked for by itself if it has this many bytes.
@@ -59,8 +61,20 @@ const COMMON: &[&str] = &[
 pub(super) struct Pattern {
     /// The secret, by its number.
     pub(super) secret: usize,
-    /// Whether letters of base64 beside it hold bits of it.
-    is_base64: bool,
+    edges: Edges,
+}
+
+/// What of the text beside a pattern belongs to the secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edges {
+    Nothing,
+    /// Letters of base64 hold bits of it.
+    Base64,
+    /// Groups of base85 before or behind hold bytes of it.
+    Base85 {
+        before: bool,
+        behind: bool,
+    },
 }
 
 /// The forms of all values.
@@ -105,38 +119,85 @@ impl Forms {
     }
 
     fn piece(&mut self, secret: usize, value: &[u8]) {
-        let plain = Pattern { secret, is_base64: false };
+        let plain = Pattern { secret, edges: Edges::Nothing };
         self.patterns.push((value.to_vec(), plain));
         self.patterns.push((value.iter().rev().copied().collect(), plain));
-        for before in 0..3 {
-            let standard = core(value, before, 6, &BASE64_NOPAD);
-            let url_safe: Vec<u8> = standard.iter().map(|letter| url_safe(*letter)).collect();
-            let pattern = Pattern { secret, is_base64: true };
-            if url_safe != standard {
-                self.patterns.push((url_safe, pattern));
+        for turn in [rot13, rot47] {
+            let turned: Vec<u8> = value.iter().map(|byte| turn(*byte)).collect();
+            if turned != value {
+                self.patterns.push((turned, plain));
             }
-            self.patterns.push((standard, pattern));
+        }
+        self.base64(secret, value);
+        // What Windows makes of text before it is encoded.
+        if let Ok(text) = std::str::from_utf8(value) {
+            let units: Vec<u16> = text.encode_utf16().collect();
+            let little: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
+            self.base64(secret, &little);
+            // Of plain letters every other byte is nothing, which a view leaves out.
+            if !text.is_ascii() {
+                self.patterns.push((units.iter().flat_map(|unit| unit.to_be_bytes()).collect(), plain));
+                self.patterns.push((little, plain));
+            }
         }
         // What is to travel in a name of DNS, where capitals are lost, is written like this.
         for before in 0..5 {
             self.patterns.push((core(value, before, 5, &BASE32_NOPAD), plain));
         }
+        self.base85(secret, value);
+    }
+
+    fn base64(&mut self, secret: usize, value: &[u8]) {
+        let pattern = Pattern { secret, edges: Edges::Base64 };
+        for before in 0..3 {
+            let standard = core(value, before, 6, &BASE64_NOPAD);
+            let url_safe: Vec<u8> = standard.iter().map(|letter| url_safe(*letter)).collect();
+            if url_safe != standard {
+                self.patterns.push((url_safe, pattern));
+            }
+            self.patterns.push((standard, pattern));
+        }
+    }
+
+    /// Whole groups depend on the value alone; where they begin in it depends on how many bytes come before.
+    fn base85(&mut self, secret: usize, value: &[u8]) {
+        for start in 0..base85::GROUP {
+            let inside = value.get(start..).unwrap_or_default();
+            let edges = Edges::Base85 { before: start > 0, behind: inside.len() % base85::GROUP > 0 };
+            for alphabet in base85::ALPHABETS {
+                let letters = base85::encode(inside, alphabet);
+                if !letters.is_empty() {
+                    self.patterns.push((letters, Pattern { secret, edges }));
+                }
+            }
+        }
     }
 }
 
 impl Pattern {
-    /// The part that belongs to the secret: letters of base64 at either end hold bits of its neighbours and of it.
+    /// The part that belongs to the secret, with what of it the letters beside hold.
     pub(super) fn widened(&self, text: &[u8], start: usize, end: usize) -> (usize, usize) {
-        if !self.is_base64 {
-            return (start, end);
+        match self.edges {
+            Edges::Nothing => (start, end),
+            Edges::Base64 => {
+                let is_letter = |at: usize| text.get(at).is_some_and(|byte| is_base64(*byte));
+                let start = if start > 0 && is_letter(start - 1) { start - 1 } else { start };
+                let mut end = if is_letter(end) { end + 1 } else { end };
+                while text.get(end) == Some(&b'=') {
+                    end += 1;
+                }
+                (start, end)
+            }
+            Edges::Base85 { before, behind } => {
+                let is_letter = |byte: &&u8| byte.is_ascii_graphic();
+                let (left, right) = text.split_at_checked(end).unwrap_or((text, &[]));
+                let left = left.get(..start).unwrap_or_default();
+                let most = |counts: bool| if counts { base85::LETTERS } else { 0 };
+                let before = left.iter().rev().take(most(before)).take_while(is_letter).count();
+                let behind = right.iter().take(most(behind)).take_while(is_letter).count();
+                (start - before, end + behind)
+            }
         }
-        let is_letter = |at: usize| text.get(at).is_some_and(|byte| is_base64(*byte));
-        let start = if start > 0 && is_letter(start - 1) { start - 1 } else { start };
-        let mut end = if is_letter(end) { end + 1 } else { end };
-        while text.get(end) == Some(&b'=') {
-            end += 1;
-        }
-        (start, end)
     }
 }
 
@@ -166,6 +227,18 @@ fn core(value: &[u8], before: usize, bits: usize, encoding: &Encoding) -> Vec<u8
     let letters = encoding.encode(&all);
     let whole = (before * 8).div_ceil(bits)..all.len() * 8 / bits;
     letters.as_bytes().get(whole).unwrap_or_default().to_vec()
+}
+
+fn rot13(letter: u8) -> u8 {
+    match letter {
+        b'a'..=b'z' => (letter - b'a' + 13) % 26 + b'a',
+        b'A'..=b'Z' => (letter - b'A' + 13) % 26 + b'A',
+        other => other,
+    }
+}
+
+fn rot47(letter: u8) -> u8 {
+    if letter.is_ascii_graphic() { (letter - b'!' + 47) % 94 + b'!' } else { letter }
 }
 
 fn url_safe(letter: u8) -> u8 {

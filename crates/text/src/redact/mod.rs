@@ -1,12 +1,14 @@
 //! Secrets taken out of text before anybody sees it: by value, where the value is known; by shape, where it is not; and, where asked
 //! for, by the name before it.
 //!
-//! A known value is found as it is, in capitals or not, backwards, in base64 and base32 wherever it lies in the encoded text, in
-//! hexadecimal, percent-encoded and with the backslashes of JSON, shells and C. What is not found: a value that was compressed, encrypted, cut into pieces by
-//! other text, or encoded twice.
+//! A known value is found as it is, in capitals or not, backwards, turned by 13 or 47 letters, in base64, base85 and base32 wherever it lies in the encoded text and
+//! across its line ends, in hexadecimal, as octal and decimal numbers, in UTF-16, quoted-printable, percent-encoded and with the backslashes of JSON, shells
+//! and C. What is not found: a value that was compressed (gzip in base64), encrypted, cut into pieces by other text, or encoded twice.
 
+mod base85;
 mod forms;
 mod named;
+mod numbers;
 mod shapes;
 mod views;
 
@@ -40,9 +42,10 @@ pub struct Unused {
 
 /// Takes secrets out of text: values that are known, in many forms, and what has the shape of a secret.
 ///
-/// A known value is found as it is, in capitals or not, backwards, in base64 and base32 wherever it lies in the encoded text, in
-/// hexadecimal, percent-encoded, and with the escapes of JSON, HTML, C and shells. It is not found where it was compressed, encrypted, encoded twice in ways
-/// that hide each other, or cut into pieces by other text.
+/// A known value is found as it is, in capitals or not, backwards, turned by 13 or 47 letters, in base64, base85 and base32 wherever it lies in the encoded text and
+/// across its line ends, in hexadecimal, as octal and decimal numbers, in UTF-16, quoted-printable, percent-encoded, and with the escapes of JSON, HTML, C and
+/// shells. It is not found where it was compressed, encrypted, encoded twice in ways that hide each other, or cut into pieces by other text. A value of fewer than eight
+/// bytes is not always found in base85, which hides up to three bytes at either end.
 ///
 /// ```
 /// use skillsandbox_text::Redactor;
@@ -59,6 +62,9 @@ pub struct Redactor {
     names: Vec<String>,
     unused: Vec<Unused>,
 }
+
+/// Bytes of all forms together that the faster kind of search is made for: those of some ten tokens, and at most 16 MiB of memory.
+const MOST_FAST: usize = 16 * 1024;
 
 /// A search for many patterns at once, and what each stands for.
 struct Search {
@@ -192,7 +198,7 @@ impl Redactor {
         let mut found = Vec::new();
         if let Some(values) = &self.values {
             values.find(&View::raw(bytes), &mut found);
-            views::decoded(bytes).for_each(|view| values.find(&view, &mut found));
+            views::each_decoded(bytes, |view| values.find(view, &mut found));
         }
         self.shapes.find(bytes, &mut found);
         merged(found)
@@ -205,9 +211,11 @@ impl Search {
             return Ok(None);
         }
         let (texts, patterns): (Vec<_>, Vec<_>) = patterns.into_iter().unzip();
+        let size: usize = texts.iter().map(Vec::len).sum();
+        // The faster kind needs up to a kilobyte for each byte it looks for; the other is linear in what it holds.
+        let kind = if size <= MOST_FAST { AhoCorasickKind::DFA } else { AhoCorasickKind::ContiguousNFA };
         let automaton = AhoCorasick::builder()
-            // Linear in what it holds; the faster kind needs memory that is not.
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .kind(Some(kind))
             // Names of DNS and of headers come back in other letters than they were given in.
             .ascii_case_insensitive(true)
             .build(texts)?;

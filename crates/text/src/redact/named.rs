@@ -1,7 +1,9 @@
 //! Secrets that are given away by the name before them, in a command line or an address.
 //!
-//! `--token x`, `--token=x`, `API_KEY=x`, `Authorization: Bearer x`, `https://user:x@host`, `?key=x&api_key=y`. It errs on the side of
-//! taking too much: what is lost is a word of a log.
+//! `--token x`, `--token=x`, `API_KEY=x`, `Authorization: Bearer x`, `Proxy-Authorization:Basic x`, `https://user:x@host`, `?sig=x&api_key=y`,
+//! `<password>x</password>`, `machine h login me password x`. It errs on the side of taking too much: what is lost is a word of a log.
+
+use std::borrow::Cow;
 
 use crate::secret_name::{REDACTED, is_secret_name};
 
@@ -41,8 +43,11 @@ pub fn redact_named_values(text: &str, next: &mut NextWord) -> String {
         *next = NextWord::after(text);
         return REDACTED.to_owned();
     }
+    let text = &*without_elements(text);
     let mut out = String::with_capacity(text.len());
     let (mut rest, mut previous) = (text, "");
+    // Whether a line of netrc has begun.
+    let mut is_netrc = false;
     while !rest.is_empty() {
         let space = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
         let (before, word_on) = rest.split_at(space);
@@ -52,11 +57,16 @@ pub fn redact_named_values(text: &str, next: &mut NextWord) -> String {
             break;
         }
         rest = after;
+        is_netrc |= matches!(word, "machine" | "login") && *next == NextWord::Plain;
         // A value may look like a flag, and a flag without a value may stand before another one.
         match std::mem::replace(next, NextWord::after(word)) {
             NextWord::Secret => out.push_str(REDACTED),
             NextWord::Login if word.contains(':') => out.push_str(&login(word)),
-            _ if is_header(word) => {
+            _ if is_netrc && matches!(word, "password" | "passwd") => {
+                out.push_str(word);
+                *next = NextWord::Secret;
+            }
+            _ if is_header(word) || names_scheme(word) => {
                 // All that follows on the line, whatever scheme it names first.
                 let line = after.find(['\n', '\r']).unwrap_or(after.len());
                 let (value, more) = after.split_at(line);
@@ -136,6 +146,64 @@ fn speaks_of_a_secret(name: &str) -> bool {
     is_secret_name(name_of(name.trim_end_matches(['"', '\'', '`', '\\'])))
 }
 
+/// `Proxy-Authorization:Basic`, behind which the secret follows.
+fn names_scheme(word: &str) -> bool {
+    const SCHEMES: &[&str] = &[
+        "basic",
+        "bearer",
+        "digest",
+        "negotiate",
+        "ntlm",
+        "token",
+        "apikey",
+        "aws4-hmac-sha256",
+        "hoba",
+        "dpop",
+    ];
+    let Some((name, scheme)) = word.split_once([':', '=']) else { return false };
+    let scheme = scheme.trim_start_matches(QUOTES);
+    SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)) && speaks_of_a_secret(name)
+}
+
+/// The names in the query of an address that sign it: whoever has the value may do what the address says.
+fn signs_address(before: &str, name: &str) -> bool {
+    let in_address = before.contains("://") || name.starts_with(['?', '&', '#']);
+    let name = name_of(name).to_ascii_lowercase();
+    in_address && (matches!(&*name, "sig" | "signature" | "hmac") || name.ends_with("-signature"))
+}
+
+/// A text without what stands in elements of XML whose name speaks of a secret.
+fn without_elements(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let (before, on) = rest.split_at(at);
+        let name_end = on.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(on.len());
+        let name = on.get(1..name_end).unwrap_or_default();
+        let is_secret = name.starts_with(|c: char| c.is_alphabetic() || c == '_') && speaks_of_a_secret(name);
+        let start =
+            on.find('>').filter(|end| is_secret && !on.get(..*end).is_some_and(|tag| tag.ends_with('/')));
+        let Some(start) = start.map(|at| at + 1) else {
+            out.push_str(before);
+            out.push('<');
+            rest = on.get(1..).unwrap_or_default();
+            continue;
+        };
+        let (tag, inside) = on.split_at(start);
+        let end = inside.find("</").unwrap_or(inside.len());
+        out.push_str(before);
+        out.push_str(tag);
+        let (value, after) = inside.split_at(end);
+        out.push_str(if value.trim().is_empty() { value } else { REDACTED });
+        rest = after;
+        if let Some(close) = after.strip_prefix("</") {
+            out.push_str("</");
+            rest = close;
+        }
+    }
+    if out.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(out + rest) }
+}
+
 /// `Authorization:`, whose value is the rest of the line.
 fn is_header(word: &str) -> bool {
     word.strip_suffix(':').is_some_and(|name| !name.contains("//") && speaks_of_a_secret(name))
@@ -152,7 +220,7 @@ fn word_without_values(word: &str) -> String {
         out.push_str(name);
         out.push_str(sign);
         rest = value;
-        if !value.is_empty() && speaks_of_a_secret(name) {
+        if !value.is_empty() && (speaks_of_a_secret(name) || signs_address(&out, name)) {
             let inside = value.find(['&', '#', ';']).unwrap_or(value.len());
             let end = if value.starts_with(QUOTES) { quoted(value).unwrap_or(value.len()) } else { inside };
             out.push_str(REDACTED);
@@ -215,6 +283,33 @@ mod tests {
             ("curl -u me:hunter2 https://a.test", "curl -u me:[REDACTED] https://a.test"),
             ("curl -ume:hun:ter2", "curl -ume:[REDACTED]"),
             ("{token:hunter2", "{token:[REDACTED]"),
+            (
+                "Proxy-Authorization:Basic aHVudGVyMg==\nHost: a.test",
+                "Proxy-Authorization:Basic [REDACTED]\nHost: a.test",
+            ),
+            ("-H 'Authorization:Bearer hunter2' x", "-H 'Authorization:Bearer [REDACTED]"),
+            ("authorization=Bearer hunter2", "authorization=Bearer [REDACTED]"),
+            ("https://a.test/x?sv=1&sig=hunter2&se=2", "https://a.test/x?sv=1&sig=[REDACTED]&se=2"),
+            ("https://a.test/x?sig=hunter2", "https://a.test/x?sig=[REDACTED]"),
+            (
+                "https://a.test/x?X-Amz-Signature=hunter2&a=b",
+                "https://a.test/x?X-Amz-Signature=[REDACTED]&a=b",
+            ),
+            ("https://a.test/#signature=hunter2", "https://a.test/#signature=[REDACTED]"),
+            ("<password>hunter2</password>", "<password>[REDACTED]</password>"),
+            (
+                "<a><db:password type=\"x\">hunter2 and more</db:password></a>",
+                "<a><db:password type=\"x\">[REDACTED]</db:password></a>",
+            ),
+            ("<apiKey>hunter2", "<apiKey>[REDACTED]"),
+            ("<add key='x'/><token>\n hunter2\n</token> ok", "<add key='x'/><token>[REDACTED]</token> ok"),
+            ("<password><![CDATA[hunter<2]]></password>", "<password>[REDACTED]</password>"),
+            ("machine a.test login me password hunter2", "machine a.test login me password [REDACTED]"),
+            (
+                "machine a.test\n  login me\n  password hunter2\nmachine b.test",
+                "machine a.test\n  login me\n  password [REDACTED]\nmachine b.test",
+            ),
+            ("default login me password hunter2", "default login me password [REDACTED]"),
         ] {
             let mut next = NextWord::Plain;
             assert_eq!(redact_named_values(text, &mut next), left, "{text}");
@@ -238,6 +333,14 @@ mod tests {
             "C:\\x",
             "https://a.test:8443/?q=a=b",
             "tokens of love",
+            "https://a.test/sig/x?significant=1",
+            "sig=5 of 7",
+            "<p>text</p>",
+            "a <b and c> d",
+            "<signal>x</signal>",
+            "reset the password of your account",
+            "the machine is on",
+            "Authorization is needed",
         ] {
             assert_eq!(redact_named_values(text, &mut NextWord::Plain), text);
         }

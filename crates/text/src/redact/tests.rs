@@ -39,6 +39,54 @@ fn hex(text: &str, between: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(between)
 }
 
+/// Three digits a byte.
+fn numbers(text: &str, base: u32, between: &str) -> String {
+    let one = |byte: u8| if base == 8 { format!("{byte:03o}") } else { format!("{byte:03}") };
+    text.bytes().map(one).collect::<Vec<_>>().join(between)
+}
+
+fn utf16(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+const RFC1924: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+const Z85: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
+
+fn ascii85() -> String {
+    ('!'..='u').collect()
+}
+
+/// An encoder that shares nothing with the code: four bytes are five letters, and n of them at the end n + 1.
+fn base85(bytes: &[u8], letters: &str) -> String {
+    let letters: Vec<char> = letters.chars().collect();
+    let mut out = String::new();
+    for group in bytes.chunks(4) {
+        let padded = [0, 1, 2, 3].map(|at| u64::from(group.get(at).copied().unwrap_or(0)));
+        let number = padded.iter().fold(0, |number, byte| number * 256 + byte);
+        let five = [52_200_625, 614_125, 7225, 85, 1].map(|power| letters[(number / power % 85) as usize]);
+        out.extend(&five[..=group.len()]);
+    }
+    out
+}
+
+fn rot13(letter: char) -> char {
+    let turned = |first: u8| char::from((letter as u8 - first + 13) % 26 + first);
+    match letter {
+        'a'..='z' => turned(b'a'),
+        'A'..='Z' => turned(b'A'),
+        other => other,
+    }
+}
+
+fn rot47(letter: char) -> char {
+    if ('!'..='~').contains(&letter) { char::from((letter as u8 - 33 + 47) % 94 + 33) } else { letter }
+}
+
+fn wrapped(text: &str, width: usize, between: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(width).map(|line| line.iter().collect::<String>()).collect::<Vec<_>>().join(between)
+}
+
 /// What a value may be turned into, by name.
 fn disguises(value: &str, before: &str, after: &str) -> Vec<(&'static str, String)> {
     let around = format!("{before}{value}{after}");
@@ -72,6 +120,39 @@ fn disguises(value: &str, before: &str, after: &str) -> Vec<(&'static str, Strin
         ("form", percent(&around, "-._* ").replace(' ', "+")),
         ("json", serde_json::to_string(&around).unwrap()),
         ("json, all", around.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect()),
+        ("octal of od", numbers(&around, 8, " ")),
+        ("octal, commas", numbers(&around, 8, ", ")),
+        ("octal of C", around.bytes().map(|byte| format!("\\{byte:03o}")).collect()),
+        ("octal, packed", numbers(&around, 8, "")),
+        ("octal of Python", around.bytes().map(|byte| format!("0o{byte:o},")).collect()),
+        ("decimal, commas", around.bytes().map(|byte| format!("{byte}, ")).collect()),
+        ("decimal, spaces", around.bytes().map(|byte| format!("{byte} ")).collect()),
+        ("decimal, lines", around.bytes().map(|byte| format!("{byte}\n")).collect()),
+        ("decimal, list", format!("{:?}", around.as_bytes())),
+        ("decimal, packed", numbers(&around, 10, "")),
+        ("UTF-16, little end first", around.bytes().flat_map(|byte| [char::from(byte), '\0']).collect()),
+        ("UTF-16, big end first", around.bytes().flat_map(|byte| ['\0', char::from(byte)]).collect()),
+        ("UTF-32", around.bytes().flat_map(|byte| [char::from(byte), '\0', '\0', '\0']).collect()),
+        ("UTF-16 in base64", base64(&utf16(&around), "+/")),
+        ("UTF-16 in hex", utf16(&around).iter().map(|byte| format!("{byte:02x}")).collect()),
+        ("UTF-16, escaped", around.bytes().map(|byte| format!("\\x{byte:02x}\\x00")).collect()),
+        ("ascii85", base85(around.as_bytes(), &ascii85())),
+        ("ascii85, marked", format!("<~{}~>", base85(around.as_bytes(), &ascii85()))),
+        ("base85 of RFC 1924", base85(around.as_bytes(), RFC1924)),
+        ("Z85", base85(around.as_bytes(), Z85)),
+        ("rot13", around.chars().map(rot13).collect()),
+        ("rot47", around.chars().map(rot47).collect()),
+        ("base64 in lines", wrapped(&base64(around.as_bytes(), "+/"), 16, "\n")),
+        ("base64 in lines of Windows", wrapped(&base64(around.as_bytes(), "-_"), 20, "\r\n")),
+        ("base64 in lines, in JSON", wrapped(&base64(around.as_bytes(), "+/"), 16, "\\n")),
+        ("hex in lines", wrapped(&hex(&around, ""), 16, "\n")),
+        ("hex, dots", hex(&around, ".")),
+        ("hex, dashes", hex(&around, "-")),
+        ("quoted-printable", around.bytes().map(|byte| format!("={byte:02X}")).collect()),
+        (
+            "quoted-printable in lines",
+            wrapped(&around.bytes().map(|byte| format!("={byte:02X}")).collect::<String>(), 12, "=\n"),
+        ),
         ("html", around.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")),
     ]
 }

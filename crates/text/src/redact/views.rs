@@ -1,8 +1,10 @@
-//! A text as it is, and as it reads once its percent signs, backslashes, entities or hexadecimal digits are undone.
+//! A text as it is, and as it reads once its percent signs, backslashes, entities, numbers or line ends are undone.
 //!
 //! By hand, since every byte has to know where it came from, which no decoder tells.
 
 use std::borrow::Cow;
+
+use super::numbers;
 
 /// A text, and where each of its bytes came from.
 #[derive(Debug)]
@@ -10,6 +12,13 @@ pub(super) struct View<'a> {
     bytes: Cow<'a, [u8]>,
     /// Where each byte begins in the original, and where the last one ends; `None` where nothing was decoded.
     from: Option<Vec<usize>>,
+}
+
+impl View<'static> {
+    /// Bytes, and where each of them came from; the last place is where the text ends.
+    pub(super) fn decoded(bytes: Vec<u8>, from: Vec<usize>) -> Self {
+        Self { bytes: Cow::Owned(bytes), from: Some(from) }
+    }
 }
 
 impl<'a> View<'a> {
@@ -22,6 +31,41 @@ impl<'a> View<'a> {
         &self.bytes
     }
 
+    /// The same without the bytes that are nothing, if there are any.
+    fn without_nul(&self) -> Option<View<'static>> {
+        self.bytes.contains(&0).then(|| self.without(|at| self.bytes.get(at) == Some(&0)))
+    }
+
+    /// The same with its lines joined, where a line without blanks, such as those of base64, goes on in the next.
+    fn unwrapped(&self) -> Option<View<'static>> {
+        if !self.bytes.contains(&b'\n') {
+            return None;
+        }
+        let ends = line_ends(&self.bytes);
+        let mut next = 0;
+        let is_end = |at: usize| {
+            while ends.get(next).is_some_and(|(_, end)| *end <= at) {
+                next += 1;
+            }
+            ends.get(next).is_some_and(|(start, _)| *start <= at)
+        };
+        (!ends.is_empty()).then(|| self.without(is_end))
+    }
+
+    /// The same without some of its bytes, which are asked for in order.
+    fn without(&self, mut is_left_out: impl FnMut(usize) -> bool) -> View<'static> {
+        let mut bytes = Vec::with_capacity(self.bytes.len());
+        let mut from = Vec::with_capacity(self.bytes.len() + 1);
+        for (at, byte) in self.bytes.iter().enumerate() {
+            if !is_left_out(at) {
+                bytes.push(*byte);
+                from.push(self.original(at, at).0);
+            }
+        }
+        from.push(self.original(self.bytes.len(), self.bytes.len()).1);
+        View { bytes: Cow::Owned(bytes), from: Some(from) }
+    }
+
     /// The part of the original that a part of the view came from.
     pub(super) fn original(&self, start: usize, end: usize) -> (usize, usize) {
         let place = |at: usize| match &self.from {
@@ -32,18 +76,69 @@ impl<'a> View<'a> {
     }
 }
 
-/// What the text reads once it is decoded, where it has something to be decoded.
-pub(super) fn decoded(bytes: &[u8]) -> impl Iterator<Item = View<'static>> + '_ {
-    let has = |wanted: u8| bytes.contains(&wanted);
-    let percent = has(b'%').then(|| decode(bytes, percent));
-    let form = (has(b'+')).then(|| decode(bytes, form));
-    let backslash = has(b'\\').then(|| decode(bytes, backslash));
-    let entity = has(b'&').then(|| decode(bytes, entity));
-    let hex = has_hex(bytes).then(|| [hex(bytes, 0), hex(bytes, 1)]);
-    [percent, form, backslash, entity]
-        .into_iter()
-        .chain(hex.map_or([None, None], |hex| hex.map(Some)))
-        .flatten()
+/// Looks at what the text reads once it is decoded, where it has something to be decoded. Each costs a pass, so each has a cheap sign.
+pub(super) fn each_decoded(bytes: &[u8], mut look: impl FnMut(&View<'_>)) {
+    let signs = Signs::of(bytes);
+    // Of text in UTF-16 every other byte is nothing, and long lines are broken, before they are escaped or after.
+    if signs.nul || signs.line {
+        let raw = View::raw(bytes);
+        raw.without_nul().iter().chain(&raw.unwrapped()).for_each(&mut look);
+    }
+    let mut look_twice = |view: View<'_>| {
+        look(&view);
+        view.without_nul().iter().chain(&view.unwrapped()).for_each(&mut look);
+    };
+    if signs.percent {
+        look_twice(decode(bytes, percent));
+    }
+    if signs.plus {
+        look_twice(decode(bytes, form));
+    }
+    if signs.backslash {
+        look_twice(decode(bytes, backslash));
+    }
+    if signs.entity {
+        look_twice(decode(bytes, entity));
+    }
+    if signs.equals && has_quoted(bytes) {
+        look_twice(decode(bytes, quoted));
+    }
+    if has_hex(bytes) {
+        (0..2).for_each(|skip| look_twice(hex(bytes, skip)));
+    }
+    if numbers::has_row(bytes) {
+        for base in [8, 10] {
+            (0..3).for_each(|skip| look_twice(numbers::decode(bytes, base, skip)));
+        }
+    }
+}
+
+/// Which signs of an encoding there are: one pass over the text.
+#[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // each says one thing about the bytes
+struct Signs {
+    percent: bool,
+    plus: bool,
+    backslash: bool,
+    entity: bool,
+    equals: bool,
+    nul: bool,
+    line: bool,
+}
+
+impl Signs {
+    fn of(bytes: &[u8]) -> Self {
+        let has = |wanted: u8| bytes.contains(&wanted);
+        Self {
+            percent: has(b'%'),
+            plus: has(b'+'),
+            backslash: has(b'\\'),
+            entity: has(b'&'),
+            equals: has(b'='),
+            nul: has(0),
+            line: has(b'\n'),
+        }
+    }
 }
 
 /// Decodes with a function that reads what stands at the beginning: the bytes it means, and how many it is made of.
@@ -64,6 +159,28 @@ fn decode(bytes: &[u8], read: impl Fn(&[u8]) -> Option<(Letter, usize)>) -> View
     View { bytes: Cow::Owned(out), from: Some(from) }
 }
 
+/// Letters of the shortest line that is joined with the next.
+const SHORTEST_LINE: usize = 8;
+
+/// The line ends behind lines that hold no blank and are long enough to be part of something.
+fn line_ends(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+        let line = bytes.get(start..at).unwrap_or_default();
+        start = at + 1;
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        // Of the first line only the last word counts: `key: SGVsbG8…`.
+        let word = line.rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let goes_on = bytes.get(start).is_some_and(u8::is_ascii_graphic);
+        if word.len() >= SHORTEST_LINE && goes_on {
+            let from = at - usize::from(bytes.get(at.wrapping_sub(1)) == Some(&b'\r'));
+            found.push((from, at + 1));
+        }
+    }
+    found
+}
+
 /// Digits that are the fewest worth decoding: those of the shortest value.
 const FEWEST: usize = 12;
 
@@ -71,20 +188,46 @@ const FEWEST: usize = 12;
 fn has_hex(bytes: &[u8]) -> bool {
     let mut row = 0;
     bytes.iter().any(|byte| {
-        row = if byte.is_ascii_hexdigit() {
-            row + 1
-        } else if is_between(*byte) || *byte == b'x' {
-            row
-        } else {
-            0
+        row = match HEX_KINDS.get(usize::from(*byte)) {
+            Some(HexKind::Digit) => row + 1,
+            Some(HexKind::Between) => row,
+            Some(HexKind::Other) | None => 0,
         };
         row >= FEWEST
     })
 }
 
+#[derive(Clone, Copy)]
+enum HexKind {
+    Digit,
+    Between,
+    Other,
+}
+
+#[allow(clippy::indexing_slicing)] // at compile time
+const HEX_KINDS: [HexKind; 256] = {
+    let mut kinds = [HexKind::Other; 256];
+    let mut at = 0;
+    while at < BETWEEN.len() {
+        kinds[BETWEEN[at] as usize] = HexKind::Between;
+        at += 1;
+    }
+    kinds[b'x' as usize] = HexKind::Between;
+    let mut byte = 0_u8;
+    while byte < 128 {
+        if byte.is_ascii_hexdigit() {
+            kinds[byte as usize] = HexKind::Digit;
+        }
+        byte += 1;
+    }
+    kinds
+};
+
 /// What may stand between two bytes in hexadecimal.
+const BETWEEN: &[u8] = b" :-,_\t\n\r.;|/";
+
 fn is_between(byte: u8) -> bool {
-    b" :-,_\t".contains(&byte)
+    byte != b'x' && matches!(HEX_KINDS.get(usize::from(byte)), Some(HexKind::Between))
 }
 
 /// Decodes every row of hexadecimal digits, from its first digit on or from its second.
@@ -130,6 +273,10 @@ impl Letter {
         Self([byte, 0, 0, 0], 1)
     }
 
+    fn nothing() -> Self {
+        Self([0; 4], 0)
+    }
+
     fn of(number: u32) -> Self {
         let mut bytes = [0; 4];
         let length =
@@ -145,6 +292,26 @@ impl Letter {
 fn percent(text: &[u8]) -> Option<(Letter, usize)> {
     let [b'%', high, low, ..] = text else { return None };
     Some((Letter::byte(u8::try_from(number(&[*high, *low], 16)?).ok()?), 3))
+}
+
+/// Whether there is an equals sign with the two digits of a letter behind it, or the end of a line.
+fn has_quoted(bytes: &[u8]) -> bool {
+    let is_one = |three: &[u8]| match three {
+        [b'=', b'\n', _] | [b'=', b'\r', b'\n'] => true,
+        [b'=', b'2'..=b'9' | b'A'..=b'F' | b'a'..=b'f', low] => low.is_ascii_hexdigit(),
+        _ => false,
+    };
+    bytes.windows(3).any(is_one)
+}
+
+/// As mail has it; an equals sign at the end of a line is nothing.
+fn quoted(text: &[u8]) -> Option<(Letter, usize)> {
+    match text {
+        [b'=', b'\n', ..] => Some((Letter::nothing(), 2)),
+        [b'=', b'\r', b'\n', ..] => Some((Letter::nothing(), 3)),
+        [b'=', high, low, ..] => Some((Letter::byte(u8::try_from(number(&[*high, *low], 16)?).ok()?), 3)),
+        _ => None,
+    }
 }
 
 /// As forms are sent: a plus sign is a space.
