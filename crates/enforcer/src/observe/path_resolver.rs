@@ -75,6 +75,11 @@ impl SandboxPathResolver {
             && self.settled.iter().any(|settled| is_within(Path::new(OsStr::from_bytes(text)), settled))
     }
 
+    /// The root that is held open, shared.
+    pub(super) fn root(&self) -> SandboxRoot {
+        self.root.clone()
+    }
+
     /// Opens the root while a process waits, so that it is there when the process is gone.
     pub(super) fn hold_root(&self, pid: u32) {
         self.root.hold_of(pid);
@@ -108,7 +113,7 @@ impl SandboxPathResolver {
     }
 }
 
-fn join_base(raw: &CallerPath) -> PathBuf {
+pub(super) fn join_base(raw: &CallerPath) -> PathBuf {
     let text = Path::new(OsStr::from_bytes(&raw.text));
     raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base))).join(text)
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use skillsandbox_egress::Attempt;
 
-use super::Actor;
+use super::{AccessVerdict, Actor};
 use super::path_resolver::ResolvedPath;
 use super::refusals::RefusedCall;
 use skillsandbox_terms::FileOperation;
@@ -22,6 +22,10 @@ pub(crate) struct SyscallRecord {
 pub(crate) enum RecordedAction {
     File { operation: FileOperation, path: CallerPath, to: Option<CallerPath> },
     Exec { path: CallerPath, arguments: ProgramArguments },
+    /// To connect to what is bound at a path. The verdict is what was done, where something was there.
+    Connect { path: CallerPath, verdict: Option<AccessVerdict> },
+    /// To connect to a name that is in no file system.
+    ConnectAbstract { name: Vec<u8>, is_reached: bool },
     Network(Attempt),
     Refused(RefusedCall),
 }

@@ -48,6 +48,7 @@ pub struct Plan {
     pub(crate) write: Vec<PathBuf>,
     pub(crate) leads_to: Vec<(PathBuf, PathBuf)>,
     pub(crate) forbidden: Vec<PathBuf>,
+    pub(crate) unix_sockets: Vec<PathBuf>,
     pub(crate) workdir: Option<PathBuf>,
     pub(crate) tmp: Option<PathBuf>,
     pub(crate) environment: EnvironmentRules,

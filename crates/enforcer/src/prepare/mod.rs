@@ -29,10 +29,10 @@ use crate::plan::{Command, Plan};
 use crate::program::{self, FoundProgram, ProgramSearch};
 use crate::seccomp::{self, RefusalMode};
 use crate::sys::exec::ExecStrings;
-use skillsandbox_terms::ObserveLevel;
+use skillsandbox_terms::{ObserveLevel, SyscallProfile};
 
 use self::executable::AllowedPrograms;
-use self::grants::{FolderCreation, Grants};
+use self::grants::{FolderCreation, GrantedSocket, Grants};
 
 /// Where programs are looked for inside unless the plan says otherwise.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
@@ -50,6 +50,8 @@ pub(crate) struct LauncherResources {
     pub(crate) waived: Vec<(Layer, String)>,
     /// What the run may do with files, to judge what it tries.
     pub(crate) paths: PathJudge,
+    /// Sockets of the host that it may connect to.
+    pub(crate) sockets: Vec<GrantedSocket>,
 }
 
 /// What a plan means on this host, before anything is made for it.
@@ -104,7 +106,7 @@ impl LocatedPlan {
 
 /// Makes everything for one run.
 pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, LauncherResources), Error> {
-    let located = LocatedPlan::new(plan, command, FolderCreation::Make)?;
+    let mut located = LocatedPlan::new(plan, command, FolderCreation::Make)?;
     let mut waived = Vec::new();
     let landlock = LandlockLayer::prepare(plan, &located.grants, located.executable.as_ref())?;
     if landlock.is_none() {
@@ -119,7 +121,9 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
         })
     };
     let notifying = match command.effective_level() {
-        ObserveLevel::Off => None,
+        // Who may connect to Unix sockets needs somebody who judges them.
+        ObserveLevel::Off if plan.profile == SyscallProfile::Strict => None,
+        ObserveLevel::Off => Some(filter(RefusalMode::Supervise)?),
         ObserveLevel::Violations => Some(filter(RefusalMode::Notify)?),
         ObserveLevel::Full => Some(filter(RefusalMode::Observe)?),
     };
@@ -147,6 +151,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
             seccomp: plan.waives(Layer::Seccomp),
         },
     };
+    let sockets = std::mem::take(&mut located.grants.sockets);
     let paths = PathJudge::new(located.grants, located.executable);
     Ok((
         prepared,
@@ -158,6 +163,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
             environment: located.counts,
             waived,
             paths,
+            sockets,
         },
     ))
 }

@@ -9,11 +9,14 @@ use nix::errno::Errno;
 
 use super::RefusalMode;
 use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED};
-use super::table::{ArgumentRule, CallGroup, DenialAnswer, ListedCall};
+use super::table::{ArgumentRule, CallSupervision, DenialAnswer, ListedCall};
 use skillsandbox_terms::SyscallProfile;
 
 /// What a call is told that no table mentions.
 pub(super) const UNLISTED: Errno = Errno::EPERM;
+
+/// What a call is told that is refused because nobody supervises.
+pub(super) const UNSUPERVISED: Errno = Errno::EACCES;
 
 /// The kernel's `BPF_MAXINSNS`, in bytes.
 const LONGEST: u64 = 4096 * 8;
@@ -74,8 +77,8 @@ pub(super) fn call_number(call: &ListedCall) -> Result<i32, CompileError> {
 pub(super) fn build(profile: SyscallProfile, refusal: RefusalMode) -> Result<Vec<u8>, CompileError> {
     let refused = |errno: Errno| match (refusal, profile) {
         (RefusalMode::Notify | RefusalMode::Observe, _) => ScmpAction::Notify,
-        (RefusalMode::Errno, SyscallProfile::Permissive) => ScmpAction::Log,
-        (RefusalMode::Errno, _) => ScmpAction::Errno(errno as i32),
+        (RefusalMode::Errno | RefusalMode::Supervise, SyscallProfile::Permissive) => ScmpAction::Log,
+        (RefusalMode::Errno | RefusalMode::Supervise, _) => ScmpAction::Errno(errno as i32),
     };
     let otherwise = refused(UNLISTED);
 
@@ -85,21 +88,23 @@ pub(super) fn build(profile: SyscallProfile, refusal: RefusalMode) -> Result<Vec
     filter.set_act_badarch(ScmpAction::KillProcess).map_err(step("refuse other architectures"))?;
     filter.set_ctl_optimize(BINARY_TREE).map_err(step("sort calls into a tree"))?;
 
-    // What is observed and not listed is asked about, as all that is not listed is.
-    let listed =
-        |group: &&CallGroup| group.within.has(profile) && !(group.observed && refusal != RefusalMode::Errno);
-    let observed = |call: &ListedCall| refusal == RefusalMode::Observe && OBSERVED.contains(&call.name);
-    let allowed =
-        GROUPS.iter().filter(listed).flat_map(|group| group.calls.here()).filter(|call| !observed(call));
+    let is_asked = matches!(refusal, RefusalMode::Notify | RefusalMode::Observe);
+    let allowed = GROUPS.iter().filter(|group| group.within.has(profile)).flat_map(|group| {
+        let action = allowed_action(group.supervision, refusal);
+        group.calls.here().map(move |call| {
+            let is_observed = refusal == RefusalMode::Observe && OBSERVED.contains(&call.name);
+            (if is_observed { ScmpAction::Notify } else { action }, call)
+        })
+    });
     let denied = DENIED.iter().flat_map(|denial| {
         let action = match denial.answer {
             DenialAnswer::Refuse(errno) => refused(errno),
-            DenialAnswer::OnlyLayer(_) if refusal != RefusalMode::Errno => ScmpAction::Notify,
+            DenialAnswer::OnlyLayer(_) if is_asked => ScmpAction::Notify,
             DenialAnswer::OnlyLayer(errno) | DenialAnswer::Always(errno) => ScmpAction::Errno(errno as i32),
         };
         denial.calls.here().map(move |call| (action, call))
     });
-    for (action, call) in allowed.map(|call| (ScmpAction::Allow, call)).chain(denied) {
+    for (action, call) in allowed.chain(denied) {
         // libseccomp refuses a rule that says what would happen anyway.
         if action != otherwise {
             add(&mut filter, action, &call)?;
@@ -111,6 +116,25 @@ pub(super) fn build(profile: SyscallProfile, refusal: RefusalMode) -> Result<Vec
         filter.add_rule_exact(missing, number).map_err(|source| CompileError::Rule { call, source })?;
     }
     export_filter(&filter)
+}
+
+/// What the filter does with calls that the profile has.
+fn allowed_action(supervision: CallSupervision, refusal: RefusalMode) -> ScmpAction {
+    match (supervision, refusal) {
+        (CallSupervision::Observed, RefusalMode::Notify | RefusalMode::Observe)
+        | (
+            CallSupervision::Performed,
+            RefusalMode::Notify | RefusalMode::Observe | RefusalMode::Supervise,
+        ) => ScmpAction::Notify,
+        (CallSupervision::Required, RefusalMode::Errno) => ScmpAction::Errno(UNSUPERVISED as i32),
+        (CallSupervision::None, _)
+        | (CallSupervision::Observed, RefusalMode::Errno | RefusalMode::Supervise)
+        | (CallSupervision::Performed, RefusalMode::Errno)
+        | (
+            CallSupervision::Required,
+            RefusalMode::Notify | RefusalMode::Observe | RefusalMode::Supervise,
+        ) => ScmpAction::Allow,
+    }
 }
 
 fn add(filter: &mut ScmpFilterContext, action: ScmpAction, call: &ListedCall) -> Result<(), CompileError> {

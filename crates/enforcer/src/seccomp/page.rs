@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use super::groups::{DENIED, FUTURE, GROUPS};
-use super::table::{ArgumentRule, ArgumentTest, CallList, DenialAnswer, ListedCall, ProfileScope};
+use super::table::{
+    ArgumentRule, ArgumentTest, CallList, CallSupervision, DenialAnswer, ListedCall, ProfileScope,
+};
 
 const BEGINNING: &str = "\
 # System calls: what each profile allows
@@ -43,10 +45,13 @@ fn page() -> String {
             ProfileScope::NotStrict(reason) => format!("default, permissive. Not strict: {reason}"),
             ProfileScope::OnlyStrict => "strict only".to_owned(),
         };
-        let observed = if group.observed {
-            "\n\nObserved: the supervisor is told before the call is carried out."
-        } else {
-            ""
+        let observed = match group.supervision {
+            CallSupervision::None => "",
+            CallSupervision::Observed => "\n\nObserved: the supervisor is told before the call is carried out.",
+            CallSupervision::Performed => {
+                "\n\nPerformed by the supervisor, where there is one: the call itself is never carried out."
+            }
+            CallSupervision::Required => "\n\nOnly with a supervisor: without one `EACCES`, in permissive too.",
         };
         let (name, reason) = (capital(group.name), capital(group.reason));
         let _ = write!(out, "\n### {name}\n\n{reason}.\n\nIn: {within}.{observed}\n\n");

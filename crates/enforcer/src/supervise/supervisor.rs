@@ -23,7 +23,7 @@ use crate::plan::RunLimits;
 use crate::plan::{Command, Plan};
 use crate::prepare::LauncherResources;
 use crate::sys;
-use skillsandbox_terms::{EndCause, RunLimit};
+use skillsandbox_terms::{EndCause, ObserveLevel, RunLimit};
 
 /// How often a cgroup of version 1 is asked whether memory was short.
 const GROUP_LOOK: Duration = Duration::from_millis(50);
@@ -68,7 +68,7 @@ impl Supervisor {
         mut outside: LauncherResources,
         wake: Arc<WakeEvent>,
     ) -> Self {
-        let observation = RunObservation::new(plan, command, std::mem::take(&mut outside.paths), &wake);
+        let observation = RunObservation::new(plan, command, std::mem::take(&mut outside.paths), std::mem::take(&mut outside.sockets), &wake);
         let stdout = OutputCapture::new(outside.ends.stdout.take(), command.stdout);
         let stderr = OutputCapture::new(outside.ends.stderr.take(), command.stderr);
         Self {
@@ -225,7 +225,8 @@ impl Supervisor {
             usage,
             observe_level: observed.observe_level,
             lost: observed.lost,
-            reports_refusals: observed.is_listening,
+            reports_refusals: observed.is_listening && observed.observe_level != ObserveLevel::Off,
+            supervises_sockets: observed.is_listening,
             refused: observed.refused,
             network: observed.network,
             environment: self.outside.environment,

@@ -82,6 +82,7 @@ impl MountsLayer {
         layout.processes(is_root)?;
         let exec = if plan.no_exec { NOEXEC } else { 0 };
         layout.add_grants(grants, exec)?;
+        layout.add_sockets(grants)?;
         layout.add_links(grants)?;
         layout.customary_links(grants)?;
         layout.add_masks(grants)?;
@@ -204,6 +205,25 @@ impl RootLayout {
         }
         for pin in pins {
             self.operations.push(MountOperation::Pin { target: relative(pin)? });
+        }
+        Ok(())
+    }
+
+    /// Sockets that may be connected to, where no granted folder has them already. The mount only shows them: the supervisor connects.
+    fn add_sockets(&mut self, grants: &Grants) -> Result<(), Error> {
+        for socket in &grants.sockets {
+            if grants.deciding_grant(&socket.path).is_some() {
+                continue;
+            }
+            self.add_parents(&socket.path)?;
+            self.add_file(&socket.path, Vec::new(), 0o444)?;
+            self.operations.push(MountOperation::Bind {
+                source: c_string(&socket.path)?,
+                identity: socket.identity,
+                target: relative(&socket.path)?,
+                attributes: RDONLY | NOSUID | NODEV | NOEXEC,
+                reach: AttributeReach::One,
+            });
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! Memory, what threads and processes share, and time.
 
-use crate::seccomp::table::{CallGroup, CallList, ListedCall, ProfileScope};
+use crate::seccomp::table::{CallGroup, CallList, CallSupervision, ListedCall, ProfileScope};
 
 pub(super) const MEMORY: CallGroup = CallGroup {
     name: "memory",
     reason: "a process's own memory, and the locks its threads wait for",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "brk mmap munmap mremap mprotect madvise msync mincore mlock mlock2 mlockall munlock munlockall \
                membarrier pkey_alloc pkey_free pkey_mprotect \
@@ -27,7 +27,7 @@ pub(super) const SHARING: CallGroup = CallGroup {
     name: "shared memory and queues",
     reason: "databases and multiprocessing share memory so; the IPC namespace is the sandbox's own",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl \
                mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr",
@@ -40,7 +40,7 @@ pub(super) const TIME: CallGroup = CallGroup {
     name: "time",
     reason: "reading clocks, sleeping and timers; setting clocks is refused",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday times \
                getitimer setitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete \

@@ -36,6 +36,8 @@ pub(super) const GROUPS: &[CallGroup] = &[
     processes::IDENTITY,
     processes::SYSTEM,
     network::SOCKETS,
+    network::UNIX_SOCKETS,
+    network::CONNECTING,
     network::DESTINATIONS,
     network::LISTENER,
     own::SETTINGS,
