@@ -76,7 +76,8 @@ const EVERY_LEVEL: [ObserveLevel; 3] = [ObserveLevel::Off, ObserveLevel::Violati
 #[test]
 fn row_172_sockets_of_the_host_are_out_of_reach_however_they_were_bound() {
     let folder = Folder::new();
-    let (read, write, elsewhere) = (folder.folder("read"), folder.folder("write"), folder.folder("elsewhere"));
+    let (read, write, elsewhere) =
+        (folder.folder("read"), folder.folder("write"), folder.folder("elsewhere"));
     let mut servers = Vec::new();
     let mut paths = Vec::new();
     for granted in [&read, &write] {
@@ -217,7 +218,8 @@ print(reach(sys.argv[1]), flush=True); sys.stdin.readline(); print(reach(sys.arg
     let _server = HostServer::at(&inside);
     let refused = plan().write(&write).unix_socket(&inside).build().unwrap().spawn(&Command::new("true"));
     assert!(refused.unwrap_err().to_string().contains("folder that the run may write"));
-    for (wrong, says) in [(folder.file("file", ""), "not a Unix socket"), (folder.path().join("absent"), "")] {
+    for (wrong, says) in [(folder.file("file", ""), "not a Unix socket"), (folder.path().join("absent"), "")]
+    {
         let refused = plan().unix_socket(wrong).build().unwrap().spawn(&Command::new("true"));
         assert!(refused.unwrap_err().to_string().contains(says));
     }
@@ -354,7 +356,8 @@ print([tried(lambda: send(k)) for k in kinds], [tried(lambda: pair(k)) for k in 
 libc = ctypes.CDLL(None, use_errno=True); print(libc.syscall(425, 8, ctypes.create_string_buffer(120)))
 ";
     let outside = format!("{REACH}\n{script}");
-    let outside = std::process::Command::new("python3").args(["-c", &outside]).arg(read.join("d")).output().unwrap();
+    let outside =
+        std::process::Command::new("python3").args(["-c", &outside]).arg(read.join("d")).output().unwrap();
     let outside = String::from_utf8_lossy(&outside.stdout);
     assert!(outside.starts_with("['done', 'done', "), "control: {outside}");
     while server.recv(&mut [0; 8]).is_ok() {}
@@ -385,7 +388,8 @@ fn row_177_connections_to_unix_sockets_are_told_as_they_ended() {
     let [host, declared] = ["host", "declared"].map(|name| read.join(name));
     let servers = [HostServer::at(&host), HostServer::at(&declared)];
     let name = format!("skillsandbox-test-{}", std::process::id());
-    let address = <std::os::unix::net::SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(&name);
+    let address =
+        <std::os::unix::net::SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(&name);
     let _abstract = HostServer::on(UnixListener::bind_addr(&address.unwrap()).unwrap());
     let script = "
 s = socket.socket(socket.AF_UNIX); s.bind('/tmp/own'); s.listen()
@@ -429,7 +433,8 @@ fn a_connection_that_is_never_made_ends_with_its_run() {
     let read = folder.folder("read");
     let full = read.join("full");
     // Nobody ever takes anything from it.
-    let server = rustix::net::socket(rustix::net::AddressFamily::UNIX, rustix::net::SocketType::STREAM, None).unwrap();
+    let server =
+        rustix::net::socket(rustix::net::AddressFamily::UNIX, rustix::net::SocketType::STREAM, None).unwrap();
     rustix::net::bind(&server, &rustix::net::SocketAddrUnix::new(&full).unwrap()).unwrap();
     rustix::net::listen(&server, 0).unwrap();
     let script = "

@@ -35,8 +35,8 @@ impl CallerSocket {
         let number = i32::try_from(number & 0xffff_ffff).map_err(|_| Errno::BADF)?;
         let pid = |id: u32| i32::try_from(id).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH);
         // Before Linux 6.9, the descriptors of its process, which are nearly always the same.
-        let owner = pidfd_open(pid(call.pid)?, THREAD)
-            .or_else(|_| pidfd_open(pid(process)?, PidfdFlags::empty()))?;
+        let owner =
+            pidfd_open(pid(call.pid)?, THREAD).or_else(|_| pidfd_open(pid(process)?, PidfdFlags::empty()))?;
         let socket = pidfd_getfd(owner, number, PidfdGetfdFlags::empty())?;
         let domain = rustix::net::sockopt::socket_domain(&socket)?;
         let kind = rustix::net::sockopt::socket_type(&socket)?;

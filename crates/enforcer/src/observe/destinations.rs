@@ -130,12 +130,7 @@ impl DestinationMonitor {
     }
 
     /// Nothing is granted, and the kernel says so. A question for a name goes to an address of the sandbox itself.
-    fn observe_without_network(
-        &self,
-        transport: Option<Transport>,
-        process: CallingProcess,
-        to: SocketAddr,
-    ) {
+    fn observe_without_network(&self, transport: Option<Transport>, process: CallingProcess, to: SocketAddr) {
         let is_local = to.ip().is_loopback() || to.ip().is_unspecified();
         let action = match transport.unwrap_or(Transport::Tcp) {
             Transport::Udp if to.port() == DNS => AttemptAction::LookUp,

@@ -172,9 +172,9 @@ impl ListenerState {
                 return self.serve_connect(shared, call, now);
             }
             match read_address(call) {
-                Ok(address) => self.destinations.observe(listener, call, &address, || {
-                    self.processes.actor(call.pid, now)
-                }),
+                Ok(address) => self
+                    .destinations
+                    .observe(listener, call, &address, || self.processes.actor(call.pid, now)),
                 Err(AddressError::Fails(_)) => NotifyReply::Continue,
                 Err(AddressError::Hidden) => {
                     self.sink.record_miss();

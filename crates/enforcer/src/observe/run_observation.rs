@@ -63,7 +63,13 @@ pub(crate) struct ObservationSummary {
 }
 
 impl RunObservation {
-    pub(crate) fn new(plan: &Plan, command: &Command, paths: PathJudge, sockets: Vec<GrantedSocket>, wake: &Arc<WakeEvent>) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        command: &Command,
+        paths: PathJudge,
+        sockets: Vec<GrantedSocket>,
+        wake: &Arc<WakeEvent>,
+    ) -> Self {
         let resolver = paths.resolver();
         let channel = command.observer.clone().map(|observer| ObserverChannel {
             queue: Arc::default(),

@@ -66,13 +66,18 @@ impl SocketJudge {
         if !FileType::from_raw_mode(found.st_mode).is_socket() {
             return SocketPlace::Fails(Errno::CONNREFUSED);
         }
-        let is_private =
-            self.private.as_ref().and_then(|private| fstat(private).ok()).is_some_and(|own| own.st_dev == found.st_dev);
+        let is_private = self
+            .private
+            .as_ref()
+            .and_then(|private| fstat(private).ok())
+            .is_some_and(|own| own.st_dev == found.st_dev);
         if is_private {
             return SocketPlace::Allowed(place, "private to the run".to_owned());
         }
         match self.granted.iter().find(|granted| granted.identity == (found.st_dev, found.st_ino)) {
-            Some(granted) => SocketPlace::Allowed(place, format!("{}, a declared socket", granted.path.display())),
+            Some(granted) => {
+                SocketPlace::Allowed(place, format!("{}, a declared socket", granted.path.display()))
+            }
             None => SocketPlace::Denied(OF_THE_HOST),
         }
     }
@@ -106,9 +111,9 @@ pub(super) fn host_has_abstract(name: &[u8]) -> AccessVerdict {
     let shown = abstract_path(name);
     let listed = std::fs::read("/proc/net/unix").unwrap_or_default();
     let wanted = shown.as_os_str().as_bytes();
-    let has = listed.split(|byte| *byte == b'\n').any(|line| {
-        line.strip_suffix(wanted).is_some_and(|before| before.ends_with(b" "))
-    });
+    let has = listed
+        .split(|byte| *byte == b'\n')
+        .any(|line| line.strip_suffix(wanted).is_some_and(|before| before.ends_with(b" ")));
     if has { AccessVerdict::Denied("an abstract name of the host") } else { AccessVerdict::NotThere }
 }
 

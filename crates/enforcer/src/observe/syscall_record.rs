@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use skillsandbox_egress::Attempt;
 
-use super::{AccessVerdict, Actor};
 use super::path_resolver::ResolvedPath;
 use super::refusals::RefusedCall;
+use super::{AccessVerdict, Actor};
 use skillsandbox_terms::FileOperation;
 
 /// One call, with what only its caller could tell while it waited.
@@ -20,12 +20,25 @@ pub(crate) struct SyscallRecord {
 
 #[derive(Debug)]
 pub(crate) enum RecordedAction {
-    File { operation: FileOperation, path: CallerPath, to: Option<CallerPath> },
-    Exec { path: CallerPath, arguments: ProgramArguments },
+    File {
+        operation: FileOperation,
+        path: CallerPath,
+        to: Option<CallerPath>,
+    },
+    Exec {
+        path: CallerPath,
+        arguments: ProgramArguments,
+    },
     /// To connect to what is bound at a path. The verdict is what was done, where something was there.
-    Connect { path: CallerPath, verdict: Option<AccessVerdict> },
+    Connect {
+        path: CallerPath,
+        verdict: Option<AccessVerdict>,
+    },
     /// To connect to a name that is in no file system.
-    ConnectAbstract { name: Vec<u8>, is_reached: bool },
+    ConnectAbstract {
+        name: Vec<u8>,
+        is_reached: bool,
+    },
     Network(Attempt),
     Refused(RefusedCall),
 }

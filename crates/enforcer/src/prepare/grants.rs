@@ -323,16 +323,16 @@ impl Grants {
         if !FileType::from_raw_mode(found.stat.st_mode).is_socket() {
             return Err(failed(io::Error::other("it is not a Unix socket")));
         }
-        let is_writable = |path: &Path| {
-            self.deciding_grant(path).is_some_and(|grant| grant.access == PathAccess::Write)
-        };
+        let is_writable =
+            |path: &Path| self.deciding_grant(path).is_some_and(|grant| grant.access == PathAccess::Write);
         if links_on(path).iter().any(|(link, _)| is_writable(link)) || is_writable(&found.path) {
             return Err(failed(io::Error::other(
                 "it is in a folder that the run may write, where another could take its place; keep it elsewhere",
             )));
         }
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let held = rustix::fs::open(&found.path, flags, Mode::empty()).map_err(|errno| failed(errno.into()))?;
+        let held =
+            rustix::fs::open(&found.path, flags, Mode::empty()).map_err(|errno| failed(errno.into()))?;
         let stat = rustix::fs::fstat(&held).map_err(|errno| failed(errno.into()))?;
         let identity = (stat.st_dev, stat.st_ino);
         if identity != (found.stat.st_dev, found.stat.st_ino) {

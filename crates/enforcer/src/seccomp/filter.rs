@@ -122,18 +122,16 @@ pub(super) fn build(profile: SyscallProfile, refusal: RefusalMode) -> Result<Vec
 fn allowed_action(supervision: CallSupervision, refusal: RefusalMode) -> ScmpAction {
     match (supervision, refusal) {
         (CallSupervision::Observed, RefusalMode::Notify | RefusalMode::Observe)
-        | (
-            CallSupervision::Performed,
-            RefusalMode::Notify | RefusalMode::Observe | RefusalMode::Supervise,
-        ) => ScmpAction::Notify,
+        | (CallSupervision::Performed, RefusalMode::Notify | RefusalMode::Observe | RefusalMode::Supervise) => {
+            ScmpAction::Notify
+        }
         (CallSupervision::Required, RefusalMode::Errno) => ScmpAction::Errno(UNSUPERVISED as i32),
         (CallSupervision::None, _)
         | (CallSupervision::Observed, RefusalMode::Errno | RefusalMode::Supervise)
         | (CallSupervision::Performed, RefusalMode::Errno)
-        | (
-            CallSupervision::Required,
-            RefusalMode::Notify | RefusalMode::Observe | RefusalMode::Supervise,
-        ) => ScmpAction::Allow,
+        | (CallSupervision::Required, RefusalMode::Notify | RefusalMode::Observe | RefusalMode::Supervise) => {
+            ScmpAction::Allow
+        }
     }
 }
 

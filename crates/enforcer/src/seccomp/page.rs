@@ -47,11 +47,15 @@ fn page() -> String {
         };
         let observed = match group.supervision {
             CallSupervision::None => "",
-            CallSupervision::Observed => "\n\nObserved: the supervisor is told before the call is carried out.",
+            CallSupervision::Observed => {
+                "\n\nObserved: the supervisor is told before the call is carried out."
+            }
             CallSupervision::Performed => {
                 "\n\nPerformed by the supervisor, where there is one: the call itself is never carried out."
             }
-            CallSupervision::Required => "\n\nOnly with a supervisor: without one `EACCES`, in permissive too.",
+            CallSupervision::Required => {
+                "\n\nOnly with a supervisor: without one `EACCES`, in permissive too."
+            }
         };
         let (name, reason) = (capital(group.name), capital(group.reason));
         let _ = write!(out, "\n### {name}\n\n{reason}.\n\nIn: {within}.{observed}\n\n");

@@ -9,7 +9,9 @@ use libseccomp::{ScmpArch, ScmpSyscall};
 
 use self::machine::{MachineAction, run};
 use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED};
-use super::table::{ArgumentRule, ArgumentTest, CallList, CallSupervision, DenialAnswer, ListedCall, ProfileScope};
+use super::table::{
+    ArgumentRule, ArgumentTest, CallList, CallSupervision, DenialAnswer, ListedCall, ProfileScope,
+};
 use super::{RefusalMode, SyscallFilters as _, SyscallVerdict, compile, filter, observes_call};
 use skillsandbox_terms::SyscallProfile;
 
@@ -327,12 +329,7 @@ fn expected(
 }
 
 /// Whether the group that allows a call is of this kind.
-fn is_of(
-    supervision: CallSupervision,
-    profile: SyscallProfile,
-    number: i32,
-    arguments: [u64; 6],
-) -> bool {
+fn is_of(supervision: CallSupervision, profile: SyscallProfile, number: i32, arguments: [u64; 6]) -> bool {
     let groups = GROUPS.iter().filter(|group| group.supervision == supervision && group.within.has(profile));
     groups.flat_map(|group| group.calls.here()).any(|call| {
         filter::call_number(&call).unwrap() == number

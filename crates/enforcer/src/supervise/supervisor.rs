@@ -68,7 +68,13 @@ impl Supervisor {
         mut outside: LauncherResources,
         wake: Arc<WakeEvent>,
     ) -> Self {
-        let observation = RunObservation::new(plan, command, std::mem::take(&mut outside.paths), std::mem::take(&mut outside.sockets), &wake);
+        let observation = RunObservation::new(
+            plan,
+            command,
+            std::mem::take(&mut outside.paths),
+            std::mem::take(&mut outside.sockets),
+            &wake,
+        );
         let stdout = OutputCapture::new(outside.ends.stdout.take(), command.stdout);
         let stderr = OutputCapture::new(outside.ends.stderr.take(), command.stderr);
         Self {

@@ -1,6 +1,8 @@
 //! Files, descriptors, and waiting for them.
 
-use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, bits, is, without};
+use crate::seccomp::table::{
+    ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, bits, is, without,
+};
 
 pub(super) const FILES: CallGroup = CallGroup {
     name: "files",

@@ -1,6 +1,8 @@
 //! `ioctl`, by command. The kernel reads 32 bits of it, whatever is above them.
 
-use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, is};
+use crate::seccomp::table::{
+    ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, is,
+};
 
 pub(super) const DEVICES: CallGroup = CallGroup {
     name: "terminals and files",

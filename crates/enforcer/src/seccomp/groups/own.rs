@@ -1,6 +1,8 @@
 //! What a process sets for itself.
 
-use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, is, without};
+use crate::seccomp::table::{
+    ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, is, without,
+};
 
 macro_rules! options {
     ($($name:ident = $number:literal),* $(,)?) => {

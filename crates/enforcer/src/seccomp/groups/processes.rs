@@ -1,6 +1,8 @@
 //! Processes, threads, signals, and who and where a process is.
 
-use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, bits, is, without};
+use crate::seccomp::table::{
+    ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, bits, is, without,
+};
 
 pub(super) const PROGRAMS: CallGroup = CallGroup {
     name: "programs",
