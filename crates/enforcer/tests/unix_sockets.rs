@@ -180,13 +180,17 @@ fn row_172_a_declared_socket_is_reached_and_no_other() {
         let text = printed(&python(plan, script, &arguments, level));
         assert_eq!(text, format!("['secret', {}, 'secret']", libc::EACCES), "{level:?}");
     }
-    // The name is what is shown; what is bound there is what was granted.
+    let inspected =
+        plan().unix_socket(&servers[2].1).build().unwrap().inspect(&Command::new("true")).unwrap();
+    assert_eq!(inspected.unix_sockets, [servers[2].1.clone()]);
+    // Whoever made a link would choose the server.
     let link = folder.path().join("link.sock");
     std::os::unix::fs::symlink(&servers[2].1, &link).unwrap();
-    let linked = python(plan().unix_socket(&link), script, &[&link, &servers[2].1], ObserveLevel::Off);
-    assert_eq!(printed(&linked), "['secret', 'secret']");
-    let inspected = plan().unix_socket(&link).build().unwrap().inspect(&Command::new("true")).unwrap();
-    assert_eq!(inspected.unix_sockets, [servers[2].1.clone()]);
+    std::os::unix::fs::symlink(&other, folder.path().join("link")).unwrap();
+    for path in [link, folder.path().join("link/declared.sock")] {
+        let refused = plan().unix_socket(path).build().unwrap().spawn(&Command::new("true"));
+        assert!(refused.unwrap_err().to_string().contains("is a link"));
+    }
 }
 
 /// What takes the place of a declared socket is another one, during a run and for the next.

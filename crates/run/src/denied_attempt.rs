@@ -47,9 +47,24 @@ impl DeniedAttempt {
             }
             EventKind::File { operation, path, to } => {
                 let arrow = to.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
-                let list = if *operation == FileOperation::Read { "read" } else { "write" };
+                let list = match operation {
+                    FileOperation::Read => "read",
+                    FileOperation::Connect => "unix_sockets",
+                    FileOperation::Write
+                    | FileOperation::Remove
+                    | FileOperation::Rename
+                    | FileOperation::Link
+                    | FileOperation::Symlink
+                    | FileOperation::MakeFolder
+                    | FileOperation::MakeNode
+                    | FileOperation::Truncate
+                    | FileOperation::ChangeMode
+                    | FileOperation::ChangeAttributes => "write",
+                };
                 let declare = grant(&format!("permissions.filesystem.{list}"), &format!("- {path}"));
-                ("file", format!("{} {path}{arrow}", word(*operation)), Some(declare))
+                // An abstract name has no place that could be declared.
+                let declare = Some(declare).filter(|_| path.starts_with('/'));
+                ("file", format!("{} {path}{arrow}", word(*operation)), declare)
             }
             EventKind::Exec { path, .. } => {
                 let declare = grant(

@@ -47,6 +47,8 @@ pub struct Job {
     pub judged_writes: Vec<(PathBuf, PathBuf)>,
     /// What may not be touched, whatever is granted above it.
     pub forbidden: Vec<PathBuf>,
+    /// Unix sockets of this machine that may be connected to.
+    pub unix_sockets: Vec<PathBuf>,
     /// What may be reached. Without any, there is no network.
     pub egress: Vec<EgressRule>,
     /// Who resolves the names in it.
@@ -153,6 +155,7 @@ impl Job {
             write: Vec::new(),
             judged_writes: Vec::new(),
             forbidden: Vec::new(),
+            unix_sockets: Vec::new(),
             egress: Vec::new(),
             resolver: Resolver::System,
             pins: Vec::new(),

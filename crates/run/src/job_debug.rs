@@ -23,6 +23,7 @@ impl fmt::Debug for Job {
             write,
             judged_writes,
             forbidden,
+            unix_sockets,
             egress,
             resolver,
             pins,
@@ -72,6 +73,7 @@ impl fmt::Debug for Job {
             .field("write", write)
             .field("judged_writes", judged_writes)
             .field("forbidden", forbidden)
+            .field("unix_sockets", unix_sockets)
             .field("egress", egress)
             .field("resolver", resolver)
             .field("pins", pins)

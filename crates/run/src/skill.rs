@@ -144,6 +144,7 @@ impl LoadedSkill {
         // A write grant gives reading, and may be a folder that is yet to be made.
         job.read.extend(resolve(&files.read).into_iter().filter(|path| !job.write.contains(path)));
         job.forbidden = resolve(&files.forbidden);
+        job.unix_sockets = resolve(&files.unix_sockets);
         // Nobody has scanned it, so it is not there.
         let git = self.folder.join(".git");
         if git.is_dir() {

@@ -110,6 +110,7 @@ fn as_text(loaded: &LoadedSkill) -> String {
         read,
         write,
         forbidden,
+        unix_sockets,
         env_vars,
         env_vars_deny,
         commands,
@@ -136,6 +137,7 @@ fn as_text(loaded: &LoadedSkill) -> String {
     page.heading("may touch, besides its own folder (read-only) and private directories");
     page.list("read", &read);
     page.list("write", &write);
+    page.list("connect", &unix_sockets);
     page.list("never", &forbidden);
     if reaches_own_folder(manifest, places) {
         page.line("", "(a write grant lies above the skill's own folder, which stays read-only)");

@@ -320,6 +320,13 @@ impl Grants {
         let found = FoundPath::look_up(path).map_err(failed)?;
         check_judged(path, &found.path, plan).map_err(failed)?;
         check_grant(&found.path, &plan.forbidden)?;
+        let is_of_system = |link: &Path| {
+            link.parent().is_some_and(|folder| [Path::new("/"), Path::new("/var")].contains(&folder))
+        };
+        if let Some((link, _)) = links_on(path).into_iter().find(|(link, _)| !is_of_system(link)) {
+            let why = format!("{} is a link; name the socket that it leads to", link.display());
+            return Err(failed(io::Error::other(why)));
+        }
         if !FileType::from_raw_mode(found.stat.st_mode).is_socket() {
             return Err(failed(io::Error::other("it is not a Unix socket")));
         }

@@ -24,6 +24,9 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
     for path in &job.forbidden {
         builder = builder.forbid(path);
     }
+    for path in &job.unix_sockets {
+        builder = builder.unix_socket(path);
+    }
     if let Some(workdir) = &job.workdir {
         builder = builder.workdir(workdir);
     }

@@ -79,6 +79,7 @@ fn mounts(inspection: &PlanInspection) -> Vec<String> {
             format!("{word} {}{made}", grant.path.display())
         })
         .collect();
+    lines.extend(inspection.unix_sockets.iter().map(|path| format!("connect {}", path.display())));
     lines.extend(inspection.masked.iter().map(|path| format!("never {}", path.display())));
     let system = inspection.grants.len()
         - inspection.grants.iter().filter(|grant| grant.source != PathSource::System).count();
