@@ -8,6 +8,8 @@ mod caller_memory;
 mod caller_socket;
 mod connector;
 mod destinations;
+mod local_walk;
+mod mount_table;
 mod notify_listener;
 mod path_resolver;
 mod path_verdicts;
