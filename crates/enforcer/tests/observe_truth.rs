@@ -561,3 +561,40 @@ def child():
         assert!(by(loaded.unwrap()).ends_with("cat"), "{}: {loaded:?}", case.name);
     }
 }
+
+/// What is learnt of a file without opening it: its attributes, that it changes, that it is a folder to work in.
+#[test]
+fn attributes_watches_and_working_folders_are_seen() {
+    let place = Place::new();
+    let prelude = "
+def watch(path):
+    fd = raw(294, 0)
+    try: raw(254, fd, path, 0x2)
+    finally: os.close(fd)
+def attribute(path, follow=True):
+    try: os.getxattr(path, 'user.x', follow_symlinks=follow)
+    except OSError as e:
+        if e.errno not in (61, 95): raise
+";
+    let lines = "
+getxattr: attribute(R + '/file')
+getxattr-out: attribute(O + '/file')
+getxattr-by-link: attribute(R + '/out/file')
+getxattr-of-link: attribute(R + '/out', False)
+listxattr: os.listxattr(R + '/file')
+listxattr-out: os.listxattr(O + '/file')
+llistxattr: os.listxattr(R + '/out', follow_symlinks=False)
+watch: watch(W)
+watch-out: watch(O)
+watch-by-link: watch(R + '/out')
+chdir: os.chdir(W)
+chdir-out: os.chdir(O)
+chdir-absent: os.chdir(W + '/absent')
+empty: os.chdir('')
+";
+    let cases = cases(&place, ObserveLevel::Full, prelude, lines);
+    agree(&cases);
+    for name in ["getxattr-by-link", "watch-by-link"] {
+        leads_to(&cases, name, &place.other.join(if name == "watch-by-link" { "" } else { "file" }));
+    }
+}

@@ -466,3 +466,53 @@ for thread in threads: thread.join()
     running.kill();
     assert!(!running.wait().unwrap().success());
 }
+
+/// A program of somebody else's that may be executed and not read hides its memory, and so where it connects to: it does not connect, and
+/// that is counted. It takes two users, so root makes the program, and runs this again as nobody.
+#[test]
+fn connections_of_programs_that_hide_their_memory_are_refused_and_counted() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    const HIDDEN: &str = "SKILLSANDBOX_TEST_HIDDEN";
+    let Some(hidden) = std::env::var_os(HIDDEN).map(PathBuf::from) else {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED: only root can make a program that others may not read");
+            return;
+        }
+        let folder = Folder::new();
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let (hidden, test) = (folder.path().join("perl"), folder.path().join("test"));
+        std::fs::copy("/usr/bin/perl", &hidden).unwrap();
+        std::fs::set_permissions(&hidden, std::fs::Permissions::from_mode(0o111)).unwrap();
+        std::fs::copy(std::env::current_exe().unwrap(), &test).unwrap();
+        let name = "connections_of_programs_that_hide_their_memory_are_refused_and_counted";
+        let mut again = std::process::Command::new(&test);
+        again
+            .args(["--exact", name])
+            .env(HIDDEN, &hidden)
+            .env("HOME", "/")
+            .current_dir("/")
+            .uid(65534)
+            .gid(65534);
+        let output = again.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && text.contains("1 passed"),
+            "{text}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        return;
+    };
+    let script = format!(
+        "exec {} -e 'use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) or die; connect(S, pack_sockaddr_un(\"/tmp/x\")); print $!+0'",
+        hidden.display()
+    );
+    let notes = Arc::new(Notes::default());
+    let command = Command::new("/bin/sh")
+        .args(["-c", &script])
+        .observer(Arc::clone(&notes) as Arc<dyn Observer>)
+        .observe_level(ObserveLevel::Violations);
+    let outcome = run(plan().read(&hidden), &command);
+    assert_eq!(printed(&outcome), libc::EACCES.to_string());
+    assert_eq!(outcome.lost, 1);
+}

@@ -217,7 +217,11 @@ mod tests {
         let denial = DeniedAttempt::of(&denied(file)).unwrap();
         assert_eq!(denial.declare.as_deref(), Some("permissions.filesystem.write: - /srv/x"));
         let socket = EventKind::File { operation: FileOperation::Connect, path: "/run/x".into(), to: None };
-        assert_eq!(DeniedAttempt::of(&denied(socket)).unwrap().what, "connect to /run/x");
+        let denial = DeniedAttempt::of(&denied(socket)).unwrap();
+        assert_eq!(denial.what, "connect to /run/x");
+        assert_eq!(denial.declare.as_deref(), Some("permissions.filesystem.unix_sockets: - /run/x"));
+        let socket = EventKind::File { operation: FileOperation::Connect, path: "@x".into(), to: None };
+        assert_eq!(DeniedAttempt::of(&denied(socket)).unwrap().declare, None, "it has no place to declare");
         let name = Some("a\nforged: line".to_owned());
         assert_eq!(
             DeniedAttempt::of(&denied(EventKind::DnsQuery { name, server: None })).unwrap().declare,

@@ -228,8 +228,30 @@ fn make_proc() -> sys::Result<OwnedFd> {
     let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), c"hidepid", c"ptraceable")?;
     fsconfig_create(context.as_fd())?;
-    let attributes = attribute_flags(RDONLY | NOSUID | NODEV | NOEXEC);
-    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+    let attributes = NOSUID | NODEV | NOEXEC;
+    let proc = fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attribute_flags(attributes))?;
+    for (setting, most) in OWN_SETTINGS {
+        bound_setting(proc.as_fd(), setting, most)?;
+    }
+    set_attributes(proc.as_fd(), attributes | RDONLY, AttributeReach::One)?;
+    Ok(proc)
+}
+
+/// Settings of this user namespace, and how much of each a run may have. The kernel counts them for the user in every namespace, up to the
+/// first (`inc_ucount`), so what a run does not use up is left for the user's own programs (namespaces(7), /proc/sys/user).
+const OWN_SETTINGS: [(&CStr, &[u8]); 2] =
+    [(c"sys/user/max_inotify_instances", b"16"), (c"sys/user/max_inotify_watches", b"4096")];
+
+fn bound_setting(proc: BorrowedFd<'_>, setting: &CStr, most: &[u8]) -> sys::Result<()> {
+    match rustix::fs::openat(proc, setting, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(file) => {
+            rustix::io::write(&file, most)?;
+            Ok(())
+        }
+        // A kernel without inotify has nothing to use up.
+        Err(rustix::io::Errno::NOENT) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
 }
 
 /// Pseudo-terminals of this sandbox, and no others: each such mount has its own (Documentation/filesystems/devpts.rst). All of

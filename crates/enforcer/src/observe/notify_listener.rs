@@ -333,8 +333,9 @@ impl ListenerState {
         let shape = syscall_shape(call.number).ok_or(MemoryReadError::Hidden)?;
         let register = |index: usize| call.arguments.get(index).copied().unwrap_or_default();
         let path = self.read_path(call, shape.path, now)?;
-        // An empty path cannot be opened.
-        let path = if matches!(shape.operation, SyscallKind::Open(_)) { path } else { path.or_descriptor() };
+        // An empty path cannot be opened, and means a descriptor only to calls that take one.
+        let is_name = matches!(shape.operation, SyscallKind::Open(_)) || shape.path.folder.is_none();
+        let path = if is_name { path } else { path.or_descriptor() };
         let path = self.resolve_now(path, actor);
         Ok(match shape.operation {
             SyscallKind::Exec(at) => {

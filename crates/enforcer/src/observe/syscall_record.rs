@@ -170,7 +170,8 @@ const fn two(operation: FileOperation, path: PathArgument, to: PathArgument) -> 
 /// What is to be read of a call; `None` for those that are not observed.
 pub(super) fn syscall_shape(number: i32) -> Option<SyscallShape> {
     use FileOperation::{
-        ChangeAttributes, ChangeMode, Link, MakeFolder, MakeNode, Remove, Rename, Symlink, Truncate, Write,
+        ChangeAttributes, ChangeMode, Link, MakeFolder, MakeNode, Read, Remove, Rename, Symlink, Truncate,
+        Write,
     };
     use LastComponent::{Followed, If, Itself, Made, Opened, Unless};
     let number = i64::from(number);
@@ -212,6 +213,10 @@ pub(super) fn syscall_shape(number: i32) -> Option<SyscallShape> {
         libc::SYS_fchownat => one(ChangeMode, below(0, 1, Unless(4, NOFOLLOW))),
         libc::SYS_setxattr | libc::SYS_removexattr => one(ChangeAttributes, at(0, Followed)),
         libc::SYS_lsetxattr | libc::SYS_lremovexattr => one(ChangeAttributes, at(0, Itself)),
+        libc::SYS_getxattr | libc::SYS_listxattr | libc::SYS_chdir => one(Read, at(0, Followed)),
+        libc::SYS_lgetxattr | libc::SYS_llistxattr => one(Read, at(0, Itself)),
+        GETXATTRAT | LISTXATTRAT => one(Read, below(0, 1, Unless(2, NOFOLLOW))),
+        libc::SYS_inotify_add_watch => one(Read, at(1, Unless(2, libc::IN_DONT_FOLLOW))),
         SETXATTRAT | REMOVEXATTRAT => one(ChangeAttributes, below(0, 1, Unless(2, NOFOLLOW))),
         _ => return None,
     })
@@ -219,6 +224,8 @@ pub(super) fn syscall_shape(number: i32) -> Option<SyscallShape> {
 
 /// Newer than the names that the C library has for them.
 const SETXATTRAT: i64 = 463;
+const GETXATTRAT: i64 = 464;
+const LISTXATTRAT: i64 = 465;
 const REMOVEXATTRAT: i64 = 466;
 
 /// Whether flags of `open` mean that something is written or made. The kernel takes no notice of bits that it does not know.

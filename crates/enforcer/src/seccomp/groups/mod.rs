@@ -53,7 +53,7 @@ pub(super) const DENIED: &[DeniedGroup] = denied::DENIED;
 pub(super) const FUTURE: std::ops::RangeInclusive<i32> = 472..=511;
 
 /// Calls that are allowed and that a supervisor is asked about where everything is observed: those that name a file or a program.
-pub(super) const OBSERVED: [&str; 32] = [
+pub(super) const OBSERVED: [&str; 40] = [
     "open",
     "openat",
     "creat",
@@ -86,4 +86,12 @@ pub(super) const OBSERVED: [&str; 32] = [
     "lremovexattr",
     "setxattrat",
     "removexattrat",
+    "getxattr",
+    "lgetxattr",
+    "getxattrat",
+    "listxattr",
+    "llistxattr",
+    "listxattrat",
+    "chdir",
+    "inotify_add_watch",
 ];
