@@ -1,8 +1,13 @@
 //! No Unix socket of the host is reached unless the plan names it, however its name came to be in a granted folder.
+//!
+//! Unsafe code: a filter of another supervisor, around the sandbox.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(unsafe_code)]
 #![cfg(target_os = "linux")]
 
 mod common;
+#[allow(dead_code)] // Other tests use the rest.
+mod under_filter;
 
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -515,4 +520,58 @@ fn connections_of_programs_that_hide_their_memory_are_refused_and_counted() {
     let outcome = run(plan().read(&hidden), &command);
     assert_eq!(printed(&outcome), libc::EACCES.to_string());
     assert_eq!(outcome.lost, 1);
+}
+
+/// Inside another supervised sandbox nobody can be asked: there are no Unix sockets that could connect, and the outcome says so.
+#[test]
+fn row_172_without_a_supervisor_there_are_no_sockets_to_connect() {
+    const NEW_LISTENER: libc::c_ulong = 8;
+    // Lets everything through; that it has a listener is enough for there to be no other.
+    const ALLOW: [u8; 8] = [0x06, 0, 0, 0, 0, 0, 0xff, 0x7f];
+    let folder = Folder::new();
+    let read = folder.folder("read");
+    let server = HostServer::at(&read.join("s"));
+    let script = "print(reach(sys.argv[1]), [s.close() for s in socket.socketpair()])";
+    for profile in [SyscallProfile::Default, SyscallProfile::Permissive] {
+        for level in EVERY_LEVEL {
+            let nested = || {
+                under_filter::Filter::new(&ALLOW).install_with(NEW_LISTENER).unwrap();
+                python(plan().read(&read).syscalls(profile), script, &[&read.join("s")], level)
+            };
+            let outcome = std::thread::scope(|scope| scope.spawn(nested).join().unwrap());
+            assert!(!outcome.supervises_sockets && !outcome.reports_refusals);
+            assert_eq!(printed(&outcome), format!("{} [None, None]", libc::EACCES), "{profile}, {level:?}");
+        }
+    }
+    assert_eq!(server.count(), 0);
+}
+
+/// The launching program connects, so a server of the run's own can ask the kernel for a handle of it. Neither signals, nor its descriptors,
+/// memory or namespaces are to be had by that, in the profile that refuses nothing either.
+#[test]
+fn a_handle_of_the_launching_program_is_of_no_use() {
+    let script = r"
+import ctypes, fcntl, signal
+libc = ctypes.CDLL(None, use_errno=True)
+def call(*args):
+    result = libc.syscall(*[ctypes.c_long(a) if isinstance(a, int) else a for a in args])
+    return 0 if result >= 0 else ctypes.get_errno()
+s = socket.socket(socket.AF_UNIX); s.bind('/tmp/s'); s.listen()
+c = socket.socket(socket.AF_UNIX); c.connect('/tmp/s'); a = s.accept()[0]
+try: peer = int.from_bytes(a.getsockopt(socket.SOL_SOCKET, 77, 4), 'little')
+except OSError as e: print('none', e.errno); sys.exit()
+done = [('signal', call(424, peer, 0, 0, 0)), ('kill', call(424, peer, signal.SIGCONT, 0, 0))]
+done += [('descriptor %d' % n, call(438, peer, n, 0)) for n in range(8)]
+done += [('namespace %x' % flag, call(308, peer, flag)) for flag in (0x20000, 0x40000000, 0x10000000, 0x20000000)]
+for request in range(1, 12):
+    try: done.append(('ioctl %d' % request, 0 if fcntl.ioctl(peer, 0xff00 | request, 0) >= 0 else 1))
+    except OSError as e: done.append(('ioctl', e.errno))
+done.append(('memory', call(440, peer, ctypes.create_string_buffer(16), 1, 21, 0)))
+done.append(('wait', call(247, 3, peer, ctypes.create_string_buffer(128), 4, 0)))
+print([name for name, errno in done if errno == 0])
+";
+    for profile in [SyscallProfile::Default, SyscallProfile::Permissive] {
+        let text = printed(&python(plan().syscalls(profile), script, &[], ObserveLevel::Violations));
+        assert!(text == "[]" || text.starts_with("none"), "{profile}: {text}");
+    }
 }

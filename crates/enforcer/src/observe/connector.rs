@@ -25,8 +25,13 @@ use super::{AccessVerdict, Actor};
 use crate::sys::seccomp::{Notification, NotifyReply, answer, is_waiting};
 use crate::sys::sockets::connect;
 
-/// Connections that may be waited for at a time, by callers that wait themselves. More than a run has threads, unless it has no limit.
-const MOST: usize = 512;
+/// Connections that may be waited for at a time, by callers that wait themselves: each takes two descriptors of the launching program,
+/// which has a thousand for all its runs.
+const MOST: usize = 64;
+
+/// How long room is waited for: the thread may only be behind, on a machine that is busy.
+const ROOM_LOOKS: u32 = 400;
+const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 
 /// How long the first and any further look at a connection that is not made yet is waited for.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
@@ -83,7 +88,14 @@ impl Connector {
     pub(super) fn submit(&mut self, listener: &Arc<OwnedFd>, job: ConnectJob) {
         let call = job.call;
         self.start(listener);
-        let is_taken = self.open.load(Ordering::Acquire) < MOST
+        let has_room = || self.open.load(Ordering::Acquire) < MOST;
+        for _ in 0..ROOM_LOOKS {
+            if has_room() {
+                break;
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        let is_taken = has_room()
             && self.jobs.as_ref().is_some_and(|jobs| {
                 self.open.fetch_add(1, Ordering::AcqRel);
                 self.unjudged.fetch_add(1, Ordering::AcqRel);
