@@ -4,8 +4,8 @@
 //! and another address in its memory. So no `connect` ever goes on: what was taken and judged is connected here, and the caller gets the
 //! result. The file behind the socket is the caller's own, so what it set holds, and what it set up around it goes on.
 //!
-//! Nobody waits for this thread. It looks up paths, which a file system may take its time for, and it closes sockets, which may take as long
-//! as a program has chosen (`SO_LINGER`).
+//! Nobody waits for this thread: it looks up paths, which a file system may take its time for. It does not close sockets, which may take as
+//! long as a program has chosen (`SO_LINGER`): another one does, and all that are not closed yet are bounded.
 
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
@@ -115,13 +115,15 @@ impl Connector {
         let sockets = self.sockets.take().unwrap_or_default();
         let (listener, sink) = (Arc::clone(listener), self.sink.clone());
         let (open, unjudged) = (Arc::clone(&self.open), Arc::clone(&self.unjudged));
-        let mut work = ConnectLoop { listener, sockets, sink, open, unjudged, waiting: Vec::new() };
+        let Some(closer) = start_closer(open) else { return };
+        let mut work = ConnectLoop { listener, sockets, sink, closer, unjudged, waiting: Vec::new() };
         let thread = std::thread::Builder::new().name("sandbox-connect".into()).stack_size(128 << 10);
         let is_started = thread.spawn(move || {
             work.run(&given);
             drop(finished);
-            // Only now: to close what is left may take a while.
-            drop(work);
+            for waiting in std::mem::take(&mut work.waiting) {
+                work.close(waiting.socket);
+            }
         });
         if is_started.is_ok() {
             (self.jobs, self.done) = (Some(jobs), Some(done));
@@ -147,11 +149,24 @@ impl Drop for Connector {
     }
 }
 
+/// A thread that closes sockets and counts those that are not closed yet. It ends when all are, and nobody waits for that.
+fn start_closer(open: Arc<AtomicUsize>) -> Option<Sender<OwnedFd>> {
+    let (closer, given) = channel::<OwnedFd>();
+    let close = move || {
+        for socket in given {
+            drop(socket);
+            open.fetch_sub(1, Ordering::AcqRel);
+        }
+    };
+    let thread = std::thread::Builder::new().name("sandbox-close".into()).stack_size(64 << 10);
+    thread.spawn(close).is_ok().then_some(closer)
+}
+
 struct ConnectLoop {
     listener: Arc<OwnedFd>,
     sockets: SocketJudge,
     sink: RecordSink,
-    open: Arc<AtomicUsize>,
+    closer: Sender<OwnedFd>,
     unjudged: Arc<AtomicUsize>,
     waiting: Vec<WaitingConnect>,
 }
@@ -281,8 +296,8 @@ impl ConnectLoop {
     }
 
     fn close(&self, socket: OwnedFd) {
-        drop(socket);
-        self.open.fetch_sub(1, Ordering::AcqRel);
+        // It ends only after its sender.
+        let _ = self.closer.send(socket);
     }
 }
 

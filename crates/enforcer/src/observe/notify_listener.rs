@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::net::{AddressFamily, SocketType};
 use skillsandbox_egress::CallingProcess;
 
@@ -35,6 +35,12 @@ use skillsandbox_terms::SyscallProfile;
 /// `AT_FDCWD`, as a register has it.
 const HERE: u32 = libc::AT_FDCWD.cast_unsigned();
 
+/// Calls that wait for descriptors, at most: more than a run has threads, unless it has no limit.
+const MOST_PARKED: usize = 4096;
+
+/// How long descriptors are waited for before they are asked for again.
+const PARKED_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
+
 /// What the listener works with, and what it has observed.
 #[derive(Debug)]
 pub(crate) struct ListenerState {
@@ -43,6 +49,8 @@ pub(crate) struct ListenerState {
     pub(crate) destinations: DestinationMonitor,
     sink: RecordSink,
     connector: Connector,
+    /// Calls of `connect` that wait until there are descriptors again.
+    parked: Vec<Notification>,
     processes: ProcessTable,
     resolver: SandboxPathResolver,
     /// Whether the run's own program was about to be executed: by a process of ours, whose memory need not be for us to read. What it
@@ -86,8 +94,19 @@ impl ListenerState {
         let throttle = RefusalThrottle { since: Instant::now(), refused: 0 };
         let processes = ProcessTable::default();
         let is_launched = false;
-        let connector = Connector::new(sink.clone());
-        Self { profile, refusals, destinations, sink, connector, processes, resolver, is_launched, throttle }
+        let (connector, parked) = (Connector::new(sink.clone()), Vec::new());
+        Self {
+            profile,
+            refusals,
+            destinations,
+            sink,
+            connector,
+            parked,
+            processes,
+            resolver,
+            is_launched,
+            throttle,
+        }
     }
 
     /// The run's private file system is made, and these sockets of the host are granted.
@@ -143,14 +162,19 @@ impl ListenerState {
         let is_told_of_the_end = receive_ends();
         loop {
             // One call less for each that is observed.
-            if is_told_of_the_end && let Ok(call) = receive(listener.as_fd()) {
+            if is_told_of_the_end
+                && self.parked.is_empty()
+                && let Ok(call) = receive(listener.as_fd())
+            {
                 self.serve(listener, call);
                 continue;
             }
             let mut fds = [PollFd::new(listener, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
-            if poll(&mut fds, None).is_err() {
+            let wait = (!self.parked.is_empty()).then_some(&PARKED_LOOK);
+            if poll(&mut fds, wait).is_err() {
                 continue;
             }
+            self.serve_parked(listener);
             let [waiting, stopped] = fds.map(|fd| fd.revents());
             if waiting.contains(PollFlags::IN) {
                 // Where nobody waits nothing is asked for: before Linux 6.11 that question is not answered even when all who could
@@ -218,6 +242,10 @@ impl ListenerState {
         let CallerSocket { socket, domain, kind } = match CallerSocket::take(call, process) {
             Ok(taken) => taken,
             Err(errno @ (rustix::io::Errno::BADF | rustix::io::Errno::NOTSOCK)) => return fail(errno),
+            // The launching program has no descriptor to spare at the moment. Its caller waits, so it can wait here.
+            Err(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) if self.parked.len() < MOST_PARKED => {
+                return self.parked.push(call);
+            }
             Err(_) => {
                 self.sink.record_miss();
                 return fail(rustix::io::Errno::ACCESS);
@@ -237,8 +265,17 @@ impl ListenerState {
         // If its caller still waits, what was read was its own; otherwise there is nobody to connect for.
         let is_its_own = is_waiting(listener.as_fd(), call);
         let target = if is_its_own { target } else { ConnectTarget::Refused(libc::ECANCELED) };
-        self.connector.submit(listener, ConnectJob { call, socket, target, at: now, actor });
         self.destinations.record_refused();
+        self.connector.submit(listener, ConnectJob { call, socket, target, at: now, actor });
+    }
+
+    /// Tries those once more for which there was no descriptor.
+    fn serve_parked(&mut self, listener: &Arc<OwnedFd>) {
+        for call in std::mem::take(&mut self.parked) {
+            if is_waiting(listener.as_fd(), call) {
+                self.serve_connect(listener, call, Instant::now());
+            }
+        }
     }
 
     /// Where a socket is to be connected to, by what the socket is: the address says only what somebody wants it to be.
