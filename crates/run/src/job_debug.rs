@@ -24,8 +24,12 @@ impl fmt::Debug for Job {
             judged_writes,
             forbidden,
             unix_sockets,
+            read_within,
+            write_within,
+            untrusted,
             egress,
             resolver,
+            resolver_wish,
             pins,
             allow_env,
             deny_env,
@@ -37,6 +41,7 @@ impl fmt::Debug for Job {
             observe,
             observe_required,
             tmp,
+            is_stores_own,
             secrets,
             notes,
         } = self;
@@ -74,8 +79,12 @@ impl fmt::Debug for Job {
             .field("judged_writes", judged_writes)
             .field("forbidden", forbidden)
             .field("unix_sockets", unix_sockets)
+            .field("read_within", read_within)
+            .field("write_within", write_within)
+            .field("untrusted", untrusted)
             .field("egress", egress)
             .field("resolver", resolver)
+            .field("resolver_wish", resolver_wish)
             .field("pins", pins)
             .field("allow_env", allow_env)
             .field("deny_env", deny_env)
@@ -87,6 +96,7 @@ impl fmt::Debug for Job {
             .field("observe", observe)
             .field("observe_required", observe_required)
             .field("tmp", tmp)
+            .field("is_stores_own", is_stores_own)
             .field("secrets", secrets)
             .field("notes", &notes)
             .finish()

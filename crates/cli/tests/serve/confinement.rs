@@ -296,3 +296,32 @@ fn paths_and_commands_are_judged_by_what_the_skill_declares() {
     let called = client.call("check_command", &json!({ "skill": "s", "command": "git log | sh" }));
     assert_eq!(called.data()["decision"], "deny", "{called:?}");
 }
+
+/// What a run has read-only, no tool is told that it may write; what a run would be refused for is not granted.
+#[test]
+fn paths_are_judged_as_a_run_would_have_them() {
+    let world = World::new();
+    let data = world.path("home/.local/share");
+    let installed = data.join("skillsandbox/skills/other");
+    fs::create_dir_all(&installed).unwrap();
+    let outside = world.path("outside");
+    fs::create_dir(&outside).unwrap();
+    let manifest = format!("permissions: {{ filesystem: {{ read: [link], write: [{}] }} }}", data.display());
+    let folder = world.skill("s", &manifest, "true");
+    std::os::unix::fs::symlink(&outside, folder.join("link")).unwrap();
+    let mut client = world.serve(&[]);
+    let mut allowed = |tool: &str, path: &std::path::Path| {
+        let arguments =
+            json!({ "skill": "s", "tool": tool, "arguments": { "file_path": path.to_str().unwrap() } });
+        let called = client.call("check_path", &arguments);
+        assert!(!called.failed(), "{called:?}");
+        called.data()["decision"] == "allow"
+    };
+    assert!(allowed("Write", &data.join("x")) && allowed("Read", &data.join("x")), "the control");
+    assert!(allowed("Read", &installed.join("SKILL.md")));
+    assert!(!allowed("Write", &installed.join("SKILL.md")));
+    assert!(!allowed("Write", &data.join("skillsandbox/packages.lock")));
+    for path in [folder.join("link/x"), outside.join("x")] {
+        assert!(!allowed("Read", &path), "{}", path.display());
+    }
+}

@@ -24,13 +24,11 @@ use super::syscall_record::{
     CallerPath, PathArgument, RecordedAction, SyscallKind, SyscallRecord, opens_to_write, syscall_shape,
 };
 use crate::prepare::grants::GrantedSocket;
-use crate::seccomp::SyscallVerdict;
-use crate::seccomp::{SyscallFilters as _, observes_call};
+use crate::seccomp::{SyscallRules, SyscallVerdict, observes_call};
 use crate::sys::seccomp::{
     Notification, NotifyReply, answer, is_waiting, receive, receive_ends, wake_in_place,
 };
 use skillsandbox_terms::FileOperation;
-use skillsandbox_terms::SyscallProfile;
 
 /// `AT_FDCWD`, as a register has it.
 const HERE: u32 = libc::AT_FDCWD.cast_unsigned();
@@ -44,7 +42,7 @@ const PARKED_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
 /// What the listener works with, and what it has observed.
 #[derive(Debug)]
 pub(crate) struct ListenerState {
-    profile: SyscallProfile,
+    rules: SyscallRules,
     pub(crate) refusals: RefusalLog,
     pub(crate) destinations: DestinationMonitor,
     sink: RecordSink,
@@ -85,7 +83,7 @@ impl RefusalThrottle {
 
 impl ListenerState {
     pub(crate) fn new(
-        profile: SyscallProfile,
+        rules: SyscallRules,
         destinations: DestinationMonitor,
         sink: RecordSink,
         resolver: SandboxPathResolver,
@@ -96,7 +94,7 @@ impl ListenerState {
         let is_launched = false;
         let (connector, parked) = (Connector::new(sink.clone()), Vec::new());
         Self {
-            profile,
+            rules,
             refusals,
             destinations,
             sink,
@@ -190,7 +188,7 @@ impl ListenerState {
 
     fn serve(&mut self, shared: &Arc<OwnedFd>, call: Notification) {
         let listener = shared.as_fd();
-        let reply = if observes_call(self.profile, call.number, call.arguments) {
+        let reply = if observes_call(self.rules.profile, call.number, call.arguments) {
             let now = Instant::now();
             if i64::from(call.number) == libc::SYS_connect {
                 return self.serve_connect(shared, call, now);
@@ -206,7 +204,7 @@ impl ListenerState {
                 }
             }
         } else {
-            match self.profile.judge(call.number, call.arguments) {
+            match self.rules.judge(call.number, call.arguments) {
                 Ok(SyscallVerdict::Allowed) if syscall_shape(call.number).is_some() => {
                     return self.observe_call(listener, call);
                 }

@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::layers::network;
 use crate::plan::{Command, Plan};
 use crate::prepare::grants::GrantedSocket;
+use crate::seccomp::SyscallRules;
 use crate::supervise::WakeEvent;
 use crate::supervise::launch::{ChildReport, host_error};
 use skillsandbox_terms::ObserveLevel;
@@ -66,6 +67,7 @@ impl RunObservation {
     pub(crate) fn new(
         plan: &Plan,
         command: &Command,
+        rules: SyscallRules,
         paths: PathJudge,
         sockets: Vec<GrantedSocket>,
         wake: &Arc<WakeEvent>,
@@ -83,12 +85,7 @@ impl RunObservation {
         let is_observed = wanted != ObserveLevel::Off;
         let sink = RecordSink { queue: queue.filter(|_| is_observed), required };
         Self {
-            state: Some(ListenerState::new(
-                plan.profile,
-                DestinationMonitor::new(attempts, wanted),
-                sink,
-                resolver,
-            )),
+            state: Some(ListenerState::new(rules, DestinationMonitor::new(attempts, wanted), sink, resolver)),
             sockets,
             listener: None,
             channel,

@@ -44,6 +44,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
+    use super::super::FilterRestrictions;
     use super::super::filter::build;
     use super::*;
 
@@ -62,7 +63,7 @@ mod tests {
                 (RefusalMode::Supervise, "supervise"),
             ] {
                 let name = format!("{profile}-{suffix}.bpf");
-                let made = build(profile, refusal).unwrap();
+                let made = build(profile, FilterRestrictions::default(), refusal).unwrap();
                 let is_shared = profile == SyscallProfile::Permissive
                     && matches!(refusal, RefusalMode::Notify | RefusalMode::Observe);
                 if generate && !is_shared {

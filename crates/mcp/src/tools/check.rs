@@ -7,11 +7,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skillsandbox_command_policy::{CommandPolicy, OtherTools, RealPaths};
-use skillsandbox_manifest::{LoadError, ParameterViolation, SkillDoc, user_folders};
+use skillsandbox_manifest::{LoadError, ParameterViolation, SkillDoc};
 use skillsandbox_path_policy::PathPolicy;
 use skillsandbox_run::{DecisionAnswer, InvalidRequest};
 
-use super::skills::resolved;
 use super::{ToolContext, arguments};
 use crate::answer::{ToolAnswer, ToolProblem, line};
 
@@ -96,29 +95,32 @@ pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<T
         Err(refused) => return Ok(refused),
     };
     let loaded = context.load(&skill)?;
-    let places = loaded.skill.places();
-    let files = loaded.skill.manifest().filesystem();
-    let mut builder = PathPolicy::builder().root(loaded.skill.folder()).read_only();
-    // What is declared and not there yet cannot be looked into; a run would make folders to write to.
-    let there = |path: &PathBuf| path.is_dir();
-    for path in resolved(&files.read, places).into_iter().filter(there) {
-        builder = builder.read_root(path);
-    }
-    for path in resolved(&files.write, places).into_iter().filter(there) {
-        builder = builder.write_root(path);
-    }
-    let own = user_folders::state().into_iter().chain(user_folders::config());
-    for path in resolved(&files.forbidden, places).into_iter().chain(own) {
-        builder = builder.forbid(path);
-    }
     let unusable = |error: String| {
         ToolProblem::new("the skill's declaration cannot be used to judge paths")
             .why(error)
             .cure("call inspect_skill; a person has to correct skillsandbox.yaml")
     };
-    let policy = builder.build().map_err(|error| unusable(error.to_string()))?;
+    // The same places, by the same rules, as a run has them.
+    let reach = loaded.skill.file_reach().map_err(|refusal| unusable(refusal.to_string()))?;
+    let build = |writes: &[PathBuf], never: &[PathBuf]| {
+        let mut builder = PathPolicy::builder().root(loaded.skill.folder()).read_only();
+        // What is declared and not there yet cannot be looked into; a run would make folders to write to.
+        for path in reach.read.iter().filter(|path| path.is_dir()) {
+            builder = builder.read_root(path);
+        }
+        for path in reach.write.iter().filter(|path| path.is_dir()) {
+            builder = if writes.contains(path) { builder.write_root(path) } else { builder.read_root(path) };
+        }
+        for path in reach.forbidden.iter().chain(never) {
+            builder = builder.forbid(path);
+        }
+        builder.build().map_err(|error| unusable(error.to_string()))
+    };
     let arguments = Value::Object(arguments);
-    let decision = policy.judge_call(&tool, &arguments);
+    // Who only reads is allowed everything that is readable; who writes, nothing that a run has read-only.
+    let (readers, writers) = (build(&[], &[])?, build(&reach.write, &reach.read_only)?);
+    let read = readers.judge_call(&tool, &arguments);
+    let decision = if read.is_allowed() { read } else { writers.judge_call(&tool, &arguments) };
     Ok(answer(&DecisionAnswer::new(decision), ""))
 }
 
