@@ -342,7 +342,7 @@ fn forbidden_paths_below_a_grant_are_hidden() {
 }
 
 #[test]
-fn unix_sockets_in_a_grant_are_hidden() {
+fn unix_sockets_in_a_grant_are_out_of_reach() {
     use std::os::unix::net::{UnixDatagram, UnixListener};
     let folder = Folder::new();
     let (read, write) = (folder.folder("r"), folder.folder("w/deep"));

@@ -144,3 +144,55 @@ fn the_outcome_says_what_held_the_limits_and_what_was_used() {
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|metadata| std::os::unix::fs::MetadataExt::uid(&metadata) == 0)
 }
+
+/// What the kernel counts for the user as a whole: a run uses up its own share of watches, and no more.
+#[test]
+fn inotify_instances_and_watches_of_a_run_are_bounded() {
+    let script = r"
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+def fill(make, most):
+    for count in range(most):
+        if make(count) < 0: return count, ctypes.get_errno()
+    return most, 0
+for n in range(5000): os.mkdir('/tmp/%d' % n)
+instances = fill(lambda _: libc.inotify_init(), 200)
+first = 3
+while True:
+    try:
+        if 'inotify' in os.readlink('/proc/self/fd/%d' % first): break
+    except OSError: pass
+    first += 1
+print(*instances, *fill(lambda n: libc.inotify_add_watch(first, b'/tmp/%d' % n, 2), 5000))
+";
+    let command = skillsandbox_enforcer::Command::new("python3").args(["-c", script]);
+    let outcome = common::run(common::plan(), &command);
+    assert!(outcome.success(), "{}", outcome.stderr.text());
+    let expected = format!("16 {} 4096 {}", libc::EMFILE, libc::ENOSPC);
+    assert_eq!(outcome.stdout.text().trim(), expected);
+}
+
+/// Descriptors that nobody has received yet count for the user, too: a run has no more of them than it may have open, and one message.
+#[test]
+fn descriptors_on_their_way_are_bounded_by_the_open_files_of_a_run() {
+    let script = r"
+import socket, array
+sent, pairs = 0, []
+try:
+    while sent < 5000:
+        a, b = socket.socketpair(); pairs.append((a, b))
+        for _ in range(4):
+            a.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [0] * 50))]); sent += 50
+except OSError as e: print(sent, e.errno)
+";
+    let command = skillsandbox_enforcer::Command::new("python3").args(["-c", script]);
+    let outcome = common::run(common::plan().open_files(128), &command);
+    assert!(outcome.success(), "{}", outcome.stderr.text());
+    let text = outcome.stdout.text();
+    let (sent, errno) = text.trim().split_once(' ').unwrap();
+    assert!(sent.parse::<u32>().unwrap() <= 128 + 253, "{text}");
+    assert!(
+        [libc::ETOOMANYREFS, libc::EMFILE].map(|errno| errno.to_string()).contains(&errno.to_owned()),
+        "{text}"
+    );
+}

@@ -84,8 +84,14 @@ fn row_109_strict_has_no_sockets() {
         SYS_accept4, SYS_bind, SYS_connect, SYS_listen, SYS_recvmsg, SYS_sendmsg, SYS_sendto, SYS_socket,
         SYS_socketpair,
     };
+    // Of nobody who could judge where they lead, `default` has no Unix sockets either.
+    for kind in [1, 5] {
+        assert_refused(SyscallProfile::Strict, "a Unix socket", call(SYS_socket, &[1, kind]), EPERM);
+        for profile in [SyscallProfile::Default, SyscallProfile::Permissive] {
+            assert_refused(profile, "a Unix socket", call(SYS_socket, &[1, kind]), libc::EACCES);
+        }
+    }
     for attempt in [
-        call(SYS_socket, &[1, 1]),
         call(SYS_socket, &[2, 1]),
         call(SYS_socket, &[10, 2]),
         call(SYS_socket, &[16, 3]),
@@ -258,8 +264,15 @@ unsafe fn ended(child: i32) -> i32 {
 fn row_110_permissive_refuses_nothing_and_reports() {
     for (what, attempt, _) in refused() {
         // clone3 is told that it does not exist in every profile; vhangup has no arguments that keep it from happening; and
-        // no other wall stands before the keys.
-        let keys = [libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key];
+        // no other wall stands before the keys, nor between io_uring and the sockets of the host.
+        let keys = [
+            libc::SYS_keyctl,
+            libc::SYS_add_key,
+            libc::SYS_request_key,
+            libc::SYS_io_uring_setup,
+            libc::SYS_io_uring_enter,
+            libc::SYS_io_uring_register,
+        ];
         if [libc::SYS_clone3, libc::SYS_vhangup].contains(&attempt.0) || keys.contains(&attempt.0) {
             continue;
         }

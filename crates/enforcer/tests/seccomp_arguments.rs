@@ -8,7 +8,7 @@
 #[allow(dead_code)] // Another test uses the rest.
 mod under_filter;
 
-use libc::{EACCES, EAFNOSUPPORT, ENOPROTOOPT, EOPNOTSUPP, EPERM, EPROTONOSUPPORT};
+use libc::{EACCES, EAFNOSUPPORT, ENOPROTOOPT, EOPNOTSUPP, EPERM, EPROTONOSUPPORT, ESOCKTNOSUPPORT};
 use skillsandbox_enforcer::SyscallProfile;
 use under_filter::{ABOVE, CHILD, NONE, NOWHERE, assert_passes, assert_refused, call};
 
@@ -51,7 +51,12 @@ fn sockets_by_family_kind_and_protocol() {
             ("UDP-Lite", EPERM, 2, 2, 136),
             ("MPTCP", EPROTONOSUPPORT, 2, 1, 262),
             ("MPTCP on IPv6", EPROTONOSUPPORT, 10, 1, 262),
-            ("raw Unix", EPERM, 1, 3, 0),
+            ("raw Unix, which is datagrams", ESOCKTNOSUPPORT, 1, 3, 0),
+            ("Unix datagrams", ESOCKTNOSUPPORT, 1, 2, 0),
+            ("a Unix stream, without a supervisor", EACCES, 1, 1, 0),
+            ("Unix packets, without a supervisor", EACCES, 1, 5, 0),
+            ("netlink: xfrm", EPERM, 16, 3, 6),
+            ("netlink: SCSI", EPERM, 16, 3, 18),
             ("netlink: audit", EPERM, 16, 3, 9),
             ("netlink: netfilter", EPERM, 16, 3, 12),
             ("netlink: sock_diag", EPERM, 16, 2, 4),
@@ -71,17 +76,8 @@ fn sockets_by_family_kind_and_protocol() {
             let attempt = socket(above | family, above | kind | flag, above | protocol);
             assert_refused(SyscallProfile::Default, what, attempt, errno);
         }
-        for (family, kind, protocol) in [
-            (1, 1, 0),
-            (1, 2, 0),
-            (1, 5, 0),
-            (2, 1, 0),
-            (2, 1, 6),
-            (2, 2, 17),
-            (10, 1, 0),
-            (10, 2, 0),
-            (16, 3, 0),
-        ] {
+        for (family, kind, protocol) in [(2, 1, 0), (2, 1, 6), (2, 2, 17), (10, 1, 0), (10, 2, 0), (16, 3, 0)]
+        {
             assert_passes(
                 SyscallProfile::Default,
                 "socket",
@@ -96,7 +92,15 @@ fn sockets_by_family_kind_and_protocol() {
         EPERM,
     );
     assert_refused(SyscallProfile::Default, "a pair", call(libc::SYS_socketpair, &[2, 1, 0, NOWHERE]), EPERM);
-    assert_passes(SyscallProfile::Default, "a pair", call(libc::SYS_socketpair, &[1, 1, 0, NOWHERE]));
+    for kind in [2, 3] {
+        let attempt = call(libc::SYS_socketpair, &[1, kind, 0, NOWHERE]);
+        for profile in SyscallProfile::ALL {
+            assert_refused(profile, "a pair", attempt, ESOCKTNOSUPPORT);
+        }
+    }
+    for kind in [1, 5] {
+        assert_passes(SyscallProfile::Default, "a pair", call(libc::SYS_socketpair, &[1, kind, 0, NOWHERE]));
+    }
 }
 
 #[test]
@@ -116,14 +120,23 @@ fn nothing_connects_by_sending() {
             let attempt = call(libc::SYS_setsockopt, &[NONE, above | 6, above | option, NOWHERE, 4]);
             assert_refused(SyscallProfile::Default, "an option of TCP", attempt, ENOPROTOOPT);
         }
-        for (level, option) in
-            [(6, 19), (6, 14), (0, 64), (41, 64), (282, 1), (17, 100), (279, 1), (65_535, 1)]
-        {
+        for (level, option) in [
+            (6, 19),
+            (6, 14),
+            (0, 64),
+            (41, 64),
+            (282, 1),
+            (17, 100),
+            (279, 1),
+            (65_535, 1),
+            (270, 1),
+            (270, 8),
+        ] {
             let attempt = call(libc::SYS_setsockopt, &[NONE, above | level, above | option, NOWHERE, 4]);
             assert_refused(SyscallProfile::Default, "an option", attempt, EPERM);
         }
         for (level, option) in
-            [(1, 2), (1, 13), (6, 1), (6, 4), (0, 1), (41, 26), (41, 67), (17, 103), (270, 1)]
+            [(1, 2), (1, 13), (6, 1), (6, 4), (0, 1), (41, 26), (41, 67), (17, 103), (270, 11), (270, 12)]
         {
             let attempt = call(libc::SYS_setsockopt, &[NONE, above | level, above | option, NOWHERE, 4]);
             assert_passes(SyscallProfile::Default, "an option", attempt);

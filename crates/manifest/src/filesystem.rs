@@ -26,6 +26,8 @@ pub struct FilePermissions {
     pub write: Vec<Spanned<GrantPath>>,
     /// May not be touched, whatever is granted above it.
     pub forbidden: Vec<Spanned<GrantPath>>,
+    /// Unix sockets of the host that may be connected to.
+    pub unix_sockets: Vec<Spanned<GrantPath>>,
 }
 
 /// What a grant gives. The greater includes the lesser.
@@ -224,6 +226,11 @@ impl FilePermissions {
             write: sink.check_all(raw::entries(raw.write.as_ref()), &list("write"), |text| grantable(text)),
             forbidden: sink
                 .check_all(raw::entries(raw.forbidden.as_ref()), &list("forbidden"), |text| text.parse()),
+            unix_sockets: sink.check_all(
+                raw::entries(raw.unix_sockets.as_ref()),
+                &list("unix_sockets"),
+                |text| connectable(text),
+            ),
         }
     }
 
@@ -260,6 +267,18 @@ impl FilePermissions {
 fn grantable(text: &str) -> Result<GrantPath, Fault> {
     let grant: GrantPath = text.parse()?;
     grant.check_grantable().map(|()| grant)
+}
+
+/// A socket is a server of the machine's. What lies in a skill's folder was put there by its author, who could have it lead anywhere.
+fn connectable(text: &str) -> Result<GrantPath, Fault> {
+    let socket = grantable(text)?;
+    if socket.base == Base::SkillDir {
+        let message = format!("{}: a skill's own folder holds no socket of this machine", quoted(text));
+        return Err(
+            Fault::new(Code::UnsafeGrant, message).help("name the server's socket, such as `/run/x.sock`")
+        );
+    }
+    Ok(socket)
 }
 
 impl GrantPath {

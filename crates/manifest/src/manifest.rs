@@ -179,8 +179,8 @@ impl Manifest {
     #[must_use]
     pub fn with_absolute_paths(&self, places: &GrantBases) -> Self {
         let mut manifest = self.clone();
-        let FilePermissions { read, write, forbidden } = &mut manifest.permissions.filesystem;
-        for grant in [read, write, forbidden].into_iter().flatten() {
+        let FilePermissions { read, write, forbidden, unix_sockets } = &mut manifest.permissions.filesystem;
+        for grant in [read, write, forbidden, unix_sockets].into_iter().flatten() {
             grant.value = grant.value.absolute(places);
         }
         manifest

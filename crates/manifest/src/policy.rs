@@ -27,6 +27,7 @@ use crate::{LoadError, load, raw};
 /// - `egress`: a skill reaches what both files allow.
 /// - `read` bounds everything a skill may read, and so its write grants too; `write` bounds what it may write. A
 ///   write grant that only `read` covers becomes a read grant.
+/// - `unix_sockets` bounds the sockets a skill may connect to; where `read` or `write` is given and it is not, there are none.
 /// - `forbidden` and `deny` are added; the stricter syscall profile and the smaller limit hold.
 /// - `resolver`, where it is given, replaces the skill's; where only `egress` is given, it is the system's.
 /// - Inside a rule of `egress` the usual defaults hold: ports left out are 443, a protocol left out is TCP.
@@ -55,6 +56,7 @@ pub struct Policy {
     read: Option<Vec<Spanned<GrantPath>>>,
     write: Option<Vec<Spanned<GrantPath>>>,
     forbidden: Vec<Spanned<GrantPath>>,
+    unix_sockets: Option<Vec<Spanned<GrantPath>>>,
     env_allow: Option<Vec<Spanned<EnvPattern>>>,
     env_deny: Vec<Spanned<EnvPattern>>,
     profile: Option<SyscallProfile>,
@@ -153,6 +155,9 @@ impl Policy {
             read: files.and_then(|w| w.read.as_ref()).map(|_| checked.filesystem.read),
             write: files.and_then(|w| w.write.as_ref()).map(|_| checked.filesystem.write),
             forbidden: checked.filesystem.forbidden,
+            unix_sockets: files
+                .and_then(|w| w.unix_sockets.as_ref())
+                .map(|_| checked.filesystem.unix_sockets),
             env_allow: env.and_then(|w| w.allow.as_ref()).map(|_| checked.env_vars.allow),
             env_deny: checked.env_vars.deny,
             profile: profile.map(|_| checked.syscalls.profile),
@@ -200,7 +205,7 @@ impl Policy {
 
     /// The paths of `files` are absolute already.
     fn narrow_files(&self, files: &mut FilePermissions, places: &GrantBases) {
-        let FilePermissions { read, write, forbidden } = files;
+        let FilePermissions { read, write, forbidden, unix_sockets } = files;
         let here = |grant: &Spanned<GrantPath>| Spanned::new(grant.absolute(places), grant.span);
         let absolute = |list: &[Spanned<GrantPath>]| list.iter().map(here).collect::<Vec<_>>();
         // Named from the root, a grant may turn out to be one that nobody gets.
@@ -219,6 +224,11 @@ impl Policy {
         let granted = PathSet::of(write.iter().chain(&*read));
         let demoted = paths_meet(&declared_write, may_read.as_deref());
         read.extend(demoted.into_iter().filter(|path| !granted.covers(path)));
+        unix_sockets.retain(|socket| socket.check_grantable().is_ok());
+        // A ceiling over files that says nothing of sockets leaves none: a server can do more than a file can.
+        let is_bounded = self.read.is_some() || self.write.is_some();
+        let may_connect = self.unix_sockets.as_deref().or(is_bounded.then_some(&[])).map(absolute);
+        *unix_sockets = paths_meet(unix_sockets, may_connect.as_deref());
         forbidden.extend(self.forbidden.iter().map(|path| Spanned::from(path.absolute(places))));
         *forbidden = unique(std::mem::take(forbidden));
     }

@@ -150,6 +150,8 @@ section! {
         write: Slots<Spanned<String>>,
         /// May not be touched, whatever is granted above it.
         forbidden: Slots<Spanned<String>>,
+        /// Unix sockets that may be connected to. Without them no server of this machine is reached, whatever folder is granted.
+        unix_sockets: Slots<Spanned<String>>,
     }
 }
 

@@ -406,6 +406,33 @@ fn row_018_what_a_policy_leaves_out_it_does_not_narrow() {
     assert_eq!(narrowed.manifest.filesystem().access("/out/x".as_ref(), &places()), Some(FileAccess::Read));
 }
 
+/// No socket is reached that the manifest does not name, and a policy leaves those that it names too; one that bounds files and says
+/// nothing of sockets leaves none.
+#[test]
+fn row_172_a_policy_bounds_the_sockets_that_a_manifest_names() {
+    let manifest =
+        parse("permissions: { filesystem: { read: [/run], unix_sockets: [/run/a.sock, ~/b.sock] } }")
+            .unwrap();
+    assert!(
+        parse("permissions: { filesystem: { read: [/run] } }").unwrap().filesystem().unix_sockets.is_empty()
+    );
+    for (policy, left) in [
+        ("network: {}", &["/run/a.sock", "/home/ada/b.sock"][..]),
+        ("filesystem: { forbidden: [/x] }", &["/run/a.sock", "/home/ada/b.sock"]),
+        ("filesystem: { unix_sockets: [/run] }", &["/run/a.sock"]),
+        ("filesystem: { read: [/run], unix_sockets: [~/b.sock] }", &["/home/ada/b.sock"]),
+        ("filesystem: { unix_sockets: [] }", &[]),
+        ("filesystem: { read: [/run] }", &[]),
+        ("filesystem: { write: [/run] }", &[]),
+    ] {
+        let policy = Policy::parse(&format!("permissions: {{ {policy} }}")).unwrap();
+        let narrowed = policy.narrow(&manifest, &GrantBases::new("/skills/x", "/home/ada"));
+        let sockets = &narrowed.manifest.filesystem().unix_sockets;
+        let sockets: Vec<_> = sockets.iter().map(|socket| socket.to_string()).collect();
+        assert_eq!(sockets, left, "{policy:?}");
+    }
+}
+
 const PARAMETERS: &str = r#"
 parameters:
   - { name: city, type: string, required: true, pattern: "^[\\p{L} .'-]+$", min_length: 2, max_length: 12 }

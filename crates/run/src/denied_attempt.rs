@@ -47,9 +47,24 @@ impl DeniedAttempt {
             }
             EventKind::File { operation, path, to } => {
                 let arrow = to.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
-                let list = if *operation == FileOperation::Read { "read" } else { "write" };
+                let list = match operation {
+                    FileOperation::Read => "read",
+                    FileOperation::Connect => "unix_sockets",
+                    FileOperation::Write
+                    | FileOperation::Remove
+                    | FileOperation::Rename
+                    | FileOperation::Link
+                    | FileOperation::Symlink
+                    | FileOperation::MakeFolder
+                    | FileOperation::MakeNode
+                    | FileOperation::Truncate
+                    | FileOperation::ChangeMode
+                    | FileOperation::ChangeAttributes => "write",
+                };
                 let declare = grant(&format!("permissions.filesystem.{list}"), &format!("- {path}"));
-                ("file", format!("{} {path}{arrow}", word(*operation)), Some(declare))
+                // An abstract name has no place that could be declared.
+                let declare = Some(declare).filter(|_| path.starts_with('/'));
+                ("file", format!("{} {path}{arrow}", word(*operation)), declare)
             }
             EventKind::Exec { path, .. } => {
                 let declare = grant(
@@ -203,7 +218,11 @@ mod tests {
         let denial = DeniedAttempt::of(&denied(file)).unwrap();
         assert_eq!(denial.declare.as_deref(), Some("permissions.filesystem.write: - /srv/x"));
         let socket = EventKind::File { operation: FileOperation::Connect, path: "/run/x".into(), to: None };
-        assert_eq!(DeniedAttempt::of(&denied(socket)).unwrap().what, "connect to /run/x");
+        let denial = DeniedAttempt::of(&denied(socket)).unwrap();
+        assert_eq!(denial.what, "connect to /run/x");
+        assert_eq!(denial.declare.as_deref(), Some("permissions.filesystem.unix_sockets: - /run/x"));
+        let socket = EventKind::File { operation: FileOperation::Connect, path: "@x".into(), to: None };
+        assert_eq!(DeniedAttempt::of(&denied(socket)).unwrap().declare, None, "it has no place to declare");
         let name = Some("a\nforged: line".to_owned());
         assert_eq!(
             DeniedAttempt::of(&denied(EventKind::DnsQuery { name, server: None })).unwrap().declare,

@@ -48,6 +48,8 @@ pub struct Job {
     pub judged_writes: Vec<(PathBuf, PathBuf)>,
     /// What may not be touched, whatever is granted above it.
     pub forbidden: Vec<PathBuf>,
+    /// Unix sockets of this machine that may be connected to.
+    pub unix_sockets: Vec<PathBuf>,
     /// The most that may be read, by where grants and what programs need lead; `None` is no bound. Paths of `as_named` are not held to it.
     pub read_within: Option<Vec<PathBuf>>,
     /// The most that may be written, likewise.
@@ -215,6 +217,7 @@ impl Job {
             write: Vec::new(),
             judged_writes: Vec::new(),
             forbidden: Vec::new(),
+            unix_sockets: Vec::new(),
             read_within: None,
             write_within: None,
             untrusted: Vec::new(),

@@ -23,6 +23,7 @@ impl fmt::Debug for Job {
             write,
             judged_writes,
             forbidden,
+            unix_sockets,
             read_within,
             write_within,
             untrusted,
@@ -78,6 +79,7 @@ impl fmt::Debug for Job {
             .field("write", write)
             .field("judged_writes", judged_writes)
             .field("forbidden", forbidden)
+            .field("unix_sockets", unix_sockets)
             .field("read_within", read_within)
             .field("write_within", write_within)
             .field("untrusted", untrusted)

@@ -185,6 +185,7 @@ impl LoadedSkill {
         // A write grant gives reading, and may be a folder that is yet to be made.
         job.read.extend(resolve(&files.read).into_iter().filter(|path| !job.write.contains(path)));
         job.forbidden = resolve(&files.forbidden);
+        job.unix_sockets = resolve(&files.unix_sockets);
         (job.read_within, job.write_within) = self.policy.ceilings(&self.places);
         // Its author chose what lies in it, links too.
         job.untrusted.push(written_places::place_of(&self.folder, PlaceAuthor::Skill));

@@ -38,8 +38,13 @@ impl Backend for UnsupportedBackend {
         let paths = |word: &str, paths: &[std::path::PathBuf]| {
             paths.iter().map(|path| format!("{word} {}", path.display())).collect::<Vec<_>>()
         };
-        let files =
-            [paths("read", &job.read), paths("write", &job.write), paths("never", &job.forbidden)].concat();
+        let files = [
+            paths("read", &job.read),
+            paths("write", &job.write),
+            paths("connect", &job.unix_sockets),
+            paths("never", &job.forbidden),
+        ]
+        .concat();
         let environment = job.allow_env.iter().chain(job.set_env.keys()).cloned().collect();
         let layers = vec![
             wall("env", "only declared variables", environment),

@@ -39,6 +39,10 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "PATH")]
     write: Vec<PathBuf>,
 
+    /// A Unix socket of this machine that may be connected to
+    #[arg(long, value_name = "PATH")]
+    unix_socket: Vec<PathBuf>,
+
     /// A host that may be reached, by its name: HOST, HOST:PORT or HOST:PORT,PORT; port 443 unless said
     #[arg(long, value_name = "HOST[:PORT]", value_parser = host)]
     allow_host: Vec<EgressRule>,
@@ -113,6 +117,7 @@ impl ExecArgs {
         job.write = self.write.iter().map(absolute).collect::<Result<_, _>>()?;
         job.read = self.read.iter().map(absolute).collect::<Result<_, _>>()?;
         job.read.retain(|path| !job.write.contains(path));
+        job.unix_sockets = self.unix_socket.iter().map(absolute).collect::<Result<_, _>>()?;
         let grants = job.read.iter().chain(&job.write);
         let granted = |grant: &PathBuf| here.starts_with(grant) || here.starts_with(real_path(grant));
         job.workdir = grants.into_iter().any(granted).then_some(here);

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::ffi::CString;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
@@ -30,6 +30,9 @@ const COMMAND_NUMBER: i32 = 2;
 
 /// What the child reports when every layer is in place. Failures are longer.
 pub(crate) const READY_MESSAGE: [u8; 1] = [1];
+
+/// What a message with the root of the run's private file system says. Those about sockets are shorter, failures longer.
+pub(crate) const PRIVATE_MESSAGE: [u8; 3] = [3, 0, 0];
 
 /// All that the child needs, made before it exists.
 #[derive(Debug)]
@@ -105,7 +108,9 @@ fn make_sandbox(prepared: &Prepared, pipes: &ChildPipes, keep: &[i32]) -> StepRe
     prepared.namespaces.apply()?;
     // Again: a change of user or group undoes it.
     lifetime::tie_to_launcher(pipes.ready.as_fd(), pipes.result.as_fd())?;
-    prepared.mounts.apply()?;
+    let private = prepared.mounts.apply()?;
+    report_private(pipes.ready.as_fd(), &private)?;
+    drop(private);
     prepared.network.apply(pipes.ready.as_fd())?;
     lifetime::hide_memory()?;
     let number = prepared.mounts.bounds_processes().then_some(COMMAND_NUMBER);
@@ -186,6 +191,17 @@ fn report_ready(listener: Option<&OwnedFd>) -> StepResult {
     Ok(())
 }
 
+/// Gives the launching program the run's private file system, by which it knows what the run has made itself.
+fn report_private(ready: BorrowedFd<'_>, private: &OwnedFd) -> StepResult {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut rights = SendAncillaryBuffer::new(&mut space);
+    let private = [private.as_fd()];
+    rights.push(SendAncillaryMessage::ScmRights(&private));
+    rustix::net::sendmsg(ready, &[IoSlice::new(&PRIVATE_MESSAGE)], &mut rights, SendFlags::NOSIGNAL)
+        .at(SetupStep::PrivateFs)?;
+    Ok(())
+}
+
 fn join_cgroup(files: &[OwnedFd]) -> StepResult {
     for (index, file) in files.iter().enumerate() {
         rustix::io::write(file, b"0").at_index(SetupStep::JoinCgroup, index)?;
@@ -204,7 +220,7 @@ fn pass_over_waived<T>(ready: i32, result: StepResult<T>, waived: bool) -> StepR
     }
 }
 
-fn report_failure(ready: std::os::fd::BorrowedFd<'_>, failure: StepFailure, waived: bool) {
+fn report_failure(ready: BorrowedFd<'_>, failure: StepFailure, waived: bool) {
     // If it cannot be written the launching program is gone, and so will this process be.
     let _ = rustix::io::write(ready, &StepReport { failure, waived }.encode());
 }

@@ -112,8 +112,8 @@ impl MountsLayer {
         format!("/{}", target.to_string_lossy())
     }
 
-    /// Makes the root and moves into it.
-    pub(crate) fn apply(&self) -> StepResult {
+    /// Makes the root and moves into it. Returns the private file system.
+    pub(crate) fn apply(&self) -> StepResult<OwnedFd> {
         rustix::process::umask(Mode::empty());
         let root = Self::mount_root()?;
         let private = self.mount_private(root.as_fd())?;
@@ -127,7 +127,8 @@ impl MountsLayer {
         Self::pivot(root.as_fd())?;
         set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, AttributeReach::One).at(SetupStep::Seal)?;
         rustix::process::umask(Mode::from_raw_mode(0o022));
-        rustix::process::chdir(self.workdir.as_c_str()).at(SetupStep::Workdir)
+        rustix::process::chdir(self.workdir.as_c_str()).at(SetupStep::Workdir)?;
+        Ok(private)
     }
 
     /// A fresh /proc is refused for reasons of its own, with cures of their own. Through it the namespaces of the run are set.

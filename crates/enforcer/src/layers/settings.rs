@@ -17,6 +17,11 @@ const FIRST_REUSED: u32 = 300;
 /// version 2 take notice; between two processes of one machine a quarter of one is as fast.
 const TCP_BUFFERS: &CStr = c"4096 65536 262144";
 
+/// How much a run may have of what the kernel counts for the user as a whole. It counts in every user namespace, up to the first
+/// (`inc_ucount`), so what a run may not use up is left for the user's own programs (namespaces(7), /proc/sys/user).
+const OWN_SHARE: [(&CStr, &CStr); 2] =
+    [(c"sys/user/max_inotify_instances", c"16"), (c"sys/user/max_inotify_watches", c"4096")];
+
 /// One setting.
 #[derive(Debug)]
 struct KernelSetting {
@@ -55,6 +60,9 @@ impl KernelSettings {
             for file in [c"sys/net/ipv4/tcp_rmem", c"sys/net/ipv4/tcp_wmem"] {
                 settings.push(KernelSetting { file, value: TCP_BUFFERS.to_owned(), is_required: false });
             }
+        }
+        for (file, most) in OWN_SHARE {
+            settings.push(KernelSetting { file, value: most.to_owned(), is_required: false });
         }
         Self { settings, bounds_processes: processes.is_some() }
     }

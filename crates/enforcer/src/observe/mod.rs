@@ -5,7 +5,11 @@
 //! (`record_queue.rs`) is bounded, and what does not fit is counted.
 
 mod caller_memory;
+mod caller_socket;
+mod connector;
 mod destinations;
+mod local_walk;
+mod mount_table;
 mod notify_listener;
 mod path_resolver;
 mod path_verdicts;
@@ -16,6 +20,7 @@ mod reporter;
 mod run_observation;
 mod sandbox_root;
 mod socket_closer;
+mod socket_judge;
 mod syscall_record;
 
 use std::path::PathBuf;
@@ -157,4 +162,6 @@ pub enum AccessVerdict {
     Denied(&'static str),
     /// It is not forbidden, but there is nothing of this name.
     NotThere,
+    /// It cannot be known, for this reason.
+    Unknown(&'static str),
 }

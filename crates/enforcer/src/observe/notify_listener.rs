@@ -6,25 +6,38 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::net::{AddressFamily, SocketType};
+use skillsandbox_egress::CallingProcess;
 
 use super::Actor;
 use super::caller_memory::{self, MemoryReadError};
-use super::destinations::{DestinationMonitor, read_unix_path};
-use super::path_resolver::SandboxPathResolver;
+use super::caller_socket::{AddressError, CallerSocket, read_address};
+use super::connector::{ConnectJob, ConnectTarget, Connector};
+use super::destinations::{DestinationMonitor, UnixAddress, parse_unix_address};
+use super::path_resolver::{SandboxPathResolver, join_base};
 use super::process_table::ProcessTable;
-use super::record_queue::RecordQueue;
+use super::record_queue::RecordSink;
 use super::refusals::RefusalLog;
+use super::socket_judge::SocketJudge;
 use super::syscall_record::{
     CallerPath, PathArgument, RecordedAction, SyscallKind, SyscallRecord, opens_to_write, syscall_shape,
 };
+use crate::prepare::grants::GrantedSocket;
 use crate::seccomp::{SyscallRules, SyscallVerdict, observes_call};
-use crate::supervise::WakeEvent;
-use crate::sys::seccomp::{Notification, NotifyReply, answer, receive, receive_ends, wake_in_place};
+use crate::sys::seccomp::{
+    Notification, NotifyReply, answer, is_waiting, receive, receive_ends, wake_in_place,
+};
 use skillsandbox_terms::FileOperation;
 
 /// `AT_FDCWD`, as a register has it.
 const HERE: u32 = libc::AT_FDCWD.cast_unsigned();
+
+/// Calls that wait for descriptors, at most: more than a run has threads, unless it has no limit.
+const MOST_PARKED: usize = 4096;
+
+/// How long descriptors are waited for before they are asked for again.
+const PARKED_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
 
 /// What the listener works with, and what it has observed.
 #[derive(Debug)]
@@ -32,14 +45,15 @@ pub(crate) struct ListenerState {
     rules: SyscallRules,
     pub(crate) refusals: RefusalLog,
     pub(crate) destinations: DestinationMonitor,
-    queue: Option<Arc<RecordQueue>>,
+    sink: RecordSink,
+    connector: Connector,
+    /// Calls of `connect` that wait until there are descriptors again.
+    parked: Vec<Notification>,
     processes: ProcessTable,
     resolver: SandboxPathResolver,
     /// Whether the run's own program was about to be executed: by a process of ours, whose memory need not be for us to read. What it
     /// executes is known.
     is_launched: bool,
-    /// Woken up when something that must be told could not be.
-    required: Option<Arc<WakeEvent>>,
     throttle: RefusalThrottle,
 }
 
@@ -71,15 +85,31 @@ impl ListenerState {
     pub(crate) fn new(
         rules: SyscallRules,
         destinations: DestinationMonitor,
-        queue: Option<Arc<RecordQueue>>,
+        sink: RecordSink,
         resolver: SandboxPathResolver,
-        required: Option<Arc<WakeEvent>>,
     ) -> Self {
         let refusals = RefusalLog::default();
         let throttle = RefusalThrottle { since: Instant::now(), refused: 0 };
         let processes = ProcessTable::default();
         let is_launched = false;
-        Self { rules, refusals, destinations, queue, processes, resolver, is_launched, required, throttle }
+        let (connector, parked) = (Connector::new(sink.clone()), Vec::new());
+        Self {
+            rules,
+            refusals,
+            destinations,
+            sink,
+            connector,
+            parked,
+            processes,
+            resolver,
+            is_launched,
+            throttle,
+        }
+    }
+
+    /// The run's private file system is made, and these sockets of the host are granted.
+    pub(crate) fn set_sockets(&mut self, private: Option<OwnedFd>, granted: Vec<GrantedSocket>) {
+        self.connector.set_sockets(SocketJudge::new(self.resolver.root(), private, granted));
     }
 }
 
@@ -96,9 +126,12 @@ impl NotifyListener {
         wake_in_place(listener.as_fd());
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let stopped = rustix::io::fcntl_dupfd_cloexec(&stop, 0)?;
+        let listener = Arc::new(listener);
         let thread = std::thread::Builder::new().name("sandbox-notify".into()).stack_size(128 << 10);
         let thread = thread.spawn(move || {
             state.run(&listener, &stopped);
+            // Before the observer is told the rest.
+            state.connector.finish();
             state
         })?;
         Ok(Self { thread: Some(thread), stop })
@@ -123,24 +156,29 @@ impl Drop for NotifyListener {
 }
 
 impl ListenerState {
-    fn run(&mut self, listener: &OwnedFd, stop: &OwnedFd) {
+    fn run(&mut self, listener: &Arc<OwnedFd>, stop: &OwnedFd) {
         let is_told_of_the_end = receive_ends();
         loop {
             // One call less for each that is observed.
-            if is_told_of_the_end && let Ok(call) = receive(listener.as_fd()) {
-                self.serve(listener.as_fd(), call);
+            if is_told_of_the_end
+                && self.parked.is_empty()
+                && let Ok(call) = receive(listener.as_fd())
+            {
+                self.serve(listener, call);
                 continue;
             }
             let mut fds = [PollFd::new(listener, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
-            if poll(&mut fds, None).is_err() {
+            let wait = (!self.parked.is_empty()).then_some(&PARKED_LOOK);
+            if poll(&mut fds, wait).is_err() {
                 continue;
             }
+            self.serve_parked(listener);
             let [waiting, stopped] = fds.map(|fd| fd.revents());
             if waiting.contains(PollFlags::IN) {
                 // Where nobody waits nothing is asked for: before Linux 6.11 that question is not answered even when all who could
                 // call are gone. That the caller was killed meanwhile is not an error.
                 if let Ok(call) = receive(listener.as_fd()) {
-                    self.serve(listener.as_fd(), call);
+                    self.serve(listener, call);
                 }
             } else if !stopped.is_empty() || !waiting.is_empty() {
                 return;
@@ -148,13 +186,23 @@ impl ListenerState {
         }
     }
 
-    fn serve(&mut self, listener: BorrowedFd<'_>, call: Notification) {
+    fn serve(&mut self, shared: &Arc<OwnedFd>, call: Notification) {
+        let listener = shared.as_fd();
         let reply = if observes_call(self.rules.profile, call.number, call.arguments) {
             let now = Instant::now();
-            if let Some(socket) = read_unix_path(call) {
-                return self.observe_connect(listener, call, socket, now);
+            if i64::from(call.number) == libc::SYS_connect {
+                return self.serve_connect(shared, call, now);
             }
-            self.destinations.observe(listener, call, || self.processes.actor(call.pid, now))
+            match read_address(call) {
+                Ok(address) => self
+                    .destinations
+                    .observe(listener, call, &address, || self.processes.actor(call.pid, now)),
+                Err(AddressError::Fails(_)) => NotifyReply::Continue,
+                Err(AddressError::Hidden) => {
+                    self.sink.record_miss();
+                    NotifyReply::Continue
+                }
+            }
         } else {
             match self.rules.judge(call.number, call.arguments) {
                 Ok(SyscallVerdict::Allowed) if syscall_shape(call.number).is_some() => {
@@ -168,34 +216,120 @@ impl ListenerState {
             }
         };
         if matches!(reply, NotifyReply::Fail(_)) {
-            let wait = self.throttle.delay(Instant::now());
-            if !wait.is_zero() {
-                std::thread::sleep(wait);
-            }
+            self.slow_down();
         }
         // A caller that was killed in the meantime needs no answer; another failure leaves it waiting for its end.
         let _ = answer(listener, call, reply);
         self.destinations.record_refused();
     }
 
-    /// Somebody connects to a socket that has a place in the file system, and goes on.
-    fn observe_connect(&mut self, listener: BorrowedFd<'_>, call: Notification, text: Vec<u8>, now: Instant) {
-        let actor = self.processes.actor(call.pid, now);
-        let is_relative = text.first() != Some(&b'/');
-        let base = is_relative.then(|| self.processes.folder(call.pid, None, now));
-        let path = base.transpose().map(|base| {
-            let path = CallerPath::new(text, base, true, false);
-            self.resolve_now(path, actor.as_deref())
-        });
-        if !answer(listener, call, NotifyReply::Continue).unwrap_or(false) {
-            return;
+    fn slow_down(&mut self) {
+        let wait = self.throttle.delay(Instant::now());
+        if !wait.is_zero() {
+            std::thread::sleep(wait);
         }
-        match path {
-            Ok(path) => {
-                let action = RecordedAction::File { operation: FileOperation::Connect, path, to: None };
-                self.enqueue(SyscallRecord { at: now, actor, action });
+    }
+
+    /// Somebody connects a socket. It never goes on: see `connector.rs`.
+    fn serve_connect(&mut self, listener: &Arc<OwnedFd>, call: Notification, now: Instant) {
+        let actor = self.processes.actor(call.pid, now);
+        let process = actor.as_ref().map_or(call.pid, |actor| actor.pid);
+        let fail = |errno: rustix::io::Errno| {
+            let _ = answer(listener.as_fd(), call, NotifyReply::Fail(errno.raw_os_error()));
+        };
+        let CallerSocket { socket, domain, kind } = match CallerSocket::take(call, process) {
+            Ok(taken) => taken,
+            Err(errno @ (rustix::io::Errno::BADF | rustix::io::Errno::NOTSOCK)) => return fail(errno),
+            // The launching program has no descriptor to spare at the moment. Its caller waits, so it can wait here.
+            Err(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) if self.parked.len() < MOST_PARKED => {
+                return self.parked.push(call);
             }
-            Err(_) => self.record_miss(),
+            Err(_) => {
+                self.sink.record_miss();
+                return fail(rustix::io::Errno::ACCESS);
+            }
+        };
+        let target = match read_address(call) {
+            Ok(address) => self.connect_target(call, domain, kind, address, actor.as_ref(), now),
+            Err(AddressError::Fails(errno)) => ConnectTarget::Refused(errno.raw_os_error()),
+            Err(AddressError::Hidden) => {
+                self.sink.record_miss();
+                ConnectTarget::Refused(libc::EACCES)
+            }
+        };
+        if matches!(target, ConnectTarget::Refused(_)) {
+            self.slow_down();
+        }
+        // If its caller still waits, what was read was its own; otherwise there is nobody to connect for.
+        let is_its_own = is_waiting(listener.as_fd(), call);
+        let target = if is_its_own { target } else { ConnectTarget::Refused(libc::ECANCELED) };
+        self.destinations.record_refused();
+        self.connector.submit(listener, ConnectJob { call, socket, target, at: now, actor });
+    }
+
+    /// Tries those once more for which there was no descriptor.
+    fn serve_parked(&mut self, listener: &Arc<OwnedFd>) {
+        for call in std::mem::take(&mut self.parked) {
+            if is_waiting(listener.as_fd(), call) {
+                self.serve_connect(listener, call, Instant::now());
+            }
+        }
+    }
+
+    /// Where a socket is to be connected to, by what the socket is: the address says only what somebody wants it to be.
+    fn connect_target(
+        &mut self,
+        call: Notification,
+        domain: AddressFamily,
+        kind: SocketType,
+        address: Vec<u8>,
+        actor: Option<&Arc<Actor>>,
+        now: Instant,
+    ) -> ConnectTarget {
+        match domain {
+            AddressFamily::UNIX => self.unix_target(call, kind, address, actor, now),
+            AddressFamily::INET | AddressFamily::INET6 => {
+                let pid = actor.map_or(call.pid, |actor| actor.pid);
+                let process = CallingProcess::new(pid, actor.and_then(|actor| actor.binary.clone()));
+                match self.destinations.judge_connect(&address, kind, process) {
+                    Some(errno) => ConnectTarget::Refused(errno),
+                    None => ConnectTarget::Address(address),
+                }
+            }
+            // It names a process of the sandbox, or the kernel, which answers questions only.
+            AddressFamily::NETLINK => ConnectTarget::Address(address),
+            // One that was handed to the run, of a family that no profile has.
+            _ => ConnectTarget::Refused(libc::EACCES),
+        }
+    }
+
+    fn unix_target(
+        &mut self,
+        call: Notification,
+        kind: SocketType,
+        address: Vec<u8>,
+        actor: Option<&Arc<Actor>>,
+        now: Instant,
+    ) -> ConnectTarget {
+        // One that sends to other names afterwards, and can only have been handed to the run.
+        if !matches!(kind, SocketType::STREAM | SocketType::SEQPACKET) {
+            return ConnectTarget::Refused(libc::EACCES);
+        }
+        match parse_unix_address(&address) {
+            UnixAddress::Abstract => ConnectTarget::Abstract(address),
+            UnixAddress::Invalid => ConnectTarget::Refused(libc::EINVAL),
+            UnixAddress::Path(text) => {
+                self.resolver.hold_root(call.pid);
+                let is_relative = text.first() != Some(&b'/');
+                let base = is_relative.then(|| self.processes.folder(call.pid, None, now));
+                let Ok(base) = base.transpose() else {
+                    self.sink.record_miss();
+                    return ConnectTarget::Refused(libc::EACCES);
+                };
+                let path = CallerPath::new(text, base, true, false);
+                let full = join_base(&path);
+                ConnectTarget::Path(self.resolve_now(path, actor.map(Arc::as_ref)), full)
+            }
         }
     }
 
@@ -219,8 +353,8 @@ impl ListenerState {
         // If its caller still waits, what was read was its own.
         let is_its_own = answer(listener, call, reply).unwrap_or(false);
         match seen {
-            Ok(action) if is_its_own => self.enqueue(SyscallRecord { at: now, actor, action }),
-            Err(MemoryReadError::Hidden) if is_its_own && !is_launch => self.record_miss(),
+            Ok(action) if is_its_own => self.sink.record(SyscallRecord { at: now, actor, action }),
+            Err(MemoryReadError::Hidden) if is_its_own && !is_launch => self.sink.record_miss(),
             _ => {}
         }
     }
@@ -234,8 +368,9 @@ impl ListenerState {
         let shape = syscall_shape(call.number).ok_or(MemoryReadError::Hidden)?;
         let register = |index: usize| call.arguments.get(index).copied().unwrap_or_default();
         let path = self.read_path(call, shape.path, now)?;
-        // An empty path cannot be opened.
-        let path = if matches!(shape.operation, SyscallKind::Open(_)) { path } else { path.or_descriptor() };
+        // An empty path cannot be opened, and means a descriptor only to calls that take one.
+        let is_name = matches!(shape.operation, SyscallKind::Open(_)) || shape.path.folder.is_none();
+        let path = if is_name { path } else { path.or_descriptor() };
         let path = self.resolve_now(path, actor);
         Ok(match shape.operation {
             SyscallKind::Exec(at) => {
@@ -291,7 +426,7 @@ impl ListenerState {
 
     /// Finds out where a path leads while its caller waits, if that might be elsewhere a moment later.
     fn resolve_now(&mut self, mut path: CallerPath, actor: Option<&Actor>) -> CallerPath {
-        if self.queue.is_some() && !self.resolver.is_settled(&path) {
+        if self.sink.is_heard() && !self.resolver.is_settled(&path) {
             path.resolved = self.resolver.resolve(&path, actor);
         }
         path
@@ -299,27 +434,10 @@ impl ListenerState {
 
     /// Tells of something that did not have to be looked at while its caller waits.
     fn record(&mut self, call: Notification, action: RecordedAction) {
-        if self.queue.is_some() {
+        if self.sink.is_heard() {
             let now = Instant::now();
             let actor = self.processes.actor(call.pid, now);
-            self.enqueue(SyscallRecord { at: now, actor, action });
-        }
-    }
-
-    fn enqueue(&self, record: SyscallRecord) {
-        let has_room = self.queue.as_ref().is_none_or(|queue| queue.push(record));
-        if let Some(required) = self.required.as_ref().filter(|_| !has_room) {
-            required.signal();
-        }
-    }
-
-    /// Something was tried, and it could not be seen what.
-    fn record_miss(&self) {
-        if let Some(queue) = &self.queue {
-            queue.count_unseen();
-        }
-        if let Some(required) = &self.required {
-            required.signal();
+            self.sink.record(SyscallRecord { at: now, actor, action });
         }
     }
 }

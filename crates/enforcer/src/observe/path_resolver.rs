@@ -10,7 +10,8 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2, readlinkat};
 use rustix::io::Errno;
 
 use super::Actor;
-use super::sandbox_root::SandboxRoot;
+use super::mount_table::mount_number;
+use super::sandbox_root::{MountPlace, SandboxRoot};
 use super::syscall_record::CallerPath;
 use crate::plan::PathAccess;
 use crate::prepare::grants::{GrantSource, Grants, is_within};
@@ -27,6 +28,8 @@ pub(crate) struct ResolvedPath {
     /// The path without links.
     pub(super) path: PathBuf,
     pub(super) found: PathPresence,
+    /// The number of the mount that it, or the folder it would be in, lies on, where that is known.
+    pub(super) mount: Option<u64>,
 }
 
 /// What is there.
@@ -38,6 +41,8 @@ pub(super) enum PathPresence {
     Folder,
     /// Not even that.
     Nothing,
+    /// It was not looked up: somebody else would have been asked for it.
+    NotAsked,
 }
 
 /// The sandbox's root, and what cannot change in it.
@@ -75,6 +80,16 @@ impl SandboxPathResolver {
             && self.settled.iter().any(|settled| is_within(Path::new(OsStr::from_bytes(text)), settled))
     }
 
+    /// Where a mount of the sandbox is, by its number.
+    pub(super) fn mount_place(&self, number: u64) -> Option<MountPlace> {
+        self.root.mount_place(number)
+    }
+
+    /// The root that is held open, shared.
+    pub(super) fn root(&self) -> SandboxRoot {
+        self.root.clone()
+    }
+
     /// Opens the root while a process waits, so that it is there when the process is gone.
     pub(super) fn hold_root(&self, pid: u32) {
         self.root.hold_of(pid);
@@ -90,16 +105,22 @@ impl SandboxPathResolver {
         if raw.text.is_empty() {
             let path = raw.base.clone().map(OsString::from_vec).unwrap_or_default();
             let found = if raw.is_descriptor() { PathPresence::There } else { PathPresence::Nothing };
-            return Some(ResolvedPath { path: path.into(), found });
+            return Some(ResolvedPath { path: path.into(), found, mount: None });
         }
         let path = join_base(raw);
+        if !self.root.is_local(&path) {
+            return Some(ResolvedPath { path: normalise(&path), found: PathPresence::NotAsked, mount: None });
+        }
         let own = actor.and_then(|actor| actor.inner_pid);
         let nofollow = if raw.follows { OFlags::empty() } else { OFlags::NOFOLLOW };
         if let Some(resolved) = resolve_without_links(root, &path, nofollow) {
             return Some(resolved);
         }
         match open_path(root, &path, nofollow) {
-            Ok(there) => Some(ResolvedPath { path: name_of(&there)?, found: PathPresence::There }),
+            Ok(there) => {
+                let (path, mount) = (name_of(&there)?, mount_number(&there));
+                Some(ResolvedPath { path, found: PathPresence::There, mount })
+            }
             Err(Errno::NOENT) => {
                 Some(resolve_absent(root, &path).unwrap_or_else(|| walk_parts(root, &path, raw.follows, own)))
             }
@@ -108,7 +129,7 @@ impl SandboxPathResolver {
     }
 }
 
-fn join_base(raw: &CallerPath) -> PathBuf {
+pub(super) fn join_base(raw: &CallerPath) -> PathBuf {
     let text = Path::new(OsStr::from_bytes(&raw.text));
     raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base))).join(text)
 }
@@ -117,17 +138,17 @@ fn join_base(raw: &CallerPath) -> PathBuf {
 fn resolve_without_links(root: &OwnedFd, path: &Path, flags: OFlags) -> Option<ResolvedPath> {
     let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
     let flags = OFlags::PATH | OFlags::CLOEXEC | flags;
-    let is_there = |path: &Path| openat2(root, path, flags, Mode::empty(), resolve).map(drop);
-    let found = match is_there(path) {
-        Ok(()) => PathPresence::There,
+    let open = |path: &Path| openat2(root, path, flags, Mode::empty(), resolve);
+    let (found, mount) = match open(path) {
+        Ok(there) => (PathPresence::There, mount_number(&there)),
         // No part of it that is there is a link.
-        Err(Errno::NOENT) if path.parent().is_some_and(|folder| is_there(folder).is_ok()) => {
-            PathPresence::Folder
-        }
-        Err(Errno::NOENT) => PathPresence::Nothing,
+        Err(Errno::NOENT) => match path.parent().map(open) {
+            Some(Ok(folder)) => (PathPresence::Folder, mount_number(&folder)),
+            _ => (PathPresence::Nothing, None),
+        },
         Err(_) => return None,
     };
-    Some(ResolvedPath { path: normalise(path), found })
+    Some(ResolvedPath { path: normalise(path), found, mount })
 }
 
 /// Without `.` and `..`, by their names.
@@ -164,7 +185,8 @@ fn resolve_absent(root: &OwnedFd, path: &Path) -> Option<ResolvedPath> {
         return None;
     }
     let folder = open_path(root, path.parent()?, OFlags::DIRECTORY).ok()?;
-    Some(ResolvedPath { path: name_of(&folder)?.join(last), found: PathPresence::Folder })
+    let mount = mount_number(&folder);
+    Some(ResolvedPath { path: name_of(&folder)?.join(last), found: PathPresence::Folder, mount })
 }
 
 /// One part after the other. Some links lead elsewhere for each process: to a process's own files, and to what its descriptors are
@@ -176,6 +198,7 @@ fn walk_parts(root: &OwnedFd, path: &Path, follows: bool, own: Option<u32>) -> R
     push_parts(&mut rest, path);
     let mut found = PathPresence::There;
     let (mut links, mut parts) = (0, 0);
+    let mut mount = None;
     while let Some(part) = rest.pop_front() {
         parts += 1;
         if part == ".." {
@@ -195,6 +218,7 @@ fn walk_parts(root: &OwnedFd, path: &Path, follows: bool, own: Option<u32>) -> R
             found = if rest.is_empty() { PathPresence::Folder } else { PathPresence::Nothing };
             continue;
         };
+        mount = mount_number(&here);
         if rest.is_empty() && !follows {
             break;
         }
@@ -206,6 +230,7 @@ fn walk_parts(root: &OwnedFd, path: &Path, follows: bool, own: Option<u32>) -> R
         }
         let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
         if is_process_link(&done) {
+            mount = None;
             // What it leads to is open, whatever its name is by now; pipes and sockets have none.
             if target.is_absolute() {
                 done = target;
@@ -221,7 +246,9 @@ fn walk_parts(root: &OwnedFd, path: &Path, follows: bool, own: Option<u32>) -> R
         }
         push_parts(&mut rest, &target);
     }
-    ResolvedPath { path: done, found }
+    // What is not there lies on no mount.
+    let mount = mount.filter(|_| matches!(found, PathPresence::There | PathPresence::Folder));
+    ResolvedPath { path: done, found, mount }
 }
 
 /// Puts the parts of a path before those that are left.

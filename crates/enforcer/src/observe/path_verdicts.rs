@@ -1,11 +1,17 @@
 //! Judges an access by the rules of the run and by what is there.
 
 use std::ffi::OsStr;
-use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
+use rustix::fs::{CWD, Mode, OFlags, openat};
+
+use super::local_walk::{WalkEnd, walk};
+use super::mount_table::MountTable;
 use super::path_resolver::{PathPresence, ResolvedPath, SandboxPathResolver, normalise};
+use super::sandbox_root::MountPlace;
 use super::syscall_record::CallerPath;
 use super::{AccessVerdict, Actor};
 use crate::layers::mounts::{HOME, RUNTIME_DIR, TMP};
@@ -18,6 +24,9 @@ use skillsandbox_terms::FileOperation;
 const PRIVATE: [&str; 5] = [HOME, TMP, RUNTIME_DIR, "/dev/shm", "/dev/pts"];
 
 const NOT_GRANTED: &str = "not granted";
+const NAMELESS: &str = "what is executed has no name, and rules about programs go by names";
+const NOT_ASKED: &str = "it lies on a file system that others answer for, and they were not asked";
+const MOUNTED_LATER: &str = "it lies on a mount that was made while the run went on";
 
 /// What a run may do with files.
 #[derive(Debug, Default)]
@@ -26,6 +35,8 @@ pub(crate) struct PathJudge {
     /// Where not every program may be executed.
     executable: Option<AllowedPrograms>,
     resolver: SandboxPathResolver,
+    /// Made when it is needed.
+    host: Mutex<Option<Option<HostView>>>,
 }
 
 /// A path and the verdict on it.
@@ -41,7 +52,7 @@ pub(super) struct JudgedPath {
 impl PathJudge {
     pub(crate) fn new(grants: Grants, executable: Option<AllowedPrograms>) -> Self {
         let resolver = SandboxPathResolver::new(&grants);
-        Self { grants, executable, resolver }
+        Self { grants, executable, resolver, host: Mutex::default() }
     }
 
     /// What another thread needs to find out where paths lead.
@@ -56,8 +67,12 @@ impl PathJudge {
             return judged;
         };
         let resolved = raw.resolved.clone().or_else(|| self.resolver.resolve(raw, actor));
-        if resolved.is_some_and(|resolved| executable.covers(&resolved.path)) {
+        if resolved.as_ref().is_some_and(|resolved| executable.covers(&resolved.path)) {
             return judged;
+        }
+        // No rule about files holds what has no place among them.
+        if resolved.is_some_and(|resolved| is_nameless(&resolved.path)) {
+            return JudgedPath { verdict: AccessVerdict::Unknown(NAMELESS), ..judged };
         }
         JudgedPath { verdict: AccessVerdict::Denied("not among the programs that may be executed"), ..judged }
     }
@@ -74,8 +89,11 @@ impl PathJudge {
         let resolved = raw.resolved.clone();
         let is_settled = resolved.is_none();
         let resolved = resolved.or_else(|| self.resolver.resolve(raw, actor));
-        let resolved =
-            resolved.unwrap_or_else(|| ResolvedPath { path: path.clone(), found: PathPresence::Nothing });
+        let resolved = resolved.unwrap_or_else(|| ResolvedPath {
+            path: path.clone(),
+            found: PathPresence::Nothing,
+            mount: None,
+        });
         let verdict = match self.judge_access(operation, &resolved, raw.makes, actor) {
             // A link that the system has put there, to something that is not in every sandbox: the program asked for a file of the system.
             AccessVerdict::Denied(NOT_GRANTED) if is_settled && operation == FileOperation::Read => {
@@ -95,9 +113,21 @@ impl PathJudge {
         actor: Option<&Actor>,
     ) -> AccessVerdict {
         let (real, found) = (&*resolved.path, resolved.found);
-        if self.grants.masks.iter().any(|(mask, _)| is_within(real, mask)) {
+        if found == PathPresence::NotAsked {
+            return AccessVerdict::Unknown(NOT_ASKED);
+        }
+        // By the mount that it lies on, where that is known: a folder above a mount can be moved inside, and the host can take a mount
+        // away by putting another file in its place.
+        let place = match resolved.mount.and_then(|mount| self.resolver.mount_place(mount)) {
+            Some(MountPlace::First(place)) => Some(place),
+            Some(MountPlace::Later) => return AccessVerdict::Unknown(MOUNTED_LATER),
+            None => None,
+        };
+        let masked = place.as_deref().unwrap_or(real);
+        if self.grants.masks.iter().any(|(mask, _)| is_within(masked, mask)) {
             return AccessVerdict::Denied("forbidden");
         }
+        let real = place.as_deref().filter(|place| !is_within(real, place)).unwrap_or(real);
         // The sandbox's first process is hidden from the others, though not from here.
         if real.starts_with("/proc/1") {
             return AccessVerdict::Denied("another process");
@@ -118,16 +148,43 @@ impl PathJudge {
             (None, None) if found == PathPresence::There => judge_own_file(operation, real),
             (None, None) if real.starts_with("/proc") => judge_proc(real, writes, actor),
             (None, None) if writes => AccessVerdict::Denied(NOT_GRANTED),
-            (None, None) if is_on_host(real) => AccessVerdict::Denied(NOT_GRANTED),
+            (None, None) if self.is_on_host(real) => AccessVerdict::Denied(NOT_GRANTED),
             _ => AccessVerdict::NotThere,
         }
+    }
+}
+
+/// The host's own root and mounts.
+#[derive(Debug)]
+struct HostView {
+    root: OwnedFd,
+    mounts: MountTable,
+}
+
+impl HostView {
+    fn open() -> Option<Self> {
+        let root = openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        Some(Self {
+            root, // Of this thread: an embedding program may have put it into another namespace than its first.
+            mounts: MountTable::of("thread-self")?,
+        })
+    }
+}
+
+impl PathJudge {
+    /// Whether the host has something of this name. What is not for us to look at counts as something, and so does what only another
+    /// machine, a daemon or a program could tell: the skill chose the name, and they would be told it.
+    fn is_on_host(&self, path: &Path) -> bool {
+        let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(view) = host.get_or_insert_with(HostView::open) else { return true };
+        walk(view.root.as_fd(), &mut view.mounts, path) != WalkEnd::Absent
     }
 }
 
 /// What the sandbox has put there, and what has no place in the file system: pipes, and files without a name.
 fn judge_own_file(operation: FileOperation, real: &Path) -> AccessVerdict {
     let is_device = real.starts_with("/dev") && real != Path::new("/dev");
-    let is_nameless = real.to_str().is_some_and(|path| path.ends_with(" (deleted)")) || is_descriptor(real);
+    let is_nameless = is_nameless(real);
     match operation {
         FileOperation::Read | FileOperation::Connect => {
             AccessVerdict::Allowed("of the sandbox itself".to_owned())
@@ -149,21 +206,15 @@ fn judge_proc(path: &Path, writes: bool, actor: Option<&Actor>) -> AccessVerdict
     }
 }
 
+/// Whether something that is open has no place in a file system any more, or never had one.
+fn is_nameless(real: &Path) -> bool {
+    real.to_str().is_some_and(|path| path.ends_with(" (deleted)")) || is_descriptor(real)
+}
+
 /// One of the descriptors in a process's folder.
 fn is_descriptor(path: &Path) -> bool {
     let mut parts = path.components().map(Component::as_os_str);
     parts.nth(1).is_some_and(|part| part == "proc") && parts.any(|part| part == "fd")
-}
-
-/// Whether the host has something of this name. What is not for us to look at counts as something.
-fn is_on_host(path: &Path) -> bool {
-    match path.symlink_metadata() {
-        Err(error) => !matches!(
-            error.kind(),
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename
-        ),
-        Ok(_) => true,
-    }
 }
 
 /// Processes of the host are not in the sandbox's /proc; what a program wants of them is known by the name.

@@ -1,9 +1,43 @@
 //! Records that were made and not reported yet.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::AccessVerdict;
 use super::syscall_record::{CallerPath, RecordedAction, SyscallRecord};
+use crate::supervise::WakeEvent;
+
+/// Where records go: into the queue, where somebody is told, and to whoever must know that one was lost.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RecordSink {
+    pub(super) queue: Option<Arc<RecordQueue>>,
+    /// Woken up when something that must be told could not be.
+    pub(super) required: Option<Arc<WakeEvent>>,
+}
+
+impl RecordSink {
+    /// Whether anybody is told.
+    pub(super) fn is_heard(&self) -> bool {
+        self.queue.is_some()
+    }
+
+    pub(super) fn record(&self, record: SyscallRecord) {
+        let has_room = self.queue.as_ref().is_none_or(|queue| queue.push(record));
+        if let Some(required) = self.required.as_ref().filter(|_| !has_room) {
+            required.signal();
+        }
+    }
+
+    /// Something was tried, and it could not be seen what.
+    pub(super) fn record_miss(&self) {
+        if let Some(queue) = &self.queue {
+            queue.count_unseen();
+        }
+        if let Some(required) = &self.required {
+            required.signal();
+        }
+    }
+}
 
 /// Most records that wait to be reported.
 const MOST: usize = 1 << 16;
@@ -132,6 +166,15 @@ fn size(record: &SyscallRecord) -> usize {
         RecordedAction::Network(attempt) => {
             [&attempt.name, &attempt.server_name].into_iter().flatten().map(String::capacity).sum()
         }
+        RecordedAction::Connect { path: socket, verdict } => {
+            let rule = match verdict {
+                Some(AccessVerdict::Allowed(rule)) => rule.capacity(),
+                Some(AccessVerdict::Denied(_) | AccessVerdict::NotThere | AccessVerdict::Unknown(_))
+                | None => 0,
+            };
+            path(socket) + rule
+        }
+        RecordedAction::ConnectAbstract { name, .. } => name.capacity(),
         RecordedAction::Refused(call) => call.name.capacity(),
     };
     size_of::<SyscallRecord>() + own

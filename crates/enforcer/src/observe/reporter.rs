@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime};
 
 use super::path_verdicts::{self, JudgedPath, PathJudge};
 use super::record_queue::RecordQueue;
+use super::socket_judge;
 use super::syscall_record::{ProgramArguments, RecordedAction, SyscallRecord};
 use super::{AccessVerdict, Execution, ObservedAction, ObservedEvent, ObservedFile, Observer};
 use skillsandbox_terms::FileOperation;
@@ -118,6 +119,27 @@ impl ReportLoop {
                 let ProgramArguments { texts, are_cut } = arguments;
                 let arguments = texts.iter().map(text).collect();
                 ObservedAction::Exec(Execution { path, real, arguments, are_cut, verdict })
+            }
+            RecordedAction::Connect { path, verdict } => {
+                let operation = FileOperation::Connect;
+                let judged = self.paths.judge(operation, &path, actor);
+                let verdict = verdict.unwrap_or(judged.verdict);
+                let JudgedPath { path, real, .. } = judged;
+                ObservedAction::File(ObservedFile { operation, path, real, to: None, verdict })
+            }
+            RecordedAction::ConnectAbstract { name, is_reached } => {
+                let verdict = if is_reached {
+                    AccessVerdict::Allowed("an abstract name of the sandbox".to_owned())
+                } else {
+                    socket_judge::host_has_abstract(&name)
+                };
+                ObservedAction::File(ObservedFile {
+                    operation: FileOperation::Connect,
+                    path: socket_judge::abstract_path(&name),
+                    real: None,
+                    to: None,
+                    verdict,
+                })
             }
             RecordedAction::Network(attempt) => ObservedAction::Network(attempt),
             RecordedAction::Refused(call) => ObservedAction::Refused(call),

@@ -10,7 +10,7 @@ use skillsandbox_egress::{Attempt, Broker, EgressPolicy, NamespaceSockets, Netwo
 use super::destinations::DestinationMonitor;
 use super::notify_listener::{ListenerState, NotifyListener};
 use super::path_verdicts::PathJudge;
-use super::record_queue::RecordQueue;
+use super::record_queue::{RecordQueue, RecordSink};
 use super::refusals::RefusedCall;
 use super::reporter::ObservationReporter;
 use super::syscall_record::{RecordedAction, SyscallRecord};
@@ -19,6 +19,7 @@ use crate::child::Prepared;
 use crate::error::Error;
 use crate::layers::network;
 use crate::plan::{Command, Plan};
+use crate::prepare::grants::GrantedSocket;
 use crate::seccomp::SyscallRules;
 use crate::supervise::WakeEvent;
 use crate::supervise::launch::{ChildReport, host_error};
@@ -35,6 +36,8 @@ pub(crate) struct RunObservation {
     wanted: ObserveLevel,
     required: bool,
     egress: Arc<EgressPolicy>,
+    /// Sockets of the host that may be connected to.
+    sockets: Vec<GrantedSocket>,
     /// Whether there ever was a listener.
     is_listening: bool,
 }
@@ -66,6 +69,7 @@ impl RunObservation {
         command: &Command,
         rules: SyscallRules,
         paths: PathJudge,
+        sockets: Vec<GrantedSocket>,
         wake: &Arc<WakeEvent>,
     ) -> Self {
         let resolver = paths.resolver();
@@ -77,18 +81,16 @@ impl RunObservation {
         let queue = channel.as_ref().map(|channel| Arc::clone(&channel.queue));
         let attempts = queue.clone().map(|queue| Arc::new(AttemptForwarder(queue)) as Arc<_>);
         let required = command.observe_required.then(|| Arc::clone(wake));
+        let wanted = command.effective_level();
+        let is_observed = wanted != ObserveLevel::Off;
+        let sink = RecordSink { queue: queue.filter(|_| is_observed), required };
         Self {
-            state: Some(ListenerState::new(
-                rules,
-                DestinationMonitor::new(attempts),
-                queue,
-                resolver,
-                required,
-            )),
+            state: Some(ListenerState::new(rules, DestinationMonitor::new(attempts, wanted), sink, resolver)),
+            sockets,
             listener: None,
             channel,
             reporter: None,
-            wanted: command.effective_level(),
+            wanted,
             required: command.observe_required,
             egress: Arc::new(plan.egress.clone()),
             is_listening: false,
@@ -106,8 +108,9 @@ impl RunObservation {
         }
         self.start_broker(prepared, std::mem::take(&mut report.sockets))?;
         if let Some(listener) = report.listener.take()
-            && let Some(state) = self.state.take()
+            && let Some(mut state) = self.state.take()
         {
+            state.set_sockets(report.private.take(), std::mem::take(&mut self.sockets));
             self.listener =
                 Some(NotifyListener::start(listener, state).map_err(host_error("start a thread"))?);
             self.is_listening = true;

@@ -1,9 +1,13 @@
 //! The root of the sandbox, held open, so that paths can be judged after the last process has ended.
 
-use std::os::fd::OwnedFd;
-use std::sync::{Arc, OnceLock};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
+
+use super::local_walk::{WalkEnd, walk};
+use super::mount_table::MountTable;
 
 /// Shared by the listener, which can open it while a process waits, and the reporter, which looks paths up in it.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +18,17 @@ struct HeldRoot {
     root: OwnedFd,
     /// Without it, the mounts below the root would go with the last process: a descriptor keeps a namespace alive (namespaces(7)).
     _mounts: Option<OwnedFd>,
+    /// The mounts below it.
+    table: Mutex<Option<MountTable>>,
+}
+
+/// Where a mount of the sandbox is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum MountPlace {
+    /// It was here when the run began.
+    First(PathBuf),
+    /// It came later.
+    Later,
 }
 
 impl SandboxRoot {
@@ -31,11 +46,26 @@ impl SandboxRoot {
     /// This one.
     #[cfg(test)]
     pub(super) fn of(root: OwnedFd) -> Self {
-        Self(Arc::new(OnceLock::from(HeldRoot { root, _mounts: None })))
+        Self(Arc::new(OnceLock::from(HeldRoot { root, _mounts: None, table: Mutex::new(None) })))
     }
 
     pub(super) fn descriptor(&self) -> Option<&OwnedFd> {
         self.0.get().map(|held| &held.root)
+    }
+
+    /// Where a mount is, by its number; `None` where the mounts are not known.
+    pub(super) fn mount_place(&self, number: u64) -> Option<MountPlace> {
+        let table = self.0.get()?.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = table.as_ref()?.first_place(number);
+        Some(place.map_or(MountPlace::Later, |place| MountPlace::First(place.to_owned())))
+    }
+
+    /// Whether a path can be looked up without asking anybody but this kernel.
+    pub(super) fn is_local(&self, path: &Path) -> bool {
+        let Some(held) = self.0.get() else { return true };
+        let mut table = held.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(table) = table.as_mut() else { return true };
+        table.are_all_local() || walk(held.root.as_fd(), table, path) != WalkEnd::NotLocal
     }
 }
 
@@ -45,6 +75,7 @@ impl HeldRoot {
         let root = openat(CWD, format!("/proc/{pid}/root"), flags, Mode::empty()).ok()?;
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let mounts = openat(CWD, format!("/proc/{pid}/ns/mnt"), flags, Mode::empty()).ok()?;
-        Some(Self { root, _mounts: Some(mounts) })
+        let table = Mutex::new(MountTable::of(&pid.to_string()));
+        Some(Self { root, _mounts: Some(mounts), table })
     }
 }

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use skillsandbox_egress::Attempt;
 
-use super::Actor;
 use super::path_resolver::ResolvedPath;
 use super::refusals::RefusedCall;
+use super::{AccessVerdict, Actor};
 use skillsandbox_terms::FileOperation;
 
 /// One call, with what only its caller could tell while it waited.
@@ -20,8 +20,25 @@ pub(crate) struct SyscallRecord {
 
 #[derive(Debug)]
 pub(crate) enum RecordedAction {
-    File { operation: FileOperation, path: CallerPath, to: Option<CallerPath> },
-    Exec { path: CallerPath, arguments: ProgramArguments },
+    File {
+        operation: FileOperation,
+        path: CallerPath,
+        to: Option<CallerPath>,
+    },
+    Exec {
+        path: CallerPath,
+        arguments: ProgramArguments,
+    },
+    /// To connect to what is bound at a path. The verdict is what was done, where something was there.
+    Connect {
+        path: CallerPath,
+        verdict: Option<AccessVerdict>,
+    },
+    /// To connect to a name that is in no file system.
+    ConnectAbstract {
+        name: Vec<u8>,
+        is_reached: bool,
+    },
     Network(Attempt),
     Refused(RefusedCall),
 }
@@ -153,7 +170,8 @@ const fn two(operation: FileOperation, path: PathArgument, to: PathArgument) -> 
 /// What is to be read of a call; `None` for those that are not observed.
 pub(super) fn syscall_shape(number: i32) -> Option<SyscallShape> {
     use FileOperation::{
-        ChangeAttributes, ChangeMode, Link, MakeFolder, MakeNode, Remove, Rename, Symlink, Truncate, Write,
+        ChangeAttributes, ChangeMode, Link, MakeFolder, MakeNode, Read, Remove, Rename, Symlink, Truncate,
+        Write,
     };
     use LastComponent::{Followed, If, Itself, Made, Opened, Unless};
     let number = i64::from(number);
@@ -195,6 +213,10 @@ pub(super) fn syscall_shape(number: i32) -> Option<SyscallShape> {
         libc::SYS_fchownat => one(ChangeMode, below(0, 1, Unless(4, NOFOLLOW))),
         libc::SYS_setxattr | libc::SYS_removexattr => one(ChangeAttributes, at(0, Followed)),
         libc::SYS_lsetxattr | libc::SYS_lremovexattr => one(ChangeAttributes, at(0, Itself)),
+        libc::SYS_getxattr | libc::SYS_listxattr | libc::SYS_chdir => one(Read, at(0, Followed)),
+        libc::SYS_lgetxattr | libc::SYS_llistxattr => one(Read, at(0, Itself)),
+        GETXATTRAT | LISTXATTRAT => one(Read, below(0, 1, Unless(2, NOFOLLOW))),
+        libc::SYS_inotify_add_watch => one(Read, at(1, Unless(2, libc::IN_DONT_FOLLOW))),
         SETXATTRAT | REMOVEXATTRAT => one(ChangeAttributes, below(0, 1, Unless(2, NOFOLLOW))),
         _ => return None,
     })
@@ -202,6 +224,8 @@ pub(super) fn syscall_shape(number: i32) -> Option<SyscallShape> {
 
 /// Newer than the names that the C library has for them.
 const SETXATTRAT: i64 = 463;
+const GETXATTRAT: i64 = 464;
+const LISTXATTRAT: i64 = 465;
 const REMOVEXATTRAT: i64 = 466;
 
 /// Whether flags of `open` mean that something is written or made. The kernel takes no notice of bits that it does not know.

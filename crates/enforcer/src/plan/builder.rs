@@ -26,6 +26,7 @@ pub struct PlanBuilder {
     write: Vec<PathBuf>,
     leads_to: Vec<(PathBuf, PathBuf)>,
     forbidden: Vec<PathBuf>,
+    unix_sockets: Vec<PathBuf>,
     untrusted: Vec<UntrustedFolder>,
     read_within: Option<Vec<PathBuf>>,
     write_within: Option<Vec<PathBuf>>,
@@ -78,6 +79,16 @@ impl PlanBuilder {
     #[must_use]
     pub fn forbid(mut self, path: impl Into<PathBuf>) -> Self {
         self.forbidden.push(path.into());
+        self
+    }
+
+    /// Lets a Unix socket of the host be connected to: this one, and no other that takes its place. It must exist when the plan is
+    /// carried out, and not lie in a write grant. Without it no socket of the host is reached, whatever folder it lies in.
+    ///
+    /// Who listens there is told that the launching program connects, not which process of the run.
+    #[must_use]
+    pub fn unix_socket(mut self, path: impl Into<PathBuf>) -> Self {
+        self.unix_sockets.push(path.into());
         self
     }
 
@@ -261,10 +272,10 @@ impl PlanBuilder {
             check_path(path)?;
         }
         let ceiling = [&self.read_within, &self.write_within];
-        for path in ceiling.into_iter().flatten().flatten() {
+        for path in ceiling.into_iter().flatten().flatten().chain(&self.unix_sockets) {
             check_path(path)?;
         }
-        for grant in self.read.iter().chain(&self.write) {
+        for grant in self.read.iter().chain(&self.write).chain(&self.unix_sockets) {
             check_grant(grant, &self.forbidden)?;
         }
         self.environment.check()?;
@@ -279,6 +290,7 @@ impl PlanBuilder {
             write: self.write,
             leads_to: self.leads_to,
             forbidden: self.forbidden,
+            unix_sockets: self.unix_sockets,
             untrusted: self.untrusted,
             read_within: self.read_within,
             write_within: self.write_within,

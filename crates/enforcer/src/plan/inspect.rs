@@ -28,6 +28,8 @@ pub struct PlanInspection {
     pub links: Vec<PathLink>,
     /// Forbidden paths below grants, which would be covered.
     pub masked: Vec<PathBuf>,
+    /// Unix sockets of the host that could be connected to, without links.
+    pub unix_sockets: Vec<PathBuf>,
     /// The folder the command would start in.
     pub workdir: PathBuf,
     /// Names of the variables the command would see. Never their values.
@@ -143,6 +145,7 @@ impl Plan {
                 .map(|(path, target)| PathLink { path: path.clone(), target: target.clone() })
                 .collect(),
             masked: grants.masks.iter().map(|(path, _)| path.clone()).collect(),
+            unix_sockets: grants.sockets.iter().map(|socket| socket.path.clone()).collect(),
             workdir: located.workdir.clone(),
             variables: located.variables.keys().map(|name| name.to_string_lossy().into_owned()).collect(),
             egress: self.egress.rules().map(ToString::to_string).collect(),

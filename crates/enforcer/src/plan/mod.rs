@@ -52,6 +52,7 @@ pub struct Plan {
     pub(crate) write: Vec<PathBuf>,
     pub(crate) leads_to: Vec<(PathBuf, PathBuf)>,
     pub(crate) forbidden: Vec<PathBuf>,
+    pub(crate) unix_sockets: Vec<PathBuf>,
     pub(crate) untrusted: Vec<UntrustedFolder>,
     pub(crate) read_within: Option<Vec<PathBuf>>,
     pub(crate) write_within: Option<Vec<PathBuf>>,

@@ -1,10 +1,8 @@
 //! Grants as they are on this host: links followed, folders made, contradictions found.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
@@ -106,6 +104,17 @@ pub(crate) struct Grants {
     pub(crate) pins: Vec<PathBuf>,
     /// Write grants that had to be made.
     pub(crate) created: Vec<PathBuf>,
+    /// Sockets of the host that may be connected to.
+    pub(crate) sockets: Vec<GrantedSocket>,
+}
+
+/// A Unix socket of the host that may be connected to. Its path has no link in it.
+#[derive(Debug)]
+pub(crate) struct GrantedSocket {
+    pub(crate) path: PathBuf,
+    /// Device and inode number. They stay its own, since it is held open.
+    pub(crate) identity: (u64, u64),
+    _held: OwnedFd,
 }
 
 impl Grants {
@@ -147,7 +156,9 @@ impl Grants {
         }
         grants.sort();
         grants.mask_forbidden(plan)?;
-        grants.mask_sockets();
+        for path in &plan.unix_sockets {
+            grants.add_socket(path, plan)?;
+        }
         grants.pin_folders();
         Ok(grants)
     }
@@ -353,36 +364,43 @@ impl Grants {
         }
     }
 
-    /// A process that can reach a Unix socket can talk to its server: an agent for keys, a bus, a daemon that runs containers.
-    /// No grant is meant to give that, and neither a read-only mount nor Landlock keeps it back, so the sockets that exist are
-    /// hidden. What is bound later in a granted folder is not.
-    fn mask_sockets(&mut self) {
-        let granted = |grant: &Grant| grant.is_dir && grant.source != GrantSource::System;
-        if !self.all.iter().any(granted) {
-            return;
+    /// A socket that may be connected to, and no other that takes its place: whoever may write where it is could put one there that
+    /// leads to another server, for this run or for the next.
+    fn add_socket(&mut self, path: &Path, plan: &Plan) -> Result<(), Error> {
+        let failed = |source| Error::Path { what: "cannot grant the socket", path: path.to_owned(), source };
+        let found = FoundPath::look_up(path).map_err(failed)?;
+        check_judged(path, &found.path, plan).map_err(failed)?;
+        check_grant(&found.path, &plan.forbidden)?;
+        let is_of_system = |link: &Path| {
+            link.parent().is_some_and(|folder| [Path::new("/"), Path::new("/var")].contains(&folder))
+        };
+        if let Some((link, _)) = links_on(path).into_iter().find(|(link, _)| !is_of_system(link)) {
+            let why = format!("{} is a link; name the socket that it leads to", link.display());
+            return Err(failed(io::Error::other(why)));
         }
-        // Names that are not text are not ours to guess; they are rare, and the file escapes nothing.
-        let Ok(list) = fs::read("/proc/net/unix") else { return };
-        let lines = list.split(|byte| *byte == b'\n').skip(1);
-        let names =
-            lines.filter_map(|line| line.iter().position(|byte| *byte == b'/').and_then(|at| line.get(at..)));
-        for name in names {
-            let path = PathBuf::from(OsStr::from_bytes(name));
-            let reachable = |path: &Path| self.deciding_grant(path).is_some_and(granted);
-            // By its real path: it may have been bound by another.
-            let real = if reachable(&path) {
-                Some(path)
-            } else {
-                path.canonicalize().ok().filter(|real| reachable(real))
-            };
-            let Some(real) = real else { continue };
-            let is_socket =
-                fs::symlink_metadata(&real).is_ok_and(|metadata| metadata.file_type().is_socket());
-            let hidden = self.masks.iter().any(|(above, _)| is_within(&real, above));
-            if is_socket && !hidden {
-                self.masks.push((real, false));
-            }
+        if !FileType::from_raw_mode(found.stat.st_mode).is_socket() {
+            return Err(failed(io::Error::other("it is not a Unix socket")));
         }
+        let is_writable =
+            |path: &Path| self.deciding_grant(path).is_some_and(|grant| grant.access == PathAccess::Write);
+        if links_on(path).iter().any(|(link, _)| is_writable(link)) || is_writable(&found.path) {
+            return Err(failed(io::Error::other(
+                "it is in a folder that the run may write, where another could take its place; keep it elsewhere",
+            )));
+        }
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let held =
+            rustix::fs::open(&found.path, flags, Mode::empty()).map_err(|errno| failed(errno.into()))?;
+        let stat = rustix::fs::fstat(&held).map_err(|errno| failed(errno.into()))?;
+        let identity = (stat.st_dev, stat.st_ino);
+        if identity != (found.stat.st_dev, found.stat.st_ino) {
+            return Err(failed(io::Error::other("it was replaced meanwhile")));
+        }
+        if found.path != path {
+            self.add_links(path);
+        }
+        self.sockets.push(GrantedSocket { path: found.path, identity, _held: held });
+        Ok(())
     }
 
     /// A forbidden path that is not there cannot be hidden; where it could be made, the plan cannot be kept.

@@ -33,11 +33,11 @@ use crate::plan::{Command, Plan};
 use crate::program::{self, FoundProgram, ProgramSearch};
 use crate::seccomp::{FilterRestrictions, RefusalMode, SyscallRules};
 use crate::sys::exec::ExecStrings;
-use skillsandbox_terms::ObserveLevel;
+use skillsandbox_terms::{ObserveLevel, SyscallProfile};
 
 use self::cover_watch::CoverWatch;
 use self::executable::AllowedPrograms;
-use self::grants::{FolderCreation, Grants};
+use self::grants::{FolderCreation, GrantedSocket, Grants};
 use self::links::LinkRules;
 
 /// Where programs are looked for inside unless the plan says otherwise.
@@ -58,6 +58,8 @@ pub(crate) struct LauncherResources {
     pub(crate) rules: SyscallRules,
     /// What the run may do with files, to judge what it tries.
     pub(crate) paths: PathJudge,
+    /// Sockets of the host that it may connect to.
+    pub(crate) sockets: Vec<GrantedSocket>,
     /// Whether what is covered stays covered, where something is.
     pub(crate) covers: Option<CoverWatch>,
 }
@@ -115,7 +117,7 @@ impl LocatedPlan {
 
 /// Makes everything for one run.
 pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, LauncherResources), Error> {
-    let located = LocatedPlan::new(plan, command, FolderCreation::Make)?;
+    let mut located = LocatedPlan::new(plan, command, FolderCreation::Make)?;
     let covers = CoverWatch::start(&located.grants)?;
     let mut waived = Vec::new();
     let landlock = LandlockLayer::prepare(plan, &located.grants, located.executable.as_ref())?;
@@ -137,7 +139,9 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
         })
     };
     let notifying = match command.effective_level() {
-        ObserveLevel::Off => None,
+        // Who may connect to Unix sockets needs somebody who judges them.
+        ObserveLevel::Off if plan.profile == SyscallProfile::Strict => None,
+        ObserveLevel::Off => Some(filter(RefusalMode::Supervise)?),
         ObserveLevel::Violations => Some(filter(RefusalMode::Notify)?),
         ObserveLevel::Full => Some(filter(RefusalMode::Observe)?),
     };
@@ -165,6 +169,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
             seccomp: plan.waives(Layer::Seccomp),
         },
     };
+    let sockets = std::mem::take(&mut located.grants.sockets);
     let paths = PathJudge::new(located.grants, located.executable);
     Ok((
         prepared,
@@ -177,6 +182,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
             waived,
             rules,
             paths,
+            sockets,
             covers,
         },
     ))

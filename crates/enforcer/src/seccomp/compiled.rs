@@ -22,6 +22,15 @@ pub(super) fn filter(profile: SyscallProfile, refusal: RefusalMode) -> Option<&'
         (SyscallProfile::Strict, RefusalMode::Observe) => {
             include_bytes!("compiled/x86_64/strict-observe.bpf")
         }
+        (SyscallProfile::Default, RefusalMode::Supervise) => {
+            include_bytes!("compiled/x86_64/default-supervise.bpf")
+        }
+        (SyscallProfile::Strict, RefusalMode::Supervise) => {
+            include_bytes!("compiled/x86_64/strict-supervise.bpf")
+        }
+        (SyscallProfile::Permissive, RefusalMode::Supervise) => {
+            include_bytes!("compiled/x86_64/permissive-supervise.bpf")
+        }
         (SyscallProfile::Strict, RefusalMode::Errno) => include_bytes!("compiled/x86_64/strict-errno.bpf"),
         (SyscallProfile::Strict, RefusalMode::Notify) => include_bytes!("compiled/x86_64/strict-notify.bpf"),
         (SyscallProfile::Permissive, RefusalMode::Errno) => {
@@ -51,10 +60,12 @@ mod tests {
                 (RefusalMode::Errno, "errno"),
                 (RefusalMode::Notify, "notify"),
                 (RefusalMode::Observe, "observe"),
+                (RefusalMode::Supervise, "supervise"),
             ] {
                 let name = format!("{profile}-{suffix}.bpf");
                 let made = build(profile, FilterRestrictions::default(), refusal).unwrap();
-                let is_shared = profile == SyscallProfile::Permissive && refusal != RefusalMode::Errno;
+                let is_shared = profile == SyscallProfile::Permissive
+                    && matches!(refusal, RefusalMode::Notify | RefusalMode::Observe);
                 if generate && !is_shared {
                     fs::write(folder.join(&name), &made).unwrap();
                 } else if generate {

@@ -8,12 +8,15 @@ use libseccomp::{ScmpAction, ScmpArgCompare, ScmpCompareOp, ScmpFilterContext, S
 use nix::errno::Errno;
 
 use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED, restricted};
-use super::table::{ArgumentRule, CallGroup, DenialAnswer, ListedCall};
+use super::table::{ArgumentRule, CallSupervision, DenialAnswer, ListedCall};
 use super::{FilterRestrictions, RefusalMode};
 use skillsandbox_terms::SyscallProfile;
 
 /// What a call is told that no table mentions.
 pub(super) const UNLISTED: Errno = Errno::EPERM;
+
+/// What a call is told that is refused because nobody supervises.
+pub(super) const UNSUPERVISED: Errno = Errno::EACCES;
 
 /// The kernel's `BPF_MAXINSNS`, in bytes.
 const LONGEST: u64 = 4096 * 8;
@@ -78,8 +81,8 @@ pub(super) fn build(
 ) -> Result<Vec<u8>, CompileError> {
     let refused = |errno: Errno| match (refusal, profile) {
         (RefusalMode::Notify | RefusalMode::Observe, _) => ScmpAction::Notify,
-        (RefusalMode::Errno, SyscallProfile::Permissive) => ScmpAction::Log,
-        (RefusalMode::Errno, _) => ScmpAction::Errno(errno as i32),
+        (RefusalMode::Errno | RefusalMode::Supervise, SyscallProfile::Permissive) => ScmpAction::Log,
+        (RefusalMode::Errno | RefusalMode::Supervise, _) => ScmpAction::Errno(errno as i32),
     };
     let otherwise = refused(UNLISTED);
 
@@ -89,31 +92,30 @@ pub(super) fn build(
     filter.set_act_badarch(ScmpAction::KillProcess).map_err(step("refuse other architectures"))?;
     filter.set_ctl_optimize(BINARY_TREE).map_err(step("sort calls into a tree"))?;
 
-    // What is observed and not listed is asked about, as all that is not listed is.
-    let listed =
-        |group: &&CallGroup| group.within.has(profile) && !(group.observed && refusal != RefusalMode::Errno);
-    let observed = |call: &ListedCall| refusal == RefusalMode::Observe && OBSERVED.contains(&call.name);
+    let is_asked = matches!(refusal, RefusalMode::Notify | RefusalMode::Observe);
     // Of what is allowed, and of what is refused only with some arguments.
     let withheld = |call: &ListedCall| {
         restricted(restrictions).any(|denied| denied.calls.here().any(|other| other.name == call.name))
     };
-    let allowed = GROUPS
-        .iter()
-        .filter(listed)
-        .flat_map(|group| group.calls.here())
-        .filter(|call| !observed(call) && !withheld(call));
+    let allowed = GROUPS.iter().filter(|group| group.within.has(profile)).flat_map(|group| {
+        let action = allowed_action(group.supervision, refusal);
+        group.calls.here().filter(move |call| !withheld(call)).map(move |call| {
+            let is_observed = refusal == RefusalMode::Observe && OBSERVED.contains(&call.name);
+            (if is_observed { ScmpAction::Notify } else { action }, call)
+        })
+    });
     let always = DENIED.iter().map(|denial| (denial, false));
     let denied = always.chain(restricted(restrictions).map(|denial| (denial, true)));
     let denied = denied.flat_map(|(denial, for_this_run)| {
         let action = match denial.answer {
             DenialAnswer::Refuse(errno) => refused(errno),
-            DenialAnswer::OnlyLayer(_) if refusal != RefusalMode::Errno => ScmpAction::Notify,
+            DenialAnswer::OnlyLayer(_) if is_asked => ScmpAction::Notify,
             DenialAnswer::OnlyLayer(errno) | DenialAnswer::Always(errno) => ScmpAction::Errno(errno as i32),
         };
         let calls = denial.calls.here().filter(move |call| for_this_run || !withheld(call));
         calls.map(move |call| (action, call))
     });
-    for (action, call) in allowed.map(|call| (ScmpAction::Allow, call)).chain(denied) {
+    for (action, call) in allowed.chain(denied) {
         // libseccomp refuses a rule that says what would happen anyway.
         if action != otherwise {
             add(&mut filter, action, &call)?;
@@ -125,6 +127,23 @@ pub(super) fn build(
         filter.add_rule_exact(missing, number).map_err(|source| CompileError::Rule { call, source })?;
     }
     export_filter(&filter)
+}
+
+/// What the filter does with calls that the profile has.
+fn allowed_action(supervision: CallSupervision, refusal: RefusalMode) -> ScmpAction {
+    match (supervision, refusal) {
+        (CallSupervision::Observed, RefusalMode::Notify | RefusalMode::Observe)
+        | (CallSupervision::Performed, RefusalMode::Notify | RefusalMode::Observe | RefusalMode::Supervise) => {
+            ScmpAction::Notify
+        }
+        (CallSupervision::Required, RefusalMode::Errno) => ScmpAction::Errno(UNSUPERVISED as i32),
+        (CallSupervision::None, _)
+        | (CallSupervision::Observed, RefusalMode::Errno | RefusalMode::Supervise)
+        | (CallSupervision::Performed, RefusalMode::Errno)
+        | (CallSupervision::Required, RefusalMode::Notify | RefusalMode::Observe | RefusalMode::Supervise) => {
+            ScmpAction::Allow
+        }
+    }
 }
 
 fn add(filter: &mut ScmpFilterContext, action: ScmpAction, call: &ListedCall) -> Result<(), CompileError> {

@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use super::FilterRestrictions;
 use super::filter::{CompileError, UNLISTED, call_number};
 use super::groups::{DENIED, FUTURE, GROUPS, restricted};
-use super::table::{ArgumentRule, CallGroup, DenialAnswer, DeniedGroup, ProfileScope};
+use super::table::{ArgumentRule, CallGroup, CallSupervision, DenialAnswer, DeniedGroup, ProfileScope};
 use skillsandbox_terms::SyscallProfile;
 
 /// What a profile does with one call.
@@ -18,7 +18,8 @@ use skillsandbox_terms::SyscallProfile;
 pub enum SyscallVerdict {
     /// It is allowed.
     Allowed,
-    /// It is allowed, and a supervisor is asked first, so that it knows.
+    /// It is allowed, and a supervisor is asked first: so that it knows, and of `connect`, so that it connects the socket itself. To let
+    /// `connect` go on is to let it reach every Unix socket there is a name of.
     Observed,
     /// It passes, and is reported: `permissive`, about what `default` refuses.
     Reported {
@@ -65,7 +66,10 @@ pub(super) fn judge(
     let denials = entry.map_or(&[][..], |entry| &entry.denials);
 
     if let Some((group, _)) = groups.iter().find(|(group, rules)| group.within.has(profile) && holds(rules)) {
-        return Ok(if group.observed { SyscallVerdict::Observed } else { SyscallVerdict::Allowed });
+        return Ok(match group.supervision {
+            CallSupervision::None | CallSupervision::Required => SyscallVerdict::Allowed,
+            CallSupervision::Observed | CallSupervision::Performed => SyscallVerdict::Observed,
+        });
     }
     let denial = denials.iter().find(|(_, rules)| holds(rules)).map(|(denial, _)| *denial);
     let otherwise = if FUTURE.contains(&number) { Errno::ENOSYS } else { UNLISTED };

@@ -28,7 +28,7 @@ pub use judge::SyscallVerdict;
 pub trait SyscallFilters {
     /// The filter of this profile, as the bytes of an array of `struct sock_filter`: for a program that confines its children
     /// itself, with `seccomp(SECCOMP_SET_MODE_FILTER)`. What is refused fails with an error number; what `permissive` reports,
-    /// it reports to the kernel's log.
+    /// it reports to the kernel's log. It has no Unix sockets but pairs: nobody is there who could judge where they lead.
     ///
     /// ```
     /// use skillsandbox_enforcer::{SyscallFilters as _, SyscallProfile};
@@ -40,7 +40,8 @@ pub trait SyscallFilters {
     fn filter(self) -> Result<Vec<u8>, CompileError>;
 
     /// The same filter for a program that has a supervisor: what is refused or reported goes to the listener that
-    /// `SECCOMP_FILTER_FLAG_NEW_LISTENER` returns, and [`SyscallFilters::judge`] says what to answer.
+    /// `SECCOMP_FILTER_FLAG_NEW_LISTENER` returns, and [`SyscallFilters::judge`] says what to answer. So does `connect`, always; a
+    /// supervisor that is not to open every Unix socket to the program looks where it leads and connects a duplicate of the socket.
     ///
     /// `strict` lets the listener be sent over a socket at descriptor 3, and refuses `sendmsg` on any other.
     fn notifying_filter(self) -> Result<Vec<u8>, CompileError>;
@@ -104,6 +105,8 @@ pub(crate) enum RefusalMode {
     Notify,
     /// The same, and so do calls that are allowed and observed.
     Observe,
+    /// As [`RefusalMode::Errno`], with a listener for what a supervisor must do itself.
+    Supervise,
 }
 
 /// A filter as the kernel takes it: the bytes of an array of `struct sock_filter`.

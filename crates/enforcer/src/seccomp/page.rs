@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::groups::{DENIED, FUTURE, GROUPS, RESTRICTED};
 use super::table::{
-    ArgumentRule, ArgumentTest, CallList, DenialAnswer, ListedCall, ProfileScope, RestrictedGroup,
+    ArgumentRule, ArgumentTest, CallList, CallSupervision, DenialAnswer, ListedCall, ProfileScope,
+    RestrictedGroup,
 };
 
 const BEGINNING: &str = "\
@@ -45,10 +46,17 @@ fn page() -> String {
             ProfileScope::NotStrict(reason) => format!("default, permissive. Not strict: {reason}"),
             ProfileScope::OnlyStrict => "strict only".to_owned(),
         };
-        let observed = if group.observed {
-            "\n\nObserved: the supervisor is told before the call is carried out."
-        } else {
-            ""
+        let observed = match group.supervision {
+            CallSupervision::None => "",
+            CallSupervision::Observed => {
+                "\n\nObserved: the supervisor is told before the call is carried out."
+            }
+            CallSupervision::Performed => {
+                "\n\nPerformed by the supervisor, where there is one: the call itself is never carried out."
+            }
+            CallSupervision::Required => {
+                "\n\nOnly with a supervisor: without one `EACCES`, in permissive too."
+            }
         };
         let (name, reason) = (capital(group.name), capital(group.reason));
         let _ = write!(out, "\n### {name}\n\n{reason}.\n\nIn: {within}.{observed}\n\n");

@@ -10,9 +10,22 @@ pub(super) struct CallGroup {
     pub(super) name: &'static str,
     pub(super) reason: &'static str,
     pub(super) within: ProfileScope,
-    /// Where there is a supervisor, it is asked first: not for leave, but so that it knows.
-    pub(super) observed: bool,
+    pub(super) supervision: CallSupervision,
     pub(super) calls: CallList,
+}
+
+/// What a supervisor has to do with calls that a profile allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallSupervision {
+    /// Nothing.
+    None,
+    /// Where there is one that observes, it is asked first: not for leave, but so that it knows.
+    Observed,
+    /// Where there is one, it carries the call out itself, whatever is observed: what the call is about lies in memory, where another
+    /// thread could change it after it was looked at.
+    Performed,
+    /// Without one the call is refused, in every profile: it is safe only because a supervisor judges what is done with it.
+    Required,
 }
 
 /// Which profiles a group belongs to. What `default` has, `permissive` has without a report.

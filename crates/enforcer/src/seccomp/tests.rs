@@ -9,11 +9,16 @@ use libseccomp::{ScmpArch, ScmpSyscall};
 
 use self::machine::{MachineAction, run};
 use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED};
-use super::table::{ArgumentRule, ArgumentTest, CallList, DenialAnswer, ListedCall, ProfileScope};
+use super::table::{
+    ArgumentRule, ArgumentTest, CallList, CallSupervision, DenialAnswer, ListedCall, ProfileScope,
+};
 use super::{
     FilterRestrictions, RefusalMode, SyscallFilters as _, SyscallRules, SyscallVerdict, filter, observes_call,
 };
 use skillsandbox_terms::SyscallProfile;
+
+const EVERY_MODE: [RefusalMode; 4] =
+    [RefusalMode::Errno, RefusalMode::Notify, RefusalMode::Observe, RefusalMode::Supervise];
 
 /// Where the names of calls come from that libseccomp knows: enough for every number there is, and for many that may come.
 const NUMBERS: std::ops::Range<i32> = 0..700;
@@ -187,7 +192,7 @@ fn a_name_that_nobody_knows_is_an_error_that_names_it() {
 #[test]
 fn a_program_is_made_once_and_fits_into_the_kernel() {
     for profile in SyscallProfile::ALL {
-        for refusal in [RefusalMode::Errno, RefusalMode::Notify, RefusalMode::Observe] {
+        for refusal in EVERY_MODE {
             let program = SyscallRules::of(profile).compile(refusal).unwrap();
             assert_eq!(program.bytes(), SyscallRules::of(profile).compile(refusal).unwrap().bytes());
             assert_eq!(
@@ -208,7 +213,7 @@ fn programs_do_what_the_tables_say() {
     let mut dice = FilterDice(0x2545_f491_4f6c_dd1d);
     let rules = rules_by_number();
     for (profile, restrictions) in every_kind_of_run() {
-        for refusal in [RefusalMode::Errno, RefusalMode::Notify, RefusalMode::Observe] {
+        for refusal in EVERY_MODE {
             let of_run = SyscallRules { profile, restrictions };
             let program = of_run.compile(refusal).unwrap();
             let check = |number: i32, arguments: [u64; 6]| {
@@ -274,7 +279,7 @@ fn the_short_cut_to_observed_calls_is_right() {
 fn other_architectures_and_x32_are_killed() {
     let x32 = 0x4000_0000;
     for profile in SyscallProfile::ALL {
-        for refusal in [RefusalMode::Errno, RefusalMode::Notify, RefusalMode::Observe] {
+        for refusal in EVERY_MODE {
             let program = SyscallRules::of(profile).compile(refusal).unwrap();
             for architecture in machine::FOREIGN {
                 for number in [0, 1, 20, 102, 117, 400] {
@@ -310,14 +315,36 @@ fn expected(rules: SyscallRules, refusal: RefusalMode, number: i32, arguments: [
         (SyscallVerdict::Allowed, RefusalMode::Observe) if observed().contains(&number) => {
             MachineAction::Notify
         }
-        (SyscallVerdict::Allowed, _) | (SyscallVerdict::Observed, RefusalMode::Errno) => MachineAction::Allow,
+        (SyscallVerdict::Allowed, RefusalMode::Errno)
+            if is_of(CallSupervision::Required, rules.profile, number, arguments) =>
+        {
+            MachineAction::Errno(filter::UNSUPERVISED as i32)
+        }
+        (SyscallVerdict::Observed, RefusalMode::Supervise)
+            if is_of(CallSupervision::Performed, rules.profile, number, arguments) =>
+        {
+            MachineAction::Notify
+        }
+        (SyscallVerdict::Allowed, _)
+        | (SyscallVerdict::Observed, RefusalMode::Errno | RefusalMode::Supervise) => MachineAction::Allow,
         (SyscallVerdict::Refused { errno, .. }, _) if always_answered().contains(&number) => {
             MachineAction::Errno(errno)
         }
         (_, RefusalMode::Notify | RefusalMode::Observe) => MachineAction::Notify,
-        (SyscallVerdict::Reported { .. }, RefusalMode::Errno) => MachineAction::Log,
-        (SyscallVerdict::Refused { errno, .. }, RefusalMode::Errno) => MachineAction::Errno(errno),
+        (SyscallVerdict::Reported { .. }, RefusalMode::Errno | RefusalMode::Supervise) => MachineAction::Log,
+        (SyscallVerdict::Refused { errno, .. }, RefusalMode::Errno | RefusalMode::Supervise) => {
+            MachineAction::Errno(errno)
+        }
     }
+}
+
+/// Whether the group that allows a call is of this kind.
+fn is_of(supervision: CallSupervision, profile: SyscallProfile, number: i32, arguments: [u64; 6]) -> bool {
+    let groups = GROUPS.iter().filter(|group| group.supervision == supervision && group.within.has(profile));
+    groups.flat_map(|group| group.calls.here()).any(|call| {
+        filter::call_number(&call).unwrap() == number
+            && (call.rules.is_empty() || call.rules.iter().any(|rule| rule.holds(arguments)))
+    })
 }
 
 /// The numbers of calls that are observed.

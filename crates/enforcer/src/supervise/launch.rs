@@ -13,7 +13,7 @@ use rustix::pipe::PipeFlags;
 use super::CommandStatus;
 use crate::cgroup::{ControlGroup, LimitMechanism};
 use crate::child::step::{REPORT_SIZE, SetupStep, StepReport};
-use crate::child::{ChildPipes, Prepared, READY_MESSAGE, init};
+use crate::child::{ChildPipes, PRIVATE_MESSAGE, Prepared, READY_MESSAGE, init};
 use crate::cures;
 use crate::error::Error;
 use crate::layers::Layer;
@@ -124,6 +124,8 @@ pub(crate) struct ChildReport {
     pub(crate) listener: Option<OwnedFd>,
     /// The sockets that a broker serves, in the order in which they were made.
     pub(crate) sockets: Vec<OwnedFd>,
+    /// The root of the run's private file system.
+    pub(crate) private: Option<OwnedFd>,
 }
 
 fn receive_report(
@@ -151,6 +153,8 @@ fn receive_report(
             let RecvAncillaryMessage::ScmRights(mut fds) = message else { continue };
             if received.bytes == network::SOCKETS.len() {
                 report.sockets.extend(fds);
+            } else if received.bytes == PRIVATE_MESSAGE.len() {
+                report.private = fds.next();
             } else {
                 report.listener = fds.next();
             }

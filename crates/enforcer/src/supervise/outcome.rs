@@ -38,6 +38,9 @@ pub struct RunOutcome {
     /// Whether refused calls were reported. Inside another supervised sandbox they cannot be: they are refused anyway, and an empty
     /// list says nothing.
     pub reports_refusals: bool,
+    /// Whether there was somebody to judge where Unix sockets are connected to. Without, as inside another supervised sandbox, the run
+    /// had none but pairs.
+    pub supervises_sockets: bool,
     /// System calls that the profile does not have and that were tried.
     pub refused: Vec<RefusedCall>,
     /// What was looked up, connected to and sent, and what came of it.

@@ -23,7 +23,7 @@ use crate::plan::{Command, LastCheck, Plan, RunLimits};
 use crate::prepare::LauncherResources;
 use crate::prepare::cover_watch::CoverWatch;
 use crate::sys;
-use skillsandbox_terms::{EndCause, RunLimit};
+use skillsandbox_terms::{EndCause, ObserveLevel, RunLimit};
 
 /// How often a cgroup of version 1 is asked whether memory was short.
 const GROUP_LOOK: Duration = Duration::from_millis(50);
@@ -82,7 +82,8 @@ impl Supervisor {
         ended: Arc<WakeEvent>,
     ) -> Self {
         let paths = std::mem::take(&mut outside.paths);
-        let observation = RunObservation::new(plan, command, outside.rules, paths, &wake);
+        let sockets = std::mem::take(&mut outside.sockets);
+        let observation = RunObservation::new(plan, command, outside.rules, paths, sockets, &wake);
         let stdout = OutputCapture::new(outside.ends.stdout.take(), command.stdout);
         let stderr = OutputCapture::new(outside.ends.stderr.take(), command.stderr);
         Self {
@@ -263,7 +264,8 @@ impl Supervisor {
             usage,
             observe_level: observed.observe_level,
             lost: observed.lost,
-            reports_refusals: observed.is_listening,
+            reports_refusals: observed.is_listening && observed.observe_level != ObserveLevel::Off,
+            supervises_sockets: observed.is_listening,
             refused: observed.refused,
             network: observed.network,
             environment: self.outside.environment,

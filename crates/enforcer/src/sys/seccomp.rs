@@ -59,6 +59,8 @@ pub(crate) struct Notification {
 pub(crate) enum NotifyReply {
     /// It fails with this number.
     Fail(i32),
+    /// It was carried out for it, and succeeds with 0.
+    Succeed,
     /// The kernel carries it out.
     Continue,
 }
@@ -99,6 +101,7 @@ pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Notification, answer: Noti
     response.id = asked.id;
     match answer {
         NotifyReply::Fail(errno) => response.error = -errno,
+        NotifyReply::Succeed => {}
         NotifyReply::Continue => response.flags = CONTINUE,
     }
     // SAFETY: the kernel reads the structure, which has the size that is part of the request's number.

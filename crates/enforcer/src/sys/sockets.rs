@@ -33,3 +33,34 @@ fn set<T>(socket: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int, value
     checked(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value, length) }.into())?;
     Ok(())
 }
+
+/// Connects a socket to an address in the form that the kernel takes.
+pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result<()> {
+    let length = u32::try_from(address.len()).unwrap_or(0);
+    // SAFETY: the kernel reads as many bytes as the slice has, which outlives the call.
+    checked(unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) }.into())?;
+    Ok(())
+}
+
+/// The number of the network namespace that a socket belongs to, which is used once until the machine starts anew (Linux 5.14).
+pub(crate) fn namespace_cookie(socket: BorrowedFd<'_>) -> Result<u64> {
+    let mut cookie = 0_u64;
+    let mut length = u32::try_from(size_of::<u64>()).unwrap_or(0);
+    // SAFETY: the kernel writes at most `length` bytes into a number of that length.
+    checked(
+        unsafe {
+            libc::getsockopt(
+                socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                SO_NETNS_COOKIE,
+                (&raw mut cookie).cast(),
+                &raw mut length,
+            )
+        }
+        .into(),
+    )?;
+    Ok(cookie)
+}
+
+/// Newer than the name that the C library has for it.
+const SO_NETNS_COOKIE: libc::c_int = 71;

@@ -48,7 +48,7 @@ impl Filter {
         self.install_with(0).map(|_| ())
     }
 
-    fn install_with(&self, flags: libc::c_ulong) -> std::io::Result<RawFd> {
+    pub(crate) fn install_with(&self, flags: libc::c_ulong) -> std::io::Result<RawFd> {
         let program = libc::sock_fprog {
             len: u16::try_from(self.0.len()).unwrap_or(0),
             filter: self.0.as_ptr().cast_mut(),

@@ -85,6 +85,7 @@ impl PermissionSet {
             read,
             write,
             forbidden,
+            unix_sockets,
             env_vars,
             env_vars_deny,
             commands,
@@ -104,6 +105,7 @@ impl PermissionSet {
         diff.compare_reads((read, write), (&new.read, &new.write));
         diff.compare_lists(paths::WRITE, write, &new.write, &PathList::of);
         diff.compare_denials(paths::FORBIDDEN, forbidden, &new.forbidden, &PathList::of);
+        diff.compare_lists(paths::UNIX_SOCKETS, unix_sockets, &new.unix_sockets, &PathList::of);
         diff.compare_lists(paths::ENV_ALLOW, env_vars, &new.env_vars, &AllowedNames::of);
         diff.compare_denials(paths::ENV_DENY, env_vars_deny, &new.env_vars_deny, &DeniedNames::of);
         let lists = (commands.as_deref(), new.commands.as_deref());

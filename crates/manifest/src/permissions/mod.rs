@@ -64,6 +64,9 @@ pub struct PermissionSet {
     /// Files that may not be touched, whatever is granted above them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forbidden: Vec<String>,
+    /// Unix sockets that may be connected to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unix_sockets: Vec<String>,
     /// Environment variables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env_vars: Vec<String>,
@@ -102,6 +105,7 @@ impl Default for PermissionSet {
             read: Vec::new(),
             write: Vec::new(),
             forbidden: Vec::new(),
+            unix_sockets: Vec::new(),
             env_vars: Vec::new(),
             env_vars_deny: Vec::new(),
             // Here `None` would be more, not less.
@@ -139,6 +143,7 @@ pub(crate) mod paths {
     pub(crate) const READ: &str = "permissions.filesystem.read";
     pub(crate) const WRITE: &str = "permissions.filesystem.write";
     pub(crate) const FORBIDDEN: &str = "permissions.filesystem.forbidden";
+    pub(crate) const UNIX_SOCKETS: &str = "permissions.filesystem.unix_sockets";
     pub(crate) const ENV_ALLOW: &str = "permissions.env_vars.allow";
     pub(crate) const ENV_DENY: &str = "permissions.env_vars.deny";
     pub(crate) const COMMANDS: &str = "permissions.commands";
@@ -170,7 +175,7 @@ impl PermissionSet {
         let SkillIdentity { name: _, version: _, description: _ } = skill;
         let DeclaredPermissions { network, filesystem, env_vars, syscalls, commands } = permissions;
         let NetworkPermissions { egress, resolver } = network;
-        let FilePermissions { read, write, forbidden } = filesystem;
+        let FilePermissions { read, write, forbidden, unix_sockets } = filesystem;
         let EnvPermissions { allow, deny } = env_vars;
         let Syscalls { profile } = syscalls;
         let Entrypoint { command, args } = entrypoint;
@@ -180,6 +185,7 @@ impl PermissionSet {
             read: texts(read.iter().map(|path| &path.value)),
             write: texts(write.iter().map(|path| &path.value)),
             forbidden: texts(forbidden.iter().map(|path| &path.value)),
+            unix_sockets: texts(unix_sockets.iter().map(|path| &path.value)),
             env_vars: texts(allow.iter().map(|name| &name.value)),
             env_vars_deny: texts(deny.iter().map(|name| &name.value)),
             commands: commands.as_ref().map(programs_of),
@@ -217,6 +223,7 @@ impl PermissionSet {
             read,
             write,
             forbidden,
+            unix_sockets,
             env_vars,
             env_vars_deny,
             commands,
@@ -239,6 +246,7 @@ impl PermissionSet {
         add(paths::READ, read);
         add(paths::WRITE, write);
         add(paths::FORBIDDEN, forbidden);
+        add(paths::UNIX_SOCKETS, unix_sockets);
         add(paths::ENV_ALLOW, env_vars);
         add(paths::ENV_DENY, env_vars_deny);
         add(paths::COMMANDS, commands.as_deref().unwrap_or(&[ANY_PROGRAM.to_owned()]));
@@ -265,6 +273,7 @@ impl PermissionSet {
             ("hosts", &self.network),
             ("reads", &self.read),
             ("writes", &self.write),
+            ("sockets", &self.unix_sockets),
             ("variables", &self.env_vars),
         ] {
             if !list.is_empty() {

@@ -55,6 +55,11 @@ fn what_is_new_is_named_and_what_was_covered_is_not() {
         wider(&files("read: [/srv], forbidden: [/srv/key]"), &files("read: [/srv]")),
         ["permissions.filesystem.forbidden: removed /srv/key"]
     );
+    assert_eq!(
+        wider(&files("read: [/run]"), &files("read: [/run], unix_sockets: [/run/x.sock]")),
+        ["permissions.filesystem.unix_sockets: added /run/x.sock"]
+    );
+    assert_eq!(wider(&files("unix_sockets: [/run/x.sock]"), &files("read: []")), none);
     let env = |text: &str| permission("env_vars", text);
     assert_eq!(wider(&env("allow: ['APP_*']"), &env("allow: [APP_MODE]")), none);
     assert_eq!(wider(&env("allow: ['APP_*']"), &env("allow: ['APP_X_*']")), none);
@@ -287,12 +292,12 @@ fn what_was_not_recorded_is_unknown() {
 #[test]
 fn a_set_comes_back_as_it_was_stored() {
     let all = declared(
-        "runtime: wasm\npermissions:\n  network: { resolver: 192.0.2.53, egress: [{ domain: a.test }, { cidr: 10.0.0.0/8 }] }\n  filesystem: { read: [/a b], write: [/w], forbidden: [/w/x] }\n  env_vars: { allow: [A*], deny: [AB] }\n  syscalls: { profile: strict }\n  commands: { allow: [python3, git], allowed_args: { git: [log] }, forbidden_args: { git: [-c] } }\nresources: { memory_mb: '1.5M' }\nparameters: [{ name: n, type: number, min: 0.5, max: 2, default: 1 }]",
+        "runtime: wasm\npermissions:\n  network: { resolver: 192.0.2.53, egress: [{ domain: a.test }, { cidr: 10.0.0.0/8 }] }\n  filesystem: { read: [/a b], write: [/w], forbidden: [/w/x], unix_sockets: [/run/x.sock] }\n  env_vars: { allow: [A*], deny: [AB] }\n  syscalls: { profile: strict }\n  commands: { allow: [python3, git], allowed_args: { git: [log] }, forbidden_args: { git: [-c] } }\nresources: { memory_mb: '1.5M' }\nparameters: [{ name: n, type: number, min: 0.5, max: 2, default: 1 }]",
     );
     let stored = serde_yaml::to_string(&all).unwrap();
     let again: PermissionSet = serde_yaml::from_str(&stored).unwrap();
     assert_eq!(again, all, "{stored}");
     assert_eq!(again.compare(&all), PermissionDiff::default());
     let paths: std::collections::BTreeSet<_> = all.entries().iter().map(|entry| entry.path).collect();
-    assert_eq!(paths.len(), 13 + ResourceLimit::ALL.len(), "every kind has an entry: {paths:?}");
+    assert_eq!(paths.len(), 14 + ResourceLimit::ALL.len(), "every kind has an entry: {paths:?}");
 }

@@ -297,7 +297,12 @@ pub(crate) fn inspect(context: &ToolContext, given: Map<String, Value>) -> Resul
     let places = loaded.skill.places();
     let mut value = json!(manifest);
     let files = manifest.filesystem();
-    for (name, grants) in [("read", &files.read), ("write", &files.write), ("forbidden", &files.forbidden)] {
+    for (name, grants) in [
+        ("read", &files.read),
+        ("write", &files.write),
+        ("forbidden", &files.forbidden),
+        ("unix_sockets", &files.unix_sockets),
+    ] {
         if let Some(list) = value.pointer_mut(&format!("/permissions/filesystem/{name}")) {
             *list = json!(resolved(grants, places));
         }

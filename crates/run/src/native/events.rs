@@ -58,6 +58,7 @@ fn judged(event: Event, access: &AccessVerdict) -> Event {
     match access {
         AccessVerdict::Allowed(rule) => event.with_verdict(EventVerdict::Allowed, rule.clone()),
         AccessVerdict::Denied(reason) => event.with_verdict(EventVerdict::Denied, (*reason).to_owned()),
+        AccessVerdict::Unknown(reason) => event.with_verdict(EventVerdict::Unknown, (*reason).to_owned()),
         AccessVerdict::NotThere => event.with_verdict(EventVerdict::Failed, "no such file".to_owned()),
     }
 }

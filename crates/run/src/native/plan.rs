@@ -24,6 +24,9 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
     for path in &job.forbidden {
         builder = builder.forbid(path);
     }
+    for path in &job.unix_sockets {
+        builder = builder.unix_socket(path);
+    }
     for place in &job.untrusted {
         builder = builder.no_links_in(untrusted_folder(place));
     }

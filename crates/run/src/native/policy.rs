@@ -39,6 +39,10 @@ pub(crate) fn after(outcome: &RunOutcome) -> Vec<Event> {
     let figures = figures.into_iter().map(|(name, count)| (name.to_owned(), count as u64)).collect();
     let what = EventKind::Policy { subject: "environment".to_owned(), message, figures };
     let mut events = vec![Event::new(what), note("limits", format!("held by {}", outcome.mechanism))];
+    if !outcome.supervises_sockets {
+        let text = "nobody could judge where Unix sockets lead, so none could be made that connects";
+        events.push(note("seccomp", text));
+    }
     for (layer, why) in &outcome.waived {
         events.push(note(layer.name(), format!("missing, and was not required: {why}")));
     }

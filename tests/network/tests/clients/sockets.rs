@@ -83,8 +83,8 @@ fn a_program_talks_to_itself_as_ever() {
                 a, b = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in 'ab')\nb.bind(('127.0.0.1', 0))\n\
                 a.sendto(b'datagram', b.getsockname())\nprint(b.recv(100).decode())\n\
                 one, two = socket.socketpair()\none.sendall(b'pair')\nprint(two.recv(10).decode())\n\
-                named = socket.socket(socket.AF_UNIX)\nnamed.bind('./own')\nnamed.listen()\n\
-                other = socket.socket(socket.AF_UNIX)\nother.connect('./own')\nother.sendall(b'unix')\n\
+                named = socket.socket(socket.AF_UNIX)\nnamed.bind('/tmp/own')\nnamed.listen()\n\
+                other = socket.socket(socket.AF_UNIX)\nother.connect('/tmp/own')\nother.sendall(b'unix')\n\
                 print(named.accept()[0].recv(10).decode())\n";
     let server = Server::http();
     let seen = Run::new().served(NAME, 80, Protocol::Http, &server).go("python3", &["-c", text]);

@@ -76,6 +76,7 @@ impl MountsLayer {
         let exec = if plan.no_exec { NOEXEC } else { 0 };
         let exec_mounts = executable.as_ref().map(|programs| ExecMounts::find(programs, grants));
         layout.add_grants(grants, exec, exec_mounts.as_ref())?;
+        layout.add_sockets(grants)?;
         layout.add_links(grants)?;
         layout.customary_links(grants)?;
         layout.add_masks(grants)?;
@@ -227,6 +228,25 @@ impl RootLayout {
             attributes: RDONLY | NOSUID | NODEV | exec,
             reach: AttributeReach::Tree,
         });
+        Ok(())
+    }
+
+    /// Sockets that may be connected to, where no granted folder has them already. The mount only shows them: the supervisor connects.
+    fn add_sockets(&mut self, grants: &Grants) -> Result<(), Error> {
+        for socket in &grants.sockets {
+            if grants.deciding_grant(&socket.path).is_some() {
+                continue;
+            }
+            self.add_parents(&socket.path)?;
+            self.add_file(&socket.path, Vec::new(), 0o444)?;
+            self.operations.push(MountOperation::Bind {
+                source: c_string(&socket.path)?,
+                identity: socket.identity,
+                target: relative(&socket.path)?,
+                attributes: RDONLY | NOSUID | NODEV | NOEXEC,
+                reach: AttributeReach::One,
+            });
+        }
         Ok(())
     }
 

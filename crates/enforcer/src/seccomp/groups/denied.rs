@@ -4,7 +4,7 @@ use nix::errno::Errno;
 
 use super::files::MFD_HUGETLB;
 use super::memory::{MAP_HUGETLB, SHM_HUGETLB};
-use super::network::MSG_FASTOPEN;
+use super::network::{MSG_FASTOPEN, UNIX_DATAGRAMS};
 use super::processes::RLIMIT_CORE;
 use crate::seccomp::table::DenialAnswer::{Always, OnlyLayer, Refuse};
 use crate::seccomp::table::{ArgumentRule, CallList, DeniedGroup, ListedCall, bits, is, not_null, with};
@@ -86,9 +86,9 @@ pub(super) const DENIED: &[DeniedGroup] = &[
     },
     DeniedGroup {
         name: "io_uring",
-        reason: "it opens, connects and sends without a system call that a filter or the observer sees, and has been the kernel's \
-                 richest source of holes",
-        answer: Refuse(Errno::EPERM),
+        reason: "it opens, connects and sends without a system call that a filter or the supervisor sees, and has been the kernel's \
+                 richest source of holes. No other layer keeps it from Unix sockets in granted folders",
+        answer: OnlyLayer(Errno::EPERM),
         calls: CallList { both: "io_uring_setup io_uring_enter io_uring_register", x86_64: "", more: &[] },
     },
     DeniedGroup {
@@ -237,6 +237,13 @@ pub(super) const DENIED: &[DeniedGroup] = &[
         reason: "drivers that programs do not need; vsock leads out of a virtual machine past its network",
         answer: Refuse(Errno::EAFNOSUPPORT),
         calls: CallList { both: "", x86_64: "", more: &[ListedCall::both("socket", FAMILIES)] },
+    },
+    DeniedGroup {
+        name: "Unix sockets that send to names",
+        reason: "a datagram goes to whoever is bound at the name it is sent to, which is in memory, where a filter cannot see it and \
+                 another thread can change it. No other layer keeps it from a socket in a granted folder",
+        answer: OnlyLayer(Errno::ESOCKTNOSUPPORT),
+        calls: CallList { both: "", x86_64: "", more: UNIX_DATAGRAMS },
     },
     DeniedGroup {
         name: "other protocols",

@@ -1,6 +1,8 @@
 //! Files, descriptors, and waiting for them.
 
-use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, bits, is, without};
+use crate::seccomp::table::{
+    ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, bits, is, without,
+};
 
 /// Pages that no limit on memory counts (linux/memfd.h).
 pub(super) const MFD_HUGETLB: u32 = 4;
@@ -9,7 +11,7 @@ pub(super) const FILES: CallGroup = CallGroup {
     name: "files",
     reason: "reading, writing and arranging files; which ones is for mounts and Landlock to say",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "read write pread64 pwrite64 readv writev preadv pwritev preadv2 pwritev2 lseek \
                fsync fdatasync sync syncfs sync_file_range truncate ftruncate fallocate fadvise64 readahead \
@@ -92,7 +94,7 @@ pub(super) const MODES: CallGroup = CallGroup {
              anyone who starts it, and as root where root runs the skill. Set-group-id stays allowed, because directories \
              that are shared have it and programs that copy them set it again; no devices",
     within: ProfileScope::NotStrict("strict has the same calls, and refuses set-group-id too"),
-    observed: false,
+    supervision: CallSupervision::None,
     calls: modes!(SET_USER_ID, "a mode without set-user-id"),
 };
 
@@ -100,7 +102,7 @@ pub(super) const MODES_STRICT: CallGroup = CallGroup {
     name: "modes, strict",
     reason: "opening, making and chmod, but neither set-user-id nor set-group-id, and no devices",
     within: ProfileScope::OnlyStrict,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: modes!(SET_ID, "a mode without set-user-id and set-group-id"),
 };
 
@@ -108,7 +110,7 @@ pub(super) const DESCRIPTORS: CallGroup = CallGroup {
     name: "descriptors",
     reason: "what is set and asked of a descriptor; no leases",
     within: ProfileScope::NotStrict("strict has fcntl without the commands that have signals sent to others"),
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "",
         x86_64: "",
@@ -131,7 +133,7 @@ pub(super) const DESCRIPTORS_STRICT: CallGroup = CallGroup {
     name: "descriptors, strict",
     reason: "fcntl without F_SETOWN, F_SETOWN_EX and F_SETSIG, by which a descriptor sends signals to any process",
     within: ProfileScope::OnlyStrict,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "",
         x86_64: "",
@@ -171,7 +173,7 @@ pub(super) const WAITING: CallGroup = CallGroup {
     name: "waiting",
     reason: "waiting for descriptors, as every event loop does; making, copying, locking and closing them",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 ppoll pselect6 eventfd2 signalfd4 \
                close close_range dup dup3 pipe2 flock",
@@ -184,7 +186,7 @@ pub(super) const ASYNCHRONOUS: CallGroup = CallGroup {
     name: "asynchronous files",
     reason: "the old interface, which databases use; io_uring is refused, because it makes calls that no filter sees",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents",
         x86_64: "",

@@ -1,13 +1,15 @@
 //! `ioctl`, by command. The kernel reads 32 bits of it, whatever is above them.
 
-use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, is};
+use crate::seccomp::table::{
+    ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, is,
+};
 
 pub(super) const DEVICES: CallGroup = CallGroup {
     name: "terminals and files",
     reason: "what shells, editors, cp and language runtimes ask of terminals, files and /dev/random. An allow-list, because \
              behind other commands are whole drivers",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList { both: "", x86_64: "", more: &[ListedCall::both("ioctl", COMMON)] },
 };
 
@@ -16,7 +18,7 @@ pub(super) const SOCKETS: CallGroup = CallGroup {
     reason: "names, addresses and states of network interfaces, which getifaddrs, Java and psutil ask for; changing them is \
              not on the list",
     within: ProfileScope::NotStrict("strict has no sockets"),
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList { both: "", x86_64: "", more: &[ListedCall::both("ioctl", OF_SOCKETS)] },
 };
 

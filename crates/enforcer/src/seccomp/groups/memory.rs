@@ -1,6 +1,8 @@
 //! Memory, what threads and processes share, and time.
 
-use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, without};
+use crate::seccomp::table::{
+    ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, without,
+};
 
 /// Pages that no limit on memory counts (asm-generic/hugetlb_encode.h, linux/shm.h).
 pub(super) const MAP_HUGETLB: u32 = 0x4_0000;
@@ -10,7 +12,7 @@ pub(super) const MEMORY: CallGroup = CallGroup {
     name: "memory",
     reason: "a process's own memory, and the locks its threads wait for",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "brk munmap mremap mprotect madvise msync mincore mlock mlock2 mlockall munlock munlockall \
                membarrier pkey_alloc pkey_free pkey_mprotect \
@@ -32,7 +34,7 @@ pub(super) const SHARING: CallGroup = CallGroup {
     name: "shared memory and queues",
     reason: "databases and multiprocessing share memory so; the IPC namespace is the sandbox's own",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl \
                mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr",
@@ -48,7 +50,7 @@ pub(super) const TIME: CallGroup = CallGroup {
     name: "time",
     reason: "reading clocks, sleeping and timers; setting clocks is refused",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday times \
                getitimer setitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete \

@@ -40,6 +40,8 @@ pub(super) const GROUPS: &[CallGroup] = &[
     processes::IDENTITY,
     processes::SYSTEM,
     network::SOCKETS,
+    network::UNIX_SOCKETS,
+    network::CONNECTING,
     network::DESTINATIONS,
     network::LISTENER,
     own::SETTINGS,
@@ -55,7 +57,7 @@ pub(super) const DENIED: &[DeniedGroup] = denied::DENIED;
 pub(super) const FUTURE: std::ops::RangeInclusive<i32> = 472..=511;
 
 /// Calls that are allowed and that a supervisor is asked about where everything is observed: those that name a file or a program.
-pub(super) const OBSERVED: [&str; 32] = [
+pub(super) const OBSERVED: [&str; 40] = [
     "open",
     "openat",
     "creat",
@@ -88,4 +90,12 @@ pub(super) const OBSERVED: [&str; 32] = [
     "lremovexattr",
     "setxattrat",
     "removexattrat",
+    "getxattr",
+    "lgetxattr",
+    "getxattrat",
+    "listxattr",
+    "llistxattr",
+    "listxattrat",
+    "chdir",
+    "inotify_add_watch",
 ];

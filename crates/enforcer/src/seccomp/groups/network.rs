@@ -1,7 +1,8 @@
 //! Sockets, by family, kind and protocol.
 
 use crate::seccomp::table::{
-    ArgumentRule, ArgumentTest, CallGroup, CallList, ListedCall, ProfileScope, bits, is, with, without,
+    ArgumentRule, ArgumentTest, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, bits, is,
+    with, without,
 };
 
 const UNIX: u32 = 1;
@@ -26,10 +27,11 @@ const CONNECTED_FIRST: &str = "without MSG_FASTOPEN";
 
 pub(super) const SOCKETS: CallGroup = CallGroup {
     name: "sockets",
-    reason: "Unix sockets, TCP and UDP, and questions to the routing table; where they lead is for the network namespace to say. \
-             Other families and protocols are drivers that programs do not need, or ways past the observer",
+    reason: "TCP and UDP, pairs of Unix sockets, and questions to the routing table, which C libraries, Go and Node ask for the \
+             addresses there are; where they lead is for the network namespace to say. Other families and protocols are drivers \
+             that programs do not need, or ways past the observer",
     within: ProfileScope::NotStrict("strict has no sockets, neither new ones nor those it was given"),
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "bind listen accept accept4 recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt",
         x86_64: "",
@@ -37,9 +39,6 @@ pub(super) const SOCKETS: CallGroup = CallGroup {
             ListedCall::both(
                 "socket",
                 &[
-                    ArgumentRule::new("Unix, a stream", &[is(0, UNIX), STREAM]),
-                    ArgumentRule::new("Unix, datagrams", &[is(0, UNIX), DATAGRAM]),
-                    ArgumentRule::new("Unix, packets in order", &[is(0, UNIX), PACKETS]),
                     ArgumentRule::new("IPv4, TCP", &[is(0, INET), STREAM, is(2, 0)]),
                     ArgumentRule::new("IPv4, TCP", &[is(0, INET), STREAM, is(2, TCP)]),
                     ArgumentRule::new("IPv4, UDP", &[is(0, INET), DATAGRAM, is(2, 0)]),
@@ -56,7 +55,6 @@ pub(super) const SOCKETS: CallGroup = CallGroup {
                 "socketpair",
                 &[
                     ArgumentRule::new("Unix, a stream", &[is(0, UNIX), STREAM]),
-                    ArgumentRule::new("Unix, datagrams", &[is(0, UNIX), DATAGRAM]),
                     ArgumentRule::new("Unix, packets in order", &[is(0, UNIX), PACKETS]),
                 ],
             ),
@@ -77,14 +75,53 @@ pub(super) const SOCKETS: CallGroup = CallGroup {
 /// The length of an address: one that the kernel takes has at least 16 bytes and at most 128.
 const NO_ADDRESS: ArgumentTest = without(5, 0xf0);
 
-/// Calls that name a destination.
+/// Sockets that can be connected to a name in the file system, of whoever is bound there.
+pub(super) const UNIX_SOCKETS: CallGroup = CallGroup {
+    name: "Unix sockets",
+    reason: "streams and packets in order, which go only where they were connected to, and that is judged. No other layer keeps \
+             a program from a socket in a folder that it may read, so without a supervisor there are none; pairs there are",
+    within: ProfileScope::NotStrict("strict has no sockets, neither new ones nor those it was given"),
+    supervision: CallSupervision::Required,
+    calls: CallList {
+        both: "",
+        x86_64: "",
+        more: &[ListedCall::both(
+            "socket",
+            &[
+                ArgumentRule::new("Unix, a stream", &[is(0, UNIX), STREAM]),
+                ArgumentRule::new("Unix, packets in order", &[is(0, UNIX), PACKETS]),
+            ],
+        )],
+    },
+};
+
+/// Unix sockets that send to any name, without being connected (`unix_dgram_sendmsg`): where to is in memory. `SOCK_RAW` is another
+/// word for the same (`unix_create`).
+pub(super) const UNIX_DATAGRAMS: &[ListedCall] =
+    &[ListedCall::both("socket", UNCONNECTED), ListedCall::both("socketpair", UNCONNECTED)];
+
+const UNCONNECTED: &[ArgumentRule] = &[
+    ArgumentRule::new("Unix, datagrams", &[is(0, UNIX), DATAGRAM]),
+    ArgumentRule::new("Unix, raw", &[is(0, UNIX), RAW]),
+];
+
+/// The call that names whom a socket is to talk to.
+pub(super) const CONNECTING: CallGroup = CallGroup {
+    name: "connecting",
+    reason: "the supervisor looks where it leads and connects the socket itself; the network namespace says what comes of it",
+    within: ProfileScope::NotStrict("strict has no sockets, neither new ones nor those it was given"),
+    supervision: CallSupervision::Performed,
+    calls: CallList { both: "connect", x86_64: "", more: &[] },
+};
+
+/// Calls that name a destination of datagrams.
 pub(super) const DESTINATIONS: CallGroup = CallGroup {
     name: "destinations",
-    reason: "where a program connects and sends; the network namespace says what comes of it, and the observer knows who it was",
+    reason: "where a program sends; the network namespace says what comes of it, and the observer knows who it was",
     within: ProfileScope::NotStrict("strict has no sockets, neither new ones nor those it was given"),
-    observed: true,
+    supervision: CallSupervision::Observed,
     calls: CallList {
-        both: "connect",
+        both: "",
         x86_64: "",
         more: &[ListedCall::both(
             "sendto",
@@ -110,7 +147,7 @@ pub(super) const DESTINATIONS: CallGroup = CallGroup {
     },
 };
 
-/// Whether a call is one of [`DESTINATIONS`].
+/// Whether a call is one of [`CONNECTING`] and [`DESTINATIONS`].
 pub(in crate::seccomp) fn is_destination(number: i32, arguments: [u64; 6]) -> bool {
     match i64::from(number) {
         libc::SYS_connect => true,
@@ -129,7 +166,7 @@ pub(super) const LISTENER: CallGroup = CallGroup {
     reason: "the listener of this very filter is sent to the supervisor, over the one socket there is, which is closed when the \
              skill is executed",
     within: ProfileScope::OnlyStrict,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "",
         x86_64: "",
@@ -147,10 +184,12 @@ const SOL_NETLINK: u32 = 270;
 /// Options below 64. Those of packet filters begin there.
 const FIRST_64: ArgumentTest = bits(2, !63, 0);
 
-/// Options, by level: of TCP and UDP those that are about speed and keeping alive, of IP what is not for packet filters.
+/// Options, by level: of TCP and UDP those that are about speed and keeping alive, of IP what is not for packet filters, of netlink
+/// what `ip` asks for (nobody listens to what others change).
 const OPTIONS: &[ArgumentRule] = &[
     ArgumentRule::new("any of SOL_SOCKET", &[is(1, SOL_SOCKET)]),
-    ArgumentRule::new("any of SOL_NETLINK", &[is(1, SOL_NETLINK)]),
+    ArgumentRule::new("NETLINK_EXT_ACK", &[is(1, SOL_NETLINK), is(2, 11)]),
+    ArgumentRule::new("NETLINK_GET_STRICT_CHK", &[is(1, SOL_NETLINK), is(2, 12)]),
     ArgumentRule::new("IPPROTO_IP: those below 64", &[is(1, SOL_IP), FIRST_64]),
     ArgumentRule::new("IPPROTO_IPV6: those below 64", &[is(1, SOL_IPV6), FIRST_64]),
     ArgumentRule::new("IPV6_RECVTCLASS", &[is(1, SOL_IPV6), is(2, 66)]),

@@ -1,6 +1,8 @@
 //! What a process sets for itself.
 
-use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, is, without};
+use crate::seccomp::table::{
+    ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, is, without,
+};
 
 macro_rules! options {
     ($($name:ident = $number:literal),* $(,)?) => {
@@ -14,7 +16,7 @@ pub(super) const SETTINGS: CallGroup = CallGroup {
              /proc says of the process; PR_SET_PTRACER, which lets others in; PR_SET_SECUREBITS; and what no ordinary \
              program sets",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "",
         x86_64: "",
@@ -56,7 +58,7 @@ pub(super) const CONFINEMENT: CallGroup = CallGroup {
              decides. A filter with a listener of its own is refused: there is one place for a listener in a chain of filters, \
              and it is the observer's",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "landlock_create_ruleset landlock_add_rule landlock_restrict_self",
         x86_64: "",
@@ -80,7 +82,7 @@ pub(super) const REGISTERS: CallGroup = CallGroup {
     reason: "arch_prctl sets registers of the calling thread, which C libraries do at every start; uprobe and uretprobe are made \
              by the kernel itself when somebody outside traces the program, and end a program that makes them",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "",
         x86_64: "arch_prctl",

@@ -1,7 +1,8 @@
 //! Processes, threads, signals, and who and where a process is.
 
 use crate::seccomp::table::{
-    ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, bits, is, null, with, without,
+    ArgumentRule, CallGroup, CallList, CallSupervision, ListedCall, ProfileScope, bits, is, null, with,
+    without,
 };
 
 pub(super) const PROGRAMS: CallGroup = CallGroup {
@@ -9,7 +10,7 @@ pub(super) const PROGRAMS: CallGroup = CallGroup {
     reason: "starting programs in the place of the own one, waiting for children, ending. `strict` has execve too: it makes no \
              new process, and the skill itself is started by it after the filter is in place",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "execve execveat exit exit_group wait4 waitid pidfd_open set_tid_address \
                getpid getppid gettid getpgid setpgid getsid setsid",
@@ -31,7 +32,7 @@ pub(super) const NEW_PROCESSES: CallGroup = CallGroup {
     reason: "processes and threads, but no namespaces: in a user namespace of its own a process has every capability, and with \
              them most of the kernel's code is in reach",
     within: ProfileScope::NotStrict("strict has threads, and no further process"),
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "",
         x86_64: "fork vfork",
@@ -46,7 +47,7 @@ pub(super) const THREADS: CallGroup = CallGroup {
     name: "threads",
     reason: "threads of the one process there is",
     within: ProfileScope::OnlyStrict,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "",
         x86_64: "",
@@ -64,7 +65,7 @@ pub(super) const OWN_SIGNALS: CallGroup = CallGroup {
     name: "handling signals",
     reason: "how a process takes signals",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "rt_sigaction rt_sigprocmask rt_sigpending rt_sigreturn rt_sigsuspend rt_sigtimedwait sigaltstack \
                restart_syscall",
@@ -77,7 +78,7 @@ pub(super) const SIGNALS: CallGroup = CallGroup {
     name: "sending signals",
     reason: "to processes of the same sandbox: its pid namespace has no others",
     within: ProfileScope::NotStrict("strict sends signals only to itself"),
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal",
         x86_64: "",
@@ -93,7 +94,7 @@ pub(super) const SIGNALS_STRICT: CallGroup = CallGroup {
     reason: "raise and abort. A filter does not know who calls, but the skill is always process 2 of its pid namespace, and has \
              no other process. tkill, which musl uses, reaches only the main thread, because it takes no process",
     within: ProfileScope::OnlyStrict,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "",
         x86_64: "",
@@ -115,7 +116,7 @@ pub(super) const LIMITS: CallGroup = CallGroup {
     within: ProfileScope::NotStrict(
         "strict has prlimit64 for itself: a CPU limit of 0 is a signal to another",
     ),
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList { both: "", x86_64: "", more: &[ListedCall::both("prlimit64", NOT_OF_CORES)] },
 };
 
@@ -155,7 +156,7 @@ pub(super) const LIMITS_STRICT: CallGroup = CallGroup {
     name: "own limits",
     reason: "limits of the process itself",
     within: ProfileScope::OnlyStrict,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "",
         x86_64: "",
@@ -167,7 +168,7 @@ pub(super) const IDENTITY: CallGroup = CallGroup {
     name: "identity",
     reason: "users, groups and capabilities: without capabilities they can only be read or given up",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "getuid geteuid getgid getegid getresuid getresgid getgroups capget capset \
                setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups",
@@ -180,7 +181,7 @@ pub(super) const SYSTEM: CallGroup = CallGroup {
     name: "the machine",
     reason: "what the machine is and how busy it is, random numbers, and which processor to run on",
     within: ProfileScope::Every,
-    observed: false,
+    supervision: CallSupervision::None,
     calls: CallList {
         both: "uname sysinfo getrandom getrusage getcpu getrlimit getpriority setpriority ioprio_get ioprio_set \
                sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler \

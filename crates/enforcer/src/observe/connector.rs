@@ -1,0 +1,348 @@
+//! The thread that connects sockets for the programs of a run.
+//!
+//! A call that is let go on is looked at by the kernel again, and by then another thread may have put another socket under its descriptor
+//! and another address in its memory. So no `connect` ever goes on: what was taken and judged is connected here, and the caller gets the
+//! result. The file behind the socket is the caller's own, so what it set holds, and what it set up around it goes on.
+//!
+//! Nobody waits for this thread: it looks up paths, which a file system may take its time for. It does not close sockets, which may take as
+//! long as a program has chosen (`SO_LINGER`): another one does, and all that are not closed yet are bounded.
+
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::net::sockopt::{Timeout, socket_timeout};
+
+use super::record_queue::RecordSink;
+use super::socket_judge::{SocketJudge, SocketPlace};
+use super::syscall_record::{CallerPath, RecordedAction, SyscallRecord};
+use super::{AccessVerdict, Actor};
+use crate::sys::seccomp::{Notification, NotifyReply, answer, is_waiting};
+use crate::sys::sockets::connect;
+
+/// Connections that may be waited for at a time, by callers that wait themselves: each takes two descriptors of the launching program,
+/// which has a thousand for all its runs.
+const MOST: usize = 64;
+
+/// How long room is waited for: the thread may only be behind, on a machine that is busy.
+const ROOM_LOOKS: u32 = 400;
+const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
+
+/// How long the first and any further look at a connection that is not made yet is waited for.
+const FIRST_LOOK: Duration = Duration::from_millis(1);
+const LONGEST_LOOK: Duration = Duration::from_millis(20);
+
+/// How long a run that has ended waits for what is still being looked up. What takes longer is counted as not recorded.
+const LAST_WAIT: Duration = Duration::from_millis(200);
+
+/// A call of `connect`, and all that it was about.
+#[derive(Debug)]
+pub(super) struct ConnectJob {
+    pub(super) call: Notification,
+    pub(super) socket: OwnedFd,
+    pub(super) target: ConnectTarget,
+    pub(super) at: Instant,
+    pub(super) actor: Option<Arc<Actor>>,
+}
+
+/// Where a socket is to be connected to.
+#[derive(Debug)]
+pub(super) enum ConnectTarget {
+    /// To what the socket's own network namespace has at this address.
+    Address(Vec<u8>),
+    /// To what is bound at this path, and where that begins.
+    Path(CallerPath, PathBuf),
+    /// To an abstract name of the socket's own network namespace: the whole address.
+    Abstract(Vec<u8>),
+    /// Nowhere.
+    Refused(i32),
+}
+
+/// The way to the thread, which is started when it is needed.
+#[derive(Debug)]
+pub(super) struct Connector {
+    jobs: Option<Sender<ConnectJob>>,
+    done: Option<Receiver<()>>,
+    open: Arc<AtomicUsize>,
+    /// Those of them of which it is not recorded yet what they are about.
+    unjudged: Arc<AtomicUsize>,
+    sockets: Option<SocketJudge>,
+    sink: RecordSink,
+}
+
+impl Connector {
+    pub(super) fn new(sink: RecordSink) -> Self {
+        Self { jobs: None, done: None, open: Arc::default(), unjudged: Arc::default(), sockets: None, sink }
+    }
+
+    pub(super) fn set_sockets(&mut self, sockets: SocketJudge) {
+        self.sockets = Some(sockets);
+    }
+
+    /// Has a socket connected and its caller answered. A caller for whom there is no room is told to try again.
+    pub(super) fn submit(&mut self, listener: &Arc<OwnedFd>, job: ConnectJob) {
+        let call = job.call;
+        self.start(listener);
+        let has_room = || self.open.load(Ordering::Acquire) < MOST;
+        for _ in 0..ROOM_LOOKS {
+            if has_room() {
+                break;
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        let is_taken = has_room()
+            && self.jobs.as_ref().is_some_and(|jobs| {
+                self.open.fetch_add(1, Ordering::AcqRel);
+                self.unjudged.fetch_add(1, Ordering::AcqRel);
+                jobs.send(job).is_ok()
+            });
+        if !is_taken {
+            let _ = answer(listener.as_fd(), call, NotifyReply::Fail(libc::EAGAIN));
+        }
+    }
+
+    fn start(&mut self, listener: &Arc<OwnedFd>) {
+        if self.jobs.is_some() {
+            return;
+        }
+        let (jobs, given) = channel();
+        let (finished, done) = channel();
+        let sockets = self.sockets.take().unwrap_or_default();
+        let (listener, sink) = (Arc::clone(listener), self.sink.clone());
+        let (open, unjudged) = (Arc::clone(&self.open), Arc::clone(&self.unjudged));
+        let Some(closer) = start_closer(open) else { return };
+        let mut work = ConnectLoop { listener, sockets, sink, closer, unjudged, waiting: Vec::new() };
+        let thread = std::thread::Builder::new().name("sandbox-connect".into()).stack_size(128 << 10);
+        let is_started = thread.spawn(move || {
+            work.run(&given);
+            drop(finished);
+            for waiting in std::mem::take(&mut work.waiting) {
+                work.close(waiting.socket);
+            }
+        });
+        if is_started.is_ok() {
+            (self.jobs, self.done) = (Some(jobs), Some(done));
+        }
+    }
+
+    /// No caller is left. What is still being looked up is waited for, but not for long.
+    pub(super) fn finish(&mut self) {
+        self.jobs = None;
+        if let Some(done) = self.done.take()
+            && done.recv_timeout(LAST_WAIT) == Err(RecvTimeoutError::Timeout)
+        {
+            for _ in 0..self.unjudged.load(Ordering::Acquire) {
+                self.sink.record_miss();
+            }
+        }
+    }
+}
+
+impl Drop for Connector {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// A thread that closes sockets and counts those that are not closed yet. It ends when all are, and nobody waits for that.
+fn start_closer(open: Arc<AtomicUsize>) -> Option<Sender<OwnedFd>> {
+    let (closer, given) = channel::<OwnedFd>();
+    let close = move || {
+        for socket in given {
+            drop(socket);
+            open.fetch_sub(1, Ordering::AcqRel);
+        }
+    };
+    let thread = std::thread::Builder::new().name("sandbox-close".into()).stack_size(64 << 10);
+    thread.spawn(close).is_ok().then_some(closer)
+}
+
+struct ConnectLoop {
+    listener: Arc<OwnedFd>,
+    sockets: SocketJudge,
+    sink: RecordSink,
+    closer: Sender<OwnedFd>,
+    unjudged: Arc<AtomicUsize>,
+    waiting: Vec<WaitingConnect>,
+}
+
+/// A connection that is not made yet, of a caller that waits for it.
+struct WaitingConnect {
+    call: Notification,
+    socket: OwnedFd,
+    address: SocketAddress,
+    deadline: Option<Instant>,
+}
+
+/// An address, and what it must be kept open for.
+#[derive(Default)]
+struct SocketAddress {
+    bytes: Vec<u8>,
+    _place: Option<OwnedFd>,
+}
+
+/// What came of trying.
+enum ConnectResult {
+    Done(NotifyReply),
+    /// The caller waits, and so it is tried again.
+    Waits,
+}
+
+impl ConnectLoop {
+    fn run(&mut self, given: &Receiver<ConnectJob>) {
+        // What the run itself may not look up is not looked up for it: root's programs have no capability inside.
+        let _ = caps::clear(None, caps::CapSet::Effective);
+        let mut look = FIRST_LOOK;
+        loop {
+            let job = if self.waiting.is_empty() {
+                given.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                given.recv_timeout(look)
+            };
+            match job {
+                Ok(job) => {
+                    look = FIRST_LOOK;
+                    self.perform(job);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    look = (look * 2).min(LONGEST_LOOK);
+                    self.look_again();
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn perform(&mut self, job: ConnectJob) {
+        let ConnectJob { call, socket, target, at, actor } = job;
+        let record = |action| self.sink.record(SyscallRecord { at, actor, action });
+        let (result, address) = match target {
+            ConnectTarget::Refused(errno) => (fails(errno), SocketAddress::default()),
+            ConnectTarget::Address(bytes) => {
+                let address = SocketAddress { bytes, _place: None };
+                (try_connect(&socket, &address.bytes), address)
+            }
+            ConnectTarget::Abstract(bytes) => {
+                let address = SocketAddress { bytes, _place: None };
+                let is_outside = self.sockets.is_outside(&socket);
+                let result =
+                    if is_outside { fails(libc::EACCES) } else { try_connect(&socket, &address.bytes) };
+                let name = address.bytes.get(2..).unwrap_or_default().to_owned();
+                let is_reached = !matches!(result, ConnectResult::Done(NotifyReply::Fail(_)));
+                record(RecordedAction::ConnectAbstract { name, is_reached });
+                (result, address)
+            }
+            ConnectTarget::Path(path, full) => match self.sockets.find(&full, call.pid) {
+                SocketPlace::Allowed(place, rule) => {
+                    record(RecordedAction::Connect { path, verdict: Some(AccessVerdict::Allowed(rule)) });
+                    let address = SocketAddress::of(place);
+                    (try_connect(&socket, &address.bytes), address)
+                }
+                SocketPlace::Denied(reason) => {
+                    record(RecordedAction::Connect { path, verdict: Some(AccessVerdict::Denied(reason)) });
+                    (fails(libc::EACCES), SocketAddress::default())
+                }
+                SocketPlace::Fails(errno) => {
+                    record(RecordedAction::Connect { path, verdict: None });
+                    (fails(errno.raw_os_error()), SocketAddress::default())
+                }
+            },
+        };
+        self.unjudged.fetch_sub(1, Ordering::AcqRel);
+        match result {
+            ConnectResult::Done(reply) => self.reply(call, reply, socket),
+            ConnectResult::Waits => {
+                let deadline = socket_timeout(&socket, Timeout::Send).ok().flatten();
+                let deadline = deadline.and_then(|wait| Instant::now().checked_add(wait));
+                self.waiting.push(WaitingConnect { call, socket, address, deadline });
+            }
+        }
+    }
+
+    /// Tries what is not connected yet once more, where that may have changed.
+    fn look_again(&mut self) {
+        let now = Instant::now();
+        for waiting in std::mem::take(&mut self.waiting) {
+            if !is_waiting(self.listener.as_fd(), waiting.call) {
+                self.close(waiting.socket);
+                continue;
+            }
+            let result = if is_ready(&waiting.socket) {
+                try_connect(&waiting.socket, &waiting.address.bytes)
+            } else {
+                ConnectResult::Waits
+            };
+            let is_late = waiting.deadline.is_some_and(|deadline| now >= deadline);
+            match result {
+                ConnectResult::Done(reply) => self.reply(waiting.call, reply, waiting.socket),
+                // What `SO_SNDTIMEO` makes of it (socket(7)).
+                ConnectResult::Waits if is_late => {
+                    self.reply(waiting.call, NotifyReply::Fail(libc::EINPROGRESS), waiting.socket);
+                }
+                ConnectResult::Waits => self.waiting.push(waiting),
+            }
+        }
+    }
+
+    /// A caller that was killed in the meantime needs no answer.
+    fn reply(&self, call: Notification, reply: NotifyReply, socket: OwnedFd) {
+        let _ = answer(self.listener.as_fd(), call, reply);
+        self.close(socket);
+    }
+
+    fn close(&self, socket: OwnedFd) {
+        // It ends only after its sender.
+        let _ = self.closer.send(socket);
+    }
+}
+
+fn fails(errno: i32) -> ConnectResult {
+    ConnectResult::Done(NotifyReply::Fail(errno))
+}
+
+impl SocketAddress {
+    /// What is bound at a place that is held open, whatever its path leads to by now.
+    fn of(place: OwnedFd) -> Self {
+        let mut bytes = u16::try_from(libc::AF_UNIX).unwrap_or(1).to_ne_bytes().to_vec();
+        bytes.extend_from_slice(format!("/proc/self/fd/{}\0", place.as_raw_fd()).as_bytes());
+        Self { bytes, _place: Some(place) }
+    }
+}
+
+/// Connects without waiting, whatever the socket is set to: while it is not connected, nothing else depends on that.
+fn try_connect(socket: &OwnedFd, address: &[u8]) -> ConnectResult {
+    let Ok(flags) = fcntl_getfl(socket) else {
+        return fails(libc::EBADF);
+    };
+    let is_blocking = !flags.contains(OFlags::NONBLOCK);
+    if is_blocking && fcntl_setfl(socket, flags | OFlags::NONBLOCK).is_err() {
+        return fails(libc::EACCES);
+    }
+    let result = connect(socket.as_fd(), address);
+    if is_blocking {
+        let flags = fcntl_getfl(socket).unwrap_or(flags);
+        let _ = fcntl_setfl(socket, flags - OFlags::NONBLOCK);
+    }
+    match result {
+        Ok(()) => ConnectResult::Done(NotifyReply::Succeed),
+        Err(crate::sys::Errno(libc::EINPROGRESS | libc::EALREADY | libc::EAGAIN)) if is_blocking => {
+            ConnectResult::Waits
+        }
+        Err(errno) => fails(errno.0),
+    }
+}
+
+/// Whether there is something new: a connection that was made or refused. Of a Unix socket that cannot be asked.
+fn is_ready(socket: &OwnedFd) -> bool {
+    if rustix::net::sockopt::socket_domain(socket) == Ok(rustix::net::AddressFamily::UNIX) {
+        return true;
+    }
+    let mut fds = [PollFd::new(socket, PollFlags::OUT)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0)
+}
