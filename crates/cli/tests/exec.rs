@@ -234,7 +234,7 @@ fn max_cpu_seconds_of_a_manifest_end_a_run_and_a_policy_lowers_them() {
     assert_eq!((exit, &report["error"]["code"]), (137, &"CPU_TIME_LIMIT".into()), "{report}");
     let shown = stage.run(&["inspect", stage.skill().to_str().unwrap()]);
     assert!(text(&shown.stdout).contains("cpu time   1 s"), "{}", text(&shown.stdout));
-    std::fs::remove_file(policy).unwrap();
+    fs::remove_file(policy).unwrap();
     let shown = stage.run(&["run", "--dry-run", stage.skill().to_str().unwrap()]);
     assert!(text(&shown.stdout).contains("3600 s of processor time"), "{}", text(&shown.stdout));
 }

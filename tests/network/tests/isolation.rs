@@ -56,7 +56,7 @@ for line in sys.stdin:
 struct Conversation {
     running: RunningCommand,
     stdin: std::fs::File,
-    stdout: BufReader<std::fs::File>,
+    stdout: BufReader<skillsandbox_enforcer::OutputPipe>,
 }
 
 impl Conversation {
