@@ -137,7 +137,7 @@ struct MountEntry {
     is_local: bool,
 }
 
-/// The lines of `mountinfo` (proc_pid_mountinfo(5)).
+/// The lines of `mountinfo` (`proc_pid_mountinfo(5)`).
 fn entries(text: &[u8]) -> impl Iterator<Item = MountEntry> {
     text.split(|byte| *byte == b'\n').filter_map(|line| {
         let mut words = line.split(|byte| *byte == b' ');

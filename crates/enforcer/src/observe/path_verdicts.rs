@@ -36,7 +36,7 @@ pub(crate) struct PathJudge {
     executable: Option<AllowedPrograms>,
     resolver: SandboxPathResolver,
     /// Made when it is needed.
-    host: Mutex<Option<Option<HostView>>>,
+    host: Mutex<Option<HostView>>,
 }
 
 /// A path and the verdict on it.
@@ -176,7 +176,10 @@ impl PathJudge {
     /// machine, a daemon or a program could tell: the skill chose the name, and they would be told it.
     fn is_on_host(&self, path: &Path) -> bool {
         let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(view) = host.get_or_insert_with(HostView::open) else { return true };
+        if host.is_none() {
+            *host = HostView::open();
+        }
+        let Some(view) = host.as_mut() else { return true };
         walk(view.root.as_fd(), &mut view.mounts, path) != WalkEnd::Absent
     }
 }

@@ -46,19 +46,11 @@ pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result<()> {
 pub(crate) fn namespace_cookie(socket: BorrowedFd<'_>) -> Result<u64> {
     let mut cookie = 0_u64;
     let mut length = u32::try_from(size_of::<u64>()).unwrap_or(0);
+    let value = (&raw mut cookie).cast();
+    let (socket, level) = (socket.as_raw_fd(), libc::SOL_SOCKET);
     // SAFETY: the kernel writes at most `length` bytes into a number of that length.
-    checked(
-        unsafe {
-            libc::getsockopt(
-                socket.as_raw_fd(),
-                libc::SOL_SOCKET,
-                SO_NETNS_COOKIE,
-                (&raw mut cookie).cast(),
-                &raw mut length,
-            )
-        }
-        .into(),
-    )?;
+    let result = unsafe { libc::getsockopt(socket, level, SO_NETNS_COOKIE, value, &raw mut length) };
+    checked(result.into())?;
     Ok(cookie)
 }
 
