@@ -196,3 +196,45 @@ fn the_old_name_of_observe_works_and_says_so() {
     assert_eq!(code(&stage.run(&["exec", "--audit", "off", "--observe", "full", "--", "true"])), 2);
     assert!(!text(&stage.run(&["exec", "--help"]).stdout).contains("--audit"));
 }
+
+#[test]
+fn cpu_seconds_end_a_run_and_the_trace_says_so() {
+    let stage = Stage::new();
+    let output = stage.run(&[
+        "exec",
+        "-q",
+        "--cpu-seconds",
+        "1",
+        "--timeout",
+        "60",
+        "--",
+        "sh",
+        "-c",
+        "while :; do :; done",
+    ]);
+    assert_eq!(code(&output), 137, "{output:?}");
+    let recorded = sandboxed::trace(&stage.traces()[0]);
+    let events = recorded["events"].as_array().unwrap();
+    let of = |kind: &str| {
+        events.iter().find(|event| event["kind"] == kind).unwrap_or_else(|| panic!("{kind}: {events:?}"))
+    };
+    assert_eq!(of("resource_limit_hit")["limit"], "cpu_time");
+    assert_eq!(of("run_ended")["end"], "cpu_time");
+}
+
+#[test]
+fn max_cpu_seconds_of_a_manifest_end_a_run_and_a_policy_lowers_them() {
+    let stage = Stage::new();
+    stage.shell_skill(
+        "resources: { max_cpu_seconds: 3600, max_runtime_seconds: 60 }\n",
+        "while :; do :; done\n",
+    );
+    let policy = stage.write("home/.config/skillsandbox/policy.yaml", "resources: { max_cpu_seconds: 1 }\n");
+    let (report, exit) = stage.report(&[]);
+    assert_eq!((exit, &report["error"]["code"]), (137, &"CPU_TIME_LIMIT".into()), "{report}");
+    let shown = stage.run(&["inspect", stage.skill().to_str().unwrap()]);
+    assert!(text(&shown.stdout).contains("cpu time   1 s"), "{}", text(&shown.stdout));
+    std::fs::remove_file(policy).unwrap();
+    let shown = stage.run(&["run", "--dry-run", stage.skill().to_str().unwrap()]);
+    assert!(text(&shown.stdout).contains("3600 s of processor time"), "{}", text(&shown.stdout));
+}

@@ -160,3 +160,101 @@ fn what_a_run_could_execute_is_scanned_or_not_there() {
         fs::remove_dir_all(stage.skill().join(folder)).unwrap();
     }
 }
+
+#[test]
+fn exec_does_not_write_where_skills_are_installed_nor_a_policy_behind_a_link() {
+    let stage = Stage::new();
+    let other = stage.write("home/.local/share/skillsandbox/skills/other/SKILL.md", "as it was");
+    let store = stage.home().join(".local/share/skillsandbox");
+    for grant in [store.clone(), store.join("skills"), store.join("skills/other"), store.join("skills/new")] {
+        let grant = grant.to_str().unwrap();
+        let script = format!("echo x > {grant}/x && echo planted");
+        for flags in [
+            &["exec", "--write", grant, "--", "sh", "-c", &script][..],
+            &["exec", "--dry-run", "--write", grant, "--", "true"],
+        ] {
+            let output = stage.run(flags);
+            assert!(code(&output) == 125 && !text(&output.stdout).contains("planted"), "{grant}: {output:?}");
+        }
+    }
+    assert!(!store.join("skills/new").exists());
+    // Read-only below a grant, as for a skill.
+    let home = stage.home();
+    let script = format!(
+        "echo x > {} && echo planted; echo x > {}/beside && echo done",
+        other.display(),
+        home.display()
+    );
+    let output = stage.run(&["exec", "--write", home.to_str().unwrap(), "--", "sh", "-c", &script]);
+    assert_eq!(text(&output.stdout), "done\n", "{output:?}");
+    assert_eq!(fs::read_to_string(&other).unwrap(), "as it was");
+    // The state folder, by its name.
+    let state = home.join(".local/state/skillsandbox");
+    let output = stage.run(&["exec", "--write", state.to_str().unwrap(), "--", "echo", "executed"]);
+    assert!(code(&output) == 125 && text(&output.stdout).is_empty(), "{output:?}");
+    // The user's policy, which is kept elsewhere.
+    let kept = stage.write("home/dotfiles/policy.yaml", "resources: { memory_mb: 64 }\n");
+    fs::create_dir_all(home.join(".config/skillsandbox")).unwrap();
+    std::os::unix::fs::symlink(&kept, home.join(".config/skillsandbox/policy.yaml")).unwrap();
+    let script =
+        format!("echo '{{}}' > {0} && echo planted; rm {0} && echo planted; echo done", kept.display());
+    let output =
+        stage.run(&["exec", "--write", home.join("dotfiles").to_str().unwrap(), "--", "sh", "-c", &script]);
+    assert_eq!(text(&output.stdout), "done\n", "{output:?}");
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "resources: { memory_mb: 64 }\n");
+}
+
+#[test]
+fn a_trace_in_a_grant_is_refused_or_hidden() {
+    let stage = Stage::new();
+    let folder = stage.home().join("out");
+    let file = folder.join("trace.json");
+    let flags = ["--trace", file.to_str().unwrap()];
+    // In a write grant.
+    for grant in ["~/out", "~"] {
+        stage.shell_skill(
+            &format!("permissions: {{ filesystem: {{ write: [\"{grant}\"] }} }}"),
+            "echo executed",
+        );
+        fs::create_dir_all(&folder).unwrap();
+        let (report, exit) = stage.report(&flags);
+        assert_eq!((exit, report["stdout"]["text"].as_str()), (125, Some("")), "{grant}: {report:#}");
+        let _ = fs::remove_file(&file);
+    }
+    // In a read grant it is not there to be read.
+    fs::write(folder.join("beside"), "beside").unwrap();
+    let script = format!("cat {} {}/beside; ls {1} >/dev/null", file.display(), folder.display());
+    stage.shell_skill("permissions: { filesystem: { read: [~/out] } }", &script);
+    let (report, _) = stage.report(&flags);
+    assert_eq!(report["stdout"]["text"], "beside", "{report:#}");
+    assert!(fs::read_to_string(&file).unwrap().contains("\"tested\""), "it was written all the same");
+}
+
+#[test]
+fn row_174_a_run_whose_hidden_file_is_replaced_is_ended_and_its_trace_says_so() {
+    let stage = Stage::new();
+    let secret = stage.write("home/work/.env", "hidden");
+    let new = stage.write("home/new", "new");
+    let ready = stage.home().join("work/ready");
+    let declaration = "permissions: { filesystem: { write: [~/work], forbidden: [~/work/.env] } }";
+    let skill = stage.shell_skill(declaration, &format!("echo x > {}; while :; do :; done", ready.display()));
+    let mut command = stage.command(&["run", "--format", "json", skill.to_str().unwrap()]);
+    let running = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    // Against hanging only.
+    for _ in 0..2000 {
+        if ready.exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    fs::rename(new, secret).unwrap();
+    let output = running.wait_with_output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(code(&output), 125, "{report:#}");
+    assert_eq!(
+        (report["error"]["code"].as_str(), report["ended"]["by"].as_str()),
+        (Some("COVER_REPLACED"), Some("uncovered")),
+        "{report:#}"
+    );
+    assert_eq!(report["summary"]["complete"], false, "{report:#}");
+}

@@ -44,7 +44,12 @@ fn an_intact_trace_is_a_yes_with_its_digest() {
     let path = path.to_str().unwrap();
     let (code, out, err) = run(&["verify", path]);
     assert_eq!((code, err.as_str()), (0, ""));
-    assert_eq!(out, format!("{path}: intact, 2 events of weather\\u{{1b}}[2J\ndigest {digest}\n"));
+    assert_eq!(
+        out,
+        format!(
+            "{path}: intact, unsigned, not in the history; 2 events of weather\\u{{1b}}[2J\ndigest {digest}\n"
+        )
+    );
     assert_eq!(run(&["verify", path, "--digest", &digest.to_string()]).0, 0);
     let (code, out, _) = run(&["verify", path, "--format", "json"]);
     let report: Value = serde_json::from_str(&out).unwrap();

@@ -90,6 +90,24 @@ pub enum PlanProblem {
         /// What forbids it.
         forbidden: PathBuf,
     },
+    /// A grant that leads out of what may be granted at most.
+    #[error("{} leads to {}, which lies outside of what may be {} at most: name that place in your policy (permissions.filesystem.{}), or grant less", path.display(), real.display(), if *writes { "written" } else { "read" }, if *writes { "write" } else { "read" })]
+    OutsideCeiling {
+        /// What is granted.
+        path: PathBuf,
+        /// Where it leads.
+        real: PathBuf,
+        /// Whether it would be written.
+        writes: bool,
+    },
+    /// What a program needs lies outside of what may be read at most.
+    #[error("the program needs {} ({reason}), which lies outside of what may be read at most: name it in your policy (permissions.filesystem.read), or use a program of the system", path.display())]
+    NeedOutsideCeiling {
+        /// What it needs.
+        path: PathBuf,
+        /// Why.
+        reason: &'static str,
+    },
     /// The skill could create what it must not have.
     #[error("{} is forbidden and does not exist, but its folder may be written, so the run could create it. Create it first, or grant less", .0.display())]
     ForbiddenCouldBeMade(PathBuf),

@@ -112,13 +112,15 @@ pub use observe::{
     AccessVerdict, Actor, Execution, ObservedAction, ObservedEvent, ObservedFile, Observer, RefusedCall,
 };
 pub use plan::{
-    Command, GrantedPath, LayerResolution, NeededPath, OutputMode, PathAccess, PathLink, PathSource, Plan,
-    PlanBuilder, PlanInspection, PlanResolution, ResolvedStanding, RunLimits, StdinMode,
+    Command, FolderAuthor, GrantedPath, LayerResolution, NeededPath, OutputMode, PathAccess, PathLink,
+    PathSource, Plan, PlanBuilder, PlanInspection, PlanResolution, ResolvedStanding, RunLimits, StdinMode,
+    UntrustedFolder, follow_links,
 };
+pub use prepare::links::make_folder;
 pub use seccomp::{CompileError, SyscallFilters, SyscallVerdict};
 pub use skillsandbox_terms::{EndCause, FileOperation, ObserveLevel, RunLimit, SyscallProfile};
 pub use supervise::{
-    CapturedOutput, CommandStatus, LimitHit, RunKiller, RunOutcome, RunSlots, RunningCommand,
+    CapturedOutput, CommandStatus, LimitHit, OutputPipe, RunKiller, RunOutcome, RunSlots, RunningCommand,
 };
 pub use support::{
     Container, HostCheck, HostCheckResult, HostFacts, HostSupport, KernelKind, LayerState, LayerSupport,

@@ -38,6 +38,41 @@ fn row_100_what_was_not_granted_does_not_exist() {
     assert!(root.lines().all(|name| expected.contains(&name)), "{root}");
 }
 
+/// The nodes are the host's: without capabilities, too, they belong to root, and so does a run that root starts.
+#[test]
+fn devices_of_the_host_cannot_be_changed_from_inside() {
+    let nodes = "/dev/null /dev/zero /dev/full /dev/random /dev/urandom";
+    // To the mode that they have: where it is not refused, nothing is broken.
+    let script = format!(
+        "for node in {nodes} /proc/self/fd/0; do chmod 666 $node && echo changed; chown $(id -u) $node && echo changed; \
+         touch -c $node && echo changed; done; \
+         echo x > /dev/null && test $(head -c 3 /dev/zero | wc -c) = 3 && head -c 1 /dev/urandom > /dev/null && ! echo x > /dev/full && echo works"
+    );
+    assert_eq!(output(plan(), &script), "works\n");
+    // The control: root may, outside.
+    if is_root() {
+        let outside = std::process::Command::new("chmod").args(["666", "/dev/full"]).status().unwrap();
+        assert!(outside.success());
+    }
+}
+
+/// Each kernel has others, so the test asks for all of them.
+#[test]
+fn files_of_proc_that_are_for_root_alone_are_out_of_reach_of_a_run_of_root() {
+    let script = "for file in $(find /proc -path '/proc/[0-9]*' -prune -o -path /proc/sys/net -prune -o -type f ! -perm -o+r -print 2>&-) \
+                  /proc/pagetypeinfo /proc/slabinfo /proc/tty/driver/serial /proc/sys/kernel/cad_pid; do \
+                  timeout 2 head -c 1 $file > /dev/null 2>&1 && echo $file; done; head -c 1 /proc/meminfo > /dev/null && echo works";
+    assert_eq!(output(plan(), script), "works\n");
+    if is_root() {
+        let outside = |path: &str| fs::read(path).is_ok_and(|text| !text.is_empty());
+        assert!(outside("/proc/slabinfo") || outside("/proc/pagetypeinfo"), "the control: root may, outside");
+    }
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+}
+
 #[test]
 fn row_101_writing_outside_the_grants_fails() {
     let outside = Folder::new();

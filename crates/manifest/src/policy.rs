@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::hash::Hash;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use skillsandbox_terms::SyscallProfile;
 use skillsandbox_text::is_secret_name;
@@ -118,6 +118,26 @@ impl Policy {
     pub fn load(file: impl AsRef<Path>) -> Result<Self, LoadError> {
         let file = file.as_ref();
         Self::parse(&load::read_file(file)?).map_err(|invalid| LoadError::invalid(file, invalid))
+    }
+
+    /// Who resolves names for every skill, where it says so.
+    #[must_use]
+    pub fn resolver(&self) -> Option<Resolver> {
+        self.resolver
+    }
+
+    /// Everything that may be read at most, what may be written included, as paths of this machine; `None` where it sets no bound. Grants are
+    /// compared with it as texts by [`narrow`](Self::narrow); who follows links has to compare where they lead once more.
+    #[must_use]
+    pub fn read_ceiling(&self, places: &GrantBases) -> Option<Vec<PathBuf>> {
+        let paths = self.read.iter().flatten().chain(self.write.iter().flatten());
+        self.read.as_ref().map(|_| paths.map(|path| path.resolve(places)).collect())
+    }
+
+    /// Everything that may be written at most, likewise.
+    #[must_use]
+    pub fn write_ceiling(&self, places: &GrantBases) -> Option<Vec<PathBuf>> {
+        self.write.as_ref().map(|paths| paths.iter().map(|path| path.resolve(places)).collect())
     }
 
     fn lower(raw: &raw::Policy, sink: &mut DiagnosticSink, text: &str) -> Self {
@@ -240,9 +260,12 @@ impl Policy {
         fn lower<T: Copy + Ord>(declared: &mut T, ceiling: Option<T>) {
             *declared = ceiling.map_or(*declared, |ceiling| ceiling.min(*declared));
         }
-        let ResourceLimits { memory, cpu_percent, processes, open_files, disk, runtime, output } = resources;
+        let ResourceLimits { memory, cpu_percent, cpu_time, processes, open_files, disk, runtime, output } =
+            resources;
         lower(memory, self.limits.memory);
         lower(cpu_percent, self.limits.cpu_percent);
+        // None is no limit, and so more than any.
+        *cpu_time = [*cpu_time, self.limits.cpu_time].into_iter().flatten().min();
         lower(processes, self.limits.processes);
         lower(open_files, self.limits.open_files);
         lower(disk, self.limits.disk);

@@ -191,6 +191,8 @@ section! {
         memory_mb: Option<Spanned<Amount>>,
         /// Processor time in percent of one core. Default 100.
         max_cpu_percent: Option<Spanned<Amount>>,
+        /// Processor time of all its processes together: seconds, or a time such as "5m". No limit unless one is declared.
+        max_cpu_seconds: Option<Spanned<Amount>>,
         /// Processes and threads at one time. Default 64.
         #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         max_processes: Option<Spanned<u64>>,

@@ -25,6 +25,13 @@ pub struct ResourceLimits {
     /// Processor time, in percent of one core.
     #[serde(rename = "max_cpu_percent")]
     pub cpu_percent: u32,
+    /// Processor time of all processes together; no limit unless one is declared.
+    #[serde(
+        rename = "max_cpu_seconds",
+        serialize_with = "in_seconds_if_any",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub cpu_time: Option<Duration>,
     /// Processes and threads at one time.
     #[serde(rename = "max_processes")]
     pub processes: u32,
@@ -47,6 +54,7 @@ impl Default for ResourceLimits {
         Self {
             memory: ByteSize(256 * MIB),
             cpu_percent: 100,
+            cpu_time: None,
             processes: 64,
             open_files: 256,
             disk: ByteSize(64 * MIB),
@@ -113,11 +121,17 @@ fn in_seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_u64(time.as_secs())
 }
 
+#[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn in_seconds_if_any<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    time.map(|time| time.as_secs()).serialize(serializer)
+}
+
 /// The limits a text names; `None` for those it leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DeclaredLimits {
     pub(crate) memory: Option<ByteSize>,
     pub(crate) cpu_percent: Option<u32>,
+    pub(crate) cpu_time: Option<Duration>,
     pub(crate) processes: Option<u32>,
     pub(crate) open_files: Option<u32>,
     pub(crate) disk: Option<ByteSize>,
@@ -155,28 +169,35 @@ impl DeclaredLimits {
             let checked = sink.check(raw?, format_args!("resources.{name}"), |number| bounded(*number, most));
             checked.map(|number| number.value)
         }
+        fn time(
+            raw: Option<&Spanned<Amount>>,
+            name: &str,
+            most: u32,
+            sink: &mut DiagnosticSink,
+        ) -> Option<Duration> {
+            let checked = sink.check(raw?, format_args!("resources.{name}"), |amount| {
+                let seconds = match amount {
+                    Amount::Number(number) => *number,
+                    Amount::Text(text) => parse_seconds(text)?,
+                };
+                bounded(seconds, most).map(|seconds| Duration::from_secs(seconds.into()))
+            });
+            checked.map(|time| time.value)
+        }
         let cpu = raw.max_cpu_percent.as_ref().and_then(|raw| {
             sink.check(raw, format_args!("resources.max_cpu_percent"), |amount| match amount {
                 Amount::Number(number) => bounded(*number, MAX_CPU_PERCENT),
                 Amount::Text(text) => parse_percent(text),
             })
         });
-        let runtime = raw.max_runtime_seconds.as_ref().and_then(|raw| {
-            sink.check(raw, format_args!("resources.max_runtime_seconds"), |amount| {
-                let seconds = match amount {
-                    Amount::Number(number) => *number,
-                    Amount::Text(text) => parse_seconds(text)?,
-                };
-                bounded(seconds, MAX_SECONDS).map(|seconds| Duration::from_secs(seconds.into()))
-            })
-        });
         Self {
             memory: size(raw.memory_mb.as_ref(), "memory_mb", MIB, 64 * TIB, sink),
             cpu_percent: cpu.map(|cpu| cpu.value),
+            cpu_time: time(raw.max_cpu_seconds.as_ref(), "max_cpu_seconds", MAX_CPU_SECONDS, sink),
             processes: count(raw.max_processes.as_ref(), "max_processes", MAX_PROCESSES, sink),
             open_files: count(raw.max_open_files.as_ref(), "max_open_files", MAX_OPEN_FILES, sink),
             disk: size(raw.disk_mb.as_ref(), "disk_mb", MIB, 64 * TIB, sink),
-            runtime: runtime.map(|runtime| runtime.value),
+            runtime: time(raw.max_runtime_seconds.as_ref(), "max_runtime_seconds", MAX_SECONDS, sink),
             output: size(raw.max_output_bytes.as_ref(), "max_output_bytes", 1, GIB, sink),
         }
     }
@@ -186,6 +207,7 @@ impl DeclaredLimits {
         ResourceLimits {
             memory: self.memory.unwrap_or(default.memory),
             cpu_percent: self.cpu_percent.unwrap_or(default.cpu_percent),
+            cpu_time: self.cpu_time.or(default.cpu_time),
             processes: self.processes.unwrap_or(default.processes),
             open_files: self.open_files.unwrap_or(default.open_files),
             disk: self.disk.unwrap_or(default.disk),
@@ -203,6 +225,8 @@ const MAX_PROCESSES: u32 = 4_194_304;
 const MAX_OPEN_FILES: u32 = 1_048_576;
 /// A week: longer is a service, not a skill.
 const MAX_SECONDS: u32 = 604_800;
+/// A week of a thousand cores.
+const MAX_CPU_SECONDS: u32 = 604_800_000;
 
 fn range(least: u64, most: u64) -> Fault {
     Fault::new(Code::OutOfRange, format!("the number must be {least} to {most}"))

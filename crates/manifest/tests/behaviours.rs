@@ -107,6 +107,7 @@ fn row_006_zero_limits_are_refused_and_defaults_exist() {
         "memory_mb",
         "max_runtime_seconds",
         "max_cpu_percent",
+        "max_cpu_seconds",
         "max_processes",
         "max_open_files",
         "disk_mb",

@@ -84,7 +84,7 @@ fn permissions() -> impl Strategy<Value = Value> {
 fn resources() -> impl Strategy<Value = Value> {
     (1..4096_u64, 1..400_u64, 1..100_u64, 1..600_u64, 1..2_000_000_u64).prop_map(|(memory, cpu, processes, time, output)| {
         json!({
-            "memory_mb": memory, "max_cpu_percent": cpu, "max_processes": processes,
+            "memory_mb": memory, "max_cpu_percent": cpu, "max_cpu_seconds": time * cpu, "max_processes": processes,
             "max_runtime_seconds": time, "max_output_bytes": output, "disk_mb": format!("{}K", memory * 1024 + 1),
         })
     })

@@ -109,6 +109,7 @@ impl ConfinedGit {
         job.set_env = call.environment.iter().cloned().collect();
         job.workdir = Some(call.write.clone());
         job.write.push(call.write.clone());
+        job.is_stores_own = true;
         job.read.extend(call.read.clone());
         if let Some((host, port)) = &call.host {
             let name = host.parse().map_err(|_| format!("{host} is not a host name"))?;

@@ -97,6 +97,7 @@ fn resource(limit: &str) -> Option<String> {
         "memory" => "memory_mb",
         "processes" => "max_processes",
         "cpu" => "max_cpu_percent",
+        "cpu_time" => "max_cpu_seconds",
         "timeout" => "max_runtime_seconds",
         "output" => "max_output_bytes",
         _ => return None,

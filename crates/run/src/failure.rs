@@ -54,8 +54,10 @@ impl RunFailure {
             EndCause::Timeout => "TIMEOUT",
             EndCause::Memory => "MEMORY_LIMIT",
             EndCause::Processes => "PROCESS_LIMIT",
+            EndCause::CpuTime => "CPU_TIME_LIMIT",
             EndCause::Stopped => "STOPPED",
             EndCause::Unobserved => "NOT_OBSERVED",
+            EndCause::Uncovered => "COVER_REPLACED",
         };
         report.error().map(|message| Self::new(code, message))
     }
@@ -86,6 +88,7 @@ impl From<&Refusal> for RunFailure {
             Refusal::NotFound(_) => "PROGRAM_NOT_FOUND",
             Refusal::NotExecutable(_) => "PROGRAM_NOT_EXECUTABLE",
             Refusal::Stopped => "STOPPED",
+            Refusal::ResolverWish(_) => "RESOLVER_NOT_ALLOWED",
             Refusal::Sandbox(_) => "SANDBOX_FAILED",
         };
         Self::new(code, refusal.to_string())

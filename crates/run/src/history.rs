@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use skillsandbox_manifest::Manifest;
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::TraceHeader;
+use uuid::Uuid;
 
 use crate::job::{Job, secret_variables};
 use crate::refusal::Refusal;
@@ -25,6 +26,14 @@ pub trait RunHistory: Send + Sync {
     /// # Errors
     /// A history that cannot be written. The run is what it was; its report says so.
     fn record(&self, request: &RunRequest, report: &RunReport) -> Result<(), HistoryError>;
+
+    /// The runs whose traces are kept, however many there are. Where that cannot be said, no trace is removed.
+    ///
+    /// # Errors
+    /// No history, or one that cannot be read.
+    fn pinned_traces(&self) -> Result<Vec<Uuid>, HistoryError> {
+        Err("there is no history to ask".into())
+    }
 }
 
 /// Why a run is not in the history.

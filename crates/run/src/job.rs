@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,10 +48,19 @@ pub struct Job {
     pub judged_writes: Vec<(PathBuf, PathBuf)>,
     /// What may not be touched, whatever is granted above it.
     pub forbidden: Vec<PathBuf>,
+    /// The most that may be read, by where grants and what programs need lead; `None` is no bound. Paths of `as_named` are not held to it.
+    pub read_within: Option<Vec<PathBuf>>,
+    /// The most that may be written, likewise.
+    pub write_within: Option<Vec<PathBuf>>,
+    /// Folders that somebody filled who is not trusted: a link in them is not followed on the way to a grant or a program.
+    pub untrusted: Vec<UntrustedPlace>,
     /// What may be reached. Without any, there is no network.
     pub egress: Vec<EgressRule>,
     /// Who resolves the names in it.
     pub resolver: Resolver,
+    /// The resolver that a skill's manifest asks for and that nobody else has named. With it a run that has a network is refused: whoever answers
+    /// for names chooses where they lead. [`choose_resolver`](Self::choose_resolver) settles it.
+    pub resolver_wish: Option<IpAddr>,
     /// Where names lead, for tests and development.
     pub pins: Vec<AddressPin>,
     /// Names and patterns of the variables that are handed on.
@@ -74,6 +83,8 @@ pub struct Job {
     pub observe_required: bool,
     /// A folder that takes the place of the private `/tmp`, and is there when the run has ended.
     pub tmp: Option<PathBuf>,
+    /// The store's own work, which may write where skills are installed.
+    pub(crate) is_stores_own: bool,
     /// Values that are taken out of everything that is recorded, by name.
     pub secrets: Vec<(String, Secret)>,
     /// A folder that was scanned, and the digest of what was scanned: it is read once more when every layer is in place, and nothing is run
@@ -105,6 +116,26 @@ impl ScannedFolder {
             Err("it was changed after it was scanned".to_owned())
         }
     }
+}
+
+/// A folder whose links nobody vouches for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UntrustedPlace {
+    /// Its path, without links.
+    pub path: PathBuf,
+    /// By which it is known where it was moved: device, inode number, and when it was made, since numbers are used again.
+    pub identity: Option<(u64, u64, u64)>,
+    /// Who filled it.
+    pub author: PlaceAuthor,
+}
+
+/// Who filled a folder whose links nobody vouches for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaceAuthor {
+    /// The author of the skill that is run.
+    Skill,
+    /// A run that could write it.
+    EarlierRun,
 }
 
 /// The programs that a run may execute, and with what. Each is a name that is looked for in `PATH`, or a path.
@@ -139,6 +170,8 @@ pub struct JobLimits {
     pub processes: Option<u32>,
     /// Processor time: 100 is one core.
     pub cpu_percent: Option<u32>,
+    /// Processor time of all processes together.
+    pub cpu_time: Option<Duration>,
     /// Open files of a process.
     pub open_files: Option<u64>,
     /// Bytes of the private folders together, and of the largest file.
@@ -157,6 +190,7 @@ impl JobLimits {
             memory: None,
             processes: None,
             cpu_percent: None,
+            cpu_time: None,
             open_files: None,
             disk: None,
             timeout: None,
@@ -181,8 +215,12 @@ impl Job {
             write: Vec::new(),
             judged_writes: Vec::new(),
             forbidden: Vec::new(),
+            read_within: None,
+            write_within: None,
+            untrusted: Vec::new(),
             egress: Vec::new(),
             resolver: Resolver::System,
+            resolver_wish: None,
             pins: Vec::new(),
             allow_env: Vec::new(),
             deny_env: Vec::new(),
@@ -194,9 +232,29 @@ impl Job {
             observe: ObserveLevel::default(),
             observe_required: false,
             tmp: None,
+            is_stores_own: false,
             secrets: Vec::new(),
             scanned: None,
             notes: Vec::new(),
+        }
+    }
+
+    /// Names the resolver, on the word of the user and whatever the skill asked for; `by` says in the trace whose word it was.
+    pub fn choose_resolver(&mut self, resolver: Resolver, by: &str) {
+        let asked =
+            self.resolver_wish.take().map(|wish| format!("; the skill asked for {wish}")).unwrap_or_default();
+        self.resolver = resolver;
+        self.notes.push((
+            "network".to_owned(),
+            format!("names are resolved by {resolver}, which {by} names{asked}"),
+        ));
+    }
+
+    /// Refuses a resolver that only the skill itself has named.
+    pub(crate) fn check_resolver(&self) -> Result<(), crate::refusal::Refusal> {
+        match self.resolver_wish.filter(|_| !self.egress.is_empty()) {
+            Some(wish) => Err(crate::refusal::Refusal::ResolverWish(wish)),
+            None => Ok(()),
         }
     }
 

@@ -23,8 +23,12 @@ impl fmt::Debug for Job {
             write,
             judged_writes,
             forbidden,
+            read_within,
+            write_within,
+            untrusted,
             egress,
             resolver,
+            resolver_wish,
             pins,
             allow_env,
             deny_env,
@@ -36,6 +40,7 @@ impl fmt::Debug for Job {
             observe,
             observe_required,
             tmp,
+            is_stores_own,
             secrets,
             scanned,
             notes,
@@ -73,8 +78,12 @@ impl fmt::Debug for Job {
             .field("write", write)
             .field("judged_writes", judged_writes)
             .field("forbidden", forbidden)
+            .field("read_within", read_within)
+            .field("write_within", write_within)
+            .field("untrusted", untrusted)
             .field("egress", egress)
             .field("resolver", resolver)
+            .field("resolver_wish", resolver_wish)
             .field("pins", pins)
             .field("allow_env", allow_env)
             .field("deny_env", deny_env)
@@ -86,6 +95,7 @@ impl fmt::Debug for Job {
             .field("observe", observe)
             .field("observe_required", observe_required)
             .field("tmp", tmp)
+            .field("is_stores_own", is_stores_own)
             .field("secrets", secrets)
             .field("scanned", scanned)
             .field("notes", &notes)

@@ -69,15 +69,18 @@ mod native;
 mod reach;
 mod refusal;
 mod report;
+mod resolved_grants;
 mod scan_admission;
 mod session;
 mod skill;
 mod state;
 mod stop;
 mod streams;
+mod trace_folder;
 #[cfg(any(test, not(target_os = "linux")))]
 mod unsupported;
 mod user_policy;
+mod written_places;
 
 pub use backend::{Backend, BackendResult, LayerPreview, RunPreview, backend};
 pub use call::read_parameters;
@@ -89,18 +92,20 @@ pub use decisions::{
 pub use denied_attempt::DeniedAttempt;
 pub use failure::RunFailure;
 pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
-pub use job::{AddressPin, Job, JobLimits, ProgramRules, ScannedFolder};
+pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, ScannedFolder, UntrustedPlace};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
 pub use reach::real_path;
 pub use refusal::Refusal;
 pub use report::{RunExit, RunReport, RunStatus};
+pub use resolved_grants::{FileReach, ResolvedGrant, resolve_grants};
 pub use scan_admission::ScanAdmission;
-pub use session::{LateSink, RunOptions, RunStreams, preview, run, run_skill};
+pub use session::{LateSink, MIN_TRACE_LIMIT, RunOptions, RunStreams, TRACE_LIMIT, preview, run, run_skill};
 pub use skill::{LoadedSkill, SkillCall};
 pub use skillsandbox_terms::{EndCause, LayerStanding, ObserveLevel};
 pub use stop::StopHandle;
 pub use streams::{OutputTarget, PrintedOutput};
+pub use trace_folder::{PruneMode, PrunedTraces, TraceBudget, prune_traces};
 pub use user_policy::UserPolicy;
 
 /// The code of the README, run as a test.

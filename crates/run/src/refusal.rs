@@ -88,6 +88,11 @@ pub enum Refusal {
     /// The entrypoint's own arguments are not allowed.
     #[error("{0}")]
     Arguments(String),
+    /// The skill names who answers for names.
+    #[error(
+        "the skill wants its names to be resolved by {0}, which could let them lead anywhere: name a resolver yourself\n  cure: `--resolver {0}` (or `--resolver system`), or `permissions: {{ network: {{ resolver: {0} }} }}` in your policy"
+    )]
+    ResolverWish(std::net::IpAddr),
     /// The skill could change what is written about it, or what judges it.
     #[error("{} lies in the write grant {}: the run could change it", path.display(), grant.display())]
     InItsReach {

@@ -148,7 +148,7 @@ impl RunReport {
         };
         match (ended.by, ended.exit_code, ended.signal) {
             (EndCause::Timeout, ..) => 124,
-            (EndCause::Unobserved, ..) => 125,
+            (EndCause::Unobserved | EndCause::Uncovered, ..) => 125,
             (_, Some(code), _) => u8::try_from(code & 0xff).unwrap_or(125),
             (_, None, Some(signal)) => u8::try_from(128 + (signal & 0x7f)).unwrap_or(125),
             _ => 125,
@@ -171,8 +171,13 @@ impl RunReport {
                 EndCause::Timeout => Some("it reached its time limit".to_owned()),
                 EndCause::Memory => Some("it used more memory than granted".to_owned()),
                 EndCause::Processes => Some("it started more processes than granted".to_owned()),
+                EndCause::CpuTime => Some("it used more processor time than granted".to_owned()),
                 EndCause::Stopped => Some("it was stopped".to_owned()),
                 EndCause::Unobserved => Some("it could not be observed as required".to_owned()),
+                EndCause::Uncovered => Some(
+                    "something that was hidden from it, or that it might only read, was replaced meanwhile; run it again"
+                        .to_owned(),
+                ),
             },
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::user_folders;
@@ -20,6 +19,8 @@ use crate::skill::{LoadedSkill, SkillCall};
 use crate::state;
 use crate::stop::StopHandle;
 use crate::streams::{OutputTarget, PrintedOutput};
+use crate::trace_folder::{PruneMode, TraceBudget, prune_traces};
+use crate::written_places;
 
 /// Where a run's inputs and outputs are, besides the trace.
 #[derive(Debug, Clone, Default)]
@@ -51,9 +52,21 @@ pub struct RunOptions {
     pub streams: RunStreams,
     /// Who runs it, for the trace; this crate unless set.
     pub tool: Option<String>,
+    /// The most bytes that the trace may have, [`MIN_TRACE_LIMIT`] at least; [`TRACE_LIMIT`] unless set. What does not fit is counted in it, and
+    /// half of it is for what was denied.
+    pub trace_limit: Option<u64>,
+    /// What the traces in the user's state folder may take together; the oldest are removed before a new one is written there.
+    pub trace_budget: TraceBudget,
     /// What the history says asked for it, such as `run` or a tool of a server; what the trace says unless set.
     pub history_tool: Option<String>,
 }
+
+/// The most bytes that a trace has unless something else is asked for.
+pub const TRACE_LIMIT: u64 = 64 << 20;
+/// The least that can be asked for.
+pub const MIN_TRACE_LIMIT: u64 = 4 << 20;
+/// What is kept free for the end of a trace: an event that is being written (600 KiB at most), what a trace is none without, and the summary.
+const TRACE_RESERVE: u64 = 2 << 20;
 
 /// Makes a sink for a run, when that begins; `None` for none.
 pub type LateSink = Box<dyn FnOnce(&TraceHeader) -> Option<Box<dyn EventSink>>>;
@@ -66,6 +79,8 @@ impl fmt::Debug for RunOptions {
             .field("streams", &self.streams)
             .field("tool", &self.tool)
             .field("history_tool", &self.history_tool)
+            .field("trace_limit", &self.trace_limit)
+            .field("trace_budget", &self.trace_budget)
             .finish()
     }
 }
@@ -85,7 +100,8 @@ pub fn run_skill(
 ) -> RunReport {
     let identity = skill.manifest().skill();
     let request = RunRequest::of_call(history_tool(&options), skill, call);
-    let session = Session::begin(&identity.name.value, Some(identity.version.value.clone()), options);
+    let session =
+        Session::begin(&identity.name.value, Some(identity.version.value.clone()), history, options);
     session.run_job(request, history, || {
         let (note, scanned) = admission.admit_folder(skill)?;
         let mut job = skill.job(call)?;
@@ -100,7 +116,8 @@ pub fn run_skill(
 #[must_use]
 pub fn run(job: &Job, history: &dyn RunHistory, options: RunOptions) -> RunReport {
     let request = RunRequest::of_job(history_tool(&options), job);
-    Session::begin(&job.name, job.version.clone(), options).run_job(request, history, || Ok(job.clone()))
+    let session = Session::begin(&job.name, job.version.clone(), history, options);
+    session.run_job(request, history, || Ok(job.clone()))
 }
 
 fn history_tool(options: &RunOptions) -> String {
@@ -118,7 +135,10 @@ fn tool(options: &RunOptions) -> String {
 /// A job that would be refused whatever the host offers.
 pub fn preview(job: &Job) -> Result<RunPreview, Refusal> {
     let mut job = job.clone();
+    job.check_resolver()?;
     keep_out(&mut job);
+    check_installed(&job)?;
+    written_places::apply(&mut job)?;
     backend(job.runtime)?.preview(&job)
 }
 
@@ -132,7 +152,7 @@ struct Session {
 }
 
 impl Session {
-    fn begin(name: &str, version: Option<String>, options: RunOptions) -> Self {
+    fn begin(name: &str, version: Option<String>, history: &dyn RunHistory, options: RunOptions) -> Self {
         let mut header = TraceHeader::new(name, tool(&options));
         header.skill_version = version;
         header.host.insert("os".to_owned(), std::env::consts::OS.to_owned());
@@ -142,8 +162,16 @@ impl Session {
         let mut sinks = options.sinks;
         sinks.extend(options.late_sinks.into_iter().filter_map(|make| make(&header)));
         sinks.push(Box::new(denials.clone()));
-        let recorder = open(trace.as_deref(), &header)
-            .map(|writer| Recorder::new(&header, Some(writer), sinks).classify(Box::new(Classifier::new())));
+        let limit = options.trace_limit.unwrap_or(TRACE_LIMIT).max(MIN_TRACE_LIMIT) - TRACE_RESERVE;
+        let pruned = prune(trace.as_deref(), options.trace_budget, history);
+        let recorder = open(trace.as_deref(), &header).map(|writer| {
+            let recorder = Recorder::new(&header, Some(writer), sinks).max_file(limit);
+            let mut recorder = recorder.classify(Box::new(Classifier::new()));
+            if let Some(note) = pruned {
+                recorder.record(note);
+            }
+            recorder
+        });
         Self { header, recorder, trace, denials, streams: options.streams }
     }
 
@@ -161,11 +189,15 @@ impl Session {
             Err(refusal) => return RunReport::refused(header, refusal).recorded_in(history, &request),
         };
         let prepared = job().and_then(|mut job| {
+            job.check_resolver()?;
             make_own_folders(&job)?;
             keep_out(&mut job);
             job.redact_environment();
             request.secrets.clone_from(&job.secrets);
-            check_reach(&job, trace.as_deref())?;
+            check_installed(&job)?;
+            check_reach(&mut job, trace.as_deref())?;
+            written_places::apply(&mut job)?;
+            written_places::remember(&job)?;
             Ok((backend(job.runtime)?, job))
         });
         let ran = match prepared {
@@ -173,7 +205,10 @@ impl Session {
                 for (subject, message) in &job.notes {
                     recorder.record(note(subject, message.clone()));
                 }
-                backend.run(&job, recorder, &streams)
+                let ran = backend.run(&job, recorder, &streams);
+                // Once more, now that the folders that it made are there. They are known by their paths in any case.
+                let _ = written_places::remember(&job);
+                ran
             }
             Err(refusal) => refuse(recorder, refusal),
         };
@@ -212,32 +247,50 @@ pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> BackendResult 
     BackendResult { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
 }
 
+/// Makes room for a trace in the user's state folder; says so, where something went.
+fn prune(trace: Option<&Path>, budget: TraceBudget, history: &dyn RunHistory) -> Option<Event> {
+    let folder = user_folders::traces()?;
+    if trace?.parent() != Some(folder.as_path()) {
+        return None;
+    }
+    // Looking costs little; who has nothing to remove need not ask what is pinned.
+    let over = prune_traces(&folder, budget, &[], PruneMode::Show).ok()?;
+    if over.removed.is_empty() {
+        return None;
+    }
+    let pinned = match history.pinned_traces() {
+        Ok(pinned) => pinned,
+        Err(error) => {
+            let why = format!("the folder of traces is over its budget, and nothing was removed: {error}");
+            return Some(note("traces", why));
+        }
+    };
+    let done = prune_traces(&folder, budget, &pinned, PruneMode::Remove).ok()?;
+    let removed = done.removed.len();
+    Some(note("traces", format!("{removed} old traces ({} bytes) were removed for the budget", done.freed)))
+}
+
 fn open(trace: Option<&Path>, header: &TraceHeader) -> Result<TraceWriter, Refusal> {
     let trace = trace.ok_or(Refusal::NoHome)?;
     if let Some(folder) = trace.parent().filter(|folder| user_folders::traces().as_deref() == Some(folder)) {
-        let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
-        private(&mut DirBuilder::new()).recursive(true).create(folder).map_err(failed)?;
+        state::make_private(folder)?;
     }
     Ok(TraceWriter::create(trace, header)?)
 }
 
-/// Only its owner may look into it.
-fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(builder, 0o700);
-    builder
-}
-
 /// Our own folders are not there for a run, and installed skills are read-only, whatever is granted above them.
-fn keep_out(job: &mut Job) {
+pub(crate) fn keep_out(job: &mut Job) {
     // Under their names and where those lead: a grant is compared with both.
     for folder in state::folders() {
         job.forbidden.extend([real_path(&folder), folder]);
     }
+    // The policy may be a link to where its owner keeps such files.
+    let policy = user_folders::policy_file().filter(|file| file.symlink_metadata().is_ok());
+    job.forbidden.extend(policy.map(|file| real_path(&file)));
     for grant in job.write.clone() {
         job.judge_write(grant);
     }
-    let writes: Vec<PathBuf> = job.write.iter().map(|grant| real_path(grant)).collect();
+    let writes: Vec<PathBuf> = job.judged_writes.iter().map(|(_, real)| real.clone()).collect();
     for installed in state::installed().into_iter().filter(|folder| folder.is_dir()) {
         if writes.iter().any(|grant| *grant != installed && installed.starts_with(grant)) {
             job.read.push(installed);
@@ -245,25 +298,45 @@ fn keep_out(job: &mut Job) {
     }
 }
 
-/// Makes our own folders where a write grant covers them, so that a run finds them there, and not its own in their place.
-fn make_own_folders(job: &Job) -> Result<(), Refusal> {
-    let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
-    for own in state::folders().into_iter().chain(user_folders::data()) {
-        if grants.iter().any(|grant| real_path(&own).starts_with(grant)) && !own.exists() {
-            let failed = |source| Refusal::Folder { path: own.clone(), source };
-            private(&mut DirBuilder::new()).recursive(true).create(&own).map_err(failed)?;
+/// Nobody writes where skills are installed but the store itself, and a skill in its own folder.
+fn check_installed(job: &Job) -> Result<(), Refusal> {
+    if job.is_stores_own {
+        return Ok(());
+    }
+    for place in state::installed() {
+        let own = |grant: &Path| {
+            job.as_named.iter().any(|folder| folder.starts_with(&place) && grant.starts_with(folder))
+        };
+        let mut writes = job.judged_writes.iter().map(|(_, real)| real);
+        if let Some(grant) = writes.find(|grant| grant.starts_with(&place) && !own(grant)) {
+            return Err(Refusal::InItsReach { path: place, grant: grant.clone() });
         }
     }
     Ok(())
 }
 
-/// What a run is recorded in is out of its reach: its trace lies in no write grant.
-fn check_reach(job: &Job, trace: Option<&Path>) -> Result<(), Refusal> {
+/// Makes our own folders where a write grant covers them, so that a run finds them there, and not its own in their place.
+fn make_own_folders(job: &Job) -> Result<(), Refusal> {
+    let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
+    for own in state::folders().into_iter().chain(user_folders::data()) {
+        if grants.iter().any(|grant| real_path(&own).starts_with(grant)) && !own.exists() {
+            state::make_private(&own)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a run is recorded in is out of its reach: its trace lies in no write grant, and in a read grant it is hidden.
+fn check_reach(job: &mut Job, trace: Option<&Path>) -> Result<(), Refusal> {
     let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
     let Some(trace) = trace.map(real_path) else { return Ok(()) };
     let hidden = job.forbidden.iter().any(|hidden| trace.starts_with(real_path(hidden)));
     match grants.into_iter().find(|grant| trace.starts_with(grant)) {
         Some(grant) if !hidden => Err(Refusal::InItsReach { path: trace, grant }),
-        _ => Ok(()),
+        Some(_) => Ok(()),
+        None => {
+            job.forbidden.push(trace);
+            Ok(())
+        }
     }
 }

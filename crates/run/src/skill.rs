@@ -2,19 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use skillsandbox_manifest as manifest;
 use skillsandbox_manifest::{
-    GrantBases, GrantPath, Manifest, PolicyChange, ProgramSpec, Spanned, user_folders,
+    GrantBases, GrantPath, Manifest, PolicyChange, ProgramSpec, Resolver, Spanned, user_folders,
 };
 
-use crate::job::{Job, JobLimits, ProgramRules};
+use crate::job::{Job, JobLimits, PlaceAuthor, ProgramRules};
 use crate::reach::real_path;
 use crate::refusal::Refusal;
+use crate::resolved_grants::FileReach;
+use crate::session::keep_out;
 use crate::user_policy::UserPolicy;
-use crate::{call, state};
+use crate::{call, state, written_places};
 
 /// A skill's folder with a valid declaration in it.
 #[derive(Debug, Clone)]
@@ -22,6 +25,7 @@ pub struct LoadedSkill {
     folder: PathBuf,
     manifest: Manifest,
     changes: Vec<PolicyChange>,
+    resolver_wish: Option<IpAddr>,
     places: GrantBases,
     policy: UserPolicy,
 }
@@ -46,8 +50,12 @@ impl LoadedSkill {
         let folder = folder.canonicalize().map_err(failed)?;
         let home = user_folders::home().ok_or(Refusal::NoHome)?;
         let places = GrantBases::new(&folder, home);
+        let resolver_wish = match manifest.network().resolver {
+            Resolver::System => None,
+            Resolver::Address(address) => Some(address),
+        };
         let (manifest, changes) = policy.narrow(manifest, &places);
-        Ok(Self { folder, manifest, changes, places, policy: policy.clone() })
+        Ok(Self { folder, manifest, changes, resolver_wish, places, policy: policy.clone() })
     }
 
     /// Its folder, without links in it.
@@ -68,6 +76,15 @@ impl LoadedSkill {
         &self.changes
     }
 
+    /// The resolver that only the skill itself names, for which a run is refused unless the user names one.
+    #[must_use]
+    pub fn resolver_wish(&self) -> Option<IpAddr> {
+        match self.manifest.network().resolver {
+            Resolver::Address(wish) if self.policy.resolver().is_none() => Some(wish),
+            Resolver::Address(_) | Resolver::System => None,
+        }
+    }
+
     /// The policy that it is under.
     #[must_use]
     pub fn policy(&self) -> &UserPolicy {
@@ -78,6 +95,18 @@ impl LoadedSkill {
     #[must_use]
     pub fn places(&self) -> &GrantBases {
         &self.places
+    }
+
+    /// The files that a run of it could touch, as they are now, by where its grants lead. Grants for which a run would be refused are left out.
+    ///
+    /// # Errors
+    /// What earlier runs could write cannot be found out.
+    pub fn file_reach(&self) -> Result<FileReach, Refusal> {
+        let mut job = Job::new(self.manifest.skill().name.value.clone(), "");
+        self.grants(&mut job);
+        keep_out(&mut job);
+        written_places::apply(&mut job)?;
+        Ok(FileReach::of(&job))
     }
 
     /// What a call of it asks for. The values are checked against the manifest's rules first.
@@ -96,7 +125,7 @@ impl LoadedSkill {
         for rule in &manifest.network().egress {
             job.egress.push(rule.value.clone());
         }
-        job.resolver = manifest.network().resolver;
+        self.choose_resolver(&mut job);
         let variables = manifest.env_vars();
         // By their full names: which a pattern reaches, the manifest alone decides.
         let allowed = |(name, _): (OsString, OsString)| {
@@ -112,6 +141,18 @@ impl LoadedSkill {
         }
         call::hand_over(manifest, &call.parameters, &mut job)?;
         Ok(job)
+    }
+
+    /// The policy's resolver, or the system's. What a skill wants is only noted: whoever answers for the names that it was granted chooses where
+    /// they lead.
+    fn choose_resolver(&self, job: &mut Job) {
+        if let Resolver::Address(wish) = self.manifest.network().resolver {
+            job.resolver_wish = Some(wish);
+        }
+        if let Some(resolver) = self.policy.resolver() {
+            job.resolver_wish = self.resolver_wish;
+            job.choose_resolver(resolver, "the user's policy");
+        }
     }
 
     fn program(&self, program: &ProgramSpec) -> OsString {
@@ -144,9 +185,12 @@ impl LoadedSkill {
         // A write grant gives reading, and may be a folder that is yet to be made.
         job.read.extend(resolve(&files.read).into_iter().filter(|path| !job.write.contains(path)));
         job.forbidden = resolve(&files.forbidden);
-        // Nobody has scanned it, so it is not there.
+        (job.read_within, job.write_within) = self.policy.ceilings(&self.places);
+        // Its author chose what lies in it, links too.
+        job.untrusted.push(written_places::place_of(&self.folder, PlaceAuthor::Skill));
+        // Nobody has scanned it, so it is not there. (A link leads only to what is there anyway.)
         let git = self.folder.join(".git");
-        if git.is_dir() {
+        if git.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             job.forbidden.push(git);
         }
         // What it is judged by, under the name it was found by and where that leads.
@@ -195,6 +239,7 @@ impl LoadedSkill {
             memory: Some(resources.memory.bytes()),
             processes: Some(resources.processes),
             cpu_percent: Some(resources.cpu_percent),
+            cpu_time: resources.cpu_time,
             open_files: Some(resources.open_files.into()),
             disk: Some(resources.disk.bytes()),
             timeout: Some(resources.runtime),

@@ -1,11 +1,12 @@
 //! Names of traces, and the folders that no run may see.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use skillsandbox_manifest::user_folders;
 
 use crate::reach::real_path;
+use crate::refusal::Refusal;
 
 /// A new name for a trace in that folder: when, what, and its own name.
 pub(crate) fn trace_file(skill: &str, id: uuid::Uuid) -> Option<PathBuf> {
@@ -14,6 +15,19 @@ pub(crate) fn trace_file(skill: &str, id: uuid::Uuid) -> Option<PathBuf> {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
     let skill: String = skill.chars().take(64).map(plain).collect();
     Some(user_folders::traces()?.join(format!("{when}-{skill}-{id}.json")))
+}
+
+/// Makes a folder of ours, and those above it, for its owner alone. The links on the way are followed once, and not where one comes meanwhile.
+pub(crate) fn make_private(folder: &Path) -> Result<(), Refusal> {
+    let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
+    if folder.is_dir() {
+        return Ok(());
+    }
+    #[cfg(target_os = "linux")]
+    let made = skillsandbox_enforcer::make_folder(&real_path(folder), 0o700);
+    #[cfg(not(target_os = "linux"))]
+    let made = std::fs::create_dir_all(folder);
+    made.map_err(failed)
 }
 
 /// Our own folders: no run may see or change what is in them, whatever it is granted.

@@ -9,6 +9,8 @@ pub enum OutputTarget {
     Nowhere,
     /// To the same output of this program, as it is.
     Own,
+    /// To the same output of this program, which is a terminal: what would control it is shown instead of done.
+    Terminal,
     /// Into the result, as it is.
     Kept,
     /// To this program's standard error, as it is.

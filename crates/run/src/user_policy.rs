@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillsandbox_manifest::{
-    Date, FailOn, GrantBases, Manifest, Policy, PolicyChange, ScanPolicy, user_folders,
+    Date, FailOn, GrantBases, Manifest, Policy, PolicyChange, Resolver, ScanPolicy, user_folders,
 };
 use skillsandbox_scanner::{ScanReport, ScanVerdict, Scanner, ScannerBuilder, SkillFiles, Suppressions};
 
@@ -81,6 +81,21 @@ impl UserPolicy {
             Some(narrowed) => (narrowed.manifest, narrowed.changes),
             None => (manifest, Vec::new()),
         }
+    }
+
+    /// Who resolves names, where it says so.
+    #[must_use]
+    pub fn resolver(&self) -> Option<Resolver> {
+        self.0.ceiling.as_ref().and_then(Policy::resolver)
+    }
+
+    /// The most that a skill may read, and the most that it may write: by where its grants lead, and including what its programs need. `None`
+    /// is no bound.
+    #[must_use]
+    pub fn ceilings(&self, places: &GrantBases) -> (Option<Vec<PathBuf>>, Option<Vec<PathBuf>>) {
+        let ceiling = self.0.ceiling.as_ref();
+        let read = ceiling.and_then(|policy| policy.read_ceiling(places));
+        (read, ceiling.and_then(|policy| policy.write_ceiling(places)))
     }
 
     /// A scanner with this policy's settings, which applies its suppressions as they are today; a caller may add what it alone knows, such

@@ -25,17 +25,31 @@ impl ScanReport {
         for number in 1..=MOST {
             let number = if number == 1 { String::new() } else { format!("-{number}") };
             let path = dir.join(format!("{name}_{time}{number}.md"));
-            match File::create_new(&path) {
-                Ok(mut file) => {
-                    file.write_all(self.to_markdown(stamp).as_bytes())?;
-                    return Ok(path);
-                }
+            match place_whole(&path, self.to_markdown(stamp).as_bytes()) {
+                Ok(()) => return Ok(path),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
         Err(io::Error::other(format!("{} holds too many pages of {name} already", dir.display())))
     }
+}
+
+/// Writes a new file that is there whole or not at all, whatever ends us. What is there already is not replaced.
+fn place_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if path.symlink_metadata().is_ok() {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    let beside = path.with_extension(format!("{}.part", std::process::id()));
+    let _ = fs::remove_file(&beside);
+    let mut file = File::create_new(&beside)?;
+    // A second name never replaces a file. Some file systems have none; there, nobody else may write in between.
+    let placed = file.write_all(bytes).and_then(|()| match fs::hard_link(&beside, path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::rename(&beside, path),
+        placed => placed,
+    });
+    let _ = fs::remove_file(&beside);
+    placed
 }
 
 /// A skill's name as the name of a file: it is the skill's word, and must not lead elsewhere.

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use rayon::prelude::*;
 use serde::Serialize;
 use skillsandbox_scanner::{ScanReport, ScanVerdict, Scanner, SkillCalls, SkillLinks};
 
-use crate::commit::StoreGuard;
 use crate::error::Error;
 use crate::folder::{self, FolderContents};
 use crate::lockfile::{LockEntry, PackagesLock};
@@ -20,12 +20,10 @@ use crate::{judge, reports, tree};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuditScope {
-    /// Everything in the lock.
-    Installed,
-    /// One skill of it.
-    One(String),
     /// Everything in the lock, and whatever else lies among the skills.
     Everything,
+    /// One skill of the lock.
+    One(String),
 }
 
 /// What an audit came to.
@@ -34,6 +32,8 @@ pub enum AuditScope {
 pub struct AuditReport {
     /// Whether every skill is as it was installed, and the policy refuses none.
     pub clean: bool,
+    /// What is wrong with the store itself.
+    pub problems: Vec<String>,
     /// Each skill.
     pub skills: Vec<AuditedSkill>,
 }
@@ -98,7 +98,7 @@ impl Store {
         total: &(dyn Fn(usize) + Sync),
         tick: &(dyn Fn() + Sync),
     ) -> Result<AuditReport, Error> {
-        let _guard = StoreGuard::take(&self.layout, || {})?;
+        let _guard = self.hold(None)?;
         let lock = self.list()?;
         let subjects = self.subjects(scope, &lock)?;
         total(subjects.len());
@@ -123,7 +123,11 @@ impl Store {
             }
             skills.push(skill);
         }
-        Ok(AuditReport { clean: skills.iter().all(AuditedSkill::is_clean), skills })
+        reports::prune(&self.layout, &lock, reports::KEEP_REPORTS)?;
+        let problems =
+            if *scope == AuditScope::Everything { self.problems(&lock, &skills)? } else { Vec::new() };
+        let clean = problems.is_empty() && skills.iter().all(AuditedSkill::is_clean);
+        Ok(AuditReport { clean, problems, skills })
     }
 
     fn subjects<'l>(&self, scope: &AuditScope, lock: &'l PackagesLock) -> Result<Vec<Subject<'l>>, Error> {
@@ -132,22 +136,50 @@ impl Store {
             return Ok(vec![Subject::Listed(entry)]);
         }
         let mut subjects: Vec<_> = lock.entries().map(Subject::Listed).collect();
-        if *scope == AuditScope::Everything {
-            let known: BTreeSet<PathBuf> = lock.entries().map(|entry| entry.path(&self.layout)).collect();
-            for dir in [self.layout.skills(), self.layout.agents()] {
-                let mut paths: Vec<PathBuf> = match fs::read_dir(&dir) {
-                    Ok(entries) => entries.filter_map(Result::ok).map(|entry| entry.path()).collect(),
-                    Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                    Err(error) => return Err(Error::io(&dir, error)),
-                };
-                paths.sort();
-                for path in paths.into_iter().filter(|path| !known.contains(path)) {
-                    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-                    subjects.push(Subject::Unlisted(name.unwrap_or_default(), path));
-                }
+        let known: BTreeSet<PathBuf> = lock.entries().map(|entry| entry.path(&self.layout)).collect();
+        for dir in [self.layout.skills(), self.layout.agents()] {
+            let entries = match fs::read_dir(&dir) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(Error::io(&dir, error)),
+            };
+            let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| Ok(entry?.path())).collect();
+            let mut paths = paths.map_err(|error| Error::io(&dir, error))?;
+            paths.sort();
+            for path in paths.into_iter().filter(|path| !known.contains(path)) {
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+                subjects.push(Subject::Unlisted(name.unwrap_or_default(), path));
             }
         }
         Ok(subjects)
+    }
+
+    /// What is wrong with the store itself: a lock that says nothing of what lies there, and places that every user can change.
+    fn problems(&self, lock: &PackagesLock, skills: &[AuditedSkill]) -> Result<Vec<String>, Error> {
+        let mut problems = Vec::new();
+        let path = self.layout.lock_file();
+        // A tree of a system has skills of its own, and no lock until something is installed. One that is there and blank was emptied: we write `[]`.
+        let is_blank = fs::symlink_metadata(&path).is_ok_and(|found| found.len() == 0);
+        if lock.entries().len() == 0 && !skills.is_empty() && (is_blank || !self.layout.is_system()) {
+            let how = if path.exists() { "is empty" } else { "is missing" };
+            problems.push(format!(
+                "packages.lock {how}, and {} skills lie here: nobody can say whether they are what was installed. Restore it from a copy, or install \
+                 them again",
+                skills.len()
+            ));
+        }
+        for place in [self.layout.root().to_owned(), self.layout.skills(), self.layout.agents(), path] {
+            match fs::symlink_metadata(&place) {
+                Ok(found) if found.mode() & 0o002 != 0 && !found.is_symlink() => {
+                    problems
+                        .push(format!("{}: every user can change it; take that right away", place.display()));
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io(&place, error)),
+            }
+        }
+        Ok(problems)
     }
 
     fn look(&self, subject: &Subject<'_>, scanner: &Scanner) -> (AuditedSkill, SkillCalls) {
@@ -183,7 +215,7 @@ impl Store {
                 return (skill, SkillCalls::default());
             }
         };
-        for odd in &found.odd {
+        for odd in found.odd.iter().chain(&found.modes) {
             skill.problems.push(format!("{}: {}", odd.path, odd.why));
         }
         if found.git {

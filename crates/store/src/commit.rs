@@ -4,12 +4,16 @@
 //! there on the change will happen, and before it has not. What follows are renames that can be done again, so whoever comes next
 //! finishes what a crash cut short, or throws away what was not yet decided. A lock file keeps two programs from doing so at once.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with, syncfs};
+use rustix::fs::{
+    CWD, FlockOperation, Mode, OFlags, RenameFlags, flock, mkdirat, openat, renameat_with, syncfs,
+};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use skillsandbox_path_policy::{OpenOptions as Opening, PathPolicy};
@@ -17,12 +21,15 @@ use skillsandbox_path_policy::{OpenOptions as Opening, PathPolicy};
 use crate::error::{Error, IoErrorAt as _};
 use crate::layout::StoreLayout;
 use crate::lockfile::PackagesLock;
+use crate::state_file;
 use crate::tree::SkillTree;
 
 /// The store, held against others until this is dropped.
 #[derive(Debug)]
 pub(crate) struct StoreGuard<'l> {
     layout: &'l StoreLayout,
+    /// The folder for what is only there meanwhile, as it was opened: no link was followed below the root.
+    work: OwnedFd,
     /// The kernel lets go of it when the program ends, however it does.
     _file: File,
 }
@@ -52,32 +59,32 @@ struct Journal {
 /// Up to so many files are put on the disk one by one; for more, all that waits to be written is, other programs' files with it.
 const ONE_BY_ONE: usize = 64;
 
+/// How long to wait before the next look at a lock that somebody else has.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Largest journal that is read: one is some 200 bytes.
+const MAX_JOURNAL: u64 = 64 << 10;
+
 const STAGING: &str = "staging";
 const QUARANTINE: &str = "quarantine";
 
 impl<'l> StoreGuard<'l> {
-    /// Waits for the store, and finishes or undoes what a crash left. `waits` is told once if somebody else has it.
-    pub(crate) fn take(layout: &'l StoreLayout, waits: impl FnOnce()) -> Result<Self, Error> {
-        let work = layout.work();
+    /// Waits for the store, as long as is said at most, and finishes or undoes what a crash left. `waits` is told once if somebody else has it.
+    pub(crate) fn take(
+        layout: &'l StoreLayout,
+        longest: Option<Duration>,
+        waits: impl FnOnce(),
+    ) -> Result<Self, Error> {
         refuse_links(layout)?;
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&work).at(&work)?;
-        let path = work.join("lock");
-        let file =
-            OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path).at(&path)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => {
-                waits();
-                loop {
-                    match flock(&file, FlockOperation::LockExclusive) {
-                        Err(Errno::INTR) => {}
-                        other => break other.at(&path)?,
-                    }
-                }
-            }
-            Err(other) => return Err(Error::io(&path, other.into())),
+        let work = open_work(layout)?;
+        let path = layout.work().join("lock");
+        // A pipe in its place would be waited for, and a link followed.
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(openat(&work, "lock", flags, Mode::RUSR | Mode::WUSR).at(&path)?);
+        if !file.metadata().at(&path)?.is_file() {
+            return Err(Error::State { path, why: "it is not a plain file".to_owned() });
         }
-        let guard = Self { layout, _file: file };
+        hold(&file, &path, longest, waits)?;
+        let guard = Self { layout, work, _file: file };
         guard.recover()?;
         Ok(guard)
     }
@@ -199,30 +206,30 @@ impl<'l> StoreGuard<'l> {
     fn recover(&self) -> Result<(), Error> {
         let work = self.layout.work();
         let path = work.join("journal");
-        match fs::read(&path) {
-            Ok(bytes) => {
-                let why =
-                    |error: serde_json::Error| Error::State { path: path.clone(), why: error.to_string() };
-                let journal: Journal = serde_json::from_slice(&bytes).map_err(why)?;
-                let target = self.layout.root().join(&journal.target);
-                let in_place = [self.layout.skills(), self.layout.agents()]
-                    .iter()
-                    .any(|folder| target.parent() == Some(folder.as_path()));
-                let plain = uuid::Uuid::parse_str(&journal.staged).is_ok()
-                    && crate::names::unfit(&journal.target).is_none();
-                if !plain || !in_place {
-                    let why = "it leads out of the store".to_owned();
-                    return Err(Error::State { path, why });
-                }
-                self.carry_out(&journal)?;
+        if let Some(file) = state_file::open(&path).at(&path)? {
+            let mut bytes = Vec::new();
+            file.take(MAX_JOURNAL).read_to_end(&mut bytes).at(&path)?;
+            let why = |error: serde_json::Error| Error::State { path: path.clone(), why: error.to_string() };
+            let journal: Journal = serde_json::from_slice(&bytes).map_err(why)?;
+            let target = self.layout.root().join(&journal.target);
+            let in_place = [self.layout.skills(), self.layout.agents()]
+                .iter()
+                .any(|folder| target.parent() == Some(folder.as_path()));
+            let plain = uuid::Uuid::parse_str(&journal.staged).is_ok()
+                && crate::names::unfit(&journal.target).is_none();
+            if !plain || !in_place {
+                let why = "it leads out of the store".to_owned();
+                return Err(Error::State { path, why });
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(Error::io(&path, error)),
+            self.carry_out(&journal)?;
         }
+        // By the folder that was opened: whatever its name means by now, nothing is removed elsewhere.
+        let opened = PathBuf::from(format!("/proc/self/fd/{}", self.work.as_raw_fd()));
         for left in [STAGING, QUARANTINE] {
-            let left = work.join(left);
-            match fs::remove_dir_all(&left) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(Error::io(&left, error)),
+            match fs::remove_dir_all(opened.join(left)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(Error::io(&work.join(left), error));
+                }
                 _ => {}
             }
         }
@@ -235,13 +242,56 @@ impl<'l> StoreGuard<'l> {
 fn refuse_links(layout: &StoreLayout) -> Result<(), Error> {
     let work = layout.work();
     let own = [work.join(STAGING), work.join(QUARANTINE), work.join("journal"), work.join("lock")];
-    for path in [work, layout.skills(), layout.agents(), layout.lock_file()].into_iter().chain(own) {
+    let account = [layout.lock_file(), layout.reports(), layout.index()];
+    // The folders that these lie in, too, as far as they are the store's.
+    let above = layout.folders_above();
+    let places = above.into_iter().chain([work, layout.skills(), layout.agents()]).chain(account);
+    for path in places.chain(own) {
         if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
             let why = "it is a symbolic link, and the store changes only what is its own".to_owned();
             return Err(Error::State { path, why });
         }
     }
     Ok(())
+}
+
+/// Opens the folder for what is only there meanwhile, and makes it where it is not there. Below the root, no link is followed.
+fn open_work(layout: &StoreLayout) -> Result<OwnedFd, Error> {
+    let root = layout.root();
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(root).at(root)?;
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    let mut folder = openat(CWD, root, flags, Mode::empty()).at(root)?;
+    let work = layout.work();
+    for name in work.strip_prefix(root).unwrap_or(&work).components() {
+        let name = name.as_os_str();
+        match mkdirat(&folder, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(other) => return Err(Error::io(&work, other.into())),
+        }
+        folder = openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty()).at(&work)?;
+    }
+    Ok(folder)
+}
+
+/// Waits for a lock. `waits` is told once if somebody else has it.
+fn hold(file: &File, path: &Path, longest: Option<Duration>, waits: impl FnOnce()) -> Result<(), Error> {
+    let begin = Instant::now();
+    let mut waits = Some(waits);
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(Errno::INTR) => continue,
+            Err(Errno::WOULDBLOCK) => {}
+            Err(other) => return Err(Error::io(path, other.into())),
+        }
+        if longest.is_some_and(|longest| begin.elapsed() >= longest) {
+            return Err(Error::Busy { path: path.to_owned() });
+        }
+        if let Some(waits) = waits.take() {
+            waits();
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// A folder that goes with its owner.

@@ -98,6 +98,12 @@ pub enum Error {
         /// What was asked for.
         id: String,
     },
+    /// There was such a report, and it was removed.
+    #[error("the page of the report {id} is gone: only the newest of each skill are kept")]
+    ReportGone {
+        /// The scan.
+        id: String,
+    },
     /// A file of the store that cannot be understood.
     #[error("{}: {why}; nothing was changed. Restore it from a copy, or move it away and install the skills again", .path.display())]
     State {
@@ -113,6 +119,12 @@ pub enum Error {
         what: String,
         /// What git, or the sandbox around it, said.
         why: String,
+    },
+    /// Somebody else has the store, and was waited for long enough.
+    #[error("{}: another skillsandbox is still working on this store; nothing was changed. Try again, or wait longer with --wait", .path.display())]
+    Busy {
+        /// The lock that it holds.
+        path: PathBuf,
     },
     /// The disk is full, or the user's share of it.
     #[error("{}: the disk is full; nothing was changed. Free some space and try again", .path.display())]

@@ -24,6 +24,27 @@ pub(crate) struct FolderContents {
     pub(crate) odd: Vec<OddFile>,
     /// Git's own folder at the top, which is left out.
     pub(crate) git: bool,
+    /// Files and folders whose modes no installed skill has: whose owner they execute as, or who else may change them.
+    pub(crate) modes: Vec<OddFile>,
+}
+
+impl FolderContents {
+    /// Whether there is nothing in it but plain files with ordinary modes.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.odd.is_empty() && self.modes.is_empty()
+    }
+
+    fn judge_mode(&mut self, path: &str, mode: u32) {
+        let why = match mode {
+            _ if mode & 0o4000 != 0 => "it is setuid: it would run as its owner",
+            _ if mode & 0o2000 != 0 => "it is setgid: it would run as its group",
+            _ if mode & 0o0002 != 0 => "every user can change it",
+            _ => return,
+        };
+        if self.modes.len() < MAX_ODD {
+            self.modes.push(OddFile { path: path.to_owned(), why: why.to_owned() });
+        }
+    }
 }
 
 /// Most oddities that are told of one folder; a link is enough to refuse it.
@@ -67,6 +88,9 @@ fn walk(
     found: &mut FolderContents,
 ) -> Result<(), Error> {
     let here = if below.is_empty() { "." } else { below };
+    let mode = std::fs::symlink_metadata(dir.join(below)).at(&dir.join(below))?.mode();
+    // A folder that is setgid only hands its group on.
+    found.judge_mode(here, mode & !0o6000);
     let entries = policy
         .read_dir(here)
         .map_err(|error| Error::io(&dir.join(below), std::io::Error::other(error.to_string())));
@@ -116,6 +140,7 @@ fn file(policy: &PathPolicy, dir: &Path, path: &str, found: &mut FolderContents)
         odd(found, path, "it is not a file");
         return Ok(());
     }
+    found.judge_mode(path, metadata.mode());
     if metadata.len() > found.tree.room() as u64 {
         odd(found, path, "a skill has at most 64 MiB");
         return Ok(());

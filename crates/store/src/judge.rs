@@ -1,15 +1,18 @@
 //! The scanner, with what this store and its user have to say to it.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::io::Read as _;
 use std::path::Path;
 
 use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{ScanReport, ScanStamp, Scanner, system_names};
 
-use crate::error::Error;
+use crate::error::{Error, IoErrorAt as _};
 use crate::layout::StoreLayout;
 use crate::lockfile::{PackagesLock, SuppressedFinding};
+use crate::state_file;
+
+/// Largest blocklist that is read: half a million domains.
+const MAX_BLOCKLIST: u64 = 32 << 20;
 
 /// A scanner for a store: its blocklist, its system skills, what is installed, and the user's policy.
 pub(crate) fn scanner(
@@ -22,11 +25,14 @@ pub(crate) fn scanner(
         .map_err(|refusal| Error::Policy(Box::new(refusal)))?
         .installed(lock.entries().map(|entry| (entry.name.clone(), entry.source.clone())));
     let path = layout.blocklist();
-    match fs::read_to_string(&path) {
-        Ok(text) => builder = builder.blocklist(&text),
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        // Without it, what it forbids would be let in.
-        Err(error) => return Err(Error::io(&path, error)),
+    // One that cannot be read is an error: without it, what it forbids would be let in.
+    if let Some(file) = state_file::open_linked(&path).at(&path)? {
+        let mut text = String::new();
+        file.take(MAX_BLOCKLIST + 1).read_to_string(&mut text).at(&path)?;
+        if text.len() as u64 > MAX_BLOCKLIST {
+            return Err(Error::State { path, why: format!("it is larger than {MAX_BLOCKLIST} bytes") });
+        }
+        builder = builder.blocklist(&text);
     }
     if layout.is_system() {
         // What was installed here is no system skill, though it lies among them.

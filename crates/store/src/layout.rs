@@ -88,6 +88,12 @@ impl StoreLayout {
         self.place("security/blocklist.md")
     }
 
+    /// The folders of the store that hold others of its places.
+    pub(crate) fn folders_above(&self) -> Vec<PathBuf> {
+        let own = self.is_system().then(|| self.root.join(self.prefix.trim_end_matches('/')));
+        own.into_iter().chain([self.place("security")]).collect()
+    }
+
     /// What is only there while something is being done.
     pub(crate) fn work(&self) -> PathBuf {
         self.place(".skillsandbox")

@@ -1,8 +1,7 @@
 //! `packages.lock`: what is installed, from where, with which bytes, and what the scanner said of them.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::Read as _;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use skillsandbox_manifest::PermissionSet;
 
 use crate::error::{Error, IoErrorAt as _};
 use crate::layout::StoreLayout;
-use crate::names;
+use crate::{names, state_file};
 
 /// Largest lock that is read: ten thousand skills of a hundred files are a tenth of it.
 const MAX_BYTES: usize = 256 << 20;
@@ -96,10 +95,9 @@ impl PackagesLock {
     pub fn read(layout: &StoreLayout) -> Result<Self, Error> {
         let path = layout.lock_file();
         let mut text = String::new();
-        match File::open(&path) {
-            Ok(file) => file.take(MAX_BYTES as u64 + 1).read_to_string(&mut text).at(&path)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(Error::io(&path, error)),
+        match state_file::open(&path).at(&path)? {
+            Some(file) => file.take(MAX_BYTES as u64 + 1).read_to_string(&mut text).at(&path)?,
+            None => return Ok(Self::default()),
         };
         Self::parse(layout, &text).map_err(|why| Error::State { path, why })
     }

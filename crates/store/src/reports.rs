@@ -1,16 +1,22 @@
 //! What every scan leaves behind: a page, the same as JSON, and a row in the index.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use rustix::fs::OFlags;
 use serde::Serialize;
 use skillsandbox_scanner::ScanReport;
 use skillsandbox_text::push_visible;
 
 use crate::error::{Error, IoErrorAt as _};
 use crate::layout::StoreLayout;
+use crate::lockfile::PackagesLock;
+use crate::state_file;
 
 /// The beginning of an index.
 const HEAD: &str = "# Security Scan Index\n\n| Scan ID | Skill | Source | Scanned | Verdict | Report |\n|---------|-------|--------|---------|---------|--------|\n";
@@ -44,10 +50,86 @@ pub(crate) fn write(layout: &StoreLayout, report: &ScanReport) -> Result<String,
     let name = page.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let json = page.with_extension("json");
     let text = serde_json::to_vec_pretty(report).map_err(|error| Error::io(&json, error.into()))?;
-    File::create_new(&json).at(&json)?.write_all(&text).at(&json)?;
+    write_whole(&json, &text).at(&json)?;
     let path = layout.relative(&format!("security/scan_reports/{name}"));
     append(&layout.index(), report, &path)?;
     Ok(path)
+}
+
+/// Writes a file that is there whole or not at all, whatever ends us.
+fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let beside = path.with_extension("part");
+    let _ = fs::remove_file(&beside);
+    let mut file = state_file::create_new(&beside)?;
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+/// Reports that are kept of each skill; older ones are removed when another is written.
+pub const KEEP_REPORTS: usize = 50;
+
+/// Removes all but the newest reports of each skill, and of the index the rows that have no page any more. What the lock names stays. How many pages went.
+///
+/// # Errors
+/// A folder or an index that cannot be read or written.
+pub(crate) fn prune(layout: &StoreLayout, lock: &PackagesLock, keep: usize) -> Result<usize, Error> {
+    let dir = layout.reports();
+    let entries = match fs::read_dir(&dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(Error::io(&dir, error)),
+    };
+    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let named: BTreeSet<String> =
+        lock.entries().map(|entry| last(&entry.security_scan.report_path)).collect();
+    let mut pages: BTreeMap<String, Vec<(SystemTime, PathBuf, String)>> = BTreeMap::new();
+    for entry in entries {
+        let path = entry.at(&dir)?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()).map(str::to_owned) else { continue };
+        let Some((skill, _)) = name.strip_suffix(".md").and_then(|stem| stem.rsplit_once('_')) else {
+            continue;
+        };
+        let Ok(found) = path.symlink_metadata() else { continue };
+        if found.is_file() {
+            let when = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            pages.entry(skill.to_owned()).or_default().push((when, path, name));
+        }
+    }
+    let mut removed = 0;
+    for (_, mut pages) in pages {
+        pages.sort();
+        let old = pages.len().saturating_sub(keep);
+        for (_, path, _) in pages.into_iter().take(old).filter(|(_, _, name)| !named.contains(name)) {
+            fs::remove_file(&path).at(&path)?;
+            // It says the same.
+            let _ = fs::remove_file(path.with_extension("json"));
+            removed += 1;
+        }
+    }
+    if removed > 0 {
+        drop_rows(layout)?;
+    }
+    Ok(removed)
+}
+
+/// Writes the index anew, without rows whose pages are gone.
+fn drop_rows(layout: &StoreLayout) -> Result<(), Error> {
+    let path = layout.index();
+    let Some(file) = state_file::open(&path).at(&path)? else { return Ok(()) };
+    let mut bytes = Vec::new();
+    file.take(MAX_INDEX).read_to_end(&mut bytes).at(&path)?;
+    let mut kept = String::new();
+    for line in String::from_utf8_lossy(&bytes).lines() {
+        let page = row(line).map(|row| row.report_path.rsplit('/').next().unwrap_or_default().to_owned());
+        if page.is_none_or(|page| layout.reports().join(page).symlink_metadata().is_ok()) {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    write_whole(&path, kept.as_bytes()).at(&path)
 }
 
 /// Adds one row, in one write. What is there stays as it is.
@@ -66,8 +148,14 @@ fn append(index: &Path, report: &ScanReport, page: &str) -> Result<(), Error> {
         let _ = write!(row, "| {} ", cell(text));
     }
     row.push_str("|\n");
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(index).at(index)?;
-    let before = file.metadata().at(index)?.len();
+    let mut options = OpenOptions::new();
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut file = options.read(true).append(true).create(true).custom_flags(flags).open(index).at(index)?;
+    let found = file.metadata().at(index)?;
+    if !found.is_file() {
+        return Err(Error::State { path: index.to_owned(), why: "it is not a plain file".to_owned() });
+    }
+    let before = found.len();
     if before == 0 {
         row.insert_str(0, HEAD);
     } else {
@@ -93,11 +181,7 @@ fn append(index: &Path, report: &ScanReport, page: &str) -> Result<(), Error> {
 /// An index that cannot be read. One that is not there has no rows.
 pub fn index(layout: &StoreLayout, skill: Option<&str>) -> Result<Vec<IndexRow>, Error> {
     let path = layout.index();
-    let mut file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io(&path, error)),
-    };
+    let Some(mut file) = state_file::open(&path).at(&path)? else { return Ok(Vec::new()) };
     let length = file.metadata().at(&path)?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(MAX_INDEX))).at(&path)?;
     let mut bytes = Vec::new();
@@ -127,11 +211,11 @@ pub fn page(layout: &StoreLayout, id: &str) -> Result<String, Error> {
         .filter(|name| crate::names::unfit(name).is_none())
         .ok_or_else(none)?;
     let path: PathBuf = layout.reports().join(name);
-    if fs::symlink_metadata(&path).at(&path)?.is_symlink() {
-        return Err(none());
-    }
+    let Some(file) = state_file::open(&path).at(&path)? else {
+        return Err(Error::ReportGone { id: row.scan_id.clone() });
+    };
     let mut text = Vec::new();
-    File::open(&path).at(&path)?.take(MAX_PAGE).read_to_end(&mut text).at(&path)?;
+    file.take(MAX_PAGE).read_to_end(&mut text).at(&path)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 

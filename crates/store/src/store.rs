@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use skillsandbox_manifest::{FrontMatter, Manifest, PermissionDiff, PermissionSet, SkillDoc};
 use skillsandbox_run::UserPolicy;
@@ -22,6 +23,8 @@ pub struct Store {
     pub(crate) layout: StoreLayout,
     pub(crate) policy: UserPolicy,
     git: Box<dyn Git + Send + Sync>,
+    longest_wait: Option<Duration>,
+    waiting: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl std::fmt::Debug for Store {
@@ -123,7 +126,30 @@ impl Store {
     /// A store at these places. Nothing is made before something is installed.
     #[must_use]
     pub fn new(layout: StoreLayout) -> Self {
-        Self { layout, policy: UserPolicy::none(), git: Box::new(NoGit) }
+        Self { layout, policy: UserPolicy::none(), git: Box::new(NoGit), longest_wait: None, waiting: None }
+    }
+
+    /// Waits no longer than this for somebody else who works on the store. Without it, as long as that takes.
+    #[must_use]
+    pub fn wait_at_most(mut self, longest: Duration) -> Self {
+        self.longest_wait = Some(longest);
+        self
+    }
+
+    /// Is told, once for each time, that somebody else is waited for.
+    #[must_use]
+    pub fn on_waiting(mut self, told: impl Fn() + Send + Sync + 'static) -> Self {
+        self.waiting = Some(Box::new(told));
+        self
+    }
+
+    /// The store, held against others.
+    pub(crate) fn hold(&self, reviewer: Option<&mut dyn Reviewer>) -> Result<StoreGuard<'_>, Error> {
+        StoreGuard::take(&self.layout, self.longest_wait, || match (reviewer, &self.waiting) {
+            (Some(reviewer), _) => reviewer.waiting(),
+            (None, Some(told)) => told(),
+            (None, None) => {}
+        })
     }
 
     /// Under the user's policy: how skills are scanned, and which verdicts are refused.
@@ -165,7 +191,7 @@ impl Store {
         reviewer: &mut dyn Reviewer,
     ) -> Result<InstallResult, Error> {
         let source = source.absolute()?;
-        let guard = StoreGuard::take(&self.layout, || reviewer.waiting())?;
+        let guard = self.hold(Some(reviewer))?;
         self.fetch_and_install(&guard, &source, None, approval, reviewer)
     }
 
@@ -179,7 +205,7 @@ impl Store {
         approval: Approval,
         reviewer: &mut dyn Reviewer,
     ) -> Result<InstallResult, Error> {
-        let guard = StoreGuard::take(&self.layout, || reviewer.waiting())?;
+        let guard = self.hold(Some(reviewer))?;
         let lock = self.list()?;
         let entry = lock.get(name).ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
         let source: SkillSource = entry.source.parse()?;
@@ -191,11 +217,20 @@ impl Store {
     /// # Errors
     /// A skill that is not installed.
     pub fn remove(&self, name: &str) -> Result<LockEntry, Error> {
-        let guard = StoreGuard::take(&self.layout, || {})?;
+        let guard = self.hold(None)?;
         let mut lock = self.list()?;
         let entry = lock.remove(name).ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
         guard.commit(&entry.installed_to, &StoreChange::Gone, &lock)?;
         Ok(entry)
+    }
+
+    /// Removes all but the newest reports of each skill; those that the lock names stay. How many went.
+    ///
+    /// # Errors
+    /// Reports or a lock that cannot be read.
+    pub fn prune_reports(&self, keep: usize) -> Result<usize, Error> {
+        let _guard = self.hold(None)?;
+        reports::prune(&self.layout, &self.list()?, keep)
     }
 
     fn fetch_and_install(
@@ -252,6 +287,7 @@ impl Store {
         let report = scanner.scan(&fetched.tree.skill(&fetched.name, &source.to_string()));
         let report = judge::stamped(report);
         let page = reports::write(&self.layout, &report)?;
+        reports::prune(&self.layout, lock, reports::KEEP_REPORTS)?;
         // The name that was judged is the name that is installed, and the one that a run will go by.
         let name = names::of_skill(&report.skill)?;
         let declared = manifest.as_ref().map(|manifest| &manifest.skill().name.value);
@@ -297,7 +333,7 @@ impl Store {
                 && old.installed_to == self.target(candidate)
                 && self
                     .on_disk(old)
-                    .is_ok_and(|found| found.odd.is_empty() && found.tree == candidate.fetched.tree)
+                    .is_ok_and(|found| found.is_plain() && found.tree == candidate.fetched.tree)
         };
         if old.as_ref().is_some_and(unchanged) {
             return InstallDecision::Stop(InstallOutcome::Unchanged);

@@ -22,7 +22,7 @@ fn row_045_every_scan_appends_one_row_to_the_index() {
     stage.installed(&good);
     let first = fs::read_to_string(stage.layout().index()).unwrap();
     assert_eq!(stage.install(&bad).unwrap().done, InstallOutcome::Blocked);
-    stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap();
+    stage.store().audit(&AuditScope::Everything, &|_| {}, &|| {}).unwrap();
     let all = fs::read_to_string(stage.layout().index()).unwrap();
     assert!(all.starts_with(&first), "rows are only ever added");
     let rows = index(&stage.layout(), None).unwrap();
@@ -111,7 +111,7 @@ fn row_047_only_a_reviewed_suppression_lets_a_blocked_skill_in_and_the_lock_says
     assert_eq!(entry.suppressed[0].rule, "CHECK-01/override");
     assert_eq!(entry.suppressed[0].reason, "Our own test");
     // Without the suppression, the audit says what it is.
-    assert!(!stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap().clean);
+    assert!(!stage.store().audit(&AuditScope::Everything, &|_| {}, &|| {}).unwrap().clean);
 }
 
 #[test]
@@ -384,7 +384,6 @@ fn row_053_one_all_and_the_whole_system_can_be_scanned_again() {
         (names.join(" "), audit.clean)
     };
     assert_eq!(names(AuditScope::One("two".to_owned())), ("two".to_owned(), true));
-    assert_eq!(names(AuditScope::Installed), ("one two".to_owned(), true));
     assert_eq!(names(AuditScope::Everything), ("one two stray".to_owned(), false));
     let none = stage.store().audit(&AuditScope::One("three".to_owned()), &|_| {}, &|| {});
     assert!(matches!(none, Err(Error::NotInstalled { .. })));
@@ -394,10 +393,10 @@ fn row_053_one_all_and_the_whole_system_can_be_scanned_again() {
 fn row_053_todays_blocklist_counts_for_what_was_installed_yesterday() {
     let stage = Stage::new();
     stage.installed(&stage.skill("notes", "See https://notes.invalid/help for more."));
-    assert!(stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap().clean);
+    assert!(stage.store().audit(&AuditScope::Everything, &|_| {}, &|| {}).unwrap().clean);
     fs::write(stage.layout().blocklist(), "# Security Blocklist\n\n- notes.invalid # seen in the wild\n")
         .unwrap();
-    let audit = stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap();
+    let audit = stage.store().audit(&AuditScope::Everything, &|_| {}, &|| {}).unwrap();
     assert_eq!((audit.clean, audit.skills[0].verdict()), (false, Some(ScanVerdict::Blocked)));
 }
 
@@ -413,7 +412,7 @@ fn row_055_every_difference_between_lock_and_disk_is_found() {
     }
     stage.installed(&skill);
     let there = stage.root().join("skills/notes");
-    let audit = || stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap().skills.remove(0);
+    let audit = || stage.store().audit(&AuditScope::Everything, &|_| {}, &|| {}).unwrap().skills.remove(0);
     assert!(audit().is_clean());
     fs::write(there.join("a.md"), "B.").unwrap();
     fs::remove_file(there.join("b/c.md")).unwrap();
@@ -452,7 +451,7 @@ fn row_055_every_difference_between_lock_and_disk_is_found() {
         stage.write("sources/notes/run.sh", "echo hello\n");
         stage.installed(&skill);
         harm(&stage.root().join("skills/notes"));
-        assert!(!stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap().clean, "{way}");
+        assert!(!stage.store().audit(&AuditScope::Everything, &|_| {}, &|| {}).unwrap().clean, "{way}");
     }
 }
 
@@ -465,7 +464,7 @@ fn row_055_a_lock_that_was_edited_is_found() {
     let start = text.find("hash: sha256:").unwrap() + "hash: sha256:".len();
     let edited = format!("{}0000{}", &text[..start], &text[start + 4..]);
     fs::write(&path, edited).unwrap();
-    let audit = stage.store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap();
+    let audit = stage.store().audit(&AuditScope::Everything, &|_| {}, &|| {}).unwrap();
     assert!(audit.skills[0].problems[0].contains("contradicts itself"), "{:?}", audit.skills[0].problems);
 }
 
@@ -494,7 +493,7 @@ fn row_040_a_system_skill_is_not_replaced_from_outside() {
         store().update("researcher", Approval::Ask, &mut DeclineReviewer).unwrap().done,
         InstallOutcome::Updated
     );
-    assert!(store().audit(&AuditScope::Installed, &|_| {}, &|| {}).unwrap().clean);
+    assert!(store().audit(&AuditScope::Everything, &|_| {}, &|| {}).unwrap().clean);
     // The system's own stay what they are, from wherever another of their name comes.
     for (name, kind) in [("system-agent", "agent"), ("memory", "skill")] {
         let text = document(name, "Fine.").replace("type: skill", &format!("type: {kind}"));

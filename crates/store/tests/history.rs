@@ -25,9 +25,11 @@ fn a_record_comes_back_as_it_went_in() {
     run.arguments = vec!["--verbose".into()];
     run.error = Some("its time was up".into());
     run.denied = 7;
+    run.unknown = 2;
     run.denials = vec![denied("read /etc/shadow", 6), denied("read /root", 1)];
     run.denials_omitted = 2;
     run.classes = vec![class("credential_harvesting"), class("discovery")];
+    (run.classes[1].prevented, run.classes[1].unknown) = (false, true);
     run.complete = true;
     run.trace = Some("/tmp/trace.json".into());
     run.digest = Some("ab".repeat(32));
@@ -46,6 +48,7 @@ fn a_record_comes_back_as_it_went_in() {
     assert_eq!(record.classes, ["credential_harvesting", "discovery"]);
     assert_eq!((details.denials, details.classifications), (run.denials.clone(), run.classes.clone()));
     assert!(record.complete);
+    assert_eq!(record.unknown, 2);
     assert_eq!((&record.trace, &record.digest), (&run.trace, &run.digest));
     assert_eq!(record.user.as_deref(), Some("alice"));
 }

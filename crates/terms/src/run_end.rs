@@ -11,10 +11,14 @@ term! {
         Memory = "memory",
         /// It had more processes than it may, and nothing of the kernel's could hold it back.
         Processes = "processes",
+        /// It used more processor time than it may.
+        CpuTime = "cpu_time",
         /// The launching program ended it, or was told to.
         Stopped = "stopped",
         /// Not everything that it did could be told, and that was required.
         Unobserved = "unobserved",
+        /// The host replaced something that was hidden from it, or that it might only read.
+        Uncovered = "uncovered",
     }
 }
 
@@ -27,6 +31,8 @@ term! {
         Processes = "processes",
         /// Share of processor time.
         Cpu = "cpu",
+        /// Processor time in all.
+        CpuTime = "cpu_time",
         /// Time.
         Timeout = "timeout",
         /// Bytes of output.

@@ -15,7 +15,8 @@
 //! # What it guarantees
 //!
 //! - A trace that verifies is, byte for byte, one that was written by this format's rules; every change to a part of it is found.
-//! - Nothing counts as prevented that was not tried: a policy is an event of a kind of its own.
+//! - Nothing counts as prevented that was not tried: a policy is an event of a kind of its own. What nobody saw the end of is `unknown`, and
+//!   then not all was prevented.
 //! - Counts, `complete`, `all_prevented` and the worst severity are computed from the events, and computed again by [`verify_trace`].
 //! - What was prevented is handed to the system before [`Recorder::record`] returns. A run that is killed leaves a trace that can be read.
 //! - Memory, file, lines and texts are bounded, for whoever writes and for whoever reads a hostile file. No panic, no unsafe code.
@@ -69,7 +70,9 @@ mod readme {}
 #[cfg(feature = "schema")]
 pub use format::schema;
 
-pub use format::event::{Event, EventKind, EventVerdict, NetConnection, OutputLine, TracedProcess};
+pub use format::event::{
+    Event, EventKind, EventVerdict, NetConnection, OutputLine, Prevention, TracedProcess,
+};
 pub use format::trace::{
     AttackClass, AttackSeverity, AttackTechnique, Classification, MAX_VIOLATIONS, TRACE_FORMAT, Trace,
     TraceHeader, TraceSummary,

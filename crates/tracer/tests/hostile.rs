@@ -103,7 +103,7 @@ prop_compose! {
     /// An event with anything in it, also what nobody should say.
     fn any_event()(
         kind in 0..6, text in "\\PC{0,20}|[\\x00-\\x20\u{7f}-\u{a0}\u{202e}\"\\\\]{0,9}", number in 0_u64..4,
-        verdict in prop::option::of(prop::sample::select(vec![EventVerdict::Allowed, EventVerdict::Denied, EventVerdict::Failed])),
+        verdict in prop::option::of(prop::sample::select(vec![EventVerdict::Allowed, EventVerdict::Denied, EventVerdict::Failed, EventVerdict::Unknown])),
         count in prop::sample::select(vec![0, 1, 1, 1, 2, u64::MAX]), last in prop::option::of(0..u64::MAX),
         repeats in prop::option::weighted(0.1, 0..50_u64), elapsed in prop::sample::select(vec![0, 7, u64::MAX]),
         time in any::<bool>(),
@@ -153,6 +153,7 @@ proptest! {
             prop_assert_eq!(done.summary.denied, times(EventVerdict::Denied));
             prop_assert_eq!(done.summary.allowed, times(EventVerdict::Allowed));
             prop_assert_eq!(done.summary.failed, times(EventVerdict::Failed));
+            prop_assert_eq!(done.summary.unknown, times(EventVerdict::Unknown));
         }
         // The same by hand.
         let other = folder.path().join("other.json");

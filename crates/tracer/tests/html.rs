@@ -114,7 +114,7 @@ fn a_page_shows_what_happened() {
     let (folder, file) = written(&page(&stories::malicious_weather()));
     let shown = browser.open(&file, "");
     for text in [
-        "7 findings, severity critical: every attempt that proves it was denied",
+        "7 findings, severity critical: no attempt that proves it took effect",
         "weather-lookup-malicious",
         "https://attack.mitre.org/techniques/T1552/001/",
         "/usr/bin/python3.12 (41872)",

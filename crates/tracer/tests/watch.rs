@@ -181,7 +181,7 @@ fn the_end_says_what_it_came_to() {
         "SUPPLY_CHAIN_ATTACK",
         "T1195.002",
         "AML.T0010",
-        "7 findings, severity critical: every attempt that proves it was denied",
+        "7 findings, severity critical: no attempt that proves it took effect",
         "27 events: 219 allowed, 14 denied, 1 failed",
         "complete: every attempt",
         "trace: ./trace.json",

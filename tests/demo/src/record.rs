@@ -33,8 +33,11 @@ pub fn classified(trace: &Trace, class: AttackClass, techniques: &[&str]) -> Res
 /// Whether something was tried that matches, and nothing of that kind was allowed.
 fn none_allowed(trace: &Trace, is_it: impl Fn(&EventKind) -> bool) -> Result<usize, String> {
     let matching: Vec<&Event> = trace.events.iter().filter(|event| is_it(&event.kind)).collect();
-    if matching.iter().any(|event| event.verdict == Some(EventVerdict::Allowed)) {
-        return Err("it is on record as allowed".to_owned());
+    if matching
+        .iter()
+        .any(|event| matches!(event.verdict, Some(EventVerdict::Allowed | EventVerdict::Unknown)))
+    {
+        return Err("it is on record as allowed, or as unknown".to_owned());
     }
     if matching.is_empty() {
         return Err("it is not on record".to_owned());

@@ -140,3 +140,35 @@ pub fn rechained(text: &str) -> Vec<u8> {
     }
     out.into_bytes()
 }
+
+/// The same text with the hashes that belong to it: what somebody writes who knows the format, and what no chain without a key can find.
+///
+/// # Panics
+/// What is not laid out as a trace.
+#[must_use]
+pub fn chained_anew(text: &str) -> String {
+    use sha2::{Digest as _, Sha256};
+
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let (head, rest) = text.split_once("  \"hash\": \"").unwrap();
+    let mut hash: [u8; 32] = Sha256::digest(head.as_bytes()).into();
+    let mut out = format!("{head}  \"hash\": \"{}\",\n  \"events\": [", hex(&hash));
+    let (events, tail) = rest.split_once("\n  ],\n").unwrap();
+    let mut lines: Vec<String> = Vec::new();
+    for line in events.lines().skip(2) {
+        let (body, _) = line.rsplit_once(",\"hash\":\"").unwrap();
+        let mut next = Sha256::new();
+        next.update(hash);
+        next.update(body.as_bytes());
+        hash = next.finalize().into();
+        lines.push(format!("{body},\"hash\":\"{}\"}}", hex(&hash)));
+    }
+    out.push('\n');
+    out.push_str(&lines.join(",\n"));
+    out.push_str("\n  ],\n");
+    let (end, _) = tail.split_once("  \"digest\": \"").unwrap();
+    let mut next = Sha256::new();
+    next.update(hash);
+    next.update(end.as_bytes());
+    format!("{out}{end}  \"digest\": \"{}\"\n}}\n", hex(&next.finalize()))
+}

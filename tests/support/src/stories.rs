@@ -82,7 +82,7 @@ impl Maker {
         whole.insert("policy_violations".to_owned(), json!(violations));
         let mut summary = json!({
             "events": self.events.len(), "allowed": count(EventVerdict::Allowed), "denied": count(EventVerdict::Denied),
-            "failed": count(EventVerdict::Failed), "complete": true, "lost": 0,
+            "failed": count(EventVerdict::Failed), "unknown": count(EventVerdict::Unknown), "complete": true, "lost": 0,
             "duration_us": self.events.last().map_or(0, |last| last.elapsed_us),
             "all_prevented": self.findings.iter().all(|finding| finding["prevented"] == true),
             "classifications": self.findings,

@@ -17,19 +17,18 @@ use crate::style::{RED, RESET};
 /// Compare installed skills with the lock, and scan them again with today's rules, policy and blocklist
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  skillsandbox audit                      # everything that is installed
+  skillsandbox audit                      # the whole store: what is installed, and whatever else lies there
   skillsandbox audit weather-lookup
-  skillsandbox audit --all                # and whatever else lies among the skills
   skillsandbox audit --format json | jq '.skills[] | select(.changed != [])'
 
-Exit codes: 0 all as installed and none BLOCKED, 1 otherwise, 2 an error.")]
+Exit codes: 0 all as installed and none BLOCKED, 1 otherwise (also where packages.lock is empty beside skills), 2 an error.")]
 pub(crate) struct AuditArgs {
     /// Only this skill
     #[arg(value_name = "NAME", conflicts_with = "all")]
     name: Option<String>,
 
-    /// Also what lies among the skills and is not in the lock
-    #[arg(long)]
+    /// The whole store, which is the default
+    #[arg(long, hide = true)]
     all: bool,
 
     /// How to show the result
@@ -44,8 +43,7 @@ impl AuditArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let scope = match &self.name {
             Some(name) => AuditScope::One(name.clone()),
-            None if self.all => AuditScope::Everything,
-            None => AuditScope::Installed,
+            None => AuditScope::Everything,
         };
         let bar = bar();
         let store = self.place.store(None)?;
@@ -62,6 +60,9 @@ impl AuditArgs {
 fn text(audit: &AuditReport) -> String {
     let mut text = String::new();
     let (mut wrong, mut warned) = (0, 0);
+    for problem in &audit.problems {
+        let _ = writeln!(text, "{RED}wrong{RESET}: {}", visible(problem));
+    }
     for skill in &audit.skills {
         wrong += usize::from(!skill.is_clean());
         warned += usize::from(skill.verdict() == Some(ScanVerdict::Warning));

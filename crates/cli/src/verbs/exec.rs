@@ -55,6 +55,10 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 
+    /// Most processor time of all its processes together, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = running::flags::seconds)]
+    cpu_seconds: Option<std::time::Duration>,
+
     /// Most processes and threads at a time
     #[arg(long, value_name = "N", default_value_t = PROCESSES, value_parser = clap::value_parser!(u32).range(1..=MOST_PROCESSES))]
     max_processes: u32,
@@ -93,7 +97,7 @@ impl ExecArgs {
         }
         let kept = self.flags.keep_tmp()?;
         self.flags.apply(&mut job, kept.as_ref());
-        let history = self.flags.history();
+        let history = self.flags.history()?;
         running::run(&self.flags, "exec", |options| run(&job, history.as_ref(), options))
     }
 
@@ -123,6 +127,7 @@ impl ExecArgs {
         }
         job.profile = self.profile;
         job.limits.memory = self.memory;
+        job.limits.cpu_time = self.cpu_seconds;
         job.limits.processes = Some(self.max_processes);
         Ok(job)
     }

@@ -1,8 +1,10 @@
 //! `skillsandbox history`: what every run came to. One file a verb, in `history/`.
 
 mod list;
+mod pin;
 mod show;
 mod stats;
+mod verify;
 
 use anstyle::Style;
 use anyhow::Context as _;
@@ -15,7 +17,7 @@ use skillsandbox_tracer::AttackClass;
 use crate::output::ExitAnswer;
 use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
-/// List what was run and what came of it; `show` tells all of one run, `stats` counts them
+/// List what was run and what came of it; `show` tells all of one run, `stats` counts them, `verify` checks the chain, `pin` keeps a trace
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(
@@ -30,7 +32,8 @@ Examples:
   skillsandbox history --class credential_harvesting --format ndjson | jq .execution_id
   skillsandbox history --format csv > audit.csv
   skillsandbox history show 3f2a9c1b
-  skillsandbox history stats --since 30d"
+  skillsandbox history stats --since 30d
+  skillsandbox history verify"
 )]
 pub(crate) struct HistoryArgs {
     #[command(subcommand)]
@@ -44,6 +47,8 @@ pub(crate) struct HistoryArgs {
 enum HistoryVerb {
     Show(show::HistoryShowArgs),
     Stats(stats::HistoryStatsArgs),
+    Verify(verify::HistoryVerifyArgs),
+    Pin(pin::HistoryPinArgs),
 }
 
 impl HistoryArgs {
@@ -52,6 +57,8 @@ impl HistoryArgs {
             None => self.list.run(),
             Some(HistoryVerb::Show(verb)) => verb.run(),
             Some(HistoryVerb::Stats(verb)) => verb.run(),
+            Some(HistoryVerb::Verify(verb)) => verb.run(),
+            Some(HistoryVerb::Pin(verb)) => verb.run(),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use skillsandbox_manifest::{
     FileAccess, GrantBases, GrantPath, Manifest, PermissionSet, Resolver, ResourceLimit,
 };
-use skillsandbox_run::{LoadedSkill, Refusal};
+use skillsandbox_run::{LoadedSkill, Refusal, ResolvedGrant, resolve_grants};
 use skillsandbox_text::quote_word;
 
 use super::policy::PolicyArgs;
@@ -62,10 +62,19 @@ impl InspectArgs {
 /// Paths as they are here.
 fn as_json(skill: &LoadedSkill) -> anyhow::Result<Value> {
     let mut value = serde_json::to_value(skill.manifest().with_absolute_paths(skill.places()))?;
-    if let (true, Some(object)) = (skill.policy().is_some(), value.as_object_mut()) {
-        object.insert("narrowed_by_policy".to_owned(), json!(skill.changes()));
+    if let Some(object) = value.as_object_mut() {
+        object.insert("resolved".to_owned(), json!(resolved(skill)));
+        if skill.policy().is_some() {
+            object.insert("narrowed_by_policy".to_owned(), json!(skill.changes()));
+        }
     }
     Ok(value)
+}
+
+/// The grants that lead elsewhere than they are named.
+fn resolved(skill: &LoadedSkill) -> Vec<ResolvedGrant> {
+    let declared = PermissionSet::declared(Some(&skill.manifest().with_absolute_paths(skill.places())), None);
+    resolve_grants(&declared, skill.folder())
 }
 
 /// Whether a write grant covers the skill's own manifest, named from the root or from home.
@@ -131,12 +140,22 @@ fn as_text(loaded: &LoadedSkill) -> String {
     page.list("network", &network);
     if !network.is_empty() || manifest.network().resolver != Resolver::System {
         page.list("resolver", resolver.as_slice());
+        if loaded.resolver_wish().is_some() {
+            page.line(
+                "",
+                "(the skill's own wish: a run is refused unless --resolver or your policy names one)",
+            );
+        }
     }
 
     page.heading("may touch, besides its own folder (read-only) and private directories");
     page.list("read", &read);
     page.list("write", &write);
     page.list("never", &forbidden);
+    let resolved = resolved(loaded);
+    if !resolved.is_empty() {
+        page.list("leads to", &resolved);
+    }
     if reaches_own_folder(manifest, places) {
         page.line("", "(a write grant lies above the skill's own folder, which stays read-only)");
     }
@@ -178,6 +197,7 @@ fn limit_name(limit: ResourceLimit) -> &'static str {
     match limit {
         ResourceLimit::Memory => "memory",
         ResourceLimit::CpuPercent => "cpu",
+        ResourceLimit::CpuTime => "cpu time",
         ResourceLimit::Processes => "processes",
         ResourceLimit::OpenFiles => "open files",
         ResourceLimit::Disk => "disk",

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use skillsandbox_run::resolve_grants;
 use skillsandbox_store::{LockEntry, PermissionSet};
 
 use super::installing::StoreArgs;
@@ -26,10 +27,23 @@ pub(crate) struct ListArgs {
 
 impl ListArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let lock = self.place.store(None)?.list()?;
+        let store = self.place.store(None)?;
+        let lock = store.list()?;
+        let resolved = |entry: &LockEntry| {
+            let permissions = entry.permissions.as_ref();
+            permissions.map(|set| resolve_grants(set, &entry.path(store.layout()))).unwrap_or_default()
+        };
         let entries: Vec<&LockEntry> = lock.entries().collect();
         if self.format == OutputFormat::Json {
-            output::json(&serde_json::to_value(&entries)?)?;
+            let mut shown = Vec::new();
+            for entry in entries {
+                let mut value = serde_json::to_value(entry)?;
+                if let Some(object) = value.as_object_mut() {
+                    object.insert("leads_to".to_owned(), serde_json::to_value(resolved(entry))?);
+                }
+                shown.push(value);
+            }
+            output::json(&shown.into())?;
             return Ok(ExitAnswer::Yes);
         }
         if entries.is_empty() {
@@ -50,6 +64,9 @@ impl ListArgs {
             );
             let declared = entry.permissions.as_ref().map(PermissionSet::summary);
             let _ = writeln!(text, "        {}", visible(&declared.unwrap_or_else(|| "unknown".to_owned())));
+            for led in resolved(entry) {
+                let _ = writeln!(text, "        {}", visible(&led.to_string()));
+            }
         }
         output::result(&text)?;
         Ok(ExitAnswer::Yes)

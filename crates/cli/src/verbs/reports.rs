@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::{Args, Subcommand};
-use skillsandbox_store::{index, page};
+use skillsandbox_store::{KEEP_REPORTS, index, page};
 
 use super::installing::StoreArgs;
 use crate::args::OutputFormat;
@@ -16,7 +16,8 @@ use crate::output::{self, ExitAnswer, visible};
     after_help = "Examples:
   skillsandbox reports
   skillsandbox reports weather-lookup
-  skillsandbox reports show 3f2a91c0"
+  skillsandbox reports show 3f2a91c0
+  skillsandbox reports prune --keep 10"
 )]
 pub(crate) struct ReportsArgs {
     #[command(subcommand)]
@@ -45,6 +46,15 @@ enum ReportVerb {
         #[command(flatten)]
         place: StoreArgs,
     },
+    /// Remove all but the newest reports of each skill; what the lock names stays
+    Prune {
+        /// How many are kept of each skill
+        #[arg(long, value_name = "N", default_value_t = KEEP_REPORTS)]
+        keep: usize,
+
+        #[command(flatten)]
+        place: StoreArgs,
+    },
 }
 
 impl ReportsArgs {
@@ -52,6 +62,11 @@ impl ReportsArgs {
         if let Some(ReportVerb::Show { id, place }) = &self.verb {
             let page = page(&place.layout()?, id)?;
             output::result(&(page.lines().map(visible).collect::<Vec<_>>().join("\n") + "\n"))?;
+            return Ok(ExitAnswer::Yes);
+        }
+        if let Some(ReportVerb::Prune { keep, place }) = &self.verb {
+            let removed = place.store(None)?.prune_reports(*keep)?;
+            output::result(&format!("removed {removed} reports\n"))?;
             return Ok(ExitAnswer::Yes);
         }
         let rows = index(&self.place.layout()?, self.name.as_deref())?;

@@ -78,7 +78,7 @@ impl RunArgs {
     fn refuse(&self, skill: Option<&LoadedSkill>, refusal: Refusal) -> anyhow::Result<ExitAnswer> {
         let request = RunRequest::new(VERB, &self.arguments)
             .typed_values(self.values(), skill.map(LoadedSkill::manifest));
-        let report = refuse_unloaded(&self.dir, &request, self.flags.history().as_ref(), refusal);
+        let report = refuse_unloaded(&self.dir, &request, self.flags.history()?.as_ref(), refusal);
         if let Err(refusal) = &report.ended {
             running::show_refusal(&self.flags, refusal)?;
         }
@@ -100,7 +100,10 @@ impl RunArgs {
             Ok(kept) => kept,
             Err(error) => return Ok(Err(error)),
         };
-        let history = self.flags.history();
+        let history = match self.flags.history() {
+            Ok(history) => history,
+            Err(error) => return Ok(Err(error)),
+        };
         Ok(running::run(&self.flags, VERB, |options| {
             let adjust = |job: &mut Job| self.flags.apply(job, kept.as_ref());
             run_skill(skill, &call, admission, history.as_ref(), adjust, options)

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use skillsandbox_run::{HistoryError, RunHistory, RunReport, RunRequest};
 use skillsandbox_store::history::HistoryFile;
+use skillsandbox_store::signing::SigningKey;
+use uuid::Uuid;
 
 use crate::output::{message, visible};
 
@@ -20,9 +22,34 @@ pub(super) fn user_history() -> Arc<dyn RunHistory> {
     Arc::new(UserHistory { file: HistoryFile::of_user(), cure: "" })
 }
 
-/// The user's history, for verbs that have `--no-history`.
-pub(super) fn optional_history() -> Arc<dyn RunHistory> {
-    Arc::new(UserHistory { file: HistoryFile::of_user(), cure: "; `--no-history` does without" })
+/// The user's history, for verbs that have `--no-history`; signed, where there is a key.
+pub(super) fn optional_history(key: Option<SigningKey>) -> Arc<dyn RunHistory> {
+    let file = HistoryFile::of_user();
+    match key {
+        Some(key) => {
+            let cure = ", and is not signed";
+            Arc::new(UserHistory { file: file.signed_with(Arc::new(key)), cure })
+        }
+        None => Arc::new(UserHistory { file, cure: "; `--no-history` does without" }),
+    }
+}
+
+/// Records nothing, and knows what the user's history pins: a run that leaves no record still makes room for its trace.
+struct PinnedOnly(HistoryFile);
+
+/// For `--no-history`.
+pub(super) fn unrecorded_history() -> Arc<dyn RunHistory> {
+    Arc::new(PinnedOnly(HistoryFile::of_user()))
+}
+
+impl RunHistory for PinnedOnly {
+    fn record(&self, _: &RunRequest, _: &RunReport) -> Result<(), HistoryError> {
+        Ok(())
+    }
+
+    fn pinned_traces(&self) -> Result<Vec<Uuid>, HistoryError> {
+        self.0.pinned_traces()
+    }
 }
 
 impl RunHistory for UserHistory {
@@ -34,5 +61,9 @@ impl RunHistory for UserHistory {
                 self.cure
             ));
         })
+    }
+
+    fn pinned_traces(&self) -> Result<Vec<Uuid>, HistoryError> {
+        self.file.pinned_traces()
     }
 }

@@ -3,6 +3,7 @@
 mod export;
 mod files;
 mod html;
+mod prune;
 mod show;
 mod verify;
 
@@ -10,7 +11,7 @@ use clap::{Args, Subcommand};
 
 use crate::output::ExitAnswer;
 
-/// Look at the trace of a run, check it, or give it to other programs
+/// Look at the trace of a run, check it, or give it to other programs; remove old ones
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct TraceArgs {
@@ -24,6 +25,7 @@ enum TraceVerb {
     Html(html::TraceHtmlArgs),
     Export(export::TraceExportArgs),
     Verify(verify::TraceVerifyArgs),
+    Prune(prune::TracePruneArgs),
 }
 
 impl TraceArgs {
@@ -33,6 +35,7 @@ impl TraceArgs {
             TraceVerb::Html(verb) => verb.run(),
             TraceVerb::Export(verb) => verb.run(),
             TraceVerb::Verify(verb) => verb.run(),
+            TraceVerb::Prune(verb) => verb.run(),
         }
     }
 }

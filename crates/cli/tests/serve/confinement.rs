@@ -334,3 +334,32 @@ fn check_path_allows_no_write_that_a_run_would_not_have() {
         assert!(!may("Read", &world.path(hidden)) && !may("Write", &world.path(hidden)), "{hidden}");
     }
 }
+
+/// What a run has read-only, no tool is told that it may write; what a run would be refused for is not granted.
+#[test]
+fn paths_are_judged_as_a_run_would_have_them() {
+    let world = World::new();
+    let data = world.path("home/.local/share");
+    let installed = data.join("skillsandbox/skills/other");
+    fs::create_dir_all(&installed).unwrap();
+    let outside = world.path("outside");
+    fs::create_dir(&outside).unwrap();
+    let manifest = format!("permissions: {{ filesystem: {{ read: [link], write: [{}] }} }}", data.display());
+    let folder = world.skill("s", &manifest, "true");
+    std::os::unix::fs::symlink(&outside, folder.join("link")).unwrap();
+    let mut client = world.serve(&[]);
+    let mut allowed = |tool: &str, path: &std::path::Path| {
+        let arguments =
+            json!({ "skill": "s", "tool": tool, "arguments": { "file_path": path.to_str().unwrap() } });
+        let called = client.call("check_path", &arguments);
+        assert!(!called.failed(), "{called:?}");
+        called.data()["decision"] == "allow"
+    };
+    assert!(allowed("Write", &data.join("x")) && allowed("Read", &data.join("x")), "the control");
+    assert!(allowed("Read", &installed.join("SKILL.md")));
+    assert!(!allowed("Write", &installed.join("SKILL.md")));
+    assert!(!allowed("Write", &data.join("skillsandbox/packages.lock")));
+    for path in [folder.join("link/x"), outside.join("x")] {
+        assert!(!allowed("Read", &path), "{}", path.display());
+    }
+}

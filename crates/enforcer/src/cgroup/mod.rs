@@ -58,6 +58,8 @@ pub(crate) struct GroupLimits {
     pub(crate) processes: Option<u32>,
     /// In percent of one core.
     pub(crate) cpu_percent: Option<u32>,
+    /// Processor time is not held by the group, but counted by it.
+    pub(crate) counts_cpu: bool,
 }
 
 impl GroupLimits {
@@ -161,6 +163,8 @@ pub(crate) struct ControlGroup {
     memory: Option<PathBuf>,
     pids: Option<PathBuf>,
     cpu: Option<PathBuf>,
+    /// Of version 1, where processor time is counted: mounted together with `cpu`, or by itself.
+    cpu_account: Option<PathBuf>,
     /// Removed last, when nothing refers to the files any more.
     made: MadeFolders,
     /// A scope that is yet to be made for a process.
@@ -275,8 +279,7 @@ impl ControlGroup {
         if self.mechanism == LimitMechanism::CgroupV1 {
             return ResourceUsage {
                 peak_memory: text(&self.memory, "memory.max_usage_in_bytes").and_then(number),
-                // There only where cpuacct is mounted together with cpu, as is usual.
-                cpu: text(&self.cpu, "cpuacct.usage").and_then(number).map(Duration::from_nanos),
+                cpu: text(&self.cpu_account, "cpuacct.usage").and_then(number).map(Duration::from_nanos),
             };
         }
         ResourceUsage {
@@ -386,4 +389,4 @@ fn open(path: &Path) -> Result<OwnedFd, String> {
 const PERIOD: u64 = 100_000;
 
 /// The kernel's `PID_MAX_LIMIT`; it refuses more.
-const MAX_PIDS: u32 = 4_194_304;
+pub(crate) const MAX_PIDS: u32 = 4_194_304;

@@ -59,6 +59,7 @@ pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits, socket: &Path) -> 
         memory: None,
         pids: None,
         cpu: None,
+        cpu_account: None,
         made: MadeFolders::new(Arc::clone(&host.kernel)),
         promise: Some(PendingScope { bus, host: host.clone(), wanted: *wanted }),
     })

@@ -21,6 +21,12 @@ pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits) -> Result<ControlG
     for controller in wanted.controllers() {
         places.push((controller, host.legacy_group(controller)?));
     }
+    // To count with, where it can be had; without it the supervisor does.
+    if wanted.counts_cpu
+        && let Ok(own) = host.legacy_group("cpuacct")
+    {
+        places.push(("cpuacct", own));
+    }
     // Controllers that are mounted together share a folder.
     let mut parents: Vec<&Path> = Vec::new();
     for (_, own) in &places {
@@ -62,6 +68,7 @@ pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits) -> Result<ControlG
         join,
         memory,
         pids,
+        cpu_account: folder("cpuacct").or_else(|| cpu.clone()),
         cpu,
         made,
         #[cfg(feature = "systemd")]
@@ -72,6 +79,11 @@ pub(super) fn create(host: &CgroupHost, wanted: &GroupLimits) -> Result<ControlG
 fn limit_memory(kernel: &dyn CgroupKernel, folder: &Path, bytes: u64) -> Result<(), String> {
     let text = bytes.to_string();
     limit(kernel, &folder.join("memory.limit_in_bytes"), &text, at_most(bytes))?;
+    // Buffers of TCP, which are not in the sum above and are bounded by themselves.
+    let tcp = folder.join("memory.kmem.tcp.limit_in_bytes");
+    if tcp.exists() {
+        limit(kernel, &tcp, &text, at_most(bytes))?;
+    }
     // Memory and swap together; there only if the kernel was started to count swap. After the other: it must not be lower.
     let with_swap = folder.join("memory.memsw.limit_in_bytes");
     if with_swap.exists() {

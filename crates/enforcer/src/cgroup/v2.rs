@@ -77,6 +77,7 @@ fn create_under(host: &CgroupHost, parent: &Path, wanted: &GroupLimits) -> Resul
         memory: Some(inner.clone()),
         pids: Some(inner.clone()),
         cpu: Some(inner),
+        cpu_account: None,
         made,
         #[cfg(feature = "systemd")]
         promise: None,
@@ -179,6 +180,7 @@ fn tighten_limits(own: &Path, wanted: &GroupLimits) -> GroupLimits {
         memory: lower(wanted.memory, text("memory.max").trim().parse().ok()),
         processes: lower(wanted.processes, text("pids.max").trim().parse().ok()),
         cpu_percent: lower(wanted.cpu_percent, percent),
+        counts_cpu: wanted.counts_cpu,
     }
 }
 

@@ -25,6 +25,9 @@ use crate::seccomp;
 use crate::sys;
 use crate::sys::exec::ExecStrings;
 
+/// The number that the command has in its pid namespace, where the first numbers are not to be given out again.
+const COMMAND_NUMBER: i32 = 2;
+
 /// What the child reports when every layer is in place. Failures are longer.
 pub(crate) const READY_MESSAGE: [u8; 1] = [1];
 
@@ -71,9 +74,21 @@ pub(crate) struct ChildPipes {
     pub(crate) result: OwnedFd,
 }
 
-/// The init: makes the sandbox, starts the command in it, and stays.
-pub(crate) fn init(prepared: &Prepared, pipes: &ChildPipes) -> i32 {
-    match make_sandbox(prepared, pipes) {
+impl Prepared {
+    /// The descriptors that the child needs, and it needs no other: in ascending order.
+    pub(crate) fn descriptors(&self, pipes: &ChildPipes) -> Vec<i32> {
+        let own = [&pipes.ready, &pipes.result].into_iter().chain(self.namespaces.descriptor());
+        let landlock = self.landlock.as_ref().map(LandlockLayer::descriptor);
+        let all = own.chain(&self.join).chain(self.standard.child.iter().flatten()).chain(landlock);
+        let mut numbers: Vec<i32> = all.map(fds::number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+/// The init: makes the sandbox, starts the command in it, and stays. `keep` are its descriptors.
+pub(crate) fn init(prepared: &Prepared, pipes: &ChildPipes, keep: &[i32]) -> i32 {
+    match make_sandbox(prepared, pipes, keep) {
         Ok(command) => wait_for_exit(pipes, command),
         Err(failure) => {
             report_failure(pipes.ready.as_fd(), failure, false);
@@ -82,16 +97,19 @@ pub(crate) fn init(prepared: &Prepared, pipes: &ChildPipes) -> i32 {
     }
 }
 
-fn make_sandbox(prepared: &Prepared, pipes: &ChildPipes) -> StepResult<i32> {
+fn make_sandbox(prepared: &Prepared, pipes: &ChildPipes, keep: &[i32]) -> StepResult<i32> {
     sys::signals::reset();
-    lifetime::tie_to_launcher(pipes.ready.as_fd())?;
+    // First of all: as long as it holds the launching program's ends of its own pipes, it would wait for itself.
+    fds::close_all_but(keep)?;
+    lifetime::tie_to_launcher(pipes.ready.as_fd(), pipes.result.as_fd())?;
     prepared.namespaces.apply()?;
     // Again: a change of user or group undoes it.
-    lifetime::tie_to_launcher(pipes.ready.as_fd())?;
+    lifetime::tie_to_launcher(pipes.ready.as_fd(), pipes.result.as_fd())?;
     prepared.mounts.apply()?;
     prepared.network.apply(pipes.ready.as_fd())?;
     lifetime::hide_memory()?;
-    let command = sys::clone::grandchild(|| become_command(prepared, pipes));
+    let number = prepared.mounts.bounds_processes().then_some(COMMAND_NUMBER);
+    let command = sys::clone::grandchild(number, || become_command(prepared, pipes));
     command.at(SetupStep::Init)
 }
 

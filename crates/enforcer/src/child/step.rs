@@ -53,6 +53,7 @@ steps! {
     Session, Fds, "leave the session and its terminal";
     Standard, Fds, "put standard input, output and error in place";
     CloseOthers, Fds, "close all other descriptors";
+    Setting, Rlimits, "set";
     Limit, Rlimits, "set a limit";
     Ambient, Caps, "clear the ambient capabilities";
     Bounding, Caps, "drop capabilities from the bounding set";

@@ -1,6 +1,8 @@
 //! Descriptors: standard input, output and error, and nothing else; no controlling terminal.
 
-use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags};
 
 use crate::child::step::{AtStep as _, SetupStep, StepResult};
 use crate::error::Error;
@@ -10,7 +12,9 @@ use crate::sys;
 /// What the command has as 0, 1 and 2, and what the launching program keeps of the pipes.
 #[derive(Debug)]
 pub(crate) struct StandardStreams {
-    pub(crate) child: [OwnedFd; 3],
+    /// `None` is /dev/null, which the child opens in its own root, where it is read-only: by a descriptor of the host's, root could change the
+    /// mode of the host's.
+    pub(crate) child: [Option<OwnedFd>; 3],
 }
 
 /// The launching program's ends.
@@ -24,11 +28,11 @@ pub(crate) struct PipeEnds {
 impl StandardStreams {
     pub(crate) fn prepare(command: &Command) -> Result<(Self, PipeEnds), Error> {
         let (stdin, in_end) = match command.stdin {
-            StdinMode::Empty => (null()?, None),
+            StdinMode::Empty => (None, None),
             StdinMode::Inherited => (copy(rustix::stdio::stdin())?, None),
             StdinMode::Piped => {
                 let (read, write) = make_pipe()?;
-                (read, Some(write))
+                (Some(read), Some(write))
             }
         };
         let (stdout, out_end) = output(command.stdout, rustix::stdio::stdout())?;
@@ -42,7 +46,8 @@ impl StandardStreams {
     /// Puts them in place, `ready` and `ruleset` at [`READY`] and [`RULESET`] until `exec`, and closes all others.
     pub(crate) fn apply(&self, ready: i32, ruleset: i32) -> StepResult {
         rustix::process::setsid().at(SetupStep::Session)?;
-        let [stdin, stdout, stderr] = self.child.each_ref().map(number);
+        let [stdin, stdout, stderr] = &self.child;
+        let (stdin, stdout, stderr) = (open_stream(stdin)?, open_stream(stdout)?, open_stream(stderr)?);
         let mut fds = [stdin, stdout, stderr, ready, ruleset];
         // First out of the way, then into place: each may hold what another is to become.
         for fd in fds.iter_mut().filter(|fd| **fd >= 0) {
@@ -61,6 +66,18 @@ impl StandardStreams {
     }
 }
 
+/// The number of a stream; one that is /dev/null stays open until all others are closed.
+fn open_stream(stream: &Option<OwnedFd>) -> StepResult<i32> {
+    match stream {
+        Some(stream) => Ok(number(stream)),
+        None => {
+            let flags = OFlags::RDWR | OFlags::CLOEXEC;
+            let null = rustix::fs::openat(CWD, c"/dev/null", flags, Mode::empty()).at(SetupStep::Standard)?;
+            Ok(null.into_raw_fd())
+        }
+    }
+}
+
 /// Where the command's process finds the socket to the launching program, until it executes the command. The strict profile
 /// lets it send on this one.
 pub(crate) const READY: i32 = 3;
@@ -74,13 +91,13 @@ pub(crate) fn close_all_but(keep: &[i32]) -> StepResult {
     sys::fds::close_but(0, keep).at(SetupStep::CloseOthers)
 }
 
-fn output(wanted: OutputMode, own: BorrowedFd<'_>) -> Result<(OwnedFd, Option<OwnedFd>), Error> {
+fn output(wanted: OutputMode, own: BorrowedFd<'_>) -> Result<(Option<OwnedFd>, Option<OwnedFd>), Error> {
     match wanted {
-        OutputMode::Discarded => Ok((null()?, None)),
+        OutputMode::Discarded => Ok((None, None)),
         OutputMode::Inherited => Ok((copy(own)?, None)),
         OutputMode::Piped | OutputMode::Captured(_) => {
             let (read, write) = make_pipe()?;
-            Ok((write, Some(read)))
+            Ok((Some(write), Some(read)))
         }
     }
 }
@@ -93,18 +110,22 @@ fn make_pipe() -> Result<(OwnedFd, OwnedFd), Error> {
     rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(host_error("make a pipe"))
 }
 
-fn null() -> Result<OwnedFd, Error> {
-    let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
-    rustix::fs::open(c"/dev/null", flags, rustix::fs::Mode::empty()).map_err(host_error("open /dev/null"))
-}
-
-fn copy(fd: BorrowedFd<'_>) -> Result<OwnedFd, Error> {
-    // One that is closed here is nothing there.
+/// A stream of the launching program's own; `None` where that is closed, or is /dev/null.
+fn copy(fd: BorrowedFd<'_>) -> Result<Option<OwnedFd>, Error> {
     match rustix::io::fcntl_dupfd_cloexec(fd, 3) {
-        Ok(copy) => Ok(copy),
-        Err(rustix::io::Errno::BADF) => null(),
+        Ok(copy) if is_null(&copy) => Ok(None),
+        Ok(copy) => Ok(Some(copy)),
+        Err(rustix::io::Errno::BADF) => Ok(None),
         Err(errno) => Err(host_error("copy a descriptor")(errno)),
     }
+}
+
+/// By its number, which is the same everywhere (Documentation/admin-guide/devices.txt).
+fn is_null(fd: &OwnedFd) -> bool {
+    rustix::fs::fstat(fd).is_ok_and(|found| {
+        FileType::from_raw_mode(found.st_mode) == FileType::CharacterDevice
+            && found.st_rdev == rustix::fs::makedev(1, 3)
+    })
 }
 
 /// Number of a descriptor, for the child, which names its copies by number.

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::layers::Layer;
 use crate::plan::{PathAccess, Plan};
 use crate::prepare::executable::AllowedPrograms;
-use crate::prepare::grants::{Grant, GrantSource, Grants};
+use crate::prepare::grants::{Grant, GrantSource, Grants, is_within};
 use crate::sys;
 
 /// The newest version this is written for; a kernel that has less is asked for what it has.
@@ -129,7 +129,18 @@ impl LandlockRights {
             if !grant.is_dir {
                 access &= AccessFs::from_file(self.abi);
             }
-            created = created.add_rule(PathBeneath::new(open(&grant.path)?, access))?;
+            let (parts, names_only) = match grant.access {
+                PathAccess::Read => around_masks(&grant.path, grants)?,
+                // What the run makes beside a mask must be its own to use: there the rule is for the folder.
+                PathAccess::Write => (vec![grant.path.clone()], Vec::new()),
+            };
+            for path in names_only {
+                let rule = PathBeneath::new(open(&path)?, BitFlags::from(AccessFs::ReadDir));
+                created = created.add_rule(rule)?;
+            }
+            for path in parts {
+                created = self.add_part(created, &path, access)?;
+            }
         }
         for device in DEVICES {
             created = created.add_rule(PathBeneath::new(open(Path::new(device))?, self.device_rights()))?;
@@ -165,15 +176,37 @@ impl LandlockRights {
                 let rule = PathBeneath::new(open(&path)?, BitFlags::from(AccessFs::ReadDir));
                 created = created.add_rule(rule)?;
             }
-            for path in parts {
-                let mut access = self.list_rights();
-                if !path.is_dir() {
-                    access &= AccessFs::from_file(self.abi);
+            for part in parts {
+                let (parts, names_only) = around_masks(&part, grants)?;
+                for path in names_only {
+                    let rule = PathBeneath::new(open(&path)?, BitFlags::from(AccessFs::ReadDir));
+                    created = created.add_rule(rule)?;
                 }
-                created = created.add_rule(PathBeneath::new(open(&path)?, access))?;
+                for path in parts {
+                    created = self.add_part(created, &path, self.list_rights())?;
+                }
             }
         }
         Ok(created)
+    }
+
+    /// A rule for a file or folder, with those rights that it can have.
+    fn add_part(
+        &self,
+        created: landlock::RulesetCreated,
+        path: &Path,
+        mut access: BitFlags<AccessFs>,
+    ) -> Result<landlock::RulesetCreated, Box<dyn std::error::Error + Send + Sync>> {
+        let place = match open(path) {
+            Ok(place) => place,
+            // It was there a moment ago, and is not any more.
+            Err(rustix::io::Errno::NOENT) => return Ok(created),
+            Err(errno) => return Err(errno.into()),
+        };
+        if !rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&place)?.st_mode).is_dir() {
+            access &= AccessFs::from_file(self.abi);
+        }
+        Ok(created.add_rule(PathBeneath::new(place, access))?)
     }
 
     /// Read and list.
@@ -225,6 +258,49 @@ fn without_programs(path: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
         }
     }
     (parts, names_only)
+}
+
+/// Most entries beside forbidden paths; each is a rule.
+const MOST_PARTS: usize = 65_536;
+
+/// What lies in a folder around what is hidden in it, and the folders on the way, of which only the names may be read. A rule holds for a file and not for a
+/// name, so what the host puts in the place of something hidden is under none of these, mask or not.
+fn around_masks(
+    path: &Path,
+    grants: &Grants,
+) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Box<dyn std::error::Error + Send + Sync>> {
+    let masks: Vec<&Path> = grants.masks.iter().map(|(mask, _)| mask.as_path()).collect();
+    let is_on_the_way = |path: &Path| masks.iter().any(|mask| mask != &path && is_within(mask, path));
+    if !is_on_the_way(path) {
+        return Ok((vec![path.to_owned()], Vec::new()));
+    }
+    let (mut parts, mut names_only) = (Vec::new(), Vec::new());
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let entry = entry?;
+            let path = entry.path();
+            let kind = entry.file_type()?;
+            // What a link leads to has a rule of its own, or none.
+            if kind.is_symlink() || masks.contains(&path.as_path()) {
+                continue;
+            }
+            if kind.is_dir() && is_on_the_way(&path) {
+                folders.push(path)
+            } else {
+                parts.push(path)
+            }
+            if parts.len() > MOST_PARTS {
+                let text = format!(
+                    "{} holds more than {MOST_PARTS} entries around what is forbidden in it; grant less of it",
+                    folder.display()
+                );
+                return Err(text.into());
+            }
+        }
+        names_only.push(folder);
+    }
+    Ok((parts, names_only))
 }
 
 fn open(path: &Path) -> rustix::io::Result<OwnedFd> {

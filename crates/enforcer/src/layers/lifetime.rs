@@ -6,6 +6,7 @@
 
 use std::os::fd::BorrowedFd;
 
+use rustix::event::{PollFd, PollFlags};
 use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
@@ -17,19 +18,22 @@ use crate::sys::signals;
 const STOP: i32 = libc::SIGUSR1;
 const GO_ON: i32 = libc::SIGUSR2;
 
-/// Ties the init to the launching program: the kernel ends it, and with it the run, when the thread that made it dies. `alive` is a socket of which only that program has the other end.
-pub(crate) fn tie_to_launcher(alive: BorrowedFd<'_>) -> StepResult {
+/// Ties the init to the launching program: the kernel ends it, and with it the run, when the thread that made it dies. Of both
+/// descriptors only that program has the other end.
+pub(crate) fn tie_to_launcher(ready: BorrowedFd<'_>, result: BorrowedFd<'_>) -> StepResult {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).at(SetupStep::DeathSignal)?;
     // It may have died just before; then nobody reads any more.
-    let mut poll = [rustix::event::PollFd::new(&alive, rustix::event::PollFlags::empty())];
-    rustix::event::poll(&mut poll, Some(&rustix::event::Timespec::default())).at(SetupStep::DeathSignal)?;
-    if poll
-        .iter()
-        .any(|fd| fd.revents().intersects(rustix::event::PollFlags::ERR | rustix::event::PollFlags::HUP))
-    {
+    if is_gone(ready) || is_gone(result) {
         return Err(sys::Errno(libc::ECANCELED)).at(SetupStep::DeathSignal);
     }
     Ok(())
+}
+
+/// Whether nobody has the other end of a pipe or a socket any more.
+fn is_gone(end: BorrowedFd<'_>) -> bool {
+    let mut poll = [PollFd::new(&end, PollFlags::empty())];
+    let _ = rustix::event::poll(&mut poll, Some(&rustix::event::Timespec::default()));
+    poll.iter().any(|fd| fd.revents().intersects(PollFlags::ERR | PollFlags::HUP))
 }
 
 /// The init's memory is a copy of the launching program's: nobody may look into it.
@@ -46,10 +50,23 @@ pub(crate) fn shrink_init() -> StepResult {
 
 /// Reaps until the command ends, and writes how it did to `result`.
 pub(crate) fn reap(command: i32, result: BorrowedFd<'_>) -> i32 {
-    let mask = [libc::SIGCHLD, STOP, GO_ON].into_iter().fold(0, |mask, one| mask | signals::bit(one));
+    // The death signal is not sent for a death that came before it was asked for, and a copy of the other end may have hidden that death
+    // for a moment: so when the last reader of `result` goes, that is told too.
+    if sys::fds::signal_changes(result).is_err() || is_gone(result) {
+        return 1;
+    }
+    let awaited = [libc::SIGCHLD, libc::SIGIO, STOP, GO_ON];
+    let mask = awaited.into_iter().fold(0, |mask, one| mask | signals::bit(one));
     loop {
         match signals::wait(mask) {
             Ok(arrived) if arrived.signal == libc::SIGCHLD => {}
+            // Whoever sent it: it is looked at, not believed.
+            Ok(arrived) if arrived.signal == libc::SIGIO => {
+                if is_gone(result) {
+                    return 1;
+                }
+                continue;
+            }
             // The run itself has no say in these.
             Ok(arrived) if !arrived.from_outside => continue,
             Ok(arrived) => {

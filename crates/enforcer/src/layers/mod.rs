@@ -12,5 +12,6 @@ pub(crate) mod namespaces;
 pub(crate) mod network;
 pub(crate) mod no_new_privs;
 pub(crate) mod rlimits;
+pub(crate) mod settings;
 
 pub use layer::Layer;

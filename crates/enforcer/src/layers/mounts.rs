@@ -6,6 +6,7 @@
 //! there is no fallback to it (docs/adr/0007).
 
 mod layout;
+mod proc_files;
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -17,6 +18,7 @@ use rustix::mount::{
 };
 
 use crate::child::step::{AtStep as _, SetupStep, StepResult};
+use crate::layers::settings::KernelSettings;
 use crate::sys;
 use crate::sys::mount::{AttributeReach, NODEV, NOEXEC, NOSUID, RDONLY, set_attributes};
 
@@ -33,6 +35,7 @@ pub(crate) struct MountsLayer {
     private_size: CString,
     private_attributes: u64,
     workdir: CString,
+    settings: KernelSettings,
 }
 
 /// One thing put in place. Targets are relative to the new root.
@@ -81,6 +84,11 @@ enum MountOperation {
         cover: &'static CStr,
         target: CString,
     },
+    /// The same over a file of /proc. One that the run's own /proc does not have need not be hidden.
+    HideProc {
+        cover: &'static CStr,
+        target: CString,
+    },
 }
 
 impl MountsLayer {
@@ -95,7 +103,8 @@ impl MountsLayer {
             | MountOperation::Terminals { target }
             | MountOperation::Bind { target, .. }
             | MountOperation::Pin { target }
-            | MountOperation::Mask { target, .. },
+            | MountOperation::Mask { target, .. }
+            | MountOperation::HideProc { target, .. },
         ) = self.operations.get(usize::from(index))
         else {
             return String::new();
@@ -109,12 +118,34 @@ impl MountsLayer {
         let root = Self::mount_root()?;
         let private = self.mount_private(root.as_fd())?;
         for (index, operation) in self.operations.iter().enumerate() {
-            operation.apply(root.as_fd(), private.as_fd()).at_index(operation.step(), index)?;
+            if let MountOperation::Proc { target } = operation {
+                self.mount_proc(root.as_fd(), target, index)?;
+            } else {
+                operation.apply(root.as_fd(), private.as_fd()).at_index(SetupStep::Place, index)?;
+            }
         }
         Self::pivot(root.as_fd())?;
         set_attributes(root.as_fd(), RDONLY | NOSUID | NODEV, AttributeReach::One).at(SetupStep::Seal)?;
         rustix::process::umask(Mode::from_raw_mode(0o022));
         rustix::process::chdir(self.workdir.as_c_str()).at(SetupStep::Workdir)
+    }
+
+    /// A fresh /proc is refused for reasons of its own, with cures of their own. Through it the namespaces of the run are set.
+    fn mount_proc(&self, root: BorrowedFd<'_>, target: &CStr, index: usize) -> StepResult {
+        let proc = make_proc().at_index(SetupStep::ProcFs, index)?;
+        self.settings.apply(proc.as_fd())?;
+        let attributes = RDONLY | NOSUID | NODEV | NOEXEC;
+        let sealed = set_attributes(proc.as_fd(), attributes, AttributeReach::One);
+        sealed.and_then(|()| attach(proc.as_fd(), root, target)).at_index(SetupStep::ProcFs, index)
+    }
+
+    /// Whether the kernel gives out no more numbers of processes than there may be.
+    pub(crate) fn bounds_processes(&self) -> bool {
+        self.settings.bounds_processes()
+    }
+
+    pub(crate) fn describe_setting(&self, index: u16) -> String {
+        self.settings.describe(index)
     }
 
     /// A new tmpfs over the root that we stand in; paths still lead to the old one until we pivot.
@@ -164,11 +195,6 @@ impl MountsLayer {
 }
 
 impl MountOperation {
-    /// A fresh /proc is refused for reasons of its own, with cures of their own.
-    fn step(&self) -> SetupStep {
-        if matches!(self, Self::Proc { .. }) { SetupStep::ProcFs } else { SetupStep::Place }
-    }
-
     fn apply(&self, root: BorrowedFd<'_>, private: BorrowedFd<'_>) -> sys::Result<()> {
         match self {
             Self::Folder { target, mode } => {
@@ -189,7 +215,8 @@ impl MountOperation {
                 let tree = open_tree(private, *folder, clone)?;
                 attach(tree.as_fd(), root, target)?;
             }
-            Self::Proc { target } => attach(make_proc()?.as_fd(), root, target)?,
+            // Made with what is set through it: see `mount_proc`.
+            Self::Proc { .. } => {}
             Self::Terminals { target } => attach(make_devpts()?.as_fd(), root, target)?,
             Self::Bind { source, identity, target, attributes, reach } => {
                 let tree = clone_of(source, *identity)?;
@@ -200,15 +227,22 @@ impl MountOperation {
                 let place = open_in(root, target)?;
                 attach(clone_fd(place.as_fd())?.as_fd(), root, target)?;
             }
-            Self::Mask { cover, target } => {
-                let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-                let tree = open_tree(private, *cover, clone)?;
-                set_attributes(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC, AttributeReach::Tree)?;
-                attach(tree.as_fd(), root, target)?;
-            }
+            Self::Mask { cover, target } => mask(root, private, cover, target)?,
+            Self::HideProc { cover, target } => match mask(root, private, cover, target) {
+                Err(sys::Errno(libc::ENOENT)) => {}
+                hidden => hidden?,
+            },
         }
         Ok(())
     }
+}
+
+/// Puts a cover over something.
+fn mask(root: BorrowedFd<'_>, private: BorrowedFd<'_>, cover: &CStr, target: &CStr) -> sys::Result<()> {
+    let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let tree = open_tree(private, cover, clone)?;
+    set_attributes(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC, AttributeReach::Tree)?;
+    attach(tree.as_fd(), root, target)
 }
 
 /// A new, empty file system in memory.
@@ -221,13 +255,13 @@ fn make_tmpfs(size: &CStr, inodes: &CStr, mode: &CStr, attributes: u64) -> sys::
     Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attribute_flags(attributes))?)
 }
 
-/// The processes of this pid namespace, and no others. Read-only as a whole: nothing of the host is set through it, by any user that
-/// runs this. Processes that may not be looked into are not even listed, so the init is not.
+/// The processes of this pid namespace, and no others. To be made read-only before anybody can reach it: nothing of the host is set
+/// through it, by any user that runs this. Processes that may not be looked into are not even listed, so the init is not.
 fn make_proc() -> sys::Result<OwnedFd> {
     let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), c"hidepid", c"ptraceable")?;
     fsconfig_create(context.as_fd())?;
-    let attributes = attribute_flags(RDONLY | NOSUID | NODEV | NOEXEC);
+    let attributes = attribute_flags(NOSUID | NODEV | NOEXEC);
     Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
 }
 

@@ -69,6 +69,11 @@ impl NamespacesLayer {
         Ok(Self { uid_map: map(uid), gid_map: map(gid), nobodys_map, mapped_from_outside, gate })
     }
 
+    /// What the child waits at.
+    pub(crate) fn descriptor(&self) -> Option<&OwnedFd> {
+        self.gate.as_ref().map(|gate| &gate.wait)
+    }
+
     /// The launching program's part, once the child exists. A child that waits in vain for its maps ends by itself.
     pub(crate) fn map_from_outside(&self, pid: i32) -> io::Result<()> {
         if self.mapped_from_outside {

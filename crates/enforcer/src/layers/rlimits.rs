@@ -27,6 +27,10 @@ impl RlimitsLayer {
             (Resource::Rtprio, 0),
             (Resource::Sigpending, 4096),
         ];
+        if let Some(time) = limits.cpu_time {
+            // A second more than all together may use: the supervisor, who knows what it is about, comes first where it can.
+            list.push((Resource::Cpu, time.as_secs().saturating_add(2)));
+        }
         if supervised {
             if let Some(memory) = limits.memory {
                 // Far more than may be used: address space that is reserved and never touched is not memory. It only

@@ -18,12 +18,10 @@ use super::refusals::RefusalLog;
 use super::syscall_record::{
     CallerPath, PathArgument, RecordedAction, SyscallKind, SyscallRecord, opens_to_write, syscall_shape,
 };
-use crate::seccomp::SyscallVerdict;
-use crate::seccomp::{SyscallFilters as _, observes_call};
+use crate::seccomp::{SyscallRules, SyscallVerdict, observes_call};
 use crate::supervise::WakeEvent;
 use crate::sys::seccomp::{Notification, NotifyReply, answer, receive, receive_ends, wake_in_place};
 use skillsandbox_terms::FileOperation;
-use skillsandbox_terms::SyscallProfile;
 
 /// `AT_FDCWD`, as a register has it.
 const HERE: u32 = libc::AT_FDCWD.cast_unsigned();
@@ -31,7 +29,7 @@ const HERE: u32 = libc::AT_FDCWD.cast_unsigned();
 /// What the listener works with, and what it has observed.
 #[derive(Debug)]
 pub(crate) struct ListenerState {
-    profile: SyscallProfile,
+    rules: SyscallRules,
     pub(crate) refusals: RefusalLog,
     pub(crate) destinations: DestinationMonitor,
     queue: Option<Arc<RecordQueue>>,
@@ -71,7 +69,7 @@ impl RefusalThrottle {
 
 impl ListenerState {
     pub(crate) fn new(
-        profile: SyscallProfile,
+        rules: SyscallRules,
         destinations: DestinationMonitor,
         queue: Option<Arc<RecordQueue>>,
         resolver: SandboxPathResolver,
@@ -81,7 +79,7 @@ impl ListenerState {
         let throttle = RefusalThrottle { since: Instant::now(), refused: 0 };
         let processes = ProcessTable::default();
         let is_launched = false;
-        Self { profile, refusals, destinations, queue, processes, resolver, is_launched, required, throttle }
+        Self { rules, refusals, destinations, queue, processes, resolver, is_launched, required, throttle }
     }
 }
 
@@ -151,14 +149,14 @@ impl ListenerState {
     }
 
     fn serve(&mut self, listener: BorrowedFd<'_>, call: Notification) {
-        let reply = if observes_call(self.profile, call.number, call.arguments) {
+        let reply = if observes_call(self.rules.profile, call.number, call.arguments) {
             let now = Instant::now();
             if let Some(socket) = read_unix_path(call) {
                 return self.observe_connect(listener, call, socket, now);
             }
             self.destinations.observe(listener, call, || self.processes.actor(call.pid, now))
         } else {
-            match self.profile.judge(call.number, call.arguments) {
+            match self.rules.judge(call.number, call.arguments) {
                 Ok(SyscallVerdict::Allowed) if syscall_shape(call.number).is_some() => {
                     return self.observe_call(listener, call);
                 }

@@ -3,10 +3,13 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::syscall_record::SyscallRecord;
+use super::syscall_record::{CallerPath, RecordedAction, SyscallRecord};
 
 /// Most records that wait to be reported.
 const MOST: usize = 1 << 16;
+
+/// Most bytes that they have together: a program chooses how long its paths and arguments are, and one record may have 70 KiB.
+const MOST_BYTES: usize = 32 << 20;
 
 /// How long the reporter waits for more before it takes what there is: the listener must not have to wake it up for each record.
 const BATCH: Duration = Duration::from_millis(2);
@@ -21,6 +24,8 @@ pub(crate) struct RecordQueue {
 #[derive(Debug, Default)]
 struct QueueState {
     waiting: Vec<SyscallRecord>,
+    /// What `waiting` takes, about.
+    bytes: usize,
     lost: u64,
     /// Of which the reporter knows already.
     reported_lost: u64,
@@ -46,11 +51,13 @@ impl RecordQueue {
 
     /// Whether there was room for it.
     pub(crate) fn push(&self, record: SyscallRecord) -> bool {
+        let bytes = size(&record);
         let mut state = self.lock();
-        if state.waiting.len() >= MOST {
+        if state.waiting.len() >= MOST || state.bytes.saturating_add(bytes) > MOST_BYTES {
             state.lost += 1;
             return false;
         }
+        state.bytes += bytes;
         state.waiting.push(record);
         let is_idle = std::mem::take(&mut state.is_idle);
         drop(state);
@@ -97,6 +104,7 @@ impl RecordQueue {
             state = after;
         }
         let records = std::mem::take(&mut state.waiting);
+        state.bytes = 0;
         let lost = state.lost - state.reported_lost;
         state.reported_lost = state.lost;
         RecordBatch { records, lost, is_last: state.is_over }
@@ -105,5 +113,57 @@ impl RecordQueue {
     /// How many did not fit in.
     pub(crate) fn lost_count(&self) -> u64 {
         self.lock().lost
+    }
+}
+
+/// About how many bytes a record takes.
+fn size(record: &SyscallRecord) -> usize {
+    let path = |path: &CallerPath| {
+        let base = path.base.as_ref().map_or(0, Vec::capacity);
+        let resolved = path.resolved.as_ref().map_or(0, |resolved| resolved.path.as_os_str().len());
+        path.text.capacity() + base + resolved
+    };
+    let own = match &record.action {
+        RecordedAction::File { path: from, to, .. } => path(from) + to.as_ref().map_or(0, path),
+        RecordedAction::Exec { path: program, arguments } => {
+            let texts = arguments.texts.iter().map(|text| text.capacity() + size_of::<Vec<u8>>());
+            path(program) + texts.sum::<usize>()
+        }
+        RecordedAction::Network(attempt) => {
+            [&attempt.name, &attempt.server_name].into_iter().flatten().map(String::capacity).sum()
+        }
+        RecordedAction::Refused(call) => call.name.capacity(),
+    };
+    size_of::<SyscallRecord>() + own
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use skillsandbox_terms::FileOperation;
+
+    use super::*;
+
+    #[test]
+    fn row_178_the_queue_is_bounded_by_bytes_and_what_does_not_fit_is_counted() {
+        let queue = RecordQueue::default();
+        let record = |bytes: usize| SyscallRecord {
+            at: Instant::now(),
+            actor: None,
+            action: RecordedAction::File {
+                operation: FileOperation::Read,
+                path: CallerPath::new(vec![b'x'; bytes], None, true, false),
+                to: None,
+            },
+        };
+        let count = 3 * MOST_BYTES / (64 << 10);
+        let fitted = (0..count).filter(|_| queue.push(record(64 << 10))).count();
+        assert!(fitted * (64 << 10) <= MOST_BYTES && fitted > 0, "{fitted}");
+        assert_eq!(queue.lost_count(), (count - fitted) as u64);
+        // There is room again when they were taken out.
+        let batch = queue.take_all();
+        assert_eq!((batch.records.len(), batch.lost), (fitted, (count - fitted) as u64));
+        assert!(queue.push(record(64 << 10)));
     }
 }

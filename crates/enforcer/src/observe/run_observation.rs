@@ -19,6 +19,7 @@ use crate::child::Prepared;
 use crate::error::Error;
 use crate::layers::network;
 use crate::plan::{Command, Plan};
+use crate::seccomp::SyscallRules;
 use crate::supervise::WakeEvent;
 use crate::supervise::launch::{ChildReport, host_error};
 use skillsandbox_terms::ObserveLevel;
@@ -60,7 +61,13 @@ pub(crate) struct ObservationSummary {
 }
 
 impl RunObservation {
-    pub(crate) fn new(plan: &Plan, command: &Command, paths: PathJudge, wake: &Arc<WakeEvent>) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        command: &Command,
+        rules: SyscallRules,
+        paths: PathJudge,
+        wake: &Arc<WakeEvent>,
+    ) -> Self {
         let resolver = paths.resolver();
         let channel = command.observer.clone().map(|observer| ObserverChannel {
             queue: Arc::default(),
@@ -72,7 +79,7 @@ impl RunObservation {
         let required = command.observe_required.then(|| Arc::clone(wake));
         Self {
             state: Some(ListenerState::new(
-                plan.profile,
+                rules,
                 DestinationMonitor::new(attempts),
                 queue,
                 resolver,

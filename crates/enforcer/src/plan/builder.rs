@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use skillsandbox_egress::{EgressPolicy, NetworkRule};
 
-use super::{Plan, RunLimits};
+use super::{Plan, RunLimits, UntrustedFolder};
 use crate::error::{Error, PlanProblem};
 use crate::layers::Layer;
 use crate::layers::env::EnvironmentRules;
@@ -26,6 +26,9 @@ pub struct PlanBuilder {
     write: Vec<PathBuf>,
     leads_to: Vec<(PathBuf, PathBuf)>,
     forbidden: Vec<PathBuf>,
+    untrusted: Vec<UntrustedFolder>,
+    read_within: Option<Vec<PathBuf>>,
+    write_within: Option<Vec<PathBuf>>,
     workdir: Option<PathBuf>,
     tmp: Option<PathBuf>,
     environment: EnvironmentRules,
@@ -75,6 +78,29 @@ impl PlanBuilder {
     #[must_use]
     pub fn forbid(mut self, path: impl Into<PathBuf>) -> Self {
         self.forbidden.push(path.into());
+        self
+    }
+
+    /// Follows no link in this folder, at any depth, on the way to a grant, a forbidden path or a program: who could put one there would choose
+    /// what is granted.
+    #[must_use]
+    pub fn no_links_in(mut self, folder: UntrustedFolder) -> Self {
+        self.untrusted.push(folder);
+        self
+    }
+
+    /// The most that may be read: every grant, and all that programs need besides the system's folders, must lie in one of these, by where
+    /// each of them leads. Paths of [`read_as_named`](Self::read_as_named) are not held to it.
+    #[must_use]
+    pub fn read_within<P: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
+        self.read_within = Some(paths.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// The most that may be written, likewise.
+    #[must_use]
+    pub fn write_within<P: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
+        self.write_within = Some(paths.into_iter().map(Into::into).collect());
         self
     }
 
@@ -167,6 +193,13 @@ impl PlanBuilder {
         self
     }
 
+    /// Processor time that all processes together may use, those that ended included.
+    #[must_use]
+    pub fn cpu_time(mut self, time: Duration) -> Self {
+        self.limits.cpu_time = Some(time);
+        self
+    }
+
     /// Nothing in the private folders and the write grants may be executed.
     #[must_use]
     pub fn no_exec(mut self) -> Self {
@@ -180,6 +213,9 @@ impl PlanBuilder {
     ///
     /// The kernel looks at what is executed, not at its arguments: a program that may execute an interpreter may do all that it can be told to. It
     /// needs Landlock, which cannot be waived then.
+    ///
+    /// Nothing else can be mapped to be executed either, but the system's libraries and those of these programs: native modules that are only
+    /// granted for reading are not loaded, unless their folder is named here. `memfd_create` answers `ENOSYS`.
     #[must_use]
     pub fn programs<S: Into<OsString>>(mut self, programs: impl IntoIterator<Item = S>) -> Self {
         self.programs = Some(programs.into_iter().map(Into::into).collect());
@@ -224,6 +260,10 @@ impl PlanBuilder {
         {
             check_path(path)?;
         }
+        let ceiling = [&self.read_within, &self.write_within];
+        for path in ceiling.into_iter().flatten().flatten() {
+            check_path(path)?;
+        }
         for grant in self.read.iter().chain(&self.write) {
             check_grant(grant, &self.forbidden)?;
         }
@@ -239,6 +279,9 @@ impl PlanBuilder {
             write: self.write,
             leads_to: self.leads_to,
             forbidden: self.forbidden,
+            untrusted: self.untrusted,
+            read_within: self.read_within,
+            write_within: self.write_within,
             workdir: self.workdir,
             tmp: self.tmp,
             environment: self.environment,

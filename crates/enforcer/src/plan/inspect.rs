@@ -22,6 +22,8 @@ pub struct PlanInspection {
     pub needs: Vec<NeededPath>,
     /// All that exists inside of the host, parents before what lies in them.
     pub grants: Vec<GrantedPath>,
+    /// Paths of the plan that lead elsewhere than they are named, and where.
+    pub resolved: Vec<PathLink>,
     /// Links that would be made inside so that granted paths keep their names.
     pub links: Vec<PathLink>,
     /// Forbidden paths below grants, which would be covered.
@@ -132,6 +134,11 @@ impl Plan {
             program: located.program.path.clone(),
             needs: needs.map(|need| NeededPath { path: need.path.clone(), reason: need.reason }).collect(),
             grants: granted.collect(),
+            resolved: grants
+                .led
+                .iter()
+                .map(|(path, target)| PathLink { path: path.clone(), target: target.clone() })
+                .collect(),
             links: links
                 .map(|(path, target)| PathLink { path: path.clone(), target: target.clone() })
                 .collect(),

@@ -16,6 +16,8 @@ pub struct RunLimits {
     pub processes: Option<u32>,
     /// Share of processor time: 100 is one core.
     pub cpu_percent: Option<u32>,
+    /// Processor time of all processes together, those that ended included; rounded up to a second for each process.
+    pub cpu_time: Option<Duration>,
     /// Files open in a process.
     pub open_files: u64,
     /// Bytes of the private folders together, and of the largest file that may be written anywhere.
@@ -31,6 +33,7 @@ impl Default for RunLimits {
             memory: None,
             processes: None,
             cpu_percent: None,
+            cpu_time: None,
             open_files: 1024,
             disk: 64 << 20,
             timeout: None,
@@ -44,6 +47,7 @@ impl RunLimits {
             ("memory", self.memory == Some(0)),
             ("processes", self.processes == Some(0)),
             ("cpu_percent", self.cpu_percent == Some(0)),
+            ("cpu_time", self.cpu_time == Some(Duration::ZERO)),
             ("open_files", self.open_files == 0),
             ("disk", self.disk == 0),
             ("timeout", self.timeout == Some(Duration::ZERO)),

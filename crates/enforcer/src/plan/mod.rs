@@ -8,6 +8,7 @@ mod command;
 mod inspect;
 mod limits;
 mod resolve;
+mod trust;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -26,6 +27,8 @@ pub use command::{Command, OutputMode, StdinMode};
 pub use inspect::{GrantedPath, NeededPath, PathAccess, PathLink, PathSource, PlanInspection};
 pub use limits::RunLimits;
 pub use resolve::{LayerResolution, PlanResolution, ResolvedStanding};
+pub(crate) use trust::identity_of;
+pub use trust::{FolderAuthor, UntrustedFolder, follow_links};
 
 /// What a confined command may see and do. Whatever is not granted does not exist for it.
 ///
@@ -49,6 +52,9 @@ pub struct Plan {
     pub(crate) write: Vec<PathBuf>,
     pub(crate) leads_to: Vec<(PathBuf, PathBuf)>,
     pub(crate) forbidden: Vec<PathBuf>,
+    pub(crate) untrusted: Vec<UntrustedFolder>,
+    pub(crate) read_within: Option<Vec<PathBuf>>,
+    pub(crate) write_within: Option<Vec<PathBuf>>,
     pub(crate) workdir: Option<PathBuf>,
     pub(crate) tmp: Option<PathBuf>,
     pub(crate) environment: EnvironmentRules,

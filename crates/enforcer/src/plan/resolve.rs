@@ -87,12 +87,17 @@ impl Plan {
         let LayerState::Partial { cure, .. } = support.of(Layer::Cgroup) else {
             return ResolvedStanding::Full;
         };
+        let processes = if crate::layers::settings::has_own_pid_limit() {
+            "processes are limited by the numbers that they can have"
+        } else {
+            "processes are limited for the user inside, by RLIMIT_NPROC, which does not hold root"
+        };
         let asked = [
             (
                 limits.memory.is_some(),
                 "memory is measured by the launching program, so the limit can be exceeded for a moment",
             ),
-            (limits.processes.is_some(), "processes are limited for the user inside, by RLIMIT_NPROC"),
+            (limits.processes.is_some(), processes),
             (limits.cpu_percent.is_some(), "the CPU share is held by pausing the run, 20 ms at a time"),
         ];
         let missing: Vec<String> =
@@ -232,7 +237,7 @@ mod tests {
         };
         assert_eq!(missing.len(), 2, "{missing:?}");
         assert!(missing.iter().any(|text| text.contains("memory")), "{missing:?}");
-        assert!(missing.iter().all(|text| !text.contains("RLIMIT_NPROC")), "{missing:?}");
+        assert!(missing.iter().all(|text| !text.contains("processes are")), "{missing:?}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 
 use crate::error::{Error, PlanProblem};
 use crate::plan::{PathAccess, Plan, check_grant};
+use crate::prepare::links::{GrantCeiling, LinkRules, WalkedPath, make_folder};
 use crate::program::ProgramNeed;
 
 /// The system's own folders: those that exist are there, read-only, in every sandbox.
@@ -55,6 +56,9 @@ const DOCUMENTS: [&str; 8] = [
     "/etc/libreoffice",
 ];
 
+/// The mode of folders that are made for write grants, of which the umask takes away.
+const FOR_ALL: u32 = 0o777;
+
 /// What to do about folders of write grants that do not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FolderCreation {
@@ -92,6 +96,10 @@ pub(crate) struct Grants {
     pub(crate) all: Vec<Grant>,
     /// Links that lead to grants, and where.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
+    /// Grants of the plan that are links or lie behind some, and where they lead.
+    pub(crate) led: Vec<(PathBuf, PathBuf)>,
+    /// Every link on the way to a grant of the plan, those behind others too.
+    followed: Vec<PathBuf>,
     /// Forbidden paths below grants, and whether they are folders.
     pub(crate) masks: Vec<(PathBuf, bool)>,
     /// Folders that a run may not rename, because something protected lies in them.
@@ -108,6 +116,11 @@ impl Grants {
         folders: FolderCreation,
     ) -> Result<Self, Error> {
         let mut grants = Self::default();
+        let rules = LinkRules { untrusted: &plan.untrusted };
+        let ceiling =
+            GrantCeiling::resolve(plan.read_within.as_deref(), plan.write_within.as_deref(), rules).map_err(
+                |(path, source)| Error::Path { what: "cannot hold grants to the policy's", path, source },
+            )?;
         for path in SYSTEM.iter().chain(&ETC).chain(&DOCUMENTS) {
             grants.add_if_there(Path::new(path), GrantSource::System);
         }
@@ -115,16 +128,16 @@ impl Grants {
             grants.add_if_there(&path, GrantSource::System);
         }
         for need in needs {
-            grants.add(&need.path, PathAccess::Read, GrantSource::Program(need.reason), plan)?;
+            grants.add(&need.path, PathAccess::Read, GrantSource::Program(need.reason), plan, &ceiling)?;
         }
         for path in &plan.read {
-            grants.add(path, PathAccess::Read, GrantSource::Plan, plan)?;
+            grants.add(path, PathAccess::Read, GrantSource::Plan, plan, &ceiling)?;
         }
         for path in &plan.write {
             if fs::symlink_metadata(path).is_err() {
-                grants.add_absent(path, plan)?;
+                grants.add_absent(path, plan, &ceiling)?;
             } else {
-                grants.add(path, PathAccess::Write, GrantSource::Plan, plan)?;
+                grants.add(path, PathAccess::Write, GrantSource::Plan, plan, &ceiling)?;
             }
         }
         grants.refuse_links_in_write_grants()?;
@@ -162,42 +175,73 @@ impl Grants {
         access: PathAccess,
         source: GrantSource,
         plan: &Plan,
+        ceiling: &GrantCeiling,
     ) -> Result<(), Error> {
         let failed = |source| Error::Path { what: "cannot grant", path: path.to_owned(), source };
-        let found = FoundPath::look_up(path).map_err(failed)?;
-        if found.path != path && plan.as_named.iter().any(|named| named == path) {
-            return Err(failed(io::Error::other("a link has taken its place")));
+        let (found, followed) = self.look_up(path, plan).map_err(failed)?;
+        if found.path != path {
+            // What programs need was found by following links already: one that is there now came later.
+            let was_real = matches!(source, GrantSource::Program(_));
+            if was_real || plan.as_named.iter().any(|named| named == path) {
+                return Err(failed(io::Error::other("a link has taken its place")));
+            }
         }
         check_judged(path, &found.path, plan).map_err(failed)?;
         check_grant(&found.path, &plan.forbidden)?;
+        check_ceiling(path, &found.path, access, source, plan, ceiling)?;
         let grant = Grant::of(found, access, source).map_err(failed)?;
-        if grant.path != path {
-            self.add_links(path);
-        }
+        self.remember_way(path, &grant.path, followed);
         self.all.push(grant);
         Ok(())
     }
 
     /// A write grant that a run would make: what would be granted, and whether it could be made.
-    fn add_absent(&mut self, path: &Path, plan: &Plan) -> Result<(), Error> {
+    fn add_absent(&mut self, path: &Path, plan: &Plan, ceiling: &GrantCeiling) -> Result<(), Error> {
         let failed =
             |source| Error::Path { what: "cannot create the write grant", path: path.to_owned(), source };
-        let there = path.ancestors().skip(1).find(|above| fs::symlink_metadata(above).is_ok());
+        let rules = LinkRules { untrusted: &plan.untrusted };
+        let WalkedPath { real, links } = rules.walk(path).map_err(failed)?;
+        let there = real.ancestors().skip(1).find(|above| fs::symlink_metadata(above).is_ok());
         let there = there.unwrap_or(Path::new("/"));
-        let above = there.canonicalize().map_err(failed)?;
         let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-        if !above.is_dir() {
+        if !there.is_dir() {
             return Err(failed(io::Error::from_raw_os_error(libc::ENOTDIR)));
         }
-        let real = above.join(path.strip_prefix(there).unwrap_or(path));
         check_judged(path, &real, plan).map_err(failed)?;
         check_grant(&real, &plan.forbidden)?;
-        rustix::fs::access(&above, access).map_err(|errno| failed(errno.into()))?;
-        self.add_links(there);
+        let (access_kind, source) = (PathAccess::Write, GrantSource::Plan);
+        check_ceiling(path, &real, access_kind, source, plan, ceiling)?;
+        rustix::fs::access(there, access).map_err(|errno| failed(errno.into()))?;
+        self.remember_way(path, &real, links);
         self.created.push(real.clone());
-        let (access, source) = (PathAccess::Write, GrantSource::Plan);
-        self.all.push(Grant { path: real, access, source, is_dir: true, identity: (0, 0) });
+        self.all.push(Grant { path: real, access: access_kind, source, is_dir: true, identity: (0, 0) });
         Ok(())
+    }
+
+    /// What a path leads to, and every link on the way. Most paths have no link in them, which one call finds out.
+    fn look_up(&self, path: &Path, plan: &Plan) -> io::Result<(FoundPath, Vec<PathBuf>)> {
+        // Its parts put together again: no doubled slashes, no dots.
+        let plain: PathBuf = path.components().collect();
+        match FoundPath::without_links(plain) {
+            Ok(found) => return Ok((found, Vec::new())),
+            // A link on the way would have been found first.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
+            Err(_) => {}
+        }
+        let walked = LinkRules { untrusted: &plan.untrusted }.walk(path)?;
+        // Without following anything any more: what was walked is what is granted.
+        Ok((FoundPath::without_links(walked.real)?, walked.links))
+    }
+
+    /// Remembers how a grant was reached, so that both its names work inside and both are shown.
+    fn remember_way(&mut self, path: &Path, real: &Path, followed: Vec<PathBuf>) {
+        if path != real {
+            self.led.push((path.to_owned(), real.to_owned()));
+        }
+        if !followed.is_empty() {
+            self.add_links(path);
+            self.followed.extend(followed);
+        }
     }
 
     /// Remembers every link on the way to a grant, so that both its names work inside.
@@ -209,10 +253,9 @@ impl Grants {
     fn make_folders(&mut self) -> Result<(), Error> {
         for grant in self.all.iter_mut().filter(|grant| self.created.contains(&grant.path)) {
             let path = grant.path.clone();
-            let made = make_folder(&path).and_then(|()| FoundPath::look_up(&path)).and_then(|found| {
-                let moved = || io::Error::other("a folder on the way was replaced by a link meanwhile");
-                if found.path == path { Grant::of(found, grant.access, grant.source) } else { Err(moved()) }
-            });
+            let made = make_folder(&path, FOR_ALL)
+                .and_then(|()| FoundPath::without_links(path.clone()))
+                .and_then(|found| Grant::of(found, grant.access, grant.source));
             *grant =
                 made.map_err(|source| Error::Path { what: "cannot create the write grant", path, source })?;
         }
@@ -224,8 +267,8 @@ impl Grants {
         let writable = |link: &Path| {
             self.all.iter().any(|grant| grant.access == PathAccess::Write && link.starts_with(&grant.path))
         };
-        match self.links.iter().find(|(link, _)| writable(link)) {
-            Some((link, _)) => Err(Error::Path {
+        match self.followed.iter().find(|link| writable(link)) {
+            Some(link) => Err(Error::Path {
                 what: "cannot grant through",
                 path: link.clone(),
                 source: io::Error::other(
@@ -260,7 +303,7 @@ impl Grants {
 
     fn mask_forbidden(&mut self, plan: &Plan) -> Result<(), Error> {
         for forbidden in &plan.forbidden {
-            self.refuse_links_to_forbidden(forbidden)?;
+            self.refuse_links_to_forbidden(forbidden, plan)?;
             let Ok(real) = forbidden.canonicalize() else {
                 self.check_absent(forbidden)?;
                 continue;
@@ -287,11 +330,19 @@ impl Grants {
 
     /// What a link leads to is hidden, but the link itself is not: a run that may write where it is could put something else in
     /// its place, and the next run would have that hidden instead.
-    fn refuse_links_to_forbidden(&self, forbidden: &Path) -> Result<(), Error> {
+    fn refuse_links_to_forbidden(&self, forbidden: &Path, plan: &Plan) -> Result<(), Error> {
+        let failed = |source| Error::Path { what: "cannot forbid", path: forbidden.to_owned(), source };
+        let walked = match WalkedPath::walk(forbidden) {
+            Ok(walked) => walked,
+            // What may not be looked at, and what lies behind a file, is not there inside either.
+            Err(error) if error.raw_os_error() != Some(libc::ELOOP) => return Ok(()),
+            Err(error) => return Err(failed(error)),
+        };
+        LinkRules { untrusted: &plan.untrusted }.check_forbidden(&walked).map_err(failed)?;
         let writable =
             |link: &Path| self.deciding_grant(link).is_some_and(|grant| grant.access == PathAccess::Write);
-        match links_on(forbidden).into_iter().find(|(link, _)| writable(link)) {
-            Some((link, _)) => Err(Error::Path {
+        match walked.links.into_iter().find(|link| writable(link)) {
+            Some(link) => Err(Error::Path {
                 what: "cannot forbid through",
                 path: link,
                 source: io::Error::other(
@@ -383,25 +434,30 @@ fn check_judged(path: &Path, real: &Path, plan: &Plan) -> io::Result<()> {
     }
 }
 
-/// Makes a folder and those above it, each in the folder that is held open: a link that has taken the place of one is not followed.
-fn make_folder(path: &Path) -> io::Result<()> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut folder = rustix::fs::open("/", flags, Mode::empty())?;
-    for name in path.components().skip(1) {
-        let name = name.as_os_str();
-        let open = || rustix::fs::openat(&folder, name, flags, Mode::empty());
-        folder = match open() {
-            Err(rustix::io::Errno::NOENT) => {
-                match rustix::fs::mkdirat(&folder, name, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
-                    // Another run may make it at the same time.
-                    Ok(()) | Err(rustix::io::Errno::EXIST) => open()?,
-                    Err(errno) => return Err(errno.into()),
-                }
-            }
-            other => other?,
-        };
+/// Refuses a grant that leads out of the ceiling.
+fn check_ceiling(
+    path: &Path,
+    real: &Path,
+    access: PathAccess,
+    source: GrantSource,
+    plan: &Plan,
+    ceiling: &GrantCeiling,
+) -> Result<(), Error> {
+    let outside = |writes| {
+        let (path, real) = (path.to_owned(), real.to_owned());
+        Err(PlanProblem::OutsideCeiling { path, real, writes }.into())
+    };
+    match (source, access) {
+        (GrantSource::System, _) => Ok(()),
+        (GrantSource::Program(reason), _) if !ceiling.may_read(real) => {
+            Err(PlanProblem::NeedOutsideCeiling { path: real.to_owned(), reason }.into())
+        }
+        (GrantSource::Program(_), _) => Ok(()),
+        (GrantSource::Plan, _) if plan.as_named.iter().any(|named| named == path) => Ok(()),
+        (GrantSource::Plan, _) if !ceiling.may_read(real) => outside(false),
+        (GrantSource::Plan, PathAccess::Write) if !ceiling.may_write(real) => outside(true),
+        (GrantSource::Plan, PathAccess::Read | PathAccess::Write) => Ok(()),
     }
-    Ok(())
 }
 
 impl Grant {
@@ -422,21 +478,22 @@ struct FoundPath {
 }
 
 impl FoundPath {
-    /// Most paths have no link in them, which one call finds out; only for the others every part is looked at.
-    fn look_up(path: &Path) -> io::Result<Self> {
+    /// What is at a path that has no link in it; an error where it has one.
+    fn without_links(path: PathBuf) -> io::Result<Self> {
         let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let flags = OFlags::PATH | OFlags::CLOEXEC;
-        // Its parts put together again: no doubled slashes, no dots.
-        let plain: PathBuf = path.components().collect();
-        match rustix::fs::openat2(CWD, &plain, flags, Mode::empty(), resolve) {
-            Ok(place) => return Ok(Self { stat: rustix::fs::fstat(&place)?, path: plain }),
-            // A link on the way would have been found first.
-            Err(rustix::io::Errno::NOENT) => return Err(rustix::io::Errno::NOENT.into()),
-            Err(_) => {}
-        }
-        let path = plain.canonicalize()?;
-        let place = rustix::fs::open(&path, flags | OFlags::NOFOLLOW, Mode::empty())?;
+        let place = rustix::fs::openat2(CWD, &path, flags, Mode::empty(), resolve)?;
         Ok(Self { stat: rustix::fs::fstat(&place)?, path })
+    }
+
+    /// For what every sandbox has: the links on the way are the system's.
+    fn look_up(path: &Path) -> io::Result<Self> {
+        match Self::without_links(path.components().collect()) {
+            Ok(found) => Ok(found),
+            // A link on the way would have been found first.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
+            Err(_) => Self::without_links(path.canonicalize()?),
+        }
     }
 }
 
@@ -477,6 +534,21 @@ const JAVA_NEWEST: u32 = 30;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_program_needs_is_refused_where_a_link_has_taken_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("real/lib")).unwrap();
+        let plan = Plan::builder().build().unwrap();
+        let needs = [ProgramNeed { path: top.join("found/lib"), reason: "a library" }];
+        fs::rename(top.join("real"), top.join("found")).unwrap();
+        assert!(Grants::resolve(&plan, &needs, FolderCreation::Look).is_ok(), "the control");
+        fs::rename(top.join("found"), top.join("moved")).unwrap();
+        std::os::unix::fs::symlink(top.join("moved"), top.join("found")).unwrap();
+        let error = Grants::resolve(&plan, &needs, FolderCreation::Look).unwrap_err();
+        assert!(error.to_string().contains("a link has taken its place"), "{error}");
+    }
 
     #[test]
     fn within_means_the_path_itself_or_below_it() {

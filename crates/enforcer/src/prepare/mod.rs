@@ -1,7 +1,10 @@
 //! From a plan and a command to everything a child needs: paths looked up, filters compiled, pipes made. Nothing runs yet.
 
+pub(crate) mod cover_watch;
+pub(crate) mod exec_mounts;
 pub(crate) mod executable;
 pub(crate) mod grants;
+pub(crate) mod links;
 #[cfg(test)]
 mod start_cost;
 
@@ -24,15 +27,18 @@ use crate::layers::mounts::{HOME, MountsLayer, NAME, RUNTIME_DIR, TMP};
 use crate::layers::namespaces::NamespacesLayer;
 use crate::layers::network::NetworkLayer;
 use crate::layers::rlimits::RlimitsLayer;
+use crate::layers::settings::KernelSettings;
 use crate::observe::PathJudge;
 use crate::plan::{Command, Plan};
 use crate::program::{self, FoundProgram, ProgramSearch};
-use crate::seccomp::{self, RefusalMode};
+use crate::seccomp::{FilterRestrictions, RefusalMode, SyscallRules};
 use crate::sys::exec::ExecStrings;
 use skillsandbox_terms::ObserveLevel;
 
+use self::cover_watch::CoverWatch;
 use self::executable::AllowedPrograms;
 use self::grants::{FolderCreation, Grants};
+use self::links::LinkRules;
 
 /// Where programs are looked for inside unless the plan says otherwise.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
@@ -48,8 +54,12 @@ pub(crate) struct LauncherResources {
     pub(crate) environment: EnvironmentCounts,
     /// Layers that are missing and were waived, and why.
     pub(crate) waived: Vec<(Layer, String)>,
+    /// The calls that the run may make.
+    pub(crate) rules: SyscallRules,
     /// What the run may do with files, to judge what it tries.
     pub(crate) paths: PathJudge,
+    /// Whether what is covered stays covered, where something is.
+    pub(crate) covers: Option<CoverWatch>,
 }
 
 /// What a plan means on this host, before anything is made for it.
@@ -83,6 +93,7 @@ impl LocatedPlan {
             home: home.as_deref(),
             workdir: &workdir,
             environment: &|name| std::env::var_os(name),
+            links: LinkRules { untrusted: &plan.untrusted },
         };
         let program = program::find(&command.program, &search).map_err(|error| {
             let why = error.to_string();
@@ -105,13 +116,20 @@ impl LocatedPlan {
 /// Makes everything for one run.
 pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, LauncherResources), Error> {
     let located = LocatedPlan::new(plan, command, FolderCreation::Make)?;
+    let covers = CoverWatch::start(&located.grants)?;
     let mut waived = Vec::new();
     let landlock = LandlockLayer::prepare(plan, &located.grants, located.executable.as_ref())?;
     if landlock.is_none() {
         waived.push((Layer::Landlock, "this kernel has no Landlock".to_owned()));
     }
+    let group = create_group(plan);
+    let restrictions = FilterRestrictions {
+        named_programs: located.executable.is_some(),
+        uncounted_memory: group.is_none() && plan.limits.memory.is_some(),
+    };
+    let rules = SyscallRules { profile: plan.profile, restrictions };
     let filter = |refusal| {
-        seccomp::compile(plan.profile, refusal).map_err(|error| Error::Layer {
+        rules.compile(refusal).map_err(|error| Error::Layer {
             layer: Layer::Seccomp,
             step: "compile the profile".into(),
             source: std::io::Error::other(error.to_string()),
@@ -124,15 +142,15 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
         ObserveLevel::Full => Some(filter(RefusalMode::Observe)?),
     };
     let seccomp = SeccompFilters { notifying, silent: filter(RefusalMode::Errno)? };
-    let group = create_group(plan);
     let mechanism = group.as_ref().map_or(LimitMechanism::Supervised, ControlGroup::mechanism);
     let (join, orphan_groups) = open_group(group.as_ref())?;
     let is_root = rustix::process::geteuid().is_root();
+    let settings = KernelSettings::prepare(&plan.limits, group.is_none(), is_root);
     let (standard, ends) = StandardStreams::prepare(command)?;
     let prepared = Prepared {
         namespaces: NamespacesLayer::prepare(mechanism == LimitMechanism::CgroupV2Systemd)?,
         join,
-        mounts: MountsLayer::prepare(plan, &located.grants, &located.workdir, is_root)?,
+        mounts: MountsLayer::prepare(plan, &located, settings, is_root)?,
         network: NetworkLayer::prepare(&plan.egress),
         standard,
         rlimits: RlimitsLayer::prepare(&plan.limits, group.is_none()),
@@ -157,7 +175,9 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
             mechanism,
             environment: located.counts,
             waived,
+            rules,
             paths,
+            covers,
         },
     ))
 }
@@ -165,8 +185,12 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
 /// A group where one can be had; otherwise limits on each process and the supervisor hold the limits.
 fn create_group(plan: &Plan) -> Option<ControlGroup> {
     let limits = &plan.limits;
-    let wanted =
-        GroupLimits { memory: limits.memory, processes: limits.processes, cpu_percent: limits.cpu_percent };
+    let wanted = GroupLimits {
+        memory: limits.memory,
+        processes: limits.processes,
+        cpu_percent: limits.cpu_percent,
+        counts_cpu: limits.cpu_time.is_some(),
+    };
     if wanted == GroupLimits::default() {
         return None;
     }

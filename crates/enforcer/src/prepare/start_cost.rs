@@ -64,7 +64,7 @@ fn where_the_time_goes() {
     part("the grants", &|| drop(Grants::resolve(&plan, &[], FolderCreation::Make)));
     part("rules of Landlock", &|| drop(LandlockLayer::prepare(&plan, &located.grants, None)));
     part("the layout of the root", &|| {
-        drop(MountsLayer::prepare(&plan, &located.grants, &located.workdir, false));
+        drop(MountsLayer::prepare(&plan, &located, super::KernelSettings::default(), false));
     });
 
     let mut last = Duration::ZERO;

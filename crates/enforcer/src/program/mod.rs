@@ -41,6 +41,7 @@ pub(crate) use self::error::ProgramError;
 use self::files::PathStep;
 use self::search_host::{SearchFolders, SearchHost, is_made_up, is_system, passes_secrets};
 use self::shebang::ScriptInterpreter;
+use crate::prepare::links::LinkRules;
 
 /// Scripts whose interpreters are scripts, and stand-ins for stand-ins. The kernel follows as many.
 const MAX_DEPTH: usize = 4;
@@ -81,6 +82,8 @@ pub(crate) struct ProgramSearch<'a> {
     pub(crate) workdir: &'a Path,
     /// The caller's environment, for the variables of version managers.
     pub(crate) environment: &'a dyn Fn(&str) -> Option<OsString>,
+    /// Whose links are not believed either.
+    pub(crate) links: LinkRules<'a>,
 }
 
 /// Finds the program that a name means.
@@ -138,7 +141,12 @@ fn resolve(
     // Links of folders count as much as that of the file: whatever lies in the skill's folder is the skill's word.
     let told_by_skill =
         |step: &PathStep| step.through.iter().chain([&step.at]).any(|path| host.in_skill(path));
-    let asked = if steps.iter().any(told_by_skill) { ProgramUser::BySkill } else { asked };
+    // So do links that an earlier run could have left behind, wherever they are.
+    let left_behind = |path: &PathBuf| host.search.links.holder(path).is_some();
+    let ways = steps.iter().flat_map(|step| &step.through);
+    let mut links = ways.chain(steps.iter().rev().skip(1).map(|step| &step.at));
+    let is_told = steps.iter().any(told_by_skill) || links.any(left_behind);
+    let asked = if is_told { ProgramUser::BySkill } else { asked };
     add_program(host, start, file, asked, &mut needs)?;
     if in_venv {
         // A virtual environment works only by its own path, so its links have to be there where they can be.

@@ -35,6 +35,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
+    use super::super::FilterRestrictions;
     use super::super::filter::build;
     use super::*;
 
@@ -52,7 +53,7 @@ mod tests {
                 (RefusalMode::Observe, "observe"),
             ] {
                 let name = format!("{profile}-{suffix}.bpf");
-                let made = build(profile, refusal).unwrap();
+                let made = build(profile, FilterRestrictions::default(), refusal).unwrap();
                 let is_shared = profile == SyscallProfile::Permissive && refusal != RefusalMode::Errno;
                 if generate && !is_shared {
                     fs::write(folder.join(&name), &made).unwrap();

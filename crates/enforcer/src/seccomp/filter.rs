@@ -7,9 +7,9 @@ use libseccomp::error::SeccompError;
 use libseccomp::{ScmpAction, ScmpArgCompare, ScmpCompareOp, ScmpFilterContext, ScmpSyscall};
 use nix::errno::Errno;
 
-use super::RefusalMode;
-use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED};
+use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED, restricted};
 use super::table::{ArgumentRule, CallGroup, DenialAnswer, ListedCall};
+use super::{FilterRestrictions, RefusalMode};
 use skillsandbox_terms::SyscallProfile;
 
 /// What a call is told that no table mentions.
@@ -71,7 +71,11 @@ pub(super) fn call_number(call: &ListedCall) -> Result<i32, CompileError> {
 }
 
 /// Makes the filter of a profile.
-pub(super) fn build(profile: SyscallProfile, refusal: RefusalMode) -> Result<Vec<u8>, CompileError> {
+pub(super) fn build(
+    profile: SyscallProfile,
+    restrictions: FilterRestrictions,
+    refusal: RefusalMode,
+) -> Result<Vec<u8>, CompileError> {
     let refused = |errno: Errno| match (refusal, profile) {
         (RefusalMode::Notify | RefusalMode::Observe, _) => ScmpAction::Notify,
         (RefusalMode::Errno, SyscallProfile::Permissive) => ScmpAction::Log,
@@ -89,15 +93,25 @@ pub(super) fn build(profile: SyscallProfile, refusal: RefusalMode) -> Result<Vec
     let listed =
         |group: &&CallGroup| group.within.has(profile) && !(group.observed && refusal != RefusalMode::Errno);
     let observed = |call: &ListedCall| refusal == RefusalMode::Observe && OBSERVED.contains(&call.name);
-    let allowed =
-        GROUPS.iter().filter(listed).flat_map(|group| group.calls.here()).filter(|call| !observed(call));
-    let denied = DENIED.iter().flat_map(|denial| {
+    // Of what is allowed, and of what is refused only with some arguments.
+    let withheld = |call: &ListedCall| {
+        restricted(restrictions).any(|denied| denied.calls.here().any(|other| other.name == call.name))
+    };
+    let allowed = GROUPS
+        .iter()
+        .filter(listed)
+        .flat_map(|group| group.calls.here())
+        .filter(|call| !observed(call) && !withheld(call));
+    let always = DENIED.iter().map(|denial| (denial, false));
+    let denied = always.chain(restricted(restrictions).map(|denial| (denial, true)));
+    let denied = denied.flat_map(|(denial, for_this_run)| {
         let action = match denial.answer {
             DenialAnswer::Refuse(errno) => refused(errno),
             DenialAnswer::OnlyLayer(_) if refusal != RefusalMode::Errno => ScmpAction::Notify,
             DenialAnswer::OnlyLayer(errno) | DenialAnswer::Always(errno) => ScmpAction::Errno(errno as i32),
         };
-        denial.calls.here().map(move |call| (action, call))
+        let calls = denial.calls.here().filter(move |call| for_this_run || !withheld(call));
+        calls.map(move |call| (action, call))
     });
     for (action, call) in allowed.map(|call| (ScmpAction::Allow, call)).chain(denied) {
         // libseccomp refuses a rule that says what would happen anyway.
@@ -127,8 +141,9 @@ fn add(filter: &mut ScmpFilterContext, action: ScmpAction, call: &ListedCall) ->
 
 fn comparisons(rule: ArgumentRule) -> Vec<ScmpArgCompare> {
     let compare = |test: &super::table::ArgumentTest| {
-        let masked = ScmpCompareOp::MaskedEqual(u64::from(test.mask));
-        ScmpArgCompare::new(u32::from(test.argument), masked, u64::from(test.value))
+        let operator =
+            if test.differs { ScmpCompareOp::NotEqual } else { ScmpCompareOp::MaskedEqual(test.mask) };
+        ScmpArgCompare::new(u32::from(test.argument), operator, test.value)
     };
     rule.tests.iter().map(compare).collect()
 }

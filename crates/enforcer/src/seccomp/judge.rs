@@ -5,8 +5,9 @@ use std::sync::OnceLock;
 
 use nix::errno::Errno;
 
+use super::FilterRestrictions;
 use super::filter::{CompileError, UNLISTED, call_number};
-use super::groups::{DENIED, FUTURE, GROUPS};
+use super::groups::{DENIED, FUTURE, GROUPS, restricted};
 use super::table::{ArgumentRule, CallGroup, DenialAnswer, DeniedGroup, ProfileScope};
 use skillsandbox_terms::SyscallProfile;
 
@@ -46,10 +47,19 @@ struct CallEntry {
 
 pub(super) fn judge(
     profile: SyscallProfile,
+    restrictions: FilterRestrictions,
     number: i32,
     arguments: [u64; 6],
 ) -> Result<SyscallVerdict, CompileError> {
     let holds = |rules: &[ArgumentRule]| rules.is_empty() || rules.iter().any(|rule| rule.holds(arguments));
+    for denial in restricted(restrictions) {
+        for call in denial.calls.here() {
+            if call_number(&call)? == number {
+                let (errno, group, reason) = (denial.answer.errno() as i32, denial.name, denial.reason);
+                return Ok(SyscallVerdict::Refused { errno, group, reason });
+            }
+        }
+    }
     let entry = index()?.get(&number);
     let groups = entry.map_or(&[][..], |entry| &entry.groups);
     let denials = entry.map_or(&[][..], |entry| &entry.denials);

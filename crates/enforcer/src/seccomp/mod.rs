@@ -14,7 +14,7 @@ mod table;
 mod tests;
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 use skillsandbox_terms::SyscallProfile;
 
@@ -62,21 +62,37 @@ pub trait SyscallFilters {
 
 impl SyscallFilters for SyscallProfile {
     fn filter(self) -> Result<Vec<u8>, CompileError> {
-        compile(self, RefusalMode::Errno).map(|program| program.0.into_owned())
+        SyscallRules::of(self).compile(RefusalMode::Errno).map(|program| program.0.into_owned())
     }
 
     fn notifying_filter(self) -> Result<Vec<u8>, CompileError> {
-        compile(self, RefusalMode::Notify).map(|program| program.0.into_owned())
+        SyscallRules::of(self).compile(RefusalMode::Notify).map(|program| program.0.into_owned())
     }
 
     fn judge(self, number: i32, arguments: [u64; 6]) -> Result<SyscallVerdict, CompileError> {
-        judge::judge(self, number, arguments)
+        SyscallRules::of(self).judge(number, arguments)
     }
 }
 
 /// Whether [`SyscallFilters::judge`] says that a call is observed: without the index of all calls, which takes a moment to make.
 pub(crate) fn observes_call(profile: SyscallProfile, number: i32, arguments: [u64; 6]) -> bool {
     profile != SyscallProfile::Strict && groups::is_destination(number, arguments)
+}
+
+/// What a run does without although its profile has it (`groups/restricted.rs`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct FilterRestrictions {
+    /// Only named programs may be executed.
+    pub(crate) named_programs: bool,
+    /// No control group counts the memory of the run, which is limited.
+    pub(crate) uncounted_memory: bool,
+}
+
+/// The calls of one run: those of a profile, less what else the plan asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SyscallRules {
+    pub(crate) profile: SyscallProfile,
+    pub(crate) restrictions: FilterRestrictions,
 }
 
 /// What happens to a call that the profile refuses.
@@ -102,30 +118,40 @@ impl FilterProgram {
     }
 }
 
-/// The filter of a profile: the one that comes with the crate where there is one for this architecture, since libseccomp takes
-/// 5 to 9 ms to make one; otherwise made once for each profile and refusal, and kept.
-pub(crate) fn compile(profile: SyscallProfile, refusal: RefusalMode) -> Result<FilterProgram, CompileError> {
-    static MADE: [[OnceLock<FilterProgram>; 3]; 3] = [const { [const { OnceLock::new() }; 3] }; 3];
-    if let Some(bytes) = compiled::filter(profile, refusal) {
-        return Ok(FilterProgram(Cow::Borrowed(bytes)));
+impl SyscallRules {
+    /// All that a profile has.
+    pub(crate) fn of(profile: SyscallProfile) -> Self {
+        Self { profile, restrictions: FilterRestrictions::default() }
     }
-    let [default, strict, permissive] = &MADE;
-    let [errno, notify, observe] = match profile {
-        SyscallProfile::Default => default,
-        SyscallProfile::Strict => strict,
-        SyscallProfile::Permissive => permissive,
-    };
-    let place = match refusal {
-        RefusalMode::Errno => errno,
-        RefusalMode::Notify => notify,
-        RefusalMode::Observe => observe,
-    };
-    if let Some(program) = place.get() {
-        return Ok(program.clone());
+
+    /// What these rules do with a call.
+    pub(crate) fn judge(self, number: i32, arguments: [u64; 6]) -> Result<SyscallVerdict, CompileError> {
+        judge::judge(self.profile, self.restrictions, number, arguments)
     }
-    // Two threads may both make it; it is the same program.
-    let program = FilterProgram(Cow::Owned(filter::build(profile, refusal)?));
-    Ok(place.get_or_init(|| program).clone())
+
+    /// The filter: the one that comes with the crate where there is one for this architecture and no restriction, since libseccomp
+    /// takes 5 to 9 ms to make one; otherwise made once and kept.
+    pub(crate) fn compile(self, refusal: RefusalMode) -> Result<FilterProgram, CompileError> {
+        static MADE: Mutex<Vec<(SyscallRules, RefusalMode, FilterProgram)>> = Mutex::new(Vec::new());
+        if self.restrictions == FilterRestrictions::default()
+            && let Some(bytes) = compiled::filter(self.profile, refusal)
+        {
+            return Ok(FilterProgram(Cow::Borrowed(bytes)));
+        }
+        let is_this = |entry: &&(Self, RefusalMode, FilterProgram)| (entry.0, entry.1) == (self, refusal);
+        let made = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, _, program)) = made().iter().find(is_this) {
+            return Ok(program.clone());
+        }
+        // Two threads may both make it; it is the same program.
+        let program = filter::build(self.profile, self.restrictions, refusal)?;
+        let program = FilterProgram(Cow::Owned(program));
+        let mut kept = made();
+        if !kept.iter().any(|entry| is_this(&entry)) {
+            kept.push((self, refusal, program.clone()));
+        }
+        Ok(program)
+    }
 }
 
 /// The name of a call on this architecture, or its number.

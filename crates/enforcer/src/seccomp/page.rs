@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use super::groups::{DENIED, FUTURE, GROUPS};
-use super::table::{ArgumentRule, ArgumentTest, CallList, DenialAnswer, ListedCall, ProfileScope};
+use super::groups::{DENIED, FUTURE, GROUPS, RESTRICTED};
+use super::table::{
+    ArgumentRule, ArgumentTest, CallList, DenialAnswer, ListedCall, ProfileScope, RestrictedGroup,
+};
 
 const BEGINNING: &str = "\
 # System calls: what each profile allows
@@ -69,6 +71,14 @@ fn page() -> String {
         );
         calls(&mut out, &denial.calls);
     }
+    out.push_str(
+        "\n## What some runs do without\n\nIn every profile, because of what else the plan asks for.\n",
+    );
+    for RestrictedGroup { denied, .. } in RESTRICTED {
+        let (name, reason, errno) = (capital(denied.name), capital(denied.reason), denied.answer.errno());
+        let _ = write!(out, "\n### {name}\n\n{reason}.\n\nAnswer: `{errno:?}`.\n\n");
+        calls(&mut out, &denied.calls);
+    }
     let _ = write!(
         out,
         "\n### Numbers of the future\n\nA C library that tries a new call first and finds it missing takes the old one; told \
@@ -104,7 +114,7 @@ fn checked(call: &ListedCall) -> String {
     let place = if call.only_x86_64 { " (x86-64)" } else { "" };
     // A list of commands or options is one of values of one argument.
     let values = call.rules.iter().map(|rule| match rule.tests {
-        [ArgumentTest { argument, mask: u32::MAX, value }] => {
+        [ArgumentTest { argument, mask: ALL_OF_A_NUMBER, value, differs: false }] => {
             Some((*argument, format!("{} ({})", rule.says, number(*value))))
         }
         _ => None,
@@ -120,7 +130,9 @@ fn checked(call: &ListedCall) -> String {
 
 fn condition(rule: ArgumentRule) -> String {
     let one = |test: &ArgumentTest| match (test.argument, test.mask, test.value) {
-        (argument, u32::MAX, value) => format!("argument {argument} is {}", number(value)),
+        (argument, _, 0) if test.differs => format!("argument {argument} is not a null pointer"),
+        (argument, u64::MAX, 0) => format!("argument {argument} is a null pointer"),
+        (argument, ALL_OF_A_NUMBER, value) => format!("argument {argument} is {}", number(value)),
         (argument, mask, 0) => format!("argument {argument} has none of {mask:#x}"),
         (argument, mask, value) if mask == value => format!("argument {argument} has {mask:#x}"),
         (argument, mask, value) => format!("argument {argument} & {mask:#x} is {value:#x}"),
@@ -128,7 +140,10 @@ fn condition(rule: ArgumentRule) -> String {
     rule.tests.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-fn number(value: u32) -> String {
+/// The kernel takes 32 bits of a number.
+const ALL_OF_A_NUMBER: u64 = 0xffff_ffff;
+
+fn number(value: u64) -> String {
     if value < 2048 { value.to_string() } else { format!("{value:#x}") }
 }
 

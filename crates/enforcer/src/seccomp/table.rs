@@ -34,6 +34,22 @@ pub(super) struct DeniedGroup {
     pub(super) calls: CallList,
 }
 
+/// What makes a run need fewer calls than its profile has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RestrictionCause {
+    /// Only named programs may be executed.
+    NamedPrograms,
+    /// No control group counts the memory of the run.
+    UncountedMemory,
+}
+
+/// What no profile allows for such a run, and why.
+#[derive(Debug)]
+pub(super) struct RestrictedGroup {
+    pub(super) cause: RestrictionCause,
+    pub(super) denied: DeniedGroup,
+}
+
 /// What the caller of a refused call is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DenialAnswer {
@@ -124,42 +140,55 @@ impl ArgumentRule {
 
 /// `arguments[argument] & mask == value`.
 ///
-/// Mask and value have 32 bits, though registers have 64. The kernel cuts every argument tested here to 32 bits or fewer
-/// before it looks at it, so a comparison of all 64 is one that a caller gets round with a bit above them (CVE-2019-10063).
-/// That mistake cannot be written down in this type.
+/// The functions below that make one take 32 bits, though registers have 64. The kernel cuts every number tested here to 32 bits
+/// or fewer before it looks at it, so a comparison of all 64 is one that a caller gets round with a bit above them
+/// (CVE-2019-10063). Of a pointer it takes all 64, so there the mistake would be to compare fewer: see [`null`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ArgumentTest {
     pub(super) argument: u8,
-    pub(super) mask: u32,
-    pub(super) value: u32,
+    pub(super) mask: u64,
+    pub(super) value: u64,
+    /// The other way round: it is not. Only of pointers, and so of all 64 bits.
+    pub(super) differs: bool,
 }
 
 impl ArgumentTest {
     fn holds(self, arguments: [u64; 6]) -> bool {
         arguments
             .get(usize::from(self.argument))
-            .is_some_and(|given| given & u64::from(self.mask) == u64::from(self.value))
+            .is_some_and(|given| (given & self.mask == self.value) != self.differs)
     }
 }
 
 /// The argument, as the kernel reads it, is `value`.
 pub(super) const fn is(argument: u8, value: u32) -> ArgumentTest {
-    ArgumentTest { argument, mask: u32::MAX, value }
+    bits(argument, u32::MAX, value)
 }
 
 /// None of these bits is set.
 pub(super) const fn without(argument: u8, bits: u32) -> ArgumentTest {
-    ArgumentTest { argument, mask: bits, value: 0 }
+    self::bits(argument, bits, 0)
 }
 
 /// All of these bits are set.
 pub(super) const fn with(argument: u8, bits: u32) -> ArgumentTest {
-    ArgumentTest { argument, mask: bits, value: bits }
+    self::bits(argument, bits, bits)
 }
 
 /// These bits of the argument are `value`.
 pub(super) const fn bits(argument: u8, mask: u32, value: u32) -> ArgumentTest {
-    ArgumentTest { argument, mask, value }
+    // Without loss; `u64::from` is not for constants yet.
+    ArgumentTest { argument, mask: mask as u64, value: value as u64, differs: false }
+}
+
+/// The argument is a pointer to nothing.
+pub(super) const fn null(argument: u8) -> ArgumentTest {
+    ArgumentTest { argument, mask: u64::MAX, value: 0, differs: false }
+}
+
+/// The argument is a pointer to something.
+pub(super) const fn not_null(argument: u8) -> ArgumentTest {
+    ArgumentTest { argument, mask: u64::MAX, value: 0, differs: true }
 }
 
 impl ProfileScope {

@@ -10,7 +10,9 @@ use libseccomp::{ScmpArch, ScmpSyscall};
 use self::machine::{MachineAction, run};
 use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED};
 use super::table::{ArgumentRule, ArgumentTest, CallList, DenialAnswer, ListedCall, ProfileScope};
-use super::{RefusalMode, SyscallFilters as _, SyscallVerdict, compile, filter, observes_call};
+use super::{
+    FilterRestrictions, RefusalMode, SyscallFilters as _, SyscallRules, SyscallVerdict, filter, observes_call,
+};
 use skillsandbox_terms::SyscallProfile;
 
 /// Where the names of calls come from that libseccomp knows: enough for every number there is, and for many that may come.
@@ -108,7 +110,12 @@ fn disjoint(one: ArgumentRule, other: ArgumentRule) -> bool {
     one.tests.iter().any(|a| {
         other.tests.iter().any(|b| {
             let both = a.mask & b.mask;
-            a.argument == b.argument && a.value & both != b.value & both
+            let apart = match (a.differs, b.differs) {
+                (false, false) => a.value & both != b.value & both,
+                (true, true) => false,
+                _ => (a.mask, a.value) == (b.mask, b.value),
+            };
+            a.argument == b.argument && apart
         })
     })
 }
@@ -181,11 +188,11 @@ fn a_name_that_nobody_knows_is_an_error_that_names_it() {
 fn a_program_is_made_once_and_fits_into_the_kernel() {
     for profile in SyscallProfile::ALL {
         for refusal in [RefusalMode::Errno, RefusalMode::Notify, RefusalMode::Observe] {
-            let program = compile(profile, refusal).unwrap();
-            assert_eq!(program.bytes(), compile(profile, refusal).unwrap().bytes());
+            let program = SyscallRules::of(profile).compile(refusal).unwrap();
+            assert_eq!(program.bytes(), SyscallRules::of(profile).compile(refusal).unwrap().bytes());
             assert_eq!(
                 program.bytes(),
-                filter::build(profile, refusal).unwrap(),
+                filter::build(profile, FilterRestrictions::default(), refusal).unwrap(),
                 "the same tables, the same program"
             );
             let instructions = program.bytes().len() / 8;
@@ -200,13 +207,14 @@ fn a_program_is_made_once_and_fits_into_the_kernel() {
 fn programs_do_what_the_tables_say() {
     let mut dice = FilterDice(0x2545_f491_4f6c_dd1d);
     let rules = rules_by_number();
-    for profile in SyscallProfile::ALL {
+    for (profile, restrictions) in every_kind_of_run() {
         for refusal in [RefusalMode::Errno, RefusalMode::Notify, RefusalMode::Observe] {
-            let program = compile(profile, refusal).unwrap();
+            let of_run = SyscallRules { profile, restrictions };
+            let program = of_run.compile(refusal).unwrap();
             let check = |number: i32, arguments: [u64; 6]| {
                 let action = run(program.bytes(), machine::NATIVE, number, arguments);
-                let expected = expected(profile, refusal, number, arguments);
-                assert_eq!(action, expected, "{profile}, {refusal:?}: {number} {arguments:x?}");
+                let expected = expected(of_run, refusal, number, arguments);
+                assert_eq!(action, expected, "{of_run:?}, {refusal:?}: {number} {arguments:x?}");
             };
             for number in (-2..1200).chain([i32::MAX >> 2]) {
                 check(number, [0; 6]);
@@ -227,7 +235,7 @@ fn programs_do_what_the_tables_say() {
                     for test in rules.iter().flat_map(|rule| rule.tests) {
                         if dice.next().is_multiple_of(4) {
                             let high = if dice.next().is_multiple_of(2) { 0 } else { dice.next() << 32 };
-                            arguments[usize::from(test.argument)] = u64::from(test.value) | high;
+                            arguments[usize::from(test.argument)] = test.value | high;
                         }
                     }
                     check(*number, arguments);
@@ -267,7 +275,7 @@ fn other_architectures_and_x32_are_killed() {
     let x32 = 0x4000_0000;
     for profile in SyscallProfile::ALL {
         for refusal in [RefusalMode::Errno, RefusalMode::Notify, RefusalMode::Observe] {
-            let program = compile(profile, refusal).unwrap();
+            let program = SyscallRules::of(profile).compile(refusal).unwrap();
             for architecture in machine::FOREIGN {
                 for number in [0, 1, 20, 102, 117, 400] {
                     assert_eq!(
@@ -286,17 +294,19 @@ fn other_architectures_and_x32_are_killed() {
     }
 }
 
-fn expected(
-    profile: SyscallProfile,
-    refusal: RefusalMode,
-    number: i32,
-    arguments: [u64; 6],
-) -> MachineAction {
+/// Every profile, as it is and with less.
+fn every_kind_of_run() -> impl Iterator<Item = (SyscallProfile, FilterRestrictions)> {
+    let restrictions = [(false, false), (true, false), (false, true), (true, true)]
+        .map(|(named_programs, uncounted_memory)| FilterRestrictions { named_programs, uncounted_memory });
+    SyscallProfile::ALL.into_iter().flat_map(move |profile| restrictions.map(|less| (profile, less)))
+}
+
+fn expected(rules: SyscallRules, refusal: RefusalMode, number: i32, arguments: [u64; 6]) -> MachineAction {
     // Beyond x32 there is only -1, which is how a debugger skips a call: it gets the answer of what is not listed.
     if cfg!(target_arch = "x86_64") && number < -1 {
         return MachineAction::KillProcess;
     }
-    match (profile.judge(number, arguments).unwrap(), refusal) {
+    match (rules.judge(number, arguments).unwrap(), refusal) {
         (SyscallVerdict::Allowed, RefusalMode::Observe) if observed().contains(&number) => {
             MachineAction::Notify
         }
@@ -348,7 +358,7 @@ fn edges(rule: ArgumentRule, dice: &mut FilterDice) -> Vec<[u64; 6]> {
     for others in [0, u64::MAX, dice.next()] {
         let mut arguments = dice.arguments();
         for test in rule.tests {
-            arguments[usize::from(test.argument)] = u64::from(test.value) | others & !u64::from(test.mask);
+            arguments[usize::from(test.argument)] = test.value | others & !test.mask;
         }
         found.push(arguments);
         for (test, bit) in rule.tests.iter().flat_map(|test| (0..64).map(move |bit| (test, bit))) {

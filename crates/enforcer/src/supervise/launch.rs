@@ -62,7 +62,8 @@ pub(crate) fn start_run(
     // end, and must not keep the reader waiting for what nobody will write.
     let (result, result_end) = make_pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     let pipes = ChildPipes { ready: ready_end, result: result_end };
-    let child = sys::clone::child(namespaces::AT_CLONE, || init(prepared, &pipes));
+    let keep = prepared.descriptors(&pipes);
+    let child = sys::clone::child(namespaces::AT_CLONE, || init(prepared, &pipes, &keep));
     let child = child
         .map_err(|errno| layer_error(SetupStep::Clone, SetupStep::Clone.text().to_owned(), errno.into()))?;
     drop(pipes);
@@ -176,6 +177,7 @@ fn describe_report(prepared: &Prepared, message: StepReport) -> String {
     let step = message.failure.step;
     let detail = match step {
         SetupStep::Place => prepared.mounts.describe(message.failure.index),
+        SetupStep::Setting => prepared.mounts.describe_setting(message.failure.index),
         SetupStep::Listen => prepared.network.describe(message.failure.index),
         SetupStep::Limit => prepared.rlimits.describe(message.failure.index),
         _ => String::new(),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use super::RunOutcome;
 use super::run_slots::RunSlot;
 use super::supervisor::{Supervisor, WakeEvent};
+use super::{OutputPipe, RunOutcome};
 use crate::error::Error;
 use crate::plan::{Command, OutputMode, Plan};
 use crate::prepare::prepare;
@@ -32,14 +32,15 @@ impl Plan {
         let host_error = |what| move |source: std::io::Error| Error::Host { what, source };
         let wake = Arc::new(WakeEvent::new().map_err(host_error("make an event"))?);
         let stdin = outside.ends.stdin.take().map(File::from);
+        let ended = Arc::new(WakeEvent::new().map_err(host_error("make an event"))?);
         let piped = |wanted: OutputMode, end: &mut Option<OwnedFd>| match wanted {
-            OutputMode::Piped => end.take().map(File::from),
+            OutputMode::Piped => end.take().map(|pipe| OutputPipe::new(pipe, &ended)),
             OutputMode::Discarded | OutputMode::Inherited | OutputMode::Captured(_) => None,
         };
         let stdout = piped(command.stdout, &mut outside.ends.stdout);
         let stderr = piped(command.stderr, &mut outside.ends.stderr);
         let (started, wait_for_start) = mpsc::sync_channel(1);
-        let supervisor = Supervisor::new(self, command, outside, Arc::clone(&wake));
+        let supervisor = Supervisor::new(self, command, outside, Arc::clone(&wake), ended);
         let watched = move || {
             let outcome = supervisor.run(prepared, &started);
             drop(slot);
@@ -69,8 +70,8 @@ pub struct RunningCommand {
     wake: Arc<WakeEvent>,
     pid: i32,
     stdin: Option<File>,
-    stdout: Option<File>,
-    stderr: Option<File>,
+    stdout: Option<OutputPipe>,
+    stderr: Option<OutputPipe>,
 }
 
 impl RunningCommand {
@@ -85,13 +86,13 @@ impl RunningCommand {
         self.stdin.take()
     }
 
-    /// Takes the pipe from its standard output, where one was asked for.
-    pub fn stdout(&mut self) -> Option<File> {
+    /// Takes the pipe from its standard output, where one was asked for. It ends with the run, whoever else holds the other end.
+    pub fn stdout(&mut self) -> Option<OutputPipe> {
         self.stdout.take()
     }
 
     /// Takes the pipe from its standard error, where one was asked for.
-    pub fn stderr(&mut self) -> Option<File> {
+    pub fn stderr(&mut self) -> Option<OutputPipe> {
         self.stderr.take()
     }
 

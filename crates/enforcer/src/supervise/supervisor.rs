@@ -21,6 +21,7 @@ use crate::layers::Layer;
 use crate::observe::RunObservation;
 use crate::plan::{Command, LastCheck, Plan, RunLimits};
 use crate::prepare::LauncherResources;
+use crate::prepare::cover_watch::CoverWatch;
 use crate::sys;
 use skillsandbox_terms::{EndCause, RunLimit};
 
@@ -32,7 +33,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Wakes the supervisor up to end the run.
 #[derive(Debug)]
-pub(crate) struct WakeEvent(OwnedFd);
+pub(crate) struct WakeEvent(pub(super) OwnedFd);
 
 impl WakeEvent {
     pub(crate) fn new() -> io::Result<Self> {
@@ -45,6 +46,15 @@ impl WakeEvent {
     }
 }
 
+/// Says that a run has ended, at the latest when its thread does, however that ends.
+struct EndSignal(Arc<WakeEvent>);
+
+impl Drop for EndSignal {
+    fn drop(&mut self) {
+        self.0.signal();
+    }
+}
+
 /// One run, seen from the launching program.
 pub(crate) struct Supervisor {
     limits: RunLimits,
@@ -52,6 +62,8 @@ pub(crate) struct Supervisor {
     stdout: OutputCapture,
     stderr: OutputCapture,
     wake: Arc<WakeEvent>,
+    /// Signalled when nothing of the run is left that could write.
+    ended: EndSignal,
     watch: Option<TreeWatch>,
     observation: RunObservation,
     last_check: Option<LastCheck>,
@@ -67,8 +79,10 @@ impl Supervisor {
         command: &Command,
         mut outside: LauncherResources,
         wake: Arc<WakeEvent>,
+        ended: Arc<WakeEvent>,
     ) -> Self {
-        let observation = RunObservation::new(plan, command, std::mem::take(&mut outside.paths), &wake);
+        let paths = std::mem::take(&mut outside.paths);
+        let observation = RunObservation::new(plan, command, outside.rules, paths, &wake);
         let stdout = OutputCapture::new(outside.ends.stdout.take(), command.stdout);
         let stderr = OutputCapture::new(outside.ends.stderr.take(), command.stderr);
         Self {
@@ -77,6 +91,7 @@ impl Supervisor {
             stdout,
             stderr,
             wake,
+            ended: EndSignal(ended),
             watch: None,
             observation,
             last_check: command.last_check.clone(),
@@ -110,9 +125,15 @@ impl Supervisor {
             self.outside.group = None;
             self.outside.mechanism = LimitMechanism::Supervised;
         }
-        if self.outside.group.is_none() {
-            self.watch = TreeWatch::new(&self.limits, run.child.pid);
-        }
+        self.watch = match &self.outside.group {
+            None => TreeWatch::new(&self.limits, run.child.pid),
+            // A group that cannot tell the time of its processes still holds everything else.
+            Some(group) if group.usage().cpu.is_none() => {
+                let only = RunLimits { cpu_time: self.limits.cpu_time, ..RunLimits::default() };
+                TreeWatch::new(&only, run.child.pid)
+            }
+            Some(_) => None,
+        };
         let end = self.wait_for_exit(&run);
         Some(self.finish(&run, end))
     }
@@ -147,8 +168,8 @@ impl Supervisor {
             {
                 return end;
             }
-            if self.group_is_over(now) {
-                return EndCause::Memory;
+            if let Some(end) = self.check_group(now) {
+                return end;
             }
             let next = [deadline, self.next_look, self.watch.as_ref().map(|watch| watch.next)]
                 .into_iter()
@@ -159,23 +180,27 @@ impl Supervisor {
                 WaitEvent::Ended => return EndCause::Itself,
                 WaitEvent::Woken if self.observation.is_incomplete() => return EndCause::Unobserved,
                 WaitEvent::Woken => return EndCause::Stopped,
+                WaitEvent::Uncovered => return EndCause::Uncovered,
                 WaitEvent::Nothing => {}
             }
         }
     }
 
-    /// Version 1 ends one process where memory is short, and version 2 all of them: so here it is this thread that does.
-    fn group_is_over(&mut self, now: Instant) -> bool {
-        let Some(group) =
-            self.outside.group.as_ref().filter(|group| group.mechanism() == LimitMechanism::CgroupV1)
-        else {
-            return false;
-        };
-        if self.limits.memory.is_none() || self.next_look.is_some_and(|next| now < next) {
-            return false;
+    /// What the group holds only with this thread's help. Where memory is short, version 1 ends one process, and version 2 all of them;
+    /// time that was used is only counted.
+    fn check_group(&mut self, now: Instant) -> Option<EndCause> {
+        let group = self.outside.group.as_ref()?;
+        let looks_at_memory = self.limits.memory.is_some() && group.mechanism() == LimitMechanism::CgroupV1;
+        if !looks_at_memory && self.limits.cpu_time.is_none() || self.next_look.is_some_and(|next| now < next)
+        {
+            return None;
         }
         self.next_look = Some(now + GROUP_LOOK);
-        group.hits().memory > 0
+        if looks_at_memory && group.hits().memory > 0 {
+            return Some(EndCause::Memory);
+        }
+        let limit = self.limits.cpu_time?;
+        group.usage().cpu.filter(|used| *used >= limit).map(|_| EndCause::CpuTime)
     }
 
     fn wait_for_something(&mut self, run: &LaunchedRun, wait: Option<&Timespec>) -> WaitEvent {
@@ -184,11 +209,19 @@ impl Supervisor {
             PollFd::new(&self.wake.0, PollFlags::IN),
             self.stdout.poll(run.child.pidfd.as_fd()),
             self.stderr.poll(run.child.pidfd.as_fd()),
+            match &self.outside.covers {
+                Some(covers) => PollFd::new(&covers.events, PollFlags::IN),
+                None => PollFd::new(&run.child.pidfd, PollFlags::empty()),
+            },
         ];
         if poll(&mut fds, wait).is_err() {
             return WaitEvent::Nothing;
         }
-        let [ended, woken, out, err] = fds.map(|fd| !fd.revents().is_empty());
+        let [ended, woken, out, err, changed] = fds.map(|fd| !fd.revents().is_empty());
+        // Before anything else: until the run has ended, it may read what was hidden.
+        if changed && !ended && self.outside.covers.as_ref().is_some_and(CoverWatch::is_broken) {
+            return WaitEvent::Uncovered;
+        }
         if out {
             self.stdout.read_available();
         }
@@ -209,8 +242,9 @@ impl Supervisor {
             run.child.kill();
         }
         run.child.reap();
+        self.ended.0.signal();
         let duration = run.since.elapsed();
-        // All writers are dead by now: what the pipes hold is all there is.
+        // All writers of the run are dead by now: what the pipes hold is all there is of it.
         self.stdout.read_rest();
         self.stderr.read_rest();
         let status = run.status();
@@ -247,6 +281,7 @@ impl Supervisor {
         let mechanism = self.outside.mechanism;
         let hits = self.outside.group.as_ref().map(ControlGroup::hits).unwrap_or_default();
         let end = if end == EndCause::Itself && hits.memory > 0 { EndCause::Memory } else { end };
+        let used = self.usage().cpu.unwrap_or_default();
         let watched = |what: fn(&TreeWatch) -> bool| self.watch.as_ref().is_some_and(what);
         let reached = [
             (RunLimit::Timeout, end == EndCause::Timeout),
@@ -256,11 +291,15 @@ impl Supervisor {
                 end == EndCause::Processes || hits.processes > 0 || watched(|watch| watch.crowded),
             ),
             (RunLimit::Cpu, hits.cpu_throttled > 0 || watched(|watch| watch.throttled)),
+            (
+                RunLimit::CpuTime,
+                end == EndCause::CpuTime && self.limits.cpu_time.is_some_and(|limit| used >= limit),
+            ),
             (RunLimit::Output, self.stdout.captured.is_truncated() || self.stderr.captured.is_truncated()),
         ];
         let held_by = |limit| match limit {
-            // These two are this thread's, whatever holds the others.
-            RunLimit::Timeout | RunLimit::Output => LimitMechanism::Supervised,
+            // These are this thread's, whatever holds the others.
+            RunLimit::Timeout | RunLimit::Output | RunLimit::CpuTime => LimitMechanism::Supervised,
             RunLimit::Memory | RunLimit::Processes | RunLimit::Cpu => mechanism,
         };
         let reached = reached.into_iter().filter(|(_, reached)| *reached);
@@ -271,6 +310,8 @@ impl Supervisor {
 enum WaitEvent {
     Ended,
     Woken,
+    /// Something that was covered no longer is.
+    Uncovered,
     Nothing,
 }
 

@@ -1,7 +1,8 @@
 //! Limits on the whole tree where no cgroup holds them: a look every 20 ms.
 //!
 //! Weaker than a cgroup in one way: between two looks a run can use more than it may. Memory over the limit ends it at the
-//! second look that finds it so; processor time over the share stops it until time has caught up.
+//! second look that finds it so; processor time over the share stops it until time has caught up, and
+//! ends it if it does not stay stopped.
 
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -19,6 +20,11 @@ const TICK: Duration = Duration::from_millis(20);
 /// Processor time that a run may use at once before its share counts.
 const BURST: Duration = Duration::from_millis(50);
 
+/// How far ahead of its share a run may be before it is ended, and how much farther for each processor: on a busy machine it takes a
+/// moment until a process that is stopped stops, and all its processes can use that moment.
+const AHEAD: Duration = Duration::from_secs(1);
+const AHEAD_EACH: Duration = Duration::from_millis(250);
+
 pub(crate) struct TreeWatch {
     tree: ProcessTree,
     limits: RunLimits,
@@ -27,6 +33,7 @@ pub(crate) struct TreeWatch {
     peak: u64,
     cpu: Duration,
     stopped: bool,
+    ahead: Duration,
     /// Whether the share of processor time was ever used up.
     pub(crate) throttled: bool,
     /// Whether a look ever found as many processes as may be: then the next is refused, by the limit on the user inside. One that
@@ -34,10 +41,17 @@ pub(crate) struct TreeWatch {
     pub(crate) crowded: bool,
 }
 
+fn processors() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
+}
+
 impl TreeWatch {
     /// `None` where there is nothing to watch.
     pub(crate) fn new(limits: &RunLimits, init: i32) -> Option<Self> {
-        let wanted = limits.memory.is_some() || limits.processes.is_some() || limits.cpu_percent.is_some();
+        let wanted = limits.memory.is_some()
+            || limits.processes.is_some()
+            || limits.cpu_percent.is_some()
+            || limits.cpu_time.is_some();
         wanted.then(|| Self {
             tree: ProcessTree::of(init),
             limits: limits.clone(),
@@ -46,6 +60,7 @@ impl TreeWatch {
             peak: 0,
             cpu: Duration::ZERO,
             stopped: false,
+            ahead: AHEAD + AHEAD_EACH * processors(),
             throttled: false,
             crowded: false,
         })
@@ -70,24 +85,34 @@ impl TreeWatch {
         if self.limits.processes.is_some_and(|limit| measured.processes > limit) {
             return Some(EndCause::Processes);
         }
-        if let Some(percent) = self.limits.cpu_percent {
-            self.hold_back(percent, now, init);
+        if self.limits.cpu_time.is_some_and(|limit| self.cpu >= limit) {
+            return Some(EndCause::CpuTime);
         }
-        None
+        self.limits.cpu_percent.and_then(|percent| self.hold_back(percent, now, init))
     }
 
     /// Stops every process of the run while it has used more than its share, and lets it go on after that.
-    fn hold_back(&mut self, percent: u32, now: Instant, init: BorrowedFd<'_>) {
+    ///
+    /// There are many ways to have a process sent SIGCONT (kill, timers, descriptors, the end of a child, a terminal), too many to
+    /// forbid, and one that comes while a process is being stopped undoes that. So it is stopped again at every look, and a run that
+    /// goes on anyway until it is far ahead of its share is ended.
+    fn hold_back(&mut self, percent: u32, now: Instant, init: BorrowedFd<'_>) -> Option<EndCause> {
         let elapsed = now.saturating_duration_since(self.since);
         let share = elapsed.mul_f64(f64::from(percent) / 100.0) + BURST;
-        let stop = self.cpu > share;
-        if stop != self.stopped {
-            self.stopped = stop;
-            self.throttled |= stop;
-            let signal = if stop { Signal::USR1 } else { Signal::USR2 };
-            // If the init is gone, so is the run.
-            let _ = rustix::process::pidfd_send_signal(init, signal);
+        if self.cpu > share + self.ahead {
+            return Some(EndCause::CpuTime);
         }
+        let stop = self.cpu > share;
+        let was_stopped = std::mem::replace(&mut self.stopped, stop);
+        self.throttled |= stop;
+        let signal = match (stop, was_stopped) {
+            (true, _) => Signal::USR1,
+            (false, true) => Signal::USR2,
+            (false, false) => return None,
+        };
+        // If the init is gone, so is the run.
+        let _ = rustix::process::pidfd_send_signal(init, signal);
+        None
     }
 
     pub(crate) fn usage(&self) -> ResourceUsage {

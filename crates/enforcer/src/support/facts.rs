@@ -94,7 +94,12 @@ fn observation(tried: TrialOutcome) -> ObserveSupport {
 impl LimitFacts {
     /// Makes a group with every kind of limit, and removes it again.
     fn look() -> Self {
-        let wanted = GroupLimits { memory: Some(64 << 20), processes: Some(16), cpu_percent: Some(50) };
+        let wanted = GroupLimits {
+            memory: Some(64 << 20),
+            processes: Some(16),
+            cpu_percent: Some(50),
+            counts_cpu: false,
+        };
         match ControlGroup::create(&wanted) {
             Ok(group) => Self { mechanism: group.mechanism(), why_not_better: None },
             Err(error) => {

@@ -69,11 +69,16 @@ pub(crate) fn child(namespaces: i32, main: impl FnOnce() -> i32) -> Result<Child
     Ok(ChildProcess { pid: i32::try_from(pid).unwrap_or(i32::MAX), pidfd })
 }
 
-/// A second process inside the sandbox, made by its init. Like [`child`], without a descriptor for it.
-pub(crate) fn grandchild(main: impl FnOnce() -> i32) -> Result<i32> {
+/// A second process inside the sandbox, made by its init. Like [`child`], without a descriptor for it. `number` is the one it is to
+/// have in its pid namespace, where that is not the next one.
+pub(crate) fn grandchild(number: Option<i32>, main: impl FnOnce() -> i32) -> Result<i32> {
     // SAFETY: all fields of the structure may be zero.
     let mut args: libc::clone_args = unsafe { std::mem::zeroed() };
     args.exit_signal = u64::from(libc::SIGCHLD.cast_unsigned());
+    if let Some(number) = &number {
+        args.set_tid = std::ptr::from_ref(number) as u64;
+        args.set_tid_size = 1;
+    }
     // SAFETY: as above.
     let result = unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };
     let pid = checked(result)?;

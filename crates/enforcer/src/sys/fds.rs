@@ -31,6 +31,18 @@ pub(crate) fn raise(fd: BorrowedFd<'_>, least: i32) -> Result<i32> {
     Ok(i32::try_from(number).unwrap_or(i32::MAX))
 }
 
+/// Lets the kernel send SIGIO to this process whenever something changes at the other end of `fd`.
+pub(crate) fn signal_changes(fd: BorrowedFd<'_>) -> Result<()> {
+    // SAFETY: takes numbers only; the process names itself.
+    checked(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETOWN, libc::getpid()) }.into())?;
+    // SAFETY: as above.
+    let flags = checked(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) }.into())?;
+    let flags = i32::try_from(flags).unwrap_or(0);
+    // SAFETY: as above.
+    checked(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags | libc::O_ASYNC) }.into())?;
+    Ok(())
+}
+
 /// A descriptor by its number, in a child whose own copies of descriptors nobody else closes.
 pub(crate) fn borrow(number: i32) -> BorrowedFd<'static> {
     // SAFETY: the caller got the number from `raise` or holds the owner; a child closes it only by `close_but`.

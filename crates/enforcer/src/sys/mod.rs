@@ -49,6 +49,14 @@ impl From<Errno> for io::Error {
 
 pub(crate) type Result<T> = std::result::Result<T, Errno>;
 
+/// The first two numbers of the kernel's release, where it has some.
+pub(crate) fn kernel_release() -> Option<(u32, u32)> {
+    let name = rustix::system::uname();
+    let mut numbers = name.release().to_bytes().split(|byte| !byte.is_ascii_digit());
+    let mut number = || -> Option<u32> { std::str::from_utf8(numbers.next()?).ok()?.parse().ok() };
+    Some((number()?, number()?))
+}
+
 /// The usual convention: -1 is an error, described by `errno`.
 fn checked(result: libc::c_long) -> Result<libc::c_long> {
     if result == -1 { Err(Errno::last()) } else { Ok(result) }

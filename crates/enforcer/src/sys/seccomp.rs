@@ -89,10 +89,7 @@ pub(crate) fn is_waiting(listener: BorrowedFd<'_>, asked: Notification) -> bool 
 
 /// Whether [`receive`] comes back when nobody is left who could call (Linux 6.11). Before that, it waits for ever.
 pub(crate) fn receive_ends() -> bool {
-    let name = rustix::system::uname();
-    let mut numbers = name.release().to_bytes().split(|byte| !byte.is_ascii_digit());
-    let mut number = || -> Option<u32> { std::str::from_utf8(numbers.next()?).ok()?.parse().ok() };
-    (number(), number()) >= (Some(6), Some(11))
+    super::kernel_release() >= Some((6, 11))
 }
 
 /// Answers one: whether it still waited, and so was what was asked about all the time.

@@ -41,6 +41,11 @@ impl Folder {
         Self(tempfile::tempdir().expect("a temporary folder"))
     }
 
+    /// One that does not lie in /tmp, where every run has a folder of its own.
+    pub(crate) fn outside_tmp() -> Self {
+        Self(tempfile::tempdir_in("/var/tmp").expect("a temporary folder"))
+    }
+
     pub(crate) fn path(&self) -> PathBuf {
         self.0.path().canonicalize().expect("it exists")
     }

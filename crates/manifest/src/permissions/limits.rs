@@ -16,6 +16,9 @@ pub enum LimitValue {
     Text(String),
 }
 
+/// What is recorded of a limit that there is not.
+const UNLIMITED: &str = "unlimited";
+
 /// One limit of the manifest's `resources`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResourceLimit {
@@ -23,6 +26,8 @@ pub enum ResourceLimit {
     Memory,
     /// `max_cpu_percent`.
     CpuPercent,
+    /// `max_cpu_seconds`.
+    CpuTime,
     /// `max_processes`.
     Processes,
     /// `max_open_files`.
@@ -37,9 +42,10 @@ pub enum ResourceLimit {
 
 impl ResourceLimit {
     /// Every limit, in the manifest's order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Memory,
         Self::CpuPercent,
+        Self::CpuTime,
         Self::Processes,
         Self::OpenFiles,
         Self::Disk,
@@ -53,6 +59,7 @@ impl ResourceLimit {
         match self {
             Self::Memory => "resources.memory_mb",
             Self::CpuPercent => "resources.max_cpu_percent",
+            Self::CpuTime => "resources.max_cpu_seconds",
             Self::Processes => "resources.max_processes",
             Self::OpenFiles => "resources.max_open_files",
             Self::Disk => "resources.disk_mb",
@@ -72,12 +79,18 @@ impl ResourceLimit {
         match (self, value) {
             (Self::Memory | Self::Disk, LimitValue::Number(mib)) => mib.checked_mul(1 << 20),
             (
-                Self::CpuPercent | Self::Processes | Self::OpenFiles | Self::Runtime | Self::Output,
+                Self::CpuPercent
+                | Self::CpuTime
+                | Self::Processes
+                | Self::OpenFiles
+                | Self::Runtime
+                | Self::Output,
                 LimitValue::Number(number),
             ) => Some(*number),
             (Self::Memory | Self::Disk | Self::Output, LimitValue::Text(text)) => {
                 text.parse::<ByteSize>().ok().map(ByteSize::bytes)
             }
+            (Self::CpuTime, LimitValue::Text(text)) => (text == UNLIMITED).then_some(u64::MAX),
             (Self::CpuPercent | Self::Processes | Self::OpenFiles | Self::Runtime, LimitValue::Text(_)) => {
                 None
             }
@@ -94,10 +107,11 @@ impl ResourceLimit {
             };
         };
         match self {
+            Self::CpuTime if amount == u64::MAX => UNLIMITED.to_owned(),
             Self::Memory | Self::Disk | Self::Output => ByteSize::from_bytes(amount).to_string(),
             Self::CpuPercent => format!("{amount} % of one core"),
             Self::Processes | Self::OpenFiles => amount.to_string(),
-            Self::Runtime => format!("{amount} s"),
+            Self::CpuTime | Self::Runtime => format!("{amount} s"),
         }
     }
 
@@ -112,7 +126,8 @@ impl ResourceLimit {
 
 /// Every limit of a manifest under its key. No `..` here: a new limit does not compile until it is recorded.
 pub(super) fn record(resources: &ResourceLimits) -> BTreeMap<String, LimitValue> {
-    let ResourceLimits { memory, cpu_percent, processes, open_files, disk, runtime, output } = resources;
+    let ResourceLimits { memory, cpu_percent, cpu_time, processes, open_files, disk, runtime, output } =
+        resources;
     let mebibytes = |size: &ByteSize| match size.bytes() {
         bytes if bytes.is_multiple_of(1 << 20) => LimitValue::Number(bytes >> 20),
         bytes => LimitValue::Text(format!("{bytes}B")),
@@ -120,6 +135,9 @@ pub(super) fn record(resources: &ResourceLimits) -> BTreeMap<String, LimitValue>
     let value = |limit: ResourceLimit| match limit {
         ResourceLimit::Memory => mebibytes(memory),
         ResourceLimit::CpuPercent => LimitValue::Number((*cpu_percent).into()),
+        ResourceLimit::CpuTime => {
+            cpu_time.map_or(LimitValue::Text(UNLIMITED.to_owned()), |time| LimitValue::Number(time.as_secs()))
+        }
         ResourceLimit::Processes => LimitValue::Number((*processes).into()),
         ResourceLimit::OpenFiles => LimitValue::Number((*open_files).into()),
         ResourceLimit::Disk => mebibytes(disk),

@@ -110,6 +110,7 @@ fn each_limit_is_compared_in_its_own_unit() {
         ("memory_mb", "64", "'64.5M'", "raised from 64 MiB to 66048 KiB"),
         ("memory_mb", "'64.5M'", "65", "raised from 66048 KiB to 65 MiB"),
         ("max_cpu_percent", "50", "100", "raised from 50 % of one core to 100 % of one core"),
+        ("max_cpu_seconds", "10", "'1m'", "raised from 10 s to 60 s"),
         ("max_processes", "1", "2", "raised from 1 to 2"),
         ("max_open_files", "1", "2", "raised from 1 to 2"),
         ("disk_mb", "1", "1024", "raised from 1 MiB to 1 GiB"),
@@ -121,6 +122,14 @@ fn each_limit_is_compared_in_its_own_unit() {
         assert_eq!(wider(&high, &low), Vec::<String>::new());
         assert_eq!(narrower(&high, &low).len(), 1);
     }
+}
+
+#[test]
+fn a_limit_on_processor_time_that_goes_is_a_wider_permission() {
+    let limited = "resources: { max_cpu_seconds: 60 }";
+    assert_eq!(wider(limited, ""), ["resources.max_cpu_seconds: raised from 60 s to unlimited"]);
+    assert_eq!(wider("", limited), Vec::<String>::new());
+    assert_eq!(narrower("", limited).len(), 1);
 }
 
 #[test]

@@ -7,11 +7,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skillsandbox_command_policy::{CommandPolicy, OtherTools, RealPaths};
-use skillsandbox_manifest::{LoadError, ParameterViolation, SkillDoc, user_folders};
-use skillsandbox_path_policy::{PathPolicy, PathPolicyBuilder, PathPolicyError};
-use skillsandbox_run::{DecisionAnswer, InvalidRequest};
+use skillsandbox_manifest::{LoadError, ParameterViolation, SkillDoc};
+use skillsandbox_path_policy::PathPolicy;
+use skillsandbox_run::{DecisionAnswer, InvalidRequest, real_path};
 
-use super::skills::resolved;
 use super::{ToolContext, arguments};
 use crate::answer::{ToolAnswer, ToolProblem, line};
 
@@ -96,46 +95,42 @@ pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<T
         Err(refused) => return Ok(refused),
     };
     let loaded = context.load(&skill)?;
-    let places = loaded.skill.places();
-    let files = loaded.skill.manifest().filesystem();
-    // What is declared and not there yet cannot be looked into; a run would make folders to write to.
-    let there = |path: &PathBuf| path.is_dir();
-    let read: Vec<PathBuf> = resolved(&files.read, places).into_iter().filter(there).collect();
-    let write: Vec<PathBuf> = resolved(&files.write, places).into_iter().filter(there).collect();
-    let own = user_folders::state().into_iter().chain(user_folders::config());
-    let forbidden: Vec<PathBuf> = resolved(&files.forbidden, places).into_iter().chain(own).collect();
-    let policy = |writable: &dyn Fn(&Path) -> bool, closed: &[PathBuf]| {
-        let mut builder = PathPolicy::builder().root(loaded.skill.folder()).read_only();
-        for path in &read {
-            builder = builder.read_root(path);
-        }
-        for path in &write {
-            builder = if writable(path) { builder.write_root(path) } else { builder.read_root(path) };
-        }
-        forbidden.iter().chain(closed).fold(builder, PathPolicyBuilder::forbid).build()
-    };
     let unusable = |error: String| {
         ToolProblem::new("the skill's declaration cannot be used to judge paths")
             .why(error)
             .cure("call inspect_skill; a person has to correct skillsandbox.yaml")
     };
-    let unusable = |error: PathPolicyError| unusable(error.to_string());
-    let arguments = Value::Object(arguments);
-    // Skills are read-only in a run, installed ones and those of this server, whatever is granted above them: but for what a skill has in its
-    // own folder. So a call that touches them is judged as one of a skill that may write nothing else.
-    let without_links = |path: PathBuf| skillsandbox_path_policy::real_path(&path).unwrap_or(path);
-    let skills: Vec<PathBuf> = user_folders::data()
-        .map(without_links)
-        .into_iter()
-        .chain(context.roots.roots().map(Path::to_owned))
-        .collect();
-    let elsewhere = policy(&|_| true, &skills).map_err(unusable)?;
-    let in_own_folder = |path: &Path| without_links(path.to_owned()).starts_with(loaded.skill.folder());
-    let among_skills = policy(&in_own_folder, &[]).map_err(unusable)?;
-    let decision = match elsewhere.judge_call(&tool, &arguments) {
-        decision if decision.is_allowed() => decision,
-        _ => among_skills.judge_call(&tool, &arguments),
+    // The same places, by the same rules, as a run has them.
+    let reach = loaded.skill.file_reach().map_err(|refusal| unusable(refusal.to_string()))?;
+    let build = |writes: &[PathBuf], never: &[PathBuf]| {
+        let mut builder = PathPolicy::builder().root(loaded.skill.folder()).read_only();
+        // What is declared and not there yet cannot be looked into; a run would make folders to write to.
+        for path in reach.read.iter().filter(|path| path.is_dir()) {
+            builder = builder.read_root(path);
+        }
+        for path in reach.write.iter().filter(|path| path.is_dir()) {
+            builder = if writes.contains(path) { builder.write_root(path) } else { builder.read_root(path) };
+        }
+        for path in reach.forbidden.iter().chain(never) {
+            builder = builder.forbid(path);
+        }
+        builder.build().map_err(|error| unusable(error.to_string()))
     };
+    let arguments = Value::Object(arguments);
+    // Who only reads is allowed everything that is readable; who writes, nothing that a run has read-only, the skills of this server among
+    // that: but for what a skill has in its own folder.
+    let skills = context.roots.roots().map(Path::to_owned);
+    let read_only: Vec<PathBuf> = reach.read_only.iter().cloned().chain(skills).collect();
+    let in_own_folder = |path: &&PathBuf| real_path(path).starts_with(loaded.skill.folder());
+    let own: Vec<PathBuf> = reach.write.iter().filter(in_own_folder).cloned().collect();
+    let (readers, writers, own_writers) =
+        (build(&[], &[])?, build(&reach.write, &read_only)?, build(&own, &[])?);
+    let mut decision = readers.judge_call(&tool, &arguments);
+    for policy in [&writers, &own_writers] {
+        if !decision.is_allowed() {
+            decision = policy.judge_call(&tool, &arguments);
+        }
+    }
     Ok(answer(&DecisionAnswer::new(decision), ""))
 }
 

@@ -109,8 +109,10 @@ struct OmittedBytes {
 struct AttemptClasses {
     /// `low`, `medium`, `high`, `critical`, or null where nothing stands out.
     max_severity: Option<String>,
-    /// Whether everything that was classified was prevented.
+    /// Whether nothing that was classified took effect, and no verdict is unknown.
     all_prevented: bool,
+    /// Attempts of which nobody saw what became of them.
+    unknown: u64,
     classes: Vec<ReportedClass>,
 }
 
@@ -120,6 +122,8 @@ struct ReportedClass {
     severity: String,
     mitre_tactic: String,
     prevented: bool,
+    /// Whether that is not known; `prevented` is false then.
+    unknown: bool,
     message: String,
 }
 
@@ -279,6 +283,7 @@ impl SkillRunResult {
             severity: word(json!(found.severity)).unwrap_or_default(),
             mitre_tactic: found.mitre_tactic.clone(),
             prevented: found.prevented,
+            unknown: found.unknown,
             message: found.message.clone(),
         });
         Self {
@@ -309,6 +314,7 @@ impl SkillRunResult {
                 max_severity: summary.max_severity.and_then(|severity| word(json!(severity))),
                 // Nothing was tried by what was not executed.
                 all_prevented: summary.all_prevented || report.ended.is_err(),
+                unknown: summary.unknown,
                 classes: classes.collect(),
             },
             trace_id: report.trace_id.to_string(),
@@ -383,8 +389,15 @@ fn tell(report: &RunReport, outcome: &SkillRunResult) -> String {
         }
         let _ = write!(text, "\n{WHO}");
     }
+    if let unknown @ 1.. = outcome.classification.unknown {
+        let _ = write!(text, "\nOf {unknown} attempts it is not known what became of them.");
+    }
     for class in &outcome.classification.classes {
-        let prevented = if class.prevented { "prevented" } else { "NOT prevented" };
+        let prevented = match (class.prevented, class.unknown) {
+            (_, true) => "UNKNOWN whether prevented",
+            (true, false) => "prevented",
+            (false, false) => "NOT prevented",
+        };
         let _ = write!(
             text,
             "\nThis looks like {} ({}, {prevented}): {}",

@@ -1,7 +1,8 @@
 //! Processes of this host, confined by its kernel.
 //!
 //! `plan.rs` makes a plan of a job, `commands.rs` sees to the programs it may execute, `preview.rs` says what it would get here, `record.rs` runs
-//! a command and records it, with what `events.rs` makes of observations, `policy.rs` of the walls and `output.rs` of what is printed.
+//! a command and records it, with what `events.rs` makes of observations, `policy.rs` of the walls and `output.rs` of what is printed
+//! (`terminal.rs`: on a terminal).
 
 mod commands;
 mod events;
@@ -10,6 +11,7 @@ mod plan;
 mod policy;
 mod preview;
 mod record;
+mod terminal;
 
 use skillsandbox_enforcer::{CommandStatus, Error, RunOutcome};
 use skillsandbox_manifest::Runtime;
@@ -21,6 +23,7 @@ use crate::refusal::Refusal;
 use crate::report::RunExit;
 use crate::session::{RunStreams, refuse};
 
+pub(crate) use plan::untrusted_folder;
 pub use record::{RecordedRun, record};
 
 /// Runs processes of this host.

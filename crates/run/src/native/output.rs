@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use skillsandbox_tracer::{Event, EventKind, LineSplitter, OutputLine, Redactor};
 
+use super::terminal::TerminalFilter;
 use crate::streams::{OutputTarget, PrintedOutput};
 
 /// How many bytes may still be handed on, by all outputs of a run together.
@@ -47,6 +48,7 @@ impl<R: Read> OutputReader<R> {
     pub(crate) fn follow(mut self, mut record: impl FnMut(Event)) -> PrintedOutput {
         let mut lines = LineSplitter::new();
         let mut printed = PrintedOutput::default();
+        let mut terminal = TerminalFilter::default();
         let mut buffer = vec![0; 64 << 10];
         loop {
             let count = match self.pipe.read(&mut buffer) {
@@ -62,6 +64,7 @@ impl<R: Read> OutputReader<R> {
             match self.forward {
                 OutputTarget::Nowhere => {}
                 OutputTarget::Own => pass_on(bytes, self.is_error),
+                OutputTarget::Terminal => pass_on(terminal.push(bytes).as_bytes(), self.is_error),
                 OutputTarget::Error => pass_on(bytes, true),
                 OutputTarget::Kept => {
                     let room = self.keep.saturating_sub(printed.kept.len()).min(bytes.len());
@@ -73,12 +76,16 @@ impl<R: Read> OutputReader<R> {
         if let Some(line) = lines.finish(&self.redactor) {
             record(Event::new((self.kind)(line)));
         }
+        pass_on(terminal.finish().as_bytes(), self.is_error);
         printed
     }
 }
 
 /// To this program's own output. That nobody reads it is no reason to stop.
 fn pass_on(bytes: &[u8], is_error: bool) {
+    if bytes.is_empty() {
+        return;
+    }
     let _ = if is_error {
         std::io::stderr().write_all(bytes)
     } else {

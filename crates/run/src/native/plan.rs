@@ -1,11 +1,11 @@
 //! A job as a plan of the enforcer.
 
 use skillsandbox_enforcer::egress::NetworkRule;
-use skillsandbox_enforcer::{Command, Layer, Plan};
+use skillsandbox_enforcer::{Command, FolderAuthor, Layer, Plan, UntrustedFolder};
 use skillsandbox_manifest::{Destination, EgressRule, Resolver};
 
 use super::{commands, refused};
-use crate::job::{self, Job};
+use crate::job::{self, Job, PlaceAuthor, UntrustedPlace};
 use crate::refusal::Refusal;
 
 /// All of it, or a refusal.
@@ -23,6 +23,15 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
     }
     for path in &job.forbidden {
         builder = builder.forbid(path);
+    }
+    for place in &job.untrusted {
+        builder = builder.no_links_in(untrusted_folder(place));
+    }
+    if let Some(paths) = &job.read_within {
+        builder = builder.read_within(paths);
+    }
+    if let Some(paths) = &job.write_within {
+        builder = builder.write_within(paths);
     }
     if let Some(workdir) = &job.workdir {
         builder = builder.workdir(workdir);
@@ -62,6 +71,15 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
     Ok((plan, command(job)))
 }
 
+/// A folder whose links are not followed, as the enforcer has it.
+pub(crate) fn untrusted_folder(place: &UntrustedPlace) -> UntrustedFolder {
+    let author = match place.author {
+        PlaceAuthor::Skill => FolderAuthor::Skill,
+        PlaceAuthor::EarlierRun => FolderAuthor::EarlierRun,
+    };
+    UntrustedFolder::known(&place.path, place.identity, author)
+}
+
 fn limits(
     mut builder: skillsandbox_enforcer::PlanBuilder,
     limits: &job::JobLimits,
@@ -74,6 +92,9 @@ fn limits(
     }
     if let Some(percent) = limits.cpu_percent {
         builder = builder.cpu_percent(percent);
+    }
+    if let Some(time) = limits.cpu_time {
+        builder = builder.cpu_time(time);
     }
     if let Some(count) = limits.open_files {
         builder = builder.open_files(count);

@@ -79,6 +79,8 @@ fn mounts(inspection: &PlanInspection) -> Vec<String> {
             format!("{word} {}{made}", grant.path.display())
         })
         .collect();
+    let resolved = inspection.resolved.iter();
+    lines.extend(resolved.map(|led| format!("{} leads to {}", led.path.display(), led.target.display())));
     lines.extend(inspection.masked.iter().map(|path| format!("never {}", path.display())));
     let system = inspection.grants.len()
         - inspection.grants.iter().filter(|grant| grant.source != PathSource::System).count();
@@ -97,6 +99,9 @@ fn limits(limits: &RunLimits) -> Vec<String> {
     }
     if let Some(percent) = limits.cpu_percent {
         lines.push(format!("{percent} % of one core"));
+    }
+    if let Some(time) = limits.cpu_time {
+        lines.push(format!("{} s of processor time", time.as_secs_f64()));
     }
     if let Some(timeout) = limits.timeout {
         lines.push(format!("{} s", timeout.as_secs_f64()));

@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use skillsandbox_enforcer::{
-    Command, Error, ObserveLevel, ObservedEvent, Observer, OutputMode, Plan, RunOutcome, RunningCommand,
-    StdinMode,
+    Command, EndCause, Error, ObserveLevel, ObservedEvent, Observer, OutputMode, Plan, RunOutcome,
+    RunningCommand, StdinMode,
 };
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::{Event, EventKind, EventVerdict, RecordedTrace, Recorder, RedactError, Redactor};
@@ -16,6 +16,9 @@ use super::output::{OutputBudget, OutputReader};
 use super::{events, policy};
 use crate::session::RunStreams;
 use crate::streams::PrintedOutput;
+
+/// Events that are kept until it is certain that the program runs.
+const MOST_EARLY: usize = 1024;
 
 /// What is left of a recorded run.
 #[derive(Debug)]
@@ -104,6 +107,11 @@ pub(super) fn record_redacted(
             if outcome.lost > 0 {
                 recorder.mark_incomplete(format!("{} things that were tried were not told", outcome.lost));
             }
+            if outcome.end == EndCause::Uncovered {
+                recorder.mark_incomplete(
+                    "what was hidden, or might only be read, was replaced while it ran: until it ended, it may have touched what took its place",
+                );
+            }
             let unseen = policy::unseen(outcome);
             if !unseen.is_empty() {
                 recorder.mark_incomplete(format!(
@@ -168,7 +176,9 @@ impl Observer for SharedRecorder {
         let mut book = self.lock();
         let Some(event) = events::observed(observed, book.started) else { return };
         match &mut book.early {
-            Some(early) => early.push(event),
+            // What comes before the program does is its launcher's doing, and little.
+            Some(early) if early.len() < MOST_EARLY => early.push(event),
+            Some(_) => book.recorder.record(Event::new(EventKind::Lost { at: "observer".to_owned() })),
             None => book.recorder.record(event),
         }
     }

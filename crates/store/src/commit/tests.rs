@@ -49,7 +49,7 @@ fn put(layout: &StoreLayout, number: u32) -> Result<(), Error> {
 }
 
 fn put_version(layout: &StoreLayout, (tree, entry): (SkillTree, LockEntry)) -> Result<(), Error> {
-    put_held(&StoreGuard::take(layout, || {})?, (tree, entry))
+    put_held(&StoreGuard::take(layout, None, || {})?, (tree, entry))
 }
 
 /// With a store that is held already.
@@ -60,7 +60,7 @@ fn put_held(guard: &StoreGuard<'_>, (tree, entry): (SkillTree, LockEntry)) -> Re
 }
 
 fn take_away(layout: &StoreLayout) -> Result<(), Error> {
-    let guard = StoreGuard::take(layout, || {})?;
+    let guard = StoreGuard::take(layout, None, || {})?;
     let mut lock = PackagesLock::read(layout)?;
     lock.remove("notes");
     guard.commit("skills/notes", &StoreChange::Gone, &lock)
@@ -110,7 +110,7 @@ fn killed_at_200_points_it_is_the_old_state_or_the_new_one() {
     let name = concat!(module_path!(), "::changes_without_end");
     let name = name.split_once("::").unwrap().1;
     // How long a change takes here, so that the kills fall into it.
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     for number in 0..5 {
         put_version(&layout, version(number)).unwrap();
     }
@@ -140,7 +140,7 @@ fn killed_at_200_points_it_is_the_old_state_or_the_new_one() {
         // What is in the lock now, before anybody recovers, is whole.
         PackagesLock::read(&layout).unwrap_or_else(|error| panic!("round {round}: {error}"));
         journals += u32::from(layout.work().join("journal").exists());
-        drop(StoreGuard::take(&layout, || {}).unwrap());
+        drop(StoreGuard::take(&layout, None, || {}).unwrap());
         let now = state(&layout).unwrap_or_else(|| "-".to_owned());
         let said: Vec<&str> = std::iter::once(&first).chain(&rest).map(String::as_str).collect();
         let last = |word: &str| said.iter().rev().find_map(|line| line.strip_prefix(word));
@@ -169,7 +169,7 @@ fn recovery_goes_on_from_every_step() {
         let layout = StoreLayout::new(dir.path().join("store"));
         put(&layout, 1).unwrap();
         let (tree, entry) = version(2);
-        let guard = StoreGuard::take(&layout, || {}).unwrap();
+        let guard = StoreGuard::take(&layout, None, || {}).unwrap();
         let mut lock = PackagesLock::read(&layout).unwrap();
         lock.insert(entry);
         let (work, name) = (layout.work(), uuid::Uuid::new_v4().to_string());
@@ -187,10 +187,10 @@ fn recovery_goes_on_from_every_step() {
             }
         }
         drop(guard);
-        drop(StoreGuard::take(&layout, || {}).unwrap());
+        drop(StoreGuard::take(&layout, None, || {}).unwrap());
         assert_eq!(state(&layout).as_deref(), Some("2"), "after step {done}");
         // And a second time: there is nothing left to do.
-        drop(StoreGuard::take(&layout, || {}).unwrap());
+        drop(StoreGuard::take(&layout, None, || {}).unwrap());
         assert_eq!(state(&layout).as_deref(), Some("2"));
     }
 }
@@ -208,7 +208,7 @@ fn a_journal_that_leads_elsewhere_is_not_followed() {
     ] {
         let text = format!("{{\"staged\":\"{staged}\",\"target\":\"{target}\",\"new\":null}}");
         fs::write(layout.work().join("journal"), text).unwrap();
-        assert!(matches!(StoreGuard::take(&layout, || {}), Err(Error::State { .. })), "{target}");
+        assert!(matches!(StoreGuard::take(&layout, None, || {}), Err(Error::State { .. })), "{target}");
     }
     assert_eq!(fs::read_to_string(dir.path().join("victim")).unwrap(), "x");
 }
@@ -229,7 +229,7 @@ fn what_cannot_be_carried_out_is_taken_back() {
     let layout = StoreLayout::new(dir.path().join("store"));
     fs::create_dir(layout.root()).unwrap();
     // After the store was taken, which refuses links.
-    let guard = StoreGuard::take(&layout, || {}).unwrap();
+    let guard = StoreGuard::take(&layout, None, || {}).unwrap();
     std::os::unix::fs::symlink(other.path(), layout.skills()).unwrap();
     for _ in 0..2 {
         let error = put_held(&guard, version(1)).unwrap_err();
@@ -258,12 +258,12 @@ fn two_take_turns() {
         }
     });
     assert!(state(&layout).is_some());
-    let held = StoreGuard::take(&layout, || {}).unwrap();
+    let held = StoreGuard::take(&layout, None, || {}).unwrap();
     let told = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         let second = scope.spawn(|| {
             let wait = || told.store(true, std::sync::atomic::Ordering::SeqCst);
-            StoreGuard::take(&layout, wait).map(drop)
+            StoreGuard::take(&layout, None, wait).map(drop)
         });
         while !told.load(std::sync::atomic::Ordering::SeqCst) {
             std::thread::yield_now();
@@ -290,7 +290,7 @@ fn a_store_whose_own_folders_are_links_is_refused_and_nothing_behind_them_is_tou
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
         let layout = StoreLayout::new(&root);
-        let error = StoreGuard::take(&layout, || {}).map(drop).unwrap_err().to_string();
+        let error = StoreGuard::take(&layout, None, || {}).map(drop).unwrap_err().to_string();
         assert!(error.contains("symbolic link"), "{name}: {error}");
         assert!(elsewhere.join("kept").exists(), "{name}");
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use super::chain;
 use super::error::{Error, of};
 
 /// Runs that are kept unless something else is said; the oldest go first.
@@ -51,6 +52,7 @@ pub(super) fn trim(connection: &Connection, path: &Path, keep: u64, bytes: u64) 
     let most = BATCH * i64::try_from(BATCHES).unwrap_or(1);
     let oldest = oldest(connection).map_err(failed)?;
     let last = newest.saturating_sub(keep).min(oldest.saturating_add(most));
+    chain::move_base(connection, last).map_err(failed)?;
     connection.execute("DELETE FROM runs WHERE number <= ?1", [last]).map_err(failed)?;
     for _ in 0..BATCHES {
         if used(connection).map_err(failed)? <= bytes {
@@ -59,6 +61,7 @@ pub(super) fn trim(connection: &Connection, path: &Path, keep: u64, bytes: u64) 
         let oldest = self::oldest(connection).map_err(failed)?;
         // The newest is what this is about.
         let last = oldest.saturating_add(BATCH).min(newest - 1);
+        chain::move_base(connection, last).map_err(failed)?;
         if connection.execute("DELETE FROM runs WHERE number <= ?1", [last]).map_err(failed)? == 0 {
             break;
         }

@@ -195,6 +195,7 @@ impl Cleaner<'_> {
             class: cut(&class.class, bounds::NAME),
             severity: cut(&class.severity, bounds::NAME),
             prevented: class.prevented,
+            unknown: class.unknown,
             message: self.short(&class.message, bounds::TEXT),
         }
     }

@@ -1,8 +1,8 @@
 //! Runs for a spreadsheet: RFC 4180, one line a run whatever is in it.
 //!
 //! A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula and executes it (CWE-1236), and a skill chooses its own
-//! name. So such a cell, also with blanks or quotes before the sign, gets an apostrophe in front: what spreadsheets write before
-//! text that is only text. Numbers are never touched, for no skill chooses what they begin with.
+//! name. Many other signs become one of these (wide, small and superscript forms, U+2212), so every cell that begins with anything but a letter, a
+//! digit or one of `/ \ { [ _ .`, also behind blanks or quotes, gets an apostrophe in front: what spreadsheets write before text that is only text. Numbers are never touched, for no skill chooses what they begin with.
 
 use serde_json::Value;
 use skillsandbox_text::{Escape, Glyphs};
@@ -76,8 +76,9 @@ fn cell(text: &str) -> String {
 
 fn is_formula(text: &str) -> bool {
     let start = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
-    // The wide ones become the others where a spreadsheet is set to a language that types them.
-    start.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '|', '%'])
+    // Unicode has many pluses and minuses, and programs differ in which they take for one: what may begin a cell is listed, not what may not.
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '\\' | '{' | '[' | '_' | '.');
+    start.chars().next().is_some_and(|first| !is_plain(first))
 }
 
 #[cfg(test)]
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_is_no_formula_and_no_second_line() {
+    fn every_unicode_sign_of_a_formula_gets_an_apostrophe_and_no_cell_is_two_lines() {
         for (text, shown) in [
             ("weather", "weather"),
             ("", ""),
@@ -101,6 +102,23 @@ mod tests {
             ("\r\n=1", "\\r\\n=1"),
             ("\u{feff}=1", "\\u{feff}=1"),
             ("＝1", "\"'＝1\""),
+            ("\u{fe62}1", "\"'\u{fe62}1\""),
+            ("\u{2212}1", "\"'\u{2212}1\""),
+            ("\u{fe63}1", "\"'\u{fe63}1\""),
+            ("\u{fe66}1", "\"'\u{fe66}1\""),
+            ("\u{fe6b}1", "\"'\u{fe6b}1\""),
+            ("\u{207a}1", "\"'\u{207a}1\""),
+            ("\u{208b}1", "\"'\u{208b}1\""),
+            ("\u{2795}1", "\"'\u{2795}1\""),
+            ("\u{3000}=1", "\\u{3000}=1"),
+            ("'=1", "\"''=1\""),
+            ("|calc", "\"'|calc\""),
+            ("%0", "\"'%0\""),
+            ("{}", "{}"),
+            ("[]", "[]"),
+            ("/tmp/trace.json", "/tmp/trace.json"),
+            ("größe", "größe"),
+            ("温度", "温度"),
             ("a\nb,c", "\"a\\nb,c\""),
             ("\u{1b}[2J", "\\u{1b}[2J"),
         ] {

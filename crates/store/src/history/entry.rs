@@ -58,6 +58,8 @@ pub struct Entry {
     pub error: Option<String>,
     /// How many attempts were denied.
     pub denied: u64,
+    /// Of how many nobody saw what became of them.
+    pub unknown: u64,
     /// What they were: the first of them.
     pub denials: Vec<Denied>,
     /// How many kinds of attempts are not among those.
@@ -93,6 +95,7 @@ impl Entry {
             exit_code: None,
             error: None,
             denied: 0,
+            unknown: 0,
             denials: Vec::new(),
             denials_omitted: 0,
             classes: Vec::new(),
@@ -181,8 +184,11 @@ pub struct Classified {
     pub class: String,
     /// How bad it is: `low`, `medium`, `high` or `critical`.
     pub severity: String,
-    /// Whether every one of these attempts was denied.
+    /// Whether none of these attempts took effect.
     pub prevented: bool,
+    /// Whether that is not known; `prevented` is `false` then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown: bool,
     /// In words.
     pub message: String,
 }

@@ -31,10 +31,12 @@
 //!
 //! # What it does not protect
 //!
-//! Its owner can change it. It is a record for him, not evidence against him: that is the trace, with a digest kept elsewhere. A secret
+//! Its owner can change it. Each record has a link to the one before it ([`History::check_chain`]), so that a change to one shows, unless whoever made it wrote
+//! all later links anew; against that, a head that was signed ([`crate::signing`]) or kept elsewhere helps. A secret
 //! that is shorter than six bytes and stands in an error, or that nothing gives away, is not recognised.
 
 mod bounds;
+mod chain;
 mod clean;
 mod csv;
 mod entry;
@@ -51,11 +53,14 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use skillsandbox_text::Redactor;
+use uuid::Uuid;
 
 pub use bounds::{KEEP, MAX_BYTES};
+pub use chain::{ChainCheck, ChainFault};
 pub use csv::{csv_header, csv_line};
 pub use entry::{Classified, Denied, Entry, Status};
 pub use error::Error;
@@ -64,6 +69,8 @@ pub use record::{Details, Record};
 pub use recording::HistoryFile;
 pub use stats::{ClassCount, Counts, DenialCount, SkillStats, Stats};
 pub use when::{Edge, NoTime, moment};
+
+use crate::signing::{SigningKey, TraceSignature, TraceStatement};
 
 use clean::Clean;
 use error::of;
@@ -148,6 +155,74 @@ impl History {
         transaction.commit().map_err(failed)
     }
 
+    /// The same for one, with a signature that is kept beside it; `None` where the run left no trace that could be signed.
+    pub fn record_signed(
+        &mut self,
+        entry: &Entry,
+        key: &SigningKey,
+    ) -> Result<Option<TraceSignature>, Error> {
+        let clean = Clean::new(entry, &self.shapes)?;
+        let failed = of(&self.path);
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let (number, link) = insert(&transaction, entry, &clean).map_err(failed)?;
+        let signature = entry.digest.as_ref().map(|digest| {
+            let statement = TraceStatement::new(entry.id, digest.clone(), HEXLOWER.encode(&link));
+            key.sign(&statement)
+        });
+        if let Some(signature) = &signature {
+            let text = serde_json::to_string(signature).unwrap_or_default();
+            transaction
+                .execute("UPDATE runs SET signature = ?2 WHERE number = ?1", params![number, text])
+                .map_err(failed)?;
+        }
+        bounds::trim(&transaction, &self.path, self.keep, self.bytes)?;
+        transaction.commit().map_err(failed)?;
+        Ok(signature)
+    }
+
+    /// Whether every record is what was recorded, as far as a chain without a key can tell.
+    pub fn check_chain(&self) -> Result<ChainCheck, Error> {
+        chain::check(&self.connection, &self.path)
+    }
+
+    /// Whether a run that is still there has this link, as hexadecimal digits: the head of an earlier time, or what a signature names.
+    pub fn has_link(&self, link: &str) -> Result<bool, Error> {
+        let Ok(link) = HEXLOWER_PERMISSIVE.decode(link.as_bytes()) else { return Ok(false) };
+        let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE link = ?1)";
+        self.connection.query_row(sql, [link], |row| row.get(0)).map_err(of(&self.path))
+    }
+
+    /// The signature that was recorded with a run.
+    pub fn signature(&self, id: Uuid) -> Result<Option<TraceSignature>, Error> {
+        let sql = "SELECT signature FROM runs WHERE id = ?1";
+        let found: Option<Option<String>> = self
+            .connection
+            .query_row(sql, [id.to_string()], |row| row.get(0))
+            .optional()
+            .map_err(of(&self.path))?;
+        Ok(found.flatten().and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Keeps the trace of a run, however many traces there are; or keeps it no longer.
+    pub fn pin(&mut self, id: &str, pinned: bool) -> Result<Record, Error> {
+        let record = self.find(id)?.record;
+        self.connection
+            .execute("UPDATE runs SET pinned = ?2 WHERE id = ?1", params![record.execution_id, pinned])
+            .map_err(of(&self.path))?;
+        Ok(Record { pinned, ..record })
+    }
+
+    /// The runs whose traces are kept.
+    pub fn pinned(&self) -> Result<Vec<Uuid>, Error> {
+        let failed = of(&self.path);
+        let mut statement =
+            self.connection.prepare("SELECT id FROM runs WHERE pinned <> 0").map_err(failed)?;
+        let ids = statement.query_map([], |row| row.get::<_, String>(0)).map_err(failed)?;
+        let ids: Vec<String> = ids.collect::<Result<_, _>>().map_err(failed)?;
+        Ok(ids.iter().filter_map(|id| Uuid::parse_str(id).ok()).collect())
+    }
+
     /// Hands over the runs that are meant, newest first, one at a time, until one is answered with a break.
     pub fn each(&self, filter: &Filter, told: impl FnMut(Record) -> ControlFlow<()>) -> Result<(), Error> {
         query::each(&self.connection, &self.path, filter, told)
@@ -225,7 +300,12 @@ fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Erro
     }
 }
 
-fn insert(transaction: &Transaction<'_>, entry: &Entry, clean: &Clean) -> rusqlite::Result<()> {
+/// Writes a run; its number, and its link in the chain.
+fn insert(
+    transaction: &Transaction<'_>,
+    entry: &Entry,
+    clean: &Clean,
+) -> rusqlite::Result<(i64, [u8; chain::LINK])> {
     let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let milliseconds = i64::try_from(entry.duration.as_millis()).unwrap_or(i64::MAX);
     let classes: Vec<&str> = clean.classes.iter().map(|class| class.class.as_str()).collect();
@@ -233,8 +313,8 @@ fn insert(transaction: &Transaction<'_>, entry: &Entry, clean: &Clean) -> rusqli
     let status = entry.status.as_str();
     transaction.execute(
         "INSERT INTO runs (id, started, skill, version, tool, parameters, arguments, user, status, ending, duration_ms, exit_code,
-            error, denied, denials_omitted, classes, complete, trace, digest)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+            error, denied, denials_omitted, classes, complete, trace, digest, unknown)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
         params![
             entry.id.to_string(),
             started,
@@ -255,6 +335,7 @@ fn insert(transaction: &Transaction<'_>, entry: &Entry, clean: &Clean) -> rusqli
             entry.complete,
             entry.trace.as_ref().map(|trace| trace.as_os_str().as_encoded_bytes().to_vec()),
             clean.digest,
+            whole(entry.unknown),
         ],
     )?;
     let run = transaction.last_insert_rowid();
@@ -273,7 +354,7 @@ fn insert(transaction: &Transaction<'_>, entry: &Entry, clean: &Clean) -> rusqli
         ])?;
     }
     let mut statement =
-        transaction.prepare("INSERT OR IGNORE INTO classes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+        transaction.prepare("INSERT OR IGNORE INTO classes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
     for class in &clean.classes {
         statement.execute(params![
             run,
@@ -283,8 +364,9 @@ fn insert(transaction: &Transaction<'_>, entry: &Entry, clean: &Clean) -> rusqli
             class.message,
             clean.skill,
             status,
-            started
+            started,
+            class.unknown
         ])?;
     }
-    Ok(())
+    Ok((run, chain::append(transaction, run)?))
 }

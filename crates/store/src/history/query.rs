@@ -153,7 +153,8 @@ fn denials(connection: &Connection, number: i64) -> rusqlite::Result<Vec<Denied>
 }
 
 fn classes(connection: &Connection, number: i64) -> rusqlite::Result<Vec<Classified>> {
-    let sql = "SELECT class, severity, prevented, message FROM classes WHERE run = ?1 ORDER BY class";
+    let sql =
+        "SELECT class, severity, prevented, message, unknown FROM classes WHERE run = ?1 ORDER BY class";
     let mut statement = connection.prepare(sql)?;
     let read = |row: &rusqlite::Row<'_>| {
         Ok(Classified {
@@ -161,6 +162,7 @@ fn classes(connection: &Connection, number: i64) -> rusqlite::Result<Vec<Classif
             severity: row.get(1)?,
             prevented: row.get(2)?,
             message: row.get(3)?,
+            unknown: row.get(4)?,
         })
     };
     statement.query_map([number], read)?.collect()

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use data_encoding::HEXLOWER;
 use jiff::Timestamp;
 use rusqlite::Row;
 use serde::{Serialize, Serializer};
@@ -42,6 +43,8 @@ pub struct Record {
     pub error: Option<String>,
     /// How many attempts were denied.
     pub denied: u64,
+    /// Of how many it is not known what became of them.
+    pub unknown: u64,
     /// The classes of what it tried.
     pub classes: Vec<String>,
     /// Whether all that was tried is in the trace.
@@ -50,6 +53,12 @@ pub struct Record {
     pub trace: Option<PathBuf>,
     /// What the trace's last line was.
     pub digest: Option<String>,
+    /// Its link in the chain of all that was recorded, as hexadecimal digits; `None` of what was recorded before there was a chain.
+    pub link: Option<String>,
+    /// Whether its trace was signed.
+    pub signed: bool,
+    /// Whether its trace is kept, however many there are.
+    pub pinned: bool,
 }
 
 /// All that is known of a run.
@@ -69,7 +78,8 @@ pub struct Details {
 
 /// The columns that [`Record::read`] reads.
 pub(super) const COLUMNS: &str = "r.number, r.id, r.started, r.skill, r.version, r.tool, r.parameters, r.arguments, r.user, r.status, r.ending, \
-    r.duration_ms, r.exit_code, r.error, r.denied, r.denials_omitted, r.classes, r.complete, r.trace, r.digest";
+    r.duration_ms, r.exit_code, r.error, r.denied, r.denials_omitted, r.classes, r.complete, r.trace, r.digest, \
+    r.unknown, r.link, r.signature IS NOT NULL AS signed, r.pinned";
 
 impl Record {
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -95,10 +105,14 @@ impl Record {
             exit_code: row.get("exit_code")?,
             error: row.get("error")?,
             denied: count("denied")?,
+            unknown: count("unknown")?,
             classes: classes.split(' ').filter(|class| !class.is_empty()).map(str::to_owned).collect(),
             complete: row.get("complete")?,
             trace: row.get::<_, Option<Vec<u8>>>("trace")?.map(path),
             digest: row.get("digest")?,
+            link: row.get::<_, Option<Vec<u8>>>("link")?.map(|link| HEXLOWER.encode(&link)),
+            signed: row.get("signed")?,
+            pinned: row.get("pinned")?,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The history as `run` knows it: what a run was asked for and came to, as an entry.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -8,7 +9,10 @@ use skillsandbox_manifest::user_folders;
 use skillsandbox_run::{DeniedAttempt, EndCause, HistoryError, RunHistory, RunReport, RunRequest, RunStatus};
 use skillsandbox_tracer::Classification;
 
+use uuid::Uuid;
+
 use super::{Classified, Denied, Entry, History, Status};
+use crate::signing::{SigningKey, TraceSignature};
 
 /// A history in a file, which is opened anew for every run that is recorded: a server holds nothing between runs.
 ///
@@ -22,26 +26,51 @@ use super::{Classified, Denied, Entry, History, Status};
 #[derive(Debug, Clone)]
 pub struct HistoryFile {
     path: Option<PathBuf>,
+    key: Option<Arc<SigningKey>>,
 }
 
 impl HistoryFile {
     /// A history in this file.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: Some(path.into()) }
+        Self { path: Some(path.into()), key: None }
     }
 
     /// The user's own. Where there is no home, nothing can be recorded, which is said then.
     #[must_use]
     pub fn of_user() -> Self {
-        Self { path: user_folders::history_file() }
+        Self { path: user_folders::history_file(), key: None }
+    }
+
+    /// The same, which signs what is recorded: the signature is kept in the history, and beside the trace with `.sig` behind its name.
+    #[must_use]
+    pub fn signed_with(mut self, key: Arc<SigningKey>) -> Self {
+        self.key = Some(key);
+        self
     }
 }
 
 impl RunHistory for HistoryFile {
     fn record(&self, request: &RunRequest, report: &RunReport) -> Result<(), HistoryError> {
         let path = self.path.as_deref().ok_or("there is no home directory")?;
-        History::open(path)?.record(&entry(request, report))?;
+        let mut history = History::open(path)?;
+        let entry = entry(request, report);
+        let Some(key) = &self.key else { return Ok(history.record(&entry)?) };
+        let signature = history.record_signed(&entry, key)?;
+        if let (Some(signature), Some(trace)) = (signature, &entry.trace) {
+            let beside = TraceSignature::beside(trace);
+            signature
+                .write(&beside)
+                .map_err(|error| format!("it is there, but the trace has no signature beside it: {error}"))?;
+        }
         Ok(())
+    }
+
+    fn pinned_traces(&self) -> Result<Vec<Uuid>, HistoryError> {
+        let path = self.path.as_deref().ok_or("there is no home directory")?;
+        Ok(match History::read(path)? {
+            Some(history) => history.pinned()?,
+            None => Vec::new(),
+        })
     }
 }
 
@@ -66,6 +95,7 @@ fn entry(request: &RunRequest, report: &RunReport) -> Entry {
     entry.exit_code = Some(report.exit_code().into());
     entry.error = report.error();
     entry.denied = report.summary.denied;
+    entry.unknown = report.summary.unknown;
     entry.denials = report.denials.iter().map(denied).collect();
     entry.denials_omitted = report.denials_omitted;
     entry.classes = report.summary.classifications.iter().map(classified).collect();
@@ -105,6 +135,7 @@ fn classified(class: &Classification) -> Classified {
         class: word(serde_json::to_value(class.class)),
         severity: word(serde_json::to_value(class.severity)),
         prevented: class.prevented,
+        unknown: class.unknown,
         message: class.message.clone(),
     }
 }

@@ -64,6 +64,20 @@ const MIGRATIONS: &[&str] = &[
      ) STRICT, WITHOUT ROWID;
      CREATE INDEX classes_by_time ON classes (class, started, run, skill, status);
      CREATE INDEX classes_by_skill ON classes (class, skill, started, run, status);",
+    // 2. The chain (chain.rs): `link` is a run's own, `chain` the one that the oldest goes on from. What was recorded before has none. Verdicts may
+    //    be unknown; traces may be signed; a run that is pinned keeps its trace.
+    "ALTER TABLE runs ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE runs ADD COLUMN link BLOB;
+     ALTER TABLE runs ADD COLUMN signature TEXT;
+     ALTER TABLE runs ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+     CREATE INDEX runs_pinned ON runs (number) WHERE pinned <> 0;
+     ALTER TABLE classes ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;
+     CREATE TABLE chain (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        number INTEGER NOT NULL,
+        link BLOB NOT NULL
+     ) STRICT;
+     INSERT INTO chain SELECT 1, coalesce(max(number), 0), zeroblob(32) FROM runs;",
 ];
 
 /// The version that this program writes.

@@ -34,7 +34,13 @@ pub(crate) fn denied(what: &str, count: u64) -> Denied {
 }
 
 pub(crate) fn class(name: &str) -> Classified {
-    Classified { class: name.into(), severity: "high".into(), prevented: true, message: "words".into() }
+    Classified {
+        class: name.into(),
+        severity: "high".into(),
+        prevented: true,
+        message: "words".into(),
+        ..Classified::default()
+    }
 }
 
 pub(crate) fn all(history: &History, filter: &Filter) -> Vec<Record> {

@@ -1,11 +1,11 @@
 //! Files: credentials, what is executed later, what is private.
 
-use crate::format::event::{Event, EventVerdict};
+use crate::format::event::{Event, EventVerdict, Prevention};
 use crate::format::trace::{AttackClass, AttackSeverity};
 use skillsandbox_terms::FileOperation;
 
 use super::ClassFindings;
-use super::finding::{ClassFinding, DistinctCount, EventOrder, is_prevented, mark, moment};
+use super::finding::{ClassFinding, DistinctCount, EventOrder, mark, moment};
 use super::path::{PathPatterns, is_by, plain};
 use super::sensitive_paths::{
     self, AccessFilter, COPIERS, CredentialWeight, LISTERS, LOOKED_FOR, PRIVATE, VerdictFilter,
@@ -139,11 +139,9 @@ impl FileAttempts {
         class
     }
 
-    /// A file of somebody's own that was refused.
+    /// A file of somebody's own that was not granted.
     fn private(&mut self, event: &Event, path: &str) -> Option<AttackClass> {
-        if event.verdict != Some(EventVerdict::Denied)
-            || self.private.rules(path, event.process.as_ref()).is_empty()
-        {
+        if !is_not_granted(event) || self.private.rules(path, event.process.as_ref()).is_empty() {
             return None;
         }
         let mut parts = path.split('/').filter(|part| !part.is_empty());
@@ -223,7 +221,7 @@ fn accesses(access: AccessFilter, operation: FileOperation, event: &Event) -> bo
         AccessFilter::Read => match operation {
             Op::Read | Op::Link | Op::Rename | Op::Symlink => true,
             // Opened to be read and written; what was let happen is the making of a file.
-            Op::Write => matches!(event.verdict, Some(EventVerdict::Denied | EventVerdict::Failed)),
+            Op::Write => is_not_allowed(event),
             Op::Remove
             | Op::MakeFolder
             | Op::MakeNode
@@ -249,11 +247,18 @@ fn accesses(access: AccessFilter, operation: FileOperation, event: &Event) -> bo
 fn ends(when: VerdictFilter, event: &Event) -> bool {
     match when {
         VerdictFilter::Any => true,
-        VerdictFilter::NotAllowed => {
-            matches!(event.verdict, Some(EventVerdict::Denied | EventVerdict::Failed))
-        }
-        VerdictFilter::Denied => event.verdict == Some(EventVerdict::Denied),
+        VerdictFilter::NotAllowed => is_not_allowed(event),
+        VerdictFilter::Denied => is_not_granted(event),
     }
+}
+
+fn is_not_allowed(event: &Event) -> bool {
+    matches!(event.verdict, Some(EventVerdict::Denied | EventVerdict::Failed | EventVerdict::Unknown))
+}
+
+/// Whether nothing that is declared let it happen. What nobody saw the end of is judged as what was refused.
+pub(super) fn is_not_granted(event: &Event) -> bool {
+    matches!(event.verdict, Some(EventVerdict::Denied | EventVerdict::Unknown))
 }
 
 /// Credentials that were touched.
@@ -284,7 +289,9 @@ impl TouchedCredentials {
     pub(super) fn touched(&mut self, event: &Event, touch: CredentialAccess) -> bool {
         let (kinds, finding) = match touch.weight {
             CredentialWeight::Shared => (&mut self.shared, &mut self.together),
-            CredentialWeight::Alone if is_prevented(event) => (&mut self.refused, &mut self.alone),
+            CredentialWeight::Alone if event.prevention() != Prevention::NotPrevented => {
+                (&mut self.refused, &mut self.alone)
+            }
             CredentialWeight::Alone => (&mut self.granted, &mut self.alone),
         };
         if !kinds.contains(&touch.kind) {
@@ -316,7 +323,8 @@ impl TouchedCredentials {
     /// Whether credentials of several kinds really were read.
     pub(super) fn succeeded(&self) -> bool {
         self.is_one()
-            && (self.granted.len() >= GRANTED_KINDS || self.has_many_shared() && self.together.happened())
+            && (self.granted.len() >= GRANTED_KINDS
+                || self.has_many_shared() && self.together.may_have_happened())
     }
 
     fn finish(self) -> Option<ClassFinding> {

@@ -1,6 +1,6 @@
 //! What was gathered for one class: which events, how bad, and whether all of it was prevented.
 
-use crate::format::event::{Event, EventKind, EventVerdict};
+use crate::format::event::{Event, Prevention};
 use crate::format::trace::{AttackClass, AttackSeverity, Classification};
 
 use super::techniques::{class, technique};
@@ -25,19 +25,6 @@ pub(super) fn last_moment(event: &Event) -> EventOrder {
     (event.last_elapsed_us.unwrap_or(event.elapsed_us).max(event.elapsed_us), event.sequence)
 }
 
-/// Whether what was tried did not happen.
-pub(super) fn is_prevented(event: &Event) -> bool {
-    match (&event.kind, event.verdict) {
-        // The permissive profile lets a call pass and reports it; a trace that says both has to be read the worse way.
-        (EventKind::SyscallRefused { errno: None, .. }, _) => false,
-        // It was allowed and broke off; what had been sent by then was sent.
-        (EventKind::NetConnect(connection), Some(EventVerdict::Failed)) => connection.sent == 0,
-        (_, Some(EventVerdict::Denied | EventVerdict::Failed))
-        | (EventKind::SyscallRefused { .. } | EventKind::ResourceLimitHit { .. }, None) => true,
-        (_, Some(EventVerdict::Allowed) | None) => false,
-    }
-}
-
 /// What was gathered.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ClassFinding {
@@ -48,6 +35,8 @@ pub(super) struct ClassFinding {
     more_reasons: bool,
     /// The first event of it that was not prevented.
     happened: Option<u64>,
+    /// The first event of it of which nobody saw what became of it.
+    unknown: Option<u64>,
     /// When the first of it happened.
     pub(super) first: Option<EventOrder>,
     /// When the last of it happened.
@@ -64,8 +53,10 @@ impl ClassFinding {
         reason: &'static str,
     ) {
         self.evidence(event.sequence);
-        if !is_prevented(event) {
-            self.happens(event.sequence);
+        match event.prevention() {
+            Prevention::Prevented => {}
+            Prevention::NotPrevented => self.happens(event.sequence),
+            Prevention::Unknown => self.is_unknown(event.sequence),
         }
         self.raise(severity);
         self.first = self.first.min(Some(moment(event))).or(Some(moment(event)));
@@ -94,6 +85,9 @@ impl ClassFinding {
         other.evidence.iter().take(most).for_each(|sequence| self.evidence(*sequence));
         if let Some(sequence) = other.happened {
             self.happens(sequence);
+        }
+        if let Some(sequence) = other.unknown {
+            self.is_unknown(sequence);
         }
         self.severity = self.severity.max(other.severity);
         self.first = match (self.first, other.first) {
@@ -130,8 +124,9 @@ impl ClassFinding {
         self.evidence.is_empty()
     }
 
-    pub(super) fn happened(&self) -> bool {
-        self.happened.is_some()
+    /// Whether some of it took effect, or may have.
+    pub(super) fn may_have_happened(&self) -> bool {
+        self.happened.is_some() || self.unknown.is_some()
     }
 
     /// Nothing of it took effect after all.
@@ -155,10 +150,19 @@ impl ClassFinding {
         }
     }
 
+    /// Nobody saw what became of an event: it is always among those that are named, too.
+    fn is_unknown(&mut self, sequence: u64) {
+        if self.unknown.is_none() {
+            self.must_name(sequence);
+            self.unknown = Some(sequence);
+        }
+    }
+
     /// Names an event, in the place of another one if there must be.
     fn must_name(&mut self, sequence: u64) {
         if self.evidence.len() >= EVIDENCE && self.evidence.binary_search(&sequence).is_err() {
-            let last = self.evidence.iter().rposition(|named| Some(*named) != self.happened);
+            let keep = [self.happened, self.unknown];
+            let last = self.evidence.iter().rposition(|named| !keep.contains(&Some(*named)));
             last.map(|last| self.evidence.remove(last));
         }
         self.evidence(sequence);
@@ -177,7 +181,8 @@ impl ClassFinding {
             mitre_tactic: tactic.to_owned(),
             techniques: self.techniques.iter().map(|id| technique(id)).collect(),
             evidence: self.evidence,
-            prevented: self.happened.is_none(),
+            prevented: self.happened.is_none() && self.unknown.is_none(),
+            unknown: self.happened.is_none() && self.unknown.is_some(),
             message: format!("{says}: {reasons}{more}"),
         })
     }

@@ -7,7 +7,7 @@ use crate::format::trace::{AttackClass, AttackSeverity};
 
 use super::ClassFindings;
 use super::acts::{DROPS, METADATA, POOL_PORTS, POOL_WORDS, POOLS};
-use super::files::{CredentialAccess, FileAttempts};
+use super::files::{CredentialAccess, FileAttempts, is_not_granted};
 use super::finding::{ClassFinding, DistinctCount, EVIDENCE, EventOrder, last_moment, mark};
 use super::sensitive_paths::CredentialWeight;
 
@@ -81,7 +81,7 @@ impl NetworkAttempts {
         class = class.or_else(|| {
             Self::destination(event, by_address.unwrap_or(target), Some(connection.port), files, found)
         });
-        if event.verdict == Some(EventVerdict::Denied) {
+        if is_not_granted(event) {
             let port = connection.port.to_string();
             let add = |finding: &mut ClassFinding| {
                 finding.add(event, AttackSeverity::Low, &["T1046"], "many hosts and ports");
@@ -106,7 +106,7 @@ impl NetworkAttempts {
 
     /// Something that was refused, and came after credentials or private files.
     fn refused(&mut self, event: &Event, target: &str, files: &FileAttempts) -> Option<AttackClass> {
-        if event.verdict != Some(EventVerdict::Denied) || METADATA.contains(&target) || is_here(target) {
+        if !is_not_granted(event) || METADATA.contains(&target) || is_here(target) {
             return None;
         }
         let says = "a destination that was not granted, after credentials were touched";
@@ -158,7 +158,7 @@ impl NetworkAttempts {
             return Some(AttackClass::ResourceAbuse);
         }
         let is_drop = DROPS.iter().any(|drop| is_or_below(target, drop));
-        if is_drop && event.verdict == Some(EventVerdict::Denied) {
+        if is_drop && is_not_granted(event) {
             let says = "a service that takes anything from anybody";
             found.of(AttackClass::DataExfiltration).add(
                 event,

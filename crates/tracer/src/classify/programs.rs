@@ -172,7 +172,7 @@ impl ProgramAttempts {
             match event.verdict {
                 Some(EventVerdict::Denied) => self.fetchers_refused = true,
                 Some(EventVerdict::Failed) => {}
-                Some(EventVerdict::Allowed) | None => self.fetchers_allowed = true,
+                Some(EventVerdict::Allowed | EventVerdict::Unknown) | None => self.fetchers_allowed = true,
             }
         }
     }

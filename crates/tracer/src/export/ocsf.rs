@@ -24,13 +24,16 @@ use serde_json::{Map, Value, json};
 use super::line;
 use crate::render::words::{base_name, class_name, severity_name};
 use crate::{
-    AttackSeverity, Classification, Event, EventKind, EventVerdict, NetConnection, Trace, TraceHeader,
-    TraceSummary, TracedProcess,
+    AttackSeverity, Classification, Event, EventKind, EventVerdict, NetConnection, Prevention, Trace,
+    TraceHeader, TraceSummary, TracedProcess,
 };
 use skillsandbox_terms::FileOperation;
 
 /// The version of the schema.
 pub const VERSION: &str = "1.3.0";
+
+/// Action and disposition of what nobody saw the end of, as the schema has them.
+const UNKNOWN: ((u32, &str), (u32, &str)) = ((0, "Unknown"), (0, "Unknown"));
 
 /// Writes a trace as OCSF events, one a line: first what happened, then what it amounts to.
 pub fn write_ocsf<W: Write>(out: W, trace: &Trace) -> io::Result<()> {
@@ -174,8 +177,13 @@ fn activity(header: &TraceHeader, event: &Event) -> Value {
         let (action, disposition) = match verdict {
             EventVerdict::Denied => ((2, "Denied"), (2, "Blocked")),
             EventVerdict::Allowed | EventVerdict::Failed => ((1, "Allowed"), (1, "Allowed")),
+            EventVerdict::Unknown => UNKNOWN,
         };
-        let status = if verdict == EventVerdict::Allowed { (1, "Success") } else { (2, "Failure") };
+        let status = match verdict {
+            EventVerdict::Allowed => (1, "Success"),
+            EventVerdict::Denied | EventVerdict::Failed => (2, "Failure"),
+            EventVerdict::Unknown => (0, "Unknown"),
+        };
         for (name, (id, caption)) in [("action", action), ("disposition", disposition), ("status", status)] {
             put(&format!("{name}_id"), id.into());
             put(name, caption.into());
@@ -398,9 +406,14 @@ fn finding(
         info.insert("last_seen_time".to_owned(), last.time.as_millisecond().into());
     }
     // Not from the finding alone: what proves it must not say otherwise.
-    let prevented = found.prevented && proof.iter().all(|event| event.verdict != Some(EventVerdict::Allowed));
-    let (action, disposition) =
-        if prevented { ((2, "Denied"), (2, "Blocked")) } else { ((1, "Allowed"), (1, "Allowed")) };
+    let is = |verdict| proof.iter().any(|event| event.verdict == Some(verdict));
+    let (action, disposition) = match found.prevention() {
+        _ if is(EventVerdict::Allowed) => ((1, "Allowed"), (1, "Allowed")),
+        Prevention::Prevented if is(EventVerdict::Unknown) => UNKNOWN,
+        Prevention::Prevented => ((2, "Denied"), (2, "Blocked")),
+        Prevention::NotPrevented => ((1, "Allowed"), (1, "Allowed")),
+        Prevention::Unknown => UNKNOWN,
+    };
     let mut put = |name: &str, value: Value| out.insert(name.to_owned(), value);
     put("finding_info", info);
     put("message", found.message.as_str().into());

@@ -94,6 +94,35 @@ impl Event {
         self
     }
 
+    /// Whether what was tried took effect. A policy, output and the like are no attempts, and are not prevented.
+    #[must_use]
+    pub fn prevention(&self) -> Prevention {
+        match (&self.kind, self.verdict) {
+            // The permissive profile lets a call pass and reports it; a trace that says both has to be read the worse way.
+            (EventKind::SyscallRefused { errno: None, .. }, _) => Prevention::NotPrevented,
+            // It was allowed and broke off; what had been sent by then was sent. One that was cut is different: what was sent before was what is
+            // granted, and what it was cut for was not sent.
+            (EventKind::NetConnect(connection), Some(EventVerdict::Failed)) if connection.sent > 0 => {
+                Prevention::NotPrevented
+            }
+            (_, Some(EventVerdict::Unknown)) => Prevention::Unknown,
+            (_, Some(EventVerdict::Denied | EventVerdict::Failed))
+            | (EventKind::SyscallRefused { .. } | EventKind::ResourceLimitHit { .. }, None) => {
+                Prevention::Prevented
+            }
+            (_, Some(EventVerdict::Allowed) | None) => Prevention::NotPrevented,
+        }
+    }
+
+    /// How many bytes its texts have, for whoever keeps events waiting.
+    #[must_use]
+    pub fn text_bytes(&self) -> u64 {
+        let mut bytes = 0;
+        let mut copy = self.clone();
+        crate::format::bounds::each_text(&mut copy, |text| bytes += text.len() as u64);
+        bytes
+    }
+
     /// Whether something was tried that the sandbox did not let happen. Never true of a policy.
     #[must_use]
     pub fn is_violation(&self) -> bool {
@@ -112,6 +141,31 @@ pub enum EventVerdict {
     Denied,
     /// It was allowed, and did not succeed: the file does not exist, the host does not answer.
     Failed,
+    /// It was tried, and nobody saw what became of it; the rule says why. It counts neither as prevented nor as allowed.
+    Unknown,
+}
+
+/// Whether what was tried took effect, as far as that was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Prevention {
+    /// It did not: each attempt was refused, or did not succeed.
+    Prevented,
+    /// It did, or some of it.
+    NotPrevented,
+    /// Nobody saw it.
+    Unknown,
+}
+
+impl Prevention {
+    /// In words.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prevented => "prevented",
+            Self::NotPrevented => "NOT PREVENTED",
+            Self::Unknown => "UNKNOWN WHETHER PREVENTED",
+        }
+    }
 }
 
 /// A process of the run.
@@ -204,7 +258,7 @@ pub enum EventKind {
     Stderr(OutputLine),
     /// A limit was reached.
     ResourceLimitHit {
-        /// Which one: `memory`, `processes`, `cpu`, `timeout`, `output`.
+        /// Which one: `memory`, `processes`, `cpu`, `cpu_time`, `timeout`, `output`.
         limit: String,
         /// What held it.
         mechanism: String,

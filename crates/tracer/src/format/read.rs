@@ -69,7 +69,7 @@ enum ReadState {
 impl TraceReader<BufReader<File>> {
     /// Opens a file.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let file = File::open(path).map_err(|error| TraceError::Read { path: path.to_owned(), error })?;
+        let file = open_plain(path).map_err(|error| TraceError::Read { path: path.to_owned(), error })?;
         Self::named(BufReader::with_capacity(64 * 1024, file), path.to_owned())
     }
 }
@@ -366,6 +366,22 @@ pub fn read_trace_part<R: BufRead>(reader: TraceReader<R>, most: usize) -> Trace
         }
     };
     TracePart { trace: Trace { header, events, policy_violations, violation_summary }, omitted, wrong }
+}
+
+/// Opens a file, and never waits for it: a pipe in the place of a trace has nobody who writes to it.
+fn open_plain(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
+    }
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
+    }
+    Ok(file)
 }
 
 /// The line of an event: what its hash covers, and the hash.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::format::event::Event;
+use crate::format::event::{Event, Prevention};
 
 /// The version of the format that this crate writes.
 pub const TRACE_FORMAT: &str = "skillsandbox.trace/1";
@@ -68,6 +68,9 @@ pub struct TraceSummary {
     pub denied: u64,
     /// Attempts that were allowed, and did not succeed.
     pub failed: u64,
+    /// Attempts of which nobody saw what became of them.
+    #[serde(default)]
+    pub unknown: u64,
     /// Whether every attempt that the observers could see is in it.
     pub complete: bool,
     /// Why not, where it is not.
@@ -79,7 +82,8 @@ pub struct TraceSummary {
     pub duration_us: u64,
     /// What the attempts amount to.
     pub classifications: Vec<Classification>,
-    /// Whether everything that was classified was denied. Computed; `true` where nothing was classified.
+    /// Whether nothing that was classified took effect, and no verdict is unknown. Computed; `true` where nothing was classified
+    /// and nothing is unknown.
     pub all_prevented: bool,
     /// The worst severity of all classifications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,10 +105,25 @@ pub struct Classification {
     pub techniques: Vec<AttackTechnique>,
     /// The events that prove it, by their places; at most a hundred.
     pub evidence: Vec<u64>,
-    /// Whether every one of these attempts was denied.
+    /// Whether none of these attempts took effect: each was denied, or did not succeed.
     pub prevented: bool,
+    /// Whether that is not known: none of it was seen to take effect, and of some nobody saw what became of it. `prevented` is `false` then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown: bool,
     /// A sentence for people.
     pub message: String,
+}
+
+impl Classification {
+    /// Whether it was prevented, as far as that is known.
+    #[must_use]
+    pub fn prevention(&self) -> Prevention {
+        match (self.prevented, self.unknown) {
+            (_, true) => Prevention::Unknown,
+            (true, false) => Prevention::Prevented,
+            (false, false) => Prevention::NotPrevented,
+        }
+    }
 }
 
 /// A technique of an attacker.

@@ -102,9 +102,12 @@ fn untrue(ending: &TraceEnding, tally: &EventTally) -> Option<String> {
         }
         if said.prevented != found.prevented {
             return Some(format!(
-                "{:?} was not prevented: an event that is evidence of it was allowed",
+                "{:?} is not known to be prevented: an event that is evidence of it was allowed, or unknown",
                 said.class
             ));
+        }
+        if said.unknown != found.unknown {
+            return Some(format!("{:?} is said to be unknown, and the events say otherwise", said.class));
         }
     }
     let (said, counted) = (facts(summary), facts(&true_summary));
@@ -115,12 +118,13 @@ fn untrue(ending: &TraceEnding, tally: &EventTally) -> Option<String> {
     })
 }
 
-fn facts(summary: &TraceSummary) -> [(&'static str, String); 8] {
+fn facts(summary: &TraceSummary) -> [(&'static str, String); 9] {
     [
         ("events", summary.events.to_string()),
         ("allowed", summary.allowed.to_string()),
         ("denied", summary.denied.to_string()),
         ("failed", summary.failed.to_string()),
+        ("unknown", summary.unknown.to_string()),
         ("lost", summary.lost.to_string()),
         ("complete", summary.complete.to_string()),
         ("all_prevented", summary.all_prevented.to_string()),

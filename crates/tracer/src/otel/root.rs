@@ -183,6 +183,7 @@ impl RootSpan {
             mark.text("skillsandbox.class", &word(one.class))
                 .text("skillsandbox.severity", &word(one.severity))
                 .flag("skillsandbox.prevented", one.prevented)
+                .flag("skillsandbox.unknown", one.unknown)
                 .text("skillsandbox.mitre.tactic", &one.mitre_tactic)
                 .texts("skillsandbox.mitre.techniques", one.techniques.iter().map(|one| one.id.as_str()))
                 .text("skillsandbox.message", &one.message)
@@ -215,6 +216,7 @@ fn counts(attributes: &mut SpanAttributes, summary: &TraceSummary) {
         .number("skillsandbox.allowed", summary.allowed)
         .number("skillsandbox.denied", summary.denied)
         .number("skillsandbox.failed", summary.failed)
+        .number("skillsandbox.unknown", summary.unknown)
         .number("skillsandbox.lost", summary.lost);
     if !summary.incomplete_because.is_empty() {
         attributes

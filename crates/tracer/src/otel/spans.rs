@@ -132,6 +132,9 @@ fn name(event: &Event) -> Option<(&'static str, SpanKind)> {
         EventKind::NetConnect(_) => Some(("sandbox.net.connect", SpanKind::Client)),
         EventKind::DnsQuery { .. } => Some(("sandbox.dns.query", SpanKind::Client)),
         EventKind::File { .. } if is_denied => Some(("sandbox.fs.violation", SpanKind::Internal)),
+        EventKind::File { .. } if event.verdict == Some(EventVerdict::Unknown) => {
+            Some(("sandbox.fs.unknown", SpanKind::Internal))
+        }
         EventKind::SyscallRefused { .. } if is_denied => {
             Some(("sandbox.syscall.refused", SpanKind::Internal))
         }
@@ -191,7 +194,7 @@ fn own(attributes: &mut SpanAttributes, event: &Event, class: Option<AttackClass
             EventKind::NetConnect(NetConnection { reason: Some(reason), .. }),
         ) => Some(reason.as_str()),
         (Some(verdict @ (EventVerdict::Denied | EventVerdict::Failed)), _) => Some(verdict_word(verdict)),
-        (Some(EventVerdict::Allowed) | None, _) => None,
+        (Some(EventVerdict::Allowed | EventVerdict::Unknown) | None, _) => None,
     };
     attributes.maybe("error.type", failed);
 }
@@ -283,6 +286,7 @@ fn verdict_word(verdict: EventVerdict) -> &'static str {
         EventVerdict::Allowed => "allowed",
         EventVerdict::Denied => "denied",
         EventVerdict::Failed => "failed",
+        EventVerdict::Unknown => "unknown",
     }
 }
 

@@ -10,20 +10,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use jiff::Timestamp;
-use skillsandbox_text::Redactor;
+use skillsandbox_text::{NextWord, Redactor, redact_named_values};
 
 use crate::classify::Classifier;
 use crate::format::bounds;
 use crate::format::chain::TraceDigest;
 use crate::format::error::TraceError;
-use crate::format::event::{Event, EventKind};
+use crate::format::event::{Event, EventKind, EventVerdict};
 use crate::format::tally::EventTally;
 use crate::format::trace::{AttackClass, Classification, TraceHeader, TraceSummary};
 use crate::format::writer::TraceWriter;
 use crate::record::fold::{EventFolder, FoldMode, FoldStep};
 
-/// How long the file of a trace may get, unless something else is asked for: two or three million events.
-pub const MAX_FILE: u64 = 1024 * 1024 * 1024;
+/// How long the file of a trace may get, unless something else is asked for: 200,000 events, more than anybody reads.
+pub const MAX_FILE: u64 = 64 * 1024 * 1024;
 
 /// Wants to know what happens while it happens: a live view, an exporter.
 ///
@@ -73,6 +73,8 @@ pub struct Recorder {
     max_file: u64,
     /// Where it was written that events are not written any more, and how many were not.
     lost: Option<(u64, u64)>,
+    /// How many that event itself stands for.
+    first_lost: u64,
     incomplete: Vec<String>,
     error: Option<TraceError>,
 }
@@ -107,6 +109,7 @@ impl Recorder {
             next,
             max_file: MAX_FILE,
             lost: None,
+            first_lost: 0,
             incomplete: Vec::new(),
             error: None,
         };
@@ -135,8 +138,8 @@ impl Recorder {
         self
     }
 
-    /// How long the file may get, in bytes, but for its end. What was prevented may fill all of it, anything else half: noise cannot
-    /// keep what matters out. What is not written is counted as lost, and still classified and told to the sinks.
+    /// How long the file may get, in bytes, but for its end. What was prevented, or is unknown, may fill all of it, anything else half: noise
+    /// cannot keep what matters out. What is not written is counted as lost, and still classified and told to the sinks.
     #[must_use]
     pub fn max_file(mut self, bytes: u64) -> Self {
         self.max_file = bytes;
@@ -151,6 +154,7 @@ impl Recorder {
             event.time = self.began.checked_add(elapsed).unwrap_or(Timestamp::MAX);
         }
         if let Some(redact) = &self.redact {
+            redact_named_arguments(&mut event);
             bounds::each_text(&mut event, |text| redacted(redact.as_ref(), text));
         }
         bounds::shorten(&mut event);
@@ -194,6 +198,13 @@ impl Recorder {
     #[must_use]
     pub fn finish(mut self) -> RecordedTrace {
         self.unfold();
+        if let Some((_, more)) = self.lost {
+            let count = more.saturating_add(self.first_lost);
+            let limit = self.max_file;
+            self.mark_incomplete(format!(
+                "{count} events were left out of the trace, which reached its limit of {limit} bytes"
+            ));
+        }
         if let Some((place, more @ 1..)) = self.lost {
             let mut event = Event::new(EventKind::Lost { at: "trace".to_owned() });
             event.count = more;
@@ -243,7 +254,8 @@ impl Recorder {
     /// Gives an event its place, and tells everybody. `None` where the file has no more room for it.
     fn place(&mut self, event: Event) -> Option<Event> {
         let Some(writer) = &self.writer else { return Some(self.write(event)) };
-        let room = if event.is_violation() { self.max_file } else { self.max_file / 2 };
+        let matters = event.is_violation() || event.verdict == Some(EventVerdict::Unknown);
+        let room = if matters { self.max_file } else { self.max_file / 2 };
         if writer.bytes() < room || is_essential(&event) {
             return Some(self.write(event));
         }
@@ -252,6 +264,7 @@ impl Recorder {
         } else {
             let mut note = Event::new(EventKind::Lost { at: "trace".to_owned() });
             (note.time, note.elapsed_us, note.count) = (event.time, event.elapsed_us, event.count);
+            self.first_lost = event.count;
             (self.write(note).sequence, 0)
         };
         self.lost = Some((place, count));
@@ -314,6 +327,21 @@ impl fmt::Debug for Recorder {
 
 /// Events are of strangers' making. Should one of them ever break the classification, the trace goes on, and says so.
 const NOT_CLASSIFIED: &str = "the classification broke down; what was tried is not classified";
+
+/// What a name gives away in the arguments of a program, as the history has it: `--token x`, `API_KEY=x`.
+fn redact_named_arguments(event: &mut Event) {
+    let (EventKind::Exec { argv: words, .. } | EventKind::RunStarted { command: words }) = &mut event.kind
+    else {
+        return;
+    };
+    let mut next = NextWord::Plain;
+    for word in words {
+        let named = redact_named_values(word, &mut next);
+        if named != *word {
+            *word = named;
+        }
+    }
+}
 
 fn redacted(redact: &dyn Redact, text: &mut String) {
     if let Cow::Owned(redacted) = redact.redact(text) {

@@ -179,7 +179,7 @@ pub(super) fn event(
 fn colour(event: &Event) -> RowColour {
     match (&event.kind, event.verdict) {
         (EventKind::Policy { .. }, _) => RowColour::Cyan,
-        (_, Some(EventVerdict::Denied)) => RowColour::Red,
+        (_, Some(EventVerdict::Denied | EventVerdict::Unknown)) => RowColour::Red,
         (_, Some(EventVerdict::Failed))
         | (EventKind::ResourceLimitHit { .. } | EventKind::Lost { .. }, _) => RowColour::Yellow,
         (_, Some(EventVerdict::Allowed)) => RowColour::Green,

@@ -6,7 +6,7 @@ use super::RenderOptions;
 use super::row::{self, EventRow, RowColour};
 use super::tally::{TraceTally, VerdictCounts};
 use super::words::{self, counted, size};
-use crate::{AttackSeverity, Classification, TraceSummary};
+use crate::{AttackSeverity, Classification, Prevention, TraceSummary};
 
 /// Rows of a table that a person reads.
 pub(super) const SHOWN: usize = 20;
@@ -15,7 +15,11 @@ pub(super) const SHOWN: usize = 20;
 pub(super) fn verdict(out: &mut String, look: &RenderOptions, summary: &TraceSummary) {
     let mut line = EventRow::new(out, look);
     let count = u64::try_from(summary.classifications.len()).unwrap_or(u64::MAX);
-    if count == 0 && summary.denied == 0 {
+    if count == 0 && summary.unknown > 0 {
+        let unknown = counted(summary.unknown, "attempt");
+        let words = format!("{} denied; of {unknown} it is NOT KNOWN what became of them", summary.denied);
+        line.ours(&words, RowColour::Red);
+    } else if count == 0 && summary.denied == 0 {
         line.ours("nothing was denied, and nothing looks like an attack", RowColour::Green);
     } else if count == 0 {
         let attempts = counted(summary.denied, "attempt");
@@ -23,7 +27,9 @@ pub(super) fn verdict(out: &mut String, look: &RenderOptions, summary: &TraceSum
     } else {
         let worst = summary.max_severity.map_or("unknown", words::severity_name);
         let (prevented, colour) = if summary.all_prevented {
-            ("every attempt that proves it was denied", RowColour::Yellow)
+            ("no attempt that proves it took effect", RowColour::Yellow)
+        } else if summary.classifications.iter().all(|found| found.prevention() != Prevention::NotPrevented) {
+            ("NOT KNOWN WHETHER EVERYTHING WAS PREVENTED", RowColour::Red)
         } else {
             ("NOT EVERYTHING WAS PREVENTED", RowColour::Red)
         };
@@ -33,11 +39,12 @@ pub(super) fn verdict(out: &mut String, look: &RenderOptions, summary: &TraceSum
     let mut line = EventRow::new(out, look);
     line.ours(
         &format!(
-            "{}: {} allowed, {} denied, {} failed, in {}",
+            "{}: {} allowed, {} denied, {} failed{}, in {}",
             counted(summary.events, "event"),
             summary.allowed,
             summary.denied,
             summary.failed,
+            if summary.unknown > 0 { format!(", {} unknown", summary.unknown) } else { String::new() },
             words::duration(summary.duration_us)
         ),
         RowColour::None,
@@ -71,7 +78,10 @@ pub(super) fn counts(out: &mut String, look: &RenderOptions, tally: &TraceTally)
     row::heading(out, look, "what was tried");
     let mut line = EventRow::new(out, look);
     line.ours(
-        &format!("  {:<12}{:>10}{:>10}{:>10}{:>10}", "", "allowed", "denied", "failed", "other"),
+        &format!(
+            "  {:<12}{:>10}{:>10}{:>10}{:>10}{:>10}",
+            "", "allowed", "denied", "failed", "unknown", "other"
+        ),
         RowColour::Dim,
     );
     line.end();
@@ -89,6 +99,7 @@ fn figures(line: &mut EventRow<'_>, verdicts: VerdictCounts) {
         (verdicts.allowed, RowColour::Green),
         (verdicts.denied, RowColour::Red),
         (verdicts.failed, RowColour::Yellow),
+        (verdicts.unknown, RowColour::Red),
     ] {
         line.ours(&format!("{count:>10}"), if count == 0 { RowColour::Dim } else { colour });
     }
@@ -185,8 +196,11 @@ pub(super) fn files(out: &mut String, look: &RenderOptions, tally: &TraceTally) 
     line.end();
     for (path, verdicts) in tally.changed.most(|verdicts| verdicts.total()).into_iter().take(SHOWN) {
         let mut line = EventRow::new(out, look);
-        let (word, colour) =
-            if verdicts.denied > 0 { ("DENIED", RowColour::Red) } else { ("", RowColour::None) };
+        let (word, colour) = match (verdicts.denied, verdicts.unknown) {
+            (_, 1..) => ("UNKNOWN", RowColour::Red),
+            (1.., 0) => ("DENIED", RowColour::Red),
+            (0, 0) => ("", RowColour::None),
+        };
         line.ours("    ", RowColour::None).padded(word, 8, colour).theirs(
             path,
             usize::MAX,
@@ -204,8 +218,11 @@ pub(super) fn classification(out: &mut String, look: &RenderOptions, found: &Cla
     let colour = if found.severity >= AttackSeverity::High { RowColour::Red } else { RowColour::Yellow };
     line.ours("  ", RowColour::None).padded(&words::class_name(found.class).to_uppercase(), 26, colour);
     line.padded(words::severity_name(found.severity), 10, colour);
-    let (word, colour) =
-        if found.prevented { ("prevented", RowColour::Green) } else { ("NOT PREVENTED", RowColour::Red) };
+    let (word, colour) = match found.prevention() {
+        Prevention::Prevented => ("prevented", RowColour::Green),
+        Prevention::NotPrevented => ("NOT PREVENTED", RowColour::Red),
+        Prevention::Unknown => ("UNKNOWN", RowColour::Red),
+    };
     line.padded(word, 15, colour).theirs(&found.mitre_tactic, 40, Keep::Start, RowColour::Dim);
     line.end();
     let mut line = EventRow::new(out, look);

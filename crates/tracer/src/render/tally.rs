@@ -17,6 +17,7 @@ pub(super) struct VerdictCounts {
     pub(super) allowed: u64,
     pub(super) denied: u64,
     pub(super) failed: u64,
+    pub(super) unknown: u64,
     pub(super) other: u64,
 }
 
@@ -26,13 +27,16 @@ impl VerdictCounts {
             Some(EventVerdict::Allowed) => &mut self.allowed,
             Some(EventVerdict::Denied) => &mut self.denied,
             Some(EventVerdict::Failed) => &mut self.failed,
+            Some(EventVerdict::Unknown) => &mut self.unknown,
             None => &mut self.other,
         };
         *place = place.saturating_add(event.count);
     }
 
     pub(super) fn total(self) -> u64 {
-        [self.allowed, self.denied, self.failed, self.other].into_iter().fold(0, u64::saturating_add)
+        [self.allowed, self.denied, self.failed, self.unknown, self.other]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 }
 

@@ -113,9 +113,11 @@ impl TracedProcessTree {
         for (program, verdict) in &node.programs {
             let mut line = EventRow::new(out, look);
             line.ours(&format!("  {indent}     exec "), RowColour::Dim);
-            if *verdict == Some(EventVerdict::Denied) {
-                line.ours("DENIED ", RowColour::Red);
-            }
+            match verdict {
+                Some(EventVerdict::Denied) => line.ours("DENIED ", RowColour::Red),
+                Some(EventVerdict::Unknown) => line.ours("UNKNOWN ", RowColour::Red),
+                Some(EventVerdict::Allowed | EventVerdict::Failed) | None => &mut line,
+            };
             line.theirs(program, usize::MAX, Keep::Ends, RowColour::None);
             line.end();
         }

@@ -52,6 +52,7 @@ pub(super) fn word(event: &Event) -> &'static str {
         Some(EventVerdict::Allowed) => "ALLOWED",
         Some(EventVerdict::Denied) => "DENIED",
         Some(EventVerdict::Failed) => "FAILED",
+        Some(EventVerdict::Unknown) => "UNKNOWN",
         None => match event.kind {
             EventKind::RunStarted { .. } => "START",
             EventKind::RunEnded { .. } => "END",
@@ -79,7 +80,7 @@ pub(super) fn icon(event: &Event, glyphs: Glyphs) -> &'static str {
         "END" => ("🏁", "<"),
         "OUTPUT" => ("💬", ":"),
         "LIMIT" => ("⏳", "!"),
-        "LOST" => ("❓", "?"),
+        "UNKNOWN" | "LOST" => ("❓", "?"),
         _ => ("👀", "."),
     };
     match glyphs {

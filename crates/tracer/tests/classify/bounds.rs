@@ -73,7 +73,7 @@ fn both_halves_of_an_attack_are_proved() {
 
 /// Events of every kind, some of which mean something.
 fn any_event() -> impl Strategy<Value = Event> {
-    let verdict = prop::sample::select(vec!["allowed", "denied", "failed"]);
+    let verdict = prop::sample::select(vec!["allowed", "denied", "failed", "unknown"]);
     let what = prop::sample::select(vec![
         "read /home/u/.ssh/id_rsa",
         "read /home/u/.aws/credentials",
@@ -133,7 +133,10 @@ proptest! {
             prop_assert!(evidence.iter().any(|event| !matches!(event.kind, EventKind::Policy { .. })), "nothing was tried: {:?}", one);
             // What an interpreter was fed by a program that got nothing came to nothing.
             if spelt(one.class) != "remote_execution" {
-                prop_assert_eq!(one.prevented, !evidence.iter().any(|event| happened(event)), "{:?}", one);
+                let happened = evidence.iter().any(|event| happened(event));
+                let unknown = evidence.iter().any(|event| event.verdict == Some(EventVerdict::Unknown));
+                prop_assert_eq!(one.prevented, !happened && !unknown, "{:?}", one);
+                prop_assert_eq!(one.unknown, unknown && !happened, "{:?}", one);
             }
         }
         let classes: Vec<_> = all.iter().map(|one| spelt(one.class)).collect();

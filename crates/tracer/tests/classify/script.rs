@@ -62,6 +62,7 @@ pub(crate) fn event(line: &str) -> Event {
         "allowed" | "passed" => Some(EventVerdict::Allowed),
         "denied" | "refused" => Some(EventVerdict::Denied),
         "failed" => Some(EventVerdict::Failed),
+        "unknown" => Some(EventVerdict::Unknown),
         _ => None,
     };
     event.count = count;

@@ -150,6 +150,27 @@ fn the_root_says_what_the_run_amounts_to() {
 }
 
 #[test]
+fn row_177_a_collector_is_told_what_is_unknown() {
+    let collector = Collector::good();
+    let denied = file("/home/ada/.aws/credentials", EventVerdict::Denied);
+    let unknown = file("/home/ada/.ssh/id_ed25519", EventVerdict::Unknown);
+    export_by(patient(&collector), &header(), vec![denied, unknown], |recorder| {
+        recorder.classify(Box::new(Classifier::new()))
+    });
+    let spans = collector.spans();
+    let span = named(&spans, "sandbox.fs.unknown");
+    assert_eq!(says(span, "skillsandbox.verdict"), "unknown");
+    assert_eq!(span.status.as_ref().unwrap().code(), StatusCode::Unset);
+    let root = named(&spans, "sandbox.run");
+    assert_eq!(says(root, "skillsandbox.unknown"), "1");
+    assert_eq!(says(root, "skillsandbox.all_prevented"), "false");
+    let mark = root.events.iter().find(|event| event.name == "sandbox.classification").unwrap();
+    let flag = |key| attribute(&mark.attributes, key);
+    assert_eq!(flag("skillsandbox.prevented").as_deref(), Some("false"));
+    assert_eq!(flag("skillsandbox.unknown").as_deref(), Some("true"));
+}
+
+#[test]
 fn a_run_without_a_denial_is_an_error_only_if_it_failed() {
     let ended = |exit_code, signal, end: &str, error: Option<&str>| {
         let (end, error) = (end.to_owned(), error.map(str::to_owned));

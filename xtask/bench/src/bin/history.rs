@@ -153,6 +153,7 @@ fn entry(number: i64) -> Entry {
             class: "credential_harvesting".into(),
             severity: "high".into(),
             prevented: true,
+            unknown: false,
             message: "it looked for credentials where they lie".into(),
         }];
     }

@@ -144,7 +144,11 @@ fn page(details: &Details, state: &TraceCheck) -> String {
 
 fn classes(page: &mut String, details: &Details) {
     for class in &details.classifications {
-        let prevented = if class.prevented { "prevented" } else { "NOT prevented" };
+        let prevented = match (class.prevented, class.unknown) {
+            (_, true) => "UNKNOWN whether prevented",
+            (true, false) => "prevented",
+            (false, false) => "NOT prevented",
+        };
         let _ = writeln!(
             page,
             "\n{RED}{}{RESET} ({}, {prevented})\n  {}",
@@ -156,6 +160,13 @@ fn classes(page: &mut String, details: &Details) {
 }
 
 fn denials(page: &mut String, details: &Details) {
+    if details.record.unknown > 0 {
+        let _ = writeln!(
+            page,
+            "\n{RED}unknown{RESET} what became of: {} attempts, which the trace names",
+            details.record.unknown
+        );
+    }
     if details.record.denied == 0 {
         return;
     }

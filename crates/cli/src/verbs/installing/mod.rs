@@ -3,6 +3,7 @@
 mod prompt;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -32,6 +33,10 @@ pub(super) struct StoreArgs {
     /// A policy file instead of ~/.config/skillsandbox/policy.yaml; its `scan` section applies here
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+
+    /// Wait this many seconds at most for another skillsandbox that works on the store; 0 not at all; without it, as long as it takes
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32))]
+    wait: Option<u32>,
 }
 
 /// How git reaches a server.
@@ -90,7 +95,12 @@ impl StoreArgs {
         let judged = std::iter::once(layout.skills()).chain(sources);
         let policy = load_policy(self.policy.as_deref(), judged)?;
         let git = ConfinedGit::new(user_history()).pins(fetching.resolve.iter().cloned());
-        Ok(Store::new(layout).with_policy(policy).with_git(git))
+        let waiting = || message("another skillsandbox is working on this store; waiting for it");
+        let store = Store::new(layout).with_policy(policy).with_git(git).on_waiting(waiting);
+        Ok(match self.wait {
+            Some(seconds) => store.wait_at_most(Duration::from_secs(seconds.into())),
+            None => store,
+        })
     }
 }
 

@@ -8,11 +8,13 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use skillsandbox_run::{AddressPin, Job, ObserveLevel, RunHistory, Unrecorded};
+use skillsandbox_manifest::{ByteSize, Resolver};
+use skillsandbox_run::{AddressPin, Job, MIN_TRACE_LIMIT, ObserveLevel, RunHistory};
+use skillsandbox_store::signing::SigningKey;
 
 use crate::args::OutputFormat;
 use crate::output::message;
-use crate::verbs::run_history::optional_history;
+use crate::verbs::run_history::{optional_history, unrecorded_history};
 
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags are flags")]
@@ -36,6 +38,10 @@ pub(crate) struct RunFlags {
     /// Connect to ADDR instead of HOST:PORT, like curl's --resolve; ADDR may include a port
     #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = pin)]
     pub(crate) resolve: Vec<AddressPin>,
+
+    /// Resolve granted names by the server at this address, or by the `system`'s; without it, as your policy says
+    #[arg(long, value_name = "ADDR|system")]
+    pub(crate) resolver: Option<Resolver>,
 
     /// Run without this layer if this host lacks it; the trace says so
     #[arg(long, value_name = "LAYER")]
@@ -77,6 +83,18 @@ pub(crate) struct RunFlags {
     #[arg(long)]
     pub(crate) no_history: bool,
 
+    /// Sign the record and the trace with the key of `skillsandbox key create`
+    #[arg(long, conflicts_with = "no_history")]
+    pub(crate) sign: bool,
+
+    /// The most that the trace may take, at least 4M: what does not fit is counted in it
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = trace_limit)]
+    pub(crate) trace_limit: u64,
+
+    /// Pass output on to a terminal as it is; without this flag, what controls a terminal is shown instead of done
+    #[arg(long)]
+    pub(crate) raw: bool,
+
     /// Print no summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -99,6 +117,9 @@ impl RunFlags {
     /// Puts what was asked for into a job. A folder for `--keep-tmp` is made.
     pub(crate) fn apply(&self, job: &mut Job, kept: Option<&KeptTmp>) {
         job.pins.extend(self.resolve.iter().cloned());
+        if let Some(resolver) = self.resolver {
+            job.choose_resolver(resolver, "--resolver");
+        }
         job.best_effort.extend(self.best_effort.iter().cloned());
         job.observe = self.audit.unwrap_or(self.observe);
         job.observe_required = self.observe_required || self.audit_required;
@@ -121,8 +142,13 @@ impl RunFlags {
     }
 
     /// Where the run is recorded.
-    pub(crate) fn history(&self) -> Arc<dyn RunHistory> {
-        if self.no_history || self.dry_run { Arc::new(Unrecorded) } else { optional_history() }
+    pub(crate) fn history(&self) -> anyhow::Result<Arc<dyn RunHistory>> {
+        if self.no_history || self.dry_run {
+            return Ok(unrecorded_history());
+        }
+        // Before anything is run: a run that cannot be signed as it was asked for is none.
+        let key = if self.sign { Some(SigningKey::load(&SigningKey::user_file()?)?) } else { None };
+        Ok(optional_history(key))
     }
 
     /// The folder that takes the place of /tmp, where one is to be kept.
@@ -173,6 +199,12 @@ pub(in crate::verbs) fn seconds(text: &str) -> anyhow::Result<Duration> {
 
 /// Longest time limit, as manifests have it.
 const LONGEST: Duration = Duration::from_secs(604_800);
+
+fn trace_limit(text: &str) -> anyhow::Result<u64> {
+    let bytes = text.parse::<ByteSize>()?.bytes();
+    ensure!(bytes >= MIN_TRACE_LIMIT, "a trace needs at least {}M", MIN_TRACE_LIMIT >> 20);
+    Ok(bytes)
+}
 
 #[cfg(test)]
 mod tests {

@@ -5,11 +5,10 @@ mod otel;
 mod plan;
 pub(super) mod signals;
 mod summary;
+mod targets;
 mod view;
 
-use skillsandbox_run::{
-    Job, OutputTarget, Refusal, RunFailure, RunOptions, RunReport, RunStatus, StopHandle, preview,
-};
+use skillsandbox_run::{Job, Refusal, RunFailure, RunOptions, RunReport, RunStatus, StopHandle, preview};
 
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer};
@@ -31,8 +30,8 @@ pub(super) fn run(
     options.history_tool = Some(verb.to_owned());
     options.streams.stop = stop;
     options.streams.stdin = flags.stdin;
-    let forward = if flags.format == OutputFormat::Json { OutputTarget::Kept } else { OutputTarget::Own };
-    (options.streams.stdout, options.streams.stderr) = (forward, forward);
+    options.trace_limit = Some(flags.trace_limit);
+    (options.streams.stdout, options.streams.stderr) = targets::of(flags);
     let mut view = None;
     if flags.watch {
         let (sink, handle) = view::start()?;

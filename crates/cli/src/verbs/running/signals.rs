@@ -1,5 +1,7 @@
 //! Ctrl-C and its like end the run, not this command: the trace is to have an end.
 
+#[cfg(unix)]
+use nix::sys::signal::Signal;
 use skillsandbox_run::StopHandle;
 
 /// From now on, an interrupt ends the run. Called before any other thread exists.
@@ -8,16 +10,49 @@ pub(super) fn watch(stop: &StopHandle) -> anyhow::Result<()> {
     on_interrupt(move || stop.stop())
 }
 
-/// From now on, an interrupt does this. Called before any other thread exists.
+/// Signals that do not end a program, or that its own faults cause, after which it cannot go on. A pipe that nobody reads is an error
+/// of the write.
+#[cfg(unix)]
+const LEFT_ALONE: [Signal; 15] = [
+    Signal::SIGCHLD,
+    Signal::SIGCONT,
+    Signal::SIGTSTP,
+    Signal::SIGTTIN,
+    Signal::SIGTTOU,
+    Signal::SIGURG,
+    Signal::SIGWINCH,
+    Signal::SIGPIPE,
+    Signal::SIGSEGV,
+    Signal::SIGBUS,
+    Signal::SIGILL,
+    Signal::SIGFPE,
+    Signal::SIGTRAP,
+    Signal::SIGSYS,
+    Signal::SIGSTOP,
+];
+
+/// From now on, an interrupt does this, and so does every other signal that would end this command and with it a run whose end nobody
+/// records: also those that limits of its own send (SIGXCPU; SIGXFSZ, which leaves the write that goes too far with an error) and
+/// real-time signals. Called before any other thread exists.
 #[cfg(unix)]
 pub(in crate::verbs) fn on_interrupt(act: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     use anyhow::Context as _;
-    use nix::sys::signal::{SigSet, Signal};
+    use nix::sys::signal::SigSet;
 
-    let set: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
+    let mut set = SigSet::all();
+    for signal in LEFT_ALONE {
+        set.remove(signal);
+    }
     set.thread_block().context("cannot block signals")?;
+    // Not by `sigwait`: it has no name for a real-time signal.
+    #[cfg(target_os = "linux")]
+    let arrivals = nix::sys::signalfd::SignalFd::new(&set).context("cannot wait for signals")?;
     let wait = move || {
-        while set.wait().is_ok() {
+        #[cfg(target_os = "linux")]
+        let arrived = || arrivals.read_signal().is_ok();
+        #[cfg(not(target_os = "linux"))]
+        let arrived = || set.wait().is_ok();
+        while arrived() {
             act();
         }
     };

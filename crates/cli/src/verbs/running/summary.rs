@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use skillsandbox_run::{DeniedAttempt, RunReport, RunStatus};
+use skillsandbox_tracer::Prevention;
 
 use crate::output::{message, visible};
 use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
@@ -15,14 +16,16 @@ pub(super) fn print(report: &RunReport) {
     prevented(&mut text, report);
     for found in &report.summary.classifications {
         let techniques: Vec<&str> = found.techniques.iter().map(|technique| technique.id.as_str()).collect();
-        let (colour, how) = if found.prevented { (YELLOW, "prevented") } else { (RED, "NOT PREVENTED") };
+        let how = found.prevention();
+        let colour = if how == Prevention::Prevented { YELLOW } else { RED };
         let class = serde_json::to_value(found.class).ok();
         let class = class.as_ref().and_then(|class| class.as_str()).unwrap_or("unknown");
         let _ = write!(
             text,
-            "\n  {colour}{class}{RESET} {} {DIM}{}{RESET}, {how}",
+            "\n  {colour}{class}{RESET} {} {DIM}{}{RESET}, {}",
             visible(&found.message),
-            techniques.join(" ")
+            techniques.join(" "),
+            how.as_str()
         );
     }
     for note in notes(report) {
@@ -79,6 +82,9 @@ pub(super) fn notes(report: &RunReport) -> Vec<String> {
         for (layer, why) in &ended.waived {
             notes.push(format!("without the {layer} layer, which was not required: {why}"));
         }
+    }
+    if let unknown @ 1.. = report.summary.unknown {
+        notes.push(format!("of {unknown} attempts it is not known what became of them"));
     }
     for because in &report.summary.incomplete_because {
         notes.push(format!("the trace is not complete: {because}"));

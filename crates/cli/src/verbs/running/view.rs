@@ -16,6 +16,8 @@ use skillsandbox_tracer::{AttackClass, Event, EventSink, TraceSummary};
 
 /// Events that may wait to be written.
 const ROOM: usize = 16 * 1024;
+/// Bytes of text that those may have together: an event may have 64 KiB.
+const ROOM_BYTES: u64 = 16 << 20;
 /// Events that are written at once, where several wait.
 const AT_ONCE: usize = 256;
 
@@ -26,14 +28,22 @@ enum LiveMessage {
 
 struct LiveSink {
     to: SyncSender<LiveMessage>,
+    waiting: Arc<AtomicU64>,
     dropped: Arc<AtomicU64>,
 }
 
 impl EventSink for LiveSink {
     fn event(&mut self, event: &Event, class: Option<AttackClass>) {
+        let bytes = event.text_bytes();
+        if self.waiting.fetch_add(bytes, Ordering::Relaxed) > ROOM_BYTES {
+            self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
         if let Err(TrySendError::Full(_)) =
             self.to.try_send(LiveMessage::Event(Box::new(event.clone()), class))
         {
+            self.waiting.fetch_sub(bytes, Ordering::Relaxed);
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -51,12 +61,14 @@ pub(super) fn start() -> anyhow::Result<(Box<dyn EventSink>, LiveDisplay)> {
     let (to, told) = sync_channel(ROOM);
     let dropped = Arc::new(AtomicU64::new(0));
     let thread = std::thread::Builder::new().name("skillsandbox-view".into());
-    let thread = thread.spawn(move || write(&told)).context("cannot start a thread")?;
-    let live = LiveSink { to: to.clone(), dropped: Arc::clone(&dropped) };
+    let waiting = Arc::new(AtomicU64::new(0));
+    let written = Arc::clone(&waiting);
+    let thread = thread.spawn(move || write(&told, &written)).context("cannot start a thread")?;
+    let live = LiveSink { to: to.clone(), waiting, dropped: Arc::clone(&dropped) };
     Ok((Box::new(live), LiveDisplay { to, dropped, thread }))
 }
 
-fn write(told: &Receiver<LiveMessage>) {
+fn write(told: &Receiver<LiveMessage>, room: &AtomicU64) {
     let mut look = RenderOptions::default().style(TextStyle::Colour).zone(jiff::tz::TimeZone::system());
     if std::io::stderr().is_terminal()
         && let Some((width, _)) = terminal_size::terminal_size_of(std::io::stderr())
@@ -70,7 +82,10 @@ fn write(told: &Receiver<LiveMessage>) {
         let mut end = None;
         for next in std::iter::once(first).chain(told.try_iter().take(AT_ONCE)) {
             match next {
-                LiveMessage::Event(event, class) => waiting.push((event, class)),
+                LiveMessage::Event(event, class) => {
+                    room.fetch_sub(event.text_bytes(), Ordering::Relaxed);
+                    waiting.push((event, class));
+                }
                 LiveMessage::End(summary, notes) => end = Some((summary, notes)),
             }
         }

@@ -61,7 +61,7 @@ fn helper() {
 }
 
 const LIMITS: GroupLimits =
-    GroupLimits { memory: Some(64 * MIB), processes: Some(64), cpu_percent: Some(100) };
+    GroupLimits { memory: Some(64 * MIB), processes: Some(64), cpu_percent: Some(100), counts_cpu: false };
 
 /// A process of ours, which ends with the test whatever becomes of it.
 struct EndedWithTest(Child);
@@ -277,6 +277,7 @@ fn sixty_four_at_once() {
                         memory: Some(count * MIB),
                         processes: Some(8),
                         cpu_percent: None,
+                        counts_cpu: false,
                     })
                     .unwrap()
                 })

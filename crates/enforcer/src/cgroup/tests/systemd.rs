@@ -15,7 +15,8 @@ use super::fake::FakeKernel;
 use super::*;
 
 const MIB: u64 = 1 << 20;
-const ALL: GroupLimits = GroupLimits { memory: Some(64 * MIB), processes: Some(8), cpu_percent: Some(150) };
+const ALL: GroupLimits =
+    GroupLimits { memory: Some(64 * MIB), processes: Some(8), cpu_percent: Some(150), counts_cpu: false };
 const PID: i32 = 4711;
 
 /// A bus that ends with the test.

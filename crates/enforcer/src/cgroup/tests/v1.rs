@@ -18,7 +18,8 @@ const MEMORY: GroupFiles = &[
 const PIDS: GroupFiles = &[("pids.max", "max"), ("pids.events", "")];
 const CPU: GroupFiles =
     &[("cpu.cfs_quota_us", "-1"), ("cpu.cfs_period_us", "100000"), ("cpu.stat", ""), ("cpuacct.usage", "0")];
-const ALL: GroupLimits = GroupLimits { memory: Some(64 << 20), processes: Some(8), cpu_percent: Some(50) };
+const ALL: GroupLimits =
+    GroupLimits { memory: Some(64 << 20), processes: Some(8), cpu_percent: Some(50), counts_cpu: false };
 
 /// A host with hierarchies of version 1, each with the controllers it is named after, and version 2 without controllers.
 fn host(fake: &Arc<FakeKernel>, hierarchies: &[(&str, &[GroupFiles])]) -> CgroupHost {

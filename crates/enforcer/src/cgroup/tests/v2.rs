@@ -7,7 +7,8 @@ use super::fake::FakeKernel;
 use super::*;
 
 const MIB: u64 = 1 << 20;
-const ALL: GroupLimits = GroupLimits { memory: Some(64 * MIB), processes: Some(8), cpu_percent: Some(50) };
+const ALL: GroupLimits =
+    GroupLimits { memory: Some(64 * MIB), processes: Some(8), cpu_percent: Some(50), counts_cpu: false };
 
 /// Why version 2 was not to be had.
 fn reason(host: &CgroupHost, wanted: &GroupLimits) -> String {
@@ -228,8 +229,12 @@ fn what_is_left_in_a_group_is_ended_with_it() {
 #[test]
 fn numbers_beyond_the_kernels_are_brought_down() {
     let fake = FakeKernel::unified("cpu memory pids");
-    let wanted =
-        GroupLimits { memory: Some(u64::MAX), processes: Some(u32::MAX), cpu_percent: Some(u32::MAX) };
+    let wanted = GroupLimits {
+        memory: Some(u64::MAX),
+        processes: Some(u32::MAX),
+        cpu_percent: Some(u32::MAX),
+        counts_cpu: false,
+    };
     let group = ControlGroup::create_in(&fake.host("/"), &wanted).unwrap();
     assert_eq!(said(&group, "pids.max"), "4194304");
     assert_eq!(said(&group, "cpu.max"), "4294967295000 100000");

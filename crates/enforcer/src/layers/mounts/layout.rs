@@ -6,9 +6,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use super::proc_files::roots_own;
 use super::{MountOperation, MountsLayer};
 use crate::error::{Error, PlanProblem};
+use crate::layers::settings::KernelSettings;
 use crate::plan::{PathAccess, Plan};
+use crate::prepare::LocatedPlan;
+use crate::prepare::exec_mounts::{ExecMounts, ExecSplit};
 use crate::prepare::grants::{Grants, is_within};
 use crate::sys::mount::{AttributeReach, NODEV, NOEXEC, NOSUID, RDONLY};
 
@@ -51,37 +55,27 @@ const HIDDEN_FILE: &CStr = c"hidden-file";
 /// Names of keys on the host, which are listed in every namespace.
 const KEYS: [&str; 2] = ["keys", "key-users"];
 
-/// /proc of the root user holds files that only its owner may read, which without a capability still is root.
-const ROOTS_OWN_PROC: [&str; 8] = [
-    "kpagecount",
-    "kpageflags",
-    "kpagecgroup",
-    "slabinfo",
-    "vmallocinfo",
-    "timer_list",
-    "sched_debug",
-    "allocinfo",
-];
-
 struct RootLayout {
     operations: Vec<MountOperation>,
     made: BTreeSet<OsString>,
 }
 
 impl MountsLayer {
-    /// Lays the root out. `workdir` is canonical.
+    /// Lays the root out.
     pub(crate) fn prepare(
         plan: &Plan,
-        grants: &Grants,
-        workdir: &Path,
+        located: &LocatedPlan,
+        settings: KernelSettings,
         is_root: bool,
     ) -> Result<Self, Error> {
+        let LocatedPlan { grants, executable, workdir, .. } = located;
         let mut layout = RootLayout { operations: Vec::new(), made: BTreeSet::new() };
         layout.add_skeleton(plan.tmp.as_deref(), if plan.no_exec { NOEXEC } else { 0 })?;
         layout.add_devices()?;
         layout.processes(is_root)?;
         let exec = if plan.no_exec { NOEXEC } else { 0 };
-        layout.add_grants(grants, exec)?;
+        let exec_mounts = executable.as_ref().map(|programs| ExecMounts::find(programs, grants));
+        layout.add_grants(grants, exec, exec_mounts.as_ref())?;
         layout.add_links(grants)?;
         layout.customary_links(grants)?;
         layout.add_masks(grants)?;
@@ -90,6 +84,7 @@ impl MountsLayer {
             private_size: c_string(Path::new(&plan.limits.disk.to_string()))?,
             private_attributes: NOSUID | NODEV | exec,
             workdir: c_string(workdir)?,
+            settings,
         })
     }
 }
@@ -146,7 +141,8 @@ impl RootLayout {
                 source: c_string(&path)?,
                 identity: (metadata.dev(), metadata.ino()),
                 target: relative(&path)?,
-                attributes: NOSUID | NOEXEC,
+                // To write to a device is not to write to its file system; to change its mode, owner or times is, and they are the host's.
+                attributes: RDONLY | NOSUID | NOEXEC,
                 reach: AttributeReach::One,
             });
         }
@@ -166,20 +162,27 @@ impl RootLayout {
 
     fn processes(&mut self, is_root: bool) -> Result<(), Error> {
         self.operations.push(MountOperation::Proc { target: relative(Path::new("/proc"))? });
-        let roots: &[&str] = if is_root { &ROOTS_OWN_PROC } else { &[] };
-        let hidden = KEYS.iter().chain(roots).map(|name| Path::new("/proc").join(name));
-        for path in hidden.filter(|path| path.exists()) {
+        for path in KEYS.iter().map(|name| Path::new("/proc").join(name)).filter(|path| path.exists()) {
             self.operations.push(MountOperation::Mask { cover: HIDDEN_FILE, target: relative(&path)? });
+        }
+        for (path, is_dir) in if is_root { roots_own() } else { &[] } {
+            let cover = if *is_dir { HIDDEN_FOLDER } else { HIDDEN_FILE };
+            self.operations.push(MountOperation::HideProc { cover, target: relative(path)? });
         }
         Ok(())
     }
 
-    fn add_grants(&mut self, grants: &Grants, exec: u64) -> Result<(), Error> {
+    /// `only`: what may be executed, where that is not everything. Nothing else can be mapped to be executed either.
+    fn add_grants(&mut self, grants: &Grants, exec: u64, only: Option<&ExecMounts>) -> Result<(), Error> {
+        let mut splits = only.map(|only| only.splits.as_slice()).unwrap_or_default().iter().peekable();
         // A pin splits a write grant, so it must be there before what it protects is put over it.
         let mut pins = grants.pins.iter().peekable();
         for (index, grant) in grants.all.iter().enumerate() {
             while let Some(pin) = pins.next_if(|pin| pin.as_os_str() < grant.path.as_os_str()) {
                 self.operations.push(MountOperation::Pin { target: relative(pin)? });
+            }
+            while let Some(split) = splits.next_if(|split| split.path.as_os_str() < grant.path.as_os_str()) {
+                self.add_split(split)?;
             }
             let inside = grants.all.iter().take(index).any(|above| is_within(&grant.path, &above.path));
             if !inside {
@@ -191,6 +194,9 @@ impl RootLayout {
                 }
             }
             let attributes = match grant.access {
+                PathAccess::Read if only.is_some_and(|only| !only.grants.contains(&grant.path)) => {
+                    RDONLY | NOSUID | NODEV | NOEXEC
+                }
                 PathAccess::Read => RDONLY | NOSUID | NODEV,
                 PathAccess::Write => NOSUID | NODEV | exec,
             };
@@ -205,6 +211,22 @@ impl RootLayout {
         for pin in pins {
             self.operations.push(MountOperation::Pin { target: relative(pin)? });
         }
+        for split in splits {
+            self.add_split(split)?;
+        }
+        Ok(())
+    }
+
+    /// A part of a read-only grant as a mount of its own, since it may be executed and the rest may not, or the other way round.
+    fn add_split(&mut self, split: &ExecSplit) -> Result<(), Error> {
+        let exec = if split.may_execute { 0 } else { NOEXEC };
+        self.operations.push(MountOperation::Bind {
+            source: c_string(&split.path)?,
+            identity: split.identity,
+            target: relative(&split.path)?,
+            attributes: RDONLY | NOSUID | NODEV | exec,
+            reach: AttributeReach::Tree,
+        });
         Ok(())
     }
 

@@ -36,7 +36,13 @@ fn search_here(
     let environment = |name: &str| std::env::var_os(name);
     find(
         name.as_ref(),
-        &ProgramSearch { path: &path, home: home.as_deref(), workdir, environment: &environment },
+        &ProgramSearch {
+            path: &path,
+            home: home.as_deref(),
+            workdir,
+            environment: &environment,
+            links: crate::prepare::links::LinkRules::default(),
+        },
     )
 }
 

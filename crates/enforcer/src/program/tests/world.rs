@@ -107,7 +107,13 @@ impl World {
         let environment = |name: &str| self.variables.get(name).cloned();
         find(
             name.as_ref(),
-            &ProgramSearch { path, home: Some(&home), workdir: &workdir, environment: &environment },
+            &ProgramSearch {
+                path,
+                home: Some(&home),
+                workdir: &workdir,
+                environment: &environment,
+                links: crate::prepare::links::LinkRules::default(),
+            },
         )
     }
 

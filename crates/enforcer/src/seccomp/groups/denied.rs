@@ -2,9 +2,12 @@
 
 use nix::errno::Errno;
 
+use super::files::MFD_HUGETLB;
+use super::memory::{MAP_HUGETLB, SHM_HUGETLB};
 use super::network::MSG_FASTOPEN;
+use super::processes::RLIMIT_CORE;
 use crate::seccomp::table::DenialAnswer::{Always, OnlyLayer, Refuse};
-use crate::seccomp::table::{ArgumentRule, CallList, DeniedGroup, ListedCall, bits, is, with};
+use crate::seccomp::table::{ArgumentRule, CallList, DeniedGroup, ListedCall, bits, is, not_null, with};
 
 const TCP: u32 = 6;
 
@@ -128,6 +131,45 @@ pub(super) const DENIED: &[DeniedGroup] = &[
                     ArgumentRule::new("F_SETDELEG", &[is(1, 1040)]),
                 ],
             )],
+        },
+    },
+    DeniedGroup {
+        name: "core dumps",
+        reason: "the limit is 1, which is what tells the kernel that nobody gets the memory of a process that crashes; at 0, a program \
+                 that core_pattern pipes to gets all of it, as root (core(5)). Told that there is no such limit, programs that \
+                 hold keys go on",
+        answer: OnlyLayer(Errno::EINVAL),
+        calls: CallList {
+            both: "",
+            x86_64: "",
+            more: &[
+                ListedCall::both(
+                    "setrlimit",
+                    &[ArgumentRule::new("RLIMIT_CORE", &[bits(0, 15, RLIMIT_CORE)])],
+                ),
+                ListedCall::both(
+                    "prlimit64",
+                    &[ArgumentRule::new("RLIMIT_CORE, set", &[bits(1, 15, RLIMIT_CORE), not_null(2)])],
+                ),
+            ],
+        },
+    },
+    DeniedGroup {
+        name: "large pages",
+        reason: "pages of hugetlbfs are no memory in the sense of a limit on memory: neither a control group nor a look at the processes \
+                 counts them. Programs that ask for them take ordinary ones instead",
+        answer: OnlyLayer(Errno::ENOMEM),
+        calls: CallList {
+            both: "",
+            x86_64: "",
+            more: &[
+                ListedCall::both("mmap", &[ArgumentRule::new("MAP_HUGETLB", &[with(3, MAP_HUGETLB)])]),
+                ListedCall::both("shmget", &[ArgumentRule::new("SHM_HUGETLB", &[with(2, SHM_HUGETLB)])]),
+                ListedCall::both(
+                    "memfd_create",
+                    &[ArgumentRule::new("MFD_HUGETLB", &[with(1, MFD_HUGETLB)])],
+                ),
+            ],
         },
     },
     DeniedGroup {

@@ -2,6 +2,9 @@
 
 use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, bits, is, without};
 
+/// Pages that no limit on memory counts (linux/memfd.h).
+pub(super) const MFD_HUGETLB: u32 = 4;
+
 pub(super) const FILES: CallGroup = CallGroup {
     name: "files",
     reason: "reading, writing and arranging files; which ones is for mounts and Landlock to say",
@@ -16,12 +19,16 @@ pub(super) const FILES: CallGroup = CallGroup {
                fchown fchownat utimensat umask \
                setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr \
                removexattr lremovexattr fremovexattr \
-               inotify_init1 inotify_add_watch inotify_rm_watch memfd_create",
+               inotify_init1 inotify_add_watch inotify_rm_watch",
         x86_64: "stat lstat access getdents rename mkdir rmdir link unlink symlink readlink chown lchown utime utimes \
                  futimesat inotify_init",
         more: &[
             // RENAME_WHITEOUT leaves a device behind, which union file systems take for a deleted file.
             ListedCall::both("renameat2", &[ArgumentRule::new("without RENAME_WHITEOUT", &[without(4, 4)])]),
+            ListedCall::both(
+                "memfd_create",
+                &[ArgumentRule::new("without MFD_HUGETLB", &[without(1, MFD_HUGETLB)])],
+            ),
             ListedCall::newer(451, "cachestat", &[]),
             ListedCall::newer(463, "setxattrat", &[]),
             ListedCall::newer(464, "getxattrat", &[]),

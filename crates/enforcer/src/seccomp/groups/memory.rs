@@ -1,6 +1,10 @@
 //! Memory, what threads and processes share, and time.
 
-use crate::seccomp::table::{CallGroup, CallList, ListedCall, ProfileScope};
+use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, without};
+
+/// Pages that no limit on memory counts (asm-generic/hugetlb_encode.h, linux/shm.h).
+pub(super) const MAP_HUGETLB: u32 = 0x4_0000;
+pub(super) const SHM_HUGETLB: u32 = 0o4000;
 
 pub(super) const MEMORY: CallGroup = CallGroup {
     name: "memory",
@@ -8,11 +12,12 @@ pub(super) const MEMORY: CallGroup = CallGroup {
     within: ProfileScope::Every,
     observed: false,
     calls: CallList {
-        both: "brk mmap munmap mremap mprotect madvise msync mincore mlock mlock2 mlockall munlock munlockall \
+        both: "brk munmap mremap mprotect madvise msync mincore mlock mlock2 mlockall munlock munlockall \
                membarrier pkey_alloc pkey_free pkey_mprotect \
                futex set_robust_list get_robust_list rseq",
         x86_64: "",
         more: &[
+            ListedCall::both("mmap", &[ArgumentRule::new("without MAP_HUGETLB", &[without(3, MAP_HUGETLB)])]),
             ListedCall::newer(449, "futex_waitv", &[]),
             ListedCall::newer(453, "map_shadow_stack", &[]),
             ListedCall::newer(454, "futex_wake", &[]),
@@ -29,10 +34,13 @@ pub(super) const SHARING: CallGroup = CallGroup {
     within: ProfileScope::Every,
     observed: false,
     calls: CallList {
-        both: "shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl \
+        both: "shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl \
                mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr",
         x86_64: "",
-        more: &[],
+        more: &[ListedCall::both(
+            "shmget",
+            &[ArgumentRule::new("without SHM_HUGETLB", &[without(2, SHM_HUGETLB)])],
+        )],
     },
 };
 

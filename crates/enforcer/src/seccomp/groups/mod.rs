@@ -7,9 +7,13 @@ mod memory;
 mod network;
 mod own;
 mod processes;
+mod restricted;
 
 use super::table::{CallGroup, DeniedGroup};
 pub(super) use network::is_destination;
+#[cfg(test)]
+pub(super) use restricted::RESTRICTED;
+pub(super) use restricted::restricted;
 
 /// Everything that some profile allows.
 pub(super) const GROUPS: &[CallGroup] = &[

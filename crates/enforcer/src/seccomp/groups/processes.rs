@@ -1,6 +1,8 @@
 //! Processes, threads, signals, and who and where a process is.
 
-use crate::seccomp::table::{ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, bits, is, without};
+use crate::seccomp::table::{
+    ArgumentRule, CallGroup, CallList, ListedCall, ProfileScope, bits, is, null, with, without,
+};
 
 pub(super) const PROGRAMS: CallGroup = CallGroup {
     name: "programs",
@@ -109,13 +111,45 @@ const TO_ITSELF: &[ArgumentRule] = &[ArgumentRule::new("process 2", &[is(0, ITSE
 
 pub(super) const LIMITS: CallGroup = CallGroup {
     name: "limits",
-    reason: "limits can be lowered, never raised above the hard ones that the sandbox has set",
+    reason: "limits can be lowered, never raised above the hard ones that the sandbox has set; the one on core dumps stays",
     within: ProfileScope::NotStrict(
         "strict has prlimit64 for itself: a CPU limit of 0 is a signal to another",
     ),
     observed: false,
-    calls: CallList { both: "prlimit64", x86_64: "", more: &[] },
+    calls: CallList { both: "", x86_64: "", more: &[ListedCall::both("prlimit64", NOT_OF_CORES)] },
 };
+
+/// `RLIMIT_CORE` (asm-generic/resource.h).
+pub(super) const RLIMIT_CORE: u32 = 4;
+
+/// Any limit but the one on core dumps, which may only be asked for: it differs from that in one of the four bits that a limit's
+/// number has.
+const NOT_OF_CORES: &[ArgumentRule] = &[
+    ArgumentRule::new("a question", &[null(2)]),
+    ArgumentRule::new("an odd limit", &[with(1, 1)]),
+    ArgumentRule::new("a limit with bit 1", &[with(1, 2)]),
+    ArgumentRule::new("a limit without bit 2", &[without(1, RLIMIT_CORE)]),
+    ArgumentRule::new("a limit with bit 3", &[with(1, 8)]),
+];
+
+/// The same of one process.
+macro_rules! not_of_cores {
+    ($says:literal, $process:expr) => {
+        [
+            ArgumentRule::new(concat!($says, ", a question"), &[is(0, $process), null(2)]),
+            ArgumentRule::new(concat!($says, ", an odd limit"), &[is(0, $process), with(1, 1)]),
+            ArgumentRule::new(concat!($says, ", a limit with bit 1"), &[is(0, $process), with(1, 2)]),
+            ArgumentRule::new(
+                concat!($says, ", a limit without bit 2"),
+                &[is(0, $process), without(1, RLIMIT_CORE)],
+            ),
+            ArgumentRule::new(concat!($says, ", a limit with bit 3"), &[is(0, $process), with(1, 8)]),
+        ]
+    };
+}
+
+const ITS_OWN: [ArgumentRule; 5] = not_of_cores!("itself, as 0", 0);
+const ITS_OWN_BY_NUMBER: [ArgumentRule; 5] = not_of_cores!("process 2", ITSELF);
 
 pub(super) const LIMITS_STRICT: CallGroup = CallGroup {
     name: "own limits",
@@ -125,13 +159,7 @@ pub(super) const LIMITS_STRICT: CallGroup = CallGroup {
     calls: CallList {
         both: "",
         x86_64: "",
-        more: &[ListedCall::both(
-            "prlimit64",
-            &[
-                ArgumentRule::new("itself, as 0", &[is(0, 0)]),
-                ArgumentRule::new("process 2", &[is(0, ITSELF)]),
-            ],
-        )],
+        more: &[ListedCall::both("prlimit64", &ITS_OWN), ListedCall::both("prlimit64", &ITS_OWN_BY_NUMBER)],
     },
 };
 
@@ -154,11 +182,19 @@ pub(super) const SYSTEM: CallGroup = CallGroup {
     within: ProfileScope::Every,
     observed: false,
     calls: CallList {
-        both: "uname sysinfo getrandom getrusage getcpu getrlimit setrlimit getpriority setpriority ioprio_get ioprio_set \
+        both: "uname sysinfo getrandom getrusage getcpu getrlimit getpriority setpriority ioprio_get ioprio_set \
                sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler \
                sched_setscheduler sched_getattr sched_setattr sched_get_priority_max sched_get_priority_min \
                sched_rr_get_interval",
         x86_64: "",
-        more: &[],
+        more: &[ListedCall::both(
+            "setrlimit",
+            &[
+                ArgumentRule::new("an odd limit", &[with(0, 1)]),
+                ArgumentRule::new("a limit with bit 1", &[with(0, 2)]),
+                ArgumentRule::new("a limit without bit 2", &[without(0, RLIMIT_CORE)]),
+                ArgumentRule::new("a limit with bit 3", &[with(0, 8)]),
+            ],
+        )],
     },
 };

@@ -7,7 +7,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::HostTrial;
 use crate::child::step::SetupStep;
-use crate::seccomp::{self, RefusalMode};
+use crate::seccomp::{RefusalMode, SyscallRules};
 use crate::support::child::{BlameTrial as _, TrialFailure, TrialNamespaces, TrialOutcome, try_in_child};
 use crate::sys;
 use crate::sys::Errno;
@@ -108,7 +108,7 @@ fn check_refused() -> Result<(), TrialFailure> {
 
 /// What a run installs, whole: a kernel may take a small filter and not a large one.
 fn default_profile() -> TrialOutcome {
-    let Ok(program) = seccomp::compile(SyscallProfile::Default, RefusalMode::Errno) else {
+    let Ok(program) = SyscallRules::of(SyscallProfile::Default).compile(RefusalMode::Errno) else {
         return TrialOutcome::Trouble(TrialFailure::Here(Errno(libc::EINVAL)));
     };
     try_in_child(TrialNamespaces::Plain, |_| {

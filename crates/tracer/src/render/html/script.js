@@ -36,7 +36,7 @@
   const lasted = (us) => (us < 1e3 ? us + ' µs' : us < 1e6 ? (us / 1e3).toFixed(1) + ' ms' : (us / 1e6).toFixed(2) + ' s');
   // A plain word of the trace's own vocabulary, or nothing: used for classes of elements.
   const word = (value, known) => (known.includes(value) ? value : '');
-  const VERDICTS = ['allowed', 'denied', 'failed'];
+  const VERDICTS = ['allowed', 'denied', 'failed', 'unknown'];
   const SEVERITIES = ['low', 'medium', 'high', 'critical'];
 
   const OPERATIONS = new Map(Object.entries({ make_folder: 'mkdir', make_node: 'mknod', change_mode: 'chmod',
@@ -117,8 +117,12 @@
     $('skill').textContent = shown(trace.skill_name);
     $('version').textContent = shown(trace.skill_version ?? '');
     const verdict = $('verdict');
-    const denied = number(summary.denied);
-    if (findings.length === 0) {
+    const denied = number(summary.denied), unknown = number(summary.unknown ?? 0);
+    const open = findings.every((finding) => finding.prevented === true || finding.unknown === true);
+    if (findings.length === 0 && unknown > 0) {
+      verdict.classList.add('bad');
+      verdict.textContent = denied + ' denied; of ' + unknown + ' it is not known what became of them';
+    } else if (findings.length === 0) {
       verdict.classList.add(denied === 0 ? 'good' : 'held');
       verdict.textContent = denied === 0 ? 'Nothing was denied, and nothing looks like an attack'
         : denied + ' denied; nothing looks like an attack';
@@ -126,12 +130,12 @@
       verdict.classList.add(summary.all_prevented === true ? 'held' : 'bad');
       verdict.textContent = findings.length + (findings.length === 1 ? ' finding' : ' findings') + ', severity ' +
         (word(summary.max_severity, SEVERITIES) || 'unknown') + ': ' + (summary.all_prevented === true
-        ? 'every attempt that proves it was denied' : 'not everything was prevented');
+        ? 'no attempt that proves it took effect' : open ? 'not known whether everything was prevented' : 'not everything was prevented');
     }
     // What a trace says of itself is not believed over its events.
-    const counted = { allowed: 0, denied: 0, failed: 0 };
+    const counted = { allowed: 0, denied: 0, failed: 0, unknown: 0 };
     for (const event of events) if (verdictOf(event)) counted[verdictOf(event)] += times(event);
-    const wrong = VERDICTS.filter((name) => counted[name] !== number(summary[name]));
+    const wrong = VERDICTS.filter((name) => counted[name] !== number(summary[name] ?? 0));
     if (wrong.length > 0 || number(summary.events) !== events.length) {
       verdict.className = 'verdict bad';
       verdict.textContent = 'Doubtful: the summary is not what its events add up to. ' + verdict.textContent;
@@ -139,6 +143,7 @@
     const complete = summary.complete === true && !summary.lost && list(summary.incomplete_because).length === 0;
     for (const [value, name, kind] of [[events.length, 'events', ''], [counted.allowed, 'allowed', 'allowed'],
       [counted.denied, 'denied', counted.denied ? 'denied' : ''], [counted.failed, 'failed', counted.failed ? 'failed' : ''],
+      ...(counted.unknown ? [[counted.unknown, 'unknown', 'denied']] : []),
       [lasted(number(summary.duration_us)), 'from start to end', ''],
       [complete ? 'complete' : 'not complete', complete ? 'every attempt that could be observed' : (summary.lost ? number(summary.lost) + ' events lost' : 'the last table says why'),
         complete ? 'allowed' : 'denied']]) {
@@ -169,7 +174,8 @@
     const box = make('div', 'cell ' + severity);
     box.append(make('p', 'name', shown(finding.class).replaceAll('_', ' ')));
     const tags = make('p');
-    tags.append(make('span', 'tag ' + severity, severity || 'unknown'), finding.prevented === true
+    tags.append(make('span', 'tag ' + severity, severity || 'unknown'), finding.unknown === true
+      ? make('span', 'tag denied', 'unknown whether prevented') : finding.prevented === true
       ? make('span', 'tag allowed', 'prevented') : make('span', 'tag denied', 'not prevented'));
     box.append(tags, make('p', '', shown(finding.message)));
     for (const technique of list(finding.techniques).slice(0, 20)) {
@@ -198,7 +204,7 @@
       const verdict = verdictOf(event);
       if (event.kind === 'net_connect') {
         const key = target(event) + ' ' + event.transport;
-        const flow = flows.get(key) ?? { allowed: 0, denied: 0, failed: 0, sent: 0, received: 0, reason: '', first: event.sequence };
+        const flow = flows.get(key) ?? { allowed: 0, denied: 0, failed: 0, unknown: 0, sent: 0, received: 0, reason: '', first: event.sequence };
         if (verdict) flow[verdict] += times(event);
         flow.sent += number(event.sent); flow.received += number(event.received);
         flow.reason = event.reason ?? flow.reason;
@@ -212,8 +218,8 @@
       }
     }
     const flowRows = [...flows].sort((a, b) => b[1].denied - a[1].denied || b[1].sent - a[1].sent);
-    table('network', [['destination'], ['allowed', 'n'], ['denied', 'n'], ['failed', 'n'], ['sent', 'n'], ['received', 'n'], ['why'], ['first', 'n']],
-      flowRows.map(([key, flow]) => [shown(key), figure(flow.allowed, 'allowed'), figure(flow.denied, 'denied'), figure(flow.failed, 'failed'),
+    table('network', [['destination'], ['allowed', 'n'], ['denied', 'n'], ['failed', 'n'], ['unknown', 'n'], ['sent', 'n'], ['received', 'n'], ['why'], ['first', 'n']],
+      flowRows.map(([key, flow]) => [shown(key), figure(flow.allowed, 'allowed'), figure(flow.denied, 'denied'), figure(flow.failed, 'failed'), figure(flow.unknown, 'denied'),
         bytes(flow.sent), bytes(flow.received), shown(flow.reason), button('#' + number(flow.first), () => goTo(number(flow.first)))]),
       'No connection was tried.');
     const rows = [...denied.values()].sort((a, b) => b.count - a.count);
@@ -256,7 +262,7 @@
         if (node.denied) line.append(make('span', 'tag denied', node.denied + ' denied'));
         place.append(line);
         for (const program of node.programs) {
-          const exec = make('div', 'soft', (verdictOf(program) === 'denied' ? 'exec denied: ' : 'exec ') + about(program));
+          const exec = make('div', 'soft', (verdictOf(program) === 'denied' ? 'exec denied: ' : verdictOf(program) === 'unknown' ? 'exec, unknown whether denied: ' : 'exec ') + about(program));
           exec.style.paddingLeft = Math.min(depth, 20) * 18 + 22 + 'px';
           place.append(exec);
         }
@@ -376,7 +382,7 @@
     for (const index of matching) {
       const share = (number(events[index].elapsed_us) - from) / Math.max(1, to - from);
       const bin = bins[Math.min(bins.length - 1, Math.max(0, Math.floor(share * bins.length)))];
-      bin[Math.max(0, ['', 'allowed', 'failed', 'denied'].indexOf(verdictOf(events[index])))] += 1;
+      bin[Math.max(0, ['', 'allowed', 'failed', 'denied'].indexOf(verdictOf(events[index]).replace('unknown', 'denied')))] += 1;
     }
     const most = Math.max(1, ...bins.map((bin) => bin[0] + bin[1] + bin[2] + bin[3]));
     const colours = ['--other', '--allowed', '--failed', '--denied'].map((name) => style.getPropertyValue(name));
@@ -406,7 +412,7 @@
     tables();
     processes();
     options('kind', new Set(events.map(kindOf)));
-    options('verdicts', new Set(['allowed', 'denied', 'failed', 'none']));
+    options('verdicts', new Set(['allowed', 'denied', 'failed', 'unknown', 'none']));
     options('process', new Set(events.map(processOf).filter(Boolean)));
     options('class', new Set(findings.map((finding) => String(finding.class))));
     for (const id of FILTERS) $(id).addEventListener('input', change);
