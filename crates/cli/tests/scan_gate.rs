@@ -120,13 +120,10 @@ fn every_other_bound_of_the_scanner_is_a_refusal_too() {
         write(&skill, name, bytes);
         is_refused(&stage, &skill, why);
     }
-    // What is no file, and a link that leads out.
+    // What is no file.
     let stage = Stage::new();
     let skill = skill_that_runs(&stage, "run.sh");
     write(&skill, "run.sh", b"true\n");
-    std::os::unix::fs::symlink("/etc/hostname", skill.join("link")).unwrap();
-    is_refused(&stage, &skill, "link: a symbolic link that leads out");
-    fs::remove_file(skill.join("link")).unwrap();
     let listener = std::os::unix::net::UnixListener::bind(skill.join("socket")).unwrap();
     is_refused(&stage, &skill, "socket: not a regular file");
     drop(listener);
@@ -156,7 +153,12 @@ fn what_is_in_the_folders_own_git_is_not_there_when_it_runs() {
     let output = stage.run(&["run", skill.to_str().unwrap()]);
     assert!(text(&output.stdout).starts_with("begun\n"), "{}", text(&output.stderr));
     assert!(!text(&output.stdout).contains("EXECUTED"), "{}", text(&output.stdout));
-    // A link to it is not taken for a part of the skill that was read.
+    // A link to it leads nowhere then, and one that leads out of the folder gives nothing that no grant gives.
     std::os::unix::fs::symlink(".git/run.sh", skill.join("alias.sh")).unwrap();
-    is_refused(&stage, &skill, "alias.sh: a symbolic link");
+    std::os::unix::fs::symlink(skill.parent().unwrap().join("outside.sh"), skill.join("out.sh")).unwrap();
+    stage.write("outside.sh", PAYLOAD);
+    write(&skill, "main.sh", b"echo begun; sh alias.sh; sh out.sh; cat alias.sh out.sh");
+    let output = stage.run(&["run", skill.to_str().unwrap()]);
+    assert!(text(&output.stdout).starts_with("begun\n"), "{}", text(&output.stderr));
+    assert!(!text(&output.stdout).contains("EXECUTED"), "{}", text(&output.stdout));
 }

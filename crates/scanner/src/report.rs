@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::finding::Finding;
 use crate::markdown::ScanStamp;
 use crate::rule::{CheckId, FindingStatus};
-use crate::skill::UnreadFile;
+use crate::skill::{OUTSIDE_LINK, UnreadFile};
 
 /// Most findings that a report lists.
 const MAX_FINDINGS: usize = 200;
@@ -134,13 +134,15 @@ impl ScanReport {
     }
 
     /// Everything that nobody has judged: what was not read, and where a bound was met first. It is empty where all findings of that kind are
-    /// suppressed, each with its reason; what is only too much to be listed was judged.
+    /// suppressed, each with its reason; what is only too much to be listed was judged. A link that leads out of the folder is not in it: it was
+    /// judged as the text that it is.
     #[must_use]
     pub fn unjudged(&self) -> Vec<UnreadFile> {
         let bounds = self.findings.iter().filter(|finding| finding.counts() && finding.is_bound());
         let bounds =
             bounds.map(|finding| UnreadFile { path: finding.file.clone(), reason: finding.why.clone() });
-        self.unread.iter().cloned().chain(bounds).collect()
+        let unread = self.unread.iter().filter(|file| file.reason != OUTSIDE_LINK).cloned();
+        unread.chain(bounds).collect()
     }
 
     /// Puts findings in their order, each once, and keeps the gravest; then judges.

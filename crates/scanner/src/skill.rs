@@ -17,6 +17,8 @@ pub(crate) const MAX_FILE: usize = 8 << 20;
 pub(crate) const MAX_TOTAL: usize = 64 << 20;
 /// Most files of one skill; what its archives hold counts by itself.
 pub(crate) const MAX_FILES: usize = 4000;
+/// Why a link was not followed. Where it leads was scanned as a text; what lies there is no part of the skill, and only a grant reaches it.
+pub(crate) const OUTSIDE_LINK: &str = "a symbolic link that leads out of the skill's folder, or nowhere";
 /// Deepest folder.
 const MAX_DEPTH: usize = 32;
 
@@ -293,7 +295,7 @@ impl FolderWalk<'_> {
         let target = fs::read_link(entry.path()).unwrap_or_default();
         self.unpacker.link(&path, target.as_os_str().as_encoded_bytes());
         if !fs::canonicalize(entry.path()).is_ok_and(|target| inside(&target)) {
-            self.skip(path, "a symbolic link that leads out of the skill's folder, or nowhere");
+            self.skip(path, OUTSIDE_LINK);
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use skillsandbox_command_policy::{CommandPolicy, OtherTools, RealPaths};
 use skillsandbox_manifest::{LoadError, ParameterViolation, SkillDoc};
 use skillsandbox_path_policy::{PathDecision, PathPolicy};
-use skillsandbox_run::{DecisionAnswer, InvalidRequest};
+use skillsandbox_run::{DecisionAnswer, InvalidRequest, real_path};
 
 use super::{ToolContext, arguments};
 use crate::answer::{ToolAnswer, ToolProblem, line};
@@ -121,7 +121,7 @@ pub(crate) fn path(context: &ToolContext, given: Map<String, Value>) -> Result<T
     // own folder.
     let skills: Vec<PathBuf> =
         reach.read_only.iter().cloned().chain(context.roots.roots().map(Path::to_owned)).collect();
-    let is_own = |path: &&PathBuf| path.starts_with(loaded.skill.folder());
+    let is_own = |path: &&PathBuf| real_path(path).starts_with(loaded.skill.folder());
     let own: Vec<PathBuf> = reach.write.iter().filter(is_own).cloned().collect();
     // Who only reads is allowed everything that is readable; who writes, nothing that a run has read-only.
     let [readers, writers, own] = [build(&[], &[])?, build(&reach.write, &skills)?, build(&own, &[])?];
