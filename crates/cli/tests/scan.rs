@@ -304,7 +304,7 @@ fn a_folder_that_cannot_be_read_is_named_and_the_rest_is_scanned() {
     }
     for closed in ["tree/one/closed", "tree/closed"] {
         fs::create_dir(at(closed)).unwrap();
-        fs::set_permissions(at(closed), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(at(closed), fs::Permissions::from_mode(0o0)).unwrap();
     }
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     // Root reads every folder, so the scan is somebody else's then.

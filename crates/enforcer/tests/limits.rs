@@ -165,8 +165,8 @@ while True:
     first += 1
 print(*instances, *fill(lambda n: libc.inotify_add_watch(first, b'/tmp/%d' % n, 2), 5000))
 ";
-    let command = skillsandbox_enforcer::Command::new("python3").args(["-c", script]);
-    let outcome = common::run(common::plan(), &command);
+    let command = Command::new("python3").args(["-c", script]);
+    let outcome = common::run(plan(), &command);
     assert!(outcome.success(), "{}", outcome.stderr.text());
     let expected = format!("16 {} 4096 {}", libc::EMFILE, libc::ENOSPC);
     assert_eq!(outcome.stdout.text().trim(), expected);
@@ -185,8 +185,8 @@ try:
             a.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [0] * 50))]); sent += 50
 except OSError as e: print(sent, e.errno)
 ";
-    let command = skillsandbox_enforcer::Command::new("python3").args(["-c", script]);
-    let outcome = common::run(common::plan().open_files(128), &command);
+    let command = Command::new("python3").args(["-c", script]);
+    let outcome = common::run(plan().open_files(128), &command);
     assert!(outcome.success(), "{}", outcome.stderr.text());
     let text = outcome.stdout.text();
     let (sent, errno) = text.trim().split_once(' ').unwrap();

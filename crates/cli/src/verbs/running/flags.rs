@@ -204,7 +204,7 @@ fn trace_limit(text: &str) -> anyhow::Result<u64> {
 }
 
 /// Longest time limit, as manifests have it.
-const LONGEST: Duration = Duration::from_secs(604_800);
+const LONGEST: Duration = Duration::from_hours(7 * 24);
 
 #[cfg(test)]
 mod tests {

@@ -34,17 +34,17 @@ fn walk(path: &Path, found: &mut Vec<PathBuf>, place: Place) {
     if is_skill {
         found.push(path.to_owned());
     }
-    let in_skill = is_skill || place.in_skill;
+    let below_skill = is_skill || place.in_skill;
     let below = folders(path);
     if place.depth >= MAX_DEPTH || below.is_err() {
         let has_more = below.as_ref().map_or(true, |below| !below.is_empty());
-        if has_more && !in_skill {
+        if has_more && !below_skill {
             found.push(path.to_owned());
         }
         return;
     }
     for dir in below.unwrap_or_default() {
-        walk(&dir, found, Place { depth: place.depth + 1, in_skill });
+        walk(&dir, found, Place { depth: place.depth + 1, in_skill: below_skill });
     }
 }
 
