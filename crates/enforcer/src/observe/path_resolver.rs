@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2, readlinkat};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
 use super::Actor;
@@ -85,6 +85,17 @@ impl SandboxPathResolver {
         self.root.mount_place(number)
     }
 
+    /// Whether a path lay on the mount of this place when the run began.
+    pub(super) fn was_on_mount(&self, path: &Path, place: &Path) -> bool {
+        self.root.was_on_mount(path, place)
+    }
+
+    /// Whether there is a folder at a path without links, as far as that can be found out without asking anybody else.
+    pub(super) fn is_folder(&self, path: &Path) -> bool {
+        let Some(root) = self.root.descriptor().filter(|_| self.root.is_local(path)) else { return false };
+        open_path(root, path, OFlags::NOFOLLOW | OFlags::DIRECTORY).is_ok()
+    }
+
     /// The root that is held open, shared.
     pub(super) fn root(&self) -> SandboxRoot {
         self.root.clone()
@@ -103,9 +114,14 @@ impl SandboxPathResolver {
         let root = self.root.descriptor()?;
         // What a descriptor is of is there, whatever it is called by now.
         if raw.text.is_empty() {
-            let path = raw.base.clone().map(OsString::from_vec).unwrap_or_default();
-            let found = if raw.is_descriptor() { PathPresence::There } else { PathPresence::Nothing };
-            return Some(ResolvedPath { path: path.into(), found, mount: None });
+            let path = PathBuf::from(raw.base.clone().map(OsString::from_vec).unwrap_or_default());
+            if !raw.is_descriptor() {
+                return Some(ResolvedPath { path, found: PathPresence::Nothing, mount: None });
+            }
+            let by_name = path.is_absolute() && self.root.is_local(&path);
+            let named = by_name.then(|| resolve_without_links(root, &path, OFlags::NOFOLLOW)).flatten();
+            let mount = named.filter(|named| named.found == PathPresence::There).and_then(|named| named.mount);
+            return Some(ResolvedPath { path, found: PathPresence::There, mount });
         }
         let path = join_base(raw);
         if !self.root.is_local(&path) {
@@ -233,6 +249,7 @@ fn walk_parts(root: &OwnedFd, path: &Path, follows: bool, own: Option<u32>) -> R
             mount = None;
             // What it leads to is open, whatever its name is by now; pipes and sockets have none.
             if target.is_absolute() {
+                mount = follow_process_link(root, &done).and_then(|there| mount_number(&there));
                 done = target;
             }
             if rest.is_empty() {
@@ -249,6 +266,12 @@ fn walk_parts(root: &OwnedFd, path: &Path, follows: bool, own: Option<u32>) -> R
     // What is not there lies on no mount.
     let mount = mount.filter(|_| matches!(found, PathPresence::There | PathPresence::Folder));
     ResolvedPath { path: done, found, mount }
+}
+
+/// What a link in a process's folder leads to. It is open already, and no part before the last is a link.
+fn follow_process_link(root: &OwnedFd, link: &Path) -> Option<OwnedFd> {
+    let relative = link.strip_prefix("/").ok()?;
+    openat(root, relative, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
 /// Puts the parts of a path before those that are left.
@@ -274,8 +297,6 @@ fn is_process_link(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    use rustix::fs::openat;
 
     /// A folder as a root, with links in it.
     fn root() -> (tempfile::TempDir, SandboxPathResolver) {

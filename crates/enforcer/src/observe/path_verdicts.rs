@@ -14,6 +14,7 @@ use super::path_resolver::{PathPresence, ResolvedPath, SandboxPathResolver, norm
 use super::sandbox_root::MountPlace;
 use super::syscall_record::CallerPath;
 use super::{AccessVerdict, Actor};
+use crate::layers::landlock;
 use crate::layers::mounts::{HOME, RUNTIME_DIR, TMP};
 use crate::plan::PathAccess;
 use crate::prepare::executable::AllowedPrograms;
@@ -27,6 +28,9 @@ const NOT_GRANTED: &str = "not granted";
 const NAMELESS: &str = "what is executed has no name, and rules about programs go by names";
 const NOT_ASKED: &str = "it lies on a file system that others answer for, and they were not asked";
 const MOUNTED_LATER: &str = "it lies on a mount that was made while the run went on";
+
+const UNCOVERED: &str = "the host has put something else in the place of what was hidden, or might only be read";
+const NOT_EXECUTABLE: &str = "not among the programs that may be executed";
 
 /// What a run may do with files.
 #[derive(Debug, Default)]
@@ -67,14 +71,23 @@ impl PathJudge {
             return judged;
         };
         let resolved = raw.resolved.clone().or_else(|| self.resolver.resolve(raw, actor));
-        if resolved.as_ref().is_some_and(|resolved| executable.covers(&resolved.path)) {
+        if resolved.as_ref().is_some_and(|resolved| self.is_executable(executable, resolved)) {
             return judged;
         }
         // No rule about files holds what has no place among them.
         if resolved.is_some_and(|resolved| is_nameless(&resolved.path)) {
             return JudgedPath { verdict: AccessVerdict::Unknown(NAMELESS), ..judged };
         }
-        JudgedPath { verdict: AccessVerdict::Denied("not among the programs that may be executed"), ..judged }
+        JudgedPath { verdict: AccessVerdict::Denied(NOT_EXECUTABLE), ..judged }
+    }
+
+    fn is_executable(&self, executable: &AllowedPrograms, resolved: &ResolvedPath) -> bool {
+        let place = match resolved.mount.and_then(|mount| self.resolver.mount_place(mount)) {
+            Some(MountPlace::First(place)) => Some(place),
+            Some(MountPlace::Later) | None => None,
+        };
+        let lies = LiesOn { real: &resolved.path, place: place.as_deref(), resolver: &self.resolver };
+        executable.paths.iter().any(|path| lies.is_in(path))
     }
 
     /// The path from the root on, and what comes of the access.
@@ -116,18 +129,21 @@ impl PathJudge {
         if found == PathPresence::NotAsked {
             return AccessVerdict::Unknown(NOT_ASKED);
         }
-        // By the mount that it lies on, where that is known: a folder above a mount can be moved inside, and the host can take a mount
-        // away by putting another file in its place.
         let place = match resolved.mount.and_then(|mount| self.resolver.mount_place(mount)) {
             Some(MountPlace::First(place)) => Some(place),
+            // What is in memory, or was removed, may lie on a mount that is in no place.
+            Some(MountPlace::Later) if is_nameless(real) => None,
             Some(MountPlace::Later) => return AccessVerdict::Unknown(MOUNTED_LATER),
             None => None,
         };
-        let masked = place.as_deref().unwrap_or(real);
-        if self.grants.masks.iter().any(|(mask, _)| is_within(masked, mask)) {
+        let lies = LiesOn { real, place: place.as_deref(), resolver: &self.resolver };
+        if self.grants.masks.iter().any(|(mask, _)| lies.is_in(mask)) {
             return AccessVerdict::Denied("forbidden");
         }
-        let real = place.as_deref().filter(|place| !is_within(real, place)).unwrap_or(real);
+        let grant = self.grants.all.iter().rev().find(|grant| lies.is_in(&grant.path));
+        if grant.is_some_and(|grant| self.is_uncovered(grant, &lies)) {
+            return AccessVerdict::Unknown(UNCOVERED);
+        }
         // The sandbox's first process is hidden from the others, though not from here.
         if real.starts_with("/proc/1") {
             return AccessVerdict::Denied("another process");
@@ -135,14 +151,16 @@ impl PathJudge {
         // No read-only mount keeps anybody from a socket.
         let writes = !matches!(operation, FileOperation::Read | FileOperation::Connect);
         let is_there = found == PathPresence::There || (makes && found == PathPresence::Folder);
-        let own = PRIVATE.iter().find(|private| real.starts_with(private));
-        let grant = self.grants.deciding_grant(real);
+        let own = PRIVATE.iter().find(|private| lies.is_in(Path::new(private)));
         // Of two that hold it the nearer one decides: a folder below /tmp may be granted.
         let own = own.filter(|own| !grant.is_some_and(|grant| is_within(&grant.path, Path::new(own))));
         match (own, grant) {
             (Some(own), _) if is_there => AccessVerdict::Allowed(format!("{own}, private to the run")),
             (_, Some(grant)) if writes && grant.access == PathAccess::Read => {
                 AccessVerdict::Denied("read-only")
+            }
+            (_, Some(_)) if is_there && self.is_unreadable_program(real) => {
+                AccessVerdict::Denied(NOT_EXECUTABLE)
             }
             (_, Some(grant)) if is_there => AccessVerdict::Allowed(describe_grant(grant)),
             (None, None) if found == PathPresence::There => judge_own_file(operation, real),
@@ -151,6 +169,52 @@ impl PathJudge {
             (None, None) if self.is_on_host(real) => AccessVerdict::Denied(NOT_GRANTED),
             _ => AccessVerdict::NotThere,
         }
+    }
+}
+
+/// Where something lies: by the mount it is on, where that is known, and only then by its name. A folder above a mount can be moved
+/// inside, another one can be made in its place, and the host can take a mount away by putting another file where it is.
+struct LiesOn<'a> {
+    real: &'a Path,
+    /// The place that its mount had when the run began.
+    place: Option<&'a Path>,
+    resolver: &'a SandboxPathResolver,
+}
+
+impl LiesOn<'_> {
+    /// Whether it lies in what had this path when the run began.
+    fn is_in(&self, path: &Path) -> bool {
+        match self.place {
+            Some(place) if is_within(place, path) => true,
+            Some(place) => is_within(self.real, path) && self.resolver.was_on_mount(path, place),
+            None => is_within(self.real, path),
+        }
+    }
+}
+
+impl PathJudge {
+    /// Whether something has the name of what is covered below this grant, by a mask or by a grant that is narrower, and is not under the cover.
+    fn is_uncovered(&self, grant: &Grant, lies: &LiesOn<'_>) -> bool {
+        let narrower = self.grants.all.iter().filter(|other| other.access != grant.access);
+        let masks = self.grants.masks.iter().map(|(mask, _)| mask);
+        let mut covers = masks.chain(narrower.map(|other| &other.path));
+        covers.any(|cover| {
+            cover != &grant.path
+                && is_within(cover, &grant.path)
+                && is_within(lies.real, cover)
+                && !lies.is_in(cover)
+        })
+    }
+
+    /// Where only some programs may be executed, the others of the system may not be read either.
+    fn is_unreadable_program(&self, real: &Path) -> bool {
+        let Some(executable) = &self.executable else { return false };
+        let is_granted =
+            |grant: &Grant| grant.source != GrantSource::System && is_within(real, &grant.path);
+        real.ancestors().skip(1).any(landlock::is_program_folder)
+            && !executable.covers(real)
+            && !self.grants.all.iter().any(is_granted)
+            && !self.resolver.is_folder(real)
     }
 }
 
