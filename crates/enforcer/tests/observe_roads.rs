@@ -131,8 +131,16 @@ fn row_177_programs_are_told_as_they_were_executed_by_every_road() {
         assert_eq!(case.errno, 0, "control: {case:?}");
     }
     executions_agree(&open);
+    // What can be written cannot be executed.
+    let not_written = roads(place.plan().no_exec(), &place);
+    for name in ["written", "copied", "new-name"] {
+        assert_ne!(case(&not_written, name).errno, 0, "{name}");
+    }
+    executions_agree(&not_written);
     let limited = roads(place.plan().programs(["python3"]), &place);
-    for name in ["direct", "second", "written", "system", "memory", "copied", "nameless", "removed", "descriptor"] {
+    for name in
+        ["direct", "second", "written", "system", "memory", "copied", "nameless", "removed", "descriptor"]
+    {
         assert_ne!(case(&limited, name).errno, 0, "{name}");
     }
     for name in ["own", "by-link"] {
@@ -229,7 +237,10 @@ for name in ('read', 'write'): os.makedirs(T + '/a/' + name)
                 ("read-secret", "read(@ + '/secret')"),
                 ("read", "read(@ + '/file')"),
                 ("write", "write(@ + '/file')"),
-                ("descriptor", "os.open('/proc/self/fd/%d' % os.open(@ + '/file', os.O_RDONLY), os.O_WRONLY)"),
+                (
+                    "descriptor",
+                    "os.open('/proc/self/fd/%d' % os.open(@ + '/file', os.O_RDONLY), os.O_WRONLY)",
+                ),
                 ("chmod", "os.chmod(@ + '/file', 0o640)"),
                 ("below", "fd = os.open(@, os.O_PATH); os.open('file', os.O_RDWR, dir_fd=fd)"),
                 ("remove", "os.unlink(@ + '/new')"),
@@ -244,7 +255,9 @@ for name in ('read', 'write'): os.makedirs(T + '/a/' + name)
     for name in ["old/read/make", "old/read/descriptor", "old/write/make-secret", "moved/write/make"] {
         assert_eq!(case(&cases, name).errno, 0, "{name}");
     }
-    for name in ["moved/read/make", "moved/read/descriptor", "moved/read/read-secret", "moved/write/read-secret"] {
+    for name in
+        ["moved/read/make", "moved/read/descriptor", "moved/read/read-secret", "moved/write/read-secret"]
+    {
         assert_ne!(case(&cases, name).errno, 0, "{name}");
     }
     agree(&cases);

@@ -120,7 +120,8 @@ impl SandboxPathResolver {
             }
             let by_name = path.is_absolute() && self.root.is_local(&path);
             let named = by_name.then(|| resolve_without_links(root, &path, OFlags::NOFOLLOW)).flatten();
-            let mount = named.filter(|named| named.found == PathPresence::There).and_then(|named| named.mount);
+            let mount =
+                named.filter(|named| named.found == PathPresence::There).and_then(|named| named.mount);
             return Some(ResolvedPath { path, found: PathPresence::There, mount });
         }
         let path = join_base(raw);

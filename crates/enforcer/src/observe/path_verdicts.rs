@@ -29,7 +29,9 @@ const NAMELESS: &str = "what is executed has no name, and rules about programs g
 const NOT_ASKED: &str = "it lies on a file system that others answer for, and they were not asked";
 const MOUNTED_LATER: &str = "it lies on a mount that was made while the run went on";
 
-const UNCOVERED: &str = "the host has put something else in the place of what was hidden, or might only be read";
+const UNCOVERED: &str =
+    "the host has put something else in the place of what was hidden, or might only be read";
+const WRITABLE: &str = "what can be written may not be executed";
 const NOT_EXECUTABLE: &str = "not among the programs that may be executed";
 
 /// What a run may do with files.
@@ -38,6 +40,8 @@ pub(crate) struct PathJudge {
     grants: Grants,
     /// Where not every program may be executed.
     executable: Option<AllowedPrograms>,
+    /// Whether what can be written may not be executed.
+    no_exec: bool,
     resolver: SandboxPathResolver,
     /// Made when it is needed.
     host: Mutex<Option<HostView>>,
@@ -54,9 +58,9 @@ pub(super) struct JudgedPath {
 }
 
 impl PathJudge {
-    pub(crate) fn new(grants: Grants, executable: Option<AllowedPrograms>) -> Self {
+    pub(crate) fn new(grants: Grants, executable: Option<AllowedPrograms>, no_exec: bool) -> Self {
         let resolver = SandboxPathResolver::new(&grants);
-        Self { grants, executable, resolver, host: Mutex::default() }
+        Self { grants, executable, no_exec, resolver, host: Mutex::default() }
     }
 
     /// What another thread needs to find out where paths lead.
@@ -67,27 +71,34 @@ impl PathJudge {
     /// Judges a program that is executed.
     pub(super) fn judge_program(&self, raw: &CallerPath, actor: Option<&Actor>) -> JudgedPath {
         let judged = self.judge(FileOperation::Read, raw, actor);
-        let (Some(executable), AccessVerdict::Allowed(_)) = (&self.executable, &judged.verdict) else {
-            return judged;
-        };
-        let resolved = raw.resolved.clone().or_else(|| self.resolver.resolve(raw, actor));
-        if resolved.as_ref().is_some_and(|resolved| self.is_executable(executable, resolved)) {
-            return judged;
-        }
-        // No rule about files holds what has no place among them.
-        if resolved.is_some_and(|resolved| is_nameless(&resolved.path)) {
-            return JudgedPath { verdict: AccessVerdict::Unknown(NAMELESS), ..judged };
-        }
-        JudgedPath { verdict: AccessVerdict::Denied(NOT_EXECUTABLE), ..judged }
+        let AccessVerdict::Allowed(_) = &judged.verdict else { return judged };
+        let Some(reason) = self.keeps_from_executing(raw, actor) else { return judged };
+        JudgedPath { verdict: reason, ..judged }
     }
 
-    fn is_executable(&self, executable: &AllowedPrograms, resolved: &ResolvedPath) -> bool {
-        let place = match resolved.mount.and_then(|mount| self.resolver.mount_place(mount)) {
-            Some(MountPlace::First(place)) => Some(place),
-            Some(MountPlace::Later) | None => None,
-        };
+    /// The verdict on executing what may be read, where that is not allowed.
+    fn keeps_from_executing(&self, raw: &CallerPath, actor: Option<&Actor>) -> Option<AccessVerdict> {
+        if !self.no_exec {
+            return None;
+        }
+        let resolved = raw.resolved.clone().or_else(|| self.resolver.resolve(raw, actor));
+        let Some(resolved) = resolved else { return Some(AccessVerdict::Unknown(NAMELESS)) };
+        let place = self.mount_place(&resolved).ok()?;
         let lies = LiesOn { real: &resolved.path, place: place.as_deref(), resolver: &self.resolver };
-        executable.paths.iter().any(|path| lies.is_in(path))
+        let reason = match &self.executable {
+            Some(executable) if executable.paths.iter().any(|path| lies.is_in(path)) => return None,
+            Some(_) => NOT_EXECUTABLE,
+            None => match self.holders(&lies) {
+                (Some(_), _) => WRITABLE,
+                (None, Some(grant)) if grant.access == PathAccess::Write => WRITABLE,
+                (None, _) => return None,
+            },
+        };
+        // No rule about files holds what has no place among them.
+        Some(match place {
+            None if is_nameless(&resolved.path) => AccessVerdict::Unknown(NAMELESS),
+            _ => AccessVerdict::Denied(reason),
+        })
     }
 
     /// The path from the root on, and what comes of the access.
@@ -129,18 +140,12 @@ impl PathJudge {
         if found == PathPresence::NotAsked {
             return AccessVerdict::Unknown(NOT_ASKED);
         }
-        let place = match resolved.mount.and_then(|mount| self.resolver.mount_place(mount)) {
-            Some(MountPlace::First(place)) => Some(place),
-            // What is in memory, or was removed, may lie on a mount that is in no place.
-            Some(MountPlace::Later) if is_nameless(real) => None,
-            Some(MountPlace::Later) => return AccessVerdict::Unknown(MOUNTED_LATER),
-            None => None,
-        };
+        let Ok(place) = self.mount_place(resolved) else { return AccessVerdict::Unknown(MOUNTED_LATER) };
         let lies = LiesOn { real, place: place.as_deref(), resolver: &self.resolver };
         if self.grants.masks.iter().any(|(mask, _)| lies.is_in(mask)) {
             return AccessVerdict::Denied("forbidden");
         }
-        let grant = self.grants.all.iter().rev().find(|grant| lies.is_in(&grant.path));
+        let (own, grant) = self.holders(&lies);
         if grant.is_some_and(|grant| self.is_uncovered(grant, &lies)) {
             return AccessVerdict::Unknown(UNCOVERED);
         }
@@ -151,9 +156,6 @@ impl PathJudge {
         // No read-only mount keeps anybody from a socket.
         let writes = !matches!(operation, FileOperation::Read | FileOperation::Connect);
         let is_there = found == PathPresence::There || (makes && found == PathPresence::Folder);
-        let own = PRIVATE.iter().find(|private| lies.is_in(Path::new(private)));
-        // Of two that hold it the nearer one decides: a folder below /tmp may be granted.
-        let own = own.filter(|own| !grant.is_some_and(|grant| is_within(&grant.path, Path::new(own))));
         match (own, grant) {
             (Some(own), _) if is_there => AccessVerdict::Allowed(format!("{own}, private to the run")),
             (_, Some(grant)) if writes && grant.access == PathAccess::Read => {
@@ -171,6 +173,9 @@ impl PathJudge {
         }
     }
 }
+
+/// A mount was made while the run went on: what it holds is not known.
+struct MountedLater;
 
 /// Where something lies: by the mount it is on, where that is known, and only then by its name. A folder above a mount can be moved
 /// inside, another one can be made in its place, and the host can take a mount away by putting another file where it is.
@@ -193,6 +198,24 @@ impl LiesOn<'_> {
 }
 
 impl PathJudge {
+    /// The place that the mount of something had when the run began, where that is known; an error where the mount came later.
+    fn mount_place(&self, resolved: &ResolvedPath) -> Result<Option<PathBuf>, MountedLater> {
+        match resolved.mount.and_then(|mount| self.resolver.mount_place(mount)) {
+            Some(MountPlace::First(place)) => Ok(Some(place)),
+            // What is in memory, or was removed, may lie on a mount that is in no place.
+            Some(MountPlace::Later) if is_nameless(&resolved.path) => Ok(None),
+            Some(MountPlace::Later) => Err(MountedLater),
+            None => Ok(None),
+        }
+    }
+
+    /// The private folder and the grant that something lies in. Of two that hold it the nearer one decides: a folder below /tmp may be granted.
+    fn holders(&self, lies: &LiesOn<'_>) -> (Option<&'static str>, Option<&Grant>) {
+        let grant = self.grants.all.iter().rev().find(|grant| lies.is_in(&grant.path));
+        let own = PRIVATE.into_iter().find(|private| lies.is_in(Path::new(private)));
+        (own.filter(|own| !grant.is_some_and(|grant| is_within(&grant.path, Path::new(own)))), grant)
+    }
+
     /// Whether something has the name of what is covered below this grant, by a mask or by a grant that is narrower, and is not under the cover.
     fn is_uncovered(&self, grant: &Grant, lies: &LiesOn<'_>) -> bool {
         let narrower = self.grants.all.iter().filter(|other| other.access != grant.access);
@@ -209,8 +232,7 @@ impl PathJudge {
     /// Where only some programs may be executed, the others of the system may not be read either.
     fn is_unreadable_program(&self, real: &Path) -> bool {
         let Some(executable) = &self.executable else { return false };
-        let is_granted =
-            |grant: &Grant| grant.source != GrantSource::System && is_within(real, &grant.path);
+        let is_granted = |grant: &Grant| grant.source != GrantSource::System && is_within(real, &grant.path);
         real.ancestors().skip(1).any(landlock::is_program_folder)
             && !executable.covers(real)
             && !self.grants.all.iter().any(is_granted)
