@@ -189,8 +189,8 @@ fn exec_does_not_write_where_skills_are_installed_nor_a_policy_behind_a_link() {
     assert_eq!(text(&output.stdout), "done\n", "{output:?}");
     assert_eq!(fs::read_to_string(&other).unwrap(), "as it was");
     // The state folder, by its name.
-    let state = home.join(".local/state/skillsandbox");
-    let output = stage.run(&["exec", "--write", state.to_str().unwrap(), "--", "echo", "executed"]);
+    let own = home.join(".local/state/skillsandbox");
+    let output = stage.run(&["exec", "--write", own.to_str().unwrap(), "--", "echo", "executed"]);
     assert!(code(&output) == 125 && text(&output.stdout).is_empty(), "{output:?}");
     // The user's policy, which is kept elsewhere.
     let kept = stage.write("home/dotfiles/policy.yaml", "resources: { memory_mb: 64 }\n");

@@ -33,8 +33,11 @@ fn reading(path: &Path) -> String {
     )
 }
 
+/// What it is called, and what does it.
+type Replacement = (&'static str, Box<dyn FnOnce()>);
+
 /// The ways in which a host puts something else in a place.
-fn replacements(folder: &Folder, place: &Path) -> Vec<(&'static str, Box<dyn FnOnce()>)> {
+fn replacements(folder: &Folder, place: &Path) -> Vec<Replacement> {
     let new = folder.file("new-file", "canary");
     let new_folder = folder.file("new-folder/key", "canary").parent().unwrap().to_owned();
     let above = place.parent().unwrap().to_owned();
@@ -97,9 +100,9 @@ fn row_174_a_forbidden_folder_that_is_made_anew_is_never_read() {
         let aside = folder.path().join("aside");
         let replace = || {
             if number == 0 {
-                fs::rename(&secret, &aside).unwrap()
+                fs::rename(&secret, &aside).unwrap();
             } else {
-                fs::remove_dir_all(&secret).unwrap()
+                fs::remove_dir_all(&secret).unwrap();
             }
             fs::create_dir(&secret).unwrap();
             fs::write(secret.join("key"), "canary").unwrap();

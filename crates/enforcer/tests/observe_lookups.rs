@@ -67,12 +67,14 @@ impl Automounter {
         rustix::mount::mount_change("/", private).ok()?;
         let (asked, tells) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).ok()?;
         let daemon = std::process::Command::new("/bin/sleep").arg("120").process_group(0).spawn().unwrap();
-        let options = format!("fd={},pgrp={},minproto=5,maxproto=5,indirect", tells.as_raw_fd(), daemon.id());
+        let made = Self { folder: folder.to_owned(), asked, daemon };
+        let (fd, group) = (tells.as_raw_fd(), made.daemon.id());
+        let options = format!("fd={fd},pgrp={group},minproto=5,maxproto=5,indirect");
         let options = std::ffi::CString::new(options).unwrap();
         rustix::mount::mount("test", folder, "autofs", rustix::mount::MountFlags::empty(), &*options).ok()?;
         // It stays in use as long as it is mounted.
         std::mem::forget(tells);
-        Some(Self { folder: folder.to_owned(), asked, daemon })
+        Some(made)
     }
 
     /// Whether the kernel has asked for anything.

@@ -500,10 +500,10 @@ fn connections_of_programs_that_hide_their_memory_are_refused_and_counted() {
             .uid(65534)
             .gid(65534);
         let output = again.output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
+        let printed = String::from_utf8_lossy(&output.stdout);
         assert!(
-            output.status.success() && text.contains("1 passed"),
-            "{text}{}",
+            output.status.success() && printed.contains("1 passed"),
+            "{printed}{}",
             String::from_utf8_lossy(&output.stderr)
         );
         return;

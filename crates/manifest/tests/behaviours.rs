@@ -428,7 +428,7 @@ fn row_172_a_policy_bounds_the_sockets_that_a_manifest_names() {
         let policy = Policy::parse(&format!("permissions: {{ {policy} }}")).unwrap();
         let narrowed = policy.narrow(&manifest, &GrantBases::new("/skills/x", "/home/ada"));
         let sockets = &narrowed.manifest.filesystem().unix_sockets;
-        let sockets: Vec<_> = sockets.iter().map(|socket| socket.to_string()).collect();
+        let sockets: Vec<_> = sockets.iter().map(ToString::to_string).collect();
         assert_eq!(sockets, left, "{policy:?}");
     }
 }

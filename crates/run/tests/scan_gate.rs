@@ -31,12 +31,14 @@ fn changed(folder: &Path, trace: &Path, change: impl FnOnce()) -> RunReport {
     run_skill(&loaded, &SkillCall::default(), ScanAdmission::Required, &Unrecorded, |_| change(), options)
 }
 
+/// What somebody does to a skill's folder.
+type Change<'c> = Box<dyn Fn(&Path) + 'c>;
+
 #[test]
 fn a_skill_that_is_changed_between_scan_and_run_is_not_run() {
     let above = tempfile::tempdir_in("/var/tmp").unwrap();
     let at = |name: &str| above.path().canonicalize().unwrap().join(name);
     let payload = "echo UNSCANNED\n";
-    type Change<'c> = Box<dyn Fn(&Path) + 'c>;
     let changes: Vec<(&str, Change<'_>)> = vec![
         ("rewritten", Box::new(|folder| fs::write(folder.join("main.sh"), payload).unwrap())),
         (
