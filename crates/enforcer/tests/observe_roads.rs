@@ -303,6 +303,44 @@ new-by-descriptor: executes('x', by=os.open(T + '/a/programs/named', os.O_RDONLY
     executions_agree(&control);
 }
 
+/// What has lost its name is not judged by what has that name now.
+#[test]
+fn row_177_what_was_removed_is_not_told_by_what_took_its_name() {
+    let folder = tempfile::Builder::new().prefix("gone").tempdir_in("/tmp").unwrap();
+    let top = folder.path().canonicalize().unwrap();
+    let read = top.join("a/read");
+    fs::create_dir_all(&read).unwrap();
+    let place = Place::new();
+    let prelude = format!(
+        "
+T = '{}'
+write('/tmp/x')
+os.mkdir('/tmp/d'); gone = os.open('/tmp/d', os.O_RDONLY); os.rmdir('/tmp/d'); os.symlink(O, '/tmp/d (deleted)')
+os.makedirs('/tmp/e/f'); deep = os.open('/tmp/e/f', os.O_RDONLY); os.rmdir('/tmp/e/f'); os.rmdir('/tmp/e'); os.symlink(O, '/tmp/e')
+os.rename(T, '/tmp/away'); os.makedirs(T + '/a/read')
+write(T + '/a/read/file'); file = os.open(T + '/a/read/file', os.O_RDWR); os.unlink(T + '/a/read/file')
+",
+        top.display()
+    );
+    let lines = "
+up: os.close(os.open('../x', os.O_RDWR, dir_fd=gone))
+up-twice: os.close(os.open('../../x', os.O_RDWR, dir_fd=deep))
+working: os.fchdir(gone); os.close(os.open('../x', os.O_RDWR))
+made: os.close(os.open('../made', os.O_RDWR | os.O_CREAT, 0o600, dir_fd=gone))
+itself: os.close(os.open('.', os.O_RDONLY, dir_fd=gone))
+below: os.open('file', os.O_RDONLY, dir_fd=gone)
+chmod: raw(452, file, '', 0o640, 0x1000)
+again: os.close(os.open('/proc/self/fd/%d' % file, os.O_RDWR))
+";
+    let cases = cases_of(place.plan().read(&read), &place, ObserveLevel::Full, &prelude, lines);
+    for case in &cases {
+        assert_eq!(case.errno == 0, case.name != "below", "{case:?}");
+        let (verdict, ..) = case.told.iter().filter_map(access).next_back().unwrap();
+        let is_prevented = matches!(verdict, AccessVerdict::Denied(_) | AccessVerdict::NotThere);
+        assert!(case.errno != 0 || !is_prevented, "it was done: {case:?}");
+    }
+}
+
 /// Descriptors that one process of a run hands to another, and what is opened by them.
 #[test]
 fn row_177_descriptors_that_were_handed_on_are_told_by_what_they_are() {

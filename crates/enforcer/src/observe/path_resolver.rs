@@ -43,6 +43,8 @@ pub(super) enum PathPresence {
     Nothing,
     /// It was not looked up: somebody else would have been asked for it.
     NotAsked,
+    /// It begins in a folder that was removed, and what has the name of that folder now is another.
+    Unnamed,
 }
 
 /// The sandbox's root, and what cannot change in it.
@@ -128,6 +130,15 @@ impl SandboxPathResolver {
         if !self.root.is_local(&path) {
             return Some(ResolvedPath { path: normalise(&path), found: PathPresence::NotAsked, mount: None });
         }
+        if begins_nowhere(root, raw) {
+            // There is nothing in it, and nothing can be made; but one can go up from it, to where it was.
+            let text = Path::new(OsStr::from_bytes(&raw.text));
+            let stays =
+                text.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+                    && text.components().any(|part| matches!(part, Component::Normal(_)));
+            let found = if stays { PathPresence::Nothing } else { PathPresence::Unnamed };
+            return Some(ResolvedPath { path: normalise(&path), found, mount: None });
+        }
         let own = actor.and_then(|actor| actor.inner_pid);
         let nofollow = if raw.follows { OFlags::empty() } else { OFlags::NOFOLLOW };
         if let Some(resolved) = resolve_without_links(root, &path, nofollow) {
@@ -149,6 +160,21 @@ impl SandboxPathResolver {
 pub(super) fn join_base(raw: &CallerPath) -> PathBuf {
     let text = Path::new(OsStr::from_bytes(&raw.text));
     raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base))).join(text)
+}
+
+/// What the kernel puts behind the name of something that has none any more (`d_path`).
+pub(super) const REMOVED: &[u8] = b" (deleted)";
+
+/// Whether a path begins in a folder that was removed, and by whose name another is found. The name of a folder has no link in it; with
+/// one, it leads elsewhere than the folder does.
+fn begins_nowhere(root: &OwnedFd, raw: &CallerPath) -> bool {
+    let is_relative = raw.text.first() != Some(&b'/');
+    let Some(base) = raw.base.as_deref().filter(|base| is_relative && base.ends_with(REMOVED)) else {
+        return false;
+    };
+    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
+    openat2(root, Path::new(OsStr::from_bytes(base)), flags, Mode::empty(), resolve).is_err()
 }
 
 /// Most paths have no link in them, and lead where they say: the kernel need not be asked for their name. `None` for all others.

@@ -31,6 +31,8 @@ const MOUNTED_LATER: &str = "it lies on a mount that was made while the run went
 
 const UNCOVERED: &str =
     "the host has put something else in the place of what was hidden, or might only be read";
+const REMOVED_FOLDER: &str = "it begins in a folder that was removed, and has no name";
+const REMOVED_FILE: &str = "it was removed, and what has its name now may be another";
 const WRITABLE: &str = "what can be written may not be executed";
 const NOT_EXECUTABLE: &str = "not among the programs that may be executed";
 
@@ -137,16 +139,36 @@ impl PathJudge {
         actor: Option<&Actor>,
     ) -> AccessVerdict {
         let (real, found) = (&*resolved.path, resolved.found);
-        if found == PathPresence::NotAsked {
-            return AccessVerdict::Unknown(NOT_ASKED);
+        match found {
+            PathPresence::NotAsked => return AccessVerdict::Unknown(NOT_ASKED),
+            PathPresence::Unnamed => return AccessVerdict::Unknown(REMOVED_FOLDER),
+            PathPresence::There | PathPresence::Folder | PathPresence::Nothing => {}
         }
         let Ok(place) = self.mount_place(resolved) else { return AccessVerdict::Unknown(MOUNTED_LATER) };
         let lies = LiesOn { real, place: place.as_deref(), resolver: &self.resolver };
+        let verdict = self.judge_place(operation, found, makes, &lies, actor);
+        // What was removed lies where it lay, and its name may be another's by now.
+        let is_by_name = place.is_none() && found == PathPresence::There && is_nameless(real);
+        match verdict {
+            AccessVerdict::Denied(_) if is_by_name => AccessVerdict::Unknown(REMOVED_FILE),
+            verdict => verdict,
+        }
+    }
+
+    fn judge_place(
+        &self,
+        operation: FileOperation,
+        found: PathPresence,
+        makes: bool,
+        lies: &LiesOn<'_>,
+        actor: Option<&Actor>,
+    ) -> AccessVerdict {
+        let real = lies.real;
         if self.grants.masks.iter().any(|(mask, _)| lies.is_in(mask)) {
             return AccessVerdict::Denied("forbidden");
         }
-        let (own, grant) = self.holders(&lies);
-        if grant.is_some_and(|grant| self.is_uncovered(grant, &lies)) {
+        let (own, grant) = self.holders(lies);
+        if grant.is_some_and(|grant| self.is_uncovered(grant, lies)) {
             return AccessVerdict::Unknown(UNCOVERED);
         }
         // The sandbox's first process is hidden from the others, though not from here.
