@@ -22,6 +22,7 @@ use std::collections::HashSet;
 use self::members::{ArchiveMember, OpenArchive};
 pub(crate) use self::tar::is_tar;
 use crate::kind::{self, ArchiveKind, FileKind};
+use crate::readings::{self, OtherReadings};
 use crate::skill::{MAX_FILE, MAX_FILES, MAX_TOTAL, SkillFile, UnreadFile};
 
 /// An archive in an archive in an archive is opened, what is packed deeper is not.
@@ -131,7 +132,25 @@ impl ArchiveUnpacker {
         // Before it is made a file of ours, which turns UTF-16 to UTF-8: two bytes in front must not hide an archive.
         let kind = FileKind::of(&path, &bytes);
         self.look_inside(&path, &bytes, kind, depth);
+        self.read_otherwise(&path, &bytes);
         self.contents.files.push(SkillFile::new(path, bytes));
+    }
+
+    /// What programs could read in a text besides what stands for it.
+    fn read_otherwise(&mut self, path: &str, bytes: &[u8]) {
+        let unmarked = readings::unmarked(bytes);
+        let scanned = unmarked.as_deref().unwrap_or(bytes);
+        if !FileKind::of(path, scanned).is_text() {
+            return;
+        }
+        let OtherReadings { texts, unread } = OtherReadings::of_text(path, bytes, scanned);
+        for (how, text) in texts {
+            let added = self.add(SkillFile::reading(path, how, text));
+            self.refused(path, added);
+        }
+        if let Some(reason) = unread {
+            self.unread(path, &reason);
+        }
     }
 
     fn look_inside(&mut self, path: &str, bytes: &[u8], file: FileKind, depth: usize) {
@@ -154,7 +173,7 @@ impl ArchiveUnpacker {
             let words = match file {
                 // A shell runs a file whose first line holds no zero byte, whatever follows.
                 FileKind::Executable if !runs_in_a_shell(bytes) => String::new(),
-                _ => strings::printable(bytes.get(..end).unwrap_or_default()),
+                _ => strings::readable(bytes.get(..end).unwrap_or_default()),
             };
             if !words.is_empty() {
                 let added = self.add(SkillFile::data(format!("{inside}(text)"), words.into_bytes()));

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::archive::{ArchiveOddity, ArchiveUnpacker, UnpackedFiles};
 use crate::digest::{Sha256Hash, compute_digest, sha256};
 use crate::kind::FileKind;
+use crate::readings;
 
 /// Largest file that is read whole.
 pub(crate) const MAX_FILE: usize = 8 << 20;
@@ -42,6 +43,8 @@ pub(crate) struct SkillFile {
     /// The hash of the bytes as they were, where `bytes` is a conversion of them.
     pub(crate) original: Option<Sha256Hash>,
     pub(crate) kind: FileKind,
+    /// Whether it is another reading of a file that is there, and so no file of its own.
+    pub(crate) is_reading: bool,
 }
 
 /// A file that was not scanned, and why.
@@ -331,35 +334,30 @@ impl FolderWalk<'_> {
 
 impl SkillFile {
     pub(crate) fn new(path: String, bytes: Vec<u8>) -> Self {
-        let (bytes, original) = match from_utf16(&bytes) {
+        let (bytes, original) = match readings::unmarked(&bytes) {
             Some(text) => (text, Some(sha256(&[&bytes]))),
             None => (bytes, None),
         };
         let kind = FileKind::of(&path, &bytes);
-        Self { path, bytes, original, kind }
+        Self { path, bytes, original, kind, is_reading: false }
+    }
+
+    /// What a program could read in a file of this path besides what stands for it. The path keeps its end, which says the language.
+    pub(crate) fn reading(path: &str, how: &str, bytes: Vec<u8>) -> Self {
+        let kind = match FileKind::of(path, &bytes) {
+            kind if kind.is_text() => kind,
+            _ => FileKind::Text,
+        };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        Self { path: format!("{path}!/({how})/{name}"), bytes, original: None, kind, is_reading: true }
     }
 
     /// A text that was found in a file of another kind: neither a document nor a program of its own.
     pub(crate) fn data(path: String, bytes: Vec<u8>) -> Self {
-        Self { path, bytes, original: None, kind: FileKind::Config }
+        Self { path, bytes, original: None, kind: FileKind::Config, is_reading: false }
     }
 
     pub(crate) fn is_text(&self) -> bool {
         self.kind.is_text()
     }
-}
-
-/// UTF-16 with its mark, as UTF-8: an encoding must not hide a text.
-fn from_utf16(bytes: &[u8]) -> Option<Vec<u8>> {
-    let (wide, big) = match bytes.get(..2)? {
-        [0xff, 0xfe] => (bytes.get(2..)?, false),
-        [0xfe, 0xff] => (bytes.get(2..)?, true),
-        _ => return None,
-    };
-    let units = wide.chunks_exact(2).map(|pair| match pair {
-        [a, b] if big => u16::from_be_bytes([*a, *b]),
-        [a, b] => u16::from_le_bytes([*a, *b]),
-        _ => 0,
-    });
-    Some(char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')).collect::<String>().into_bytes())
 }
