@@ -191,6 +191,21 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
         matches: &["git st", "git x", "git my-script a", "git -C sub pwn"],
         not_matches: &["git status", "git --version", "git rev-parse HEAD", "git cat-file -p HEAD", "git"],
     },
+    CommandEscape {
+        name: "git/elsewhere",
+        commands: GIT,
+        when: EscapeTrigger::Judge(elsewhere),
+        reason: "a repository in another folder has settings of its own, which name programs that any sub-command runs",
+        instead: "leave -C out, and name paths instead: git log -- DIR",
+        matches: &["git -C evil status", "git -C . -C evil log", "git --no-pager -C ./x diff"],
+        not_matches: &[
+            "git -C . status",
+            "git -C ./ log",
+            "git commit -C HEAD",
+            "git diff -C",
+            "git log -- sub",
+        ],
+    },
 ];
 
 /// Sub-commands that run what they are given, or what a file says.
@@ -224,6 +239,7 @@ fn runs(name: &[u8]) -> bool {
             | b"instaweb"
             | b"lfs"
             | b"maintenance"
+            | b"merge-index"
             | b"mergetool"
             | b"p4"
             | b"quiltimport"
@@ -305,7 +321,6 @@ fn is_known(name: &[u8]) -> bool {
             | b"merge"
             | b"merge-base"
             | b"merge-file"
-            | b"merge-index"
             | b"merge-tree"
             | b"mktag"
             | b"mktree"
@@ -379,6 +394,15 @@ fn subcommand(words: &CommandWords) -> Option<(usize, &str)> {
         ],
     )?;
     Some((index, std::str::from_utf8(words.get(index)?).unwrap_or_default()))
+}
+
+/// Another folder than this one, in front of the sub-command.
+fn elsewhere(words: &CommandWords) -> Option<usize> {
+    let end = subcommand(words).map_or(words.len(), |(index, _)| index);
+    let mut arguments = words.arguments().take_while(|(index, _)| *index < end);
+    arguments
+        .find(|(index, word)| *word == b"-C" && !matches!(words.get(index + 1), Some(b"." | b"./" | b"")))
+        .map(|(index, _)| index)
 }
 
 /// Settings that name no program.
