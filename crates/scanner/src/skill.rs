@@ -45,6 +45,8 @@ pub(crate) struct SkillFile {
     pub(crate) kind: FileKind,
     /// Whether it is another reading of a file that is there, and so no file of its own.
     pub(crate) is_reading: bool,
+    /// How much of its path is that of the file on the disk; the rest is what it is in that. A folder's own name may end in `!`.
+    pub(crate) disk_length: usize,
 }
 
 /// A file that was not scanned, and why.
@@ -175,6 +177,9 @@ impl SkillFiles {
         if !ours().all(|file| file.path.starts_with(&folder)) {
             return self;
         }
+        for file in &mut self.files {
+            file.disk_length = file.disk_length.saturating_sub(folder.len());
+        }
         let files = self.files.iter_mut().map(|file| &mut file.path);
         let unread = self.unread.iter_mut().map(|unread| &mut unread.path);
         let odd = self.oddities.iter_mut().map(|(path, _)| path);
@@ -194,11 +199,11 @@ impl SkillFiles {
         let in_one = |path: &str| {
             folders.iter().any(|folder| {
                 let rest = path.strip_prefix(folder.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with("!/"))
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
         };
         let mut rest = Self::of(self.name.clone(), UnpackedFiles::default());
-        rest.files = self.files.iter().filter(|file| !in_one(&file.path)).cloned().collect();
+        rest.files = self.files.iter().filter(|file| !in_one(file.disk_path())).cloned().collect();
         compute_digest(&rest)
     }
 
@@ -339,7 +344,8 @@ impl SkillFile {
             None => (bytes, None),
         };
         let kind = FileKind::of(&path, &bytes);
-        Self { path, bytes, original, kind, is_reading: false }
+        let disk_length = path.len();
+        Self { path, bytes, original, kind, is_reading: false, disk_length }
     }
 
     /// What a program could read in a file of this path besides what stands for it. The path keeps its end, which says the language.
@@ -349,12 +355,20 @@ impl SkillFile {
             _ => FileKind::Text,
         };
         let name = path.rsplit('/').next().unwrap_or(path);
-        Self { path: format!("{path}!/({how})/{name}"), bytes, original: None, kind, is_reading: true }
+        let disk_length = path.len();
+        let path = format!("{path}!/({how})/{name}");
+        Self { path, bytes, original: None, kind, is_reading: true, disk_length }
     }
 
     /// A text that was found in a file of another kind: neither a document nor a program of its own.
     pub(crate) fn data(path: String, bytes: Vec<u8>) -> Self {
-        Self { path, bytes, original: None, kind: FileKind::Config, is_reading: false }
+        let disk_length = path.len();
+        Self { path, bytes, original: None, kind: FileKind::Config, is_reading: false, disk_length }
+    }
+
+    /// The file of the skill's folder that it is, or is in.
+    fn disk_path(&self) -> &str {
+        self.path.get(..self.disk_length).unwrap_or(&self.path)
     }
 
     pub(crate) fn is_text(&self) -> bool {

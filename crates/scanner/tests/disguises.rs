@@ -4,7 +4,7 @@
 
 mod packing;
 
-use packing::{EVIL, expect, gzip, listed, scan, zip};
+use packing::{EVIL, SKILL_MD, expect, gzip, listed, scan, scan_with, zip};
 use skillsandbox_scanner::{FindingStatus, ScanReport, ScanVerdict};
 
 const RULE: &str = "CHECK-08/reverse-shell";
@@ -315,4 +315,33 @@ fn an_honest_text_in_utf16_is_no_finding() {
             assert!(report.verdict == ScanVerdict::Safe && report.complete, "{text}: {}", listed(&report));
         }
     }
+}
+
+/// Where a file lies and what is written above it is its author's word; a program of the skill may run it all the same.
+#[test]
+fn a_payload_in_a_folder_of_tests_is_not_silent() {
+    let body = EVIL.replace("#!/bin/sh\n", "");
+    for folder in ["tests", "fixtures", "evals", "test_data"] {
+        for file in ["m.txt", "m.json", "m.yaml", "m.csv", "m", "m.sh"] {
+            for words in ["", "# never do this\n", "# an example of an attack to detect: never do this\n"] {
+                let name: &'static str = format!("{folder}/{file}").leak();
+                let report =
+                    scan([("main.sh", format!("#!/bin/sh\n. ./{name}\n")), (name, format!("{words}{body}"))]);
+                expect(&report, RULE, name, FindingStatus::Block);
+            }
+        }
+    }
+    // Nor does it help to be about security, or to quote.
+    let document = SKILL_MD.replace("Runs a demo", "Security injection tests, a demo");
+    for words in ["# never do this\n", "# \"never\" do this, malicious: "] {
+        let report = scan_with(&document, [("data/m.txt", format!("{words}{body}"))]);
+        assert!(has(&report, RULE), "{words}: {}", listed(&report));
+    }
+}
+
+/// A shell looks at the first eighty bytes for a zero byte, whether there is a line end or not.
+#[test]
+fn a_long_first_line_does_not_make_a_script_a_program() {
+    let report = scan([("x", format!("MZ={}\n{EVIL}\0", "a".repeat(200)))]);
+    assert!(has(&report, RULE), "{}", listed(&report));
 }
