@@ -156,6 +156,8 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
                 b"--import",
                 b"-processor",
                 b"-processorpath",
+                b"--processor",
+                b"-xplugin",
                 b"-proc:",
                 b"--init-hook",
                 b"--load-plugins",
@@ -216,7 +218,8 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
                 .arguments()
                 .find(|(_, word)| {
                     let lower = word.to_ascii_lowercase();
-                    let for_linker = lower.starts_with(b"-wl,") && holds(&lower, b"plugin");
+                    let is_handed = matches!(&*lower, [b'-', b'w', b'a' | b'l' | b'p', b',', ..]);
+                    let for_linker = is_handed && (holds(&lower, b"plugin") || holds(&lower, b",@"));
                     for_linker || own(word) || signs.iter().any(|sign| lower.starts_with(sign))
                 })
                 .map(|(index, _)| index)
@@ -235,6 +238,8 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             "gcc -B. a.c",
             "gcc --prefix=./ a.c",
             "gcc -Wl,-plugin,x.so a.c",
+            "gcc -Wp,-fplugin=x.so a.c",
+            "gcc -Wl,@x a.c",
             "mypy --python-executable x a.py",
             "bison -S x a.y",
             "tcc -run a.c",

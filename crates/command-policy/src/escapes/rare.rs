@@ -160,7 +160,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
     option(
         "perldoc/program",
         &["perldoc"],
-        ProgramFlags::both(&[], "nMw", "fqavLoId"),
+        ProgramFlags::both(&[], "nMwoL", "fqavId"),
         &["perldoc -n id perl", "perldoc -Tn id perl", "perldoc -MX perl", "perldoc -w nroffer:id perl"],
         &["perldoc -T perlfunc", "perldoc -f open"],
     ),

@@ -137,7 +137,7 @@ pub(super) fn language(words: &CommandWords, spelled: usize) -> Option<usize> {
             b"shell" | b"self" | b"runpip" => Some(index),
             _ => None,
         }),
-        b"rustc" => text_among(words, &["linker=", "link-arg", "-Zx"])
+        b"rustc" => text_among(words, &["linker=", "link-arg", "linker-plugin", "-Zx"])
             .or_else(|| words.arguments().find(|(_, word)| word.starts_with(b"@")).map(|(index, _)| index))
             .or_else(|| option_among(words, ProgramFlags::new(&["--sysroot"], &[], "Z", "oLlCAWDF"))),
         b"java" => {
