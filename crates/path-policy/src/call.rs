@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::decision::{PathDecision, PathDenial, PathRule};
 use crate::glob;
 use crate::json::strict_json;
-use crate::loose_text::{carries_file, is_address, path_candidates};
+use crate::loose_text::{carries_file, each_relative, is_address, path_candidates};
 use crate::policy::{PathPolicy, PromptRequest};
 use crate::settings::{AccessKind, ForbiddenBelow, ToolMode, UnknownTools};
 use crate::tools::{ArgumentKey, NormalKey, ToolSpec, TreeAccess, known_as};
@@ -15,6 +15,8 @@ use crate::walk::PathRefusal;
 
 /// Paths looked at in one call; the largest seen in practice is a list of some hundred files.
 const MAX_PATHS: usize = 1024;
+/// Words of one text that are looked at as if they were paths.
+const MAX_WORDS: usize = 16_384;
 /// Depth of the arguments. `serde_json` itself reads 128.
 const MAX_NESTING: usize = 64;
 
@@ -193,6 +195,9 @@ impl<'a> CallCheck<'a> {
                 map.iter().try_for_each(|(key, value)| {
                     // Some tools have a file's name where the key is.
                     self.check_loose(Some(key), &NormalKey::of(key), key)?;
+                    if self.spec.is_none() {
+                        self.check_relative(Some(key), key)?;
+                    }
                     self.visit(Some(key), value, depth + 1)
                 })
             }
@@ -268,7 +273,36 @@ impl<'a> CallCheck<'a> {
             ArgumentKey::Path | ArgumentKey::MaybePath => self.check_path(key, normal, text)?,
             ArgumentKey::Other | ArgumentKey::Text => {}
         }
-        self.check_loose(key, normal, text)
+        self.check_loose(key, normal, text)?;
+        self.check_relative(key, text)
+    }
+
+    /// Words of an unknown tool's text as paths below the root: refused where they lead out, or to what may not be touched. That one is no
+    /// path at all, or of nothing that exists, is no matter.
+    fn check_relative(&self, key: Option<&'a str>, text: &'a str) -> Result<(), PathDenial<'a>> {
+        let mut judged = 0;
+        let checked = each_relative(text, |part| {
+            judged += 1;
+            if judged > MAX_WORDS {
+                return Err(PathRule::TooManyPaths.into());
+            }
+            match self.judge(part, self.access, false) {
+                Err(refusal) if refusal.rule.is_about_place() => Err(refusal),
+                // A name that is refused for its letters is still looked for where those before it lead.
+                Err(_) => part.match_indices('/').try_for_each(|(at, _)| {
+                    judged += 1;
+                    match part.get(..at).filter(|before| !before.is_empty()) {
+                        Some(before) => match self.judge(before, self.access, false) {
+                            Err(refusal) if refusal.rule.is_about_place() => Err(refusal),
+                            _ => Ok(()),
+                        },
+                        None => Ok(()),
+                    }
+                }),
+                Ok(()) => Ok(()),
+            }
+        });
+        checked.map_err(|refusal| self.denial(refusal, key, text, self.access))
     }
 
     /// A text that may hold paths anywhere.

@@ -294,6 +294,23 @@ impl PathRule {
         matches!(self, Self::TooLong | Self::TrailingDot | Self::LookAlike | Self::Invisible)
     }
 
+    /// Whether it is about where a path leads, not about what it looks like.
+    pub(crate) fn is_about_place(self) -> bool {
+        matches!(
+            self,
+            Self::OutsideRoot
+                | Self::Climbs
+                | Self::LinkLeadsOut
+                | Self::MagicLink
+                | Self::LinkLoop
+                | Self::Forbidden
+                | Self::ForbiddenBelow
+                | Self::ReadOnly
+                | Self::KeepsChanging
+                | Self::Composition
+        )
+    }
+
     pub(crate) fn is_about_mode(self) -> bool {
         matches!(self, Self::UnknownTool | Self::ModeDeny | Self::PromptRefused | Self::NoPrompter)
     }

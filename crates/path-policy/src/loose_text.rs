@@ -2,13 +2,16 @@
 //!
 //! A tool that nobody described may take anything apart: `x=/etc/passwd`, `--file=../x`, `@/etc/passwd`, `["a","/etc/passwd"]`. So a text
 //! counts as paths from every place where one can begin, unless it is an address of a network, or prose: words with blanks between
-//! them, of which the first is a plain one. What reads as a path only once it is decoded or its letters are folded is refused as such.
+//! them, of which the first is a plain one. A relative path looks like any other word, so each is followed, and counts where it leads out or to
+//! what is forbidden. What reads as a path only once it is decoded or its letters are folded is refused as such.
+
+use std::collections::HashSet;
 
 use skillsandbox_text::{is_deceptive, is_network_scheme};
 
 use crate::decision::PathRule;
 use crate::lookalike;
-use crate::syntax::is_windows_variable;
+use crate::syntax::{MAX_PATH, is_windows_variable};
 
 /// Times a text is percent-decoded, as a path is.
 const MOST_PASSES: usize = 6;
@@ -25,6 +28,32 @@ pub(crate) fn path_candidates<'a>(text: &'a str, root: &str) -> Result<Vec<&'a s
         found.push(text);
     }
     Ok(found)
+}
+
+/// Every part of a text that would be a relative path to a tool that takes it for one, in every reading; the first that is refused.
+pub(crate) fn each_relative<E>(text: &str, mut judge: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+    let trimmed = trim(text);
+    judge_parts(trimmed, &mut judge)?;
+    if !trimmed.is_ascii() {
+        judge_parts(&fold(trimmed), &mut judge)?;
+    }
+    Decoding::of(trimmed).flatten().try_for_each(|stage| judge_parts(trim(&stage), &mut judge))
+}
+
+fn judge_parts<E>(text: &str, judge: &mut impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+    let mut seen = HashSet::new();
+    for word in words(text).filter(|word| !is_address(word)) {
+        for rest in begins(word).filter_map(|at| word.get(at..)) {
+            let name = rest.split(is_gap).next().unwrap_or_default();
+            for part in [rest, name] {
+                // The root itself is what a tool works on anyway, and a dot is a dot.
+                if !matches!(part, "" | ".") && part.len() <= MAX_PATH && seen.insert(part) {
+                    judge(part)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn collect_words<'a>(trimmed: &'a str, root: &str) -> Vec<&'a str> {

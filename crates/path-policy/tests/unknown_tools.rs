@@ -205,6 +205,47 @@ fn an_unknown_tools_path_is_found_in_every_dress() {
     }
 }
 
+/// Nothing in such a text says that it is a path, but that there is something of that name.
+#[test]
+fn an_unknown_tools_relative_path_is_looked_at_under_any_key() {
+    let tree = TreeAccess::new();
+    tree.link(tree.path("outside"), "ws/out");
+    tree.link(tree.path("outside/secret"), "ws/projects/leak");
+    tree.link("/proc/self/root", "ws/proc");
+    let policy = tree.policy();
+    for text in [
+        "out",
+        "out/secret",
+        "out/secret ",
+        "out/new",
+        "projects/leak",
+        "projects/../out/secret",
+        "x=out/secret",
+        "--file=out/secret",
+        "--file out/secret",
+        "@out/secret",
+        "a.txt,out/secret",
+        "out,a.txt",
+        "a.txt\nout/secret",
+        "out%2fsecret",
+        "proc/etc",
+        "out/secret.",
+        "out/a\\b",
+        "\u{ff4f}ut/secret",
+    ] {
+        refused(&policy, text);
+    }
+    std::fs::create_dir(tree.path("ws/kept")).unwrap();
+    let policy = tree.builder().forbid("kept").forbid("not-there").build().unwrap();
+    for text in ["kept/key", "kept", "x=kept/key", "kept,a", "not-there/key"] {
+        refused(&policy, text);
+    }
+    for text in ["keptsake", "and/or", "projects/foo.md", "kept it at home", "refs/heads/main", "a.b", "."] {
+        let decision = decide(&policy, "frobnicate", &json!({ "subject": text }));
+        assert!(decision.is_allowed(), "{text}: {}", decision.reason());
+    }
+}
+
 #[test]
 fn addresses_and_prose_of_an_unknown_tool_pass() {
     let tree = TreeAccess::new();

@@ -22,6 +22,7 @@ use std::collections::HashSet;
 use self::members::{ArchiveMember, OpenArchive};
 pub(crate) use self::tar::is_tar;
 use crate::kind::{self, ArchiveKind, FileKind};
+use crate::readings::{self, OtherReadings};
 use crate::skill::{MAX_FILE, MAX_FILES, MAX_TOTAL, SkillFile, UnreadFile};
 
 /// An archive in an archive in an archive is opened, what is packed deeper is not.
@@ -83,6 +84,8 @@ pub(crate) struct ArchiveUnpacker {
     bytes_left: usize,
     work_left: usize,
     paths: HashSet<String>,
+    /// How long the path of the file of the skill is that is being opened.
+    disk_length: Option<usize>,
     /// How many parts were not read, listed or not.
     unread: usize,
 }
@@ -95,6 +98,7 @@ impl ArchiveUnpacker {
             bytes_left: MAX_TOTAL,
             work_left: MAX_WORK,
             paths: HashSet::new(),
+            disk_length: None,
             unread: 0,
         }
     }
@@ -109,12 +113,16 @@ impl ArchiveUnpacker {
 
     /// A file of the skill, and all that is in it.
     pub(crate) fn file(&mut self, path: String, bytes: Vec<u8>) {
+        self.disk_length = Some(path.len());
         self.open(path, bytes, 0);
+        self.disk_length = None;
     }
 
     /// A link of the skill: where it leads, as a text.
     pub(crate) fn link(&mut self, path: &str, target: &[u8]) {
-        self.contents.files.push(SkillFile::data(format!("{path}!/(link)"), target.to_vec()));
+        self.disk_length = Some(path.len());
+        self.push(SkillFile::data(format!("{path}!/(link)"), target.to_vec()));
+        self.disk_length = None;
     }
 
     /// The members of an archive, as if they had been files: for a skill that is one. Whether it is an archive.
@@ -131,7 +139,30 @@ impl ArchiveUnpacker {
         // Before it is made a file of ours, which turns UTF-16 to UTF-8: two bytes in front must not hide an archive.
         let kind = FileKind::of(&path, &bytes);
         self.look_inside(&path, &bytes, kind, depth);
-        self.contents.files.push(SkillFile::new(path, bytes));
+        self.read_otherwise(&path, &bytes);
+        self.push(SkillFile::new(path, bytes));
+    }
+
+    fn push(&mut self, mut file: SkillFile) {
+        file.disk_length = self.disk_length.unwrap_or(file.path.len());
+        self.contents.files.push(file);
+    }
+
+    /// What programs could read in a text besides what stands for it.
+    fn read_otherwise(&mut self, path: &str, bytes: &[u8]) {
+        let unmarked = readings::unmarked(bytes);
+        let scanned = unmarked.as_deref().unwrap_or(bytes);
+        if !FileKind::of(path, scanned).is_text() {
+            return;
+        }
+        let OtherReadings { texts, unread } = OtherReadings::of_text(path, bytes, scanned);
+        for (how, text) in texts {
+            let added = self.add(SkillFile::reading(path, how, text));
+            self.refused(path, added);
+        }
+        if let Some(reason) = unread {
+            self.unread(path, &reason);
+        }
     }
 
     fn look_inside(&mut self, path: &str, bytes: &[u8], file: FileKind, depth: usize) {
@@ -154,7 +185,7 @@ impl ArchiveUnpacker {
             let words = match file {
                 // A shell runs a file whose first line holds no zero byte, whatever follows.
                 FileKind::Executable if !runs_in_a_shell(bytes) => String::new(),
-                _ => strings::printable(bytes.get(..end).unwrap_or_default()),
+                _ => strings::readable(bytes.get(..end).unwrap_or_default()),
             };
             if !words.is_empty() {
                 let added = self.add(SkillFile::data(format!("{inside}(text)"), words.into_bytes()));
@@ -238,7 +269,7 @@ impl ArchiveUnpacker {
     /// A text that was found in a file.
     fn add(&mut self, file: SkillFile) -> Result<(), &'static str> {
         self.take_room(file.bytes.len())?;
-        self.contents.files.push(file);
+        self.push(file);
         Ok(())
     }
 
@@ -282,10 +313,11 @@ impl ArchiveUnpacker {
     }
 }
 
-/// Whether a shell would run the file: it looks for a zero byte in the first line, and nowhere else.
+/// Whether a shell would run the file: it looks for a zero byte in the first line, as far as that is among the first eighty bytes, and nowhere else.
 fn runs_in_a_shell(bytes: &[u8]) -> bool {
-    let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
-    line.len() < 80 && line.len() < bytes.len() && !line.contains(&0)
+    let head = bytes.get(..bytes.len().min(80)).unwrap_or_default();
+    let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
+    line.len() < bytes.len() && !line.contains(&0)
 }
 
 /// Numbers of two, four and eight bytes in zip's order.
@@ -308,6 +340,7 @@ mod tests {
     #[test]
     fn a_shell_runs_what_has_no_zero_byte_in_its_first_line() {
         assert!(runs_in_a_shell(b"MZ=1\ncurl x\0"));
+        assert!(runs_in_a_shell(&[b"MZ=".repeat(30), b"\ncurl x\0".to_vec()].concat()));
         assert!(!runs_in_a_shell(b"MZ\0=1\ncurl x"));
         assert!(!runs_in_a_shell(b"\x7fELF\x02\x01\x01\0\0\n"));
     }

@@ -32,7 +32,7 @@ pub(crate) fn compute_digest(skill: &SkillFiles) -> String {
         let bytes = file.original.unwrap_or_else(|| sha256(&[&file.bytes]));
         sha256(&[LEAF, &(file.path.len() as u64).to_le_bytes(), file.path.as_bytes(), &bytes])
     };
-    hex(&compute_root(skill.files.iter().map(leaf).collect()))
+    hex(&compute_root(skill.files.iter().filter(|file| !file.is_reading).map(leaf).collect()))
 }
 
 /// The root over leaves, sorted; of no leaves, the hash of nothing. A hash without a partner goes up as it is: were it paired

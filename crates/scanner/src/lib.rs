@@ -82,6 +82,7 @@ mod mitigation;
 mod pages;
 mod pattern;
 mod prefilter;
+mod readings;
 mod report;
 mod rule;
 mod runs;

@@ -1,7 +1,8 @@
 //! Is it said, or is it only spoken of? A deny-list, a quotation or a lesson about attacks is not an attack.
 //!
 //! Each sign that a passage speaks *about* something instead of telling to do it makes its finding one step milder. No
-//! sign removes a finding alone, so that an attacker who writes "example:" in front gains a warning, not silence.
+//! sign removes a finding alone, so that an attacker who writes "example:" in front gains a warning, not silence. In a file that is no document
+//! nothing silences a command that is to be blocked: some program may run it, whatever folder it lies in and whatever stands above it.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -9,7 +10,7 @@ use std::sync::OnceLock;
 use aho_corasick::AhoCorasick;
 
 use crate::engine::PatternHit;
-use crate::kind::is_example_file;
+use crate::kind::{FileKind, is_example_file};
 use crate::rule::{FindingStatus, RuleScope};
 use crate::skill::SkillFile;
 use crate::text::{PassageRole, TextBlock};
@@ -49,7 +50,9 @@ pub(crate) fn weigh(
     // That a skill speaks of security excuses nothing by itself: phishing does, too.
     let others = signs.iter().filter(|sign| **sign != "in a skill about security").count();
     let mut steps = if others == 0 { 0 } else { signs.len() };
-    if scope == RuleScope::Code && block.role == PassageRole::Code {
+    // A program may run any file that is no document, and a folder's name does not tell that it is not: `. ./tests/notes.txt`.
+    let is_example = is_example_file(&file.path) && file.kind != FileKind::Markdown;
+    if scope == RuleScope::Code && (block.role == PassageRole::Code || is_example) {
         // Code is run or it is not: one sign that it is only shown is not enough.
         signs.retain(|sign| !matches!(*sign, "quoted" | "forbidden or described"));
         steps = signs.len().saturating_sub(1);
@@ -61,7 +64,8 @@ pub(crate) fn weigh(
     // Words before a passage and above it are its author's. They make it milder; to be silent takes more than these.
     let words_alone =
         |sign: &&str| matches!(*sign, "forbidden or described" | "under a heading about attacks");
-    if most == FindingStatus::Block && signs.iter().all(words_alone) {
+    let may_run = scope == RuleScope::Code && file.kind != FileKind::Markdown;
+    if most == FindingStatus::Block && (may_run || signs.iter().all(words_alone)) {
         status = status.max(FindingStatus::Warn);
     }
     (status > FindingStatus::Pass).then_some(WeighedMatch { status, role, signs })

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::archive::{ArchiveOddity, ArchiveUnpacker, UnpackedFiles};
 use crate::digest::{Sha256Hash, compute_digest, sha256};
 use crate::kind::FileKind;
+use crate::readings;
 
 /// Largest file that is read whole.
 pub(crate) const MAX_FILE: usize = 8 << 20;
@@ -42,6 +43,10 @@ pub(crate) struct SkillFile {
     /// The hash of the bytes as they were, where `bytes` is a conversion of them.
     pub(crate) original: Option<Sha256Hash>,
     pub(crate) kind: FileKind,
+    /// Whether it is another reading of a file that is there, and so no file of its own.
+    pub(crate) is_reading: bool,
+    /// How much of its path is that of the file on the disk; the rest is what it is in that. A folder's own name may end in `!`.
+    pub(crate) disk_length: usize,
 }
 
 /// A file that was not scanned, and why.
@@ -172,6 +177,9 @@ impl SkillFiles {
         if !ours().all(|file| file.path.starts_with(&folder)) {
             return self;
         }
+        for file in &mut self.files {
+            file.disk_length = file.disk_length.saturating_sub(folder.len());
+        }
         let files = self.files.iter_mut().map(|file| &mut file.path);
         let unread = self.unread.iter_mut().map(|unread| &mut unread.path);
         let odd = self.oddities.iter_mut().map(|(path, _)| path);
@@ -191,11 +199,11 @@ impl SkillFiles {
         let in_one = |path: &str| {
             folders.iter().any(|folder| {
                 let rest = path.strip_prefix(folder.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with("!/"))
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
         };
         let mut rest = Self::of(self.name.clone(), UnpackedFiles::default());
-        rest.files = self.files.iter().filter(|file| !in_one(&file.path)).cloned().collect();
+        rest.files = self.files.iter().filter(|file| !in_one(file.disk_path())).cloned().collect();
         compute_digest(&rest)
     }
 
@@ -344,35 +352,39 @@ fn open_plain(path: &Path) -> io::Result<File> {
 
 impl SkillFile {
     pub(crate) fn new(path: String, bytes: Vec<u8>) -> Self {
-        let (bytes, original) = match from_utf16(&bytes) {
+        let (bytes, original) = match readings::unmarked(&bytes) {
             Some(text) => (text, Some(sha256(&[&bytes]))),
             None => (bytes, None),
         };
         let kind = FileKind::of(&path, &bytes);
-        Self { path, bytes, original, kind }
+        let disk_length = path.len();
+        Self { path, bytes, original, kind, is_reading: false, disk_length }
+    }
+
+    /// What a program could read in a file of this path besides what stands for it. The path keeps its end, which says the language.
+    pub(crate) fn reading(path: &str, how: &str, bytes: Vec<u8>) -> Self {
+        let kind = match FileKind::of(path, &bytes) {
+            kind if kind.is_text() => kind,
+            _ => FileKind::Text,
+        };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let disk_length = path.len();
+        let path = format!("{path}!/({how})/{name}");
+        Self { path, bytes, original: None, kind, is_reading: true, disk_length }
     }
 
     /// A text that was found in a file of another kind: neither a document nor a program of its own.
     pub(crate) fn data(path: String, bytes: Vec<u8>) -> Self {
-        Self { path, bytes, original: None, kind: FileKind::Config }
+        let disk_length = path.len();
+        Self { path, bytes, original: None, kind: FileKind::Config, is_reading: false, disk_length }
+    }
+
+    /// The file of the skill's folder that it is, or is in.
+    fn disk_path(&self) -> &str {
+        self.path.get(..self.disk_length).unwrap_or(&self.path)
     }
 
     pub(crate) fn is_text(&self) -> bool {
         self.kind.is_text()
     }
-}
-
-/// UTF-16 with its mark, as UTF-8: an encoding must not hide a text.
-fn from_utf16(bytes: &[u8]) -> Option<Vec<u8>> {
-    let (wide, big) = match bytes.get(..2)? {
-        [0xff, 0xfe] => (bytes.get(2..)?, false),
-        [0xfe, 0xff] => (bytes.get(2..)?, true),
-        _ => return None,
-    };
-    let units = wide.chunks_exact(2).map(|pair| match pair {
-        [a, b] if big => u16::from_be_bytes([*a, *b]),
-        [a, b] => u16::from_le_bytes([*a, *b]),
-        _ => 0,
-    });
-    Some(char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')).collect::<String>().into_bytes())
 }

@@ -327,3 +327,28 @@ fn a_bound_that_is_not_listed_is_not_judged_by_a_suppression_of_the_one_that_is(
     Suppressions::new(rules).unwrap().apply(&mut report, day("2026-01-01"));
     assert!(report.unjudged().is_empty(), "{:#?}", report.unjudged());
 }
+
+/// A folder whose name ends in `!` is a folder like any other; what is packed in a file lies where the file does.
+#[test]
+fn a_digest_without_a_folder_holds_what_lies_beside_it() {
+    let skill = |beside: &str, packed: &str| {
+        let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        archive.start_file("a.txt", zip::write::SimpleFileOptions::default()).unwrap();
+        std::io::Write::write_all(&mut archive, packed.as_bytes()).unwrap();
+        let archive = archive.finish().unwrap().into_inner();
+        let files = [
+            ("out!/run.sh", beside.as_bytes().to_vec()),
+            ("out/pack.zip", archive.clone()),
+            ("pack.zip", archive),
+        ];
+        SkillFiles::from_memory("notes", files)
+    };
+    let without = |skill: &SkillFiles, folders: &[&str]| {
+        skill.digest_without(&folders.iter().map(|folder| (*folder).to_owned()).collect::<Vec<_>>())
+    };
+    let (first, beside, packed) = (skill("one", "x"), skill("two", "x"), skill("one", "y"));
+    assert_ne!(without(&first, &["out"]), without(&beside, &["out"]));
+    assert_eq!(without(&first, &["out", "out!"]), without(&beside, &["out", "out!"]));
+    assert_ne!(without(&first, &["out"]), without(&packed, &["out"]));
+    assert_eq!(without(&first, &["out", "pack.zip"]), without(&packed, &["out", "pack.zip"]));
+}

@@ -1,6 +1,6 @@
 //! Build tools and compilers: what they run is written in files.
 
-use super::{CommandEscape, EscapeTrigger, ProgramFlags};
+use super::{CommandEscape, EscapeTrigger, ProgramFlags, holds};
 
 pub(super) const ENTRIES: &[CommandEscape] = &[
     CommandEscape {
@@ -156,11 +156,23 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
                 b"--import",
                 b"-processor",
                 b"-processorpath",
+                b"--processor",
+                b"-xplugin",
                 b"-proc:",
                 b"--init-hook",
                 b"--load-plugins",
                 b"-ccbin",
                 b"-fuse-ld",
+                b"--prefix",
+                b"--gcc-toolchain",
+                b"-gcc-toolchain",
+                b"--gcc-install-dir",
+                b"-ccc-",
+                b"--compiler-bindir",
+                b"--options-file",
+                b"-optf",
+                b"--for-linker",
+                b"--python-e",
                 b"--ld-path",
                 b"-b",
                 b"--rulesdir",
@@ -196,11 +208,19 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             if tests.contains(&file) {
                 return if words.get(1) == Some(b"--version") { None } else { Some(0) };
             }
+            // What is a plain option of the others.
+            let own = |word: &[u8]| match file {
+                b"bison" => word.starts_with(b"-S") || word.starts_with(b"--sk"),
+                b"tcc" => word.starts_with(b"-run"),
+                _ => false,
+            };
             words
                 .arguments()
                 .find(|(_, word)| {
                     let lower = word.to_ascii_lowercase();
-                    signs.iter().any(|sign| lower.starts_with(sign))
+                    let is_handed = matches!(&*lower, [b'-', b'w', b'a' | b'l' | b'p', b',', ..]);
+                    let for_linker = is_handed && (holds(&lower, b"plugin") || holds(&lower, b",@"));
+                    for_linker || own(word) || signs.iter().any(|sign| lower.starts_with(sign))
                 })
                 .map(|(index, _)| index)
         }),
@@ -216,9 +236,24 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             "protoc --plugin=x a.proto",
             "javac -processor x A.java",
             "gcc -B. a.c",
+            "gcc --prefix=./ a.c",
+            "gcc -Wl,-plugin,x.so a.c",
+            "gcc -Wp,-fplugin=x.so a.c",
+            "gcc -Wl,@x a.c",
+            "mypy --python-executable x a.py",
+            "bison -S x a.y",
+            "tcc -run a.c",
             "pytest -p x",
             "eslint .",
         ],
-        not_matches: &["gcc -O2 -o a a.c", "clang -c a.c", "pytest --version", "tsc --noEmit"],
+        not_matches: &[
+            "gcc -O2 -o a a.c",
+            "clang -c a.c",
+            "gcc -S a.c",
+            "gcc -Wl,-O1 a.c",
+            "mypy --python-version 3.12 a.py",
+            "pytest --version",
+            "tsc --noEmit",
+        ],
     },
 ];

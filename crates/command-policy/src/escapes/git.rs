@@ -191,6 +191,43 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
         matches: &["git st", "git x", "git my-script a", "git -C sub pwn"],
         not_matches: &["git status", "git --version", "git rev-parse HEAD", "git cat-file -p HEAD", "git"],
     },
+    CommandEscape {
+        name: "git/strategy",
+        commands: GIT,
+        when: EscapeTrigger::Judge(strategy),
+        reason: "a strategy that git does not know is a program called git-merge-…, also in a folder of that name",
+        instead: "use a strategy of git's own: ort, recursive, resolve, octopus, ours or subtree",
+        matches: &[
+            "git cherry-pick --strategy=x/y main",
+            "git rebase -s x/y main",
+            "git rebase -qsx main",
+            "git revert --strat x HEAD",
+            "git merge -s x main",
+        ],
+        not_matches: &[
+            "git merge -s ours main",
+            "git rebase --strategy=ort main",
+            "git cherry-pick -s HEAD",
+            "git commit -s -m x",
+            "git status -s",
+            "git rebase --strategy-option=theirs main",
+        ],
+    },
+    CommandEscape {
+        name: "git/elsewhere",
+        commands: GIT,
+        when: EscapeTrigger::Judge(elsewhere),
+        reason: "a repository in another folder has settings of its own, which name programs that any sub-command runs",
+        instead: "leave -C out, and name paths instead: git log -- DIR",
+        matches: &["git -C evil status", "git -C . -C evil log", "git --no-pager -C ./x diff"],
+        not_matches: &[
+            "git -C . status",
+            "git -C ./ log",
+            "git commit -C HEAD",
+            "git diff -C",
+            "git log -- sub",
+        ],
+    },
 ];
 
 /// Sub-commands that run what they are given, or what a file says.
@@ -224,6 +261,7 @@ fn runs(name: &[u8]) -> bool {
             | b"instaweb"
             | b"lfs"
             | b"maintenance"
+            | b"merge-index"
             | b"mergetool"
             | b"p4"
             | b"quiltimport"
@@ -305,7 +343,6 @@ fn is_known(name: &[u8]) -> bool {
             | b"merge"
             | b"merge-base"
             | b"merge-file"
-            | b"merge-index"
             | b"merge-tree"
             | b"mktag"
             | b"mktree"
@@ -379,6 +416,48 @@ fn subcommand(words: &CommandWords) -> Option<(usize, &str)> {
         ],
     )?;
     Some((index, std::str::from_utf8(words.get(index)?).unwrap_or_default()))
+}
+
+/// A way to merge that is not git's own.
+fn strategy(words: &CommandWords) -> Option<usize> {
+    const OWN: &[&[u8]] = &[b"ort", b"recursive", b"resolve", b"octopus", b"ours", b"subtree"];
+    let (index, name) = subcommand(words)?;
+    let is_long = matches!(name, "cherry-pick" | "merge" | "pull" | "rebase" | "revert");
+    let is_short = matches!(name, "merge" | "pull" | "rebase");
+    let mut arguments =
+        words.arguments().filter(|(at, _)| *at > index).take_while(|(_, word)| *word != b"--");
+    arguments
+        .find(|(at, word)| {
+            let next = || words.get(at + 1).unwrap_or_default();
+            let value = match word {
+                [b'-', b'-', text @ ..] if is_long => {
+                    let mut parts = text.splitn(2, |byte| *byte == b'=');
+                    let name = parts.next().unwrap_or_default();
+                    // Shorter, it could be `--stat` as well.
+                    (name.len() >= 4 && b"strategy".starts_with(name))
+                        .then(|| parts.next().unwrap_or_else(next))
+                }
+                [b'-', letters @ ..] if is_short => {
+                    // What follows one of these letters is its value.
+                    let at = letters.iter().position(|letter| b"smXxCSFj".contains(letter));
+                    let is_one = at.is_some_and(|at| letters.get(at) == Some(&b's'));
+                    let rest = at.and_then(|at| letters.get(at + 1..)).unwrap_or_default();
+                    is_one.then(|| if rest.is_empty() { next() } else { rest })
+                }
+                _ => None,
+            };
+            value.is_some_and(|value| !OWN.contains(&value))
+        })
+        .map(|(at, _)| at)
+}
+
+/// Another folder than this one, in front of the sub-command.
+fn elsewhere(words: &CommandWords) -> Option<usize> {
+    let end = subcommand(words).map_or(words.len(), |(index, _)| index);
+    let mut arguments = words.arguments().take_while(|(index, _)| *index < end);
+    arguments
+        .find(|(index, word)| *word == b"-C" && !matches!(words.get(index + 1), Some(b"." | b"./" | b"")))
+        .map(|(index, _)| index)
 }
 
 /// Settings that name no program.

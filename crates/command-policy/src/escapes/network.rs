@@ -60,10 +60,16 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
     CommandEscape {
         name: "ssh-keygen/library",
         commands: &["ssh-keygen", "ssh-add", "ssh-keyscan", "pkcs11-tool"],
-        when: ProgramFlags::both(&["--module"], "DsM", "fbCNtP"),
+        when: ProgramFlags::both(&["--module"], "DsSwM", "fbCNtP"),
         reason: "the option loads code",
         instead: "leave the option out",
-        matches: &["ssh-keygen -D x.so", "ssh-add -s x.so", "pkcs11-tool --module x"],
+        matches: &[
+            "ssh-keygen -D x.so",
+            "ssh-add -s x.so",
+            "ssh-keygen -w x.so",
+            "ssh-add -S x.so k",
+            "pkcs11-tool --module x",
+        ],
         not_matches: &["ssh-keygen -l -f key.pub"],
     },
     CommandEscape {

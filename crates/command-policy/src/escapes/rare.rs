@@ -147,6 +147,61 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
         not_matches: &["journalctl --no-pager -u app", "loginctl --version"],
     },
     option(
+        "prove/program",
+        &["prove"],
+        ProgramFlags::both(
+            &["--exec", "--rc", "--plugin", "--harness", "--formatter", "--source"],
+            "eP",
+            "aIj",
+        ),
+        &["prove -e id t", "prove -ve id t", "prove --exec=id t", "prove -PX t"],
+        &["prove -l t", "prove -Ilib -r t", "prove --recurse t"],
+    ),
+    option(
+        "perldoc/program",
+        &["perldoc"],
+        ProgramFlags::both(&[], "nMwoL", "fqavId"),
+        &["perldoc -n id perl", "perldoc -Tn id perl", "perldoc -MX perl", "perldoc -w nroffer:id perl"],
+        &["perldoc -T perlfunc", "perldoc -f open"],
+    ),
+    option(
+        "procfile/run",
+        &["foreman", "forego", "honcho", "overmind", "hivemind"],
+        EscapeTrigger::Word(&["r", "ru", "run", "exec", "connect"]),
+        &["foreman run id", "foreman -e .env run id", "honcho run id"],
+        &["foreman start", "foreman check"],
+    ),
+    option(
+        "java-tool/code",
+        &[
+            "jar",
+            "jarsigner",
+            "javac",
+            "javadoc",
+            "javap",
+            "jcmd",
+            "jdeps",
+            "jlink",
+            "jmod",
+            "jpackage",
+            "keytool",
+            "serialver",
+        ],
+        EscapeTrigger::Judge(|words| {
+            let signs: &[&[u8]] =
+                &[b"-J", b"@", b"-doclet", b"-taglet", b"--doclet", b"--taglet", b"-provider"];
+            let is_code = |word: &[u8]| signs.iter().any(|sign| word.starts_with(sign));
+            words.arguments().find(|(_, word)| is_code(word)).map(|(index, _)| index)
+        }),
+        &[
+            "javac -J-javaagent:x.jar A.java",
+            "jar -J-XX:OnError=id tf a",
+            "javadoc -doclet X A.java",
+            "keytool -providerpath x -list",
+        ],
+        &["javac -d out A.java", "jar tf a.jar", "javadoc A.java"],
+    ),
+    option(
         "dmesg/pager",
         &["dmesg"],
         ProgramFlags::both(&["--human"], "H", "flnFs"),

@@ -118,6 +118,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
                 "load_extension",
                 "\\!",
                 "system ",
+                "system\t",
                 "program '",
                 "to program",
                 "from program",
@@ -133,6 +134,7 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
                     flags.has(word)
                         || init.contains(word)
                         || signs.iter().any(|sign| holds(word, sign.as_bytes()))
+                        || is_client_command(words, word)
                 })
                 .map(|(index, _)| index)
         }),
@@ -147,8 +149,19 @@ pub(super) const ENTRIES: &[CommandEscape] = &[
             "psql -c \"COPY t FROM PROGRAM 'id'\"",
             "sqlite3 -cmd x a.db",
             "duckdb -c \"select 1\" -init x",
+            "sqlite3 a.db '.sh id'",
+            "sqlite3 a.db '.o |sh'",
+            "psql -o '|sh'",
+            "psql -c '\\echo `id`'",
         ],
-        not_matches: &["sqlite3 a.db 'select * from t'", "psql -c 'select 1'"],
+        not_matches: &[
+            "sqlite3 a.db 'select * from t'",
+            "sqlite3 a.db '.schema users'",
+            "sqlite3 ./a.db .tables",
+            "psql -c 'select 1'",
+            "psql -c '\\dt'",
+            "psql -o out.txt -c \"select a from t where c ~ '\\w'\"",
+        ],
     },
     CommandEscape {
         name: "jq/module",
@@ -200,6 +213,77 @@ fn awk_code(words: &CommandWords) -> Option<usize> {
         }
     }
     None
+}
+
+/// A command of the client itself that does more than show: clients take them shortened, so only whole names that are known pass.
+fn is_client_command(words: &CommandWords, word: &[u8]) -> bool {
+    const DOTTED: &[&[u8]] = &[
+        b".bail",
+        b".changes",
+        b".columns",
+        b".databases",
+        b".dbinfo",
+        b".dump",
+        b".echo",
+        b".eqp",
+        b".exit",
+        b".explain",
+        b".fullschema",
+        b".header",
+        b".headers",
+        b".help",
+        b".indexes",
+        b".indices",
+        b".lint",
+        b".mode",
+        b".nullvalue",
+        b".print",
+        b".quit",
+        b".schema",
+        b".separator",
+        b".sha3sum",
+        b".show",
+        b".stats",
+        b".tables",
+        b".timeout",
+        b".timer",
+        b".version",
+        b".width",
+    ];
+    let file = words.get(0).unwrap_or_default().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let is = |names: &[&str]| {
+        names.iter().any(|name| super::without_version(file).eq_ignore_ascii_case(name.as_bytes()))
+    };
+    let value = |letters: &[u8]| {
+        let joined = word.iter().position(|byte| *byte == b'=').filter(|_| word.starts_with(b"--"));
+        let short = word.iter().position(|byte| letters.contains(byte)).filter(|_| word.starts_with(b"-"));
+        let start = joined.or(short).map_or(0, |at| at + 1);
+        word.get(start..).unwrap_or_default().trim_ascii_start()
+    };
+    if is(&["sqlite", "duckdb"]) {
+        return word.split(|byte| matches!(byte, b'\n' | b'\r')).any(|line| {
+            let line = line.trim_ascii();
+            let name = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+            matches!(name, [b'.', b'a'..=b'z' | b'A'..=b'Z', ..]) && !DOTTED.contains(&name)
+        });
+    }
+    let command = value(b"coLe");
+    if is(&["psql"]) {
+        // One command of its own at a time, and nothing but SQL otherwise.
+        let shows = matches!(command, [b'\\', b'd' | b'l' | b'z' | b'x' | b'h' | b'?', ..]);
+        return command.starts_with(b"|")
+            || word.trim_ascii_start().starts_with(b"|")
+            || (command.starts_with(b"\\")
+                && (!shows || command.contains(&b'`') || command.contains(&b'|')));
+    }
+    let sourced = || {
+        let mut statements = command.split(|byte| matches!(byte, b';' | b'\n'));
+        statements.any(|part| {
+            let first = part.trim_ascii().split(u8::is_ascii_whitespace).next().unwrap_or_default();
+            first.eq_ignore_ascii_case(b"source") || first.eq_ignore_ascii_case(b"pager")
+        }) || holds(command, b"\\.")
+    };
+    is(&["mysql", "mariadb"]) && sourced()
 }
 
 /// Whether a program for awk may start others or touch files. `||` and `>` in a comparison are told apart roughly: a single pipe,

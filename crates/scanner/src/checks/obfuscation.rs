@@ -5,6 +5,8 @@
 //! is found is decoded and scanned again, until nothing is left to decode. Also files in disguise: a picture or a text that is a program, a
 //! script or an archive; data behind the end of a picture; an archive that two programs unpack differently; a script in an SVG. An archive that
 //! stands in a text as Base64 or hexadecimal is not opened, and said to be unread.
+//! A text is scanned in every reading that a program could take: UTF-16 with its mark and the plain letters behind it, UTF-16 without one, without zero bytes
+//! (shells drop them), and a Python source in the encoding that it names (UTF-7, Latin-1). A source in any other encoding that is not plain text counts as unread.
 //!
 //! ## Why it matters
 //! Models read through most of these; people and pattern matchers do not.

@@ -66,7 +66,9 @@ pub(super) fn build(words: &CommandWords) -> Option<usize> {
         b"ctest" => {
             flags(&["--test-command", "--build-and-test", "--build-makeprogram", "--overwrite"], "", "")
         }
-        b"meson" => words_among(words, &["devenv"]),
+        b"meson" => words_among(words, &["devenv", "--internal", "runpython"]).or_else(|| {
+            option_among(words, ProgramFlags::new(&["--wrapper", "--gdb-path"], &["--gdb", "--g"], "", ""))
+        }),
         b"ninja" | b"samu" => words_among(words, &["browse"]),
         b"rake" => {
             flags(&["--execute", "--execute-print", "--execute-continue", "--require"], "eEpr", "fCIjTDWPR")
@@ -140,7 +142,7 @@ pub(super) fn cargo(words: &CommandWords) -> Option<usize> {
     let flags = ProgramFlags::new(&["--config"], &[], "Z", "pFjC");
     let shows_page = || words_among(words, &["help"]).filter(|index| words.get(index + 1).is_some());
     option_among(words, flags)
-        .or_else(|| text_among(words, &["linker="]))
+        .or_else(|| text_among(words, &["linker=", "link-arg"]))
         .or_else(|| words_among(words, &["eval", "script"]))
         .or_else(shows_page)
 }

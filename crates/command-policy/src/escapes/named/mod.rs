@@ -144,7 +144,7 @@ const NAMED: &[NamedUse] = &[
         refused: [
             "cmake -E env id", "cmake --build b -- --eval=x", "cmake --build b -- SHELL=id", "mvn com.x:y:1.0:run", "cmake -DCMAKE_C_COMPILER_LAUNCHER=id .", "ctest --build-and-test a b --test-command id", "rake -e x", "rake --execute x", "just --shell id x",
             "just -c id", "gradle -I x build", "gradle --init-script x", "mvn exec:exec", "mvn x -Dexec.executable=id", "mix eval x", "mix run -e x", "mix cmd id", "dotnet fsi", "tox exec -- id",
-            "tox --override testenv.commands=id", "bazel run --run_under=id x", "sbt '!id'", "sbt", "dune exec -- id", "meson devenv id", "lerna exec -- id", "opam exec -- id", "pre-commit try-repo x",
+            "tox --override testenv.commands=id", "bazel run --run_under=id x", "sbt '!id'", "sbt", "dune exec -- id", "meson devenv id", "meson test --wrapper=id", "meson test --gdb-path id", "meson --internal exe -- id", "lerna exec -- id", "opam exec -- id", "pre-commit try-repo x",
         ],
         passes: [
             "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release", "ninja -C build", "ctest --test-dir build", "gradle build", "mvn -q test", "mix test", "dotnet build -c Release", "tox -e py312",
@@ -204,12 +204,14 @@ const NAMED: &[NamedUse] = &[
         refused: [
             "go run -exec id x.go", "go build -toolexec=id x", "go vet -vettool=id", "go env -w CC=id", "go run h.test/x@latest", "go build -ldflags='-extld=id'", "uv run id", "uv run sh -c id",
             "uv tool run x", "uvx cowsay", "uv run --with x cowsay",
-            "uv --color never run id", "uv run --color pytest id", "uvx --from x ruff", "go -C sub run h.test/x@latest", "uv run -m pdb x", "poetry run id", "poetry shell", "pipx run x", "rustc -C linker=id a.rs", "rustc -Clinker=id a.rs",
+            "uv tool run --from x ruff", "uv run --python ./x pytest", "uv run -p./x pytest", "uv venv --python=./x", "uv run --env-file x pytest", "uvx -p ./x ruff", "rustc @args", "rustc -C link-arg=-B. a.rs",
+            "stack build --exec id", "stack build --ghc-options=-pgmFid", "uv --color never run id", "uv run --color pytest id", "uvx --from x ruff", "go -C sub run h.test/x@latest", "uv run -m pdb x", "poetry run id", "poetry shell", "pipx run x", "rustc -C linker=id a.rs", "rustc -Clinker=id a.rs",
             "java -XX:OnError=id A", "java -javaagent:x.jar A", "java @args", "swift repl", "swift", "stack exec id", "zig cc x", "crystal eval x",
         ],
         passes: [
             "go build ./...", "go test -race ./...", "go run ./cmd/server", "go mod tidy", "uv sync", "uv run pytest -q", "uv run main.py", "uv run python main.py", "uvx ruff check .",
-            "poetry install --no-root", "poetry run pytest", "rustc a.rs", "java -jar app.jar", "swift build", "uv run --with httpx pytest", "uv run -m pytest",
+            "poetry install --no-root", "poetry run pytest", "rustc a.rs", "java -jar app.jar", "swift build", "uv run --with httpx pytest", "uv run -m pytest", "uv run --python 3.12 pytest", "uv venv --python=pypy3.10",
+            "uv run pytest -p no:cacheprovider", "stack build --test",
         ],
     ),
     named!(

@@ -126,7 +126,10 @@ pub(super) fn language(words: &CommandWords, spelled: usize) -> Option<usize> {
         b"uv" => uv(words, spelled),
         b"uvx" => {
             let start = first_operand(words, "pw", UV_VALUED);
-            words_among(words, &["--from"])
+            let end = start.map_or(words.len(), |(index, _)| index);
+            let mut own = words.arguments().take_while(|(at, _)| *at < end);
+            own.find(|(at, word)| UV_FROM.has(word) || is_uv_python(words, *at))
+                .map(|(at, _)| at)
                 .or_else(|| start.map_or(Some(0), |(index, _)| launched(words, index, spelled)))
         }
         b"poetry" | b"pipx" => sub_commands(words).find_map(|(index, sub)| match sub {
@@ -134,7 +137,8 @@ pub(super) fn language(words: &CommandWords, spelled: usize) -> Option<usize> {
             b"shell" | b"self" | b"runpip" => Some(index),
             _ => None,
         }),
-        b"rustc" => text_among(words, &["linker=", "-Zx"])
+        b"rustc" => text_among(words, &["linker=", "link-arg", "linker-plugin", "-Zx"])
+            .or_else(|| words.arguments().find(|(_, word)| word.starts_with(b"@")).map(|(index, _)| index))
             .or_else(|| option_among(words, ProgramFlags::new(&["--sysroot"], &[], "Z", "oLlCAWDF"))),
         b"java" => {
             let signs: &[&[u8]] =
@@ -175,7 +179,11 @@ pub(super) fn language(words: &CommandWords, spelled: usize) -> Option<usize> {
         b"stack" => words_among(
             words,
             &["exec", "ghci", "repl", "script", "runghc", "runhaskell", "eval", "ghc", "hoogle"],
-        ),
+        )
+        .or_else(|| {
+            option_among(words, ProgramFlags::new(&["--exec", "--with-gcc", "--with-hpack"], &[], "", ""))
+        })
+        .or_else(|| text_among(words, &["-pgm"])),
         b"crystal" => words_among(words, &["eval", "play", "i", "interactive"])
             .or_else(|| (words.len() == 1).then_some(0)),
         _ => Some(0),
@@ -221,9 +229,33 @@ const UV_VALUED: &[&str] = &[
     "--with-requirements",
 ];
 
+/// What is fetched instead of what the command names, and variables that name programs and libraries.
+const UV_FROM: ProgramFlags = ProgramFlags::new(&["--from", "--env-file"], &[], "", "");
+
+/// An interpreter that is a file, at this argument: uv starts it to ask for its version. Versions and names of interpreters pass.
+fn is_uv_python(words: &CommandWords, at: usize) -> bool {
+    let is_version = |value: &[u8]| {
+        let names: &[&[u8]] = &[b"python", b"cpython", b"pypy", b"graalpy"];
+        let is_named = names.iter().any(|name| value.starts_with(name));
+        let begins = is_named || value.first().is_some_and(u8::is_ascii_digit);
+        begins && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b".@-+_".contains(byte))
+    };
+    let value = match words.get(at).unwrap_or_default() {
+        b"-p" | b"--python" => words.get(at + 1),
+        [b'-', b'p', value @ ..] => Some(value),
+        word => word.strip_prefix(b"--python="),
+    };
+    value.is_some_and(|value| !is_version(value))
+}
+
 fn uv(words: &CommandWords, spelled: usize) -> Option<usize> {
+    let is_start = |sub: &[u8]| matches!(sub, b"run" | b"x" | b"tool");
+    if !sub_commands(words).any(|(_, sub)| is_start(sub)) {
+        return words.arguments().find(|(at, _)| is_uv_python(words, *at)).map(|(at, _)| at);
+    }
     sub_commands(words).find_map(|(index, sub)| match (sub, words.get(index + 1)) {
         (b"tool", Some(b"run")) => uv_run(words, spelled, index + 2),
+        (b"tool", _) => words.arguments().find(|(at, _)| is_uv_python(words, *at)).map(|(at, _)| at),
         (b"run" | b"x", _) => uv_run(words, spelled, index + 1),
         _ => None,
     })
@@ -234,6 +266,9 @@ fn uv_run(words: &CommandWords, spelled: usize, start: usize) -> Option<usize> {
     for (at, word) in words.arguments().filter(|(at, _)| *at >= start) {
         if std::mem::take(&mut skip) {
             continue;
+        }
+        if UV_FROM.has(word) || is_uv_python(words, at) {
+            return Some(at);
         }
         match word {
             b"-m" | b"--module" => return launched(words, at + 1, spelled),
