@@ -297,13 +297,16 @@ fn walk(policy: &PathPolicy, below: &Path, depth: usize, budget: &mut usize, lis
         Ok(entries) => entries,
         Err(error) => {
             let folder = join_below(policy, below);
-            list.cut.get_or_insert_with(|| {
-                format!(
-                    "the folder {} cannot be looked at ({error}), so it is not known which skills one in it may write to; a person would have to make \
-                     it readable, or remove it",
-                    quoted(&folder.display().to_string())
-                )
-            });
+            // One that has a name which no tool takes holds no skill of this server, as one that is hidden; any other may.
+            if std::fs::read_dir(&folder).is_err() {
+                list.cut.get_or_insert_with(|| {
+                    format!(
+                        "the folder {} cannot be looked at ({error}), so it is not known which skills one in it may write to; a person would have to make \
+                         it readable, or remove it",
+                        quoted(&folder.display().to_string())
+                    )
+                });
+            }
             if folder.join(Manifest::FILE_NAME).symlink_metadata().is_ok() {
                 list.not_served.push((FoundSkill { name: shown(below), folder }, error.to_string()));
             }
