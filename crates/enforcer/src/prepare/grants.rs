@@ -368,13 +368,15 @@ impl Grants {
     /// leads to another server, for this run or for the next.
     fn add_socket(&mut self, path: &Path, plan: &Plan) -> Result<(), Error> {
         let failed = |source| Error::Path { what: "cannot grant the socket", path: path.to_owned(), source };
-        let found = FoundPath::look_up(path).map_err(failed)?;
+        // One look-up: all that is judged here is about the socket that it has found and holds open.
+        let (found, links) = Self::look_up(path, LinkRules { untrusted: &plan.untrusted }).map_err(failed)?;
         check_judged(path, &found.path, plan).map_err(failed)?;
         check_grant(&found.path, &plan.forbidden)?;
         let is_of_system = |link: &Path| {
             link.parent().is_some_and(|folder| [Path::new("/"), Path::new("/var")].contains(&folder))
         };
-        if let Some((link, _)) = links_on(path).into_iter().find(|(link, _)| !is_of_system(link)) {
+        // So what a policy allows by its name is also where that leads.
+        if let Some(link) = links.iter().find(|link| !is_of_system(link)) {
             let why = format!("{} is a link; name the socket that it leads to", link.display());
             return Err(failed(io::Error::other(why)));
         }
@@ -383,23 +385,16 @@ impl Grants {
         }
         let is_writable =
             |path: &Path| self.deciding_grant(path).is_some_and(|grant| grant.access == PathAccess::Write);
-        if links_on(path).iter().any(|(link, _)| is_writable(link)) || is_writable(&found.path) {
+        if links.iter().any(|link| is_writable(link)) || is_writable(&found.path) {
             return Err(failed(io::Error::other(
                 "it is in a folder that the run may write, where another could take its place; keep it elsewhere",
             )));
         }
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let held =
-            rustix::fs::open(&found.path, flags, Mode::empty()).map_err(|errno| failed(errno.into()))?;
-        let stat = rustix::fs::fstat(&held).map_err(|errno| failed(errno.into()))?;
-        let identity = (stat.st_dev, stat.st_ino);
-        if identity != (found.stat.st_dev, found.stat.st_ino) {
-            return Err(failed(io::Error::other("it was replaced meanwhile")));
-        }
         if found.path != path {
             self.add_links(path);
         }
-        self.sockets.push(GrantedSocket { path: found.path, identity, _held: held });
+        let identity = (found.stat.st_dev, found.stat.st_ino);
+        self.sockets.push(GrantedSocket { path: found.path, identity, _held: found.place });
         Ok(())
     }
 
@@ -487,10 +482,11 @@ impl Grant {
     }
 }
 
-/// A path without links, and what is there.
+/// A path without links, and what is there, held open.
 struct FoundPath {
     path: PathBuf,
     stat: Stat,
+    place: OwnedFd,
 }
 
 impl FoundPath {
@@ -499,7 +495,7 @@ impl FoundPath {
         let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let place = rustix::fs::openat2(CWD, &path, flags, Mode::empty(), resolve)?;
-        Ok(Self { stat: rustix::fs::fstat(&place)?, path })
+        Ok(Self { stat: rustix::fs::fstat(&place)?, path, place })
     }
 
     /// For what every sandbox has: the links on the way are the system's.
