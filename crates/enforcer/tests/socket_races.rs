@@ -48,7 +48,7 @@ fn row_172_a_link_that_is_raced_into_the_place_of_a_declared_socket_grants_nothi
 
 /// A socket whose wait is switched on behind the supervisor's back, to a server that is full and that only this socket keeps alive.
 const HOLD: &str = r"
-import socket, os, fcntl, array, threading, time
+import socket, os, fcntl, array
 server = socket.socket(socket.AF_UNIX); server.bind('/tmp/full'); server.listen(0)
 kept = []
 while True:
