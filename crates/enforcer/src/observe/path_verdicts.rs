@@ -27,6 +27,7 @@ const NOT_GRANTED: &str = "not granted";
 const NAMELESS: &str = "what is executed has no name, and rules about programs go by names";
 const NOT_ASKED: &str = "it lies on a file system that others answer for, and they were not asked";
 const MOUNTED_LATER: &str = "it lies on a mount that was made while the run went on";
+const CAME_LATER: &str = "it is forbidden and was not there when the run began";
 
 /// What a run may do with files.
 #[derive(Debug, Default)]
@@ -126,6 +127,9 @@ impl PathJudge {
         let masked = place.as_deref().unwrap_or(real);
         if self.grants.masks.iter().any(|(mask, _)| is_within(masked, mask)) {
             return AccessVerdict::Denied("forbidden");
+        }
+        if found == PathPresence::There && self.grants.left_out.iter().any(|name| is_within(real, name)) {
+            return AccessVerdict::Unknown(CAME_LATER);
         }
         let real = place.as_deref().filter(|place| !is_within(real, place)).unwrap_or(real);
         // The sandbox's first process is hidden from the others, though not from here.
