@@ -548,7 +548,7 @@ impl FoundPath {
             Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
                 let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
                 let place = rustix::fs::openat(CWD, &real, flags, Mode::empty())?;
-                Ok(Self { stat: rustix::fs::fstat(&place)?, path: real })
+                Ok(Self { stat: rustix::fs::fstat(&place)?, path: real, place })
             }
             found => found,
         }
