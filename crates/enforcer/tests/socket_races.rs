@@ -23,7 +23,7 @@ fn row_172_a_link_that_is_raced_into_the_place_of_a_declared_socket_grants_nothi
     std::os::unix::fs::symlink(&victim, &link).unwrap();
     let built = plan().unix_socket(&declared).build().unwrap();
     let command = Command::new("/bin/true");
-    assert_eq!(built.inspect(&command).unwrap().unix_sockets, [declared.clone()], "the control");
+    assert_eq!(built.inspect(&command).unwrap().unix_sockets, std::slice::from_ref(&declared), "the control");
     let is_over = AtomicBool::new(false);
     let (mut granted, mut refused) = (0, 0);
     std::thread::scope(|scope| {
@@ -35,7 +35,7 @@ fn row_172_a_link_that_is_raced_into_the_place_of_a_declared_socket_grants_nothi
         let mut others = Vec::new();
         for _ in 0..ROUNDS {
             match built.inspect(&command) {
-                Ok(inspected) if inspected.unix_sockets == [declared.clone()] => granted += 1,
+                Ok(inspected) if inspected.unix_sockets == std::slice::from_ref(&declared) => granted += 1,
                 Ok(inspected) => others.push(inspected.unix_sockets),
                 Err(_) => refused += 1,
             }
@@ -127,4 +127,23 @@ print(os.waitstatus_to_exitcode(os.waitpid(looks, 0)[1]))
 ";
     let outcome = run(plan(), &Command::new("python3").args(["-c", script]));
     assert_eq!(outcome.stdout.text().trim(), "-9", "{outcome:?}\n{}", outcome.stderr.text());
+}
+
+/// A netlink socket without a name gets one when it is connected, and who connects it is the launching program.
+#[test]
+fn a_netlink_socket_is_named_after_who_connects_it_inside() {
+    let script = r"
+import socket, os
+def name():
+    one = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); one.connect((0, 0)); return one, one.getsockname()[0]
+first, own = name(); second, other = name()
+print(own == os.getpid(), other not in (0, own))
+bound = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); bound.bind((77, 0)); bound.connect((0, 0)); print(bound.getsockname()[0])
+print(other)
+";
+    let outcome = run(plan(), &Command::new("python3").args(["-c", script]));
+    let text = outcome.stdout.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[..2], ["True True", "77"], "{outcome:?}\n{}", outcome.stderr.text());
+    assert_ne!(lines[2], std::process::id().to_string());
 }

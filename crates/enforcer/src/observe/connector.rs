@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::net::SocketType;
+use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::sockopt::{Timeout, socket_timeout, socket_type};
 
 use super::record_queue::RecordSink;
@@ -62,6 +63,8 @@ pub(super) struct ConnectJob {
 pub(super) enum ConnectTarget {
     /// To what the socket's own network namespace has at this address.
     Address(Vec<u8>),
+    /// To the kernel, or to a process of the socket's own network namespace.
+    Netlink(Vec<u8>),
     /// To what is bound at this path, and where that begins.
     Path(CallerPath, PathBuf),
     /// To an abstract name of the socket's own network namespace: the whole address.
@@ -235,6 +238,11 @@ impl ConnectLoop {
                 let address = SocketAddress { bytes, _place: None };
                 (self.try_connect(&socket, &address.bytes), address)
             }
+            ConnectTarget::Netlink(bytes) => {
+                name_netlink(&socket, call.pid);
+                let address = SocketAddress { bytes, _place: None };
+                (self.try_connect(&socket, &address.bytes), address)
+            }
             ConnectTarget::Abstract(bytes) => {
                 let address = SocketAddress { bytes, _place: None };
                 let is_outside = self.sockets.is_outside(&socket);
@@ -361,4 +369,23 @@ fn is_ready(socket: &OwnedFd) -> bool {
     let mut fds = [PollFd::new(socket, PollFlags::OUT)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0)
+}
+
+/// Names tried for a netlink socket whose process has given its own to another: far from those of processes.
+const OTHER_NAMES: std::ops::Range<u32> = 0xf000_0000..0xf000_0400;
+
+/// Names a netlink socket that has no name yet after its process, as the kernel does; it would take the launching program's number.
+fn name_netlink(socket: &OwnedFd, thread: u32) {
+    let named = rustix::net::getsockname(socket).ok().and_then(|name| SocketAddrNetlink::try_from(name).ok());
+    if named.is_none_or(|name| name.pid() != 0) {
+        return;
+    }
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
+    let inside = |line: &str| line.strip_prefix("NStgid:")?.split_whitespace().last()?.parse().ok();
+    let own: Option<u32> = status.lines().find_map(inside);
+    for name in own.into_iter().chain(OTHER_NAMES) {
+        if rustix::net::bind(socket, &SocketAddrNetlink::new(name, 0)) != Err(rustix::io::Errno::ADDRINUSE) {
+            return;
+        }
+    }
 }
