@@ -238,3 +238,17 @@ fn max_cpu_seconds_of_a_manifest_end_a_run_and_a_policy_lowers_them() {
     let shown = stage.run(&["run", "--dry-run", stage.skill().to_str().unwrap()]);
     assert!(text(&shown.stdout).contains("3600 s of processor time"), "{}", text(&shown.stdout));
 }
+
+#[test]
+fn a_json_result_has_no_more_than_16_mib_of_each_output() {
+    let stage = Stage::new();
+    let script = "head -c 17000000 /dev/zero | tr '\\0' a; head -c 17000001 /dev/zero | tr '\\0' b >&2";
+    let output = stage.run(&["exec", "--format", "json", "--", "sh", "-c", script]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (name, sign, bytes) in [("stdout", b'a', 17_000_000), ("stderr", b'b', 17_000_001)] {
+        let printed = report[name]["text"].as_str().unwrap();
+        assert_eq!((printed.len(), report[name]["bytes"].as_u64()), (16 << 20, Some(bytes)), "{name}");
+        assert!(printed.bytes().all(|byte| byte == sign), "{name}");
+    }
+}

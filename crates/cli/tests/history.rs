@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use sandboxed::{Stage, code, text};
 use serde_json::{Value, json};
+use skillsandbox_store::history::{Classified, Entry, History};
 
 const PARAMETERS: &str = "parameters:
   - { name: city, type: string }
@@ -483,4 +484,33 @@ fn git_that_fetches_a_skill_is_in_the_history() {
     let list = json(&stage, &["--skill", "git", "--format", "json"]);
     let tools: Vec<&Value> = list.as_array().unwrap().iter().map(|record| &record["tool"]).collect();
     assert!(!tools.is_empty() && tools.iter().all(|tool| *tool == "git"), "{list:#}");
+}
+
+#[test]
+fn history_show_says_what_is_unknown_and_does_not_call_it_prevented() {
+    let stage = Stage::new();
+    let show = |unknown: bool| {
+        let mut entry = Entry::new(uuid::Uuid::new_v4(), jiff::Timestamp::now(), "tested", "run");
+        entry.unknown = if unknown { 3 } else { 0 };
+        entry.classes = vec![Classified {
+            class: "credential_harvesting".to_owned(),
+            severity: "high".to_owned(),
+            prevented: !unknown,
+            unknown,
+            message: "looked for credentials".to_owned(),
+        }];
+        History::open(&database(&stage)).unwrap().record(&entry).unwrap();
+        let id = entry.id.to_string();
+        let output = stage.run(&["history", "show", &id]);
+        assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+        (text(&output.stdout), json(&stage, &["show", "--format", "json", &id]))
+    };
+    let (page, _) = show(false);
+    assert!(page.contains("(high, prevented)") && !page.contains("unknown what"), "{page}");
+    let (page, data) = show(true);
+    assert!(page.contains("(high, UNKNOWN whether prevented)"), "{page}");
+    assert!(page.contains("unknown what became of: 3 attempts"), "{page}");
+    assert_eq!(data["unknown"], 3);
+    let class = &data["classifications"][0];
+    assert_eq!((&class["prevented"], &class["unknown"]), (&json!(false), &json!(true)), "{data}");
 }

@@ -117,7 +117,7 @@ pub use plan::{
     UntrustedFolder, follow_links,
 };
 pub use prepare::links::make_folder;
-pub use seccomp::{CompileError, SyscallFilters, SyscallVerdict};
+pub use seccomp::{CompileError, SyscallFilters, SyscallVerdict, unobserved_calls};
 pub use skillsandbox_terms::{EndCause, FileOperation, ObserveLevel, RunLimit, SyscallProfile};
 pub use supervise::{
     CapturedOutput, CommandStatus, LimitHit, OutputPipe, RunKiller, RunOutcome, RunSlots, RunningCommand,

@@ -3,8 +3,8 @@
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use skillsandbox_enforcer::{
     AccessVerdict, Command, CommandStatus, EndCause, Execution, FileOperation, ObserveLevel, ObservedAction,
@@ -285,19 +285,27 @@ for _ in range(80000): os.close(os.open('/etc/ld.so.cache', os.O_RDONLY))
     assert_eq!(outcome.lost, lost, "and the observer is told how many");
     assert!(told + lost > 80_000, "{told} and {lost}");
 
-    let command = python(script).observer(Arc::new(Stuck)).observe_required().captured(1 << 20);
-    let outcome = plan().build().unwrap().spawn(&command).unwrap().wait().unwrap();
+    let stuck = Arc::new(Stuck::default());
+    let observer = Arc::clone(&stuck) as Arc<dyn Observer>;
+    let command = python(script).observer(observer).observe_required().captured(1 << 20);
+    let running = plan().build().unwrap().spawn(&command).unwrap();
+    stuck.0.set(running.pid()).unwrap();
+    let outcome = running.wait().unwrap();
     assert_eq!(outcome.end, EndCause::Unobserved);
     assert_eq!(outcome.status, CommandStatus::Signalled(9));
 }
 
-/// Takes a second for the first thing it is told, and then no time.
-struct Stuck;
+/// Takes no note of anything until the run's init, which it has the number of, is gone; but no longer than a minute.
+#[derive(Default)]
+struct Stuck(OnceLock<i32>);
 
 impl Observer for Stuck {
     fn observed(&self, _: &ObservedEvent) {
-        static FIRST: std::sync::Once = std::sync::Once::new();
-        FIRST.call_once(|| std::thread::sleep(Duration::from_secs(5)));
+        let start = Instant::now();
+        let init = self.0.wait();
+        while Path::new(&format!("/proc/{init}")).exists() && start.elapsed() < Duration::from_mins(1) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 

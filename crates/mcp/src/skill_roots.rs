@@ -13,9 +13,9 @@ use crate::settings::ServerError;
 
 /// How deep below a root skills are looked for: `skills/topic/name` is common, more is not.
 const DEPTH: usize = 3;
-/// Most folders that are looked at for a list, and most skills that it has.
+/// Most folders that are looked at, and most skills that are served. Where there are more, nothing is: see [`SkillList::cut`].
 const FOLDERS: usize = 5_000;
-const SKILLS: usize = 500;
+const SKILLS: usize = 1_000;
 
 /// The roots, each held open.
 #[derive(Debug)]
@@ -38,8 +38,9 @@ pub(crate) struct SkillList {
     pub(crate) skills: Vec<FoundSkill>,
     /// Folders with a manifest that are no skills of this server, each with why.
     pub(crate) not_served: Vec<(FoundSkill, String)>,
-    /// Whether there may be more than were looked at.
-    pub(crate) cut: bool,
+    /// Why not everything below the roots was looked at, where that is so. What was not seen may be a skill whose write grant reaches any of the
+    /// others, and whoever has such a grant can make as many folders as it takes: so then no skill is served.
+    pub(crate) cut: Option<String>,
 }
 
 impl SkillRoots {
@@ -103,17 +104,18 @@ impl SkillRoots {
     }
 
     /// Which other skill may write into a skill's folder, or to a folder above it that lies in a root. What a run can change is that
-    /// run's word, and not the user's.
+    /// run's word, and not the user's. Where not every skill could be looked at, that is not known of any.
     fn foreign_writer(&self, folder: &Path) -> Option<String> {
-        let writers = self.writers(&self.walk_all().skills);
-        writers.into_iter().find_map(|writer| writer.reaches(folder))
+        let list = self.walk_all();
+        list.cut.clone().or_else(|| self.writers(&list).into_iter().find_map(|writer| writer.reaches(folder)))
     }
 
     /// The write grants of skills that lie in a root. One that lies above a root is read-only from there on, in every run of this server.
-    fn writers(&self, skills: &[FoundSkill]) -> Vec<SkillWriter> {
+    /// Those that are not served themselves count, too: a person may run them.
+    fn writers(&self, list: &SkillList) -> Vec<SkillWriter> {
         let Some(home) = user_folders::home() else { return Vec::new() };
         let mut writers = Vec::new();
-        for skill in skills {
+        for skill in list.skills.iter().chain(list.not_served.iter().map(|(skill, _)| skill)) {
             let Ok(manifest) = Manifest::load(&skill.folder) else { continue };
             let places = GrantBases::new(&skill.folder, &home);
             for grant in &manifest.filesystem().write {
@@ -137,7 +139,12 @@ impl SkillRoots {
     /// what anybody, or another skill, may write is told apart.
     pub(crate) fn list(&self) -> SkillList {
         let mut list = self.walk_all();
-        let writers = self.writers(&list.skills);
+        if let Some(why) = &list.cut {
+            let unproven = list.skills.drain(..).map(|skill| (skill, why.clone()));
+            list.not_served.extend(unproven);
+            return list;
+        }
+        let writers = self.writers(&list);
         let (mut kept, mut left_out) = (Vec::new(), std::mem::take(&mut list.not_served));
         for skill in list.skills {
             match writers.iter().find_map(|writer| writer.reaches(&skill.folder)) {
@@ -276,7 +283,13 @@ fn check_writers(policy: &PathPolicy, below: &Path) -> Result<(), String> {
 
 fn walk(policy: &PathPolicy, below: &Path, depth: usize, budget: &mut usize, list: &mut SkillList) {
     if *budget == 0 || list.skills.len() >= SKILLS {
-        list.cut = true;
+        list.cut.get_or_insert_with(|| {
+            format!(
+                "there are more than {FOLDERS} folders or {SKILLS} skills below the roots, so it is not known which of them another skill may write to; \
+                 a person would have to remove some (the first that was not looked at is {}), or start the server with another --root",
+                quoted(&join_below(policy, below).display().to_string())
+            )
+        });
         return;
     }
     *budget -= 1;
@@ -284,7 +297,13 @@ fn walk(policy: &PathPolicy, below: &Path, depth: usize, budget: &mut usize, lis
         Ok(entries) => entries,
         Err(error) => {
             let folder = join_below(policy, below);
-            // What is no skill is nobody's loss; what would be one is told.
+            list.cut.get_or_insert_with(|| {
+                format!(
+                    "the folder {} cannot be looked at ({error}), so it is not known which skills one in it may write to; a person would have to make \
+                     it readable, or remove it",
+                    quoted(&folder.display().to_string())
+                )
+            });
             if folder.join(Manifest::FILE_NAME).symlink_metadata().is_ok() {
                 list.not_served.push((FoundSkill { name: shown(below), folder }, error.to_string()));
             }

@@ -157,6 +157,8 @@ impl Session {
         header.skill_version = version;
         header.host.insert("os".to_owned(), std::env::consts::OS.to_owned());
         header.host.insert("arch".to_owned(), std::env::consts::ARCH.to_owned());
+        #[cfg(target_os = "linux")]
+        header.not_covered.extend(skillsandbox_enforcer::unobserved_calls().map(str::to_owned));
         let trace = options.trace.or_else(|| state::trace_file(name, header.trace_id));
         let denials = AttemptCollector::default();
         let mut sinks = options.sinks;

@@ -50,7 +50,7 @@ pub(crate) fn apply(job: &mut Job) -> Result<(), Refusal> {
 pub(crate) fn all() -> Result<Vec<UntrustedPlace>, Refusal> {
     let Some(file) = file() else { return Ok(Vec::new()) };
     let failed = |source| Refusal::Folder { path: file.clone(), source };
-    match File::open(&file) {
+    match open_plain(OpenOptions::new().read(true), &file) {
         Ok(mut open) => {
             open.lock_shared().map_err(failed)?;
             read(&mut open).map_err(failed)
@@ -74,9 +74,23 @@ pub(crate) fn remember(job: &Job) -> Result<(), Refusal> {
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut open = options.open(&file).map_err(failed)?;
+    let mut open = open_plain(&mut options, &file).map_err(failed)?;
     open.lock().map_err(failed)?;
     add(&mut open, places).map_err(failed)
+}
+
+/// Opens it without waiting and without following a link: something else may lie in its place, such as a pipe that nobody writes to.
+fn open_plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        let flags = nix::fcntl::OFlag::O_NOFOLLOW | nix::fcntl::OFlag::O_NONBLOCK;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags.bits());
+    }
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file; move it away"))
 }
 
 fn file() -> Option<PathBuf> {
@@ -174,6 +188,21 @@ mod tests {
         assert_eq!(read(&mut file).unwrap(), all);
         add(&mut file, vec![place("/later", Some((3, 4, 5)))]).unwrap();
         assert_eq!(read(&mut file).unwrap().len(), 3, "the same path, and another folder");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_or_a_link_in_the_place_of_the_list_is_an_error_and_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pipe, link, plain) =
+            (folder.path().join("pipe"), folder.path().join("link"), folder.path().join("plain"));
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        std::fs::write(&plain, "").unwrap();
+        std::os::unix::fs::symlink(&plain, &link).unwrap();
+        for writable in [false, true] {
+            let open = |path: &Path| open_plain(OpenOptions::new().read(true).write(writable), path);
+            assert!(open(&pipe).is_err() && open(&link).is_err() && open(&plain).is_ok(), "{writable}");
+        }
     }
 
     #[test]

@@ -52,6 +52,26 @@ fn skill(folder: &Path) -> LoadedSkill {
     LoadedSkill::load(folder, &UserPolicy::none()).unwrap()
 }
 
+/// What the observer of this machine is not told of stands in the trace of every run, under its hash.
+#[test]
+fn row_177_the_trace_of_a_run_names_what_no_observer_is_told_of() {
+    let (folder, traces) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = traces.path().join("trace.json");
+    let mut options = RunOptions::default();
+    options.trace = Some(path.clone());
+    options.streams.stdout = OutputTarget::Kept;
+    let (skill, call) = (skill(folder.path()), SkillCall::default());
+    let report =
+        run_skill(&skill, &call, ScanAdmission::DangerouslySkipped, &Kept::default(), |_| {}, options);
+    assert_eq!(report.status(), RunStatus::Failure, "{report:?}");
+    let trace = skillsandbox_tracer::read_trace(&path).unwrap();
+    let expected: Vec<&str> = skillsandbox_enforcer::unobserved_calls().collect();
+    assert_eq!(trace.header.not_covered, expected);
+    for call in ["fgetxattr", "fchdir", "kill", "stat"] {
+        assert!(expected.contains(&call), "{call}");
+    }
+}
+
 /// Started again by the tests, with a secret in its environment.
 #[test]
 #[ignore = "a part of the other tests"]

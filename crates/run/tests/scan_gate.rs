@@ -57,6 +57,13 @@ fn a_skill_that_is_changed_between_scan_and_run_is_not_run() {
             }),
         ),
         (
+            "a git folder, which no scan reads",
+            Box::new(|folder| {
+                fs::create_dir(folder.join(".git")).unwrap();
+                fs::write(folder.join(".git/x.sh"), payload).unwrap();
+            }),
+        ),
+        (
             "a link instead",
             Box::new(|folder| {
                 fs::remove_file(folder.join("main.sh")).unwrap();

@@ -82,6 +82,9 @@ pub struct ScanReport {
     pub scanner_version: &'static str,
     /// The rules that were applied.
     pub rules: RuleSet,
+    /// How many of `left_out` say that not everything was judged: no suppression has looked at those.
+    #[serde(skip)]
+    pub(crate) bounds_left_out: usize,
 }
 
 /// Which rules were applied.
@@ -134,7 +137,7 @@ impl ScanReport {
     }
 
     /// Everything that nobody has judged: what was not read, and where a bound was met first. It is empty where all findings of that kind are
-    /// suppressed, each with its reason; what is only too much to be listed was judged. A link that leads out of the folder is not in it: it was
+    /// listed and suppressed, each with its reason; what is only too much to be listed was judged. A link that leads out of the folder is not in it: it was
     /// judged as the text that it is.
     #[must_use]
     pub fn unjudged(&self) -> Vec<UnreadFile> {
@@ -142,7 +145,11 @@ impl ScanReport {
         let bounds =
             bounds.map(|finding| UnreadFile { path: finding.file.clone(), reason: finding.why.clone() });
         let unread = self.unread.iter().filter(|file| file.reason != OUTSIDE_LINK).cloned();
-        unread.chain(bounds).collect()
+        let left_out = (self.bounds_left_out > 0).then(|| UnreadFile {
+            path: ".".to_owned(),
+            reason: format!("{} places where a bound was met are not listed", self.bounds_left_out),
+        });
+        unread.chain(bounds).chain(left_out).collect()
     }
 
     /// Puts findings in their order, each once, and keeps the gravest; then judges.
@@ -165,6 +172,7 @@ impl ScanReport {
             findings.swap(first_left - 1, at);
         }
         for finding in findings.drain(first_left..) {
+            self.bounds_left_out += usize::from(finding.is_bound());
             match self.left_out.iter_mut().find(|left| left.check == finding.check) {
                 Some(left) => {
                     left.count += 1;

@@ -193,6 +193,7 @@ impl Scanner {
             digest: compute_digest(skill),
             scanner_version: VERSION,
             rules: Self::rules(),
+            bounds_left_out: 0,
         };
         report.settle();
         self.suppress(&mut report);

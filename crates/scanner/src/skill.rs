@@ -321,7 +321,7 @@ impl FolderWalk<'_> {
         if size > MAX_FILE || self.total + size > MAX_TOTAL {
             return self.skip(path, "too large");
         }
-        match File::open(entry.path()).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
+        match open_plain(&entry.path()).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
             Ok(read) if read > MAX_FILE || self.total + read > MAX_TOTAL => self.skip(path, "too large"),
             Ok(read) => {
                 self.total += read;
@@ -335,6 +335,19 @@ impl FolderWalk<'_> {
     fn skip(&mut self, path: String, reason: &str) {
         self.unread.push(UnreadFile { path, reason: reason.to_owned() });
     }
+}
+
+/// Opens what a listing called a plain file, and never waits for it: it may have become a link, or a pipe that nobody writes to, since.
+fn open_plain(path: &Path) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("no plain file any more")) }
 }
 
 impl SkillFile {

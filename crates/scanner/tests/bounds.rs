@@ -208,3 +208,43 @@ fn a_bound_that_was_met_is_listed_however_many_findings_there_are() {
     assert!(!report.left_out.is_empty() && report.findings.len() <= 200);
     assert!(!report.unjudged().is_empty(), "{:#?}", report.findings.last());
 }
+
+/// A file that becomes a pipe, or a link, between the listing and the reading is not waited for, and not followed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_becomes_a_pipe_during_a_scan_does_not_stop_it() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use rustix::fs::{CWD, FileType, RenameFlags, mknodat, renameat_with};
+
+    let dir = tempfile::tempdir().unwrap();
+    let skill = dir.path().join("skill");
+    std::fs::create_dir(&skill).unwrap();
+    std::fs::write(skill.join("SKILL.md"), SKILL_MD).unwrap();
+    let (file, pipe) = (skill.join("notes.txt"), dir.path().join("pipe"));
+    std::fs::write(&file, "notes\n").unwrap();
+    mknodat(CWD, &pipe, FileType::Fifo, 0o600.into(), 0).unwrap();
+    let ended = Arc::new(AtomicBool::new(false));
+    let swaps = std::thread::spawn({
+        let ended = Arc::clone(&ended);
+        move || {
+            while !ended.load(Ordering::Relaxed) {
+                renameat_with(CWD, &file, CWD, &pipe, RenameFlags::EXCHANGE).unwrap();
+            }
+        }
+    });
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for _ in 0..5_000 {
+            SkillFiles::from_dir(&skill).unwrap();
+        }
+        tell.send(()).unwrap();
+    });
+    // Far more than it takes: whoever waits for a pipe that nobody writes to waits forever.
+    let whole = told.recv_timeout(Duration::from_mins(2));
+    ended.store(true, Ordering::Relaxed);
+    swaps.join().unwrap();
+    assert!(whole.is_ok(), "it waits for the pipe");
+}

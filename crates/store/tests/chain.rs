@@ -21,8 +21,15 @@ fn history_of(runs: i64) -> (tempfile::TempDir, std::path::PathBuf) {
     (folder, path)
 }
 
+/// What somebody does to the file.
+fn tamper(path: &std::path::Path, sql: &str) {
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch("PRAGMA foreign_keys = off").unwrap();
+    connection.execute_batch(sql).unwrap();
+}
+
 fn check(path: &std::path::Path) -> skillsandbox_store::history::ChainCheck {
-    History::read(path).unwrap().unwrap().check_chain().unwrap()
+    History::read(path).unwrap().unwrap().check_chain(None).unwrap()
 }
 
 #[test]
@@ -50,10 +57,7 @@ fn row_180_every_change_to_the_history_is_found() {
     ] {
         let (_folder, path) = history_of(8);
         assert_eq!(check(&path).wrong, None);
-        let connection = Connection::open(&path).unwrap();
-        connection.execute_batch("PRAGMA foreign_keys = off").unwrap();
-        connection.execute_batch(sql).unwrap();
-        drop(connection);
+        tamper(&path, sql);
         assert!(check(&path).wrong.is_some(), "{what}");
     }
 }
@@ -69,8 +73,14 @@ fn row_180_pinning_and_trimming_leave_the_chain_whole() {
     };
     assert!(history.pin(&id, true).unwrap().pinned);
     history.record(&entry("one-more", 1_700_001_000, Status::Success)).unwrap();
-    let after = history.check_chain().unwrap();
-    assert_eq!((after.runs, after.earlier, &after.wrong), (10, 0, &None));
+    let after = history.check_chain(None).unwrap();
+    assert_eq!((after.runs, after.earlier, after.removed, &after.wrong), (10, 0, 21, &None));
+    let head = after.head.unwrap();
+    assert_eq!(history.check_chain(Some(&head)).unwrap().has_head, Some(true));
+    // Another one, and the chain is whole after it, too.
+    history.record(&entry("and-another", 1_700_001_001, Status::Success)).unwrap();
+    let after = history.check_chain(Some(&head)).unwrap();
+    assert_eq!((after.runs, after.removed, after.has_head, &after.wrong), (10, 22, Some(true), &None));
     assert_eq!(history.pinned().unwrap().len(), 1);
 }
 
@@ -78,18 +88,81 @@ fn row_180_pinning_and_trimming_leave_the_chain_whole() {
 #[test]
 fn row_180_a_history_of_before_the_chain_is_taken_over() {
     let (_folder, path) = history_of(3);
-    let connection = Connection::open(&path).unwrap();
-    connection
-        .execute_batch(
-            "PRAGMA user_version = 1; DROP INDEX runs_pinned; DROP TABLE chain; ALTER TABLE runs DROP COLUMN link; ALTER TABLE runs DROP COLUMN unknown;
-             ALTER TABLE runs DROP COLUMN signature; ALTER TABLE runs DROP COLUMN pinned; ALTER TABLE classes DROP COLUMN unknown",
-        )
-        .unwrap();
-    drop(connection);
+    tamper(&path, UNCHAIN);
     let mut history = History::open(&path).unwrap();
     history.record(&entry("new", 1_700_000_100, Status::Success)).unwrap();
-    let found = history.check_chain().unwrap();
+    let found = history.check_chain(None).unwrap();
     assert_eq!((found.runs, found.earlier, found.wrong), (1, 3, None));
+    // What came before is told apart, and is what it was when the chain was made.
+    drop(history);
+    for sql in [
+        "UPDATE runs SET skill = 'other' WHERE number = 2",
+        "DELETE FROM runs WHERE number = 1",
+        "DELETE FROM runs WHERE number = 3",
+        "UPDATE chain SET earlier = 4",
+        "UPDATE chain SET earlier = 0",
+        "DELETE FROM runs WHERE number <= 3; UPDATE chain SET number = 3, earlier = 0",
+    ] {
+        let (_folder, path) = history_of(3);
+        tamper(&path, UNCHAIN);
+        History::open(&path).unwrap().record(&entry("new", 1_700_000_100, Status::Success)).unwrap();
+        assert_eq!(check(&path).wrong, None);
+        tamper(&path, sql);
+        assert!(check(&path).wrong.is_some(), "{sql}");
+    }
+}
+
+/// Makes a history what the first version made.
+const UNCHAIN: &str = "PRAGMA user_version = 1; DROP INDEX runs_pinned; DROP TABLE chain; ALTER TABLE runs DROP COLUMN link;
+    ALTER TABLE runs DROP COLUMN unknown; ALTER TABLE runs DROP COLUMN base; ALTER TABLE runs DROP COLUMN signature;
+    ALTER TABLE runs DROP COLUMN pinned; ALTER TABLE classes DROP COLUMN unknown";
+
+/// The chain's beginning is not believed: it cannot be moved past what was edited or removed.
+#[test]
+fn row_180_the_beginning_of_the_chain_is_part_of_it() {
+    const MOVED: &str = "UPDATE chain SET (number, link) = (SELECT number, link FROM runs WHERE number = 2);";
+    for (what, sql) in [
+        ("an edit before it", format!("UPDATE runs SET digest = 'ff' WHERE number = 2; {MOVED}")),
+        ("moved alone", MOVED.to_owned()),
+        ("the oldest removed", format!("{MOVED} DELETE FROM runs WHERE number <= 2")),
+        ("all edited", "UPDATE runs SET digest = 'ff'; UPDATE chain SET number = 5".to_owned()),
+        ("all removed", "DELETE FROM runs; UPDATE chain SET number = 5".to_owned()),
+        ("moved back", "UPDATE chain SET number = -1".to_owned()),
+        ("another link", "UPDATE chain SET link = randomblob(32)".to_owned()),
+        (
+            "no such link",
+            "UPDATE chain SET link = x'00'; UPDATE runs SET base = 1 WHERE number = 5".to_owned(),
+        ),
+        (
+            "called earlier",
+            "UPDATE runs SET digest = 'ff' WHERE number = 2; UPDATE chain SET earlier = 5".to_owned(),
+        ),
+        (
+            "the newest says so",
+            format!("{MOVED} DELETE FROM runs WHERE number <= 2; UPDATE runs SET base = 2 WHERE number = 5"),
+        ),
+        ("all say so", format!("{MOVED} DELETE FROM runs WHERE number <= 2; UPDATE runs SET base = 2")),
+    ] {
+        let (_folder, path) = history_of(5);
+        let head = check(&path).head.unwrap();
+        tamper(&path, &sql);
+        let history = History::read(&path).unwrap().unwrap();
+        assert!(history.check_chain(Some(&head)).unwrap().wrong.is_some(), "{what}");
+    }
+    // Whoever writes the links anew as well has another head; the old one is not found where it is only said to be.
+    let (_folder, path) = history_of(5);
+    let head = check(&path).head.unwrap();
+    tamper(
+        &path,
+        &format!("{MOVED} DELETE FROM runs WHERE number <= 4; UPDATE chain SET number = 4, link = x'{head}'"),
+    );
+    let found = History::read(&path).unwrap().unwrap().check_chain(Some(&head)).unwrap();
+    assert_eq!(found.has_head, Some(false));
+    for no_link in ["", "zz", &head[2..]] {
+        let (_folder, path) = history_of(1);
+        let found = History::read(&path).unwrap().unwrap().check_chain(Some(no_link)).unwrap();
+        assert_eq!(found.has_head, Some(false), "{no_link:?}");
+    }
 }
 
 #[test]
@@ -101,7 +174,7 @@ fn row_180_a_signed_head_verifies_and_nothing_else_does() {
     run.digest = Some("ab".repeat(32));
     let signature = history.record_signed(&run, &key).unwrap().unwrap();
     assert_eq!(signature.check(&key.public()), Ok(()));
-    assert_eq!(signature.statement.history, history.check_chain().unwrap().head.unwrap());
+    assert_eq!(signature.statement.history, history.check_chain(None).unwrap().head.unwrap());
     assert_eq!(history.signature(run.id).unwrap().as_ref(), Some(&signature));
 
     let mut other = signature.clone();

@@ -252,10 +252,10 @@ fn an_end_that_does_not_follow_from_the_events_is_found() {
         ("\"events\": 15", "\"events\": 14"),
         ("\"lost\": 1", "\"lost\": 0"),
         ("\"complete\": false", "\"complete\": true"),
-        ("\"all_prevented\": true", "\"all_prevented\": false"),
+        ("\"all_prevented\": false", "\"all_prevented\": true"),
         ("\"policy_violations\": [2,5,6,7,9]", "\"policy_violations\": [2,5,6,7]"),
         ("\"policy_violations\": [2,5,6,7,9]", "\"policy_violations\": []"),
-        ("\"all_prevented\": true", "\"all_prevented\": true,\n    \"max_severity\": \"low\""),
+        ("\"all_prevented\": false", "\"all_prevented\": false,\n    \"max_severity\": \"low\""),
         // Of an event, with the end left as it was.
         (
             "\"kind\":\"exec\",\"path\":\"/bin/sh\",\"argv\":[\"sh\",\"-c\"],\"verdict\":\"denied\"",

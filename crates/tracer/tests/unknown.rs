@@ -66,6 +66,70 @@ fn row_177_what_nobody_saw_is_unknown_and_then_not_all_was_prevented() {
     );
 }
 
+/// What is missing may have been anything: a trace that lost something, or was not told of something, does not say that all was prevented.
+#[test]
+fn row_177_not_all_is_said_to_be_prevented_where_something_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = |name: &str, incomplete: Option<&str>, lost: u64| {
+        let path = folder.path().join(name);
+        let header = TraceHeader::new("weather", "test");
+        let writer = TraceWriter::create(&path, &header).unwrap();
+        let mut recorder =
+            Recorder::new(&header, Some(writer), Vec::new()).classify(Box::new(Classifier::new()));
+        recorder.record(read(KEY, EventVerdict::Denied));
+        if lost > 0 {
+            let mut event = Event::new(EventKind::Lost { at: "observer".to_owned() });
+            event.count = lost;
+            recorder.record(event);
+        }
+        if let Some(because) = incomplete {
+            recorder.mark_incomplete(because.to_owned());
+        }
+        let summary = recorder.finish().summary;
+        assert!(verify_trace(&path).is_ok());
+        assert!(summary.classifications.iter().all(|found| found.prevented), "of what is there, all was");
+        (path, summary)
+    };
+    let (_, control) = ended("whole", None, 0);
+    assert!(control.complete && control.all_prevented && !control.classifications.is_empty());
+    for (name, incomplete, lost) in [
+        ("lost", None, 3),
+        ("uncovered", Some("what was hidden was replaced while it ran"), 0),
+        ("both", Some("files were not observed"), 1),
+    ] {
+        let (path, summary) = ended(name, incomplete, lost);
+        assert!(!summary.complete && !summary.all_prevented, "{name}");
+        let text = fs::read_to_string(&path).unwrap();
+        let edited = text.replacen("\"all_prevented\": false", "\"all_prevented\": true", 1);
+        assert_ne!(text, edited);
+        let other = folder.path().join(format!("{name}-edited"));
+        fs::write(&other, chained_anew(&edited)).unwrap();
+        let error = verify_trace(&other).unwrap_err().to_string();
+        assert!(error.starts_with("inconsistent"), "{name}: {error}");
+        let mut shown = Vec::new();
+        let look = RenderOptions::default().columns(160);
+        let trace = read_trace(&path).unwrap();
+        render::text::write_text(&mut shown, &trace, &look, render::text::Timeline::All).unwrap();
+        let shown = String::from_utf8(shown).unwrap();
+        assert!(shown.contains("NOT KNOWN WHETHER EVERYTHING WAS PREVENTED"), "{shown}");
+    }
+}
+
+/// What no observer is told of is said in the trace itself, under its hash.
+#[test]
+fn row_177_a_trace_says_what_it_does_not_cover() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    let mut header = TraceHeader::new("weather", "test");
+    header.not_covered = vec!["fchdir".to_owned(), "kill".to_owned()];
+    let writer = TraceWriter::create(&path, &header).unwrap();
+    let _ = Recorder::new(&header, Some(writer), Vec::new()).finish();
+    assert_eq!(read_trace(&path).unwrap().header.not_covered, ["fchdir", "kill"]);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"fchdir\"", "\"openat\"", 1)).unwrap();
+    assert!(verify_trace(&path).is_err());
+}
+
 #[test]
 fn row_177_an_end_that_says_more_than_its_events_is_found() {
     let folder = tempfile::tempdir().unwrap();

@@ -22,7 +22,9 @@ def verify(data):
     counted = sum(event.get("count", 1) for event in trace["events"] if event.get("verdict") == "unknown")
     assert summary.get("unknown", 0) == counted, "unknown"
     proved = all(found["prevented"] for found in summary["classifications"])
-    assert summary["all_prevented"] == (proved and "unknown" not in verdicts), "all_prevented"
+    assert summary["complete"] == (summary["lost"] == 0 and not summary.get("incomplete_because")), "complete"
+    known = summary["complete"] and "unknown" not in verdicts
+    assert summary["all_prevented"] == (proved and known), "all_prevented"
     for found in summary["classifications"]:
         not_seen = {verdicts[place] for place in found["evidence"]} & {"allowed", "unknown"}
         assert not (found["prevented"] and not_seen), "prevented"

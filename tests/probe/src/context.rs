@@ -172,7 +172,7 @@ pub struct Launcher {
 /// What reached the victim, by its own account.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Witness {
-    /// Connections and datagrams by socket: `stream`, `datagram`, `abstract`, `tcp`, `tcp6`, `udp`.
+    /// Connections and datagrams by socket: `stream`, `datagram`, `abstract`, `granted`, `tcp`, `tcp6`, `udp`.
     pub reached: BTreeMap<String, u64>,
     /// Times SIGUSR1 came.
     pub signals: u64,

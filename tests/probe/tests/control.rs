@@ -35,6 +35,17 @@ const CORE: &[&str] = &[
     "unix-path",
     "unix-abstract",
     "unix-datagram",
+    "unix-granted-relative",
+    "unix-granted-linked",
+    "unix-granted-later",
+    "unix-granted-own-link",
+    "unix-granted-renamed",
+    "unix-granted-sendmsg",
+    "unix-granted-pair",
+    "unix-readonly",
+    "read-by-shipped-link",
+    "link-shipped",
+    "core-limit-lower",
     "tcp",
     "udp",
     "write-append",
@@ -130,7 +141,7 @@ fn without_a_sandbox_the_techniques_get_through_and_the_victim_says_the_same() {
     let dir = stage.dir.clone();
     let witness = stage.planted.finish().unwrap();
     assert!(!witness.untouched());
-    for socket in ["stream", "datagram", "abstract", "tcp", "udp"] {
+    for socket in ["stream", "datagram", "abstract", "granted", "tcp", "udp"] {
         assert!(witness.reached[socket] > 0, "{socket}: {witness:?}");
     }
     assert!(witness.signals > 0 && !witness.hostname_changed, "{witness:?}");

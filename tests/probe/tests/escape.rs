@@ -164,6 +164,44 @@ fn no_technique_gets_out_of_the_strict_profile() {
     assert!(stage.planted.finish().unwrap().untouched());
 }
 
+/// Where only the probe may be executed, no other program runs, wherever it lies and whoever starts it.
+#[test]
+fn no_other_program_runs_where_programs_are_limited() {
+    let stage = Stage::new();
+    let roads = ["exec-memfd", "exec-granted", "exec-tmp"];
+    let has_run = |plan: PlanBuilder, name: &str| {
+        let reports = parsed(&stage.attack(plan, &["--only", name]));
+        assert_eq!(reports.len(), 1, "{reports:?}");
+        assert_eq!(reports[0].verdict, Verdict::Held, "{reports:?}");
+        reports[0].detail.starts_with("it ran")
+    };
+    for name in roads {
+        assert!(has_run(stage.plan(), name), "control: {name}");
+        assert!(!has_run(stage.plan().programs([probe()]), name), "{name}");
+    }
+    // The loader starts the probe itself, which may be executed; a copy of it may not.
+    let context = stage.planted.context();
+    let copy = context.readonly.join("copy");
+    fs::copy(probe(), &copy).unwrap();
+    let loader = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
+    let loader = loader.iter().find(|path| Path::new(path).exists()).unwrap();
+    let starts = |plan: PlanBuilder| {
+        let script = format!("'{loader}' '{}' helper read /dev/null", copy.display());
+        let command = Command::new("/bin/sh").args(["-c", &script]);
+        plan.build()
+            .unwrap()
+            .spawn(&command.captured(1 << 16))
+            .unwrap()
+            .wait()
+            .unwrap()
+            .stdout
+            .text()
+            .into_owned()
+    };
+    assert!(starts(stage.plan()).starts_with("ran"), "control");
+    assert_eq!(starts(stage.plan().programs([Path::new("/bin/sh").to_path_buf(), probe()])), "");
+}
+
 /// Without the filter of system calls, the other walls still keep everything that is the user's.
 #[test]
 fn secrets_files_processes_and_networks_are_safe_without_the_filter_of_calls() {

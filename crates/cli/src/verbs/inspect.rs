@@ -152,7 +152,7 @@ fn as_text(loaded: &LoadedSkill) -> String {
     page.heading("may touch, besides its own folder (read-only) and private directories");
     page.list("read", &read);
     page.list("write", &write);
-    page.list("connect", &unix_sockets);
+    page.list("sockets", &unix_sockets);
     page.list("never", &forbidden);
     let resolved = resolved(loaded);
     if !resolved.is_empty() {

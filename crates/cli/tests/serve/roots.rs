@@ -123,6 +123,50 @@ fn what_a_run_of_another_skill_may_write_is_no_skill() {
     }
 }
 
+/// A walk that was cut has not seen every write grant: a flood of folders must not make a forged skill one that is served.
+#[test]
+fn what_could_not_be_looked_at_whole_serves_nothing() {
+    let world = World::new();
+    let shared = world.root().join("shared");
+    let forged = world.skill("shared/forged", "", "echo STOLEN");
+    world.skill("plain", "", "echo plain");
+    let grant = format!("permissions: {{ filesystem: {{ write: [{}] }} }}", shared.display());
+    // It comes last in the order of a walk.
+    world.skill("zzz/writer", &grant, "echo ran");
+    let mut client = world.serve(&[]);
+    is_no_skill(&mut client, "shared/forged");
+    assert_eq!(listed(&mut client), ["plain", "zzz/writer"], "the control");
+
+    let whole = forged.display().to_string();
+    let floods: [(&str, usize, &dyn Fn(&str)); 2] = [
+        ("folders", 5_100, &|name| fs::create_dir(shared.join(name)).unwrap()),
+        ("skills", 1_100, &|name| {
+            let folder = shared.join(name);
+            fs::create_dir(&folder).unwrap();
+            fs::copy(forged.join("skillsandbox.yaml"), folder.join("skillsandbox.yaml")).unwrap();
+        }),
+    ];
+    for (what, count, make) in floods {
+        for number in 0..count {
+            make(&format!("d{number}"));
+        }
+        for name in ["shared/forged", &whole, "plain"] {
+            let called = run(&mut client, name);
+            assert!(
+                called.failed() && !called.0.to_string().contains("STOLEN"),
+                "{what}, {name}: {called:?}"
+            );
+        }
+        let answer = client.call("list_skills", &json!({}));
+        assert_eq!(answer.data()["skills"], json!([]), "{what}: {answer:?}");
+        assert_eq!(answer.data()["truncated"], true, "{what}: {answer:?}");
+        for number in 0..count {
+            fs::remove_dir_all(shared.join(format!("d{number}"))).unwrap();
+        }
+        assert_eq!(run(&mut client, "plain").stdout(), "plain\n", "and it is served again: {what}");
+    }
+}
+
 #[test]
 fn hidden_folders_links_and_other_spellings_are_no_skills() {
     let world = World::new();

@@ -239,6 +239,13 @@ impl LandlockRights {
 /// Folders that hold programs and nothing else, by name.
 const PROGRAMS: [&str; 3] = ["bin", "sbin", "games"];
 
+/// Whether the programs of a folder of the system may not be read where only some may be executed.
+pub(crate) fn is_program_folder(path: &Path) -> bool {
+    let above = path.parent();
+    PROGRAMS.iter().any(|name| path.ends_with(name))
+        && ["/", "/usr", "/usr/local"].iter().any(|folder| above == Some(Path::new(folder)))
+}
+
 /// What a folder of the system has besides programs, and the folders of which only the names may be read.
 fn without_programs(path: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let is_programs = |path: &Path| PROGRAMS.iter().any(|name| path.ends_with(name));

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
+use crate::prepare::grants::is_within;
+
 /// File systems that are looked at without asking anybody else: no other machine, no daemon that mounts something, no program that serves
 /// one (FUSE). All others may tell others the name that is looked up, and take as long as they like.
 const LOCAL: [&str; 36] = [
@@ -87,6 +89,12 @@ impl MountTable {
     /// Where a mount was when this table was made, wherever a run may have moved the folder that it is in; `None` for one that came later.
     pub(super) fn first_place(&self, number: u64) -> Option<&Path> {
         self.first.get(&number).map(PathBuf::as_path)
+    }
+
+    /// The mount that something lay on when this table was made: the place of the nearest one at or above it.
+    pub(super) fn first_mount_of(&self, path: &Path) -> Option<&Path> {
+        let above = self.first.values().filter(|place| is_within(path, place));
+        above.max_by_key(|place| place.as_os_str().len()).map(PathBuf::as_path)
     }
 
     /// Whether no file system among them asks anybody else.

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2, readlinkat};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
 use super::Actor;
@@ -43,6 +43,8 @@ pub(super) enum PathPresence {
     Nothing,
     /// It was not looked up: somebody else would have been asked for it.
     NotAsked,
+    /// It begins in a folder that was removed, and what has the name of that folder now is another.
+    Unnamed,
 }
 
 /// The sandbox's root, and what cannot change in it.
@@ -85,6 +87,17 @@ impl SandboxPathResolver {
         self.root.mount_place(number)
     }
 
+    /// Whether a path lay on the mount of this place when the run began.
+    pub(super) fn was_on_mount(&self, path: &Path, place: &Path) -> bool {
+        self.root.was_on_mount(path, place)
+    }
+
+    /// Whether there is a folder at a path without links, as far as that can be found out without asking anybody else.
+    pub(super) fn is_folder(&self, path: &Path) -> bool {
+        let Some(root) = self.root.descriptor().filter(|_| self.root.is_local(path)) else { return false };
+        open_path(root, path, OFlags::NOFOLLOW | OFlags::DIRECTORY).is_ok()
+    }
+
     /// The root that is held open, shared.
     pub(super) fn root(&self) -> SandboxRoot {
         self.root.clone()
@@ -103,13 +116,28 @@ impl SandboxPathResolver {
         let root = self.root.descriptor()?;
         // What a descriptor is of is there, whatever it is called by now.
         if raw.text.is_empty() {
-            let path = raw.base.clone().map(OsString::from_vec).unwrap_or_default();
-            let found = if raw.is_descriptor() { PathPresence::There } else { PathPresence::Nothing };
-            return Some(ResolvedPath { path: path.into(), found, mount: None });
+            let path = PathBuf::from(raw.base.clone().map(OsString::from_vec).unwrap_or_default());
+            if !raw.is_descriptor() {
+                return Some(ResolvedPath { path, found: PathPresence::Nothing, mount: None });
+            }
+            let by_name = path.is_absolute() && self.root.is_local(&path);
+            let named = by_name.then(|| resolve_without_links(root, &path, OFlags::NOFOLLOW)).flatten();
+            let mount =
+                named.filter(|named| named.found == PathPresence::There).and_then(|named| named.mount);
+            return Some(ResolvedPath { path, found: PathPresence::There, mount });
         }
         let path = join_base(raw);
         if !self.root.is_local(&path) {
             return Some(ResolvedPath { path: normalise(&path), found: PathPresence::NotAsked, mount: None });
+        }
+        if begins_nowhere(root, raw) {
+            // There is nothing in it, and nothing can be made; but one can go up from it, to where it was.
+            let text = Path::new(OsStr::from_bytes(&raw.text));
+            let stays =
+                text.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+                    && text.components().any(|part| matches!(part, Component::Normal(_)));
+            let found = if stays { PathPresence::Nothing } else { PathPresence::Unnamed };
+            return Some(ResolvedPath { path: normalise(&path), found, mount: None });
         }
         let own = actor.and_then(|actor| actor.inner_pid);
         let nofollow = if raw.follows { OFlags::empty() } else { OFlags::NOFOLLOW };
@@ -132,6 +160,21 @@ impl SandboxPathResolver {
 pub(super) fn join_base(raw: &CallerPath) -> PathBuf {
     let text = Path::new(OsStr::from_bytes(&raw.text));
     raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base))).join(text)
+}
+
+/// What the kernel puts behind the name of something that has none any more (`d_path`).
+pub(super) const REMOVED: &[u8] = b" (deleted)";
+
+/// Whether a path begins in a folder that was removed, and by whose name another is found. The name of a folder has no link in it; with
+/// one, it leads elsewhere than the folder does.
+fn begins_nowhere(root: &OwnedFd, raw: &CallerPath) -> bool {
+    let is_relative = raw.text.first() != Some(&b'/');
+    let Some(base) = raw.base.as_deref().filter(|base| is_relative && base.ends_with(REMOVED)) else {
+        return false;
+    };
+    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
+    openat2(root, Path::new(OsStr::from_bytes(base)), flags, Mode::empty(), resolve).is_err()
 }
 
 /// Most paths have no link in them, and lead where they say: the kernel need not be asked for their name. `None` for all others.
@@ -233,6 +276,7 @@ fn walk_parts(root: &OwnedFd, path: &Path, follows: bool, own: Option<u32>) -> R
             mount = None;
             // What it leads to is open, whatever its name is by now; pipes and sockets have none.
             if target.is_absolute() {
+                mount = follow_process_link(root, &done).and_then(|there| mount_number(&there));
                 done = target;
             }
             if rest.is_empty() {
@@ -249,6 +293,12 @@ fn walk_parts(root: &OwnedFd, path: &Path, follows: bool, own: Option<u32>) -> R
     // What is not there lies on no mount.
     let mount = mount.filter(|_| matches!(found, PathPresence::There | PathPresence::Folder));
     ResolvedPath { path: done, found, mount }
+}
+
+/// What a link in a process's folder leads to. It is open already, and no part before the last is a link.
+fn follow_process_link(root: &OwnedFd, link: &Path) -> Option<OwnedFd> {
+    let relative = link.strip_prefix("/").ok()?;
+    openat(root, relative, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
 /// Puts the parts of a path before those that are left.
@@ -274,8 +324,6 @@ fn is_process_link(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    use rustix::fs::openat;
 
     /// A folder as a root, with links in it.
     fn root() -> (tempfile::TempDir, SandboxPathResolver) {

@@ -14,6 +14,7 @@ use super::path_resolver::{PathPresence, ResolvedPath, SandboxPathResolver, norm
 use super::sandbox_root::MountPlace;
 use super::syscall_record::CallerPath;
 use super::{AccessVerdict, Actor};
+use crate::layers::landlock;
 use crate::layers::mounts::{HOME, RUNTIME_DIR, TMP};
 use crate::plan::PathAccess;
 use crate::prepare::executable::AllowedPrograms;
@@ -28,12 +29,21 @@ const NAMELESS: &str = "what is executed has no name, and rules about programs g
 const NOT_ASKED: &str = "it lies on a file system that others answer for, and they were not asked";
 const MOUNTED_LATER: &str = "it lies on a mount that was made while the run went on";
 
+const UNCOVERED: &str =
+    "the host has put something else in the place of what was hidden, or might only be read";
+const REMOVED_FOLDER: &str = "it begins in a folder that was removed, and has no name";
+const REMOVED_FILE: &str = "it was removed, and what has its name now may be another";
+const WRITABLE: &str = "what can be written may not be executed";
+const NOT_EXECUTABLE: &str = "not among the programs that may be executed";
+
 /// What a run may do with files.
 #[derive(Debug, Default)]
 pub(crate) struct PathJudge {
     grants: Grants,
     /// Where not every program may be executed.
     executable: Option<AllowedPrograms>,
+    /// Whether what can be written may not be executed.
+    no_exec: bool,
     resolver: SandboxPathResolver,
     /// Made when it is needed.
     host: Mutex<Option<HostView>>,
@@ -50,9 +60,9 @@ pub(super) struct JudgedPath {
 }
 
 impl PathJudge {
-    pub(crate) fn new(grants: Grants, executable: Option<AllowedPrograms>) -> Self {
+    pub(crate) fn new(grants: Grants, executable: Option<AllowedPrograms>, no_exec: bool) -> Self {
         let resolver = SandboxPathResolver::new(&grants);
-        Self { grants, executable, resolver, host: Mutex::default() }
+        Self { grants, executable, no_exec, resolver, host: Mutex::default() }
     }
 
     /// What another thread needs to find out where paths lead.
@@ -63,18 +73,34 @@ impl PathJudge {
     /// Judges a program that is executed.
     pub(super) fn judge_program(&self, raw: &CallerPath, actor: Option<&Actor>) -> JudgedPath {
         let judged = self.judge(FileOperation::Read, raw, actor);
-        let (Some(executable), AccessVerdict::Allowed(_)) = (&self.executable, &judged.verdict) else {
-            return judged;
-        };
+        let AccessVerdict::Allowed(_) = &judged.verdict else { return judged };
+        let Some(reason) = self.keeps_from_executing(raw, actor) else { return judged };
+        JudgedPath { verdict: reason, ..judged }
+    }
+
+    /// The verdict on executing what may be read, where that is not allowed.
+    fn keeps_from_executing(&self, raw: &CallerPath, actor: Option<&Actor>) -> Option<AccessVerdict> {
+        if !self.no_exec {
+            return None;
+        }
         let resolved = raw.resolved.clone().or_else(|| self.resolver.resolve(raw, actor));
-        if resolved.as_ref().is_some_and(|resolved| executable.covers(&resolved.path)) {
-            return judged;
-        }
+        let Some(resolved) = resolved else { return Some(AccessVerdict::Unknown(NAMELESS)) };
+        let place = self.mount_place(&resolved).ok()?;
+        let lies = LiesOn { real: &resolved.path, place: place.as_deref(), resolver: &self.resolver };
+        let reason = match &self.executable {
+            Some(executable) if executable.paths.iter().any(|path| lies.is_in(path)) => return None,
+            Some(_) => NOT_EXECUTABLE,
+            None => match self.holders(&lies) {
+                (Some(_), _) => WRITABLE,
+                (None, Some(grant)) if grant.access == PathAccess::Write => WRITABLE,
+                (None, _) => return None,
+            },
+        };
         // No rule about files holds what has no place among them.
-        if resolved.is_some_and(|resolved| is_nameless(&resolved.path)) {
-            return JudgedPath { verdict: AccessVerdict::Unknown(NAMELESS), ..judged };
-        }
-        JudgedPath { verdict: AccessVerdict::Denied("not among the programs that may be executed"), ..judged }
+        Some(match place {
+            None if is_nameless(&resolved.path) => AccessVerdict::Unknown(NAMELESS),
+            _ => AccessVerdict::Denied(reason),
+        })
     }
 
     /// The path from the root on, and what comes of the access.
@@ -113,21 +139,38 @@ impl PathJudge {
         actor: Option<&Actor>,
     ) -> AccessVerdict {
         let (real, found) = (&*resolved.path, resolved.found);
-        if found == PathPresence::NotAsked {
-            return AccessVerdict::Unknown(NOT_ASKED);
+        match found {
+            PathPresence::NotAsked => return AccessVerdict::Unknown(NOT_ASKED),
+            PathPresence::Unnamed => return AccessVerdict::Unknown(REMOVED_FOLDER),
+            PathPresence::There | PathPresence::Folder | PathPresence::Nothing => {}
         }
-        // By the mount that it lies on, where that is known: a folder above a mount can be moved inside, and the host can take a mount
-        // away by putting another file in its place.
-        let place = match resolved.mount.and_then(|mount| self.resolver.mount_place(mount)) {
-            Some(MountPlace::First(place)) => Some(place),
-            Some(MountPlace::Later) => return AccessVerdict::Unknown(MOUNTED_LATER),
-            None => None,
-        };
-        let masked = place.as_deref().unwrap_or(real);
-        if self.grants.masks.iter().any(|(mask, _)| is_within(masked, mask)) {
+        let Ok(place) = self.mount_place(resolved) else { return AccessVerdict::Unknown(MOUNTED_LATER) };
+        let lies = LiesOn { real, place: place.as_deref(), resolver: &self.resolver };
+        let verdict = self.judge_place(operation, found, makes, &lies, actor);
+        // What was removed lies where it lay, and its name may be another's by now.
+        let is_by_name = place.is_none() && found == PathPresence::There && is_nameless(real);
+        match verdict {
+            AccessVerdict::Denied(_) if is_by_name => AccessVerdict::Unknown(REMOVED_FILE),
+            verdict => verdict,
+        }
+    }
+
+    fn judge_place(
+        &self,
+        operation: FileOperation,
+        found: PathPresence,
+        makes: bool,
+        lies: &LiesOn<'_>,
+        actor: Option<&Actor>,
+    ) -> AccessVerdict {
+        let real = lies.real;
+        if self.grants.masks.iter().any(|(mask, _)| lies.is_in(mask)) {
             return AccessVerdict::Denied("forbidden");
         }
-        let real = place.as_deref().filter(|place| !is_within(real, place)).unwrap_or(real);
+        let (own, grant) = self.holders(lies);
+        if grant.is_some_and(|grant| self.is_uncovered(grant, lies)) {
+            return AccessVerdict::Unknown(UNCOVERED);
+        }
         // The sandbox's first process is hidden from the others, though not from here.
         if real.starts_with("/proc/1") {
             return AccessVerdict::Denied("another process");
@@ -135,14 +178,13 @@ impl PathJudge {
         // No read-only mount keeps anybody from a socket.
         let writes = !matches!(operation, FileOperation::Read | FileOperation::Connect);
         let is_there = found == PathPresence::There || (makes && found == PathPresence::Folder);
-        let own = PRIVATE.iter().find(|private| real.starts_with(private));
-        let grant = self.grants.deciding_grant(real);
-        // Of two that hold it the nearer one decides: a folder below /tmp may be granted.
-        let own = own.filter(|own| !grant.is_some_and(|grant| is_within(&grant.path, Path::new(own))));
         match (own, grant) {
             (Some(own), _) if is_there => AccessVerdict::Allowed(format!("{own}, private to the run")),
             (_, Some(grant)) if writes && grant.access == PathAccess::Read => {
                 AccessVerdict::Denied("read-only")
+            }
+            (_, Some(_)) if is_there && self.is_unreadable_program(real) => {
+                AccessVerdict::Denied(NOT_EXECUTABLE)
             }
             (_, Some(grant)) if is_there => AccessVerdict::Allowed(describe_grant(grant)),
             (None, None) if found == PathPresence::There => judge_own_file(operation, real),
@@ -151,6 +193,72 @@ impl PathJudge {
             (None, None) if self.is_on_host(real) => AccessVerdict::Denied(NOT_GRANTED),
             _ => AccessVerdict::NotThere,
         }
+    }
+}
+
+/// A mount was made while the run went on: what it holds is not known.
+struct MountedLater;
+
+/// Where something lies: by the mount it is on, where that is known, and only then by its name. A folder above a mount can be moved
+/// inside, another one can be made in its place, and the host can take a mount away by putting another file where it is.
+struct LiesOn<'a> {
+    real: &'a Path,
+    /// The place that its mount had when the run began.
+    place: Option<&'a Path>,
+    resolver: &'a SandboxPathResolver,
+}
+
+impl LiesOn<'_> {
+    /// Whether it lies in what had this path when the run began.
+    fn is_in(&self, path: &Path) -> bool {
+        match self.place {
+            Some(place) if is_within(place, path) => true,
+            Some(place) => is_within(self.real, path) && self.resolver.was_on_mount(path, place),
+            None => is_within(self.real, path),
+        }
+    }
+}
+
+impl PathJudge {
+    /// The place that the mount of something had when the run began, where that is known; an error where the mount came later.
+    fn mount_place(&self, resolved: &ResolvedPath) -> Result<Option<PathBuf>, MountedLater> {
+        match resolved.mount.and_then(|mount| self.resolver.mount_place(mount)) {
+            Some(MountPlace::First(place)) => Ok(Some(place)),
+            // What is in memory, or was removed, may lie on a mount that is in no place.
+            Some(MountPlace::Later) if is_nameless(&resolved.path) => Ok(None),
+            Some(MountPlace::Later) => Err(MountedLater),
+            None => Ok(None),
+        }
+    }
+
+    /// The private folder and the grant that something lies in. Of two that hold it the nearer one decides: a folder below /tmp may be granted.
+    fn holders(&self, lies: &LiesOn<'_>) -> (Option<&'static str>, Option<&Grant>) {
+        let grant = self.grants.all.iter().rev().find(|grant| lies.is_in(&grant.path));
+        let own = PRIVATE.into_iter().find(|private| lies.is_in(Path::new(private)));
+        (own.filter(|own| !grant.is_some_and(|grant| is_within(&grant.path, Path::new(own)))), grant)
+    }
+
+    /// Whether something has the name of what is covered below this grant, by a mask or by a grant that is narrower, and is not under the cover.
+    fn is_uncovered(&self, grant: &Grant, lies: &LiesOn<'_>) -> bool {
+        let narrower = self.grants.all.iter().filter(|other| other.access != grant.access);
+        let masks = self.grants.masks.iter().map(|(mask, _)| mask);
+        let mut covers = masks.chain(narrower.map(|other| &other.path));
+        covers.any(|cover| {
+            cover != &grant.path
+                && is_within(cover, &grant.path)
+                && is_within(lies.real, cover)
+                && !lies.is_in(cover)
+        })
+    }
+
+    /// Where only some programs may be executed, the others of the system may not be read either.
+    fn is_unreadable_program(&self, real: &Path) -> bool {
+        let Some(executable) = &self.executable else { return false };
+        let is_granted = |grant: &Grant| grant.source != GrantSource::System && is_within(real, &grant.path);
+        real.ancestors().skip(1).any(landlock::is_program_folder)
+            && !executable.covers(real)
+            && !self.grants.all.iter().any(is_granted)
+            && !self.resolver.is_folder(real)
     }
 }
 

@@ -60,6 +60,13 @@ impl SandboxRoot {
         Some(place.map_or(MountPlace::Later, |place| MountPlace::First(place.to_owned())))
     }
 
+    /// Whether a path lay on the mount of this place when the run began, so that what is on that mount now may be it.
+    pub(super) fn was_on_mount(&self, path: &Path, place: &Path) -> bool {
+        let Some(held) = self.0.get() else { return false };
+        let table = held.table.lock().unwrap_or_else(PoisonError::into_inner);
+        table.as_ref().is_some_and(|table| table.first_mount_of(path) == Some(place))
+    }
+
     /// Whether a path can be looked up without asking anybody but this kernel.
     pub(super) fn is_local(&self, path: &Path) -> bool {
         let Some(held) = self.0.get() else { return true };

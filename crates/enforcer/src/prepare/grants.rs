@@ -241,7 +241,7 @@ impl Grants {
         }
         let walked = rules.walk(path)?;
         // Without following anything any more: what was walked is what is granted.
-        Ok((FoundPath::without_links(walked.real)?, walked.links))
+        Ok((FoundPath::walked(walked.real)?, walked.links))
     }
 
     /// Remembers how a grant was reached, so that both its names work inside and both are shown.
@@ -508,7 +508,20 @@ impl FoundPath {
             Ok(found) => Ok(found),
             // A link on the way would have been found first.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
-            Err(_) => Self::without_links(path.canonicalize()?),
+            Err(_) => Self::walked(path.canonicalize()?),
+        }
+    }
+
+    /// What has no links on the way any more. Where the call that makes sure of it is missing, the child names the layer that needs it, and
+    /// nothing is mounted.
+    fn walked(real: PathBuf) -> io::Result<Self> {
+        match Self::without_links(real.clone()) {
+            Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
+                let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+                let place = rustix::fs::openat(CWD, &real, flags, Mode::empty())?;
+                Ok(Self { stat: rustix::fs::fstat(&place)?, path: real })
+            }
+            found => found,
         }
     }
 }

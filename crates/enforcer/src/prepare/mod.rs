@@ -170,7 +170,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
         },
     };
     let sockets = std::mem::take(&mut located.grants.sockets);
-    let paths = PathJudge::new(located.grants, located.executable);
+    let paths = PathJudge::new(located.grants, located.executable, plan.no_exec);
     Ok((
         prepared,
         LauncherResources {

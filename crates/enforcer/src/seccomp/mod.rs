@@ -80,6 +80,18 @@ pub(crate) fn observes_call(profile: SyscallProfile, number: i32, arguments: [u6
     profile != SyscallProfile::Strict && groups::is_destination(number, arguments)
 }
 
+/// Calls about files and other processes that every run may have made without any observer being told: what a record of a run cannot
+/// show, however complete it is. The names are those of every architecture.
+///
+/// ```
+/// let calls: Vec<&str> = skillsandbox_enforcer::unobserved_calls().collect();
+/// assert!(calls.contains(&"fchdir") && calls.contains(&"kill"));
+/// assert!(!calls.contains(&"openat"));
+/// ```
+pub fn unobserved_calls() -> impl Iterator<Item = &'static str> {
+    groups::UNOBSERVED.iter().flat_map(|(_, calls)| calls.split_whitespace())
+}
+
 /// What a run does without although its profile has it (`groups/restricted.rs`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FilterRestrictions {

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use libseccomp::{ScmpArch, ScmpSyscall};
 
 use self::machine::{MachineAction, run};
-use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED};
+use super::groups::{DENIED, FUTURE, GROUPS, OBSERVED, UNOBSERVED};
 use super::table::{
     ArgumentRule, ArgumentTest, CallList, CallSupervision, DenialAnswer, ListedCall, ProfileScope,
 };
@@ -273,6 +273,33 @@ fn the_short_cut_to_observed_calls_is_right() {
             }
         }
     }
+}
+
+/// Whoever adds a call about files or signals says whether it is told of.
+#[test]
+fn row_177_every_call_about_files_and_signals_is_observed_or_listed_as_not_covered() {
+    /// Of these groups, what is about no file that has a name, and no other process.
+    const ABOUT_NOTHING: &str = "sync syncfs getcwd umask memfd_create inotify_init inotify_init1 inotify_rm_watch \
+                                 io_setup io_destroy io_cancel io_getevents io_pgetevents";
+    let listed: Vec<&str> = super::unobserved_calls().collect();
+    let every: BTreeSet<&str> =
+        GROUPS.iter().flat_map(|group| group.calls.all()).map(|call| call.name).collect();
+    let subjects =
+        ["files", "modes", "modes, strict", "asynchronous files", "sending signals", "signals to itself"];
+    let groups: Vec<_> = GROUPS.iter().filter(|group| subjects.contains(&group.name)).collect();
+    assert_eq!(groups.len(), subjects.len());
+    for call in groups.iter().flat_map(|group| group.calls.all()) {
+        let is_in = [
+            OBSERVED.contains(&call.name),
+            listed.contains(&call.name),
+            ABOUT_NOTHING.split_whitespace().any(|name| name == call.name),
+        ];
+        assert_eq!(is_in.iter().filter(|is| **is).count(), 1, "{}", call.name);
+    }
+    for call in &listed {
+        assert!(every.contains(call), "{call} is allowed to nobody");
+    }
+    assert_eq!(listed.len(), listed.iter().collect::<BTreeSet<_>>().len(), "{UNOBSERVED:?}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What the tests share: a plan with a time limit, a shell in it, and its outcome.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod cases;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

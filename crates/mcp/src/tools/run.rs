@@ -440,6 +440,7 @@ fn quote(name: &str, printed: &str, left_out: u64, text: &mut String) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -456,5 +457,34 @@ mod tests {
         // Cut in the middle of a character: that is the bound's doing, and no fault of the skill's.
         assert_eq!(text_of(&printed(b"a\xc3", 9)), ("a".to_owned(), false));
         assert_eq!(left_out(&printed(b"a\xc3", 9)), 7);
+    }
+
+    #[test]
+    fn what_is_unknown_is_said_in_the_answer_and_is_not_prevented() {
+        let mut report = skillsandbox_run::run(
+            &Job::new("tested", "/there/is/no/such/program"),
+            &skillsandbox_run::Unrecorded,
+            RunOptions::default(),
+        );
+        let found = |unknown: bool| {
+            serde_json::from_value(json!({
+                "class": "credential_harvesting", "severity": "high", "mitre_tactic": "credential-access", "techniques": [], "evidence": [0],
+                "prevented": !unknown, "unknown": unknown, "message": "looked for credentials",
+            }))
+            .unwrap()
+        };
+        report.summary.classifications = vec![found(false)];
+        let known = tell(&report, &SkillRunResult::of(&report));
+        assert!(known.contains("(high, prevented)") && !known.contains("not known"), "{known}");
+        report.summary.unknown = 2;
+        report.summary.classifications = vec![found(true)];
+        let outcome = SkillRunResult::of(&report);
+        let unknown = tell(&report, &outcome);
+        assert!(unknown.contains("Of 2 attempts it is not known what became of them."), "{unknown}");
+        assert!(unknown.contains("(high, UNKNOWN whether prevented)"), "{unknown}");
+        let data = json!(outcome);
+        let class = &data["classification"]["classes"][0];
+        assert_eq!((&class["prevented"], &class["unknown"]), (&json!(false), &json!(true)), "{data}");
+        assert_eq!(data["classification"]["unknown"], 2, "{data}");
     }
 }

@@ -47,7 +47,7 @@ pub(crate) struct SkillListing {
     total: usize,
     /// Folders with a manifest that no tool takes, each with why: the first of them.
     not_served: Vec<UnservedFolder>,
-    /// True where there may be more than are listed: too many folders to look at.
+    /// True where not all folders could be looked at: then no skill is served.
     truncated: bool,
 }
 
@@ -183,10 +183,13 @@ pub(crate) fn list(context: &ToolContext, given: Map<String, Value>) -> Result<T
     if let Some(cursor) = &next_cursor {
         let _ = write!(text, "\nThere are more: call again with cursor {}", json!(cursor));
     }
-    if list.cut {
-        text.push_str("\nThere may be more: too many folders to look at.");
+    if let Some(why) = &list.cut {
+        let _ = write!(text, "\nNo skill is served: {}.", line(why));
     }
-    Ok(ToolAnswer::new(text, &SkillListing { skills, next_cursor, total, not_served, truncated: list.cut }))
+    Ok(ToolAnswer::new(
+        text,
+        &SkillListing { skills, next_cursor, total, not_served, truncated: list.cut.is_some() },
+    ))
 }
 
 /// How many entries a page has.

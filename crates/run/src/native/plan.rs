@@ -115,7 +115,8 @@ fn command(job: &Job) -> Command {
     let mut command =
         Command::new(&job.program).args(job.arguments.iter().cloned()).observe_level(job.observe);
     if let Some(scanned) = job.scanned.clone() {
-        command = command.last_check(move || scanned.check());
+        let git_is_hidden = job.forbidden.contains(&scanned.folder.join(".git"));
+        command = command.last_check(move || scanned.check(git_is_hidden));
     }
     if job.observe_required { command.observe_required() } else { command }
 }

@@ -79,7 +79,7 @@ fn mounts(inspection: &PlanInspection) -> Vec<String> {
             format!("{word} {}{made}", grant.path.display())
         })
         .collect();
-    lines.extend(inspection.unix_sockets.iter().map(|path| format!("connect {}", path.display())));
+    lines.extend(inspection.unix_sockets.iter().map(|path| format!("socket {}", path.display())));
     let resolved = inspection.resolved.iter();
     lines.extend(resolved.map(|led| format!("{} leads to {}", led.path.display(), led.target.display())));
     lines.extend(inspection.masked.iter().map(|path| format!("never {}", path.display())));

@@ -2,6 +2,10 @@
 //!
 //! Whoever edits, removes or inserts a record has to write every later link anew, and then the newest link, the head, is another one. The chain
 //! has no key: its owner can do that. A head that was signed or noted elsewhere tells.
+//!
+//! Where the chain begins is in it, too. Each record says behind which number it began when the record was written (`base`), so that the newest one
+//! says what was removed to make room, and its link covers that. What was there before the chain got links when the chain was made: every link covers up to which
+//! number that was (`earlier`). So there is no record without a link, and none at or before the base.
 
 use std::path::Path;
 
@@ -14,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use super::error::{Error, of};
 
 /// What the first link of all is made of, and every one begins with.
-const CONTEXT: &[u8] = b"skillsandbox.history/1\n";
+const CONTEXT: &[u8] = b"skillsandbox.history/2\n";
 
 /// The bytes of a link.
 pub(super) const LINK: usize = 32;
@@ -23,7 +27,7 @@ type Link = [u8; LINK];
 
 /// All that is kept of a run. A column that is added by a later version has to be added here, in a chain of another version.
 const RUN: &str = "SELECT number, id, started, skill, version, tool, parameters, arguments, user, status, ending, duration_ms, exit_code, error, \
-    denied, unknown, denials_omitted, classes, complete, trace, digest FROM runs WHERE number = ?1";
+    denied, unknown, denials_omitted, classes, complete, trace, digest, base FROM runs WHERE number = ?1";
 const DENIALS: &str =
     "SELECT place, kind, what, rule, process, count, declare FROM denials WHERE run = ?1 ORDER BY place";
 const CLASSES: &str = "SELECT class, severity, prevented, unknown, message, skill, status, started FROM classes WHERE run = ?1 \
@@ -33,12 +37,17 @@ const CLASSES: &str = "SELECT class, severity, prevented, unknown, message, skil
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ChainCheck {
-    /// Runs whose links are right.
+    /// Runs whose links are right, and that were chained when they were recorded.
     pub runs: u64,
-    /// Runs from before there was a chain: nothing is known of those.
+    /// Runs from before there was a chain: their links are right, too, so they are what they were when the chain was made. Of the time before, nothing is
+    /// known.
     pub earlier: u64,
+    /// Runs that were removed to make room, the oldest first, as the newest link says.
+    pub removed: u64,
     /// The newest link, as hexadecimal digits, where there is one.
     pub head: Option<String>,
+    /// Whether a run whose link is right has the link that was asked for; `None` where none was.
+    pub has_head: Option<bool>,
     /// The first thing that is wrong.
     pub wrong: Option<ChainFault>,
 }
@@ -53,33 +62,58 @@ pub struct ChainFault {
     pub what: String,
 }
 
-/// Makes the link of a run that was just written, and keeps it.
+/// Makes the link of a run that was just written, after what makes room for it, and keeps it.
 pub(super) fn append(connection: &Connection, number: i64) -> rusqlite::Result<Link> {
-    let before = previous(connection, number)?;
-    let link = Statements::new(connection)?.link(number, &before)?;
+    let chain = ChainBase::read(connection)?;
+    let before = "SELECT link FROM runs WHERE number < ?1 AND number > ?2 ORDER BY number DESC LIMIT 1";
+    let before: Option<Option<Vec<u8>>> =
+        connection.query_row(before, (number, chain.number), |row| row.get(0)).optional()?;
+    let before = match before {
+        // One that has lost its link is found by whoever checks; the chain goes on from nothing.
+        Some(found) => found.and_then(|found| found.try_into().ok()).unwrap_or_default(),
+        None => chain.link,
+    };
+    connection.execute("UPDATE runs SET base = ?2 WHERE number = ?1", (number, chain.number))?;
+    let link = Statements::new(connection)?.link(number, &before, chain.earlier)?;
     connection.execute("UPDATE runs SET link = ?2 WHERE number = ?1", (number, link.as_slice()))?;
     Ok(link)
 }
 
-/// The link that the chain goes on from, before this run.
-fn previous(connection: &Connection, number: i64) -> rusqlite::Result<Link> {
-    let (base, link) = base(connection)?;
-    let before = "SELECT link FROM runs WHERE number < ?1 AND number > ?2 ORDER BY number DESC LIMIT 1";
-    let before: Option<Option<Vec<u8>>> =
-        connection.query_row(before, (number, base), |row| row.get(0)).optional()?;
-    Ok(match before {
-        // One that has lost its link is found by whoever checks; the chain goes on from nothing.
-        Some(found) => found.and_then(|found| found.try_into().ok()).unwrap_or_default(),
-        None => link,
-    })
+/// Chains what was recorded before there was a chain, as it is now.
+pub(super) fn begin(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO chain SELECT 1, coalesce(min(number) - 1, 0), zeroblob(32), coalesce(max(number), 0) FROM runs";
+    connection.execute(sql, [])?;
+    let ChainBase { number: base, link: mut before, earlier } = ChainBase::read(connection)?;
+    connection.execute("UPDATE runs SET base = ?1", [base])?;
+    let mut statements = Statements::new(connection)?;
+    let mut next = connection.prepare("SELECT min(number) FROM runs WHERE number > ?1")?;
+    let mut keep = connection.prepare("UPDATE runs SET link = ?2 WHERE number = ?1")?;
+    let mut reached = base;
+    while let Some(number) = next.query_row([reached], |row| row.get::<_, Option<i64>>(0))? {
+        before = statements.link(number, &before, earlier)?;
+        keep.execute((number, before.as_slice()))?;
+        reached = number;
+    }
+    Ok(())
 }
 
-/// The last run that is not in the chain any more, or never was, and the link that the next one goes on from.
-fn base(connection: &Connection) -> rusqlite::Result<(i64, Link)> {
-    connection.query_row("SELECT number, link FROM chain", [], |row| {
-        let link: Vec<u8> = row.get(1)?;
-        Ok((row.get(0)?, link.try_into().unwrap_or_default()))
-    })
+/// Where the chain begins.
+struct ChainBase {
+    /// The last run that was removed.
+    number: i64,
+    /// Its link, which the next one goes on from.
+    link: Link,
+    /// The last run from before there was a chain.
+    earlier: i64,
+}
+
+impl ChainBase {
+    fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        connection.query_row("SELECT number, link, earlier FROM chain", [], |row| {
+            let link: Vec<u8> = row.get(1)?;
+            Ok(Self { number: row.get(0)?, link: link.try_into().unwrap_or_default(), earlier: row.get(2)? })
+        })
+    }
 }
 
 /// The runs up to this number are about to be removed: the chain then begins behind them.
@@ -90,30 +124,36 @@ pub(super) fn move_base(connection: &Connection, last: i64) -> rusqlite::Result<
     Ok(())
 }
 
-/// Checks every link.
-pub(super) fn check(connection: &Connection, path: &Path) -> Result<ChainCheck, Error> {
+/// Checks every link, and looks for one among those that are right.
+pub(super) fn check(connection: &Connection, path: &Path, noted: Option<&[u8]>) -> Result<ChainCheck, Error> {
     let failed = of(path);
     // One state of it, whoever records meanwhile.
     let transaction = connection.unchecked_transaction().map_err(failed)?;
-    let (base, mut before) = base(&transaction).map_err(failed)?;
-    let earlier = "SELECT count(*) FROM runs WHERE number <= ?1";
-    let earlier: i64 = transaction.query_row(earlier, [base], |row| row.get(0)).map_err(failed)?;
-    let mut check =
-        ChainCheck { runs: 0, earlier: u64::try_from(earlier).unwrap_or_default(), head: None, wrong: None };
+    let chain = ChainBase::read(&transaction).map_err(failed)?;
+    let mut check = ChainCheck {
+        runs: 0,
+        earlier: 0,
+        removed: u64::try_from(chain.number).unwrap_or_default(),
+        head: None,
+        has_head: noted.map(|_| false),
+        wrong: None,
+    };
     let mut statements = Statements::new(&transaction).map_err(failed)?;
-    let list = "SELECT number, id, link FROM runs WHERE number > ?1 ORDER BY number";
-    let mut list = transaction.prepare(list).map_err(failed)?;
-    let mut rows = list.query([base]).map_err(failed)?;
-    let mut reached = base;
+    let mut list =
+        transaction.prepare("SELECT number, id, link, base FROM runs ORDER BY number").map_err(failed)?;
+    let mut rows = list.query([]).map_err(failed)?;
+    let (mut before, mut reached, mut stated) = (chain.link, chain.number, None);
     while let Some(row) = rows.next().map_err(failed)? {
-        let read =
-            || Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<Vec<u8>>>(2)?));
-        let (number, id, link) = read().map_err(failed)?;
-        let expected = statements.link(number, &before).map_err(failed)?;
-        let what = if number != reached + 1 {
+        let (number, base): (i64, i64) = (row.get(0).map_err(failed)?, row.get(3).map_err(failed)?);
+        let id: String = row.get(1).map_err(failed)?;
+        let link: Option<Vec<u8>> = row.get(2).map_err(failed)?;
+        let expected = statements.link(number, &before, chain.earlier).map_err(failed)?;
+        let what = if number <= chain.number {
+            Some("it lies before the place at which the chain is said to begin")
+        } else if number != reached + 1 && number > chain.earlier {
             Some("a record before it was removed")
         } else if link.as_deref() != Some(expected.as_slice()) {
-            Some("it, or the one before it, is not what was recorded")
+            Some("it, the one before it, or the beginning of the chain is not what was recorded")
         } else {
             None
         };
@@ -121,17 +161,25 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<ChainCheck, 
             check.wrong = Some(ChainFault { execution_id: Some(id), what: what.to_owned() });
             return Ok(check);
         }
-        (before, reached) = (expected, number);
-        check.runs += 1;
+        (before, reached, stated) = (expected, number, Some(base));
+        *(if number <= chain.earlier { &mut check.earlier } else { &mut check.runs }) += 1;
         check.head = Some(HEXLOWER.encode(&before));
+        if noted == Some(before.as_slice()) {
+            check.has_head = Some(true);
+        }
     }
     let newest = "SELECT seq FROM sqlite_sequence WHERE name = 'runs'";
     let newest: Option<i64> =
         transaction.query_row(newest, [], |row| row.get(0)).optional().map_err(failed)?;
-    if newest.unwrap_or_default() > reached {
-        let what = "the newest records were removed".to_owned();
-        check.wrong = Some(ChainFault { execution_id: None, what });
-    }
+    let what = if newest.unwrap_or_default() > reached {
+        Some("the newest records were removed")
+    } else if stated.unwrap_or_default() != chain.number {
+        // What makes room keeps the newest, and that one says what was removed.
+        Some("the oldest records were removed, and not to make room")
+    } else {
+        None
+    };
+    check.wrong = what.map(|what| ChainFault { execution_id: None, what: what.to_owned() });
     Ok(check)
 }
 
@@ -151,10 +199,11 @@ impl<'c> Statements<'c> {
         })
     }
 
-    fn link(&mut self, number: i64, before: &Link) -> rusqlite::Result<Link> {
+    fn link(&mut self, number: i64, before: &Link, earlier: i64) -> rusqlite::Result<Link> {
         let mut hash = Sha256::new();
         hash.update(CONTEXT);
         hash.update(before);
+        hash.update(earlier.to_be_bytes());
         for statement in [&mut self.run, &mut self.denials, &mut self.classes] {
             absorb(&mut hash, statement, number)?;
         }

@@ -149,9 +149,10 @@ impl History {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         for (entry, clean) in entries.iter().zip(&clean) {
-            insert(&transaction, entry, clean).map_err(failed)?;
+            let number = insert(&transaction, entry, clean).map_err(failed)?;
+            bounds::trim(&transaction, &self.path, self.keep, self.bytes)?;
+            chain::append(&transaction, number).map_err(failed)?;
         }
-        bounds::trim(&transaction, &self.path, self.keep, self.bytes)?;
         transaction.commit().map_err(failed)
     }
 
@@ -165,7 +166,10 @@ impl History {
         let failed = of(&self.path);
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        let (number, link) = insert(&transaction, entry, &clean).map_err(failed)?;
+        let number = insert(&transaction, entry, &clean).map_err(failed)?;
+        // First what makes room, which the link then covers.
+        bounds::trim(&transaction, &self.path, self.keep, self.bytes)?;
+        let link = chain::append(&transaction, number).map_err(failed)?;
         let signature = entry.digest.as_ref().map(|digest| {
             let statement = TraceStatement::new(entry.id, digest.clone(), HEXLOWER.encode(&link));
             key.sign(&statement)
@@ -176,21 +180,16 @@ impl History {
                 .execute("UPDATE runs SET signature = ?2 WHERE number = ?1", params![number, text])
                 .map_err(failed)?;
         }
-        bounds::trim(&transaction, &self.path, self.keep, self.bytes)?;
         transaction.commit().map_err(failed)?;
         Ok(signature)
     }
 
-    /// Whether every record is what was recorded, as far as a chain without a key can tell.
-    pub fn check_chain(&self) -> Result<ChainCheck, Error> {
-        chain::check(&self.connection, &self.path)
-    }
-
-    /// Whether a run that is still there has this link, as hexadecimal digits: the head of an earlier time, or what a signature names.
-    pub fn has_link(&self, link: &str) -> Result<bool, Error> {
-        let Ok(link) = HEXLOWER_PERMISSIVE.decode(link.as_bytes()) else { return Ok(false) };
-        let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE link = ?1)";
-        self.connection.query_row(sql, [link], |row| row.get(0)).map_err(of(&self.path))
+    /// Whether every record is what was recorded, as far as a chain without a key can tell; and whether a link, as hexadecimal digits, is in it: the
+    /// head of an earlier time, or what a signature names.
+    pub fn check_chain(&self, noted: Option<&str>) -> Result<ChainCheck, Error> {
+        // What are no such digits is no link, and found nowhere.
+        let noted = noted.map(|noted| HEXLOWER_PERMISSIVE.decode(noted.as_bytes()).unwrap_or_default());
+        chain::check(&self.connection, &self.path, noted.as_deref())
     }
 
     /// The signature that was recorded with a run.
@@ -300,12 +299,8 @@ fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Erro
     }
 }
 
-/// Writes a run; its number, and its link in the chain.
-fn insert(
-    transaction: &Transaction<'_>,
-    entry: &Entry,
-    clean: &Clean,
-) -> rusqlite::Result<(i64, [u8; chain::LINK])> {
+/// Writes a run, which has no link yet; its number.
+fn insert(transaction: &Transaction<'_>, entry: &Entry, clean: &Clean) -> rusqlite::Result<i64> {
     let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let milliseconds = i64::try_from(entry.duration.as_millis()).unwrap_or(i64::MAX);
     let classes: Vec<&str> = clean.classes.iter().map(|class| class.class.as_str()).collect();
@@ -368,5 +363,5 @@ fn insert(
             class.unknown
         ])?;
     }
-    Ok((run, chain::append(transaction, run)?))
+    Ok(run)
 }

@@ -53,7 +53,7 @@ pub struct Record {
     pub trace: Option<PathBuf>,
     /// What the trace's last line was.
     pub digest: Option<String>,
-    /// Its link in the chain of all that was recorded, as hexadecimal digits; `None` of what was recorded before there was a chain.
+    /// Its link in the chain of all that was recorded, as hexadecimal digits; `None` where somebody took it away.
     pub link: Option<String>,
     /// Whether its trace was signed.
     pub signed: bool,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use super::chain;
 use super::error::{Error, of};
 
 /// Says that a database is a history of ours: the letters `SkSb`.
@@ -64,10 +65,11 @@ const MIGRATIONS: &[&str] = &[
      ) STRICT, WITHOUT ROWID;
      CREATE INDEX classes_by_time ON classes (class, started, run, skill, status);
      CREATE INDEX classes_by_skill ON classes (class, skill, started, run, status);",
-    // 2. The chain (chain.rs): `link` is a run's own, `chain` the one that the oldest goes on from. What was recorded before has none. Verdicts may
-    //    be unknown; traces may be signed; a run that is pinned keeps its trace.
+    // 2. The chain (chain.rs): `link` is a run's own, `chain` says what the oldest goes on from, and `base` what that was when the run was recorded. What was
+    //    recorded before is chained by `chain::begin`. Verdicts may be unknown; traces may be signed; a run that is pinned keeps its trace.
     "ALTER TABLE runs ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE runs ADD COLUMN link BLOB;
+     ALTER TABLE runs ADD COLUMN base INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE runs ADD COLUMN signature TEXT;
      ALTER TABLE runs ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
      CREATE INDEX runs_pinned ON runs (number) WHERE pinned <> 0;
@@ -75,10 +77,12 @@ const MIGRATIONS: &[&str] = &[
      CREATE TABLE chain (
         one INTEGER PRIMARY KEY CHECK (one = 1),
         number INTEGER NOT NULL,
-        link BLOB NOT NULL
-     ) STRICT;
-     INSERT INTO chain SELECT 1, coalesce(max(number), 0), zeroblob(32) FROM runs;",
+        link BLOB NOT NULL,
+        earlier INTEGER NOT NULL
+     ) STRICT;",
 ];
+/// The version that has a chain.
+const CHAINED: i64 = 2;
 
 /// The version that this program writes.
 pub(super) fn newest() -> i64 {
@@ -133,6 +137,9 @@ fn step_by_step(migrations: &[&str], transaction: &Transaction<'_>, version: i64
     for migration in migrations.iter().skip(usize::try_from(version).unwrap_or_default()) {
         transaction.execute_batch(migration)?;
     }
+    if version < CHAINED && CHAINED <= last(migrations) {
+        chain::begin(transaction)?;
+    }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", last(migrations))
 }
@@ -154,7 +161,7 @@ mod tests {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate_by(&MIGRATIONS[..1], &mut connection, path).unwrap();
         connection.execute_batch(RUN).unwrap();
-        let next = [&MIGRATIONS[..1], &["ALTER TABLE runs ADD COLUMN host TEXT"]].concat();
+        let next = [MIGRATIONS, &["ALTER TABLE runs ADD COLUMN host TEXT"]].concat();
         let wrong = [&next[..], &["ALTER TABLE runs ADD COLUMN host TEXT"]].concat();
         // All steps or none.
         assert!(migrate_by(&wrong, &mut connection, path).is_err());
@@ -162,7 +169,7 @@ mod tests {
         assert!(connection.prepare("SELECT host FROM runs").is_err());
         migrate_by(&next, &mut connection, path).unwrap();
         assert_eq!(number(&connection, "SELECT count(*) FROM runs WHERE host IS NULL"), 1);
-        assert_eq!(number(&connection, "PRAGMA user_version"), 2);
+        assert_eq!(number(&connection, "PRAGMA user_version"), last(&next));
     }
 
     #[test]

@@ -69,8 +69,10 @@ impl EventTally {
             found.prevented &= !allowed && !unknown && !found.unknown;
             found.unknown &= unknown && !allowed;
         }
-        summary.all_prevented =
-            self.unknown == 0 && summary.classifications.iter().all(|found| found.prevented);
+        // Of what is missing nobody knows what became of it.
+        summary.all_prevented = summary.complete
+            && self.unknown == 0
+            && summary.classifications.iter().all(|found| found.prevented);
         summary.max_severity = summary.classifications.iter().map(|found| found.severity).max();
     }
 }

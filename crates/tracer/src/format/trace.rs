@@ -37,6 +37,10 @@ pub struct TraceHeader {
     /// Facts of the host that say what the sandbox could do: kernel, layers and what holds them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub host: BTreeMap<String, String>,
+    /// System calls about files and other processes that no observer is told of, so that nothing in this trace can show them, even where it
+    /// is complete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_covered: Vec<String>,
 }
 
 impl TraceHeader {
@@ -51,6 +55,7 @@ impl TraceHeader {
             started: Timestamp::now(),
             tool: tool.into(),
             host: BTreeMap::new(),
+            not_covered: Vec::new(),
         }
     }
 }
@@ -82,8 +87,8 @@ pub struct TraceSummary {
     pub duration_us: u64,
     /// What the attempts amount to.
     pub classifications: Vec<Classification>,
-    /// Whether nothing that was classified took effect, and no verdict is unknown. Computed; `true` where nothing was classified
-    /// and nothing is unknown.
+    /// Whether nothing that was classified took effect, no verdict is unknown and nothing is missing. Computed; `true` where nothing was
+    /// classified, nothing is unknown and the trace is complete.
     pub all_prevented: bool,
     /// The worst severity of all classifications.
     #[serde(default, skip_serializing_if = "Option::is_none")]

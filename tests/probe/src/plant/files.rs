@@ -142,6 +142,9 @@ impl Files {
         fs::write(skill.join("SKILL.md"), "---\nname: victim\ndescription: A skill to be altered\n---\n")?;
         fs::write(skill.join("skillsandbox.yaml"), "skill: { name: victim, version: \"0.1.0\" }\n")?;
         fs::write(skill.join("main.py"), "print('hello')\n")?;
+        // As an author can ship them.
+        symlink("../home", skill.join("data"))?;
+        symlink(self.outside(), skill.join("notes"))?;
         for name in ["removed", "renamed", "chmod-me", "bound-over"] {
             fs::write(skill.join(name), format!("{name} as it was\n"))?;
         }

@@ -14,6 +14,7 @@ use std::thread;
 use super::{Secrets, new_secret};
 use crate::canary::{Canary, random_hex};
 use crate::context::Sockets;
+use crate::techniques::host_sockets;
 
 /// Running services. Their threads end with the process.
 pub(super) struct Services {
@@ -47,6 +48,7 @@ impl Services {
                 count.fetch_add(1, Ordering::Relaxed);
             }
         });
+        in_grants(dir, &mut counter, secrets)?;
         for path in [&addresses.stream, &addresses.datagram] {
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777))?;
         }
@@ -78,6 +80,49 @@ impl Services {
         let counters = self.counters.iter();
         counters.map(|(name, count)| ((*name).to_owned(), count.load(Ordering::Relaxed))).collect()
     }
+}
+
+/// Sockets in what is granted, bound as tmux, ssh and others do it.
+fn in_grants(
+    dir: &Path,
+    counter: &mut impl FnMut(&'static str) -> Arc<AtomicU64>,
+    secrets: &mut Secrets,
+) -> io::Result<()> {
+    let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777));
+    let granted = dir.join("granted");
+    // The planter works in a folder beside them.
+    for folder in ["granted", "readonly"] {
+        let relative = Path::new("..").join(folder).join(host_sockets::RELATIVE);
+        let listener = UnixListener::bind(&relative)?;
+        open(&relative)?;
+        let canary = new_secret(secrets, format!("{folder} socket"))?;
+        serve(move || Ok(listener.accept()?.0), counter("granted"), canary);
+    }
+    let (bound, linked) = (dir.join("run/master.sock"), granted.join(host_sockets::LINKED));
+    let listener = UnixListener::bind(&bound)?;
+    open(&bound)?;
+    std::fs::hard_link(&bound, &linked)?;
+    serve(move || Ok(listener.accept()?.0), counter("granted"), new_secret(secrets, "linked socket")?);
+    let datagram = UnixDatagram::bind(granted.join(host_sockets::DATAGRAM))?;
+    open(&granted.join(host_sockets::DATAGRAM))?;
+    let count = counter("granted");
+    thread::spawn(move || {
+        let mut buffer = [0; 64];
+        while datagram.recv(&mut buffer).is_ok() {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let (count, canary) = (counter("granted"), new_secret(secrets, "later socket")?);
+    thread::spawn(move || {
+        while !granted.join(host_sockets::BIND_LATER).exists() {
+            thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let path = granted.join(host_sockets::LATER);
+        let Ok(listener) = UnixListener::bind(&path) else { return };
+        let _ = std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777));
+        serve(move || Ok(listener.accept()?.0), count, canary);
+    });
+    Ok(())
 }
 
 /// Answers everybody with the canary.

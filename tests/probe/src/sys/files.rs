@@ -142,6 +142,29 @@ pub(crate) fn memfd(name: &CStr) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// Asks for memory in large pages, which no limit on memory counts, by each of the three calls that give it. None is touched, and none
+/// is set aside: `MFD_HUGETLB`, `MAP_NORESERVE`, `SHM_NORESERVE`.
+pub(crate) fn large_pages() -> [(&'static str, io::Result<()>); 3] {
+    const SIZE: usize = 1 << 30;
+    // SAFETY: the name ends in NUL.
+    let memfd =
+        check(unsafe { libc::memfd_create(c"large".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_HUGETLB) }.into());
+    // SAFETY: the kernel has just made this descriptor for us.
+    let memfd = memfd.and_then(int).map(|fd| drop(unsafe { OwnedFd::from_raw_fd(fd) }));
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_HUGETLB;
+    // SAFETY: the kernel picks an address that is free.
+    let address = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, libc::PROT_READ, flags, -1, 0) };
+    let mapped = check(address as libc::c_long).map(|_| {
+        // SAFETY: this is what `mmap` gave, and nothing points there.
+        unsafe { libc::munmap(address, SIZE) };
+    });
+    let flags = libc::IPC_CREAT | 0o600 | libc::SHM_HUGETLB | libc::SHM_NORESERVE;
+    // SAFETY: takes numbers.
+    let shared = check(unsafe { libc::shmget(libc::IPC_PRIVATE, SIZE, flags) }.into());
+    let shared = shared.and_then(int).and_then(super::shm_remove);
+    [("memfd_create", memfd), ("mmap", mapped), ("shmget", shared)]
+}
+
 /// A socket of any kind.
 ///
 /// The family is wider than the kernel's `int`: it does not look at the upper half, and a filter may.

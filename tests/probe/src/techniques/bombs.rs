@@ -23,6 +23,8 @@ const SHARERS: usize = 8;
 const DISK: usize = 512 << 20;
 const FILES: usize = 70_000;
 const INODES: usize = 200_000;
+/// All together more than `fs.inotify.max_user_instances`, which is 128 unless somebody changed it.
+const WATCHERS: usize = 20;
 const CHUNK: usize = 1 << 20;
 const CHUNKS_PER_FILE: usize = 16;
 
@@ -48,6 +50,9 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     bomb("bomb-disk-shm", "Writes 512 MiB to /dev/shm.", |_| disk(Path::new("/dev/shm"))),
     bomb("bomb-disk-root", "Writes 512 MiB to the root folder.", |_| disk(Path::new("/"))),
     bomb("bomb-inodes", "Makes 200,000 empty files in /tmp.", |_| inodes()),
+    bomb("bomb-inotify", "Makes 160 watchers of files in eight processes, all that a user may have.", |_| {
+        watchers()
+    }),
     bomb("bomb-files", "Opens a file 70,000 times.", |_| files()),
 ];
 
@@ -171,6 +176,37 @@ fn inodes() -> Tried {
         None => Ok(format!("{count} files")),
         Some(error) => Err(Stopped::held(format!("{} after {count} files", shown(&error)))),
     }
+}
+
+/// Each child makes its part and says how many it got.
+fn watchers() -> Tried {
+    let (mut children, mut pipes) = (Vec::new(), Vec::new());
+    for _ in 0..SHARERS {
+        let (reader, mut writer) = io::pipe()?;
+        match sys::fork()? {
+            None => {
+                let _ = sys::prctl(libc::PR_SET_PDEATHSIG, 9);
+                let made: Vec<_> = (0..WATCHERS).map_while(|_| sys::inotify_watch(c"/").ok()).collect();
+                let _ = writer.write_all(&[u8::try_from(made.len()).unwrap_or(u8::MAX)]);
+                std::thread::sleep(Duration::from_secs(30));
+                sys::exit_now(0);
+            }
+            Some(child) => {
+                children.push(child);
+                pipes.push(reader);
+            }
+        }
+    }
+    let mut made = 0;
+    for mut pipe in pipes {
+        let mut count = [0];
+        made += pipe.read_exact(&mut count).map_or(0, |()| usize::from(count[0]));
+    }
+    end(&children);
+    if made < SHARERS * WATCHERS {
+        return Err(Stopped::held(format!("no more after {made}")));
+    }
+    Ok(format!("{made} watchers at once"))
 }
 
 fn files() -> Tried {

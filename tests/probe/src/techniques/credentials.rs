@@ -81,6 +81,16 @@ pub(super) const TECHNIQUES: &[Technique] = &[
             (_, hard) => Ok(format!("up to {hard} bytes")),
         }
     }),
+    right(
+        "core-limit-lower",
+        Control::User,
+        "Lowers the limit that keeps crashes from their handler.",
+        |_| {
+            // A handler that core_pattern pipes to is run for any limit but 1 (core(5)), and it runs as root on the host.
+            setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+            Ok("lowered".into())
+        },
+    ),
     right("core-dump", INHERITED, "Crashes, and looks whether its memory is in a file.", core_dump),
     right("realtime", Control::Root, "Runs before everything else.", |_| {
         sys::become_realtime()?;

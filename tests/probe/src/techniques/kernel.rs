@@ -31,6 +31,11 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     kernel("perf-event-cpu", BUILT, "Measures everything that runs on a processor.", |_| {
         reached(sys::perf_event(-1, 0))
     }),
+    kernel("large-pages", BUILT, "Asks for pages that no limit on memory counts.", |_| {
+        let tried = sys::large_pages()
+            .map(|(call, got)| (call, got.map(|()| "the call succeeded".to_owned()).map_err(Stopped::from)));
+        any_of(tried)
+    }),
     kernel("io-uring", BUILT, "Makes a ring for calls that no filter sees.", |_| reached(sys::io_uring())),
     kernel("call-userfaultfd-user", BUILT, "Handles its own page faults.", |_| call("userfaultfd_user")),
     kernel("call-userfaultfd", BUILT, "Handles page faults of the kernel for itself.", |_| {

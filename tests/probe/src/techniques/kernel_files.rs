@@ -1,7 +1,7 @@
 //! Files that are the kernel or the machine. They are opened, and never written or read: that they can be opened is enough.
 
 use std::fs::{self, OpenOptions};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use super::{Control, Group, Technique, technique};
@@ -81,6 +81,23 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     }),
     file("cgroup-writable", MACHINE, "Opens control groups, which bound it and others.", |_| cgroups()),
     file("dev-nodes", Control::User, "Lists devices beyond the harmless ones.", |_| nodes()),
+    file("dev-chmod", ROOT, "Changes the mode of the harmless devices, to the same.", |_| {
+        any_of(HARMLESS.iter().map(|name| {
+            let path = Path::new("/dev").join(name);
+            let mode = fs::metadata(&path).map(|file| file.permissions());
+            let changed = mode.and_then(|mode| fs::set_permissions(&path, mode));
+            (name, changed.map(|()| "the kernel did it".to_owned()).map_err(Stopped::from))
+        }))
+    }),
+    file("dev-chown", ROOT, "Changes the owner of the harmless devices, to the same.", |_| {
+        any_of(HARMLESS.iter().map(|name| {
+            let path = Path::new("/dev").join(name);
+            let owner = fs::metadata(&path).map(|file| (file.uid(), file.gid()));
+            let changed =
+                owner.and_then(|(user, group)| std::os::unix::fs::chown(&path, Some(user), Some(group)));
+            (name, changed.map(|()| "the kernel did it".to_owned()).map_err(Stopped::from))
+        }))
+    }),
     file("dev-open", MACHINE, "Opens devices of the machine.", |_| {
         readable(&["/dev/kvm", "/dev/fuse", "/dev/vsock", "/dev/net/tun", "/dev/loop-control"])
     }),

@@ -23,6 +23,11 @@ pub(super) const TECHNIQUES: &[Technique] = &[
     link("link-planted", "Writes through a link that lay in the granted folder.", |s| {
         changed_by(s, "planted-link", &s.context.granted.join("link-to-outside"))
     }),
+    link("link-shipped", "Makes a file through a link that the skill shipped.", |s| {
+        s.outside_is_the_hosts()?;
+        File::create_new(s.context.skill.join("notes/new-by-shipped-link"))?;
+        Ok("made".into())
+    }),
     link("link-made", "Makes a link in the granted folder and writes through it.", |s| {
         let path = s.scratch("link");
         symlink(s.outside("made-link"), &path)?;

@@ -3,6 +3,7 @@
 mod bombs;
 mod credentials;
 mod descriptors;
+pub(crate) mod host_sockets;
 mod ipc;
 mod kernel;
 mod kernel_files;
@@ -162,6 +163,7 @@ static FILES: &[&[Technique]] = &[
     neighbours::TECHNIQUES,
     signals::TECHNIQUES,
     ipc::TECHNIQUES,
+    host_sockets::TECHNIQUES,
     sockets::TECHNIQUES,
     writing::TECHNIQUES,
     links::TECHNIQUES,

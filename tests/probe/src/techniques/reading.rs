@@ -48,6 +48,12 @@ pub(super) const TECHNIQUES: &[Technique] = &[
         "Follows a link in the granted folder to a secret.",
         |s| s.leaked_by(s.context.granted.join("link-to-secret")),
     ),
+    reading(
+        "read-by-shipped-link",
+        Control::User,
+        "Follows a link that the skill shipped to a secret.",
+        |s| s.leaked_by(s.context.skill.join("data/.ssh/id_ed25519")),
+    ),
     reading("read-by-relative-link", Control::User, "Follows a link with `..` to the home.", |s| {
         let below = s.context.home.strip_prefix(&s.context.dir);
         below.map_err(|_| Stopped::unable("the home was planted elsewhere"))?;

@@ -33,34 +33,29 @@ impl HistoryVerifyArgs {
             message("nothing was recorded yet");
             return Ok(if self.head.is_some() { ExitAnswer::No } else { ExitAnswer::Yes });
         };
-        let check = history.check_chain()?;
-        let noted = match &self.head {
-            Some(head) => Some(history.has_link(head)?),
-            None => None,
-        };
-        let is_whole = check.wrong.is_none() && noted != Some(false);
+        let check = history.check_chain(self.head.as_deref())?;
+        let is_whole = check.wrong.is_none() && check.has_head != Some(false);
         match self.format {
             OutputFormat::Json => {
                 let mut value = serde_json::to_value(&check)?;
                 if let Some(object) = value.as_object_mut() {
                     object.insert("intact".to_owned(), is_whole.into());
-                    object.insert("has_head".to_owned(), noted.into());
                 }
                 output::json(&value)?;
             }
-            OutputFormat::Text => tell(&check, noted)?,
+            OutputFormat::Text => tell(&check)?,
         }
         Ok(if is_whole { ExitAnswer::Yes } else { ExitAnswer::No })
     }
 }
 
-fn tell(check: &ChainCheck, noted: Option<bool>) -> anyhow::Result<()> {
+fn tell(check: &ChainCheck) -> anyhow::Result<()> {
     if let Some(wrong) = &check.wrong {
         let at = wrong.execution_id.as_deref().map(|id| format!(" at {}", whole(id))).unwrap_or_default();
         message(&format!("the history is not what was recorded{at}: {}", whole(&wrong.what)));
         return Ok(());
     }
-    if noted == Some(false) {
+    if check.has_head == Some(false) {
         message(
             "the history fits together, but the head that was noted is not in it: it was written anew, or that run is gone",
         );
@@ -68,8 +63,14 @@ fn tell(check: &ChainCheck, noted: Option<bool>) -> anyhow::Result<()> {
     }
     let earlier = match check.earlier {
         0 => String::new(),
-        earlier => format!("; {earlier} earlier ones have no chain"),
+        earlier => format!(
+            "; {earlier} more are from before the chain: what they were when it was made, and nothing is known of the time before"
+        ),
+    };
+    let removed = match check.removed {
+        0 => String::new(),
+        removed => format!("; the oldest {removed} were removed to make room"),
     };
     let head = check.head.as_deref().map(|head| format!("head {head}\n")).unwrap_or_default();
-    output::result(&format!("intact, {} runs{earlier}\n{head}", check.runs))
+    output::result(&format!("intact, {} runs{earlier}{removed}\n{head}", check.runs))
 }

@@ -12,6 +12,10 @@ use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 const SHOWN: usize = 10;
 
 pub(super) fn print(report: &RunReport) {
+    message(&text(report));
+}
+
+fn text(report: &RunReport) -> String {
     let mut text = headline(report);
     prevented(&mut text, report);
     for found in &report.summary.classifications {
@@ -31,7 +35,7 @@ pub(super) fn print(report: &RunReport) {
     for note in notes(report) {
         let _ = write!(text, "\n  {DIM}{}{RESET}", visible(&note));
     }
-    message(&text);
+    text
 }
 
 fn headline(report: &RunReport) -> String {
@@ -102,4 +106,35 @@ pub(super) fn notes(report: &RunReport) -> Vec<String> {
         notes.push(format!("digest: {digest}"));
     }
     notes
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_unknown_is_said_in_the_summary_and_is_not_prevented() {
+        let mut report = skillsandbox_run::run(
+            &skillsandbox_run::Job::new("tested", "/there/is/no/such/program"),
+            &skillsandbox_run::Unrecorded,
+            skillsandbox_run::RunOptions::default(),
+        );
+        let found = |unknown: bool| {
+            serde_json::from_value(serde_json::json!({
+                "class": "credential_harvesting", "severity": "high", "mitre_tactic": "credential-access", "techniques": [], "evidence": [0],
+                "prevented": !unknown, "unknown": unknown, "message": "looked for credentials",
+            }))
+            .unwrap()
+        };
+        report.summary.classifications = vec![found(false)];
+        let known = text(&report);
+        assert!(known.contains(", prevented") && !known.contains("not known"), "{known}");
+        report.summary.unknown = 2;
+        report.summary.classifications = vec![found(true)];
+        let unknown = text(&report);
+        assert!(unknown.contains("of 2 attempts it is not known what became of them"), "{unknown}");
+        assert!(unknown.contains(&format!(", {}", Prevention::Unknown.as_str())), "{unknown}");
+        assert!(!unknown.contains(", prevented"), "{unknown}");
+    }
 }

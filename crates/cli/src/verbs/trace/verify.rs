@@ -99,8 +99,8 @@ impl TraceVerifyArgs {
             return Signed::Wrong("its signature is that of another trace".to_owned());
         }
         // The head that was signed is the one that the history has for this run.
-        let link = history.and_then(|history| history.find(&id.to_string()).ok()?.record.link);
-        if link.is_some_and(|link| link != signature.statement.history) {
+        let details = history.and_then(|history| history.find(&id.to_string()).ok());
+        if details.is_some_and(|details| details.record.link.as_ref() != Some(&signature.statement.history)) {
             return Signed::Wrong(
                 "the history is not the one that was signed: it was written anew".to_owned(),
             );

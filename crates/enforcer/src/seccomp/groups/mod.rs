@@ -99,3 +99,22 @@ pub(super) const OBSERVED: [&str; 40] = [
     "chdir",
     "inotify_add_watch",
 ];
+
+/// Calls that are allowed and that nobody is told of, though they are about files or other processes: what a record says nothing about.
+pub(super) const UNOBSERVED: &[(&str, &str)] = &[
+    (
+        "asking about a file",
+        "stat lstat fstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink readlinkat file_getattr cachestat",
+    ),
+    ("listing an open folder", "getdents getdents64"),
+    (
+        "using what is open",
+        "read write pread64 pwrite64 readv writev preadv pwritev preadv2 pwritev2 lseek fsync fdatasync sync_file_range \
+         ftruncate fallocate fadvise64 readahead copy_file_range sendfile splice tee vmsplice fchdir fchmod fchown \
+         fsetxattr fgetxattr flistxattr fremovexattr io_submit",
+    ),
+    ("times of files", "utimensat utime utimes futimesat"),
+    ("making a socket in a folder", "bind"),
+    ("datagrams in a run without a network", "sendmsg sendmmsg"),
+    ("signals", "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal"),
+];

@@ -6,9 +6,11 @@ words=(one two three)
 echo "array ${#words[@]} ${words[1]}"
 declare -A colours=([sky]=blue)
 echo "map ${colours[sky]}"
-coproc { read -r question; echo $((question * 2)); }
+# It stays until its input is closed: bash forgets the descriptors of one that has ended.
+coproc { read -r question; echo $((question * 2)); read -r; }
 echo 21 >&"${COPROC[1]}"
 read -r answer <&"${COPROC[0]}"
+exec {COPROC[1]}>&-
 echo "coprocess $answer"
 wait
 false | true
