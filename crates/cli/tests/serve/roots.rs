@@ -123,6 +123,9 @@ fn what_a_run_of_another_skill_may_write_is_no_skill() {
     }
 }
 
+/// What a folder is filled with: what it is, how many, and how one is made under a name.
+type Flood<'f> = (&'f str, usize, &'f dyn Fn(&str));
+
 /// A walk that was cut has not seen every write grant: a flood of folders must not make a forged skill one that is served.
 #[test]
 fn what_could_not_be_looked_at_whole_serves_nothing() {
@@ -138,7 +141,7 @@ fn what_could_not_be_looked_at_whole_serves_nothing() {
     assert_eq!(listed(&mut client), ["plain", "zzz/writer"], "the control");
 
     let whole = forged.display().to_string();
-    let floods: [(&str, usize, &dyn Fn(&str)); 2] = [
+    let floods: [Flood<'_>; 2] = [
         ("folders", 5_100, &|name| fs::create_dir(shared.join(name)).unwrap()),
         ("skills", 1_100, &|name| {
             let folder = shared.join(name);
