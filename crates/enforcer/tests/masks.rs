@@ -113,6 +113,118 @@ fn row_174_a_forbidden_folder_that_is_made_anew_is_never_read() {
     }
 }
 
+/// Whatever part of it is missing when a run starts, and whatever the host makes of that.
+#[test]
+fn row_174_a_forbidden_path_that_appears_below_a_read_grant_is_never_read() {
+    for path in ["project/.env", "gone/deep/key", "project/.ssh/key", "file/key"] {
+        let folder = Folder::outside_tmp();
+        let home = folder.folder("home");
+        folder.folder("home/project");
+        folder.file("home/file", "");
+        let beside = folder.file("home/beside", "beside");
+        let secret = home.join(path);
+        let appear = || {
+            let ready = folder.file("ready/key", "canary").parent().unwrap().to_owned();
+            match path {
+                "project/.ssh/key" => fs::rename(ready, secret.parent().unwrap()).unwrap(),
+                "file/key" => {
+                    fs::remove_file(home.join("file")).unwrap();
+                    fs::rename(ready, home.join("file")).unwrap();
+                }
+                _ => {
+                    fs::create_dir_all(secret.parent().unwrap()).unwrap();
+                    fs::write(&secret, "canary").unwrap();
+                }
+            }
+        };
+        let (printed, end) = race(plan().read(&home).forbid(&secret), &reading(&secret), appear);
+        assert!(!printed.contains("canary"), "{path}: {printed}");
+        assert_eq!(end, EndCause::Uncovered, "{path}");
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "canary", "{path}: the control");
+        // What is beside something that never appears is read, and nothing ends the run.
+        let script = format!("echo ready; cat '{}'", beside.display());
+        let (printed, end) = race(plan().read(&home).forbid(home.join("never")), &script, || ());
+        assert_eq!((printed.as_str(), end), ("beside", EndCause::Itself), "{path}");
+    }
+}
+
+/// What is hidden is what the link leads to; what has the link's name afterwards is not that.
+#[test]
+fn row_174_what_takes_the_place_of_a_link_on_the_way_to_a_forbidden_file_is_never_read() {
+    for (path, link) in [(".env", ".env"), ("current/key", "current")] {
+        for number in 0..2 {
+            let folder = Folder::outside_tmp();
+            let home = folder.folder("home");
+            folder.file("home/releases/one/key", "canary");
+            let secret = home.join(path);
+            let link = home.join(link);
+            let target = if link == secret { "releases/one/key" } else { "releases/one" };
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            let new = folder.file("new/key", "canary");
+            let replace = || {
+                let new = if link == secret { new.clone() } else { new.parent().unwrap().to_owned() };
+                fs::remove_file(&link).unwrap();
+                match number {
+                    0 => fs::rename(new, &link).unwrap(),
+                    1 if link == secret => fs::write(&link, "canary").unwrap(),
+                    _ => {
+                        fs::create_dir(&link).unwrap();
+                        fs::write(&secret, "canary").unwrap();
+                    }
+                }
+            };
+            let (printed, end) = race(plan().read(&home).forbid(&secret), &reading(&secret), replace);
+            assert!(!printed.contains("canary"), "{path} {number}: {printed}");
+            assert_eq!(end, EndCause::Uncovered, "{path} {number}");
+            assert_eq!(fs::read_to_string(&secret).unwrap(), "canary", "{path}: the control");
+        }
+    }
+}
+
+/// Where Landlock does not hold it back, in /tmp, the run is over at least.
+#[test]
+fn row_174_a_run_ends_when_a_forbidden_path_appears_in_tmp_or_a_link_on_the_way_to_one_is_replaced() {
+    let script = "echo ready; while :; do :; done";
+    let folder = Folder::new();
+    let home = folder.folder("home");
+    let secret = home.join("gone/key");
+    let (_, end) = race(plan().read(&home).forbid(&secret), script, || {
+        folder.file("home/gone/key", "canary");
+    });
+    assert_eq!(end, EndCause::Uncovered);
+    let link = home.join("link");
+    std::os::unix::fs::symlink("gone/key", &link).unwrap();
+    // Retargeted at once, as `ln -sfn` does.
+    let (_, end) = race(plan().read(&home).forbid(&link), script, || {
+        std::os::unix::fs::symlink("other", home.join("new")).unwrap();
+        fs::rename(home.join("new"), &link).unwrap();
+    });
+    assert_eq!(end, EndCause::Uncovered);
+}
+
+/// An ordinary user cannot look into it when the run starts. Root can, but not the child that would hide it: there is no run.
+#[test]
+fn row_174_a_forbidden_file_in_a_folder_that_is_opened_later_is_never_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::outside_tmp();
+    let secret = folder.file("home/locked/key", "canary");
+    let (home, locked) = (folder.path().join("home"), folder.path().join("home/locked"));
+    let mode = |mode| fs::set_permissions(&locked, fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o000);
+    let script = format!(
+        "echo ready; exec 2>/dev/null; while ! [ -x '{0}/locked' ]; do :; done; cat '{0}/locked/key'; echo tried",
+        home.display()
+    );
+    if rustix::process::geteuid().is_root() {
+        let refused = plan().read(&home).forbid(&secret).build().unwrap().spawn(&Command::new("true"));
+        assert!(refused.is_err());
+        return;
+    }
+    let (printed, end) = race(plan().read(&home).forbid(&secret), &script, || mode(0o700));
+    assert_eq!((printed.as_str(), end), ("tried\n", EndCause::Itself));
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "canary", "the control");
+}
+
 /// Whatever is replaced below a write grant, or in /tmp, where the rule for the run's own holds what is mounted in it too: the run is over.
 #[test]
 fn row_174_a_run_ends_when_what_is_hidden_below_its_write_grant_or_in_tmp_is_replaced() {

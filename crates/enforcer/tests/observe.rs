@@ -286,8 +286,8 @@ for _ in range(80000): os.close(os.open('/etc/ld.so.cache', os.O_RDONLY))
     assert!(told + lost > 80_000, "{told} and {lost}");
 
     let stuck = Arc::new(Stuck::default());
-    let observer = Arc::clone(&stuck) as Arc<dyn Observer>;
-    let command = python(script).observer(observer).observe_required().captured(1 << 20);
+    let shared = Arc::clone(&stuck) as Arc<dyn Observer>;
+    let command = python(script).observer(shared).observe_required().captured(1 << 20);
     let running = plan().build().unwrap().spawn(&command).unwrap();
     stuck.0.set(running.pid()).unwrap();
     let outcome = running.wait().unwrap();

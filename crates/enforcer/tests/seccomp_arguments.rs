@@ -145,6 +145,24 @@ fn nothing_connects_by_sending() {
     assert_passes(SyscallProfile::Default, "sendto", call(libc::SYS_sendto, &[NONE, NOWHERE, 1, 0x4040]));
 }
 
+/// Programs that the kernel keeps for a socket are memory that no limit counts, and compiled they are part of what the machine has for all.
+#[test]
+fn no_socket_gets_a_filter() {
+    for above in ABOVE {
+        for option in [26, 44, 50, 51, 52] {
+            let attempt = call(libc::SYS_setsockopt, &[NONE, above | 1, above | option, NOWHERE, 16]);
+            for profile in [SyscallProfile::Default, SyscallProfile::Permissive] {
+                assert_refused(profile, "a filter of a socket", attempt, ENOPROTOOPT);
+            }
+        }
+        // All others of that level.
+        for option in (0..96).filter(|option| ![26, 44, 50, 51, 52].contains(option)) {
+            let attempt = call(libc::SYS_setsockopt, &[NONE, above | 1, above | option, NOWHERE, 4]);
+            assert_passes(SyscallProfile::Default, "an option", attempt);
+        }
+    }
+}
+
 #[test]
 fn terminals_cannot_be_typed_into() {
     for above in ABOVE {

@@ -175,7 +175,7 @@ impl RunReport {
                 EndCause::Stopped => Some("it was stopped".to_owned()),
                 EndCause::Unobserved => Some("it could not be observed as required".to_owned()),
                 EndCause::Uncovered => Some(
-                    "something that was hidden from it, or that it might only read, was replaced meanwhile; run it again"
+                    "something that is forbidden to it was made or replaced meanwhile, or something that it may only read was replaced; run it again"
                         .to_owned(),
                 ),
             },

@@ -317,9 +317,11 @@ fn check_installed(job: &Job) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Makes our own folders where a write grant covers them, so that a run finds them there, and not its own in their place.
+/// Makes our own folders where a grant covers them: so that a run that may write finds them there, and not its own in their place; and so that
+/// none that may only read ends because another run of ours has made them.
 fn make_own_folders(job: &Job) -> Result<(), Refusal> {
-    let grants: Vec<PathBuf> = job.write.iter().chain(&job.tmp).map(|grant| real_path(grant)).collect();
+    let grants = job.read.iter().chain(&job.write).chain(&job.tmp);
+    let grants: Vec<PathBuf> = grants.map(|grant| real_path(grant)).collect();
     for own in state::folders().into_iter().chain(user_folders::data()) {
         if grants.iter().any(|grant| real_path(&own).starts_with(grant)) && !own.exists() {
             state::make_private(&own)?;

@@ -210,7 +210,9 @@ fn find_cookie(bytes: &[u8]) -> Option<String> {
             let word = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
             let name: String =
                 rest.iter().take_while(word).map(|b| char::from(b.to_ascii_lowercase())).collect();
-            let name = name.replace(['-', '.'], "_");
+            // Python takes several signs for one.
+            let parts: Vec<&str> = name.split(['-', '_', '.']).filter(|part| !part.is_empty()).collect();
+            let name = parts.join("_");
             (!name.is_empty()).then_some(name)
         })
     })

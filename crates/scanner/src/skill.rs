@@ -314,14 +314,15 @@ impl FolderWalk<'_> {
         let mut bytes = Vec::new();
         // One more than is taken, so that a file which grows meanwhile is not taken for a whole one.
         let limit = MAX_FILE as u64 + 1;
-        let size = match entry.metadata() {
-            Ok(found) => usize::try_from(found.len()).unwrap_or(usize::MAX),
+        let listed = match entry.metadata() {
+            Ok(listed) => listed,
             Err(error) => return self.skip(path, &error.to_string()),
         };
+        let size = usize::try_from(listed.len()).unwrap_or(usize::MAX);
         if size > MAX_FILE || self.total + size > MAX_TOTAL {
             return self.skip(path, "too large");
         }
-        match open_plain(&entry.path()).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
+        match open_plain(&entry.path(), &listed).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
             Ok(read) if read > MAX_FILE || self.total + read > MAX_TOTAL => self.skip(path, "too large"),
             Ok(read) => {
                 self.total += read;
@@ -337,14 +338,53 @@ impl FolderWalk<'_> {
     }
 }
 
-/// Opens what a listing called a plain file, and never waits for it: it may have become a link, or a pipe that nobody writes to, since.
-fn open_plain(path: &Path) -> io::Result<File> {
+/// `O_NONBLOCK`, which is no other crate's worth. Where it is another number, what is opened is waited for.
+#[cfg(unix)]
+const NONBLOCK: i32 = if cfg!(any(target_os = "linux", target_os = "android")) {
+    if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
+        0o200
+    } else if cfg!(any(target_arch = "sparc", target_arch = "sparc64")) {
+        0x4000
+    } else {
+        0o4000
+    }
+} else if cfg!(any(
+    target_os = "macos",
+    target_os = "ios",
+    target_os = "freebsd",
+    target_os = "netbsd",
+    target_os = "openbsd"
+)) {
+    0x4
+} else {
+    0
+};
+
+/// Opens what a listing called a plain file, and never waits for it: it may have become a link, or a pipe that nobody writes to, since. Only the
+/// very file that was listed is read.
+fn open_plain(path: &Path, listed: &fs::Metadata) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NONBLOCK);
     let file = options.open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("no plain file any more")) }
+    let opened = file.metadata()?;
+    if opened.is_file() && is_same_file(&opened, listed) {
+        Ok(file)
+    } else {
+        Err(io::Error::other("not the plain file any more that was listed"))
+    }
+}
+
+#[cfg(unix)]
+fn is_same_file(opened: &fs::Metadata, listed: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (opened.dev(), opened.ino()) == (listed.dev(), listed.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same_file(_: &fs::Metadata, listed: &fs::Metadata) -> bool {
+    listed.is_file()
 }
 
 impl SkillFile {

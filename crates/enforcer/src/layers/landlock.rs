@@ -270,13 +270,15 @@ fn without_programs(path: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
 /// Most entries beside forbidden paths; each is a rule.
 const MOST_PARTS: usize = 65_536;
 
-/// What lies in a folder around what is hidden in it, and the folders on the way, of which only the names may be read. A rule holds for a file and not for a
-/// name, so what the host puts in the place of something hidden is under none of these, mask or not.
+/// What lies in a folder around what is hidden in it or would be, and the folders on the way, of which only the names may be read. A rule holds for a file and
+/// not for a name, so what the host puts in the place of something hidden is under none of these, mask or not, and neither is what comes to have a name that
+/// is left out.
 fn around_masks(
     path: &Path,
     grants: &Grants,
 ) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Box<dyn std::error::Error + Send + Sync>> {
-    let masks: Vec<&Path> = grants.masks.iter().map(|(mask, _)| mask.as_path()).collect();
+    let hidden = grants.masks.iter().map(|(mask, _)| mask.as_path());
+    let masks: Vec<&Path> = hidden.chain(grants.left_out.iter().map(PathBuf::as_path)).collect();
     let is_on_the_way = |path: &Path| masks.iter().any(|mask| mask != &path && is_within(mask, path));
     if !is_on_the_way(path) {
         return Ok((vec![path.to_owned()], Vec::new()));
@@ -284,7 +286,13 @@ fn around_masks(
     let (mut parts, mut names_only) = (Vec::new(), Vec::new());
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder)? {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            // Not even its names are for us to read.
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => continue,
+            Err(error) => return Err(error.into()),
+        };
+        for entry in entries {
             let entry = entry?;
             let path = entry.path();
             let kind = entry.file_type()?;

@@ -4,8 +4,12 @@
 //! and another address in its memory. So no `connect` ever goes on: what was taken and judged is connected here, and the caller gets the
 //! result. The file behind the socket is the caller's own, so what it set holds, and what it set up around it goes on.
 //!
-//! Nobody waits for this thread: it looks up paths, which a file system may take its time for. It does not close sockets, which may take as
-//! long as a program has chosen (`SO_LINGER`): another one does, and all that are not closed yet are bounded.
+//! Nobody waits for this thread: it looks up paths, which a file system may take its time for. It does not close sockets, which may take a
+//! moment (`SO_LINGER`): another one does, and all that are not closed yet are bounded.
+//!
+//! Nor does it wait for a connection. Whether a socket waits is for all who have it to change, at any moment, so a call that waits all the
+//! same is interrupted ([`WakeTimer`]) and tried again later: otherwise a program could have it wait for a server that only the socket
+//! in question keeps alive, and all that the thread holds would stay for as long as the launching program.
 
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
@@ -16,14 +20,18 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::net::sockopt::{Timeout, socket_timeout};
+use rustix::net::SocketType;
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::sockopt::{Timeout, socket_timeout, socket_type};
 
 use super::record_queue::RecordSink;
+use super::socket_closer::close_all;
 use super::socket_judge::{SocketJudge, SocketPlace};
 use super::syscall_record::{CallerPath, RecordedAction, SyscallRecord};
 use super::{AccessVerdict, Actor};
 use crate::sys::seccomp::{Notification, NotifyReply, answer, is_waiting};
 use crate::sys::sockets::connect;
+use crate::sys::wake_timer::WakeTimer;
 
 /// Connections that may be waited for at a time, by callers that wait themselves: each takes two descriptors of the launching program,
 /// which has a thousand for all its runs.
@@ -55,6 +63,8 @@ pub(super) struct ConnectJob {
 pub(super) enum ConnectTarget {
     /// To what the socket's own network namespace has at this address.
     Address(Vec<u8>),
+    /// To the kernel, or to a process of the socket's own network namespace.
+    Netlink(Vec<u8>),
     /// To what is bound at this path, and where that begins.
     Path(CallerPath, PathBuf),
     /// To an abstract name of the socket's own network namespace: the whole address.
@@ -116,7 +126,8 @@ impl Connector {
         let (listener, sink) = (Arc::clone(listener), self.sink.clone());
         let (open, unjudged) = (Arc::clone(&self.open), Arc::clone(&self.unjudged));
         let Some(closer) = start_closer(open) else { return };
-        let mut work = ConnectLoop { listener, sockets, sink, closer, unjudged, waiting: Vec::new() };
+        let mut work =
+            ConnectLoop { listener, sockets, sink, closer, unjudged, timer: None, waiting: Vec::new() };
         let thread = std::thread::Builder::new().name("sandbox-connect".into()).stack_size(128 << 10);
         let is_started = thread.spawn(move || {
             work.run(&given);
@@ -153,10 +164,7 @@ impl Drop for Connector {
 fn start_closer(open: Arc<AtomicUsize>) -> Option<Sender<OwnedFd>> {
     let (closer, given) = channel::<OwnedFd>();
     let close = move || {
-        for socket in given {
-            drop(socket);
-            open.fetch_sub(1, Ordering::AcqRel);
-        }
+        close_all(given, &open);
     };
     let thread = std::thread::Builder::new().name("sandbox-close".into()).stack_size(64 << 10);
     thread.spawn(close).is_ok().then_some(closer)
@@ -168,6 +176,8 @@ struct ConnectLoop {
     sink: RecordSink,
     closer: Sender<OwnedFd>,
     unjudged: Arc<AtomicUsize>,
+    /// Interrupts what would wait. Without it nothing is connected that could.
+    timer: Option<WakeTimer>,
     waiting: Vec<WaitingConnect>,
 }
 
@@ -197,6 +207,7 @@ impl ConnectLoop {
     fn run(&mut self, given: &Receiver<ConnectJob>) {
         // What the run itself may not look up is not looked up for it: root's programs have no capability inside.
         let _ = caps::clear(None, caps::CapSet::Effective);
+        self.timer = WakeTimer::start().ok();
         let mut look = FIRST_LOOK;
         loop {
             let job = if self.waiting.is_empty() {
@@ -225,13 +236,18 @@ impl ConnectLoop {
             ConnectTarget::Refused(errno) => (fails(errno), SocketAddress::default()),
             ConnectTarget::Address(bytes) => {
                 let address = SocketAddress { bytes, _place: None };
-                (try_connect(&socket, &address.bytes), address)
+                (self.try_connect(&socket, &address.bytes), address)
+            }
+            ConnectTarget::Netlink(bytes) => {
+                name_netlink(&socket, call.pid);
+                let address = SocketAddress { bytes, _place: None };
+                (self.try_connect(&socket, &address.bytes), address)
             }
             ConnectTarget::Abstract(bytes) => {
                 let address = SocketAddress { bytes, _place: None };
                 let is_outside = self.sockets.is_outside(&socket);
                 let result =
-                    if is_outside { fails(libc::EACCES) } else { try_connect(&socket, &address.bytes) };
+                    if is_outside { fails(libc::EACCES) } else { self.try_connect(&socket, &address.bytes) };
                 let name = address.bytes.get(2..).unwrap_or_default().to_owned();
                 let is_reached = !matches!(result, ConnectResult::Done(NotifyReply::Fail(_)));
                 record(RecordedAction::ConnectAbstract { name, is_reached });
@@ -241,7 +257,7 @@ impl ConnectLoop {
                 SocketPlace::Allowed(place, rule) => {
                     record(RecordedAction::Connect { path, verdict: Some(AccessVerdict::Allowed(rule)) });
                     let address = SocketAddress::of(place);
-                    (try_connect(&socket, &address.bytes), address)
+                    (self.try_connect(&socket, &address.bytes), address)
                 }
                 SocketPlace::Denied(reason) => {
                     record(RecordedAction::Connect { path, verdict: Some(AccessVerdict::Denied(reason)) });
@@ -273,7 +289,7 @@ impl ConnectLoop {
                 continue;
             }
             let result = if is_ready(&waiting.socket) {
-                try_connect(&waiting.socket, &waiting.address.bytes)
+                self.try_connect(&waiting.socket, &waiting.address.bytes)
             } else {
                 ConnectResult::Waits
             };
@@ -286,6 +302,37 @@ impl ConnectLoop {
                 }
                 ConnectResult::Waits => self.waiting.push(waiting),
             }
+        }
+    }
+
+    /// Connects without waiting, whatever the socket is set to: while it is not connected, nothing else depends on that.
+    fn try_connect(&self, socket: &OwnedFd, address: &[u8]) -> ConnectResult {
+        // To connect any other kind is to remember an address, for which nothing is waited for and nothing is to be set.
+        if !matches!(socket_type(socket), Ok(SocketType::STREAM | SocketType::SEQPACKET)) {
+            return connect(socket.as_fd(), address)
+                .map_or_else(|errno| fails(errno.0), |()| ConnectResult::Done(NotifyReply::Succeed));
+        }
+        let Some(timer) = &self.timer else { return fails(libc::EAGAIN) };
+        let Ok(flags) = fcntl_getfl(socket) else {
+            return fails(libc::EBADF);
+        };
+        let is_blocking = !flags.contains(OFlags::NONBLOCK);
+        if is_blocking && fcntl_setfl(socket, flags | OFlags::NONBLOCK).is_err() {
+            return fails(libc::EACCES);
+        }
+        let result = timer.interrupting(|| connect(socket.as_fd(), address));
+        if is_blocking {
+            let flags = fcntl_getfl(socket).unwrap_or(flags);
+            let _ = fcntl_setfl(socket, flags - OFlags::NONBLOCK);
+        }
+        match result {
+            Ok(()) => ConnectResult::Done(NotifyReply::Succeed),
+            // Somebody has set it back meanwhile.
+            Err(crate::sys::Errno(libc::EINTR)) => ConnectResult::Waits,
+            Err(crate::sys::Errno(libc::EINPROGRESS | libc::EALREADY | libc::EAGAIN)) if is_blocking => {
+                ConnectResult::Waits
+            }
+            Err(errno) => fails(errno.0),
         }
     }
 
@@ -314,29 +361,6 @@ impl SocketAddress {
     }
 }
 
-/// Connects without waiting, whatever the socket is set to: while it is not connected, nothing else depends on that.
-fn try_connect(socket: &OwnedFd, address: &[u8]) -> ConnectResult {
-    let Ok(flags) = fcntl_getfl(socket) else {
-        return fails(libc::EBADF);
-    };
-    let is_blocking = !flags.contains(OFlags::NONBLOCK);
-    if is_blocking && fcntl_setfl(socket, flags | OFlags::NONBLOCK).is_err() {
-        return fails(libc::EACCES);
-    }
-    let result = connect(socket.as_fd(), address);
-    if is_blocking {
-        let flags = fcntl_getfl(socket).unwrap_or(flags);
-        let _ = fcntl_setfl(socket, flags - OFlags::NONBLOCK);
-    }
-    match result {
-        Ok(()) => ConnectResult::Done(NotifyReply::Succeed),
-        Err(crate::sys::Errno(libc::EINPROGRESS | libc::EALREADY | libc::EAGAIN)) if is_blocking => {
-            ConnectResult::Waits
-        }
-        Err(errno) => fails(errno.0),
-    }
-}
-
 /// Whether there is something new: a connection that was made or refused. Of a Unix socket that cannot be asked.
 fn is_ready(socket: &OwnedFd) -> bool {
     if rustix::net::sockopt::socket_domain(socket) == Ok(rustix::net::AddressFamily::UNIX) {
@@ -345,4 +369,23 @@ fn is_ready(socket: &OwnedFd) -> bool {
     let mut fds = [PollFd::new(socket, PollFlags::OUT)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0)
+}
+
+/// Names tried for a netlink socket whose process has given its own to another: far from those of processes.
+const OTHER_NAMES: std::ops::Range<u32> = 0xf000_0000..0xf000_0400;
+
+/// Names a netlink socket that has no name yet after its process, as the kernel does; it would take the launching program's number.
+fn name_netlink(socket: &OwnedFd, thread: u32) {
+    let named = rustix::net::getsockname(socket).ok().and_then(|name| SocketAddrNetlink::try_from(name).ok());
+    if named.is_none_or(|name| name.pid() != 0) {
+        return;
+    }
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
+    let inside = |line: &str| line.strip_prefix("NStgid:")?.split_whitespace().last()?.parse().ok();
+    let own: Option<u32> = status.lines().find_map(inside);
+    for name in own.into_iter().chain(OTHER_NAMES) {
+        if rustix::net::bind(socket, &SocketAddrNetlink::new(name, 0)) != Err(rustix::io::Errno::ADDRINUSE) {
+            return;
+        }
+    }
 }

@@ -297,7 +297,7 @@ impl ListenerState {
                 }
             }
             // It names a process of the sandbox, or the kernel, which answers questions only.
-            AddressFamily::NETLINK => ConnectTarget::Address(address),
+            AddressFamily::NETLINK => ConnectTarget::Netlink(address),
             // One that was handed to the run, of a family that no profile has.
             _ => ConnectTarget::Refused(libc::EACCES),
         }

@@ -28,7 +28,7 @@ const NOT_GRANTED: &str = "not granted";
 const NAMELESS: &str = "what is executed has no name, and rules about programs go by names";
 const NOT_ASKED: &str = "it lies on a file system that others answer for, and they were not asked";
 const MOUNTED_LATER: &str = "it lies on a mount that was made while the run went on";
-
+const CAME_LATER: &str = "it has the name of something forbidden, and was not there when the run began";
 const UNCOVERED: &str =
     "the host has put something else in the place of what was hidden, or might only be read";
 const REMOVED_FOLDER: &str = "it begins in a folder that was removed, and has no name";
@@ -170,6 +170,9 @@ impl PathJudge {
         let (own, grant) = self.holders(lies);
         if grant.is_some_and(|grant| self.is_uncovered(grant, lies)) {
             return AccessVerdict::Unknown(UNCOVERED);
+        }
+        if found == PathPresence::There && self.grants.left_out.iter().any(|name| is_within(real, name)) {
+            return AccessVerdict::Unknown(CAME_LATER);
         }
         // The sandbox's first process is hidden from the others, though not from here.
         if real.starts_with("/proc/1") {

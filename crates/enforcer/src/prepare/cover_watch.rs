@@ -1,10 +1,10 @@
 //! Whether what is covered is still what has that name.
 //!
 //! A mask lies on a file, not on a name: where the host puts another file in its place, or moves a folder on the way, the new one has the
-//! name and no mask. Nobody can keep the host from that, so it is watched, from before anything is mounted, and the run is ended. Below a
+//! name and no mask. The same goes for the name of something forbidden that is not there yet, and for that of a link on the way to it. Nobody can keep the host from that, so it is watched, from before anything is mounted, and the run is ended. Below a
 //! read grant Landlock holds the new file back in any case (`landlock.rs`); below a write grant it is readable until the run has ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -16,6 +16,7 @@ use rustix::io::Errno;
 
 use super::grants::{Grants, is_within};
 use crate::error::Error;
+use crate::layers::mounts::{HOME, TMP};
 use crate::plan::PathAccess;
 
 /// Names that must go on meaning what they meant.
@@ -30,7 +31,9 @@ impl CoverWatch {
     /// `None` where nothing is covered.
     pub(crate) fn start(grants: &Grants) -> Result<Option<Self>, Error> {
         let mut folders: BTreeMap<PathBuf, Vec<OsString>> = BTreeMap::new();
-        for path in covered(grants) {
+        let mut needed = BTreeSet::new();
+        let left_out = grants.left_out.iter().map(|path| (path.as_path(), false));
+        for (path, is_there) in covered(grants).map(|path| (path, true)).chain(left_out) {
             // From the grant that holds it down: what is above that is held by the mount of the grant.
             let Some(root) = holder(grants, path) else { continue };
             for part in path.ancestors().take_while(|part| *part != root) {
@@ -38,6 +41,9 @@ impl CoverWatch {
                 let names = folders.entry(folder.to_owned()).or_default();
                 if !names.iter().any(|known| known == name) {
                     names.push(name.to_owned());
+                }
+                if is_there {
+                    needed.insert(folder.to_owned());
                 }
             }
         }
@@ -54,13 +60,20 @@ impl CoverWatch {
             | WatchFlags::DONT_FOLLOW;
         let mut names = BTreeMap::new();
         for (folder, known) in folders {
-            let number = inotify::add_watch(&events, &folder, flags).map_err(|errno| Error::Path {
-                what: "cannot watch",
-                path: folder.clone(),
-                source: errno.into(),
-            })?;
+            let number = match inotify::add_watch(&events, &folder, flags) {
+                Ok(number) => number,
+                // The one above is watched already, and tells when this one is made.
+                Err(Errno::NOENT | Errno::NOTDIR) if !needed.contains(&folder) => continue,
+                // Nobody tells when it may be looked into, but Landlock has no rule for what is in it.
+                Err(Errno::ACCESS) if !needed.contains(&folder) && is_held_back(grants, &folder) => continue,
+                Err(errno) => {
+                    let source = errno.into();
+                    return Err(Error::Path { what: "cannot watch", path: folder, source });
+                }
+            };
             names.entry(number).or_insert_with(Vec::new).extend(known);
         }
+        grants.check_left_out()?;
         Ok(Some(Self { events, names }))
     }
 
@@ -99,4 +112,12 @@ fn covered(grants: &Grants) -> impl Iterator<Item = &Path> {
 fn holder<'g>(grants: &'g Grants, path: &Path) -> Option<&'g Path> {
     let above = grants.all.iter().filter(|grant| grant.path != path && is_within(path, &grant.path));
     above.map(|grant| grant.path.as_path()).min_by_key(|path| path.as_os_str().len())
+}
+
+/// Whether Landlock holds back what has no rule of its own in a folder: not where a folder above has one for all that the run makes in it.
+fn is_held_back(grants: &Grants, folder: &Path) -> bool {
+    let own = [TMP, HOME, "/dev/shm"];
+    let writable = grants.all.iter().filter(|grant| grant.access == PathAccess::Write);
+    !own.iter().any(|own| folder.starts_with(own))
+        && !writable.into_iter().any(|grant| is_within(folder, &grant.path))
 }

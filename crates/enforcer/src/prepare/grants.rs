@@ -100,12 +100,34 @@ pub(crate) struct Grants {
     followed: Vec<PathBuf>,
     /// Forbidden paths below grants, and whether they are folders.
     pub(crate) masks: Vec<(PathBuf, bool)>,
+    /// Names below grants that nobody may be reached by who comes to have them: forbidden paths that are not there, and links on the way to
+    /// forbidden ones.
+    pub(crate) left_out: Vec<PathBuf>,
+    /// The forbidden paths that these are about, and how they were found.
+    ways: Vec<(PathBuf, ForbiddenWay)>,
     /// Folders that a run may not rename, because something protected lies in them.
     pub(crate) pins: Vec<PathBuf>,
     /// Write grants that had to be made.
     pub(crate) created: Vec<PathBuf>,
     /// Sockets of the host that may be connected to.
     pub(crate) sockets: Vec<GrantedSocket>,
+}
+
+/// Where a forbidden path leads, and whether something is there.
+#[derive(Debug, PartialEq, Eq)]
+struct ForbiddenWay {
+    walked: WalkedPath,
+    is_there: bool,
+    is_dir: bool,
+}
+
+impl ForbiddenWay {
+    fn find(forbidden: &Path) -> io::Result<Self> {
+        let walked = WalkedPath::walk_blind(forbidden)?;
+        let found = fs::symlink_metadata(&walked.real);
+        let is_dir = found.as_ref().is_ok_and(fs::Metadata::is_dir);
+        Ok(Self { walked, is_there: found.is_ok(), is_dir })
+    }
 }
 
 /// A Unix socket of the host that may be connected to. Its path has no link in it.
@@ -314,20 +336,30 @@ impl Grants {
 
     fn mask_forbidden(&mut self, plan: &Plan) -> Result<(), Error> {
         for forbidden in &plan.forbidden {
-            self.refuse_links_to_forbidden(forbidden, plan)?;
-            let Ok(real) = forbidden.canonicalize() else {
-                self.check_absent(forbidden)?;
-                continue;
-            };
-            if let Some(grant) = self.all.iter().find(|grant| grant.path.starts_with(&real)) {
+            let failed = |source| Error::Path { what: "cannot forbid", path: forbidden.clone(), source };
+            let way = ForbiddenWay::find(forbidden).map_err(failed)?;
+            LinkRules { untrusted: &plan.untrusted }.check_forbidden(&way.walked).map_err(failed)?;
+            self.refuse_links_to_forbidden(&way.walked)?;
+            let real = &way.walked.real;
+            if !way.is_there {
+                self.check_absent(forbidden, real)?;
+            } else if let Some(grant) = self.all.iter().find(|grant| grant.path.starts_with(real)) {
                 let grant = grant.path.clone();
                 return Err(PlanProblem::GrantedAndForbidden { grant, forbidden: forbidden.clone() }.into());
+            } else if self.deciding_grant(real).is_some() && !self.masks.iter().any(|(path, _)| path == real)
+            {
+                self.masks.push((real.clone(), way.is_dir));
             }
-            if self.deciding_grant(&real).is_some() && !self.masks.iter().any(|(path, _)| *path == real) {
-                let is_dir = real.is_dir();
-                self.masks.push((real, is_dir));
+            let absent = (!way.is_there).then_some(real);
+            let mut names: Vec<PathBuf> = way.walked.links.iter().chain(absent).cloned().collect();
+            names.retain(|name| self.deciding_grant(name).is_some());
+            if !names.is_empty() {
+                self.left_out.extend(names);
+                self.ways.push((forbidden.clone(), way));
             }
         }
+        self.left_out.sort();
+        self.left_out.dedup();
         // Parents first, and nothing below one that is hidden already.
         self.masks.sort();
         let all = std::mem::take(&mut self.masks);
@@ -341,21 +373,13 @@ impl Grants {
 
     /// What a link leads to is hidden, but the link itself is not: a run that may write where it is could put something else in
     /// its place, and the next run would have that hidden instead.
-    fn refuse_links_to_forbidden(&self, forbidden: &Path, plan: &Plan) -> Result<(), Error> {
-        let failed = |source| Error::Path { what: "cannot forbid", path: forbidden.to_owned(), source };
-        let walked = match WalkedPath::walk(forbidden) {
-            Ok(walked) => walked,
-            // What may not be looked at, and what lies behind a file, is not there inside either.
-            Err(error) if error.raw_os_error() != Some(libc::ELOOP) => return Ok(()),
-            Err(error) => return Err(failed(error)),
-        };
-        LinkRules { untrusted: &plan.untrusted }.check_forbidden(&walked).map_err(failed)?;
+    fn refuse_links_to_forbidden(&self, walked: &WalkedPath) -> Result<(), Error> {
         let writable =
             |link: &Path| self.deciding_grant(link).is_some_and(|grant| grant.access == PathAccess::Write);
-        match walked.links.into_iter().find(|link| writable(link)) {
+        match walked.links.iter().find(|link| writable(link)) {
             Some(link) => Err(Error::Path {
                 what: "cannot forbid through",
-                path: link,
+                path: link.clone(),
                 source: io::Error::other(
                     "it is a link in a folder that the run may write; forbid what it leads to",
                 ),
@@ -364,17 +388,33 @@ impl Grants {
         }
     }
 
+    /// Whether names that are left out are still nobody's, or those links that they were. To be asked once they are watched.
+    pub(crate) fn check_left_out(&self) -> Result<(), Error> {
+        let is_other =
+            |(path, way): &&(PathBuf, ForbiddenWay)| !ForbiddenWay::find(path).is_ok_and(|now| now == *way);
+        match self.ways.iter().find(is_other) {
+            None => Ok(()),
+            Some((path, _)) => Err(Error::Path {
+                what: "cannot forbid",
+                path: path.clone(),
+                source: io::Error::other("it has changed while the run was prepared; try again"),
+            }),
+        }
+    }
+
     /// A socket that may be connected to, and no other that takes its place: whoever may write where it is could put one there that
     /// leads to another server, for this run or for the next.
     fn add_socket(&mut self, path: &Path, plan: &Plan) -> Result<(), Error> {
         let failed = |source| Error::Path { what: "cannot grant the socket", path: path.to_owned(), source };
-        let found = FoundPath::look_up(path).map_err(failed)?;
+        // One look-up: all that is judged here is about the socket that it has found and holds open.
+        let (found, links) = Self::look_up(path, LinkRules { untrusted: &plan.untrusted }).map_err(failed)?;
         check_judged(path, &found.path, plan).map_err(failed)?;
         check_grant(&found.path, &plan.forbidden)?;
         let is_of_system = |link: &Path| {
             link.parent().is_some_and(|folder| [Path::new("/"), Path::new("/var")].contains(&folder))
         };
-        if let Some((link, _)) = links_on(path).into_iter().find(|(link, _)| !is_of_system(link)) {
+        // So what a policy allows by its name is also where that leads.
+        if let Some(link) = links.iter().find(|link| !is_of_system(link)) {
             let why = format!("{} is a link; name the socket that it leads to", link.display());
             return Err(failed(io::Error::other(why)));
         }
@@ -383,34 +423,22 @@ impl Grants {
         }
         let is_writable =
             |path: &Path| self.deciding_grant(path).is_some_and(|grant| grant.access == PathAccess::Write);
-        if links_on(path).iter().any(|(link, _)| is_writable(link)) || is_writable(&found.path) {
+        if links.iter().any(|link| is_writable(link)) || is_writable(&found.path) {
             return Err(failed(io::Error::other(
                 "it is in a folder that the run may write, where another could take its place; keep it elsewhere",
             )));
         }
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let held =
-            rustix::fs::open(&found.path, flags, Mode::empty()).map_err(|errno| failed(errno.into()))?;
-        let stat = rustix::fs::fstat(&held).map_err(|errno| failed(errno.into()))?;
-        let identity = (stat.st_dev, stat.st_ino);
-        if identity != (found.stat.st_dev, found.stat.st_ino) {
-            return Err(failed(io::Error::other("it was replaced meanwhile")));
-        }
         if found.path != path {
             self.add_links(path);
         }
-        self.sockets.push(GrantedSocket { path: found.path, identity, _held: held });
+        let identity = (found.stat.st_dev, found.stat.st_ino);
+        self.sockets.push(GrantedSocket { path: found.path, identity, _held: found.place });
         Ok(())
     }
 
-    /// A forbidden path that is not there cannot be hidden; where it could be made, the plan cannot be kept.
-    fn check_absent(&self, forbidden: &Path) -> Result<(), Error> {
-        let nearest =
-            forbidden.ancestors().skip(1).find_map(|above| Some((above, above.canonicalize().ok()?)));
-        // The whole path, for a grant that is not there yet either and would be made.
-        let real = nearest.map(|(above, real)| real.join(forbidden.strip_prefix(above).unwrap_or(forbidden)));
-        let grant = real.as_deref().and_then(|real| self.deciding_grant(real));
-        match grant {
+    /// A forbidden path that is not there cannot be hidden; where the run could make it, the plan cannot be kept.
+    fn check_absent(&self, forbidden: &Path, real: &Path) -> Result<(), Error> {
+        match self.deciding_grant(real) {
             Some(grant) if grant.access == PathAccess::Write => {
                 Err(PlanProblem::ForbiddenCouldBeMade(forbidden.to_owned()).into())
             }
@@ -487,10 +515,11 @@ impl Grant {
     }
 }
 
-/// A path without links, and what is there.
+/// A path without links, and what is there, held open.
 struct FoundPath {
     path: PathBuf,
     stat: Stat,
+    place: OwnedFd,
 }
 
 impl FoundPath {
@@ -499,7 +528,7 @@ impl FoundPath {
         let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let place = rustix::fs::openat2(CWD, &path, flags, Mode::empty(), resolve)?;
-        Ok(Self { stat: rustix::fs::fstat(&place)?, path })
+        Ok(Self { stat: rustix::fs::fstat(&place)?, path, place })
     }
 
     /// For what every sandbox has: the links on the way are the system's.
@@ -519,7 +548,7 @@ impl FoundPath {
             Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
                 let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
                 let place = rustix::fs::openat(CWD, &real, flags, Mode::empty())?;
-                Ok(Self { stat: rustix::fs::fstat(&place)?, path: real })
+                Ok(Self { stat: rustix::fs::fstat(&place)?, path: real, place })
             }
             found => found,
         }

@@ -32,6 +32,16 @@ pub(crate) struct WalkedPath {
 impl WalkedPath {
     /// Goes along an absolute path, a name at a time.
     pub(crate) fn walk(path: &Path) -> io::Result<Self> {
+        Self::walk_past(path, |error| error.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// The same for a path that is forbidden: what may not be looked at, and what lies behind a file, may be there later.
+    pub(crate) fn walk_blind(path: &Path) -> io::Result<Self> {
+        Self::walk_past(path, |error| error.raw_os_error() != Some(libc::ELOOP))
+    }
+
+    /// `is_absent` says which errors mean that nothing is there that could be looked at.
+    fn walk_past(path: &Path, is_absent: impl Fn(&io::Error) -> bool) -> io::Result<Self> {
         let mut left = names_of(path);
         let mut walked = Self { real: PathBuf::from("/"), links: Vec::new() };
         let mut taken = 0;
@@ -48,7 +58,7 @@ impl WalkedPath {
             let found = match fs::symlink_metadata(&walked.real) {
                 Ok(found) => found,
                 // What is not there has no links in it.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) if is_absent(&error) => continue,
                 Err(error) => return Err(error),
             };
             if !found.is_symlink() {

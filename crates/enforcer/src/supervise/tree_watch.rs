@@ -28,11 +28,12 @@ const AHEAD_EACH: Duration = Duration::from_millis(250);
 pub(crate) struct TreeWatch {
     tree: ProcessTree,
     limits: RunLimits,
-    since: Instant,
     pub(crate) next: Instant,
     peak: u64,
     cpu: Duration,
     stopped: bool,
+    /// Processor time that it may have used by now, and when that was worked out.
+    share: (Duration, Instant),
     ahead: Duration,
     /// Whether the share of processor time was ever used up.
     pub(crate) throttled: bool,
@@ -55,11 +56,11 @@ impl TreeWatch {
         wanted.then(|| Self {
             tree: ProcessTree::of(init),
             limits: limits.clone(),
-            since: Instant::now(),
             next: Instant::now(),
             peak: 0,
             cpu: Duration::ZERO,
             stopped: false,
+            share: (BURST, Instant::now()),
             ahead: AHEAD + AHEAD_EACH * processors(),
             throttled: false,
             crowded: false,
@@ -97,8 +98,9 @@ impl TreeWatch {
     /// forbid, and one that comes while a process is being stopped undoes that. So it is stopped again at every look, and a run that
     /// goes on anyway until it is far ahead of its share is ended.
     fn hold_back(&mut self, percent: u32, now: Instant, init: BorrowedFd<'_>) -> Option<EndCause> {
-        let elapsed = now.saturating_duration_since(self.since);
-        let share = elapsed.mul_f64(f64::from(percent) / 100.0) + BURST;
+        let (before, since) = self.share;
+        let share = grow_share(before, now.saturating_duration_since(since), percent, self.cpu);
+        self.share = (share, now);
         if self.cpu > share + self.ahead {
             return Some(EndCause::CpuTime);
         }
@@ -120,5 +122,31 @@ impl TreeWatch {
             peak_memory: (self.peak > 0).then_some(self.peak),
             cpu: (!self.cpu.is_zero()).then_some(self.cpu),
         }
+    }
+}
+
+/// What a run may have used of the processor after some more time. What it does not use it cannot save up, but for a moment's worth.
+fn grow_share(before: Duration, passed: Duration, percent: u32, used: Duration) -> Duration {
+    (before + passed.mul_f64(f64::from(percent) / 100.0)).min(used + BURST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_that_is_not_used_is_not_saved_up() {
+        let second = Duration::from_secs(1);
+        // It sleeps for an hour, at one look or at many.
+        assert_eq!(grow_share(BURST, second * 3600, 10, Duration::ZERO), BURST);
+        let mut share = BURST;
+        for _ in 0..180_000 {
+            share = grow_share(share, TICK, 10, Duration::ZERO);
+        }
+        assert_eq!(share, BURST);
+        // What it uses it gets back, as fast as its share says.
+        let used = second * 5;
+        assert_eq!(grow_share(second * 4, second, 10, used), second * 4 + second / 10);
+        assert_eq!(grow_share(used, second, 100, used), used + BURST);
     }
 }

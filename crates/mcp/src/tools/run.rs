@@ -312,8 +312,7 @@ impl SkillRunResult {
             violations_omitted: report.denials_omitted,
             classification: AttemptClasses {
                 max_severity: summary.max_severity.and_then(|severity| word(json!(severity))),
-                // Nothing was tried by what was not executed.
-                all_prevented: summary.all_prevented || report.ended.is_err(),
+                all_prevented: summary.all_prevented || was_not_executed(report),
                 unknown: summary.unknown,
                 classes: classes.collect(),
             },
@@ -324,6 +323,11 @@ impl SkillRunResult {
             history_error: report.history_error.clone(),
         }
     }
+}
+
+/// Nothing was tried by what was not executed. A skill that was found changed when its walls stood may have begun, where nobody observes it.
+fn was_not_executed(report: &RunReport) -> bool {
+    matches!(&report.ended, Err(refusal) if !matches!(refusal, Refusal::Changed(_)))
 }
 
 /// Output as text, and whether something in it was none. A character that the bound cuts in two is left out.

@@ -4,7 +4,7 @@ use nix::errno::Errno;
 
 use super::files::MFD_HUGETLB;
 use super::memory::{MAP_HUGETLB, SHM_HUGETLB};
-use super::network::{MSG_FASTOPEN, UNIX_DATAGRAMS};
+use super::network::{MSG_FASTOPEN, SOL_SOCKET, UNIX_DATAGRAMS};
 use super::processes::RLIMIT_CORE;
 use crate::seccomp::table::DenialAnswer::{Always, OnlyLayer, Refuse};
 use crate::seccomp::table::{ArgumentRule, CallList, DeniedGroup, ListedCall, bits, is, not_null, with};
@@ -290,6 +290,26 @@ pub(super) const DENIED: &[DeniedGroup] = &[
                     ArgumentRule::new("TCP_ULP", &[is(1, TCP), is(2, 31)]),
                     ArgumentRule::new("TCP_FASTOPEN_KEY", &[is(1, TCP), is(2, 33)]),
                     ArgumentRule::new("TCP_FASTOPEN_NO_COOKIE", &[is(1, TCP), is(2, 34)]),
+                ],
+            )],
+        },
+    },
+    DeniedGroup {
+        name: "filters of sockets",
+        reason: "the kernel keeps a program for each, in memory that no limit counts, and compiled in what the machine has for all users. \
+                 No other layer is in the way",
+        answer: OnlyLayer(Errno::ENOPROTOOPT),
+        calls: CallList {
+            both: "",
+            x86_64: "",
+            more: &[ListedCall::both(
+                "setsockopt",
+                &[
+                    ArgumentRule::new("SO_ATTACH_FILTER", &[is(1, SOL_SOCKET), is(2, 26)]),
+                    ArgumentRule::new("SO_LOCK_FILTER", &[is(1, SOL_SOCKET), is(2, 44)]),
+                    ArgumentRule::new("SO_ATTACH_BPF", &[is(1, SOL_SOCKET), is(2, 50)]),
+                    ArgumentRule::new("SO_ATTACH_REUSEPORT_CBPF", &[is(1, SOL_SOCKET), is(2, 51)]),
+                    ArgumentRule::new("SO_ATTACH_REUSEPORT_EBPF", &[is(1, SOL_SOCKET), is(2, 52)]),
                 ],
             )],
         },

@@ -177,7 +177,7 @@ pub(super) const LISTENER: CallGroup = CallGroup {
     },
 };
 
-const SOL_SOCKET: u32 = 1;
+pub(super) const SOL_SOCKET: u32 = 1;
 const SOL_IP: u32 = 0;
 const SOL_IPV6: u32 = 41;
 const SOL_NETLINK: u32 = 270;
@@ -187,7 +187,21 @@ const FIRST_64: ArgumentTest = bits(2, !63, 0);
 /// Options, by level: of TCP and UDP those that are about speed and keeping alive, of IP what is not for packet filters, of netlink
 /// what `ip` asks for (nobody listens to what others change).
 const OPTIONS: &[ArgumentRule] = &[
-    ArgumentRule::new("any of SOL_SOCKET", &[is(1, SOL_SOCKET)]),
+    // All but those that attach and lock filters: 26, 44, 50, 51 and 52.
+    ArgumentRule::new("SOL_SOCKET: 0 to 15", &[is(1, SOL_SOCKET), bits(2, !15, 0)]),
+    ArgumentRule::new("SOL_SOCKET: 16 to 23", &[is(1, SOL_SOCKET), bits(2, !7, 16)]),
+    ArgumentRule::new("SOL_SOCKET: 24 and 25", &[is(1, SOL_SOCKET), bits(2, !1, 24)]),
+    ArgumentRule::new("SO_DETACH_FILTER", &[is(1, SOL_SOCKET), is(2, 27)]),
+    ArgumentRule::new("SOL_SOCKET: 28 to 31", &[is(1, SOL_SOCKET), bits(2, !3, 28)]),
+    ArgumentRule::new("SOL_SOCKET: 32 to 39", &[is(1, SOL_SOCKET), bits(2, !7, 32)]),
+    ArgumentRule::new("SOL_SOCKET: 40 to 43", &[is(1, SOL_SOCKET), bits(2, !3, 40)]),
+    ArgumentRule::new("SO_SELECT_ERR_QUEUE", &[is(1, SOL_SOCKET), is(2, 45)]),
+    ArgumentRule::new("SOL_SOCKET: 46 and 47", &[is(1, SOL_SOCKET), bits(2, !1, 46)]),
+    ArgumentRule::new("SOL_SOCKET: 48 and 49", &[is(1, SOL_SOCKET), bits(2, !1, 48)]),
+    ArgumentRule::new("SO_CNX_ADVICE", &[is(1, SOL_SOCKET), is(2, 53)]),
+    ArgumentRule::new("SOL_SOCKET: 54 and 55", &[is(1, SOL_SOCKET), bits(2, !1, 54)]),
+    ArgumentRule::new("SOL_SOCKET: 56 to 63", &[is(1, SOL_SOCKET), bits(2, !7, 56)]),
+    ArgumentRule::new("SOL_SOCKET: 64 to 95", &[is(1, SOL_SOCKET), bits(2, !31, 64)]),
     ArgumentRule::new("NETLINK_EXT_ACK", &[is(1, SOL_NETLINK), is(2, 11)]),
     ArgumentRule::new("NETLINK_GET_STRICT_CHK", &[is(1, SOL_NETLINK), is(2, 12)]),
     ArgumentRule::new("IPPROTO_IP: those below 64", &[is(1, SOL_IP), FIRST_64]),
