@@ -26,9 +26,12 @@ const PACKAGES: [(&str, &[&str]); 7] = [
     ("skillsandbox-enforcer", &[]),
     ("skillsandbox-network-tests", &[]),
     ("skillsandbox-probe", &[]),
-    ("skillsandbox-run", &["trace", "attacks"]),
+    ("skillsandbox-run", &["trace", "attacks", "scan_gate"]),
     ("skillsandbox-store", &["files", "chain", "state"]),
-    ("skillsandbox", &["run", "reach", "exec", "otel", "history", "record"]),
+    (
+        "skillsandbox",
+        &["run", "reach", "links", "resolver", "signals", "scan_gate", "exec", "otel", "history", "record"],
+    ),
     ("skillsandbox-demo", &["demo"]),
 ];
 /// Programs are looked for where everybody may.
