@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skillsandbox_manifest::{EgressRule, Resolver, Runtime, SyscallProfile};
-use skillsandbox_scanner::SkillFiles;
 use skillsandbox_terms::ObserveLevel;
 use skillsandbox_text::{Secret, is_secret_name};
 
@@ -128,13 +127,16 @@ pub struct ScannedFolder {
     pub writable: Vec<String>,
 }
 
+// Elsewhere nothing runs.
+#[cfg(target_os = "linux")]
 impl ScannedFolder {
     /// Whether it is still what was scanned. Its own git folder is not: that is hidden from the run, where it was there when the run was made.
     pub(crate) fn check(&self, git_is_hidden: bool) -> Result<(), String> {
         if !git_is_hidden && self.folder.join(".git").symlink_metadata().is_ok_and(|found| found.is_dir()) {
             return Err("a .git was put into it after it was scanned".to_owned());
         }
-        let read = SkillFiles::from_whole_dir(&self.folder).map_err(|error| error.to_string())?;
+        let read = skillsandbox_scanner::SkillFiles::from_whole_dir(&self.folder)
+            .map_err(|error| error.to_string())?;
         if read.digest_without(&self.writable) == self.digest {
             Ok(())
         } else {
