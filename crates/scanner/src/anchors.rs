@@ -13,6 +13,10 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
     ("CHECK-01/override", &[
         (true, &[&["disregard", "forget", "ignore", "ignoring"], &["all", "anything", "everything"], &["above", "before", "previously", "prior", "that", "you"]]),
         (false, &[&["follow"], &["guidelines", "instruction", "prompt", "rules", "system"], &["not"]]),
+        (false, &[&["abandon", "aside", "discard", "disregard", "following", "forget", "ignore", "ignoring", "neglect", "override", "overriding"], &["constraints", "directives", "guardrails", "guidelines", "instructions", "orders", "policies", "policy", "programming", "prompt", "restrictions", "rules", "safeguards", "training"], &["abandon", "discard", "disregard", "forget", "ignore", "ignoring", "neglect", "override", "overriding", "set", "stop"]]),
+        (false, &[&["precedence", "priority"], &["over"], &["directives", "guidelines", "instruction", "policies", "policy", "prompt", "rules"], &["previous", "prior", "safety", "system", "your"]]),
+    ]),
+    ("CHECK-01/override-words", &[
         (false, &[&["abandon", "aside", "discard", "disregard", "following", "forget", "ignore", "ignoring", "neglect", "override", "overriding", "supersede"], &["abandon", "discard", "disregard", "forget", "ignore", "ignoring", "neglect", "override", "overriding", "set", "stop", "supersede"], &["commands", "constraints", "context", "directive", "guardrails", "guideline", "instruction", "messages", "orders", "policies", "policy", "programming", "prompt", "restrictions", "rules", "safeguards", "safety", "training"]]),
         (false, &[&["precedence", "priority"], &["over"], &["directives", "guidelines", "instruction", "policies", "policy", "prompt", "rules"], &["has", "have", "take"]]),
     ]),
@@ -27,13 +31,14 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["act"]]),
         (true, &[&["unrestricted"]]),
         (true, &[&["jailbroken"]]),
-        (false, &[&["boundaries", "constraints", "filter", "guidelines", "limitations", "limits", "restrictions"]]),
+        (false, &[&["boundaries", "constraints", "filter", "guidelines", "limitations", "limits", "restrictions"], &["any", "content", "ethical", "moral", "safety"]]),
+        (false, &[&["any", "filters", "restrictions"]]),
     ]),
     ("CHECK-01/safety-off", &[
         (false, &[&["safety"], &["remove", "removing", "skip"], &["constraints", "filter", "guidelines", "layer", "restrictions"]]),
         (false, &[&["alignment", "control", "ethic", "filter", "guardrail", "guideline", "moderation", "polic", "restriction", "safety"], &["bypass", "circumvent", "disable", "disabling", "evade", "evading", "override", "overriding", "suspend", "turn"]]),
         (true, &[&["content"], &["filtering", "filters"], &["disabled", "lifted", "removed", "suspended"]]),
-        (false, &[&["ethical", "safety", "security"], &["apply", "bypassed", "deactivated", "disabled", "lifted", "off", "removed", "suspended"], &["check", "constraint", "filter", "guideline", "layer", "measures", "protocol", "restriction"]]),
+        (false, &[&["ethical", "safety"], &["apply", "bypassed", "deactivated", "disabled", "lifted", "removed", "suspended"], &["check", "constraint", "filter", "guideline", "layer", "measures", "protocol", "restriction"]]),
         (true, &[&["without"], &["filtering", "filters", "moderation", "polic"], &["any", "content", "safety"]]),
         (false, &[&["lifted", "longer", "removed"], &["previous", "read-only", "readonly", "safety"], &["constraint", "restriction"]]),
         (true, &[&["elevated"], &["trust"]]),
@@ -52,7 +57,7 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (true, &[&["<|end_of_tur", "<|endoftext|", "<|im_start|>", "<|system|>"], &["end_of_turn|", "endoftext|>", "im_start|>", "system|>"]]),
         (true, &[&["<<sys>>"]]),
         (true, &[&["[/inst]", "[inst]"]]),
-        (true, &[&["[system"], &["instruction]", "message]", "note]", "notice]", "override]", "prompt]", "update]"]]),
+        (true, &[&["[system"], &["instruction]", "message]", "notice]", "override]", "update]"]]),
         (true, &[&["system"], &["overrid"]]),
         (false, &[&["[/end", "[end", "end"], &["instruction", "prompt", "skill", "system", "user"]]),
         (true, &[&["new"], &["instruction", "system"]]),
@@ -62,7 +67,6 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (true, &[&["attention", "directive", "instruction", "memo", "message", "note"]]),
         (true, &[&["hidden"], &["directive"]]),
         (true, &[&["[admin_overr", "[agent_overr", "[developer_o", "[instruction", "[policy_over", "[prompt_over", "[root_overri", "[safety_over", "[security_ov", "[system_over", "[user_overri"], &["_override]"], &["admin_overri", "agent_overri", "developer_ov", "instruction_", "policy_overr", "prompt_overr", "root_overrid", "safety_overr", "security_ove", "system_overr", "user_overrid"]]),
-        (true, &[&["override"], &["protocol"]]),
         (false, &[&["always", "before", "execute", "first", "ignore", "must", "run", "when"], &["always", "before", "execute", "first", "ignore", "run", "when", "you"]]),
     ]),
     ("CHECK-01/covert-action", &[
@@ -73,7 +77,7 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["anyone", "customer", "human", "operator", "owner", "user", "victim"], &["alert", "disclose", "disclosing", "ever", "inform", "let", "mention", "notified", "notify", "report", "reveal", "tell"], &["avoid", "don", "must", "need", "never", "not", "should", "without"]]),
         (false, &[&["human", "operator", "user"], &["never", "not", "unaware"]]),
         (true, &[&["without"], &["awareness", "consent", "knowledge", "noticing", "permission"]]),
-        (false, &[&["disclosed", "logged", "recorded", "reflected", "reported", "shown", "visible"], &["not"], &["audit", "log", "output", "skill", "standard", "trail", "user"]]),
+        (false, &[&["disclosed", "recorded", "reflected", "reported"], &["not"], &["audit", "log", "output", "trail", "user"]]),
     ]),
     ("CHECK-01/secrecy", &[
         (false, &[&["alert", "inform", "notified", "notify", "tell"], &["human", "operator", "owner", "user"], &["don", "must", "never", "not", "should"]]),
@@ -104,30 +108,36 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (true, &[&["say", "tell"], &["that", "you"], &["don", "general", "have", "normal", "not", "standard"]]),
     ]),
     ("CHECK-01/prompt-leak", &[
+        (false, &[&["your"], &["complete", "current", "entire", "exact", "full", "hidden", "initial", "original", "system", "whole"], &["append", "disclos", "display", "dump", "echo", "embed", "exfiltrat", "forward", "leak", "output", "post", "print", "recit", "repeat", "reveal", "send", "show", "transmit"]]),
+        (false, &[&["conversation", "history"], &["chat", "conversation", "message"], &["append", "dump", "exfiltrate", "leak", "output", "print", "repeat", "reveal"], &["endpoint", "http", "server", "url", "webhook"]]),
+    ]),
+    ("CHECK-01/prompt-words", &[
         (false, &[&["complete", "confidential", "full", "hidden", "initial", "instructions", "internal", "original", "system", "verbatim"], &["append", "begin", "containing", "content", "disclose", "disclosing", "display", "dump", "echo", "expose", "followed", "forward", "include", "including", "leak", "output", "print", "recite", "reciting", "repeat", "return", "reveal", "send", "share", "show", "transmit"]]),
         (false, &[&["conversation", "history"], &["chat", "conversation", "message"], &["append", "dump", "exfiltrate", "leak", "output", "print", "repeat", "reveal"]]),
     ]),
     ("CHECK-01/goal-substitution", &[
-        (true, &[&["your"], &["actual", "hidden", "new", "real", "secret", "sole", "true"], &["directive", "goal", "identity", "instruction", "main", "mission", "objective", "only", "primary", "purpose", "role", "task"]]),
+        (true, &[&["your"], &["hidden", "new", "real", "secret", "true"], &["directive", "goal", "identity", "instruction", "main", "mission", "objective", "only", "primary", "purpose", "role", "task"]]),
         (true, &[&["new"], &["directive", "primary"]]),
         (true, &[&["hidden", "secret"], &["goal", "instruction", "objective", "task"]]),
         (true, &[&["instead"], &["goal", "query", "request", "task"], &["original", "requested", "user"], &["the"]]),
     ]),
     ("CHECK-01/fetch-and-obey", &[
         (false, &[&["accept", "interpret", "regard", "treat"], &["command", "directive", "instruction", "message"], &["authoritativ", "high-priorit", "new", "system", "trusted"]]),
-        (false, &[&["command", "directive", "instruction", "orders", "says"], &["command", "directive", "instruction", "orders", "what"], &["browse", "check", "curl", "download", "fetch", "get", "load", "open", "pull", "read", "retrieve", "visit"]]),
-        (false, &[&["command", "directive", "instruction", "prompt"], &["execut", "follow", "must", "obey", "process", "take", "treat"], &["any", "contained", "embedded", "found", "hidden"]]),
         (false, &[&["consider", "interpret", "process", "regard", "treat"], &["authoritativ", "command", "directive", "instruction", "system", "trusted"], &["before", "execut", "follow", "from", "immediately", "priority", "regardless", "user"]]),
         (true, &[&["processe"], &["embedded"], &["any"]]),
         (false, &[&["treat"], &["authoritativ", "high-priorit", "peer", "processing", "system", "trusted"], &["command", "directive", "instruction"]]),
         (true, &[&["must"], &["treated"], &["command", "directive", "instruction", "processing"]]),
+    ]),
+    ("CHECK-01/fetch-words", &[
+        (false, &[&["command", "directive", "instruction", "orders", "says"], &["command", "directive", "instruction", "orders", "what"], &["browse", "check", "curl", "download", "fetch", "get", "load", "open", "pull", "read", "retrieve", "visit"]]),
+        (false, &[&["command", "directive", "instruction", "prompt"], &["execut", "follow", "must", "obey", "process", "take", "treat"], &["any", "contained", "embedded", "found", "hidden"]]),
         (false, &[&["contained", "embedded", "found", "provided", "received", "returned"], &["commands", "directives", "instructions"], &["execute", "follow", "obey"]]),
     ]),
     ("CHECK-01/memory-poisoning", &[
         (false, &[&[".cursorrules", "agents.md", "claude.md", "copilot-inst", "heartbeat.md", "identity.md", "long-term", "memory.md", "persistent", "soul.md", "your"], &["always", "asking", "attack", "bypass", "collect", "confirm", "curl", "disable", "every", "evil", "future", "ignore", "mention", "never", "override", "payload", "reveal", "skip", "survive", "tell", "trusted"], &["add", "append", "echo", "edit", "inject", "insert", "modify", "overwrite", "persist", "plant", "put", "save", "store", "update", "write"]]),
     ]),
     ("CHECK-01/aimed-at-scanner", &[
-        (false, &[&["auditor", "classifier", "judge", "moderation", "moderator", "reviewer", "scanner", "security"], &["approve", "classify", "ignore", "mark", "must", "please", "return", "should", "skip", "this"]]),
+        (false, &[&["auditor", "classifier", "moderation", "moderator", "reviewer", "scanner", "security"], &["approve", "classify", "ignore", "mark", "must", "please", "should", "skip"]]),
         (false, &[&["approved", "benign", "clean", "safe", "trusted", "verified"], &["classify", "label", "mark", "output", "rate", "report", "return", "treat"]]),
         (false, &[&["approved", "been", "certified", "reviewed", "verified"], &["this"], &["already", "certified", "pre", "reviewed", "verified"], &["code", "content", "document", "file", "skill"]]),
         (false, &[&["need"], &["analyze", "audit", "review", "scan", "verify"]]),
@@ -141,7 +151,11 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["connection"], &["credentials", "password"], &["enter", "give", "paste", "provide", "send", "share"], &["string", "url"]]),
         (true, &[&["connection"], &["including"], &["credentials"], &["string"]]),
         (true, &[&["need", "require"], &["credentials", "password", "private", "secret", "seed"]]),
+    ]),
+    ("CHECK-01/credential-request", &[
         (false, &[&["2fa", "authenticati", "backup", "cookie", "credentials", "credit", "cvv", "login", "master", "mnemonic", "national", "one-time", "otp", "password", "personal", "private", "production", "recovery", "secret", "seed", "social", "ssn", "two-factor", "wallet"], &["confirm", "disclose", "enter", "export", "give", "paste", "provide", "providing", "reply", "send", "share", "sharing", "submit", "supply", "type", "verify"], &["2fa", "account", "authenticati", "backup", "browser", "credit", "cvv", "login", "master", "mnemonic", "national", "one-time", "otp", "password", "personal", "private", "production", "recovery", "secret", "seed", "service", "session", "social", "ssn", "two-factor", "wallet"]]),
+    ]),
+    ("CHECK-01/credential-words", &[
         (false, &[&["confirm", "paste", "provide", "providing", "send", "share", "sharing", "submit", "supply"], &["access", "api", "credential", "secret", "token"], &["audit", "can", "compliance", "deadline", "expir", "failure", "form", "hours", "identity", "immediately", "incident", "link", "locked", "lockout", "migrat", "proceed", "required", "safe", "suspend", "temporary", "unlock", "urgent", "verif", "webhook"]]),
         (false, &[&["audit", "compliance", "compromis", "deprecat", "emergency", "expir", "identity", "incident", "locked", "migrat", "suspend", "unauthorised", "unauthorized", "urgent", "verif"], &["confirm", "enter", "paste", "provide", "providing", "send", "share", "submit", "supply"], &["access", "api", "credential", "password", "secret", "token"]]),
     ]),
@@ -195,7 +209,7 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["dns.resolve", "getaddrinfo(", "gethostbynam"]]),
     ]),
     ("CHECK-04/image-beacon", &[
-        (false, &[&["](\t", "](\n", "](\u{b}", "](\u{c}", "](\r", "]( ", "](http://", "](https://"]]),
+        (false, &[&["](\t", "](\n", "](\u{b}", "](\u{c}", "](\r", "]( ", "](http://", "](https://"], &["b64", "base64", "context", "conversation", "data", "encoded", "env", "history", "prompt", "secret", "token"]]),
         (true, &[&["<img"], &["src=\"http://", "src=\"https:/", "src='http://", "src='https:/"], &["\"http://", "\"https://", "'http://", "'https://"]]),
     ]),
     ("CHECK-04/tunnel-host", &[
@@ -206,6 +220,8 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["debug", "diagnostic", "remote", "support", "telemetry"], &["attach", "collect", "dump", "export", "include", "log", "record"], &["api", "authenticati", "credentials", "env"]]),
         (true, &[&["credential", "key", "secret", "token"], &["value"], &["header", "query", "url"]]),
         (false, &[&["request"], &["complete", "entire", "full"], &["http://", "https://"], &["log"]]),
+    ]),
+    ("CHECK-04/sending-words", &[
         (false, &[&["append", "deliver", "email", "exfiltrat", "forward", "leak", "post", "send", "submit", "sync", "transmit", "upload"]]),
     ]),
     ("CHECK-04/gather-and-send", &[
@@ -216,6 +232,8 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
     ]),
     ("CHECK-04/to-drop-host", &[
         (false, &[&["0x0.st", "anonfiles", "bashupload", "burpcollabor", "canarytokens", "glot.io", "gofile.io", "hastebin", "hookbin", "interact.sh", "loca.lt", "oast.", "oastify", "paste.ee", "pastebin.com", "pipedream.ne", "rentry.co", "rentry.org", "requestbin", "requestcatch", "serveo.net", "termbin", "transfer.sh", "trycloudflar", "webhook.site"]]),
+    ]),
+    ("CHECK-04/chat-webhook", &[
         (false, &[&["api.telegram", "discord.com/", "discordapp.c"], &["cookie", "credential", "env", "key", "password", "secret", "ssh", "token"]]),
     ]),
     ("CHECK-04/suspicious-host", &[
@@ -247,12 +265,14 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["atob", "b64decode", "buffer.from", "bytes.fromhe", "codecs.decod", "fromcharcode", "marshal.load", "unhexlify", "zlib.decompr"], &["__import__", "compile", "eval", "exec", "function", "new\t", "new\n", "new\u{b}", "new\u{c}", "new\r", "new "]]),
         (true, &[&["eval(", "exec("], &["compile(", "fetch(", "httpx.get", "open(", "requests.get", "urllib.reque", "urlopen("]]),
         (false, &[&["powershell"], &["\t-e\t", "\t-e\n", "\t-e\u{b}", "\t-e\u{c}", "\t-e\r", "\t-e ", "\t-en", "\n-e\t", "\n-e\n", "\n-e\u{b}", "\n-e\u{c}", "\n-e\r", "\n-e ", "\n-en", "\u{b}-e\t", "\u{b}-e\n", "\u{b}-e\u{b}", "\u{b}-e\u{c}", "\u{b}-e\r", "\u{b}-e ", "\u{b}-en", "\u{c}-e\t", "\u{c}-e\n", "\u{c}-e\u{b}", "\u{c}-e\u{c}", "\u{c}-e\r", "\u{c}-e ", "\u{c}-en", "\r-e\t", "\r-e\n", "\r-e\u{b}", "\r-e\u{c}", "\r-e\r", "\r-e ", "\r-en", " -e\t", " -e\n", " -e\u{b}", " -e\u{c}", " -e\r", " -e ", " -en"], &["-e\t", "-e\n", "-e\u{b}", "-e\u{c}", "-e\r", "-e ", "-en\t", "-en\n", "-en\u{b}", "-en\u{c}", "-en\r", "-en ", "-enc"]]),
-        (false, &[&["iex", "invoke-expre"], &["downloadstri", "frombase64st", "invoke-webre", "iwr", "net.webclien"]]),
-        (false, &[&["iex", "invoke-expre"], &["downloadstri", "invoke-restm", "invoke-webre", "irm", "iwr", "nslookup"]]),
+        (false, &[&["frombase64st"], &["iex", "invoke-expre"]]),
+        (false, &[&["nslookup"], &["iex", "invoke-expre"]]),
         (false, &[&["nslookup"]]),
     ]),
     ("CHECK-08/pipe-to-shell", &[
         (false, &[&["bash", "cmd\t", "cmd\n", "cmd\u{b}", "cmd\u{c}", "cmd\r", "cmd ", "cmd\"", "cmd'", "cmd`", "powershell", "sh\t", "sh\n", "sh\u{b}", "sh\u{c}", "sh\r", "sh ", "sh\"", "sh'", "sh`", "zsh\t", "zsh\n", "zsh\u{b}", "zsh\u{c}", "zsh\r", "zsh ", "zsh\"", "zsh'", "zsh`"]]),
+        (false, &[&["iex", "invoke-expre"], &["downloadstri", "invoke-webre", "iwr", "net.webclien"]]),
+        (false, &[&["iex", "invoke-expre"], &["downloadstri", "invoke-restm", "invoke-webre", "irm", "iwr"]]),
         (false, &[&["curl", "fetch", "wget"]]),
         (false, &[&["curl", "wget"]]),
     ]),
@@ -264,8 +284,8 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["chmod", "start-proces"], &["$env:temp", "%temp%", "/dev/shm/", "/private/tmp", "/tmp/", "/var/tmp/", "~/.cache/"], &["curl", "download", "invoke-webre", "iwr", "urlretrieve", "wget"], &["http://", "https://"]]),
     ]),
     ("CHECK-08/password-archive", &[
-        (false, &[&["pass"], &[".7z", ".dmg", ".exe", ".msi", ".rar", ".zip", "archive", "download", "extract", "unpack", "unzip"], &["before", "double-click", "exe", "extract", "install", "launch", "open", "run", "start", "then"]]),
-        (false, &[&["extract", "unpack", "unzip"], &["passcode", "password", "the"]]),
+        (false, &[&["pass"], &[".7z", ".dmg", ".exe", ".msi", ".rar", ".zip", "archive", "download", "unpack", "unzip"], &["before", "double-click", "exe", "extract", "install", "launch", "open", "run", "start", "then"]]),
+        (false, &[&["extract", "unpack", "unzip"]]),
     ]),
     ("CHECK-08/fake-prerequisite", &[
         (false, &[&["copy", "paste"], &["cmd", "command", "powershell", "run", "shell", "terminal"]]),
@@ -273,7 +293,6 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&[".dmg", ".exe", ".msi", ".pkg", ".rar", ".zip", "releases/dow"], &["before", "critical", "important", "must", "prerequisite", "require", "warning"], &["download", "get", "grab", "install"], &["before", "double-click", "execut", "extract", "launch", "not", "run", "will"]]),
     ]),
     ("CHECK-08/reverse-shell", &[
-        (true, &[&["/dev/tcp/", "/dev/udp/"]]),
         (false, &[&["nc\t", "nc\n", "nc\u{b}", "nc\u{c}", "nc\r", "nc ", "ncat", "netcat"]]),
         (false, &[&["bash", "sh\t", "sh\n", "sh\u{b}", "sh\u{c}", "sh\r", "sh ", "zsh\t", "zsh\n", "zsh\u{b}", "zsh\u{c}", "zsh\r", "zsh "]]),
         (false, &[&["mkfifo"]]),
@@ -282,6 +301,9 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (true, &[&["pty.spawn("], &["\"/bin/", "'/bin/"]]),
         (false, &[&["fsockopen("], &["/bin/sh", "exec", "proc_open"]]),
         (true, &[&["system.net.s"]]),
+    ]),
+    ("CHECK-08/raw-socket", &[
+        (true, &[&["/dev/tcp/", "/dev/udp/"]]),
     ]),
     ("CHECK-08/miner", &[
         (true, &[&["xmrig"]]),
@@ -319,9 +341,11 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (true, &[&["auditctl"], &["-e\t", "-e\n", "-e\u{b}", "-e\u{c}", "-e\r", "-e ", "-e0"]]),
         (false, &[&["disable", "stop"], &["service", "systemctl"], &["apparmor", "auditd", "clamav", "crowdstrike", "defender", "falcon", "firewalld", "osquery", "ufw"]]),
         (true, &[&["nopasswd"], &["all"]]),
-        (true, &[&["deactivate", "disable", "stop", "turn", "uninstall"], &["anti-virus", "antivirus", "defender", "edr", "firewall", "gatekeeper", "real-time", "software"]]),
         (false, &[&["xattr"], &["/tmp/"]]),
         (false, &[&["/var/log"], &["rm\t", "rm\n", "rm\u{b}", "rm\u{c}", "rm\r", "rm "]]),
+    ]),
+    ("CHECK-08/security-off-advice", &[
+        (true, &[&["deactivate", "disable", "stop", "turn", "uninstall"], &["anti-virus", "antivirus", "defender", "edr", "firewall", "gatekeeper", "real-time", "software"]]),
     ]),
     ("CHECK-08/destructive", &[
         (true, &[&["rm\t", "rm\n", "rm\u{b}", "rm\u{c}", "rm\r", "rm "]]),
@@ -363,7 +387,6 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["net\t", "net\n", "net\u{b}", "net\u{c}", "net\r", "net "], &["@443", "@80", "@ssl", "davwwwroot", "webdav"], &[".bat", ".cmd", ".exe", ".ps1", ".vbs", "start"], &["use\t", "use\n", "use\u{b}", "use\u{c}", "use\r", "use "]]),
         (true, &[&["mshta"], &["http://", "https://"]]),
         (false, &[&["regsvr32"], &["/i:http://", "/i:https://"]]),
-        (false, &[&["rundll32"]]),
         (false, &[&["certutil"], &["-urlcache"], &["http://", "https://"]]),
     ]),
     ("CHECK-08/traffic-redirect", &[
@@ -371,7 +394,6 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["dnat", "redirect"], &["nft\t", "nft\n", "nft\u{b}", "nft\u{c}", "nft\r", "nft "], &["add\t", "add\n", "add\u{b}", "add\u{c}", "add\r", "add "]]),
         (false, &[&["netsh"], &["portproxy"], &["add"]]),
         (true, &[&["networksetup"], &["-setwebproxy"]]),
-        (false, &[&["/etc/hosts"]]),
     ]),
     ("CHECK-08/shell-disguise", &[
         (false, &[&["@p}"]]),
@@ -461,6 +483,8 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (true, &[&["to_c2_server", "to_c2server", "toc2_server", "toc2server"]]),
         (true, &[&["self-propaga"]]),
         (true, &[&["publishmalic"]]),
+    ]),
+    ("CHECK-08/malware-words", &[
         (true, &[&["add", "create", "deploy", "drop", "inject", "install", "open", "plant"], &["backdoor", "implant", "infostealer", "keylogger", "ransomware", "rootkit", "shell"], &["backdoor", "implant", "infostealer", "keylogger", "persistent", "ransomware", "rootkit", "web"]]),
         (true, &[&["beacon", "callback", "connect", "report"]]),
         (false, &[&["callback", "channel", "domain", "endpoint", "server"]]),
@@ -497,8 +521,8 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["sub-agent", "subagent"], &["another", "more", "replacements"], &["create", "spawn"]]),
     ]),
     ("CHECK-06/endless-loop", &[
-        (false, &[&["endlessly", "forever", "indefinitely", "infinitely", "limit", "termination", "without"], &["continue", "execut", "iterat", "keep", "loop", "re-run", "repeat", "rerun", "retry", "run", "spawn"]]),
-        (true, &[&["never"], &["exit", "halt", "stop", "terminate"]]),
+        (false, &[&["iterat", "keep", "loop", "re-run", "repeat", "rerun", "retry", "spawn"], &["endlessly", "forever", "indefinitely", "limit", "termination", "without"]]),
+        (true, &[&["never"], &["exit", "halt", "stop", "terminate"], &["looping", "retrying", "running", "spawning", "the", "working"]]),
         (false, &[&["endless", "infinite"], &["loop", "recursion", "retries"], &["agent", "create", "spawn", "start", "task", "until"]]),
         (false, &[&["condition"], &["convergence", "exit", "stop", "termination"]]),
     ]),

@@ -43,6 +43,8 @@ pub(crate) struct FoundCall {
     pub(crate) name: u64,
     /// Whether it is a call in form (`Skill(x)`), not in words.
     pub(crate) formal: bool,
+    /// Whether it is an order without a condition, or a call in form. "For tables, use the x skill" only says where to find something.
+    pub(crate) is_order: bool,
     pub(crate) file: u16,
     pub(crate) line: u32,
     pub(crate) column: u32,
@@ -256,7 +258,8 @@ impl<'c, 't> CallReader<'c, 't> {
             let rest = rest.trim_start_matches(|c: char| c.is_alphabetic());
             for (name, at) in find_objects(rest) {
                 let at = self.text.len().min(found.end() + at);
-                self.call(&name, at, false);
+                let rest = self.text.get(at..floor(self.text, at + REACH)).unwrap_or_default();
+                self.call_in_words(&name, at, is_order(before, rest));
             }
         }
     }
@@ -269,7 +272,7 @@ impl<'c, 't> CallReader<'c, 't> {
             if let Some(command) = line.trim().strip_prefix('/') {
                 let name = command.split_whitespace().next().unwrap_or_default();
                 if !name.contains(['/', '.']) {
-                    self.call(name, at, false);
+                    self.call_in_words(name, at, false);
                 }
             }
             at += line.len();
@@ -277,6 +280,14 @@ impl<'c, 't> CallReader<'c, 't> {
     }
 
     fn call(&mut self, written: &str, at: usize, formal: bool) {
+        self.note_call(written, at, formal, formal);
+    }
+
+    fn call_in_words(&mut self, written: &str, at: usize, is_order: bool) {
+        self.note_call(written, at, false, is_order);
+    }
+
+    fn note_call(&mut self, written: &str, at: usize, formal: bool, is_order: bool) {
         let name = last_part(written);
         let Some(hash) = (name.len() <= MAX_NAME).then(|| fold(name)).flatten() else { return };
         // In words, a skill speaks of itself to say how it is used.
@@ -285,6 +296,7 @@ impl<'c, 't> CallReader<'c, 't> {
         }
         if let Some(call) = self.known.get(&hash).and_then(|at| self.calls.others.get_mut(*at)) {
             call.formal |= formal;
+            call.is_order |= is_order;
             return;
         }
         if self.calls.others.len() >= MAX_CALLS {
@@ -296,7 +308,7 @@ impl<'c, 't> CallReader<'c, 't> {
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let range = (small(at), small(at + written.len()));
         self.known.insert(hash, self.calls.others.len());
-        self.calls.others.push(FoundCall { name: hash, formal, file, line, column, range });
+        self.calls.others.push(FoundCall { name: hash, formal, is_order, file, line, column, range });
     }
 
     fn file(&mut self) -> Option<u16> {
@@ -340,6 +352,25 @@ fn is_negated(before: &str) -> bool {
     ["not ", "n't ", "never ", "without ", "instead of ", "rather than "]
         .iter()
         .any(|word| clause.contains(word))
+}
+
+/// Words that may stand between the start of a sentence and its order.
+const ORDER_WORDS: &[&str] = &[
+    "then", "next", "finally", "now", "always", "and", "must", "please", "first", "afterwards", "you", "immediately", "done",
+    "that", "it", "after", "step", "agent", "the", "this", "skill", "will", "should", "to", "when", "finished", "ready", "complete",
+];
+
+/// Whether a verb orders something, and without a condition: it begins its sentence, but for "then" and the like, and no "if" or "for" follows.
+fn is_order(before: &str, rest: &str) -> bool {
+    let near = before.get(floor(before, before.len().saturating_sub(80))..).unwrap_or_default();
+    let clause = near.rsplit(['.', '\n', ';', ':', '!', '?', '|']).next().unwrap_or(near).to_ascii_lowercase();
+    let words = clause.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_plain = words
+        .filter(|word| word.parse::<u32>().is_err())
+        .all(|word| ORDER_WORDS.contains(&word));
+    let sentence = rest.split(['.', '\n', ';', '!', '?', '|']).next().unwrap_or(rest).to_ascii_lowercase();
+    let conditions = [" if ", " when ", " whenever ", " for ", " unless ", " instead", " where ", " in case", " needed", " — "];
+    is_plain && !conditions.iter().any(|word| sentence.contains(word))
 }
 
 /// Words between a verb and its object.

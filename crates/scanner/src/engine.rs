@@ -295,7 +295,7 @@ impl RuleScope {
             Self::Anywhere => true,
             Self::Words => !matches!(block.role, PassageRole::Code | PassageRole::Data),
             // A command in a sentence counts too: agents run what they are told to.
-            Self::Code => block.role != PassageRole::Quotation || block.fenced,
+            Self::Code => true,
         }
     }
 }

@@ -127,7 +127,7 @@ impl CallGraph {
             let around: Vec<u64> = list_folders(&skill.place).collect();
             for (call_number, call) in skill.others.iter().enumerate() {
                 let own = skill.names.contains(&call.name);
-                if own && !call.formal {
+                if !call.is_order || (own && !call.formal) {
                     continue;
                 }
                 // The nearest folder that holds such a skill.

@@ -1,8 +1,12 @@
 //! Is it said, or is it only spoken of? A deny-list, a quotation or a lesson about attacks is not an attack.
 //!
-//! Each sign that a passage speaks *about* something instead of telling to do it makes its finding one step milder. No
-//! sign removes a finding alone, so that an attacker who writes "example:" in front gains a warning, not silence. In a file that is no document
-//! nothing silences a command that is to be blocked: some program may run it, whatever folder it lies in and whatever stands above it.
+//! What decides is how the passage is put before the model that reads it: whether its own sentence forbids it or reports it of somebody else,
+//! whether it is quoted inside a sentence about it, whether the sentence that introduces its list or block says that attacks follow, and
+//! whether it could work at all (`ATTACKER_IP` is no host). What a skill says of itself, a heading, a quotation mark at the start of a line or a
+//! table decide nothing: an author adds those freely, and the model reads the passage all the same.
+//!
+//! A sign makes a finding one step milder, and no number of signs makes it two: what would be blocked is warned of, what would be warned of is
+//! still listed.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -11,7 +15,7 @@ use aho_corasick::AhoCorasick;
 
 use crate::engine::PatternHit;
 use crate::kind::{FileKind, is_example_file};
-use crate::rule::{FindingStatus, RuleScope};
+use crate::rule::{CheckId, FindingStatus, RuleScope};
 use crate::skill::SkillFile;
 use crate::text::{PassageRole, TextBlock};
 
@@ -23,102 +27,93 @@ pub(crate) struct WeighedMatch {
     pub(crate) signs: Vec<&'static str>,
 }
 
-/// Weighs a match by where it stands; `None` where several signs say that it is nothing.
-pub(crate) fn weigh(
-    file: &SkillFile,
-    hit: &PatternHit,
-    block: &TextBlock,
-    is_about_security: bool,
-) -> Option<WeighedMatch> {
+/// Weighs a match by where it stands.
+pub(crate) fn weigh(file: &SkillFile, hit: &PatternHit, block: &TextBlock) -> WeighedMatch {
     let (range, scope, most) = (&hit.range, hit.rule.scope, hit.rule.info.status);
-    let mut signs = find_signs(&file.bytes, block, range.start, range.end, is_about_security);
-    // Quotation marks in front matter are YAML's, those in programs and data the language's, and an address or a command
-    // is always written in some.
-    let written_so = block.front_matter
-        || matches!(block.role, PassageRole::Code | PassageRole::Data)
-        || (scope == RuleScope::Code && !is_in_quotation_marks(&file.bytes, range));
-    if written_so {
-        signs.retain(|sign| *sign != "quoted");
+    let text = file.bytes.as_slice();
+    // Code is run or it is not: words round it in the same file say little. A document that shows code introduces it.
+    let is_program = block.role == PassageRole::Code && !block.fenced;
+    let mut signs = Vec::new();
+    if !is_program && !block.front_matter {
+        signs = find_signs(text, block, range, scope);
+        // Whoever quotes a thing and then says to do it does not quote.
+        if !signs.is_empty() && is_told_to_be_done(text, block, range) {
+            signs.clear();
+        }
     }
-    if is_example_file(&file.path) {
+    if scope == RuleScope::Code && has_placeholder(text, block, range) {
+        signs.push("written with a placeholder");
+    }
+    // `base64 -d \\| bash` is a pattern that looks for the command.
+    if scope == RuleScope::Code && memchr::memmem::find(text.get(range.clone()).unwrap_or_default(), b"\\|").is_some() {
+        signs.push("written as a pattern");
+    }
+    if scope == RuleScope::Anywhere && hit.rule.info.check == CheckId::Injection && block.role == PassageRole::Code {
+        signs.push("a text in a program");
+    }
+    // A program may run any file that is no document, and a folder's name does not tell that it is not: `. ./tests/notes.txt`.
+    if is_example_file(&file.path) && (scope != RuleScope::Code || file.kind == FileKind::Markdown) {
         signs.push("in a test or an example");
     }
     let role = match block.role {
-        PassageRole::Instruction if signs.contains(&"quoted") => PassageRole::Quotation,
+        PassageRole::Instruction if signs.contains(&"quoted in a sentence") => PassageRole::Quotation,
         role => role,
     };
-    // That a skill speaks of security excuses nothing by itself: phishing does, too.
-    let others = signs.iter().filter(|sign| **sign != "in a skill about security").count();
-    let mut steps = if others == 0 { 0 } else { signs.len() };
-    // A program may run any file that is no document, and a folder's name does not tell that it is not: `. ./tests/notes.txt`.
-    let is_example = is_example_file(&file.path) && file.kind != FileKind::Markdown;
-    if scope == RuleScope::Code && (block.role == PassageRole::Code || is_example) {
-        // Code is run or it is not: one sign that it is only shown is not enough.
-        signs.retain(|sign| !matches!(*sign, "quoted" | "forbidden or described"));
-        steps = signs.len().saturating_sub(1);
-    }
-    let mut status = most;
-    for _ in 0..steps.min(2) {
-        status = status.milder();
-    }
-    // Words before a passage and above it are its author's. They make it milder; to be silent takes more than these.
-    let words_alone =
-        |sign: &&str| matches!(*sign, "forbidden or described" | "under a heading about attacks");
-    let may_run = scope == RuleScope::Code && file.kind != FileKind::Markdown;
-    if most == FindingStatus::Block && (may_run || signs.iter().all(words_alone)) {
-        status = status.max(FindingStatus::Warn);
-    }
-    (status > FindingStatus::Pass).then_some(WeighedMatch { status, role, signs })
+    let status = if signs.is_empty() { most } else { most.milder() };
+    WeighedMatch { status, role, signs }
 }
 
-/// Words in front of a passage, in its own sentence, that turn it into something forbidden, described or looked for.
-const TURNING: &[&str] = &[
+/// Words in front of a passage, in its own sentence, that forbid it.
+const FORBIDDING: &[&str] = &[
     "never",
     "not ",
-    "n't",
+    "n't ",
+    "n\u{2019}t ",
     "avoid",
-    "asks you to",
-    "ask you to",
-    "tries to",
-    "try to",
-    "asking",
-    "requests to",
-    "tell you to",
-    "tells you to",
-    "telling",
-    "claims",
-    "pretend",
     "refuse",
     "reject",
-    "detect",
-    "flag",
-    "block",
     "prevent",
     "deny",
     "forbid",
     "prohibit",
+    "instead of",
+    "beware",
+    "stop and",
+    "\u{274c}",
+    "\u{1f6ab}",
+    "\u{26d4}",
+];
+
+/// Words in front of a passage, in its own sentence, that report it of somebody else or look for it.
+const REPORTING: &[&str] = &[
+    "asks you to",
+    "ask you to",
+    "asking you",
+    "tell you to",
+    "tells you to",
+    "telling you",
+    "tries to",
+    "try to",
+    "trying to",
+    "attempts to",
+    "attempting",
+    "attempt to",
+    "claims to",
+    "detect",
+    "flag ",
+    "flags ",
+    "flagged",
     "against",
     "attack",
-    "attempt",
     "malicious",
     "adversar",
     "injection",
     "suspicious",
-    "such as",
-    "e.g.",
-    "example",
-    "phrase",
-    "pattern",
-    "instead of",
     "vulnerab",
     "exploit",
     "unsafe",
     "dangerous",
-    "wrong",
-    "\u{274c}",
-    "\u{1f6ab}",
-    "bad:",
-    "warn",
+    "red flag",
     "scan for",
     "look for",
     "search for",
@@ -126,88 +121,24 @@ const TURNING: &[&str] = &[
     "check for",
     "looks for",
     "checks for",
-    "containing",
-    "contains",
+    "scans for",
     "if you see",
     "if you encounter",
     "if you find",
-    "if any",
     "if a skill",
+    "if any skill",
     "untrusted",
     "hostile",
     "trick",
-    "beware",
-];
-
-/// Words in a heading that say the same of all that stands under it.
-const TURNING_HEADINGS: &[&str] = &[
-    "attack",
-    "threat",
-    "injection",
-    "malicious",
-    "red flag",
-    "detect",
+    "patterns like",
+    "pattern:",
+    "patterns:",
+    "phrases like",
+    "such as \"",
+    "bad:",
+    "wrong:",
     "anti-pattern",
     "antipattern",
-    "avoid",
-    "never",
-    "don't",
-    "do not",
-    "forbidden",
-    "prohibited",
-    "vulnerab",
-    "what not",
-    "bad ",
-    "unsafe",
-    "dangerous",
-    "signature",
-    "indicator",
-    "test case",
-    "payload",
-    "exploit",
-    "evasion",
-    "owasp",
-    "mistake",
-    "pitfall",
-    "risk",
-    "refuse",
-    "guardrail",
-    "block",
-    "deny",
-    "danger",
-    "critical finding",
-    "warning",
-    "abuse",
-    "suspicious",
-    "examples of",
-];
-
-/// Words in a skill's name or description that say it is about security.
-const SECURITY: &[&str] = &[
-    "security",
-    "injection",
-    "pentest",
-    "penetration test",
-    "threat",
-    "malware",
-    "vulnerab",
-    "red team",
-    "red-team",
-    "redteam",
-    "forensic",
-    "jailbreak",
-    "guardrail",
-    "prompt defense",
-    "ctf",
-    "siem",
-    "phishing",
-    "reverse engineer",
-    "reversing",
-    "binary analysis",
-    "owasp",
-    "mitre",
-    "attack tree",
-    "attack surface",
 ];
 
 fn build_automaton(words: &[&str], cell: &'static OnceLock<AhoCorasick>) -> &'static AhoCorasick {
@@ -217,39 +148,126 @@ fn build_automaton(words: &[&str], cell: &'static OnceLock<AhoCorasick>) -> &'st
     })
 }
 
-/// Whether a skill says of itself that it is about security.
-pub(crate) fn is_about_security(text: &str) -> bool {
+fn forbids(text: &[u8]) -> bool {
     static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
-    build_automaton(SECURITY, &WORDS).is_match(text)
+    build_automaton(FORBIDDING, &WORDS).is_match(text)
+}
+
+fn reports(text: &[u8]) -> bool {
+    static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
+    build_automaton(REPORTING, &WORDS).is_match(text)
 }
 
 /// Signs that a passage is spoken of, by name.
-fn find_signs(text: &[u8], block: &TextBlock, start: usize, end: usize, security: bool) -> Vec<&'static str> {
-    static SENTENCE: OnceLock<AhoCorasick> = OnceLock::new();
-    static HEADING: OnceLock<AhoCorasick> = OnceLock::new();
+fn find_signs(
+    text: &[u8],
+    block: &TextBlock,
+    range: &Range<usize>,
+    scope: RuleScope,
+) -> Vec<&'static str> {
     let mut signs = Vec::new();
-    if is_quoted(text, start, end) {
-        signs.push("quoted");
+    let lead = find_lead(text, block, range.start);
+    if !block.fenced && forbids(lead) {
+        signs.push("forbidden in its sentence");
     }
-    if block.role == PassageRole::Quotation {
-        signs.push("in a quotation or table");
+    if !block.fenced && reports(lead) {
+        signs.push("reported in its sentence");
     }
-    if build_automaton(TURNING, &SENTENCE).is_match(find_lead(text, block, start)) {
-        signs.push("forbidden or described");
+    // Commands are always written in some marks.
+    if scope != RuleScope::Code && block.role != PassageRole::Data && is_quoted_in_sentence(text, range) {
+        signs.push("quoted in a sentence");
     }
-    if build_automaton(TURNING_HEADINGS, &HEADING)
-        .is_match(text.get(block.heading.clone()).unwrap_or_default())
-    {
-        signs.push("under a heading about attacks");
+    if block.fenced && scope != RuleScope::Code && count_quoted_lines(text, block) >= QUOTED_LINES {
+        signs.push("one of several quotations");
     }
-    // Whoever quotes a thing and then says to do it does not quote.
-    if !signs.is_empty() && is_told_to_be_done(text, block, start, end) {
-        signs.clear();
-    }
-    if security {
-        signs.push("in a skill about security");
+    let introduction = text.get(block.introduction.clone()).unwrap_or_default();
+    if !introduction.is_empty() && introduces_attacks(introduction) {
+        signs.push("introduced as an attack");
     }
     signs
+}
+
+/// So many quoted lines of one block are a collection, not something that is said.
+const QUOTED_LINES: usize = 3;
+
+/// Lines of a block that are nothing but a quotation.
+fn count_quoted_lines(text: &[u8], block: &TextBlock) -> usize {
+    let is_quoted = |line: &&[u8]| {
+        let line = line.trim_ascii();
+        let line = line.strip_prefix(b"- ").unwrap_or(line);
+        line.len() > 2 && line.starts_with(b"\"") && line.strip_suffix(b",").unwrap_or(line).ends_with(b"\"")
+    };
+    text.get(block.window.clone()).unwrap_or_default().split(|b| *b == b'\n').filter(is_quoted).count()
+}
+
+/// Whether the sentence in front of a list, a table or a block says that what follows is not to be done.
+fn introduces_attacks(introduction: &[u8]) -> bool {
+    let trimmed = introduction.trim_ascii();
+    // Of a paragraph, its last sentence; of a table, its first row.
+    let last = trimmed.windows(2).rposition(|pair| matches!(pair, b". " | b".\n" | b"! " | b"? "));
+    let sentence = trimmed.get(last.map_or(0, |at| at + 2)..).unwrap_or_default();
+    reports(sentence) || forbids(sentence)
+}
+
+/// Words that stand for a host or an address that somebody is to fill in: what is written with them does nothing.
+const PLACEHOLDERS: &[&str] = &[
+    "attacker_ip",
+    "attacker-ip",
+    "attackerip",
+    "<attacker",
+    "{attacker",
+    "$attacker",
+    "attacker:",
+    "attacker/",
+    "attacker port",
+    "\"attacker\"",
+    "'attacker'",
+    "lhost",
+    "rhost",
+    "<ip>",
+    "<ip ",
+    "<ip:",
+    "<your",
+    "<host",
+    "<target",
+    "<c2",
+    "<lport",
+    "<port>",
+    "your_ip",
+    "your-ip",
+    "your_server",
+    "your-server",
+    "yourip",
+    "target_ip",
+    "$target",
+    "$ip/",
+    "$ip ",
+    "$rhost",
+    "kali_ip",
+    "10.10.1",
+    "10.0.0.",
+    "192.168.",
+    "127.0.0.1",
+    "localhost",
+    "//0.0.0.0",
+    "//example.com",
+    "//www.example.",
+    "//api.example.",
+    "[ip]",
+    "[host]",
+    "{ip}",
+    "{host}",
+    "{{",
+];
+
+/// Whether what a command talks to is left for somebody to fill in, or the machine itself.
+fn has_placeholder(text: &[u8], block: &TextBlock, range: &Range<usize>) -> bool {
+    static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
+    let line_start = memchr::memrchr(b'\n', text.get(..range.start).unwrap_or_default()).map_or(0, |at| at + 1);
+    let rest = text.get(range.end..).unwrap_or_default();
+    let line_end = range.end + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+    let line = line_start.max(block.window.start)..line_end.min(block.window.end);
+    build_automaton(PLACEHOLDERS, &WORDS).is_match(text.get(line).unwrap_or_default())
 }
 
 /// Words that make an instruction of what was quoted or described.
@@ -282,8 +300,9 @@ const DOING: &[&str] = &[
 ];
 
 /// Whether the words round a passage say to do what it says.
-fn is_told_to_be_done(text: &[u8], block: &TextBlock, start: usize, end: usize) -> bool {
+fn is_told_to_be_done(text: &[u8], block: &TextBlock, range: &Range<usize>) -> bool {
     static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
+    let (start, end) = (range.start, range.end);
     let from = block.window.start.min(start).max(start.saturating_sub(200)).saturating_sub(80);
     let before = text.get(from..start).unwrap_or_default();
     let after = text.get(end..text.len().min(end + 200)).unwrap_or_default();
@@ -297,14 +316,6 @@ fn is_told_to_be_done(text: &[u8], block: &TextBlock, start: usize, end: usize) 
     })
 }
 
-/// Whether a passage stands between quotation marks, as against backquotes.
-fn is_in_quotation_marks(text: &[u8], range: &Range<usize>) -> bool {
-    let line_start =
-        memchr::memrchr(b'\n', text.get(..range.start).unwrap_or_default()).map_or(0, |at| at + 1);
-    let before = text.get(line_start..range.start).unwrap_or_default();
-    memchr::memchr_iter(b'`', before).count().is_multiple_of(2)
-}
-
 /// What stands in front of a passage in its own sentence.
 fn find_lead<'t>(text: &'t [u8], block: &TextBlock, start: usize) -> &'t [u8] {
     let from = block.window.start.max(start.saturating_sub(160));
@@ -314,22 +325,42 @@ fn find_lead<'t>(text: &'t [u8], block: &TextBlock, start: usize) -> &'t [u8] {
     before.get(end.map_or(0, |end| end + 2)..).unwrap_or_default()
 }
 
-/// Whether a passage stands between quotation marks or backquotes of one line.
-fn is_quoted(text: &[u8], start: usize, end: usize) -> bool {
-    let line_start = memchr::memrchr(b'\n', text.get(..start).unwrap_or_default()).map_or(0, |at| at + 1);
-    let before = text.get(line_start..start).unwrap_or_default();
-    let rest = text.get(end..).unwrap_or_default();
+/// Fewest letters outside the marks of a sentence that quotes something.
+const SENTENCE_LETTERS: usize = 12;
+
+/// Whether a passage stands between quotation marks or backquotes of one line that has words of its own. A line that is nothing but a quotation
+/// is put before the model like any other.
+fn is_quoted_in_sentence(text: &[u8], range: &Range<usize>) -> bool {
+    let line_start = memchr::memrchr(b'\n', text.get(..range.start).unwrap_or_default()).map_or(0, |at| at + 1);
+    let before = text.get(line_start..range.start).unwrap_or_default();
+    let rest = text.get(range.end..).unwrap_or_default();
     let after = rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len())).unwrap_or_default();
+    let letters = |bytes: &[u8]| bytes.iter().filter(|b| b.is_ascii_alphabetic() || !b.is_ascii()).count();
+    // What stands before the opening mark and behind the closing one.
+    let outside = |open: usize, close: usize| {
+        letters(before.get(..open).unwrap_or_default()) + letters(after.get(close..).unwrap_or_default())
+            >= SENTENCE_LETTERS
+    };
     let odd = |mark: u8| {
-        memchr::memchr_iter(mark, before).count() % 2 == 1 && memchr::memchr(mark, after).is_some()
+        let open = memchr::memrchr(mark, before)?;
+        let close = memchr::memchr(mark, after)?;
+        (memchr::memchr_iter(mark, before).count() % 2 == 1).then_some((open, close))
     };
-    let opened = |open: &[u8], close: &[u8]| {
-        let last = memchr::memmem::rfind(before, open);
-        last.is_some_and(|at| memchr::memmem::find(before.get(at..).unwrap_or_default(), close).is_none())
-            && memchr::memmem::find(after, close).is_some()
+    let paired = |open: &str, close: &str| {
+        let at = memchr::memmem::rfind(before, open.as_bytes())?;
+        let is_open = memchr::memmem::find(before.get(at..)?, close.as_bytes()).is_none();
+        let end = memchr::memmem::find(after, close.as_bytes())?;
+        is_open.then_some((at, end))
     };
-    odd(b'"')
-        || odd(b'`')
-        || opened("\u{201c}".as_bytes(), "\u{201d}".as_bytes())
-        || opened("\u{ab}".as_bytes(), "\u{bb}".as_bytes())
+    [
+        odd(b'"'),
+        odd(b'`'),
+        paired("\u{201c}", "\u{201d}"),
+        paired("\u{ab}", "\u{bb}"),
+        paired("\u{201e}", "\u{201c}"),
+        paired("\u{300c}", "\u{300d}"),
+    ]
+    .into_iter()
+    .flatten()
+    .any(|(open, close)| outside(open, close))
 }

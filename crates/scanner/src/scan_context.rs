@@ -23,8 +23,6 @@ pub(crate) struct ScanContext<'s> {
     pub(crate) name: String,
     /// What the skill says it is for: its names, description and title.
     pub(crate) purpose: String,
-    /// Whether the skill says that it is about security.
-    pub(crate) is_about_security: bool,
 }
 
 /// What a check is shown.
@@ -87,7 +85,6 @@ impl<'s> ScanContext<'s> {
         Self {
             scanner,
             skill,
-            is_about_security: mitigation::is_about_security(&format!("{name} {description} {title}")),
             purpose: format!("{name} {} {description} {title}", skill.name),
             name,
         }
@@ -117,9 +114,7 @@ impl<'s> ScanContext<'s> {
             if checks::is_harmless(hit.rule, file.bytes.get(hit.range.clone()).unwrap_or_default()) {
                 continue;
             }
-            let Some(weighed) = mitigation::weigh(file, &hit, block, self.is_about_security) else {
-                continue;
-            };
+            let weighed = mitigation::weigh(file, &hit, block);
             let mut finding = Finding::in_file(&hit.rule.info, file, hit.range, hit.rule.info.summary);
             finding.status = weighed.status;
             finding.role = weighed.role;

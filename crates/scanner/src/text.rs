@@ -32,8 +32,8 @@ pub(crate) struct TextBlock {
     /// What is looked at: the block, and where a longer one was cut, some of its neighbours.
     pub(crate) window: Range<usize>,
     pub(crate) role: PassageRole,
-    /// The heading it stands under, as an index into the text.
-    pub(crate) heading: Range<usize>,
+    /// The paragraph that introduces the list, the table or the fenced block it is in; empty where there is none.
+    pub(crate) introduction: Range<usize>,
     /// Whether it is the document's front matter.
     pub(crate) front_matter: bool,
     /// Whether it is fenced or indented code in a document, as against a script of its own.
@@ -46,97 +46,159 @@ const MAX_BLOCK: usize = 2048;
 /// How far one looks across a cut: no rule's match is longer.
 pub(crate) const OVERLAP: usize = 768;
 
-/// Cuts a markdown text into blocks.
+/// What a passage of a document looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BlockShape {
+    Paragraph,
+    ListItem,
+    Quotation,
+    Table,
+}
+
+/// Cuts a markdown text into blocks. A quotation is read like the text around it, without its marks: the model that reads it is told the same.
 pub(crate) fn split_markdown(text: &[u8], body_start: usize) -> Vec<TextBlock> {
-    let mut blocks = Vec::new();
+    let mut splitter = MarkdownSplitter { text, blocks: Vec::new(), open: None, introduction: 0..0 };
     if body_start > 0 {
         // What it says is put before the model, like the body.
-        push(&mut blocks, text, 0..body_start, PassageRole::Instruction, &(0..0), false);
-        for block in &mut blocks {
+        splitter.push(0..body_start, PassageRole::Instruction, 0..0, false);
+        for block in &mut splitter.blocks {
             block.front_matter = true;
         }
     }
-    let mut heading = 0..0;
-    let mut open: Option<(Range<usize>, PassageRole)> = None;
     let mut fence: Option<(u8, usize, usize, PassageRole)> = None;
     let mut comment: Option<usize> = None;
     for line in lines(text, body_start) {
         let content = text.get(line.clone()).unwrap_or_default();
-        let trimmed = content.trim_ascii();
+        let (trimmed, is_quotation) = strip_quotation(content);
         if let Some((mark, width, start, role)) = fence {
             if trimmed.len() >= width && trimmed.iter().all(|b| *b == mark) {
-                push(&mut blocks, text, start..line.start, role, &heading, true);
+                splitter.push(start..line.start, role, splitter.introduction.clone(), true);
                 fence = None;
             }
             continue;
         }
         if let Some(start) = comment {
             if memchr::memmem::find(content, b"-->").is_some() {
-                push(&mut blocks, text, start..line.end, PassageRole::Comment, &heading, false);
+                splitter.push(start..line.end, PassageRole::Comment, 0..0, false);
                 comment = None;
             }
             continue;
         }
-        let mut close = |open: &mut Option<(Range<usize>, PassageRole)>| {
-            if let Some((range, role)) = open.take() {
-                push(&mut blocks, text, range, role, &heading, false);
-            }
-        };
         let mark = trimmed.first().copied().unwrap_or(0);
         if matches!(mark, b'`' | b'~') {
             let width = trimmed.iter().take_while(|b| **b == mark).count();
             let info = trimmed.get(width..).unwrap_or_default();
             if width >= 3 && !info.contains(&b'`') {
-                close(&mut open);
+                splitter.close();
                 fence = Some((mark, width, line.end, fenced_role(info)));
                 continue;
             }
         }
         if trimmed.is_empty() {
-            close(&mut open);
+            splitter.close();
             continue;
         }
         if mark == b'#' {
-            close(&mut open);
-            let start = heading.start.max(line.start);
-            heading = start..line.end;
-            push(&mut blocks, text, line.clone(), PassageRole::Instruction, &(0..0), false);
+            splitter.close();
+            splitter.push(line.clone(), PassageRole::Instruction, 0..0, false);
+            splitter.introduction = 0..0;
             continue;
         }
         if let Some(at) = memchr::memmem::find(content, b"<!--")
             && memchr::memmem::find(content.get(at..).unwrap_or_default(), b"-->").is_none()
         {
-            close(&mut open);
+            splitter.close();
             comment = Some(line.start);
             continue;
         }
-        let role = match mark {
-            b'>' | b'|' => PassageRole::Quotation,
-            _ => PassageRole::Instruction,
-        };
-        let item = matches!(mark, b'-' | b'*' | b'+')
-            || (mark.is_ascii_digit()
-                && trimmed.get(1..3).is_some_and(|t| t.contains(&b'.') || t.contains(&b')')));
-        match &mut open {
-            Some((range, same)) if *same == role && !item && role != PassageRole::Quotation => {
-                range.end = line.end;
-            }
-            Some((range, same)) if *same == role && role == PassageRole::Quotation => range.end = line.end,
-            _ => {
-                close(&mut open);
-                open = Some((line.clone(), role));
-            }
-        }
+        splitter.add_line(line, find_shape(trimmed, is_quotation));
     }
+    splitter.close();
     let rest = fence
         .map(|(.., start, role)| (start..text.len(), role))
         .or_else(|| comment.map(|start| (start..text.len(), PassageRole::Comment)));
-    if let Some((range, role)) = rest.or(open) {
-        let fenced = role == PassageRole::Code;
-        push(&mut blocks, text, range, role, &heading, fenced);
+    if let Some((range, role)) = rest {
+        splitter.push(range, role, splitter.introduction.clone(), role == PassageRole::Code);
     }
+    let mut blocks = splitter.blocks;
     join_windows(text, &mut blocks);
     blocks
+}
+
+/// A line without the marks of a quotation, and whether it had some.
+fn strip_quotation(line: &[u8]) -> (&[u8], bool) {
+    let mut rest = line.trim_ascii();
+    let mut is_quotation = false;
+    while let Some(after) = rest.strip_prefix(b">") {
+        (rest, is_quotation) = (after.trim_ascii_start(), true);
+    }
+    (rest, is_quotation)
+}
+
+/// What a line begins or goes on with.
+fn find_shape(trimmed: &[u8], is_quotation: bool) -> BlockShape {
+    let mark = trimmed.first().copied().unwrap_or(0);
+    let is_numbered = mark.is_ascii_digit()
+        && trimmed.get(1..3).is_some_and(|next| next.contains(&b'.') || next.contains(&b')'));
+    match mark {
+        b'|' => BlockShape::Table,
+        b'-' | b'*' | b'+' => BlockShape::ListItem,
+        _ if is_numbered => BlockShape::ListItem,
+        _ if is_quotation => BlockShape::Quotation,
+        _ => BlockShape::Paragraph,
+    }
+}
+
+/// A document that is being cut into blocks.
+struct MarkdownSplitter<'t> {
+    text: &'t [u8],
+    blocks: Vec<TextBlock>,
+    /// The passage that the last lines belong to, and where its first line ends.
+    open: Option<(Range<usize>, BlockShape, usize)>,
+    /// The paragraph that introduces what comes next.
+    introduction: Range<usize>,
+}
+
+impl MarkdownSplitter<'_> {
+    /// Adds a line to the passage it belongs to, or begins one with it.
+    fn add_line(&mut self, line: Range<usize>, shape: BlockShape) {
+        match &mut self.open {
+            // A list item goes on in lines without a mark of their own.
+            Some((range, same, _))
+                if (*same == shape && shape != BlockShape::ListItem)
+                    || (*same == BlockShape::ListItem && shape == BlockShape::Paragraph) =>
+            {
+                range.end = line.end;
+            }
+            _ => {
+                self.close();
+                self.open = Some((line.clone(), shape, line.end));
+            }
+        }
+    }
+
+    /// Ends the passage that is open.
+    fn close(&mut self) {
+        let Some((range, shape, first_line)) = self.open.take() else { return };
+        let introduction = match shape {
+            BlockShape::Paragraph => 0..0,
+            BlockShape::ListItem | BlockShape::Quotation => self.introduction.clone(),
+            // What its columns are.
+            BlockShape::Table if self.introduction.is_empty() => range.start..first_line,
+            BlockShape::Table => self.introduction.start..first_line,
+        };
+        let last = self.text.get(range.clone()).unwrap_or_default().iter().rev();
+        let ends_open = last.clone().find(|b| !b.is_ascii_whitespace() && **b != b'*') == Some(&b':');
+        if shape == BlockShape::Paragraph || (shape == BlockShape::ListItem && ends_open) {
+            self.introduction = range.clone();
+        }
+        self.push(range, PassageRole::Instruction, introduction, false);
+    }
+
+    /// Adds a block.
+    fn push(&mut self, range: Range<usize>, role: PassageRole, introduction: Range<usize>, fenced: bool) {
+        push(&mut self.blocks, self.text, range, role, &introduction, fenced);
+    }
 }
 
 /// How far a sentence may go on in the next list item or paragraph.
@@ -185,7 +247,7 @@ fn push(
     text: &[u8],
     range: Range<usize>,
     role: PassageRole,
-    heading: &Range<usize>,
+    introduction: &Range<usize>,
     fenced: bool,
 ) {
     let mut start = range.start;
@@ -200,7 +262,7 @@ fn push(
             range: start..end,
             window,
             role,
-            heading: heading.clone(),
+            introduction: introduction.clone(),
             front_matter: false,
             fenced,
         });

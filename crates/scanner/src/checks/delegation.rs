@@ -106,13 +106,14 @@ static PATTERN_RULES: &[PatternRule] = &[
         Warn,
         Words,
         &[
-            r"(?:repeat|loop|continue|retry|keep|run|spawn|execut|re-?run|iterat)\w*<6>(?:indefinitely|forever|endlessly|without\_(?:end|limit|stopping|termination)|infinitely|no\_(?:termination|limit))",
-            r"never\_(?:stop|terminate|exit|halt)\_?(?:until|the\_loop|spawning|running|retrying|working|looping)?",
+            r"(?:repeat|loop|retry|keep|spawn|re-?run|iterat)\w*<6>(?:indefinitely|forever|endlessly|without\_(?:end|limit|stopping|termination)|no\_(?:termination|limit))",
+            r"never\_(?:stop|terminate|exit|halt)\_(?:the\_loop|spawning|running|retrying|working|looping)",
             r"(?:infinite|endless)\_(?:loop|recursion|retries)<4>(?:agent|task|spawn|until|start|create)",
             r"no\_(?:termination|exit|stop|convergence)\_condition",
         ],
         "It loops without an end",
     )
+    .near(r"\b(?:agents?|sub-?agents?|tasks?|spawn\w*|prompts?|yourself|this\_skill|steps?|workflow|process|iterations?|loop)\b")
     .techniques(&["T1499"]),
     FAMILY.rule(
         "fork-bomb",

@@ -51,6 +51,9 @@ const POPULAR: &[&str] = &[
     "moment",
 ];
 
+/// Packages of their own whose names are one letter off a popular one.
+const REAL: &[&str] = &["preact", "request", "momento"];
+
 /// Names in a list of dependencies that are one letter off a popular one, each with that one.
 pub(crate) fn find_typosquats(path: &str, text: &str) -> Vec<(String, &'static str)> {
     let file = path.rsplit('/').next().unwrap_or(path);
@@ -76,7 +79,7 @@ pub(crate) fn find_typosquats(path: &str, text: &str) -> Vec<(String, &'static s
         _ => return Vec::new(),
     };
     let near = |name: &String| {
-        let known = POPULAR.contains(&name.as_str());
+        let known = POPULAR.contains(&name.as_str()) || REAL.contains(&name.as_str());
         let twin = POPULAR
             .iter()
             .find(|popular| popular.len() >= 5 && strsim::damerau_levenshtein(name, popular) == 1);

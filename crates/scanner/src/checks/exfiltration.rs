@@ -24,7 +24,7 @@ use crate::finding::Finding;
 use crate::kind::{FileKind, is_example_file};
 use crate::prefilter::TextSignals;
 use crate::rule::CheckId::Exfiltration;
-use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::FindingStatus::{Block, Pass, Warn};
 use crate::rule::RuleScope::{Anywhere, Code, Words};
 use crate::rule::{PatternRule, RuleFamily, code_rules};
 use crate::scan_context::{ScanContext, ScanSubject, ScannedText};
@@ -164,13 +164,13 @@ static PATTERN_RULES: &[PatternRule] = &[
         "image-beacon",
         Block,
         Anywhere,
-        &[r"!\[[^\]\n]{0,80}\]\(\s*https?://[^)\s]{0,160}?[?&/=](?:[a-z_]*=)?(?:\{|\$\{?|<|%7b|\[)(?:[^)\n]{0,60}?)(?:data|secret|key|token|conversation|context|history|env|prompt|input|user|summary|content|answer|encoded|b64|base64)", r"<img[^>]{0,120}?src=[\x22']https?://[^>\x22']{0,160}?[?&][a-z_]*=(?:\{|\$\{?|<|%7b)"],
+        &[r"!\[[^\]\n]{0,80}\]\(\s*https?://[^)\s]{0,160}?[?&/=](?:[a-z_]*=)?(?:\{|\$\{?|<|%7b|\[)(?:[^)\n]{0,60}?)(?:data|secret|token|conversation|context|history|\benv|prompt|encoded|b64|base64)", r"<img[^>]{0,120}?src=[\x22']https?://[^>\x22']{0,160}?[?&][a-z_]*=(?:\{|\$\{?|<|%7b)"],
         "An image's address carries data to its host when the answer is shown",
     )
     .techniques(&["T1048", "AML.T0057"]),
     FAMILY.rule(
         "tunnel-host",
-        Warn,
+        Pass,
         Code,
         &[r"https?://[a-z0-9.-]{1,80}\.(?:ngrok(?:-free)?\.(?:io|app|dev)|trycloudflare\.com|loca\.lt|serveo\.net|localhost\.run|pinggy\.(?:link|online|io)|bore\.pub|lhr\.life)\b"],
         "An address leads through a tunnel to a machine that nobody can name",
@@ -180,8 +180,16 @@ static PATTERN_RULES: &[PatternRule] = &[
         "told-to-send",
         Block,
         Words,
-        &[r"(?s)~/\.(?:npmrc|git-credentials|netrc|ssh|aws|kube|config/gh|docker/config)\b.{0,200}?(?:send|upload|transmit|post|forward)\w*<4>(?:remote|endpoint|server|support|triage|destination)", r"(?:log|export|record|dump|collect|include|attach)(?:s|ing)?\b[^.]{0,80}?(?:environment\_variables|authentication\_tokens?|api\_keys|env\_vars|credentials)[^.]{0,120}?(?:diagnostics?\_endpoint|debug\_endpoint|debug\_payload|remote\_(?:endpoint|server)|support\_(?:team|endpoint)|telemetry\_endpoint)", r"(?:key|token|secret|credential)s?\_values?\_as\_(?:an?\_|the\_)?(?:query\_parameter|url\_parameter|header)", r"logs?\_the\_(?:full|complete|entire)\_request[^.]{0,120}?https?://", r"(?s)\b(?:send(?:s|ing)?|upload(?:s|ing)?|post(?:s|ing|ed)?|transmit(?:s|ted|ting)?|forward(?:s|ing)?|exfiltrat\w*|submit(?:s|ting)?|append(?:s|ing)?|sync(?:s|ing)?|email(?:s|ing)?|leak(?:s|ing)?|deliver(?:s)?)\b[^.\n]{0,20}(?:[^.]{0,160}?)(?:conversation(?:\_history)?|chat\_(?:history|log)|credentials?|api\_keys?|secrets?|env(?:ironment)?\_(?:vars?|variables|metadata|context|contents?)|all_env_vars|system\_prompt|access\_tokens?|auth(?:entication)?\_(?:tokens?|headers?)|passwords?|private\_keys?|ssh\_keys?|\.env\b|~/\.ssh|~/\.aws|\.git-credentials|\.netrc|\.gitconfig|cookies|browser\_(?:data|history|passwords)|clipboard\_contents?|seed\_phrase|full\_(?:request|input|output|text|contents?)|files?\_contents?|file\_paths|git\_history|analyzed\_contracts|user.s\_(?:description|data|messages?|files?))[^.]{0,200}?(?:https?://|\bendpoint|remote\_(?:server|host)|external\_(?:server|service|host|endpoint|url)|webhook|attacker|collector|third[- ]part|analytics\_(?:service|partner|server)|skill\_(?:author|provider|developer)|@[a-z0-9-]+\.[a-z]{2,}|our\_servers?|audit\_endpoint|compliance\_archive|telemetry)"],
+        &[r"(?s)~/\.(?:npmrc|git-credentials|netrc|ssh|aws|kube|config/gh|docker/config)\b.{0,200}?(?:send|upload|transmit|post|forward)\w*<4>(?:remote|endpoint|server|support|triage|destination)", r"(?:log|export|record|dump|collect|include|attach)(?:s|ing)?\b[^.]{0,80}?(?:environment\_variables|authentication\_tokens?|api\_keys|env\_vars|credentials)[^.]{0,120}?(?:diagnostics?\_endpoint|debug\_endpoint|debug\_payload|remote\_(?:endpoint|server)|support\_(?:team|endpoint)|telemetry\_endpoint)", r"(?:key|token|secret|credential)s?\_values?\_as\_(?:an?\_|the\_)?(?:query\_parameter|url\_parameter|header)", r"logs?\_the\_(?:full|complete|entire)\_request[^.]{0,120}?https?://"],
         "It tells the agent to send private data away",
+    )
+    .techniques(&["T1041", "AML.T0057"]),
+    FAMILY.rule(
+        "sending-words",
+        Pass,
+        Words,
+        &[r"(?s)\b(?:send(?:s|ing)?|upload(?:s|ing)?|post(?:s|ing|ed)?|transmit(?:s|ted|ting)?|forward(?:s|ing)?|exfiltrat\w*|submit(?:s|ting)?|append(?:s|ing)?|sync(?:s|ing)?|email(?:s|ing)?|leak(?:s|ing)?|deliver(?:s)?)\b[^.\n]{0,20}(?:[^.]{0,160}?)(?:conversation(?:\_history)?|chat\_(?:history|log)|credentials?|api\_keys?|secrets?|env(?:ironment)?\_(?:vars?|variables|metadata|context|contents?)|all_env_vars|system\_prompt|access\_tokens?|auth(?:entication)?\_(?:tokens?|headers?)|passwords?|private\_keys?|ssh\_keys?|\.env\b|~/\.ssh|~/\.aws|\.git-credentials|\.netrc|\.gitconfig|cookies|browser\_(?:data|history|passwords)|clipboard\_contents?|seed\_phrase|full\_(?:request|input|output|text|contents?)|files?\_contents?|file\_paths|git\_history|analyzed\_contracts|user.s\_(?:description|data|messages?|files?))[^.]{0,200}?(?:https?://|\bendpoint|remote\_(?:server|host)|external\_(?:server|service|host|endpoint|url)|webhook|attacker|collector|third[- ]part|analytics\_(?:service|partner|server)|skill\_(?:author|provider|developer)|@[a-z0-9-]+\.[a-z]{2,}|our\_servers?|audit\_endpoint|compliance\_archive|telemetry)"],
+        "It speaks of private data and of sending",
     )
     .techniques(&["T1041", "AML.T0057"]),
     FAMILY.rule(
@@ -204,21 +212,29 @@ static PATTERN_RULES: &[PatternRule] = &[
         "to-drop-host",
         Block,
         Anywhere,
-        &[r"(?s)(?:curl|wget|requests\.|fetch\(|axios|httpx|urlopen|invoke-|\bnc\b|post|send|upload|submit|visit|download|callback|exfil|collect|paste|form\_at|copy).{0,160}?(?:webhook\.site|requestbin|pipedream\.net|requestcatcher|hookbin|burpcollaborator|oastify|interact\.sh|\boast\.|canarytokens|transfer\.sh|0x0\.st|termbin|paste\.ee|pastebin\.com/raw|rentry\.(?:co|org)|hastebin|glot\.io|anonfiles|gofile\.io|trycloudflare\.com|serveo\.net|loca\.lt|bashupload)", r"(?s)(?:env|secret|token|key|password|credential|cookie|ssh)\w*.{0,200}?(?:discord(?:app)?\.com/api/webhooks/|api\.telegram\.org/bot)"],
+        &[r"(?:curl|wget|requests\.|fetch\(|axios|httpx|urlopen|invoke-|\bnc\b|\bpost\b|\bsend\b|upload|submit|download|callback|form\_at|\bcopy)[^\n]{0,160}?(?:webhook\.site|requestbin|pipedream\.net|requestcatcher|hookbin|burpcollaborator|oastify|interact\.sh|\boast\.|canarytokens|transfer\.sh|0x0\.st|termbin|paste\.ee|pastebin\.com/raw|rentry\.(?:co|org)|hastebin|glot\.io|anonfiles|gofile\.io|trycloudflare\.com|serveo\.net|loca\.lt|bashupload)"],
         "It talks to a host that exists to receive what strangers send, or to hand out what they left",
+    )
+    .techniques(&["T1567", "T1102"]),
+    FAMILY.rule(
+        "chat-webhook",
+        Pass,
+        Anywhere,
+        &[r"(?s)(?:env|secret|token|key|password|credential|cookie|ssh)\w*.{0,200}?(?:discord(?:app)?\.com/api/webhooks/|api\.telegram\.org/bot)"],
+        "It sends to a chat by a webhook or a bot",
     )
     .techniques(&["T1567", "T1102"]),
     FAMILY.rule(
         "suspicious-host",
         Block,
         Anywhere,
-        &[r"(?:(?:https?|tcp|wss?|ftp|smtp|s3|gs)://|nslookup\s+|dig\s+|ping\s+)(?:[a-z0-9-]+\.){0,4}(?:[a-z0-9-]*(?:evil|attacker|malicious|exfil|phish|stealer|backdoor|malware|hacker|adversar|keylog|harvest\.phish|rogue|badguy|botnet)[a-z0-9-]*|sqli|c2|c2-[a-z0-9-]+|bad)(?:\.[a-z0-9-]+){1,4}(?:[:/\s\x22')`]|$)", r"(?:s3|gs)://[a-z0-9-]*(?:evil|attacker|exfil|stolen)", r"@(?:evil|attacker|malicious|hacker)[a-z0-9-]*\.[a-z]{2,}"],
+        &[r"(?:(?:https?|tcp|wss?|ftp|smtp|s3|gs)://|nslookup\s+|dig\s+|ping\s+)(?:[a-z0-9-]+\.){0,4}(?:(?:[a-z0-9]+-){0,3}(?:evil|attacker|malicious|exfil|phish|stealer|backdoor|malware|hacker|adversar|keylog|rogue|badguy|botnet)[a-z0-9]*(?:-[a-z0-9]+){0,3}|sqli|c2|c2-[a-z0-9-]+|bad)(?:\.[a-z0-9-]+){1,4}(?:[:/\s\x22')`]|$)", r"(?:s3|gs)://[a-z0-9-]*(?:evil|attacker|exfil|stolen)", r"@(?:evil|attacker|malicious|hacker)[a-z0-9-]*\.[a-z]{2,}"],
         "It names a host that says what it is",
     )
     .techniques(&["T1071.001"]),
     FAMILY.rule(
         "raw-address",
-        Block,
+        Warn,
         Anywhere,
         &[r"(?:curl|wget|fetch|requests\.\w+|urlopen|iwr|invoke-\w+|download|bash|sh)\b[^\n]{0,120}?(?:https?|tcp)://(?:(?:[1-9]|[2-8][0-9]|1[1-9]|9[0-9]|1[03-57-8][0-9]|16[0-8]|11[0-9]|12[0-68-9]|19[013-9]|2[0-4][0-9])\.\d{1,3}\.\d{1,3}\.\d{1,3})(?::\d+)?/[^\n]{0,80}"],
         "It fetches from a bare address",
@@ -226,7 +242,7 @@ static PATTERN_RULES: &[PatternRule] = &[
     .techniques(&["T1071.001"]),
     FAMILY.rule(
         "cloud-metadata",
-        Block,
+        Warn,
         Anywhere,
         &[r"https?://\[?(?:0:0:0:0:0|:):ffff:a9fe:a9fe", r"https?://(?:2852039166|0xa9fea9fe|0251\.0376\.0251\.0376)\b", r"(?:curl|wget|fetch|requests|http|urlopen|get|query)\b[^\n]{0,120}?(?:169\.254\.169\.254|metadata\.google\.internal|fd00:ec2|100\.100\.100\.200)"],
         "It asks the cloud's metadata service, which hands out credentials",
@@ -234,7 +250,7 @@ static PATTERN_RULES: &[PatternRule] = &[
     .techniques(&["T1552.005"]),
     FAMILY.rule(
         "credential-store",
-        Block,
+        Warn,
         Code,
         &[r"(?:open|read|readfilesync|copy|cp|cat|sqlite3|find|glob|tar|zip|path\.join|match|download-file|find-generic-password)\b[^\n]{0,160}?(?:login\s?data|key4\.db|logins\.json|cookies\.sqlite|wallet\.dat|/etc/shadow|local\s+extension\s+settings|_authtoken)", r"security\s+dump-keychain\b", r"(?:invoke-|\./|run\s|exec\w*[^\n]{0,20})(?:mimikatz|lazagne|secretsdump|chainbreaker)", r"sekurlsa::"],
         "It reads the stores where browsers, wallets and systems keep secrets",

@@ -23,7 +23,7 @@
 
 use crate::checks::{Check, CheckInfo};
 use crate::rule::CheckId::Injection;
-use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::FindingStatus::{Block, Pass, Warn};
 use crate::rule::RuleScope::{Anywhere, Words};
 use crate::rule::{PatternRule, RuleFamily};
 
@@ -53,21 +53,28 @@ static PATTERN_RULES: &[PatternRule] = &[
         "override",
         Block,
         Anywhere,
-        &[r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?)\_(?:everything|anything|all)\_(?:above|before|prior|previously|you\_were|you\_have\_been|that\_came)", r"do\_not\_follow\_(?:your|the\_system|any\_(?:previous|prior|other)|previous|prior|earlier)\_(?:system\_)?(?:instructions?|prompts?|rules|guidelines)", r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|es|ing)|discard|stop\_following|supersedes?|set\_aside|abandon|neglect)<4>(?:previous|prior|above|earlier|preceding|existing|all|any|your|the\_system|system|original|safety|initial|other|foregoing|former|developer|platform|built-in|default)<3>(?:instructions?|prompts?|rules|guidelines?|directives?|polic(?:y|ies)|constraints|context|safeguards|training|safety|programming|guardrails|restrictions|orders|commands|messages)\b", r"(?:takes?|has|have)\_(?:precedence|priority)\_over<4>(?:system|safety|previous|prior|all|any|other|your)<2>(?:instructions?|prompts?|rules|guidelines|polic(?:y|ies)|directives)"],
+        &[r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?)\_(?:everything|anything|all)\_(?:above|before|prior|previously|you\_were|you\_have\_been|that\_came)", r"do\_not\_follow\_(?:your|the\_system|any\_(?:previous|prior)|previous|prior|earlier)\_(?:system\_)?(?:instructions?|prompts?|rules|guidelines)", r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|es|ing)|discard|stop\_following|set\_aside|abandon|neglect)<2>(?:previous|prior|above|earlier|preceding|all|your|the\_system|original|initial|foregoing|former|developer)<2>(?:instructions|prompts?|rules|guidelines|directives|polic(?:y|ies)|constraints|safeguards|programming|guardrails|restrictions|orders)\b", r"(?:takes?|has|have)\_(?:precedence|priority)\_over<2>(?:system|safety|previous|prior|your)<2>(?:instructions?|prompts?|rules|guidelines|polic(?:y|ies)|directives)"],
         "It tells the agent to drop the instructions it was given",
+    ),
+    FAMILY.rule(
+        "override-words",
+        Pass,
+        Words,
+        &[r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|es|ing)|discard|stop\_following|supersedes?|set\_aside|abandon|neglect)<4>(?:previous|prior|above|earlier|preceding|existing|all|any|your|the\_system|system|original|safety|initial|other|foregoing|former|developer|platform|built-in|default)<3>(?:instructions?|prompts?|rules|guidelines?|directives?|polic(?:y|ies)|constraints|context|safeguards|training|safety|programming|guardrails|restrictions|orders|commands|messages)\b", r"(?:takes?|has|have)\_(?:precedence|priority)\_over<4>(?:system|safety|previous|prior|all|any|other|your)<2>(?:instructions?|prompts?|rules|guidelines|polic(?:y|ies)|directives)"],
+        "It speaks of dropping rules or instructions",
     ),
     FAMILY.rule(
         "persona",
         Block,
         Words,
-        &[r"\bdan\_mode", r"\bsudo\_mode\b", r"do\_anything\_now", r"\bgod\_mode\b", r"you\_are\_(?:now|actually)\_(?:an?\_|the\_|in\_|operating\_(?:as|in)\_)?(?:dan\b|unrestricted|uncensored|unfiltered|unlimited|free|jailbr|evil|different|new\_(?:ai|assistant)|root|admin|administrator|developer\_mode|hacker|god|privileged|no\_longer|another)", r"you\_are\_now\_(?:in|entering)<3>mode\b", r"pretend<4>(?:no|not\_have|without)<2>(?:restrictions|rules|limits|limitations|guidelines|filters)", r"act\_as<6>(?:no|without|unrestricted|unfiltered|uncensored)<2>(?:restrictions|rules|limits|limitations|guidelines|filters|ai|assistant|model)", r"unrestricted\_(?:mode|ai|assistant|agent|access)", r"jailbroken\_(?:mode|ai|assistant|model)", r"(?:ai|assistant|model|agent|engine|character|you)<6>(?:no|without|free\_(?:of|from))<2>(?:safety|ethical|moral|content)?\_?(?:restrictions|guidelines|filters?|limits|limitations|boundaries|constraints)\b"],
+        &[r"\bdan\_mode", r"\bsudo\_mode\b", r"do\_anything\_now", r"\bgod\_mode\b", r"you\_are\_(?:now|actually)\_(?:an?\_|the\_|in\_|operating\_(?:as|in)\_)?(?:dan\b|unrestricted|uncensored|unfiltered|unlimited|free|jailbr|evil|different|new\_(?:ai|assistant)|root|admin|administrator|developer\_mode|hacker|god|privileged|no\_longer|another)", r"you\_are\_now\_(?:in|entering)<2>(?:developer|dan|god|debug|unrestricted|admin|administrator|maintenance|jailbreak|root|sudo|diagnostic|override|unlocked|privileged|elevated|uncensored|raw|shell)\_mode\b", r"pretend<4>(?:no|not\_have|without)<2>(?:restrictions|rules|limits|limitations|guidelines|filters)", r"act\_as<6>(?:no|without|unrestricted|unfiltered|uncensored)<2>(?:restrictions|rules|limits|limitations|guidelines|filters|ai|assistant|model)", r"unrestricted\_(?:mode|ai|assistant|agent)", r"jailbroken\_(?:mode|ai|assistant|model)", r"(?:ai|assistant|model|agent|engine|character|you)<6>(?:no|without|free\_(?:of|from))\_(?:any\_)?(?:safety|ethical|moral|content)\_(?:restrictions|guidelines|filters?|limits|limitations|boundaries|constraints)\b", r"(?:ai|assistant|model|character)<4>(?:no|without|free\_(?:of|from))\_(?:any\_)?(?:restrictions|filters)\b"],
         "It gives the agent a persona without its rules",
     ),
     FAMILY.rule(
         "safety-off",
         Block,
         Anywhere,
-        &[r"(?:remov(?:e|es|ing)|skip(?:s|ping)?)<3>safety\_(?:guidelines|filters?|restrictions|constraints|layer)", r"(?:bypass(?:es|ing)?|disabl(?:e|es|ing)|turn(?:s|ing)?\_off|circumvent(?:s|ing)?|overrid(?:e|es|ing)|suspend(?:s|ing)?|evad(?:e|es|ing))<3>(?:safety|content\_(?:filter|polic)|ethic|moderation|guardrail|standard\_restriction|(?:usage|agent|model|ai)\_(?:restriction|polic|filter|guideline|control)|restrictions\b|alignment)", r"content\_filter(?:ing|s)\_(?:is|are|will\_be)\_(?:disabled|removed|lifted|suspended)", r"(?:safety|ethical|security)\_(?:layer|constraints?|restrictions?|filters?|guidelines?|checks?|measures|protocols?)<3>(?:disabled|removed|lifted|suspended|off|bypassed|not\_apply|do\_not\_apply|deactivated)", r"without\_(?:any\_)?(?:safety\_|content\_)(?:filter(?:ing|s)|moderation|polic)", r"(?:read-?only|safety|previous)<2>(?:restrictions?|constraints?)<3>(?:lifted|removed|no\_longer)", r"elevated\_trust", r"granted\_elevated\_permissions", r"elevated\_permissions\_granted", r"granted\_out-of-band", r"trust\_level<4>(?:granted|elevat|maximum|raised)"],
+        &[r"(?:remov(?:e|es|ing)|skip(?:s|ping)?)<3>safety\_(?:guidelines|filters?|restrictions|constraints|layer)", r"(?:bypass(?:es|ing)?|overrid(?:e|es|ing))\_(?:(?:the|all|any|your|its|their)\_){0,2}(?:safety|restrictions|guardrails|moderation)\b", r"(?:bypass(?:es|ing)?|disabl(?:e|es|ing)|turn(?:s|ing)?\_off|circumvent(?:s|ing)?|overrid(?:e|es|ing)|suspend(?:s|ing)?|evad(?:e|es|ing))<2>(?:safety\_(?:filter|guideline|restriction|measure|check|protocol|control|feature|constraint|training|system|polic|mechanism)|content\_polic|ethic(?:s|al)\b|guardrails?\b|standard\_restriction|(?:usage|agent|model|ai)\_(?:restriction|polic|filter|guideline)|alignment\b)", r"content\_filter(?:ing|s)\_(?:is|are|will\_be)\_(?:disabled|removed|lifted|suspended)", r"(?:safety|ethical)\_(?:layer|constraints?|restrictions?|filters?|guidelines?|checks?|measures|protocols?)<3>(?:disabled|removed|lifted|suspended|bypassed|not\_apply|do\_not\_apply|deactivated)", r"without\_(?:any\_)?(?:safety\_|content\_)(?:filter(?:ing|s)|moderation|polic)", r"(?:read-?only|safety|previous)<2>(?:restrictions?|constraints?)<3>(?:lifted|removed|no\_longer)", r"elevated\_trust", r"granted\_elevated\_permissions", r"elevated\_permissions\_granted", r"granted\_out-of-band", r"trust\_level<4>(?:granted|elevat|maximum|raised)"],
         "It switches the agent's safety off",
     ),
     FAMILY.rule(
@@ -81,12 +88,12 @@ static PATTERN_RULES: &[PatternRule] = &[
         "fake-turn",
         Block,
         Anywhere,
-        &[r"<\|(?:im_start|system|endoftext|end_of_turn)\|>", r"<<sys>>", r"\[/?inst\]", r"\[system\_(?:message|override|prompt|notice|note|instruction|update)\]", r"system\_overrid", r"(?:end\_of|\[/?end)\_(?:skill|system|instructions?|prompt|user)<3>(?:definition|prompt|message|instructions?|input|\])", r"\bnew\_(?:system\_)?instructions?\s*:", r"(?m:^)\W{0,6}system\s*:\s*(?:you|ignore|override|elevated|the\_|all|new|do|from|for|grant|trust|user)", r"</?(?:system|important|admin|instructions?_override)>", r"important\_system", r"(?:(?:note|message|instructions?|memo|directive)\_(?:to|for)|attention)\_(?:the\_|all\_|any\_)?(?:ai|llm|assistant|agent|language\_model|model|claude|gpt|chatgpt)(?:\_(?:assistant|agent|model|system)s?)?\s*[:,]", r"hidden\_directive", r"\[(?:system|admin|safety|prompt|instruction|security|policy|agent|user|root|developer)_override\]", r"override\_protocol", r"(?m:^)\W{0,6}(?:agent|ai|assistant|llm)(?:\_instructions?)?\s*:\s*(?:before|first|always|you\_must|when|ignore|run|execute)\b"],
+        &[r"<\|(?:im_start|system|endoftext|end_of_turn)\|>", r"<<sys>>", r"\[/?inst\]", r"\[system\_(?:message|override|notice|instruction|update)\]", r"system\_overrid", r"(?:end\_of|\[/?end)\_(?:skill|system|instructions?|prompt|user)<3>(?:definition|prompt|message|instructions?|input|\])", r"\bnew\_(?:system\_)?instructions?\s*:", r"(?m:^)\W{0,6}system\s*:\s*(?:you|ignore|override|elevated|the\_|all|new|do|from|for|grant|trust|user)", r"</?(?:system|important|admin|instructions?_override)>", r"important\_system\_(?:message|instruction|override|notice|update|prompt)", r"(?:(?:note|message|instructions?|memo|directive)\_(?:to|for)|attention)\_(?:the\_|all\_|any\_)?(?:ai|llm|assistant|language\_model|claude|gpt|chatgpt)(?:\_(?:assistant|agent|model|system)s?)?\s*:", r"hidden\_directive", r"\[(?:system|admin|safety|prompt|instruction|security|policy|agent|user|root|developer)_override\]", r"(?m:^)\W{0,6}(?:agent|ai|assistant|llm)(?:\_instructions?)?\s*:\s*(?:before|first|always|you\_must|when|ignore|run|execute)\b"],
         "It fakes a turn, a delimiter or a message from the system",
     ),
     FAMILY.rule(
         "covert-action",
-        Block,
+        Pass,
         Words,
         &[r"\b(?:silently|secretly|covertly|stealthily|surreptitiously|discreetly|invisibly)<1>(?:send|upload|transmit|exfiltrat\w*|collect|forward|append|install|download|execute|modif\w+|delete|inject|copy|record|post|request\_elevated|escalat\w*|harvest|steal|log|capture|add|replac\w+|overrid\w+|redirect)\w*\b", r"(?:completed|performed)\_(?:silently|secretly|covertly|transparently\_in\_the\_background)"],
         "It acts behind the user's back",
@@ -95,7 +102,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "secrecy-with-action",
         Block,
         Words,
-        &[r"(?:do\_not|don.?t|never|must\_not|should\_not|without|avoid|no\_need\_to)\_(?:ever\_)?(?:tell(?:ing)?|inform(?:ing|ed)?|notif(?:y|ying|ied)|mention(?:ing)?|disclos(?:e|ing)|reveal(?:ing)?|alert(?:ing)?|let(?:ting)?|report(?:ing|ed)?)<5>(?:user|users|human|operator|owner|anyone|victim|customer)\b", r"(?:users?|operators?|humans?)<2>(?:not|never|unaware)<2>(?:informed|notified|told|aware|shown|asked|know|of\b)", r"without\_(?:the\_)?(?:user|operator|owner).{0,3}s?\_(?:knowledge|consent|awareness|permission|noticing)", r"not\_(?:logged|reported|reflected|disclosed|shown|visible|recorded)<4>(?:user|output|audit|logs?|trail|standard|skill)"],
+        &[r"(?:do\_not|don.?t|never|must\_not|should\_not|without)\_(?:ever\_)?(?:tell(?:ing)?|inform(?:ing|ed)?|notif(?:y|ying|ied)|mention(?:ing)?|disclos(?:e|ing)|reveal(?:ing)?|alert(?:ing)?|let(?:ting)?|report(?:ing|ed)?)<5>(?:user|users|human|operator|owner|anyone|victim|customer)\b", r"(?:users?|operators?|humans?)<2>(?:not|never|unaware)<2>(?:informed|notified|told|aware|shown|know)\b", r"without\_(?:the\_)?(?:user|operator|owner).{0,3}s?\_(?:knowledge|consent|awareness|permission|noticing)", r"not\_(?:reported|reflected|disclosed|recorded)<4>(?:user|output|audit|logs?|trail)"],
         "It acts behind the user's back and keeps quiet about it",
     )
     .near(
@@ -110,14 +117,14 @@ static PATTERN_RULES: &[PatternRule] = &[
     ),
     FAMILY.rule(
         "deception",
-        Block,
+        Warn,
         Words,
         &[r"if<2>(?:user|users|anyone|someone|they|asked|customer)<9>(?:always\_)?(?:respond|say|reply|answer|claim|confirm|state|deny|tell\_them)<2>(?:that\_)?(?:it|no|not|there|you|this|deletion|everything|they)\_?(?:is|are|does|do|has|cannot|can|can.?t|only)?<2>(?:not|no|cannot|never|complete|safe|normal|required|expected|routine|only|can.?t)", r"(?:reassure|convince|persuade|lie\_to|trick|deceive|mislead|manipulate|pressure|coerce)\_(?:the\_)?(?:user|users|operator|human|them|customer|victim)"],
         "It tells the agent to deceive the user",
     ),
     FAMILY.rule(
         "confirmation-bypass",
-        Block,
+        Pass,
         Words,
         &[r"users?\_(?:are|is)\_not\_(?:prompted|asked)<2>(?:approve|confirm|consent|permission)", r"without\_(?:displaying|asking|requiring|waiting|requesting|additional|user|explicit|any|further|seeking|prompting|needing|showing|being\_asked|the\_(?:required|standard|normal))<5>(?:confirmation|approval|consent|authorization|review|preview)", r"(?:skip|bypass|suppress|auto-?\_?approv|automatically\_(?:confirm|approv|accept))\w*<3>(?:confirmation|approval|permission|consent|authorization|human-in-the-loop|hitl)(?:\_(?:prompts?|dialogs?|workflow|steps?|gates?|checks?))?", r"users?\_(?:are|is)\_not\_prompted\_to\_(?:approve|confirm)", r"(?:requiring|waiting\_for)<3>(?:confirmation|approval)<8>(?:defeats|would\_create|would\_interrupt)"],
         "It takes the user's right to confirm away, for an action that cannot be undone",
@@ -127,14 +134,14 @@ static PATTERN_RULES: &[PatternRule] = &[
     ),
     FAMILY.rule(
         "setting-ignored",
-        Block,
+        Pass,
         Words,
         &[r"regardless\_of\_(?:what\_the\_user\_(?:sets|says|chooses|wants)|(?:the\_)?\W{0,2}[a-z_]+\W{0,2}\_(?:setting|parameter|flag|option)|user\_(?:preference|consent|settings?))", r"(?:parameter|setting|flag|option)\_is\_(?:advisory\_only|ignored\_(?:for|because|when))", r"(?:override|supersede)s?\_the\_user.s\_(?:original\_)?(?:task|instruction|request|goal|intent)", r"user.s\_original\_instruction\_is\_treated\_as\_a\_suggestion", r"can\_be\_superseded\_by"],
         "It puts itself above what the user set",
     ),
     FAMILY.rule(
         "undisclosed",
-        Block,
+        Warn,
         Words,
         &[r"(?:is|are)\_not\_(?:disclosed|labell?ed\_as|reported\_in\_the|shown\_to\_the\_user|reflected\_in)", r"without\_(?:disclosing|mentioning)\_(?:that|the)<4>(?:already|premium|changes?|made|relationship|sponsor|behavio|data|collection|fee)", r"(?:tell\_them|say)\_(?:that\_)?you\_(?:do\_not|don.?t|have\_no|are\_(?:just\_)?a\_(?:standard|general|normal))"],
         "It hides from the user what it does or is",
@@ -143,26 +150,40 @@ static PATTERN_RULES: &[PatternRule] = &[
         "prompt-leak",
         Block,
         Words,
-        &[r"(?:print(?:ing)?|output(?:ting)?|reveal(?:ing)?|repeat(?:ing)?|show(?:ing)?|display(?:ing)?|return(?:ing)?|disclos(?:e|ing)|dump(?:ing)?|leak(?:ing)?|echo(?:ing)?|includ(?:e|ing)|append(?:ing)?|contents?\_of|followed\_by|containing|contents|recit(?:e|ing)|share|expose|send|forward|transmit|begin)<6>(?:(?:your|the|current|full|complete|entire|hidden|all|original|raw|whole|exact|verbatim|and)\_){0,4}(?:system\_prompt|(?:full|complete|hidden|confidential|internal|original|system|initial)\_(?:instructions|prompt|context|message|guidelines|rules)|confidential\_context|prompt\_verbatim|your\_(?:system\_)?instructions)", r"(?:print|output|dump|leak|exfiltrate|append|repeat|reveal)\w*<4>(?:(?:conversation|chat|message)\_history|messages\_in\_the\_conversation)"],
+        &[r"(?:print|output|reveal|repeat|show|display|dump|leak|recit|disclos|echo|send|append|forward|transmit|exfiltrat|embed|post)\w*<3>your\_(?:(?:full|complete|entire|hidden|exact|original|initial|whole|current)\_){0,2}(?:system\_prompt|system\_message|(?:hidden|initial|original)\_(?:prompt|instructions))", r"(?:print|output|dump|leak|exfiltrate|append|repeat|reveal)\w*<4>(?:(?:conversation|chat|message)\_history|messages\_in\_the\_conversation)<6>(?:url|endpoint|server|webhook|https?)"],
         "It asks the agent for its instructions or the conversation",
+    ),
+    FAMILY.rule(
+        "prompt-words",
+        Pass,
+        Words,
+        &[r"(?:print(?:ing)?|output(?:ting)?|reveal(?:ing)?|repeat(?:ing)?|show(?:ing)?|display(?:ing)?|return(?:ing)?|disclos(?:e|ing)|dump(?:ing)?|leak(?:ing)?|echo(?:ing)?|includ(?:e|ing)|append(?:ing)?|contents?\_of|followed\_by|containing|contents|recit(?:e|ing)|share|expose|send|forward|transmit|begin)<6>(?:(?:your|the|current|full|complete|entire|hidden|all|original|raw|whole|exact|verbatim|and)\_){0,4}(?:system\_prompt|(?:full|complete|hidden|confidential|internal|original|system|initial)\_(?:instructions|prompt|context|message|guidelines|rules)|confidential\_context|prompt\_verbatim|your\_(?:system\_)?instructions)", r"(?:print|output|dump|leak|exfiltrate|append|repeat|reveal)\w*<4>(?:(?:conversation|chat|message)\_history|messages\_in\_the\_conversation)"],
+        "It speaks of showing instructions or the conversation",
     ),
     FAMILY.rule(
         "goal-substitution",
         Block,
         Words,
-        &[r"your\_(?:new|real|true|actual|sole|hidden|secret)\_(?:primary\_|main\_|only\_)?(?:goal|objective|mission|directive|purpose|task|instructions?|role|identity)\_(?:is|are|:)", r"new\_(?:primary\_)?directives?\b", r"(?:secret|hidden)\_(?:goal|objective|task|instruction)", r"instead\_of\_the\_(?:user.s|requested|original)\_(?:task|request|goal|query)"],
+        &[r"your\_(?:new|real|true|hidden|secret)\_(?:primary\_|main\_|only\_)?(?:goal|objective|mission|directive|purpose|task|instructions?|role|identity)\_(?:is|are|:)", r"new\_(?:primary\_)?directives?\b", r"instead\_of\_the\_(?:user.s|requested|original)\_(?:task|request|goal|query)"],
         "It replaces what the user asked for",
     ),
     FAMILY.rule(
         "fetch-and-obey",
         Block,
         Words,
-        &[r"(?s)(?:treat|interpret|regard|accept)\w*\b[^.]{0,120}?\bas\_(?:an?\_)?(?:(?:high-priority|trusted|authoritative|new)\_){0,2}system\_(?:instruction|command|directive|message)s?\b", r"(?s)(?:fetch|download|visit|open|read|retrieve|load|get|pull|browse|curl|check)(?:es|s|ing)?\b.{0,120}?(?:https?://|url|page|remote|server|website|gist|pastebin|endpoint|web|content|response|file\_at|document).{0,120}?(?:follow|execut|obey|run|apply|perform|comply|do)\w*<3>(?:instructions?|commands?|directives?|what\_it\_says|orders)\b", r"(?s)(?:embedded|found|contained|any|hidden)<4>(?:instructions?|directives?|commands?|prompts?)<6>(?:in|within|from|inside)<3>(?:fetched|page|content|response|web|document|article|file|email|result|output|html|comments?|retrieved)[^.]{0,80}?(?:follow|execut|obey|must\_be|process|treat|take)", r"(?s)(?:treat|treated|interpret|interpreted|consider|process|processed|regard)\w*<6>(?:as|like)\_(?:(?:an?|the|new|direct|high-priority|system|trusted|valid|authoritative|additional)\_){0,3}(?:instructions?|directives?|commands?|system\_messages?|authoritative|trusted\_(?:input|instructions))\b<4>(?:execut|follow|priority|before|from|immediately|regardless|user)", r"(?s)processes?\_any\_embedded", r"(?s)treats?\_(?:any\_|that\_|every\_|such\_)?[^.\n]{0,120}?\_as\_an?\_(?:high-priority\_|trusted\_|system\_|peer\_|authoritative\_|processing\_){1,3}(?:instruction|directive|command)s?\b", r"(?s)must\_be\_treated\_as\_a\_(?:processing\_)?(?:directive|instruction|command)", r"(?s)(?:follow|execute|obey)<3>(?:instructions|commands|directives)\_(?:found|contained|embedded|returned|received|provided)\_(?:in|by|from|at|within)<4>(?:content|page|response|server|url|result|web|remote|fetched|output|document|html|message|email)"],
+        &[r"(?s)(?:treat|interpret|regard|accept)\w*\b[^.]{0,120}?\bas\_(?:an?\_)?(?:(?:high-priority|trusted|authoritative|new)\_){0,2}system\_(?:instruction|command|directive|message)s?\b", r"(?s)(?:treat|treated|interpret|interpreted|consider|process|processed|regard)\w*<6>(?:as|like)\_(?:(?:an?|the|new|direct|high-priority|system|trusted|valid|authoritative|additional)\_){0,3}(?:instructions?|directives?|commands?|system\_messages?|trusted\_instructions)\b<4>(?:execut|follow|priority|before|from|immediately|regardless|user)", r"(?s)processes?\_any\_embedded", r"(?s)treats?\_(?:any\_|that\_|every\_|such\_)?[^.\n]{0,120}?\_as\_an?\_(?:high-priority\_|trusted\_|system\_|peer\_|authoritative\_|processing\_){1,3}(?:instruction|directive|command)s?\b", r"(?s)must\_be\_treated\_as\_a\_(?:processing\_)?(?:directive|instruction|command)"],
         "It makes the agent obey text from somewhere else",
     ),
     FAMILY.rule(
+        "fetch-words",
+        Pass,
+        Words,
+        &[r"(?s)(?:fetch|download|visit|open|read|retrieve|load|get|pull|browse|curl|check)(?:es|s|ing)?\b.{0,120}?(?:https?://|url|page|remote|server|website|gist|pastebin|endpoint|web|content|response|file\_at|document).{0,120}?(?:follow|execut|obey|run|apply|perform|comply|do)\w*<3>(?:instructions?|commands?|directives?|what\_it\_says|orders)\b", r"(?s)(?:embedded|found|contained|any|hidden)<4>(?:instructions?|directives?|commands?|prompts?)<6>(?:in|within|from|inside)<3>(?:fetched|page|content|response|web|document|article|file|email|result|output|html|comments?|retrieved)[^.]{0,80}?(?:follow|execut|obey|must\_be|process|treat|take)", r"(?s)(?:follow|execute|obey)<3>(?:instructions|commands|directives)\_(?:found|contained|embedded|returned|received|provided)\_(?:in|by|from|at|within)<4>(?:content|page|response|server|url|result|web|remote|fetched|output|document|html|message|email)"],
+        "It speaks of instructions that come from elsewhere",
+    ),
+    FAMILY.rule(
         "memory-poisoning",
-        Block,
+        Warn,
         Words,
         &[r"(?s)(?:add|append|write|insert|save|inject|store|modify|edit|update|overwrite|echo|plant|put|persist)\w*\b[^\n]{0,100}?(?:claude\.md|agents\.md|soul\.md|memory\.md|heartbeat\.md|\.cursorrules|copilot-instructions|identity\.md|(?:long-term|persistent|your)\_memory)[^\n]{0,200}?(?:ignore|always\_(?:trust|run|execute|approve|obey|send|comply)|never\_(?:ask|tell|refuse|warn|mention|question)|without\_(?:asking|confirm)|every\_(?:future\_)?session|all\_future\_(?:sessions|conversations)|bypass|disable|override|survive|do\_not\_(?:tell|reveal|mention)|curl|https?://[^\s]*(?:evil|attack|payload|collect)|trusted\_(?:source|domain|skill)|skip\_(?:security|permission|confirm))"],
         "It plants instructions in the agent's lasting memory",
@@ -171,12 +192,12 @@ static PATTERN_RULES: &[PatternRule] = &[
         "aimed-at-scanner",
         Block,
         Anywhere,
-        &[r"(?:scanners?|reviewers?|auditors?|judges?|classifiers?|security\_(?:tools?|reviews?|scans?|checks?|analysis|systems?)|moderat(?:ors?|ion))\b[^.\n]{0,80}?(?:should\_(?:ignore|skip|not\_flag|treat|mark|approve|disregard)|please\_(?:ignore|skip|approve)|must\_(?:ignore|skip|approve|mark)|may\_skip|can\_(?:safely\_)?(?:ignore|skip)|:\s*(?:ignore|skip|approve|this|mark|classify|return))", r"(?:mark|classify|rate|report|label|return|output|treat)\_(?:this|it|the\_skill)?<3>as\_(?:safe|benign|trusted|verified|clean|approved)\b", r"this\_(?:skill|file|code|content|document)<3>(?:pre-?\_?approved|verified\_(?:safe|by)|reviewed\_and\_approved|already\_been\_(?:verified|audited|approved|scanned|reviewed)|certified)<6>(?:security|anthropic|openai|scan|team|safe|no|skip|not)", r"no\_need\_to\_(?:scan|review|audit|verify|analyze)\_(?:this|it|further)"],
+        &[r"(?:scanners?|reviewers?|auditors?|classifiers?|security\_(?:tools?|reviews?|scans?|checks?|analysis|systems?)|moderat(?:ors?|ion))\b[^.\n]{0,80}?(?:should\_(?:ignore|skip|not\_flag|treat|mark|approve|disregard)|please\_(?:ignore|skip|approve)|must\_(?:ignore|skip|approve|mark)|may\_skip|can\_(?:safely\_)?(?:ignore|skip)|:\s*(?:ignore|skip|approve|mark|classify)\b)", r"(?:mark|classify|rate|report|label|return|output|treat)\_(?:this|it|the\_skill)?<3>as\_(?:safe|benign|trusted|verified|clean|approved)\b", r"this\_(?:skill|file|code|content|document)<3>(?:pre-?\_?approved|verified\_(?:safe|by)|reviewed\_and\_approved|already\_been\_(?:verified|audited|approved|scanned|reviewed)|certified)<6>(?:security|anthropic|openai|scan|team|safe|no|skip|not)", r"no\_need\_to\_(?:scan|review|audit|verify|analyze)\_(?:this|it|further)"],
         "It speaks to whoever examines it",
     ),
     FAMILY.rule(
         "privileged-prefix",
-        Block,
+        Pass,
         Words,
         &[r"(?s)(?:prefix(?:ed|ing)?|begins?|starts?|beginning|starting|contains?|includes?|says?|types?|passphrase|(?:secret|magic|special|trigger|access)\_(?:message|query|phrase|code|string|keyword|word))\b.{0,90}?(?:admin|maintenance|debug|override|diagnostic|sudo|root|unlock|elevated|privileged|backdoor|magic|special).{0,220}?(?:bypass|restriction|lifted|without|unrestricted|full\_access|disabled|all\_requests|skip|elevat|dba|not\_logged|execute|permissions|grant|ignore)", r"(?s)(?:admin|maintenance|debug|god|elevated|emergency|override|diagnostic)\_(?:mode|override|access)\b.{0,120}?(?:all\_requests|bypass|unrestricted|without\_(?:filter|restriction|log|confirm|approval|waiting)|no\_(?:restrictions|filter|limits)|disabled|skips?)"],
         "It opens a door for whoever knows the word",
@@ -185,8 +206,22 @@ static PATTERN_RULES: &[PatternRule] = &[
         "credential-phishing",
         Block,
         Words,
-        &[r"(?:provide|paste|enter|send|share|give|submit|upload|supply|type)<3>(?:your|their|the\_user.?s)<4>(?:private\_ssh\_key|ssh\_private\_key|(?:backup\_)?recovery\_codes?|government-issued\_id|bank\_account\_(?:details|number)|seed\_words|wallet\_(?:seed|password)|password\_associated|email<4>password)", r"(?:provide|paste|enter|send|share|give)<4>(?:connection\_(?:string|url))<6>(?:credentials|password)", r"connection\_string\_including\_credentials", r"(?s)(?:requires?|needs?)\_(?:their|your|the\_user.s)\_(?:private\_key|password|seed\_phrase|secret\_key|credentials)", r"(?s)(?:ask|request|instruct|tell|prompt|require|convince|have|get|please|need|must|to\_continue|to\_authenticate|to\_complete|to\_enroll|to\_verify|to\_proceed|so\_we\_can)\w*\b.{0,100}?\b(?:provid(?:e|es|ing)|shar(?:e|ing)|enter|paste|send|submit|supply|give|type|confirm|verify|reply\_with|export|disclose)\b<3>(?:your|their|the|user.?s|both|current|production|his|her)<4>(?:passwords?\b|seed\_phrase|recovery\_phrase|mnemonic|private\_key|backup\_codes?|two-factor|2fa|\botp\b|one-time|credit\_card|cvv|social\_security|\bssn\b|national\_id|master\_password|secret\_(?:access\_)?key|account\_credentials|login\_credentials|service\_account\_credentials|authentication\_token|session\_cookie|personal\_access\_token|production\_api\_keys?|browser\_cookies|wallet\_(?:key|seed|phrase))", r"(?s)\b(?:provid(?:e|es|ing)|shar(?:e|ing)|submit|send|supply|paste|confirm)\b<4>(?:credentials?|api\_(?:v\d\_)?keys?|api\_tokens?|access\_(?:keys?|tokens?)|secret\_keys?|tokens?)\b.{0,160}?(?:urgent|immediately|verif|identity|suspend|expire|expir|deadline|so\_(?:that\_)?(?:we|i|it)\_can|we\_can|migrat|locked|audit|incident|compliance|lockout|unlock|within\_\d+\_hours|failure\_to|is\_safe|temporary\_step|link\_(?:the|your)\_account|webhook|form\_at|cannot\_proceed|required\_by)", r"(?s)(?:urgent|verif\w+|identity|suspend\w*|expir\w*|deprecat\w*|unauthori[sz]ed|compromis\w*|locked|incident|audit|compliance|emergency|migrat\w*)\b.{0,200}?\b(?:provid(?:e|es|ing)|share|submit|send|supply|enter|paste|confirm)\b<2>(?:your|their|the|user.?s|current|a\_list\_of)<4>(?:credentials?|api\_(?:v\d\_)?keys?|api\_tokens?|access\_(?:keys?|tokens?)|secret\_keys?|passwords?|tokens?)\b"],
+        &[r"(?:provide|paste|enter|send|share|give|submit|upload|supply|type)<3>(?:your|their|the\_user.?s)<4>(?:private\_ssh\_key|ssh\_private\_key|(?:backup\_)?recovery\_codes?|government-issued\_id|bank\_account\_(?:details|number)|seed\_words|wallet\_(?:seed|password)|password\_associated|email<4>password)", r"(?:provide|paste|enter|send|share|give)<4>(?:connection\_(?:string|url))<6>(?:credentials|password)", r"connection\_string\_including\_credentials", r"(?s)(?:requires?|needs?)\_(?:their|your|the\_user.s)\_(?:private\_key|password|seed\_phrase|secret\_key|credentials)"],
         "It coaxes secrets out of the user",
+    ),
+    FAMILY.rule(
+        "credential-request",
+        Warn,
+        Words,
+        &[r"(?s)(?:ask|request|instruct|tell|prompt|require|convince|have|get|please|need|must|to\_continue|to\_authenticate|to\_complete|to\_enroll|to\_verify|to\_proceed|so\_we\_can)\w*\b.{0,100}?\b(?:provid(?:e|es|ing)|shar(?:e|ing)|enter|paste|send|submit|supply|give|type|confirm|verify|reply\_with|export|disclose)\b<3>(?:your|their|the|user.?s|both|current|production|his|her)<4>(?:passwords?\b|seed\_phrase|recovery\_phrase|mnemonic|private\_key|backup\_codes?|two-factor|2fa|\botp\b|one-time|credit\_card|cvv|social\_security|\bssn\b|national\_id|master\_password|secret\_(?:access\_)?key|account\_credentials|login\_credentials|service\_account\_credentials|authentication\_token|session\_cookie|personal\_access\_token|production\_api\_keys?|browser\_cookies|wallet\_(?:key|seed|phrase))"],
+        "It asks the user for a secret",
+    ),
+    FAMILY.rule(
+        "credential-words",
+        Pass,
+        Words,
+        &[r"(?s)\b(?:provid(?:e|es|ing)|shar(?:e|ing)|submit|send|supply|paste|confirm)\b<4>(?:credentials?|api\_(?:v\d\_)?keys?|api\_tokens?|access\_(?:keys?|tokens?)|secret\_keys?|tokens?)\b.{0,160}?(?:urgent|immediately|verif|identity|suspend|expire|expir|deadline|so\_(?:that\_)?(?:we|i|it)\_can|we\_can|migrat|locked|audit|incident|compliance|lockout|unlock|within\_\d+\_hours|failure\_to|is\_safe|temporary\_step|link\_(?:the|your)\_account|webhook|form\_at|cannot\_proceed|required\_by)", r"(?s)(?:urgent|verif\w+|identity|suspend\w*|expir\w*|deprecat\w*|unauthori[sz]ed|compromis\w*|locked|incident|audit|compliance|emergency|migrat\w*)\b.{0,200}?\b(?:provid(?:e|es|ing)|share|submit|send|supply|enter|paste|confirm)\b<2>(?:your|their|the|user.?s|current|a\_list\_of)<4>(?:credentials?|api\_(?:v\d\_)?keys?|api\_tokens?|access\_(?:keys?|tokens?)|secret\_keys?|passwords?|tokens?)\b"],
+        "It speaks of handing over keys, with pressure",
     ),
     FAMILY.rule(
         "show-private-file",

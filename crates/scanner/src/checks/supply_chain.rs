@@ -23,7 +23,7 @@
 use crate::checks::{Check, CheckInfo, binaries, dependencies};
 use crate::finding::Finding;
 use crate::rule::CheckId::SupplyChain;
-use crate::rule::FindingStatus::{Block, Warn};
+use crate::rule::FindingStatus::{Block, Pass, Warn};
 use crate::rule::RuleScope::{Anywhere, Code, Words};
 use crate::rule::{PatternRule, RuleFamily, RuleInfo, code_rules, pattern_info};
 use crate::scan_context::{MainDocument, ScanContext, ScanSubject, ScannedText};
@@ -149,7 +149,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "decoded-command",
         Block,
         Code,
-        &[r"base64\s+(?:-d|-D|--decode)\b[^\n]{0,120}?\|\s*(?:sudo\s+)?(?:(?:/bin/)?(?:ba|z|da|k)?sh\b|python\d?|perl|node|ruby|gunzip)", r"(?:eval|bash\s+-c|sh\s+-c|source)\b[^\n]{0,60}?(?:\$\(|`|<\()[^\n]{0,200}?(?:base64\s+(?:-d|-D|--decode)|xxd\s+-r)", r"(?:exec|eval|compile|__import__|function|new\s+function)\s*\([^\n]{0,80}?(?:b64decode|atob|buffer\.from|unhexlify|codecs\.decode|zlib\.decompress|fromcharcode|marshal\.loads|bytes\.fromhex)\s*\(", r"(?:eval|exec)\(\s*(?:compile\(\s*)?(?:open\(|requests\.get|urllib\.request\.urlopen|urlopen\(|httpx\.get|fetch\()", r"powershell(?:\.exe)?\b[^\n]{0,120}?\s-(?:e|en|enc|encodedcommand)\s+[a-z0-9+/=]{16,}", r"(?:iex|invoke-expression)\b[^\n]{0,120}?(?:frombase64string|downloadstring|iwr|invoke-webrequest|net\.webclient)", r"(?:downloadstring|iwr|irm|invoke-webrequest|invoke-restmethod|nslookup)[^\n]{0,160}?\|\s*(?:iex|invoke-expression)", r"nslookup[^\n]{0,120}?(?:cmd\s+/c|\|\s*(?:ba)?sh\b)"],
+        &[r"base64\s+(?:-d|-D|--decode)\b[^\n]{0,120}?\|\s*(?:sudo\s+)?(?:(?:/bin/)?(?:ba|z|da|k)?sh\b|python\d?|perl|node|ruby|gunzip)", r"(?:eval|bash\s+-c|sh\s+-c|source)\b[^\n]{0,60}?(?:\$\(|`|<\()[^\n]{0,200}?(?:base64\s+(?:-d|-D|--decode)|xxd\s+-r)", r"(?:exec|eval|compile|__import__|function|new\s+function)\s*\([^\n]{0,80}?(?:b64decode|atob|buffer\.from|unhexlify|codecs\.decode|zlib\.decompress|fromcharcode|marshal\.loads|bytes\.fromhex)\s*\(", r"(?:eval|exec)\(\s*(?:compile\(\s*)?(?:requests\.get|urllib\.request\.urlopen|urlopen\(|httpx\.get|fetch\()", r"powershell(?:\.exe)?\b[^\n]{0,120}?\s-(?:e|en|enc|encodedcommand)\s+[a-z0-9+/=]{16,}", r"(?:iex|invoke-expression)\b[^\n]{0,120}?frombase64string", r"nslookup[^\n]{0,160}?\|\s*(?:iex|invoke-expression)", r"nslookup[^\n]{0,120}?(?:cmd\s+/c|\|\s*(?:ba)?sh\b)"],
         "A command is decoded or fetched and run unseen",
     )
     .techniques(&["T1027", "T1059"]),
@@ -157,7 +157,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "pipe-to-shell",
         Warn,
         Code,
-        &[r"[\x22\x27`]\s*\|\s*(?:(?:ba|z)?sh|cmd|powershell)\s*[\x22\x27`]", r"(?:curl|wget|fetch)\b[^\n|]{0,240}?\|\s*(?:sudo\s+(?:-\S+\s+)?)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh|python\d?|perl|ruby|node|php)\b", r"(?:eval|(?:ba|z)?sh\s+-c|source|\.)\s*[\x22']?(?:\$\(|<\(|`)\s*(?:curl|wget)\b"],
+        &[r"[\x22\x27`]\s*\|\s*(?:(?:ba|z)?sh|cmd|powershell)\s*[\x22\x27`]", r"(?:iex|invoke-expression)\b[^\n]{0,120}?(?:downloadstring|iwr|invoke-webrequest|net\.webclient)", r"(?:downloadstring|iwr|irm|invoke-webrequest|invoke-restmethod)[^\n]{0,160}?\|\s*(?:iex|invoke-expression)", r"(?:curl|wget|fetch)\b[^\n|]{0,240}?\|\s*(?:sudo\s+(?:-\S+\s+)?)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh|python\d?|perl|ruby|node|php)\b", r"(?:eval|(?:ba|z)?sh\s+-c|source|\.)\s*[\x22']?(?:\$\(|<\(|`)\s*(?:curl|wget)\b"],
         "A download is piped to a shell, so nobody sees what runs",
     )
     .techniques(&["T1059.004", "T1105"]),
@@ -171,7 +171,7 @@ static PATTERN_RULES: &[PatternRule] = &[
     .techniques(&["T1059.004", "T1105"]),
     FAMILY.rule(
         "download-and-run",
-        Block,
+        Warn,
         Code,
         &[r"(?s)(?:curl|wget|iwr|invoke-webrequest|urlretrieve|download)\b.{0,200}?https?://.{0,200}?(?:/tmp/\.?|/var/tmp/|/dev/shm/|%temp%|\$env:temp|~/\.cache/|/private/tmp/)[^\s]{1,60}.{0,120}?(?:chmod\s+(?:\+x|[0-7]*7[0-7]*|a\+x|u\+x)|start-process).{0,120}?(?:/tmp/|/var/tmp/|/dev/shm/|%temp%|&&|;|\n)"],
         "A program is downloaded to a temporary place and run",
@@ -181,7 +181,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "password-archive",
         Block,
         Words,
-        &[r"(?s)(?:\.zip|\.rar|\.7z|\.exe|\.dmg|\.msi|archive|extract|unzip|unpack|download).{0,160}?(?:\b(?:password|passcode)\b\s*(?:is|for\_extraction|to\_extract)?\s*[:=(`\x22'-]{1,3}|\bpass\b\s*[:=]\s?)\s*[`\x22']?[a-z0-9!@#$%^&*._-]{3,24}[`\x22')]?.{0,200}?(?:run|execut|install|launch|open|start|before|exe\b|extract|then|double-click)", r"(?s)(?:extract|unzip|unpack)\w*\b[^.\n]{0,60}?\b(?:using|with)?\_?(?:the\_)?(?:password|passcode)\b\s*[:=`\x22']{1,3}\s*\S{3,24}"],
+        &[r"(?s)(?:\.zip|\.rar|\.7z|\.exe|\.dmg|\.msi|archive|unzip|unpack|download).{0,160}?(?:\b(?:password|passcode)\b\s*(?:is|for\_extraction|to\_extract)?\s*[:=(`\x22'-]{1,3}|\bpass\b\s*[:=]\s?)\s*[`\x22']?[a-z0-9!@#$%^&*._-]{3,24}[`\x22')]?.{0,200}?(?:run|execut|install|launch|open|start|before|exe\b|extract|then|double-click)", r"(?s)(?:extract|unzip|unpack)\w*\b[^.\n]{0,60}?(?:\b(?:using|with)\_(?:the\_)?pass\b|\b(?:using|with)?\_?(?:the\_)?(?:password|passcode)\b)\s*[:=`\x22']{1,3}\s*\S{3,24}"],
         "An archive with a password hides its content from every scanner",
     )
     .techniques(&["T1027.013", "T1204.002"]),
@@ -197,10 +197,18 @@ static PATTERN_RULES: &[PatternRule] = &[
         "reverse-shell",
         Block,
         Code,
-        &[r"/dev/(?:tcp|udp)/[^\s]+", r"\b(?:nc\s|ncat\b|netcat\b)[^\n]{0,80}?(?:-[a-z]*[ec]\b\s*\S*(?:sh|cmd|powershell)|\|\s*(?:/bin/)?(?:ba|z)?sh\b)", r"\b(?:ba|z)?sh\s+-i\b[^\n]{0,40}?(?:>&|<&|0>&1|\|)", r"mkfifo[^\n]{0,120}?\b(?:nc|ncat|openssl|telnet)\b", r"socat[^\n]{0,120}?exec:", r"(?s:socket\b.{0,300}?dup2\(.{0,200}?(?:/bin/(?:ba|z|da)?sh|subprocess|pty|exec))", r"pty\.spawn\(\s*[\x22']/bin/", r"fsockopen\([^\n]{0,120}?(?:exec|proc_open|/bin/sh)", r"system\.net\.sockets\.tcpclient"],
+        &[r"\b(?:nc\s|ncat\b|netcat\b)[^\n]{0,80}?(?:-[a-z]*[ec]\b\s*\S*(?:sh|cmd|powershell)|\|\s*(?:/bin/)?(?:ba|z)?sh\b)", r"\b(?:ba|z)?sh\s+-i\b[^\n]{0,40}?(?:>&|<&|0>&1|\|)", r"mkfifo[^\n]{0,120}?\b(?:nc|ncat|openssl|telnet)\b", r"socat[^\n]{0,120}?exec:", r"(?s:socket\b.{0,300}?dup2\(.{0,200}?(?:/bin/(?:ba|z|da)?sh|subprocess|pty|exec))", r"pty\.spawn\(\s*[\x22']/bin/", r"fsockopen\([^\n]{0,120}?(?:exec|proc_open|/bin/sh)", r"system\.net\.sockets\.tcpclient"],
         "It opens a shell to somebody else",
     )
     .techniques(&["T1059.004", "T1571"]),
+    FAMILY.rule(
+        "raw-socket",
+        Warn,
+        Code,
+        &[r"/dev/(?:tcp|udp)/[^\s\x22\x27`/]{3,80}/\d"],
+        "A shell opens a connection by itself",
+    )
+    .techniques(&["T1095"]),
     FAMILY.rule(
         "miner",
         Block,
@@ -221,15 +229,23 @@ static PATTERN_RULES: &[PatternRule] = &[
         "security-off",
         Block,
         Code,
-        &[r"setenforce\s+0", r"ufw\s+disable", r"iptables\s+-f\b", r"set-mppreference[^\n]{0,80}?disable", r"add-mppreference[^\n]{0,80}?exclusion", r"csrutil\s+disable", r"spctl\s+--(?:master|global)-disable", r"unset\s+histfile", r"histfile=/dev/null", r"history\s+-c\s*(?:&&|;|\n)\s*(?:rm|history\s+-w|unset|exit)", r"auditctl\s+-e\s*0", r"(?:systemctl|service)\s+(?:stop|disable)[^\n]{0,40}?(?:auditd|firewalld|ufw|falcon|crowdstrike|defender|clamav|apparmor|osquery)", r"nopasswd\s*:\s*all", r"(?:disable|turn\_off|deactivate|uninstall|stop)\_(?:your\_|the\_|any\_|all\_)?(?:antivirus|anti-virus|firewall|windows\_defender|defender|gatekeeper|security\_software|edr|real-time\_protection)", r"xattr\s+-(?:d|c|rd|dr|cr|rc)[^\n]{0,60}?/tmp/", r"rm\s+-[rf]+\s[^\n]{0,80}?/var/log"],
+        &[r"setenforce\s+0", r"ufw\s+disable", r"iptables\s+-f\b", r"set-mppreference[^\n]{0,80}?disable", r"add-mppreference[^\n]{0,80}?exclusion", r"csrutil\s+disable", r"spctl\s+--(?:master|global)-disable", r"unset\s+histfile", r"histfile=/dev/null", r"history\s+-c\s*(?:&&|;|\n)\s*(?:rm|history\s+-w|unset|exit)", r"auditctl\s+-e\s*0", r"(?:systemctl|service)\s+(?:stop|disable)[^\n]{0,40}?(?:auditd|firewalld|ufw|falcon|crowdstrike|defender|clamav|apparmor|osquery)", r"nopasswd\s*:\s*all", r"xattr\s+-(?:d|c|rd|dr|cr|rc)[^\n]{0,60}?/tmp/", r"rm\s+-[rf]+\s[^\n]{0,80}?/var/log"],
         "It switches protections off or wipes traces",
     )
     .techniques(&["T1562.001", "T1070"]),
     FAMILY.rule(
+        "security-off-advice",
+        Warn,
+        Words,
+        &[r"(?:disable|turn\_off|deactivate|uninstall|stop)\_(?:your\_|the\_|any\_|all\_)?(?:antivirus|anti-virus|firewall|windows\_defender|defender|gatekeeper|security\_software|edr|real-time\_protection)"],
+        "It asks for the protections of the machine to be switched off",
+    )
+    .techniques(&["T1562.001"]),
+    FAMILY.rule(
         "destructive",
         Block,
         Code,
-        &[r"\brm\s+(?:-[a-z]+\s+|--\S+\s+)*(?:/(?:\s|\*|$)|~(?:/?\s|/?\*|/?$)|[\x22']?\$\{?home\}?(?:/?\s|/?\*|/?$|/?\x22)|/(?:etc|usr|bin|boot|home|root|lib)(?:/?\s|/?\*|/?$))", r"(?:system|exec\w*|run|call|popen|spawn)\(\s*[\[f]?[\x22']rm\s+-[rf]+\s+(?:/|~)[\x22'*]", r"mkfs\.\w+\s+/dev/", r"dd\s+if=/dev/(?:zero|urandom|random)\s+of=/dev/[sn]", r"del\s+/[sfq][^\n]{0,20}?c:\\", r"format\s+c:", r"shutil\.rmtree\(\s*(?:[\x22'](?:/|~)[\x22']|os\.path\.expanduser\(\s*[\x22']~[\x22']|path\.home\(\))", r"chmod\s+-r\s+777\s+/(?:\s|$)", r">\s*/dev/sd[a-z]", r":\(\)\s*\{\s*:\s*\|\s*:", r"remove-item[^\n]{0,60}?c:\\\*?[^\n]{0,30}?-recurse"],
+        &[r"\brm\s+(?:-[a-z]+\s+|--\S+\s+)*(?:/(?:\s|\*|$)|~(?:/?\s|/?\*|/?$)|[\x22']?\$\{?home\}?(?:/?\s|/?\*|/?$|/?\x22)|/(?:etc|usr|bin|boot|home|root|lib)(?:/?\s|/?\*|/?$))", r"(?:system|exec\w*|run|call|popen|spawn)\(\s*[\[f]?[\x22']rm\s+-[rf]+\s+(?:/|~)[\x22'*]", r"mkfs\.\w+\s+/dev/", r"dd\s+if=/dev/(?:zero|urandom|random)\s+of=/dev/[sn]", r"del\s+/[sfq][^\n]{0,20}?c:\\", r"format\s+c:", r"shutil\.rmtree\(\s*(?:[\x22'](?:/|~)[\x22']|os\.path\.expanduser\(\s*[\x22']~[\x22']|path\.home\(\))", r"chmod\s+-r\s+777\s+/(?:\s|$)", r">\s*/dev/sd[a-z]", r":\(\)\s*\{\s*:\s*\|\s*:", r"remove-item[^\n]{0,60}?c:\\(?:\*|\s|[\x22\x27])[^\n]{0,30}?-recurse"],
         "It destroys the user's files or system",
     )
     .techniques(&["T1485", "T1499"]),
@@ -277,7 +293,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "network-drive",
         Block,
         Code,
-        &[r"net\s+use\s[^\n]{0,120}?(?:davwwwroot|webdav|@(?:443|ssl|80))[^\n]{0,120}?(?:\.(?:bat|cmd|exe|ps1|vbs)|start\b)", r"mshta(?:\.exe)?\s+https?://", r"regsvr32[^\n]{0,60}?/i:https?://", r"rundll32[^\n]{0,60}?\\\\", r"certutil[^\n]{0,40}?-urlcache[^\n]{0,120}?https?://"],
+        &[r"net\s+use\s[^\n]{0,120}?(?:davwwwroot|webdav|@(?:443|ssl|80))[^\n]{0,120}?(?:\.(?:bat|cmd|exe|ps1|vbs)|start\b)", r"mshta(?:\.exe)?\s+https?://", r"regsvr32[^\n]{0,60}?/i:https?://", r"certutil[^\n]{0,40}?-urlcache[^\n]{0,120}?https?://"],
         "A program on somebody's share is run",
     )
     .techniques(&["T1218", "T1021.002"]),
@@ -285,7 +301,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "traffic-redirect",
         Block,
         Code,
-        &[r"iptables\s[^\n]{0,80}?-j\s*(?:redirect|dnat)", r"nft\s+add\s[^\n]{0,120}?(?:redirect|dnat)", r"netsh\s[^\n]{0,60}?portproxy\s+add", r"networksetup\s+-setwebproxy\s", r"(?:echo|tee|>>)[^\n]{0,120}?/etc/hosts"],
+        &[r"iptables\s[^\n]{0,80}?-j\s*(?:redirect|dnat)", r"nft\s+add\s[^\n]{0,120}?(?:redirect|dnat)", r"netsh\s[^\n]{0,60}?portproxy\s+add", r"networksetup\s+-setwebproxy\s"],
         "It redirects the machine's traffic",
     )
     .techniques(&["T1557", "T1565"]),
@@ -446,15 +462,23 @@ static PATTERN_RULES: &[PatternRule] = &[
     .techniques(&["T1574.006"]),
     FAMILY.rule(
         "worm",
-        Block,
+        Warn,
         Anywhere,
-        &[r"\bc2[_-](?:beacon|server|url|host|channel|domain|client)\b", r"(?:start|enable|install)_?keylogger\b", r"/(?:api/)?exfil(?:trate)?\b[\x22\x27`?/]", r"to_?c2_?server", r"self-propagat\w+", r"publishmalicious\w*", r"(?:install|deploy|create|drop|plant|add|open|inject)s?\_(?:an?\_|the\_)?(?:persistent\_)?(?:backdoor|rootkit|keylogger|ransomware|infostealer|implant|web\_?shell)", r"(?:callbacks?|beacons?|connects?|reports?)\_(?:are\_sent\_|back\_)?to\_(?:the\_|our\_|its\_|an?\_)?c2\b", r"c2\_(?:server|channel|domain|endpoint|callback)s?\s*[:=]", r"(?:steal(?:s|ing)?|harvest(?:s|ing)?|exfiltrat\w*)<3>(?:npm\_)?(?:tokens?|credentials?|cookies|wallets?|secrets?|keys?|passwords?)\b"],
+        &[r"\bc2[_-](?:beacon|server|url|host|channel|domain|client)\b", r"(?:start|enable|install)_?keylogger\b", r"/(?:api/)?exfil(?:trate)?\b[\x22\x27`?/]", r"to_?c2_?server", r"self-propagat\w+", r"publishmalicious\w*"],
         "It says itself what it is",
     )
     .techniques(&["T1587.001"]),
     FAMILY.rule(
+        "malware-words",
+        Pass,
+        Anywhere,
+        &[r"(?:install|deploy|create|drop|plant|add|open|inject)s?\_(?:an?\_|the\_)?(?:persistent\_)?(?:backdoor|rootkit|keylogger|ransomware|infostealer|implant|web\_?shell)", r"(?:callbacks?|beacons?|connects?|reports?)\_(?:are\_sent\_|back\_)?to\_(?:the\_|our\_|its\_|an?\_)?c2\b", r"c2\_(?:server|channel|domain|endpoint|callback)s?\s*[:=]", r"(?:steal(?:s|ing)?|harvest(?:s|ing)?|exfiltrat\w*)<3>(?:npm\_)?(?:tokens?|credentials?|cookies|wallets?|secrets?|keys?|passwords?)\b"],
+        "It speaks of stealing, implants or command servers",
+    )
+    .techniques(&["T1587.001"]),
+    FAMILY.rule(
         "uninstall-resistance",
-        Block,
+        Pass,
         Words,
         &[r"(?s)(?:service|daemon|process|skill|agent|monitor|telemetry|collection|reporting|transmission|hook)\b.{0,120}?(?:cannot|can.?t|can\_not)\_be\_(?:removed|disabled|uninstalled|turned\_off|stopped|opted\_out|waived)", r"(?s)(?:reinstall|re-install|restore|respawn|recreate)s?\_itself", r"(?s)survives?\_(?:uninstall|removal|reboot|session)", r"(?s)persistent\_background\_(?:service|process|agent|daemon)", r"(?s)users?\_cannot\_opt\_out", r"(?s)not\_deleted\_when<4>(?:uninstall|remov)"],
         "It resists being removed or switched off",
