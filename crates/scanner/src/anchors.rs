@@ -13,7 +13,7 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
     ("CHECK-01/override", &[
         (true, &[&["disregard", "forget", "ignore", "ignoring"], &["all", "anything", "everything"], &["above", "before", "previously", "prior", "that", "you"]]),
         (false, &[&["follow"], &["guidelines", "instruction", "prompt", "rules", "system"], &["not"]]),
-        (false, &[&["abandon", "aside", "discard", "disregard", "following", "forget", "ignore", "ignoring", "neglect", "override", "overriding"], &["constraints", "directives", "guardrails", "guidelines", "instructions", "orders", "policies", "policy", "programming", "prompt", "restrictions", "rules", "safeguards", "training"], &["abandon", "discard", "disregard", "forget", "ignore", "ignoring", "neglect", "override", "overriding", "set", "stop"]]),
+        (false, &[&["abandon", "aside", "discard", "disregard", "following", "forget", "ignore", "ignoring", "neglect", "override", "overriding"], &["constraints", "directives", "guardrails", "guidelines", "instructions", "orders", "policies", "policy", "programming", "prompt", "restrictions", "rules", "safeguards"], &["abandon", "discard", "disregard", "forget", "ignore", "ignoring", "neglect", "override", "overriding", "set", "stop"]]),
         (false, &[&["precedence", "priority"], &["over"], &["directives", "guidelines", "instruction", "policies", "policy", "prompt", "rules"], &["previous", "prior", "safety", "system", "your"]]),
     ]),
     ("CHECK-01/override-words", &[
@@ -36,7 +36,8 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
     ]),
     ("CHECK-01/safety-off", &[
         (false, &[&["safety"], &["remove", "removing", "skip"], &["constraints", "filter", "guidelines", "layer", "restrictions"]]),
-        (false, &[&["alignment", "control", "ethic", "filter", "guardrail", "guideline", "moderation", "polic", "restriction", "safety"], &["bypass", "circumvent", "disable", "disabling", "evade", "evading", "override", "overriding", "suspend", "turn"]]),
+        (true, &[&["bypass", "override", "overriding"]]),
+        (false, &[&["alignment", "ethic", "filter", "guardrail", "guideline", "polic", "restriction", "safety"], &["bypass", "circumvent", "disable", "disabling", "evade", "evading", "override", "overriding", "suspend", "turn"]]),
         (true, &[&["content"], &["filtering", "filters"], &["disabled", "lifted", "removed", "suspended"]]),
         (false, &[&["ethical", "safety"], &["apply", "bypassed", "deactivated", "disabled", "lifted", "removed", "suspended"], &["check", "constraint", "filter", "guideline", "layer", "measures", "protocol", "restriction"]]),
         (true, &[&["without"], &["filtering", "filters", "moderation", "polic"], &["any", "content", "safety"]]),
@@ -63,7 +64,7 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (true, &[&["new"], &["instruction", "system"]]),
         (false, &[&["system"]]),
         (true, &[&["</admin>", "</important>", "</instructio", "</system>", "<admin>", "<important>", "<instruction", "<system>"], &["/admin>", "/important>", "/instruction", "/system>", "admin>", "important>", "instruction_", "instructions", "system>"]]),
-        (true, &[&["important"], &["system"]]),
+        (true, &[&["important"], &["system"], &["instruction", "message", "notice", "override", "prompt", "update"]]),
         (true, &[&["attention", "directive", "instruction", "memo", "message", "note"]]),
         (true, &[&["hidden"], &["directive"]]),
         (true, &[&["[admin_overr", "[agent_overr", "[developer_o", "[instruction", "[policy_over", "[prompt_over", "[root_overri", "[safety_over", "[security_ov", "[system_over", "[user_overri"], &["_override]"], &["admin_overri", "agent_overri", "developer_ov", "instruction_", "policy_overr", "prompt_overr", "root_overrid", "safety_overr", "security_ove", "system_overr", "user_overrid"]]),
@@ -74,8 +75,8 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (true, &[&["completed", "performed"], &["covertly", "secretly", "silently", "transparentl"]]),
     ]),
     ("CHECK-01/secrecy-with-action", &[
-        (false, &[&["anyone", "customer", "human", "operator", "owner", "user", "victim"], &["alert", "disclose", "disclosing", "ever", "inform", "let", "mention", "notified", "notify", "report", "reveal", "tell"], &["avoid", "don", "must", "need", "never", "not", "should", "without"]]),
-        (false, &[&["human", "operator", "user"], &["never", "not", "unaware"]]),
+        (false, &[&["anyone", "customer", "human", "operator", "owner", "user", "victim"], &["alert", "disclose", "disclosing", "ever", "inform", "let", "mention", "notified", "notify", "report", "reveal", "tell"], &["don", "must", "never", "not", "should", "without"]]),
+        (false, &[&["aware", "informed", "know", "notified", "shown", "told"], &["human", "operator", "user"], &["never", "not", "unaware"]]),
         (true, &[&["without"], &["awareness", "consent", "knowledge", "noticing", "permission"]]),
         (false, &[&["disclosed", "recorded", "reflected", "reported"], &["not"], &["audit", "log", "output", "trail", "user"]]),
     ]),
@@ -118,12 +119,11 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
     ("CHECK-01/goal-substitution", &[
         (true, &[&["your"], &["hidden", "new", "real", "secret", "true"], &["directive", "goal", "identity", "instruction", "main", "mission", "objective", "only", "primary", "purpose", "role", "task"]]),
         (true, &[&["new"], &["directive", "primary"]]),
-        (true, &[&["hidden", "secret"], &["goal", "instruction", "objective", "task"]]),
         (true, &[&["instead"], &["goal", "query", "request", "task"], &["original", "requested", "user"], &["the"]]),
     ]),
     ("CHECK-01/fetch-and-obey", &[
         (false, &[&["accept", "interpret", "regard", "treat"], &["command", "directive", "instruction", "message"], &["authoritativ", "high-priorit", "new", "system", "trusted"]]),
-        (false, &[&["consider", "interpret", "process", "regard", "treat"], &["authoritativ", "command", "directive", "instruction", "system", "trusted"], &["before", "execut", "follow", "from", "immediately", "priority", "regardless", "user"]]),
+        (false, &[&["consider", "interpret", "process", "regard", "treat"], &["command", "directive", "instruction", "system", "trusted"], &["before", "execut", "follow", "from", "immediately", "priority", "regardless", "user"]]),
         (true, &[&["processe"], &["embedded"], &["any"]]),
         (false, &[&["treat"], &["authoritativ", "high-priorit", "peer", "processing", "system", "trusted"], &["command", "directive", "instruction"]]),
         (true, &[&["must"], &["treated"], &["command", "directive", "instruction", "processing"]]),
@@ -216,6 +216,7 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (true, &[&["http://", "https://"], &[".bore.pub", ".lhr.life", ".loca.lt", ".localhost.r", ".ngrok-free.", ".ngrok.app", ".ngrok.dev", ".ngrok.io", ".pinggy.io", ".pinggy.link", ".pinggy.onli", ".serveo.net", ".trycloudfla"], &["bore.pub", "lhr.life", "loca.lt", "localhost.ru", "ngrok-free.a", "ngrok-free.d", "ngrok-free.i", "ngrok.app", "ngrok.dev", "ngrok.io", "pinggy.io", "pinggy.link", "pinggy.onlin", "serveo.net", "trycloudflar"]]),
     ]),
     ("CHECK-04/told-to-send", &[
+        (false, &[&[".env", "id_ed25519", "id_rsa", "~/.aws", "~/.config/gh", "~/.docker", "~/.git-crede", "~/.gnupg", "~/.kube", "~/.netrc", "~/.npmrc", "~/.ssh"], &["copy", "email", "exfiltrate", "forward", "post", "send", "submit", "transmit", "upload"]]),
         (false, &[&["~/.aws", "~/.config/gh", "~/.docker/co", "~/.git-crede", "~/.kube", "~/.netrc", "~/.npmrc", "~/.ssh"], &["destination", "endpoint", "remote", "server", "support", "triage"], &["forward", "post", "send", "transmit", "upload"], &["aws", "config/gh", "docker/confi", "git-credenti", "kube", "netrc", "npmrc", "ssh"]]),
         (false, &[&["debug", "diagnostic", "remote", "support", "telemetry"], &["attach", "collect", "dump", "export", "include", "log", "record"], &["api", "authenticati", "credentials", "env"]]),
         (true, &[&["credential", "key", "secret", "token"], &["value"], &["header", "query", "url"]]),
@@ -263,7 +264,7 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["base64"]]),
         (false, &[&["base64", "xxd\t", "xxd\n", "xxd\u{b}", "xxd\u{c}", "xxd\r", "xxd "], &["bash", "eval", "sh\t", "sh\n", "sh\u{b}", "sh\u{c}", "sh\r", "sh ", "source"]]),
         (false, &[&["atob", "b64decode", "buffer.from", "bytes.fromhe", "codecs.decod", "fromcharcode", "marshal.load", "unhexlify", "zlib.decompr"], &["__import__", "compile", "eval", "exec", "function", "new\t", "new\n", "new\u{b}", "new\u{c}", "new\r", "new "]]),
-        (true, &[&["eval(", "exec("], &["compile(", "fetch(", "httpx.get", "open(", "requests.get", "urllib.reque", "urlopen("]]),
+        (true, &[&["eval(", "exec("], &["compile(", "fetch(", "httpx.get", "requests.get", "urllib.reque", "urlopen("]]),
         (false, &[&["powershell"], &["\t-e\t", "\t-e\n", "\t-e\u{b}", "\t-e\u{c}", "\t-e\r", "\t-e ", "\t-en", "\n-e\t", "\n-e\n", "\n-e\u{b}", "\n-e\u{c}", "\n-e\r", "\n-e ", "\n-en", "\u{b}-e\t", "\u{b}-e\n", "\u{b}-e\u{b}", "\u{b}-e\u{c}", "\u{b}-e\r", "\u{b}-e ", "\u{b}-en", "\u{c}-e\t", "\u{c}-e\n", "\u{c}-e\u{b}", "\u{c}-e\u{c}", "\u{c}-e\r", "\u{c}-e ", "\u{c}-en", "\r-e\t", "\r-e\n", "\r-e\u{b}", "\r-e\u{c}", "\r-e\r", "\r-e ", "\r-en", " -e\t", " -e\n", " -e\u{b}", " -e\u{c}", " -e\r", " -e ", " -en"], &["-e\t", "-e\n", "-e\u{b}", "-e\u{c}", "-e\r", "-e ", "-en\t", "-en\n", "-en\u{b}", "-en\u{c}", "-en\r", "-en ", "-enc"]]),
         (false, &[&["frombase64st"], &["iex", "invoke-expre"]]),
         (false, &[&["nslookup"], &["iex", "invoke-expre"]]),
@@ -285,7 +286,7 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
     ]),
     ("CHECK-08/password-archive", &[
         (false, &[&["pass"], &[".7z", ".dmg", ".exe", ".msi", ".rar", ".zip", "archive", "download", "unpack", "unzip"], &["before", "double-click", "exe", "extract", "install", "launch", "open", "run", "start", "then"]]),
-        (false, &[&["extract", "unpack", "unzip"]]),
+        (false, &[&["pass"], &["extract", "unpack", "unzip"]]),
     ]),
     ("CHECK-08/fake-prerequisite", &[
         (false, &[&["copy", "paste"], &["cmd", "command", "powershell", "run", "shell", "terminal"]]),
@@ -293,6 +294,8 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&[".dmg", ".exe", ".msi", ".pkg", ".rar", ".zip", "releases/dow"], &["before", "critical", "important", "must", "prerequisite", "require", "warning"], &["download", "get", "grab", "install"], &["before", "double-click", "execut", "extract", "launch", "not", "run", "will"]]),
     ]),
     ("CHECK-08/reverse-shell", &[
+        (true, &[&[">&\t", ">&\n", ">&\u{b}", ">&\u{c}", ">&\r", ">& ", ">&/dev/tcp/", ">&/dev/udp/"]]),
+        (true, &[&["/dev/tcp/", "/dev/udp/"], &["0>&1"]]),
         (false, &[&["nc\t", "nc\n", "nc\u{b}", "nc\u{c}", "nc\r", "nc ", "ncat", "netcat"]]),
         (false, &[&["bash", "sh\t", "sh\n", "sh\u{b}", "sh\u{c}", "sh\r", "sh ", "zsh\t", "zsh\n", "zsh\u{b}", "zsh\u{c}", "zsh\r", "zsh "]]),
         (false, &[&["mkfifo"]]),
@@ -358,7 +361,7 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (true, &[&["chmod"], &["777\t", "777\n", "777\u{b}", "777\u{c}", "777\r", "777 "], &["-r\t", "-r\n", "-r\u{b}", "-r\u{c}", "-r\r", "-r "]]),
         (false, &[&["/dev/sd"]]),
         (true, &[&[":()\t", ":()\n", ":()\u{b}", ":()\u{c}", ":()\r", ":() ", ":(){"]]),
-        (false, &[&["remove-item"], &["-recurse"], &["c:\\"]]),
+        (false, &[&["remove-item"], &["-recurse"], &["c:\\\t", "c:\\\n", "c:\\\u{b}", "c:\\\u{c}", "c:\\\r", "c:\\ ", "c:\\\"", "c:\\'", "c:\\*"]]),
     ]),
     ("CHECK-08/loose-permissions", &[
         (true, &[&["chmod"], &["-r\t", "-r\n", "-r\u{b}", "-r\u{c}", "-r\r", "-r ", "0777", "777\t", "777\n", "777\u{b}", "777\u{c}", "777\r", "777 ", "a+rwx"]]),
@@ -521,7 +524,9 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, &[&["sub-agent", "subagent"], &["another", "more", "replacements"], &["create", "spawn"]]),
     ]),
     ("CHECK-06/endless-loop", &[
-        (false, &[&["iterat", "keep", "loop", "re-run", "repeat", "rerun", "retry", "spawn"], &["endlessly", "forever", "indefinitely", "limit", "termination", "without"]]),
+        (true, &[&["continue", "execute", "loop", "repeat", "retry", "run", "spawn"], &["endlessly", "forever", "indefinitely", "without"], &["agent", "cycle", "instruction", "loop", "process", "prompt", "skill", "step", "task", "workflow"]]),
+        (false, &[&["endlessly", "forever", "indefinitely", "without"], &["continue", "iterate", "keep", "loop", "repeat"], &["agent", "itself", "retry", "spawn", "task", "yourself"]]),
+        (true, &[&["keep", "loop", "repeat"], &["endlessly", "forever", "indefinitely", "without"]]),
         (true, &[&["never"], &["exit", "halt", "stop", "terminate"], &["looping", "retrying", "running", "spawning", "the", "working"]]),
         (false, &[&["endless", "infinite"], &["loop", "recursion", "retries"], &["agent", "create", "spawn", "start", "task", "until"]]),
         (false, &[&["condition"], &["convergence", "exit", "stop", "termination"]]),

@@ -356,20 +356,56 @@ fn is_negated(before: &str) -> bool {
 
 /// Words that may stand between the start of a sentence and its order.
 const ORDER_WORDS: &[&str] = &[
-    "then", "next", "finally", "now", "always", "and", "must", "please", "first", "afterwards", "you", "immediately", "done",
-    "that", "it", "after", "step", "agent", "the", "this", "skill", "will", "should", "to", "when", "finished", "ready", "complete",
+    "then",
+    "next",
+    "finally",
+    "now",
+    "always",
+    "and",
+    "must",
+    "please",
+    "first",
+    "afterwards",
+    "you",
+    "immediately",
+    "done",
+    "that",
+    "it",
+    "after",
+    "step",
+    "agent",
+    "the",
+    "this",
+    "skill",
+    "will",
+    "should",
+    "to",
+    "when",
+    "finished",
+    "ready",
+    "complete",
 ];
 
 /// Whether a verb orders something, and without a condition: it begins its sentence, but for "then" and the like, and no "if" or "for" follows.
 fn is_order(before: &str, rest: &str) -> bool {
     let near = before.get(floor(before, before.len().saturating_sub(80))..).unwrap_or_default();
-    let clause = near.rsplit(['.', '\n', ';', ':', '!', '?', '|']).next().unwrap_or(near).to_ascii_lowercase();
+    let clause =
+        near.rsplit(['.', '\n', ';', ':', '!', '?', '|']).next().unwrap_or(near).to_ascii_lowercase();
     let words = clause.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let is_plain = words
-        .filter(|word| word.parse::<u32>().is_err())
-        .all(|word| ORDER_WORDS.contains(&word));
+    let is_plain = words.filter(|word| word.parse::<u32>().is_err()).all(|word| ORDER_WORDS.contains(&word));
     let sentence = rest.split(['.', '\n', ';', '!', '?', '|']).next().unwrap_or(rest).to_ascii_lowercase();
-    let conditions = [" if ", " when ", " whenever ", " for ", " unless ", " instead", " where ", " in case", " needed", " — "];
+    let conditions = [
+        " if ",
+        " when ",
+        " whenever ",
+        " for ",
+        " unless ",
+        " instead",
+        " where ",
+        " in case",
+        " needed",
+        " — ",
+    ];
     is_plain && !conditions.iter().any(|word| sentence.contains(word))
 }
 

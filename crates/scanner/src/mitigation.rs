@@ -32,7 +32,9 @@ pub(crate) fn weigh(file: &SkillFile, hit: &PatternHit, block: &TextBlock) -> We
     let (range, scope, most) = (&hit.range, hit.rule.scope, hit.rule.info.status);
     let text = file.bytes.as_slice();
     // Code is run or it is not: words round it in the same file say little. A document that shows code introduces it.
-    let is_program = block.role == PassageRole::Code && !block.fenced;
+    // Any program may run a file that is no document, whatever stands above the command in it.
+    let is_program = (block.role == PassageRole::Code && !block.fenced)
+        || (scope == RuleScope::Code && file.kind != FileKind::Markdown);
     let mut signs = Vec::new();
     if !is_program && !block.front_matter {
         signs = find_signs(text, block, range, scope);
@@ -45,10 +47,15 @@ pub(crate) fn weigh(file: &SkillFile, hit: &PatternHit, block: &TextBlock) -> We
         signs.push("written with a placeholder");
     }
     // `base64 -d \\| bash` is a pattern that looks for the command.
-    if scope == RuleScope::Code && memchr::memmem::find(text.get(range.clone()).unwrap_or_default(), b"\\|").is_some() {
+    if scope == RuleScope::Code
+        && memchr::memmem::find(text.get(range.clone()).unwrap_or_default(), b"\\|").is_some()
+    {
         signs.push("written as a pattern");
     }
-    if scope == RuleScope::Anywhere && hit.rule.info.check == CheckId::Injection && block.role == PassageRole::Code {
+    if scope == RuleScope::Anywhere
+        && hit.rule.info.check == CheckId::Injection
+        && block.role == PassageRole::Code
+    {
         signs.push("a text in a program");
     }
     // A program may run any file that is no document, and a folder's name does not tell that it is not: `. ./tests/notes.txt`.
@@ -159,18 +166,13 @@ fn reports(text: &[u8]) -> bool {
 }
 
 /// Signs that a passage is spoken of, by name.
-fn find_signs(
-    text: &[u8],
-    block: &TextBlock,
-    range: &Range<usize>,
-    scope: RuleScope,
-) -> Vec<&'static str> {
+fn find_signs(text: &[u8], block: &TextBlock, range: &Range<usize>, scope: RuleScope) -> Vec<&'static str> {
     let mut signs = Vec::new();
     let lead = find_lead(text, block, range.start);
     if !block.fenced && forbids(lead) {
         signs.push("forbidden in its sentence");
     }
-    if !block.fenced && reports(lead) {
+    if !block.fenced && (reports(lead) || find_row(text, range).is_some_and(reports)) {
         signs.push("reported in its sentence");
     }
     // Commands are always written in some marks.
@@ -244,9 +246,6 @@ const PLACEHOLDERS: &[&str] = &[
     "$ip ",
     "$rhost",
     "kali_ip",
-    "10.10.1",
-    "10.0.0.",
-    "192.168.",
     "127.0.0.1",
     "localhost",
     "//0.0.0.0",
@@ -263,7 +262,8 @@ const PLACEHOLDERS: &[&str] = &[
 /// Whether what a command talks to is left for somebody to fill in, or the machine itself.
 fn has_placeholder(text: &[u8], block: &TextBlock, range: &Range<usize>) -> bool {
     static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
-    let line_start = memchr::memrchr(b'\n', text.get(..range.start).unwrap_or_default()).map_or(0, |at| at + 1);
+    let line_start =
+        memchr::memrchr(b'\n', text.get(..range.start).unwrap_or_default()).map_or(0, |at| at + 1);
     let rest = text.get(range.end..).unwrap_or_default();
     let line_end = range.end + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
     let line = line_start.max(block.window.start)..line_end.min(block.window.end);
@@ -316,6 +316,15 @@ fn is_told_to_be_done(text: &[u8], block: &TextBlock, range: &Range<usize>) -> b
     })
 }
 
+/// What stands behind a passage in its row of a table: often what it is.
+fn find_row<'t>(text: &'t [u8], range: &Range<usize>) -> Option<&'t [u8]> {
+    let before = text.get(..range.start)?;
+    let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    let rest = text.get(range.end..)?;
+    let is_row = text.get(line_start..)?.trim_ascii_start().starts_with(b"|");
+    is_row.then(|| rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len()))).flatten()
+}
+
 /// What stands in front of a passage in its own sentence.
 fn find_lead<'t>(text: &'t [u8], block: &TextBlock, start: usize) -> &'t [u8] {
     let from = block.window.start.max(start.saturating_sub(160));
@@ -331,7 +340,8 @@ const SENTENCE_LETTERS: usize = 12;
 /// Whether a passage stands between quotation marks or backquotes of one line that has words of its own. A line that is nothing but a quotation
 /// is put before the model like any other.
 fn is_quoted_in_sentence(text: &[u8], range: &Range<usize>) -> bool {
-    let line_start = memchr::memrchr(b'\n', text.get(..range.start).unwrap_or_default()).map_or(0, |at| at + 1);
+    let line_start =
+        memchr::memrchr(b'\n', text.get(..range.start).unwrap_or_default()).map_or(0, |at| at + 1);
     let before = text.get(line_start..range.start).unwrap_or_default();
     let rest = text.get(range.end..).unwrap_or_default();
     let after = rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len())).unwrap_or_default();

@@ -12,6 +12,7 @@ use crate::finding::Finding;
 use crate::kind::FileKind;
 use crate::mitigation;
 use crate::prefilter::TextSignals;
+use crate::rule::{CheckId, FindingStatus};
 use crate::skill::{SkillFile, SkillFiles};
 use crate::text::{self, PassageRole, TextBlock};
 
@@ -82,12 +83,7 @@ impl<'s> ScanContext<'s> {
         let description = front.and_then(|front| front.description.as_ref());
         let description = description.map(|text| text.value.as_str()).unwrap_or_default();
         let title = doc.body(text).lines().find(|line| line.starts_with('#')).unwrap_or_default();
-        Self {
-            scanner,
-            skill,
-            purpose: format!("{name} {} {description} {title}", skill.name),
-            name,
-        }
+        Self { scanner, skill, purpose: format!("{name} {} {description} {title}", skill.name), name }
     }
 
     fn run_checks(&self, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
@@ -109,6 +105,7 @@ impl<'s> ScanContext<'s> {
             let why = "A rule matches more often than is looked at, so some passages were not judged";
             findings.push(Finding::in_file(&obfuscation::TOO_MUCH, file, 0..0, why));
         }
+        let first = findings.len();
         for hit in hits {
             let Some(block) = blocks.get(hit.block) else { continue };
             if checks::is_harmless(hit.rule, file.bytes.get(hit.range.clone()).unwrap_or_default()) {
@@ -121,8 +118,28 @@ impl<'s> ScanContext<'s> {
             finding.mitigations = weighed.signs;
             findings.push(finding);
         }
+        drop_covered_notes(findings, first);
         let text = text::as_text(&file.bytes);
         let subject = ScannedText { file, text: &text, blocks: &blocks, signals, body_start };
         self.run_checks(&ScanSubject::Text(subject), findings);
     }
+}
+
+/// Leaves out notes about a passage that a graver rule of the same check has found, among the findings from a number on.
+fn drop_covered_notes(findings: &mut Vec<Finding>, first: usize) {
+    let is_note = |finding: &Finding| finding.info().status == FindingStatus::Pass;
+    let graver: Vec<_> = findings
+        .iter()
+        .skip(first)
+        .filter(|finding| !is_note(finding))
+        .map(|finding| (finding.check, finding.range))
+        .collect();
+    let mut number = 0;
+    findings.retain(|finding| {
+        number += 1;
+        let is_covered = |(check, (start, end)): &(CheckId, (usize, usize))| {
+            *check == finding.check && *start < finding.range.1 && finding.range.0 < *end
+        };
+        number <= first || !is_note(finding) || !graver.iter().any(is_covered)
+    });
 }

@@ -106,14 +106,15 @@ static PATTERN_RULES: &[PatternRule] = &[
         Warn,
         Words,
         &[
-            r"(?:repeat|loop|retry|keep|spawn|re-?run|iterat)\w*<6>(?:indefinitely|forever|endlessly|without\_(?:end|limit|stopping|termination)|no\_(?:termination|limit))",
+            r"(?:retry|repeat|run|execute|spawn|continue|loop)\w*\_(?:the|this|these|each|every|all|your|that)\_(?:tasks?|loop|steps?|process|workflow|agents?|skill|prompts?|cycle|instructions?)\_(?:indefinitely|forever|endlessly|without\_(?:end|limit|stopping|termination))",
+            r"(?:keep|loop|repeat|continue|iterate)\w*<4>(?:spawn|agent|task|retry|yourself|itself)\w*<4>(?:indefinitely|forever|endlessly|without\_(?:end|limit|termination))",
+            r"(?:keep\_(?:going|running|looping|retrying|spawning|working)|loop|repeat)\_(?:this\_|it\_)?(?:forever|indefinitely|endlessly|without\_end)",
             r"never\_(?:stop|terminate|exit|halt)\_(?:the\_loop|spawning|running|retrying|working|looping)",
             r"(?:infinite|endless)\_(?:loop|recursion|retries)<4>(?:agent|task|spawn|until|start|create)",
             r"no\_(?:termination|exit|stop|convergence)\_condition",
         ],
         "It loops without an end",
     )
-    .near(r"\b(?:agents?|sub-?agents?|tasks?|spawn\w*|prompts?|yourself|this\_skill|steps?|workflow|process|iterations?|loop)\b")
     .techniques(&["T1499"]),
     FAMILY.rule(
         "fork-bomb",

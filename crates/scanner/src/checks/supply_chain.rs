@@ -197,7 +197,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "reverse-shell",
         Block,
         Code,
-        &[r"\b(?:nc\s|ncat\b|netcat\b)[^\n]{0,80}?(?:-[a-z]*[ec]\b\s*\S*(?:sh|cmd|powershell)|\|\s*(?:/bin/)?(?:ba|z)?sh\b)", r"\b(?:ba|z)?sh\s+-i\b[^\n]{0,40}?(?:>&|<&|0>&1|\|)", r"mkfifo[^\n]{0,120}?\b(?:nc|ncat|openssl|telnet)\b", r"socat[^\n]{0,120}?exec:", r"(?s:socket\b.{0,300}?dup2\(.{0,200}?(?:/bin/(?:ba|z|da)?sh|subprocess|pty|exec))", r"pty\.spawn\(\s*[\x22']/bin/", r"fsockopen\([^\n]{0,120}?(?:exec|proc_open|/bin/sh)", r"system\.net\.sockets\.tcpclient"],
+        &[r">&\s*/dev/(?:tcp|udp)/", r"/dev/(?:tcp|udp)/[^\s]{3,80}\s+0>&1", r"\b(?:nc\s|ncat\b|netcat\b)[^\n]{0,80}?(?:-[a-z]*[ec]\b\s*\S*(?:sh|cmd|powershell)|\|\s*(?:/bin/)?(?:ba|z)?sh\b)", r"\b(?:ba|z)?sh\s+-i\b[^\n]{0,40}?(?:>&|<&|0>&1|\|)", r"mkfifo[^\n]{0,120}?\b(?:nc|ncat|openssl|telnet)\b", r"socat[^\n]{0,120}?exec:", r"(?s:socket\b.{0,300}?dup2\(.{0,200}?(?:/bin/(?:ba|z|da)?sh|subprocess|pty|exec))", r"pty\.spawn\(\s*[\x22']/bin/", r"fsockopen\([^\n]{0,120}?(?:exec|proc_open|/bin/sh)", r"system\.net\.sockets\.tcpclient"],
         "It opens a shell to somebody else",
     )
     .techniques(&["T1059.004", "T1571"]),
