@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillsandbox_manifest::{
-    Date, FailOn, GrantBases, Manifest, Policy, PolicyChange, Resolver, ScanPolicy, user_folders,
+    Date, FailOn, GrantBases, JudgePolicy, Manifest, Policy, PolicyChange, Resolver, ScanPolicy, user_folders,
 };
 use skillsandbox_scanner::{ScanReport, ScanVerdict, Scanner, ScannerBuilder, SkillFiles, Suppressions};
 
@@ -121,6 +121,12 @@ impl UserPolicy {
 
     pub(crate) fn scan_files(&self, skill: &SkillFiles) -> Result<ScanReport, Refusal> {
         Ok(self.scanner_builder()?.build().scan(skill))
+    }
+
+    /// Who is asked for a second opinion where skills are scanned, installed and updated: `scan.judge`.
+    #[must_use]
+    pub fn judge(&self) -> Option<&JudgePolicy> {
+        self.0.scan.judge.as_ref()
     }
 
     /// From which verdict on a skill is refused: `scan.fail_on`, BLOCKED unless it says more.
