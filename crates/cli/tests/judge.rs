@@ -79,10 +79,18 @@ fn nothing_is_sent_unless_the_user_asks() {
     run(&stage, &["install", "--force", &clean]);
     run(&stage, &["run", "--dry-run", &clean]);
     assert_eq!(server.connections(), 0);
-    // The same server sees who asks.
+    // Nor can a policy that was named and may have come with the skills; it only says who is asked.
+    let named = stage.write("named.yaml", &policy);
+    let output = run(&stage, &["scan", "--policy", named.to_str().unwrap(), &clean]);
+    assert!(text(&output.stderr).contains("only with --judge"), "{}", text(&output.stderr));
+    run(&stage, &["install", "--force", "--policy", named.to_str().unwrap(), &clean]);
+    assert_eq!(server.connections(), 0);
     fs::remove_file(stage.home().parent().unwrap().join("skills/notes/skillsandbox.yaml")).unwrap();
-    scan(&stage, &[&clean, &at(&server), MODEL]);
+    run(&stage, &["scan", "--policy", named.to_str().unwrap(), &clean, "--judge"]);
     assert_eq!(server.questions().len(), 1);
+    // The same server sees who asks.
+    scan(&stage, &[&clean, &at(&server), MODEL]);
+    assert_eq!(server.questions().len(), 2);
 }
 
 #[test]

@@ -23,12 +23,17 @@ use crate::settings::{JudgeSettings, SettingsError};
 /// Questions that are asked at one time. A local model answers one after the other anyway.
 pub const PARALLEL_QUESTIONS: usize = 2;
 
+/// Questions in a row that nobody answers before no more are asked: a tree of skills does not wait for each.
+const MAX_FAILURES: usize = 3;
+
 /// A model at an endpoint that is asked about skills.
 pub struct Judge {
     settings: JudgeSettings,
     client: JudgeClient,
     redactor: Redactor,
     kept: Option<KeptAnswers>,
+    /// How many questions in a row were not answered.
+    failures: AtomicUsize,
 }
 
 impl fmt::Debug for Judge {
@@ -97,7 +102,7 @@ impl Judge {
         let redactor = redactor.map_err(|error| SettingsError::Redaction(error.to_string()))?;
         let client = JudgeClient::new(&settings);
         let kept = settings.answers.clone().map(KeptAnswers::new);
-        Ok(Self { settings, client, redactor, kept })
+        Ok(Self { settings, client, redactor, kept, failures: AtomicUsize::new(0) })
     }
 
     /// Where it is asked.
@@ -144,7 +149,17 @@ impl Judge {
                 return opinion;
             }
         }
+        let failures = self.failures.load(Ordering::Relaxed);
+        if failures >= MAX_FAILURES {
+            let why = format!("not asked any more, after {failures} questions in a row without an answer");
+            let verdict = JudgeVerdict::useless(JudgeOutcome::NotHad, &why);
+            return self.opinion(request, verdict, None);
+        }
         let (verdict, tokens) = self.ask_endpoint(request);
+        match verdict.outcome {
+            JudgeOutcome::NotHad => self.failures.fetch_add(1, Ordering::Relaxed),
+            _ => self.failures.swap(0, Ordering::Relaxed),
+        };
         self.keep(key, &verdict, tokens);
         self.opinion(request, verdict, tokens)
     }

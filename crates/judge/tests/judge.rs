@@ -377,6 +377,26 @@ fn several_are_asked_two_at_a_time_and_answered_in_order() {
 }
 
 #[test]
+fn a_judge_that_fails_again_and_again_is_not_waited_for_each_time() {
+    let server = JudgeServer::new(|question| {
+        if question.data().contains("fine") { question.safe() } else { responds("503 Busy", "", b"") }
+    });
+    let judge = Judge::new(settings(&server)).unwrap();
+    let ask = |body: &str| judge.ask(&judge.prepare(&skill(body), body));
+    // One answer, and the count begins anew.
+    for body in ["one", "two", "fine", "three", "four", "five"] {
+        let opinion = ask(body);
+        assert_eq!(opinion.outcome == JudgeOutcome::NoHarmSeen, body == "fine", "{opinion:?}");
+    }
+    let opinion = ask("fine, but too late");
+    assert_eq!((opinion.outcome, server.questions().len()), (JudgeOutcome::NotHad, 6));
+    assert!(opinion.reason.contains("3 questions in a row"), "{}", opinion.reason);
+    let requests: Vec<_> = (0..50).map(|number| judge.prepare(&skill("six"), &number.to_string())).collect();
+    assert!(judge.ask_all(&requests, &|| {}).iter().all(|opinion| opinion.outcome == JudgeOutcome::NotHad));
+    assert_eq!(server.questions().len(), 6);
+}
+
+#[test]
 fn nothing_is_sent_before_it_is_asked() {
     let server = JudgeServer::safe();
     let judge = Judge::new(settings(&server)).unwrap();

@@ -251,7 +251,7 @@ impl ServerState {
 }
 
 /// Reads one request.
-fn read_question(stream: &mut impl std::io::Read) -> Option<Question> {
+pub fn read_question(stream: &mut impl std::io::Read) -> Option<Question> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {

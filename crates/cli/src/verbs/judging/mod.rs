@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use clap::Args;
 use skillsandbox_run::UserPolicy;
 
+use crate::output::message;
+
 #[cfg(feature = "judge")]
 pub(super) use open::{OpenJudge, PreparedQuestion};
 #[cfg(not(feature = "judge"))]
@@ -62,7 +64,12 @@ pub(super) enum Sending {
 impl JudgeArgs {
     /// The judge that the command line or the policy names; `None` where neither does.
     pub(super) fn open(&self, policy: &UserPolicy, sending: Sending) -> anyhow::Result<Option<OpenJudge>> {
-        if self.judge.is_none() && policy.judge().is_none() {
+        // A policy that is named may have come with the skills: it may say who is asked, but not that somebody is.
+        let asks = policy.judge().is_some() && policy.is_own();
+        if self.judge.is_none() && !asks {
+            if policy.judge().is_some() && sending == Sending::Asked {
+                message("`scan.judge` of a policy that is named holds only with --judge; nobody was asked");
+            }
             let given = self.judge_model.is_some()
                 || self.judge_key_env.is_some()
                 || self.judge_key_file.is_some()
