@@ -1,6 +1,7 @@
 //! The answer, read strictly: it is a stranger's, and it was made from a stranger's text.
 
 use serde::Deserialize;
+use serde_json::Value;
 use skillsandbox_scanner::{JudgeOutcome, JudgePassage, JudgeTokens};
 use skillsandbox_text::shorten_line;
 
@@ -41,8 +42,9 @@ impl JudgeVerdict {
 #[derive(Deserialize)]
 struct RawCompletion {
     choices: Vec<RawChoice>,
+    /// As it comes: what an answer cost is no reason to refuse it.
     #[serde(default)]
-    usage: Option<RawUsage>,
+    usage: Value,
 }
 
 #[derive(Deserialize)]
@@ -60,14 +62,6 @@ struct RawMessage {
     refusal: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct RawUsage {
-    #[serde(default)]
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
-}
-
 /// The answer that was asked for, and nothing else.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -83,9 +77,9 @@ struct RawAnswer {
 pub(crate) fn read_completion(body: &[u8]) -> Option<Completion> {
     let raw: RawCompletion = serde_json::from_slice(body).ok()?;
     let [choice] = <[RawChoice; 1]>::try_from(raw.choices).ok()?;
-    let tokens = raw
-        .usage
-        .map(|usage| JudgeTokens { prompt: usage.prompt_tokens, completion: usage.completion_tokens });
+    let count = |key: &str| raw.usage.get(key).and_then(Value::as_u64);
+    let tokens = count("prompt_tokens").zip(count("completion_tokens"));
+    let tokens = tokens.map(|(prompt, completion)| JudgeTokens { prompt, completion });
     let content = choice.message.content.filter(|content| !content.trim().is_empty());
     let content = content.ok_or_else(|| match (choice.message.refusal, choice.finish_reason) {
         (Some(refusal), _) => format!("it refused to answer: {}", shorten_line(&refusal, MAX_WORDS)),

@@ -18,7 +18,7 @@ const MAX_FILES: usize = 2000;
 /// Files that are left when the oldest have gone, so that not every answer looks for some.
 const LEFT_FILES: usize = 1800;
 /// How long an answer is used: models behind one name change.
-const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const MAX_AGE: Duration = Duration::from_hours(30 * 24);
 
 /// What an answer is the answer to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 
         let good = fs::read_to_string(&file).unwrap();
-        let long = format!("{good}{}", " ".repeat(MAX_FILE as usize));
+        let long = format!("{good}{}", " ".repeat(16 << 10));
         let other = serde_json::to_string(&answer("e")).unwrap();
         let extra = good.replace("\"harmful\"", "\"more\":1,\"harmful\"");
         for bad in ["", "{}", "null", "\u{0}", &good[..good.len() / 2], &long, &other, &extra] {

@@ -1,4 +1,4 @@
-//! A second opinion on an agent skill, from a language model of the user's choice: any endpoint that speaks the OpenAI chat-completions protocol, one
+//! A second opinion on an agent skill, from a language model of the user's choice: any endpoint that speaks the `OpenAI` chat-completions protocol, one
 //! on this machine by default. It is for harm that takes knowledge of the world to see, which no pattern can.
 //!
 //! ```no_run

@@ -3,6 +3,8 @@
 //! Three random words stand in each question, and no skill can know them. The **canary** marks where data begins and ends. The **nonce** has to come
 //! back in the answer. The **bait** is asked for by one line among the data, which the judge is told not to obey: who writes it does what data says.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -71,24 +73,22 @@ impl JudgePrompt {
             if number == place {
                 user.push_str(&bait_line);
             }
-            user.push_str(&format!(
-                "FILE {canary} {}\n{}",
-                skillsandbox_text::escape_line(&text.path),
-                text.text
-            ));
+            let path = skillsandbox_text::escape_line(&text.path);
+            let _ = write!(user, "FILE {canary} {path}\n{}", text.text);
             if !text.text.ends_with('\n') {
                 user.push('\n');
             }
             if text.is_cut {
-                user.push_str(&format!("CUT {canary}\n"));
+                let _ = writeln!(user, "CUT {canary}");
             }
         }
         if place >= selection.texts.len() {
             user.push_str(&bait_line);
         }
-        user.push_str(&format!(
-            "END {canary}\nThe data is over. Answer now with the one JSON object that you were asked for, with its nonce.\n"
-        ));
+        let _ = writeln!(
+            user,
+            "END {canary}\nThe data is over. Answer now with the one JSON object that you were asked for, with its nonce."
+        );
         let system = instructions(&canary, &nonce);
         Self { nonce, canary, bait, system, user }
     }
@@ -96,12 +96,15 @@ impl JudgePrompt {
     /// The request for a model, with everything that makes an endpoint keep to the form.
     pub(crate) fn to_body(&self, model: &str) -> Value {
         let mut body = self.to_plain_body(model);
-        body["temperature"] = json!(0);
-        body["max_tokens"] = json!(MAX_ANSWER_TOKENS);
-        body["response_format"] = json!({
-            "type": "json_schema",
-            "json_schema": { "name": "opinion", "strict": true, "schema": answer_schema() },
-        });
+        let format = json!({ "name": "opinion", "strict": true, "schema": answer_schema() });
+        if let Some(body) = body.as_object_mut() {
+            body.insert("temperature".to_owned(), json!(0));
+            body.insert("max_tokens".to_owned(), json!(MAX_ANSWER_TOKENS));
+            body.insert(
+                "response_format".to_owned(),
+                json!({ "type": "json_schema", "json_schema": format }),
+            );
+        }
         body
     }
 

@@ -70,8 +70,7 @@ fn mask(redactor: &Redactor, bytes: &[u8]) -> (String, usize) {
         out.extend_from_slice(bytes.get(rest..span.start).unwrap_or_default());
         out.extend_from_slice(redactor.replacement(span).as_bytes());
         let inside = bytes.get(span.start..span.end).unwrap_or_default();
-        let ends = inside.iter().filter(|byte| **byte == b'\n').count();
-        out.extend(std::iter::repeat_n(b'\n', ends));
+        out.extend(inside.iter().filter(|byte| **byte == b'\n'));
         rest = span.end;
         count += 1;
     }

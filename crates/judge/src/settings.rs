@@ -14,7 +14,7 @@ pub const DEFAULT_URL: &str = "http://127.0.0.1:11434/v1";
 /// Most bytes of a skill that are sent, by default: some 16,000 tokens, which small local models can still read.
 pub const DEFAULT_MAX_BYTES: usize = 64 << 10;
 /// How long one answer may take, by default. A local model reads 16,000 tokens in less.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 /// Longest address.
 const MAX_URL: usize = 2048;
 /// Longest name of a model, and longest key.

@@ -13,7 +13,7 @@ use skillsandbox_test_support::judge_server::{JudgeServer, Question, Reply, resp
 use skillsandbox_text::Secret;
 
 /// For judges that answer, on a machine that has other things to do: nobody waits for the end of this.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 /// For those that never do.
 const SHORT: Duration = Duration::from_millis(700);
 

@@ -182,18 +182,14 @@ impl JudgeOpinion {
     /// One line for people: what came of it, who said so, and what it cost.
     #[must_use]
     pub fn summary(&self) -> String {
-        let mut line = format!("{}: {} (", self.outcome.describe(), self.reason);
-        line.push_str(&format!("{} at {}", self.model, self.url));
-        if self.cached {
-            line.push_str(", kept from an earlier scan");
+        let Self { outcome, reason, model, url, .. } = self;
+        let sent = if self.cached {
+            "kept from an earlier scan".to_owned()
         } else {
-            line.push_str(&format!(", {} bytes sent", self.sent_bytes));
-        }
-        if let Some(tokens) = self.tokens {
-            line.push_str(&format!(", {} + {} tokens", tokens.prompt, tokens.completion));
-        }
-        line.push(')');
-        line
+            format!("{} bytes sent", self.sent_bytes)
+        };
+        let cost = self.tokens.map(|tokens| format!(", {} + {} tokens", tokens.prompt, tokens.completion));
+        format!("{}: {reason} ({model} at {url}, {sent}{})", outcome.describe(), cost.unwrap_or_default())
     }
 
     /// What follows from it. Whatever is not a usable answer about all of the text is at least a warning.

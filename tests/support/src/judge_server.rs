@@ -237,7 +237,9 @@ impl ServerState {
             }
             Reply::Flood(bytes) => {
                 let _ = stream.write_all(bytes);
-                while !self.stop.load(Ordering::SeqCst) && stream.write_all(&[b'x'; 4096]).is_ok() {}
+                while !self.stop.load(Ordering::SeqCst) && stream.write_all(&[b'x'; 4096]).is_ok() {
+                    std::hint::spin_loop();
+                }
             }
         }
     }
@@ -246,7 +248,9 @@ impl ServerState {
     fn wait(&self, stream: &mut TcpStream) {
         stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         let mut byte = [0];
-        while !self.stop.load(Ordering::SeqCst) && !matches!(stream.read(&mut byte), Ok(0)) {}
+        while !self.stop.load(Ordering::SeqCst) && !matches!(stream.read(&mut byte), Ok(0)) {
+            std::hint::spin_loop();
+        }
     }
 }
 

@@ -181,7 +181,7 @@ impl ScanArgs {
         };
         let links = SkillLinks::new(&pool.install(|| found.par_iter().map(calls).collect::<Vec<_>>()));
         let scan = |(number, path): (usize, &PathBuf)| {
-            let scanned = read(path).map(|skill| {
+            let result = read(path).map(|skill| {
                 let skill = skill.with_source(&self.source);
                 let mut report = scanner.scan(&skill);
                 scanner.add_links(&links, number, &mut report);
@@ -192,13 +192,13 @@ impl ScanArgs {
             if judge.is_none() {
                 progress.inc(1);
             }
-            (path.clone(), scanned)
+            (path.clone(), result)
         };
         let size = if judge.is_some() { JUDGED_CHUNK } else { CHUNK };
         for (number, chunk) in found.chunks(size).enumerate() {
             let numbered = chunk.par_iter().enumerate().map(|(at, path)| (number * size + at, path));
-            let scanned: Vec<_> = pool.install(|| numbered.map(scan).collect());
-            outcome.take(add_opinions(scanner, judge, scanned, &progress), &progress)?;
+            let unjudged: Vec<_> = pool.install(|| numbered.map(scan).collect());
+            outcome.take(add_opinions(scanner, judge, unjudged, &progress), &progress)?;
         }
         progress.finish_and_clear();
         Ok(())
@@ -245,18 +245,16 @@ type UnjudgedSkill = (PathBuf, anyhow::Result<(ScanReport, Option<PreparedQuesti
 fn add_opinions(
     scanner: &Scanner,
     judge: Option<&OpenJudge>,
-    scanned: Vec<UnjudgedSkill>,
+    unjudged: Vec<UnjudgedSkill>,
     progress: &ProgressBar,
 ) -> Vec<ScannedSkill> {
-    let (mut done, mut questions) = (Vec::with_capacity(scanned.len()), Vec::new());
-    for (path, scanned) in scanned {
-        done.push((
-            path,
-            scanned.map(|(report, question)| {
-                questions.extend(question);
-                report
-            }),
-        ));
+    let (mut done, mut questions) = (Vec::with_capacity(unjudged.len()), Vec::new());
+    for (path, result) in unjudged {
+        let report = result.map(|(report, question)| {
+            questions.extend(question);
+            report
+        });
+        done.push((path, report));
     }
     if let Some(judge) = judge {
         let reports = done.iter_mut().filter_map(|(_, report)| report.as_mut().ok());

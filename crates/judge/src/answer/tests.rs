@@ -1,7 +1,7 @@
 //! Answers of every kind, and of no kind.
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
 use crate::selection::SkillSelection;
@@ -25,11 +25,12 @@ fn answer(prompt: &JudgePrompt, changes: Value) -> String {
         "nonce": prompt.nonce, "harmful": true, "category": "data-exfiltration",
         "quote": "whole inbox to us", "reason": "It sends mail away.",
     });
-    for (key, value) in changes.as_object().unwrap() {
+    let Value::Object(changes) = changes else { panic!("{changes}") };
+    for (key, value) in changes {
         if value.is_null() {
-            answer.as_object_mut().unwrap().remove(key);
+            answer.as_object_mut().unwrap().remove(&key);
         } else {
-            answer[key] = value.clone();
+            answer[key] = value;
         }
     }
     answer.to_string()
@@ -131,6 +132,12 @@ fn only_one_choice_with_words_is_a_completion() {
     let good = read(json!({ "choices": [choice], "usage": { "prompt_tokens": 7, "completion_tokens": 2 } }));
     let tokens = Some(JudgeTokens { prompt: 7, completion: 2 });
     assert_eq!(good, Some(Completion { content: Ok("x".to_owned()), tokens }));
+    for usage in
+        [json!(null), json!({}), json!("many"), json!({ "prompt_tokens": -1, "completion_tokens": 0.5 })]
+    {
+        let read = read(json!({ "choices": [choice], "usage": usage })).unwrap();
+        assert_eq!((read.content, read.tokens), (Ok("x".to_owned()), None), "{usage}");
+    }
     assert_eq!(read(json!({ "choices": [choice] })).unwrap().tokens, None);
     for none in [
         json!({}),

@@ -21,7 +21,7 @@ pub(super) use without::{OpenJudge, PreparedQuestion};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Second opinion")]
 pub(super) struct JudgeArgs {
-    /// Ask a language model, too: an OpenAI-compatible endpoint, or without URL your policy's, or http://127.0.0.1:11434/v1. The skill's text
+    /// Ask a language model, too: an OpenAI-compatible endpoint, or without URL your policy's, or the one on this machine at port 11434. The skill's text
     /// is sent there, secrets masked. It can only make a verdict worse; put it behind the paths, or write --judge=URL
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "", value_parser = parse_place)]
     judge: Option<JudgePlace>,
