@@ -6,6 +6,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use skillsandbox_test_support::judge_server::JudgeServer;
+
 fn skills() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("skills")
 }
@@ -57,6 +59,23 @@ fn embed_scanner_tells_a_thief_from_a_converter() {
     let output = run(program, &[thief.to_str().unwrap()], "");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(!text.contains("SAFE") && text.contains("CHECK-"), "{text}");
+}
+
+#[test]
+fn embed_judge_warns_where_the_model_sees_harm_or_says_nothing() {
+    let program = env!("CARGO_BIN_EXE_embed_judge");
+    let skill = skills().join("unit-converter");
+    let skill = skill.to_str().unwrap();
+    let safe = JudgeServer::safe();
+    prints(&run(program, &[&safe.url(), "m", skill], ""), true, &["unit-converter: SAFE", "no harm seen"]);
+    let harmful =
+        JudgeServer::new(|question| question.answer(true, "other", "name: unit-converter", "It lies."));
+    prints(&run(program, &[&harmful.url(), "m", skill], ""), true, &["unit-converter: WARNING", "It lies."]);
+    prints(
+        &run(program, &["http://127.0.0.1:1/v1", "m", skill], ""),
+        true,
+        &["WARNING", "nothing listens there"],
+    );
 }
 
 #[test]

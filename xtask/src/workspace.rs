@@ -113,6 +113,8 @@ mod tests {
         ("skillsandbox-tracer", &[]),
         ("skillsandbox-credentials", &[]),
         ("skillsandbox-scanner", &["skillsandbox-manifest", "skillsandbox-command-policy"]),
+        // The only part that asks somebody outside about skills. The scanner has a trait for it, so that nobody else need know it.
+        ("skillsandbox-judge", &["skillsandbox-scanner"]),
         (
             "skillsandbox-run",
             &[
@@ -178,6 +180,7 @@ mod tests {
         "skillsandbox-enforcer",
         "skillsandbox-tracer",
         "skillsandbox-scanner",
+        "skillsandbox-judge",
         "skillsandbox-run",
         "skillsandbox-store",
         "skillsandbox-mcp",

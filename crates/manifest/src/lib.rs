@@ -83,6 +83,8 @@ mod env_vars;
 mod filesystem;
 mod front_matter;
 #[cfg(feature = "declarations")]
+mod judge_policy;
+#[cfg(feature = "declarations")]
 mod load;
 #[cfg(feature = "declarations")]
 mod manifest;
@@ -128,6 +130,8 @@ pub use crate::env_vars::{EnvDecision, EnvPattern, EnvPermissions};
 #[cfg(feature = "declarations")]
 pub use crate::filesystem::{FileAccess, FilePermissions, GrantBases, GrantPath};
 pub use crate::front_matter::{AllowedTool, FrontMatter};
+#[cfg(feature = "declarations")]
+pub use crate::judge_policy::JudgePolicy;
 #[cfg(feature = "declarations")]
 pub use crate::load::LoadError;
 #[cfg(feature = "declarations")]

@@ -66,6 +66,30 @@ section! {
         system_names: Slots<Spanned<String>>,
         /// Findings that somebody has looked at: they are shown, and do not count.
         suppressions: Slots<Spanned<Suppression>>,
+        /// A language model that `scan`, `install` and `update` ask for a second opinion. Left out: nothing is sent unless `--judge` says so.
+        judge: Option<JudgePolicy>,
+    }
+}
+
+section! {
+    /// A language model that is asked for a second opinion. It can only make a verdict worse.
+    JudgePolicy {
+        /// Where it is asked: the base of an OpenAI-compatible endpoint. Default `http://127.0.0.1:11434/v1`.
+        url: Option<Spanned<String>>,
+        /// The model, as the endpoint calls it.
+        model: Option<Spanned<String>>,
+        /// The environment variable that holds the key for this endpoint. Left out: none is sent.
+        key_env: Option<Spanned<String>>,
+        /// Most bytes of a skill that are sent. Default 65536.
+        #[cfg_attr(feature = "schema", schemars(range(min = 1024, max = 1_048_576)))]
+        max_bytes: Option<Spanned<u64>>,
+        /// Seconds that one answer may take. Default 60.
+        #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 600)))]
+        timeout_seconds: Option<Spanned<u64>>,
+        /// Whether what the judge calls harmful is BLOCKED; otherwise it is a WARNING. Default false.
+        may_block: Option<Spanned<bool>>,
+        /// Whether skills and the key may go to another machine without encryption. Default false.
+        dangerously_plain_http: Option<Spanned<bool>>,
     }
 }
 

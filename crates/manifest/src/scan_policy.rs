@@ -9,6 +9,7 @@ use skillsandbox_terms::FailOn;
 
 use crate::diagnostic::{Code, DiagnosticSink, Fault, Spanned, lines_of, quoted};
 use crate::domain::DomainPattern;
+use crate::judge_policy::JudgePolicy;
 use crate::raw;
 
 /// What a policy says about scanning.
@@ -25,6 +26,8 @@ pub struct ScanPolicy {
     pub system_names: Vec<String>,
     /// Findings that somebody has looked at.
     pub suppressions: Vec<Suppression>,
+    /// Who is asked for a second opinion, without being told to on the command line.
+    pub judge: Option<JudgePolicy>,
 }
 
 impl ScanPolicy {
@@ -49,11 +52,12 @@ impl ScanPolicy {
             .filter_map(|((number, entry), line)| Suppression::lower(entry, number, line, sink))
             .collect();
         let fail_on = fail_on.map(|word| word.value);
-        Self { fail_on, blocklist, trusted_sources, system_names, suppressions }
+        let judge = raw.judge.as_ref().map(|raw| JudgePolicy::lower(raw, sink));
+        Self { fail_on, blocklist, trusted_sources, system_names, suppressions, judge }
     }
 }
 
-fn not_empty(what: &str, text: &str) -> Result<String, Fault> {
+pub(crate) fn not_empty(what: &str, text: &str) -> Result<String, Fault> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return Err(Fault::new(Code::EmptyValue, format!("an empty {what}"))

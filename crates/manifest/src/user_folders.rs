@@ -50,6 +50,12 @@ pub fn history_file() -> Option<PathBuf> {
     Some(state()?.join("history.db"))
 }
 
+/// Answers of a judge that are kept: `judge` in [`state`].
+#[must_use]
+pub fn judge_answers() -> Option<PathBuf> {
+    Some(state()?.join("judge"))
+}
+
 fn below(variable: &str, below_home: &str) -> Option<PathBuf> {
     base(std::env::var_os(variable).map(PathBuf::from), home(), below_home)
 }

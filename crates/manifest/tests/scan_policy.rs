@@ -3,7 +3,7 @@
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use skillsandbox_manifest::{FailOn, Policy};
+use skillsandbox_manifest::{FailOn, Manifest, Policy};
 
 const WHOLE: &str = "\
 scan:
@@ -35,6 +35,53 @@ fn every_key_is_read() {
     assert_eq!((first.expires.to_string().as_str(), second.digest.as_deref()), ("2027-01-31", None));
     assert_eq!((first.line, second.line), (7, 13));
     assert!(Policy::parse("resources: { memory_mb: 64 }\n").unwrap().scan().suppressions.is_empty());
+}
+
+#[test]
+fn every_key_of_a_judge_is_read() {
+    let text = "scan: { judge: { url: https://judge.test/v1, model: m, key_env: JUDGE_KEY, max_bytes: 2048, timeout_seconds: 5, \
+                may_block: true, dangerously_plain_http: true } }";
+    let policy = Policy::parse(text).unwrap();
+    let judge = policy.scan().judge.as_ref().unwrap();
+    assert_eq!(judge.url.as_deref(), Some("https://judge.test/v1"));
+    assert_eq!((judge.model.as_deref(), judge.key_env.as_deref()), (Some("m"), Some("JUDGE_KEY")));
+    assert_eq!((judge.max_bytes, judge.timeout), (Some(2048), Some(std::time::Duration::from_secs(5))));
+    assert!(judge.may_block && judge.dangerously_plain_http);
+    let bare = Policy::parse("scan: { judge: {} }").unwrap();
+    assert_eq!(bare.scan().judge, Some(skillsandbox_manifest::JudgePolicy::default()));
+    assert_eq!(Policy::parse("scan: {}").unwrap().scan().judge, None);
+}
+
+#[test]
+fn a_skill_cannot_name_a_judge() {
+    let skill = "skill: { name: a, version: \"1\" }\nentrypoint: { command: sh }\n";
+    assert!(Manifest::parse(skill).is_ok());
+    let invalid = Manifest::parse(&format!("{skill}scan: {{ judge: {{}} }}\n")).unwrap_err();
+    assert_eq!(invalid.diagnostics[0].code.as_str(), "unknown-key");
+}
+
+#[test]
+fn what_is_wrong_with_a_judge_is_named_and_no_key_is_repeated() {
+    for (entry, code) in [
+        ("url: judge.test", "unknown-value"),
+        ("url: \"https://me:hunter2@judge.test\"", "unknown-value"),
+        ("url: \"https://judge.test/?key=1\"", "unknown-value"),
+        ("url: \"\"", "empty-value"),
+        ("model: \"\"", "empty-value"),
+        ("key_env: sk-abcdefghij0123456789", "unknown-value"),
+        ("key_env: \"\"", "unknown-value"),
+        ("max_bytes: 1", "out-of-range"),
+        ("max_bytes: 2000000", "out-of-range"),
+        ("timeout_seconds: 0", "out-of-range"),
+        ("timeout_seconds: 601", "out-of-range"),
+        ("may_block: maybe", "wrong-type"),
+        ("key: x", "unknown-key"),
+    ] {
+        let invalid = Policy::parse(&format!("scan:\n  judge:\n    {entry}\n")).expect_err(entry);
+        let [found] = invalid.diagnostics.as_slice() else { panic!("{entry}\n{invalid}") };
+        assert_eq!((found.line, found.code.as_str()), (3, code), "{entry}\n{invalid}");
+        assert!(!found.message.contains("sk-"), "{}", found.message);
+    }
 }
 
 /// A suppression with these further lines, and what is said about it.

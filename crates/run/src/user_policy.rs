@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillsandbox_manifest::{
-    Date, FailOn, GrantBases, Manifest, Policy, PolicyChange, Resolver, ScanPolicy, user_folders,
+    Date, FailOn, GrantBases, JudgePolicy, Manifest, Policy, PolicyChange, Resolver, ScanPolicy, user_folders,
 };
 use skillsandbox_scanner::{ScanReport, ScanVerdict, Scanner, ScannerBuilder, SkillFiles, Suppressions};
 
@@ -31,6 +31,8 @@ pub struct UserPolicy(Arc<PolicySettings>);
 #[derive(Debug, Default)]
 struct PolicySettings {
     file: Option<PathBuf>,
+    /// Whether it is the user's own file, and not one that was named.
+    is_own: bool,
     ceiling: Option<Policy>,
     scan: ScanPolicy,
 }
@@ -59,13 +61,21 @@ impl UserPolicy {
         // A suppression of nothing is a mistake in the policy, so it is told wherever one is read.
         Suppressions::from_policy(policy.scan())?;
         let scan = policy.scan().clone();
-        Ok(Self(Arc::new(PolicySettings { file: Some(file), ceiling: Some(policy), scan })))
+        let is_own = named.is_none();
+        Ok(Self(Arc::new(PolicySettings { file: Some(file), is_own, ceiling: Some(policy), scan })))
     }
 
     /// Where it was loaded from.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         self.0.file.as_deref()
+    }
+
+    /// Whether it is the user's own (`~/.config/skillsandbox/policy.yaml`), and not a file that was named. One that is named may have come with the
+    /// skills.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.0.is_own
     }
 
     /// Whether there is one at all.
@@ -123,6 +133,12 @@ impl UserPolicy {
         Ok(self.scanner_builder()?.build().scan(skill))
     }
 
+    /// Who is asked for a second opinion where skills are scanned, installed and updated: `scan.judge`.
+    #[must_use]
+    pub fn judge(&self) -> Option<&JudgePolicy> {
+        self.0.scan.judge.as_ref()
+    }
+
     /// From which verdict on a skill is refused: `scan.fail_on`, BLOCKED unless it says more.
     #[must_use]
     pub fn refused_from(&self) -> ScanVerdict {
@@ -143,7 +159,7 @@ impl UserPolicy {
 impl From<Policy> for UserPolicy {
     fn from(policy: Policy) -> Self {
         let scan = policy.scan().clone();
-        Self(Arc::new(PolicySettings { file: None, ceiling: Some(policy), scan }))
+        Self(Arc::new(PolicySettings { file: None, is_own: false, ceiling: Some(policy), scan }))
     }
 }
 

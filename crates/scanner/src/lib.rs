@@ -55,6 +55,8 @@
 //! - `mitigation.rs` asks whether a passage is told or only spoken of. Each sign makes a finding one step milder; none silences it alone.
 //! - `calls.rs` and `links.rs` follow who calls whom across the skills of one scan; `suppressions.rs` marks what a user's policy lets stand. A
 //!   report is judged again after either, by the same function.
+//! - `opinion.rs` takes in what a judge outside the scanner said, where a user has asked one; `checks/second_opinion.rs` has its rules. It makes no
+//!   verdict better, and nothing here asks anybody.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -79,6 +81,7 @@ mod links;
 mod literals;
 mod markdown;
 mod mitigation;
+mod opinion;
 mod pages;
 mod pattern;
 mod prefilter;
@@ -108,12 +111,15 @@ pub use crate::grade::{FindingConfidence, FindingSeverity};
 pub use crate::junit::to_junit;
 pub use crate::links::SkillLinks;
 pub use crate::markdown::ScanStamp;
+pub use crate::opinion::{
+    JudgeOpinion, JudgeOutcome, JudgePassage, JudgeTokens, SkillJudge, UnsentFile, UnsentReason,
+};
 pub use crate::pages::system_names;
 pub use crate::report::{CheckResult, OmittedFindings, RuleSet, ScanReport, ScanSize, ScanVerdict};
 pub use crate::rule::{CheckId, FindingStatus, RuleInfo};
 pub use crate::sarif::to_sarif;
 pub use crate::scan::{Scanner, ScannerBuilder};
-pub use crate::skill::{ReadError, SkillFiles, UnreadFile};
+pub use crate::skill::{FileView, ReadError, SkillFiles, UnreadFile};
 #[cfg(feature = "policy")]
 pub use crate::suppressions::{IdleReason, Suppressions, UnknownRules};
 pub use crate::text::PassageRole;

@@ -80,6 +80,12 @@ impl ScanReport {
         for unread in &self.unread {
             let _ = writeln!(page, "Not scanned: {} ({})\n", line(&unread.path), line(&unread.reason));
         }
+        if let Some(judge) = &self.judge {
+            let _ = writeln!(page, "## Second Opinion\n\n{}\n", line(&judge.summary()));
+            for file in &judge.not_sent {
+                let _ = writeln!(page, "Not sent: {} ({})\n", line(&file.path), file.reason.describe());
+            }
+        }
         page.push_str("## Recommended Action\n\n");
         let action = match self.verdict {
             ScanVerdict::Safe => "All checks passed. It may be installed; it still runs only with what it declares.".to_owned(),

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::finding::Finding;
 use crate::markdown::ScanStamp;
+use crate::opinion::JudgeOpinion;
 use crate::rule::{CheckId, FindingStatus};
 use crate::skill::{OUTSIDE_LINK, UnreadFile};
 
@@ -74,6 +75,9 @@ pub struct ScanReport {
     pub unread: Vec<UnreadFile>,
     /// Whether everything was read and judged, and all that was found is listed.
     pub complete: bool,
+    /// What a judge outside the scanner said, where the user has asked one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeOpinion>,
     /// How many files and bytes were scanned.
     pub scanned: ScanSize,
     /// The Merkle root over the paths and bytes scanned, in hexadecimal.

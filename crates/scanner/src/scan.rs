@@ -186,6 +186,7 @@ impl Scanner {
             left_out: Vec::new(),
             unread: skill.unread.clone(),
             complete: false,
+            judge: None,
             scanned: ScanSize {
                 files: skill.files.len(),
                 bytes: skill.files.iter().map(|file| file.bytes.len()).sum(),
@@ -209,7 +210,7 @@ impl Scanner {
 
     /// Marks what the policy lets stand.
     #[cfg(feature = "policy")]
-    fn suppress(&self, report: &mut ScanReport) {
+    pub(crate) fn suppress(&self, report: &mut ScanReport) {
         if let Some((suppressions, today)) = &self.suppressions {
             suppressions.apply(report, *today);
         }
@@ -217,7 +218,7 @@ impl Scanner {
 
     #[cfg(not(feature = "policy"))]
     #[allow(clippy::unused_self)] // without policies there is nothing to suppress
-    fn suppress(&self, _: &mut ScanReport) {}
+    pub(crate) fn suppress(&self, _: &mut ScanReport) {}
 
     /// Which rules there are.
     #[must_use]

@@ -49,6 +49,18 @@ pub(crate) struct SkillFile {
     pub(crate) disk_length: usize,
 }
 
+/// One file of a skill, as others than the scanner may look at it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct FileView<'s> {
+    /// Below the skill's folder, with `/`; a member of an archive stands behind `!/`.
+    pub path: &'s str,
+    /// Its bytes; a text in UTF-16 is converted.
+    pub bytes: &'s [u8],
+    /// Whether the scanner reads it as text.
+    pub is_text: bool,
+}
+
 /// A file that was not scanned, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -218,6 +230,24 @@ impl SkillFiles {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Its files as somebody would read them who wants to know what it does: the main document, programs, the rest; each by its path.
+    #[must_use]
+    pub fn list_files(&self) -> Vec<FileView<'_>> {
+        let document = self.find_document();
+        let rank = |number: usize, file: &SkillFile| match file.kind {
+            _ if Some(number) == document => 0,
+            FileKind::Script => 1,
+            FileKind::Markdown => 2,
+            _ => 3,
+        };
+        let mut files: Vec<_> = self.files.iter().enumerate().filter(|(_, file)| !file.is_reading).collect();
+        files.sort_by_key(|(number, file)| (rank(*number, file), &file.path));
+        files
+            .into_iter()
+            .map(|(_, file)| FileView { path: &file.path, bytes: &file.bytes, is_text: file.is_text() })
+            .collect()
     }
 
     /// How many bytes its files have.

@@ -7,7 +7,9 @@ mod packing;
 use std::collections::BTreeSet;
 
 use packing::{EVIL, Entry, Raw, SKILL_MD, locked_zip, tar_header, tar_member, zip};
-use skillsandbox_scanner::{RuleInfo, ScanReport, Scanner, SkillFiles};
+use skillsandbox_scanner::{
+    JudgeOpinion, JudgeOutcome, RuleInfo, ScanReport, Scanner, SkillFiles, UnsentFile, UnsentReason,
+};
 
 const HEAD: &str = "---\nname: demo\ndescription: Shows a demo of things\n---\n\n# Demo\n\n";
 
@@ -125,6 +127,20 @@ fn files() -> Vec<(&'static [&'static str], &'static str, Vec<u8>)> {
     ]
 }
 
+/// Second opinions, each with the rules it is there for.
+fn opinions() -> Vec<(&'static [&'static str], JudgeOpinion)> {
+    let opinion = |outcome| JudgeOpinion::new(outcome, "http://127.0.0.1:11434/v1", "a-model", "because");
+    let mut partial = opinion(JudgeOutcome::NoHarmSeen);
+    partial.not_sent.push(UnsentFile { path: "long.md".to_owned(), reason: UnsentReason::Cut });
+    vec![
+        (&["CHECK-01/judged-harmful"], opinion(JudgeOutcome::Harmful)),
+        (&["CHECK-01/judge-obeyed"], opinion(JudgeOutcome::Obeyed)),
+        (&["CHECK-01/judge-unfit"], opinion(JudgeOutcome::Unfit)),
+        (&["CHECK-01/no-opinion"], opinion(JudgeOutcome::NotHad)),
+        (&["CHECK-01/partial-opinion"], partial),
+    ]
+}
+
 /// Skills that are reports together.
 fn linked(scanner: &Scanner) -> Vec<(&'static [&'static str], ScanReport)> {
     let skill = |name: &str, body: &str| {
@@ -150,6 +166,11 @@ fn every_rule_that_is_code_is_found_somewhere_and_everything_found_is_in_the_reg
     let mut reports: Vec<(&[&str], ScanReport)> = Vec::new();
     for (rules, text) in documents() {
         reports.push((rules, scanner.scan(&SkillFiles::from_skill_md("demo", text))));
+    }
+    for (rules, opinion) in opinions() {
+        let mut report = scanner.scan(&SkillFiles::from_skill_md("demo", format!("{HEAD}Hello.\n")));
+        scanner.add_opinion(opinion, &mut report);
+        reports.push((rules, report));
     }
     for (rules, name, bytes) in files() {
         let skill =

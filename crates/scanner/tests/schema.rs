@@ -5,7 +5,10 @@
 
 use boon::{Compiler, Schemas};
 use serde_json::{Value, json};
-use skillsandbox_scanner::{ScanStamp, Scanner, SkillFiles, Suppression, Suppressions, schema};
+use skillsandbox_scanner::{
+    JudgeOpinion, JudgeOutcome, JudgeTokens, ScanStamp, Scanner, SkillFiles, Suppression, Suppressions,
+    UnsentFile, UnsentReason, schema,
+};
 
 /// The schema with nothing allowed that it does not name.
 fn closed(mut schema: Value) -> Value {
@@ -57,6 +60,13 @@ fn reports_are_what_the_schema_says_and_nothing_more() {
     let stamped = reports[1].clone().stamped(stamp);
     assert!(stamped.suppressed() > 0 && !reports[2].left_out.is_empty());
     reports.push(stamped);
+    let mut judged = reports[1].clone();
+    let mut opinion = JudgeOpinion::new(JudgeOutcome::Harmful, "http://127.0.0.1:11434/v1", "m", "because");
+    opinion.category = Some("fraud".to_owned());
+    opinion.tokens = Some(JudgeTokens { prompt: 1, completion: 2 });
+    opinion.not_sent.push(UnsentFile { path: "a".to_owned(), reason: UnsentReason::TooMuch });
+    scanner.add_opinion(opinion, &mut judged);
+    reports.push(judged);
     let (open, closed) = (schema::report(), closed(schema::report()));
     for report in reports {
         let mut value = serde_json::to_value(&report).unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use skillsandbox_manifest::{FrontMatter, Manifest, PermissionDiff, PermissionSet, SkillDoc};
 use skillsandbox_run::UserPolicy;
-use skillsandbox_scanner::{ScanReport, ScanVerdict};
+use skillsandbox_scanner::{ScanReport, ScanVerdict, SkillJudge};
 
 use crate::commit::{StoreChange, StoreGuard};
 use crate::error::Error;
@@ -23,6 +23,7 @@ pub struct Store {
     pub(crate) layout: StoreLayout,
     pub(crate) policy: UserPolicy,
     git: Box<dyn Git + Send + Sync>,
+    judge: Option<Box<dyn SkillJudge>>,
     longest_wait: Option<Duration>,
     waiting: Option<Box<dyn Fn() + Send + Sync>>,
 }
@@ -126,7 +127,14 @@ impl Store {
     /// A store at these places. Nothing is made before something is installed.
     #[must_use]
     pub fn new(layout: StoreLayout) -> Self {
-        Self { layout, policy: UserPolicy::none(), git: Box::new(NoGit), longest_wait: None, waiting: None }
+        Self {
+            layout,
+            policy: UserPolicy::none(),
+            git: Box::new(NoGit),
+            judge: None,
+            longest_wait: None,
+            waiting: None,
+        }
     }
 
     /// Waits no longer than this for somebody else who works on the store. Without it, as long as that takes.
@@ -163,6 +171,13 @@ impl Store {
     #[must_use]
     pub fn with_git(mut self, git: impl Git + Send + Sync + 'static) -> Self {
         self.git = Box::new(git);
+        self
+    }
+
+    /// With somebody who is asked for a second opinion on every skill that is installed or updated. It can only make a verdict worse.
+    #[must_use]
+    pub fn with_judge(mut self, judge: impl SkillJudge + 'static) -> Self {
+        self.judge = Some(Box::new(judge));
         self
     }
 
@@ -284,7 +299,11 @@ impl Store {
             fetched.name.clone_from(&manifest.skill().name.value);
         }
         let scanner = judge::scanner(&self.layout, lock, &self.policy)?;
-        let report = scanner.scan(&fetched.tree.skill(&fetched.name, &source.to_string()));
+        let skill = fetched.tree.skill(&fetched.name, &source.to_string());
+        let mut report = scanner.scan(&skill);
+        if let Some(judge) = &self.judge {
+            scanner.add_opinion(judge.ask_about(&skill, &report), &mut report);
+        }
         let report = judge::stamped(report);
         let page = reports::write(&self.layout, &report)?;
         reports::prune(&self.layout, lock, reports::KEEP_REPORTS)?;

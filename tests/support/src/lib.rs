@@ -19,6 +19,7 @@
 
 pub mod browser;
 pub mod hostile_manifests;
+pub mod judge_server;
 pub mod missing;
 pub mod small_trace;
 pub mod stories;

@@ -21,6 +21,7 @@ use crate::output::ExitAnswer;
 
 Examples:
   skillsandbox install github:owner/skills/weather
+  skillsandbox install github:owner/skills/weather --judge --judge-model llama3.1    # with a second opinion
   skillsandbox install --force downloads/weather.zip    # after a review of the warnings
   skillsandbox install --system-dir ~/skillos agents/researcher.md
 

@@ -15,6 +15,7 @@ pub(crate) mod inspect;
 pub(crate) mod install;
 #[cfg(target_os = "linux")]
 mod installing;
+mod judging;
 pub(crate) mod key;
 #[cfg(target_os = "linux")]
 pub(crate) mod list;

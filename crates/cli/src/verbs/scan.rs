@@ -18,6 +18,7 @@ use skillsandbox_scanner::{
     IdleReason, ScanReport, ScanVerdict, Scanner, SkillCalls, SkillFiles, SkillLinks, system_names,
 };
 
+use super::judging::{JudgeArgs, OpenJudge, PreparedQuestion, Sending};
 use super::policy::PolicyArgs;
 use crate::output::{ExitAnswer, error, message, visible};
 
@@ -25,7 +26,8 @@ use crate::output::{ExitAnswer, error, message, visible};
 ///
 /// A path is a skill's folder, a file, or a tree of skills: every folder with a SKILL.md or a skillsandbox.yaml is one. Nothing
 /// in them is executed. Your policy applies as it does to `run` and `install`: its `scan` section has settings, reviewed
-/// suppressions, and from which verdict on a skill is refused.
+/// suppressions, and from which verdict on a skill is refused. Nothing is sent anywhere, unless --judge or the policy's `scan.judge` asks for a
+/// second opinion.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   skillsandbox scan skills/weather
@@ -33,9 +35,11 @@ use crate::output::{ExitAnswer, error, message, visible};
   skillsandbox scan --fail-on warning skills/weather && echo installable
   skillsandbox scan --policy policy.yaml skills/
   skillsandbox scan --reports scan_reports skills/
+  skillsandbox scan skills/weather --judge --judge-model llama3.1        # a second opinion, from a model on this machine
+  skillsandbox scan skills/weather --judge --judge-model llama3.1 --show-prompt
   curl -s https://skills.example/weather/SKILL.md | skillsandbox scan --stdin
 
-Exit codes: 0 below the threshold, 1 at or above it, 2 an error.")]
+Exit codes: 0 below the threshold, 1 at or above it, 2 an error. A second opinion that was asked for and not had is a WARNING.")]
 pub(crate) struct ScanArgs {
     /// Skills, files, or trees of skills
     #[arg(required_unless_present = "stdin", value_name = "PATH")]
@@ -71,6 +75,13 @@ pub(crate) struct ScanArgs {
     /// Where the skills come from, such as github:owner/repo
     #[arg(long, value_name = "SOURCE", default_value = "")]
     source: String,
+
+    /// Print what --judge would send, skill by skill as JSON, and send nothing
+    #[arg(long, help_heading = "Second opinion")]
+    show_prompt: bool,
+
+    #[command(flatten)]
+    judge: JudgeArgs,
 
     /// How many threads, at most four for each core; as many as there are cores when left out
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -111,6 +122,8 @@ type ScannedSkill = (PathBuf, anyhow::Result<ScanReport>);
 
 /// Skills that are scanned before the next are begun; what is printed comes in this measure.
 const CHUNK: usize = 256;
+/// The same where a judge is asked about each: its questions are kept until they are asked, and people wait for the first.
+const JUDGED_CHUNK: usize = 8;
 /// Most bytes that are read from standard input, as of any other file.
 const MAX_STDIN: u64 = 8 << 20;
 /// What stands for a path where the text came in by standard input.
@@ -125,21 +138,36 @@ impl ScanArgs {
         }
         let policy = self.policy.load(&found)?;
         let scanner = self.scanner(&policy)?;
+        let sending = if self.show_prompt { Sending::OnlyShown } else { Sending::Asked };
+        let judge = self.judge.open(&policy, sending)?;
+        if let Some(judge) = judge.as_ref().filter(|_| self.show_prompt) {
+            return self.show_prompts(judge, &found);
+        }
         let mut outcome = ScanRun::new(self.format, self.reports.clone());
         if self.stdin {
             let skill = read_stdin()?.with_source(&self.source);
-            let report =
+            let mut report =
                 scanner.scan_all(std::slice::from_ref(&skill)).pop().context("nothing was scanned")?;
+            if let Some(judge) = &judge {
+                let question = judge.prepare(&skill, &report.digest);
+                judge.add_opinions(&scanner, vec![(&mut report, question)], &ProgressBar::hidden());
+            }
             outcome.take(vec![(PathBuf::from(STDIN), Ok(report))], &ProgressBar::hidden())?;
         } else {
-            self.scan_paths(&scanner, &found, &mut outcome)?;
+            self.scan_paths(&scanner, judge.as_ref(), &found, &mut outcome)?;
         }
         let worst = outcome.finish(&scanner)?;
         Ok(if worst >= self.refused_from(&policy) { ExitAnswer::No } else { ExitAnswer::Yes })
     }
 
-    fn scan_paths(&self, scanner: &Scanner, found: &[PathBuf], outcome: &mut ScanRun) -> anyhow::Result<()> {
-        let progress = progress(found.len());
+    fn scan_paths(
+        &self,
+        scanner: &Scanner,
+        judge: Option<&OpenJudge>,
+        found: &[PathBuf],
+        outcome: &mut ScanRun,
+    ) -> anyhow::Result<()> {
+        let progress = progress(found.len(), judge.is_some());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(self.jobs)).build()?;
         // Who calls whom must be known of all before the first is printed. It is little, and read a skill at a time; what cannot
         // be read is told below.
@@ -153,20 +181,39 @@ impl ScanArgs {
         };
         let links = SkillLinks::new(&pool.install(|| found.par_iter().map(calls).collect::<Vec<_>>()));
         let scan = |(number, path): (usize, &PathBuf)| {
-            let mut report = read(path).map(|skill| scanner.scan(&skill.with_source(&self.source)));
-            if let Ok(report) = &mut report {
-                scanner.add_links(&links, number, report);
+            let result = read(path).map(|skill| {
+                let skill = skill.with_source(&self.source);
+                let mut report = scanner.scan(&skill);
+                scanner.add_links(&links, number, &mut report);
+                // Of the very bytes that were scanned.
+                let question = judge.map(|judge| judge.prepare(&skill, &report.digest));
+                (report, question)
+            });
+            if judge.is_none() {
+                progress.inc(1);
             }
-            progress.inc(1);
-            (path.clone(), report)
+            (path.clone(), result)
         };
-        for (number, chunk) in found.chunks(CHUNK).enumerate() {
-            let numbered = chunk.par_iter().enumerate().map(|(at, path)| (number * CHUNK + at, path));
-            let done: Vec<ScannedSkill> = pool.install(|| numbered.map(scan).collect());
-            outcome.take(done, &progress)?;
+        let size = if judge.is_some() { JUDGED_CHUNK } else { CHUNK };
+        for (number, chunk) in found.chunks(size).enumerate() {
+            let numbered = chunk.par_iter().enumerate().map(|(at, path)| (number * size + at, path));
+            let unjudged: Vec<_> = pool.install(|| numbered.map(scan).collect());
+            outcome.take(add_opinions(scanner, judge, unjudged, &progress), &progress)?;
         }
         progress.finish_and_clear();
         Ok(())
+    }
+
+    /// Prints what would be sent. Nothing is scanned, since nothing is judged.
+    fn show_prompts(&self, judge: &OpenJudge, found: &[PathBuf]) -> anyhow::Result<ExitAnswer> {
+        if self.stdin {
+            judge.show_question(Path::new(STDIN), &read_stdin()?)?;
+        }
+        let apart: HashSet<&Path> = found.iter().map(PathBuf::as_path).collect();
+        for path in found {
+            judge.show_question(path, &read(path, &apart)?)?;
+        }
+        Ok(ExitAnswer::Yes)
     }
 
     /// From which verdict on the answer is no. What the command line says wins over the policy.
@@ -189,6 +236,31 @@ impl ScanArgs {
         }
         Ok(builder.build())
     }
+}
+
+/// A skill that was scanned, with the question about it where one is to be asked.
+type UnjudgedSkill = (PathBuf, anyhow::Result<(ScanReport, Option<PreparedQuestion>)>);
+
+/// The reports with what the judge said, where there is one.
+fn add_opinions(
+    scanner: &Scanner,
+    judge: Option<&OpenJudge>,
+    unjudged: Vec<UnjudgedSkill>,
+    progress: &ProgressBar,
+) -> Vec<ScannedSkill> {
+    let (mut done, mut questions) = (Vec::with_capacity(unjudged.len()), Vec::new());
+    for (path, result) in unjudged {
+        let report = result.map(|(report, question)| {
+            questions.extend(question);
+            report
+        });
+        done.push((path, report));
+    }
+    if let Some(judge) = judge {
+        let reports = done.iter_mut().filter_map(|(_, report)| report.as_mut().ok());
+        judge.add_opinions(scanner, reports.zip(questions).collect(), progress);
+    }
+    done
 }
 
 /// What became of all the skills.
@@ -299,8 +371,9 @@ fn read_stdin() -> anyhow::Result<SkillFiles> {
     Ok(SkillFiles::from_skill_md(name, bytes))
 }
 
-fn progress(total: usize) -> ProgressBar {
-    if total < 50 || !std::io::stderr().is_terminal() {
+/// A bar for people, where it takes long enough to look at.
+fn progress(total: usize, is_judged: bool) -> ProgressBar {
+    if (total < 50 && !is_judged) || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(total as u64);

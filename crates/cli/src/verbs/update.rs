@@ -14,6 +14,7 @@ use crate::output::{ExitAnswer, error, message, visible};
 #[command(after_help = "Examples:
   skillsandbox update                  # all of them
   skillsandbox update weather-lookup
+  skillsandbox update --judge=http://127.0.0.1:8080/v1 --judge-model local
 
 Exit codes: 0 all are up to date, 1 one was refused, blocked or declined, 2 an error.")]
 pub(crate) struct UpdateArgs {

@@ -21,7 +21,7 @@
 //! ## References
 //! OWASP LLM01, MITRE ATLAS AML.T0051.
 
-use crate::checks::{Check, CheckInfo};
+use crate::checks::{Check, CheckInfo, second_opinion};
 use crate::rule::CheckId::Injection;
 use crate::rule::FindingStatus::{Block, Pass, Warn};
 use crate::rule::RuleScope::{Anywhere, Words};
@@ -39,7 +39,8 @@ static INFO: CheckInfo = CheckInfo {
     id: Injection,
     source: include_str!("injection.rs"),
     pattern_rules: PATTERN_RULES,
-    code_rules: &[],
+    // What only a judge outside the scanner can say.
+    code_rules: second_opinion::RULES,
 };
 
 impl Check for InjectionCheck {

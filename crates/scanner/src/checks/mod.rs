@@ -13,6 +13,7 @@ mod front_matter;
 mod injection;
 mod installers;
 pub(crate) mod obfuscation;
+pub(crate) mod second_opinion;
 mod secret_flow;
 mod spoofing;
 mod supply_chain;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use serde_json::{Value, json};
-use skillsandbox_run::{AddressPin, ConfinedGit};
+use skillsandbox_run::{AddressPin, ConfinedGit, UserPolicy};
 use skillsandbox_store::{
     Approval, Error, InstallOutcome, InstallResult, PermissionDiff, SkillSource, Store, StoreLayout,
 };
@@ -16,6 +16,7 @@ use skillsandbox_store::{
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer, message, visible};
 use crate::style::{RED, RESET, YELLOW};
+use crate::verbs::judging::{JudgeArgs, Sending};
 use crate::verbs::policy::load_policy;
 use crate::verbs::run_history::user_history;
 use crate::verbs::running::flags::pin;
@@ -45,6 +46,9 @@ pub(super) struct FetchArgs {
     /// Let a name lead to this address, as curl has it; for tests and development
     #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = pin)]
     resolve: Vec<AddressPin>,
+
+    #[command(flatten)]
+    judge: JudgeArgs,
 }
 
 impl StoreArgs {
@@ -62,7 +66,7 @@ impl StoreArgs {
 
     /// The store, under the user's policy. One that lies in the skill to be judged is refused.
     pub(super) fn store(&self, source: Option<&SkillSource>) -> anyhow::Result<Store> {
-        self.fetching_store(source, &FetchArgs { resolve: Vec::new() })
+        Ok(self.open_store(self.layout()?, source.and_then(local_folder), &[])?.0)
     }
 
     /// The same, for what fetches.
@@ -85,22 +89,37 @@ impl StoreArgs {
         self.judging_store(layout, folders, fetching)
     }
 
-    /// A policy is not taken from an installed skill, nor from these sources.
+    /// The same with a second opinion, where one is asked for.
     fn judging_store(
         &self,
         layout: StoreLayout,
         sources: impl IntoIterator<Item = PathBuf>,
         fetching: &FetchArgs,
     ) -> anyhow::Result<Store> {
-        let judged = std::iter::once(layout.skills()).chain(sources);
-        let policy = load_policy(self.policy.as_deref(), judged)?;
-        let git = ConfinedGit::new(user_history()).pins(fetching.resolve.iter().cloned());
-        let waiting = || message("another skillsandbox is working on this store; waiting for it");
-        let store = Store::new(layout).with_policy(policy).with_git(git).on_waiting(waiting);
-        Ok(match self.wait {
-            Some(seconds) => store.wait_at_most(Duration::from_secs(seconds.into())),
+        let (store, policy) = self.open_store(layout, sources, &fetching.resolve)?;
+        Ok(match fetching.judge.open(&policy, Sending::Asked)? {
+            Some(judge) => store.with_judge(judge),
             None => store,
         })
+    }
+
+    /// A policy is not taken from an installed skill, nor from these sources.
+    fn open_store(
+        &self,
+        layout: StoreLayout,
+        sources: impl IntoIterator<Item = PathBuf>,
+        pins: &[AddressPin],
+    ) -> anyhow::Result<(Store, UserPolicy)> {
+        let judged = std::iter::once(layout.skills()).chain(sources);
+        let policy = load_policy(self.policy.as_deref(), judged)?;
+        let git = ConfinedGit::new(user_history()).pins(pins.iter().cloned());
+        let waiting = || message("another skillsandbox is working on this store; waiting for it");
+        let store = Store::new(layout).with_policy(policy.clone()).with_git(git).on_waiting(waiting);
+        let store = match self.wait {
+            Some(seconds) => store.wait_at_most(Duration::from_secs(seconds.into())),
+            None => store,
+        };
+        Ok((store, policy))
     }
 }
 

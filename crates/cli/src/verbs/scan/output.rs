@@ -112,6 +112,12 @@ pub(in crate::verbs) fn as_text(path: &Path, report: &ScanReport) -> String {
     for unread in &report.unread {
         let _ = writeln!(out, "  not scanned: {} ({})", visible(&unread.path), visible(&unread.reason));
     }
+    if let Some(judge) = &report.judge {
+        let _ = writeln!(out, "  second opinion: {}", visible(&judge.summary()));
+        for file in &judge.not_sent {
+            let _ = writeln!(out, "  not sent: {} ({})", visible(&file.path), file.reason.describe());
+        }
+    }
     out
 }
 
