@@ -11,6 +11,7 @@ use skillsandbox_scanner::{
 
 use crate::corpus::{LabelledSkill, read_labels, read_skill};
 use crate::fit::RuleKey;
+use crate::rules::is_promised;
 use crate::sources::{find_family, find_source, is_clear, is_contested};
 
 /// A skill, and what the scanner says of it.
@@ -64,7 +65,9 @@ impl JudgedSkill {
     /// What it would come to without adding up, if some rules only warned.
     pub(crate) fn judge_alone(&self, demoted: &BTreeSet<RuleKey>) -> ScanVerdict {
         let worst = self.fires.iter().map(|fire| match fire.status {
-            FindingStatus::Block if demoted.contains(&(fire.rule.check, fire.rule.id)) => {
+            FindingStatus::Block
+                if demoted.contains(&(fire.rule.check, fire.rule.id)) && !is_promised(fire) =>
+            {
                 ScanVerdict::Warning
             }
             FindingStatus::Block => ScanVerdict::Blocked,

@@ -27,7 +27,7 @@ const PROMISED: &[(&str, &str)] = &[
     ),
     ("CHECK-01/safety-off", "row 20 promises it: `bypass restrictions`, `override safety`"),
     ("CHECK-03/unknown-tool", "row 24 promises it: a tool outside the list"),
-    ("CHECK-05/several", "row 34 promises it: two techniques together"),
+    ("CHECK-05/combined", "row 34 promises it: two techniques together"),
 ];
 
 /// How often a rule was met.
@@ -95,7 +95,7 @@ pub(crate) fn find_imprecise<'s>(skills: impl IntoIterator<Item = &'s JudgedSkil
 }
 
 /// Whether a row of `docs/behaviours.md` promises that this blocks, or it states a fact.
-fn is_promised(fire: &RuleFire) -> bool {
+pub(crate) fn is_promised(fire: &RuleFire) -> bool {
     let name = fire.rule.name();
     fire.rule.is_fact
         || (fire.file.eq_ignore_ascii_case("SKILL.md") && PROMISED.iter().any(|(rule, _)| *rule == name))
