@@ -39,8 +39,12 @@ For parts of the work:
   packages              whether every crate could be published as it is (part of `test`)
   behaviours [--check]  how many of the promised behaviours a named test proves
   generate [--check]    write the generated files, or fail where one is stale
-  eval --corpus DIR     the scanner on a labelled corpus: recall, false alarms, time
-  eval --mutate --corpus DIR [--seed N] [--sample N]
+  eval --corpus DIR …   the scanner on labelled corpora: recall and false alarms, as it is and out of source
+  eval --fit --corpus DIR …
+                        the same, and write the weights of the rules: crates/scanner/src/weights.rs
+  eval --check --corpus DIR …
+                        the same, and fail where a rule blocks that is wrong too often out of source
+  eval --mutate --corpus DIR … [--seed N] [--sample N]
                         the same after an attacker rewrote what was found: which rules are about techniques,
                         which about strings
   bench enforcer        what the sandbox costs, beside bubblewrap and no sandbox

@@ -10,6 +10,7 @@ use skillsandbox_text::{REDACTED, Redactor, push_visible};
 use crate::checks;
 use crate::checks::exfiltration::TOO_LONG;
 use crate::checks::obfuscation::{ENCODED_ARCHIVE, TOO_MUCH};
+use crate::evidence::FindingRaise;
 use crate::grade::{FindingConfidence, FindingSeverity};
 use crate::rule::{CheckId, FindingStatus, RuleInfo};
 use crate::skill::SkillFile;
@@ -56,6 +57,9 @@ pub struct Finding {
     pub techniques: Vec<&'static str>,
     /// Risks of the OWASP Agentic Skills Top 10.
     pub owasp: &'static [&'static str],
+    /// Why it amounts to more than its rule alone: other signs were counted with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raised_by: Option<FindingRaise>,
     /// Why it does not count, where somebody outside the skill has said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<FindingSuppression>,
@@ -95,6 +99,7 @@ impl Finding {
             advice: rule.advice.to_owned(),
             techniques: rule.techniques.to_vec(),
             owasp: rule.check.owasp(),
+            raised_by: None,
             suppressed: None,
         }
     }
@@ -137,6 +142,19 @@ impl Finding {
     #[must_use]
     pub fn is_bound(&self) -> bool {
         [&TOO_MUCH, &TOO_LONG, &ENCODED_ARCHIVE].contains(&self.info)
+    }
+
+    /// What it amounts to without the other signs of the skill.
+    #[must_use]
+    pub fn status_alone(&self) -> FindingStatus {
+        self.raised_by.as_ref().map_or(self.status, |raise| raise.from)
+    }
+
+    /// Makes it what it is alone.
+    pub(crate) fn lower(&mut self) {
+        if let Some(raise) = self.raised_by.take() {
+            self.status = raise.from;
+        }
     }
 
     /// Whether it counts for the verdict.

@@ -53,8 +53,9 @@ impl FindingSeverity {
         let acts =
             matches!(finding.role, PassageRole::Instruction | PassageRole::Code | PassageRole::Decoded);
         let form = finding.check == CheckId::FrontMatter;
+        let is_certain = finding.mitigations.is_empty() && finding.raised_by.is_none();
         match finding.status {
-            FindingStatus::Block if acts && finding.mitigations.is_empty() => Self::Critical,
+            FindingStatus::Block if acts && is_certain => Self::Critical,
             FindingStatus::Block => Self::High,
             FindingStatus::Warn if form || !finding.mitigations.is_empty() => Self::Low,
             FindingStatus::Warn => Self::Medium,
@@ -79,6 +80,10 @@ impl FindingConfidence {
     fn of(finding: &Finding) -> Self {
         if finding.info().is_fact || finding.role == PassageRole::Decoded {
             return Self::High;
+        }
+        // What only several signs together make grave is likely, not certain.
+        if finding.raised_by.is_some() {
+            return Self::Medium;
         }
         match (finding.status, finding.mitigations.len()) {
             (FindingStatus::Block, 0) => Self::High,

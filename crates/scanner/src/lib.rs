@@ -53,6 +53,8 @@
 //!   holds a word of each of its sets; `pattern.rs` takes it apart at its gaps, so that automata stay small.
 //! - `prefilter.rs` are words that make a slower look worth while; the same pass finds them.
 //! - `mitigation.rs` asks whether a passage is told or only spoken of. Each sign makes a finding one step milder; none silences it alone.
+//! - `evidence.rs` adds up what the findings weigh by `weights.rs`, which is fitted and generated: several signs that are each too little may block together.
+//!   It makes a verdict worse, never better.
 //! - `calls.rs` and `links.rs` follow who calls whom across the skills of one scan; `suppressions.rs` marks what a user's policy lets stand. A
 //!   report is judged again after either, by the same function.
 //! - `opinion.rs` takes in what a judge outside the scanner said, where a user has asked one; `checks/second_opinion.rs` has its rules. It makes no
@@ -69,6 +71,7 @@ mod checks;
 mod derived;
 mod digest;
 mod engine;
+mod evidence;
 mod explain;
 mod finding;
 #[cfg(test)]
@@ -98,6 +101,7 @@ mod skill;
 #[cfg(feature = "policy")]
 mod suppressions;
 mod text;
+mod weights;
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]
@@ -105,6 +109,9 @@ mod text;
 mod readme {}
 
 pub use crate::calls::SkillCalls;
+#[doc(hidden)]
+pub use crate::evidence::SignSet;
+pub use crate::evidence::{EvidenceSign, FindingRaise, ScanEvidence};
 pub use crate::explain::explain_rule;
 pub use crate::finding::{Finding, FindingSuppression};
 pub use crate::grade::{FindingConfidence, FindingSeverity};

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use skillsandbox_text::push_visible;
 
+use crate::evidence::ScanEvidence;
 use crate::report::{ScanReport, ScanVerdict};
 use crate::rule::FindingStatus;
 
@@ -62,6 +63,9 @@ impl ScanReport {
             if !finding.snippet.is_empty() {
                 let _ = writeln!(page, "\n    {}", line(&finding.snippet));
             }
+            if let Some(raise) = &finding.raised_by {
+                let _ = writeln!(page, "\nIt is {}", line(&raise.describe(finding.status)));
+            }
             if let Some(suppressed) = &finding.suppressed {
                 let _ =
                     writeln!(page, "\nSuppressed until {}: {}", suppressed.expires, line(&suppressed.reason));
@@ -86,6 +90,7 @@ impl ScanReport {
                 let _ = writeln!(page, "Not sent: {} ({})\n", line(&file.path), file.reason.describe());
             }
         }
+        write_evidence(&mut page, &self.evidence);
         page.push_str("## Recommended Action\n\n");
         let action = match self.verdict {
             ScanVerdict::Safe => "All checks passed. It may be installed; it still runs only with what it declares.".to_owned(),
@@ -97,6 +102,14 @@ impl ScanReport {
         let _ = writeln!(page, "{action}");
         page
     }
+}
+
+/// What the findings add up to, where there are any.
+fn write_evidence(page: &mut String, evidence: &ScanEvidence) {
+    if evidence.signs.is_empty() {
+        return;
+    }
+    let _ = writeln!(page, "## Evidence\n\n{}.\n", line(&evidence.describe()));
 }
 
 fn status(status: FindingStatus) -> &'static str {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::evidence::{ScanEvidence, SignSet};
 use crate::finding::Finding;
 use crate::markdown::ScanStamp;
 use crate::opinion::JudgeOpinion;
@@ -69,6 +70,8 @@ pub struct ScanReport {
     pub checks: Vec<CheckResult>,
     /// What was found, gravest first.
     pub findings: Vec<Finding>,
+    /// What the findings add up to.
+    pub evidence: ScanEvidence,
     /// Findings that are too many to be listed: for each check how many, and the gravest. They count for the verdict.
     pub left_out: Vec<OmittedFindings>,
     /// What was not read. It makes `SAFE` impossible.
@@ -89,6 +92,9 @@ pub struct ScanReport {
     /// How many of `left_out` say that not everything was judged: no suppression has looked at those.
     #[serde(skip)]
     pub(crate) bounds_left_out: usize,
+    /// The signs among `left_out`, which add up with the others.
+    #[serde(skip)]
+    pub(crate) signs_left_out: SignSet,
 }
 
 /// Which rules were applied.
@@ -156,17 +162,19 @@ impl ScanReport {
         unread.chain(bounds).chain(left_out).collect()
     }
 
+    /// All signs that count, for fitting their weights.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn signs(&self) -> SignSet {
+        let mut signs = self.signs_left_out.clone();
+        self.findings.iter().filter(|finding| finding.counts()).for_each(|finding| signs.add(finding));
+        signs
+    }
+
     /// Puts findings in their order, each once, and keeps the gravest; then judges.
     pub(crate) fn settle(&mut self) {
         let findings = &mut self.findings;
-        findings.iter_mut().for_each(Finding::grade);
-        findings.sort_by(|a, b| {
-            b.status
-                .cmp(&a.status)
-                .then(a.check.cmp(&b.check))
-                .then(a.file.cmp(&b.file))
-                .then(a.line.cmp(&b.line))
-        });
+        order_findings(findings);
         findings.dedup_by(|a, b| a.rule == b.rule && a.file == b.file && a.line == b.line);
         // One of those that say that not everything was judged stays, however many graver ones there are.
         let first_left = findings.len().min(MAX_FINDINGS);
@@ -177,6 +185,7 @@ impl ScanReport {
         }
         for finding in findings.drain(first_left..) {
             self.bounds_left_out += usize::from(finding.is_bound());
+            self.signs_left_out.add(&finding);
             match self.left_out.iter_mut().find(|left| left.check == finding.check) {
                 Some(left) => {
                     left.count += 1;
@@ -194,19 +203,53 @@ impl ScanReport {
         self.judge();
     }
 
-    /// The checks and the verdict, from the findings that count and from those that are not listed.
+    /// What the findings add up to, the checks and the verdict, from the findings that count and from those that are not listed. It can be
+    /// asked again and again: what the sum had raised is lowered first.
     pub(crate) fn judge(&mut self) {
+        order_findings(&mut self.findings);
+        let counting = self.findings.iter().filter(|finding| finding.counts()).map(|finding| finding.status);
+        let alone = counting.chain(self.left_out.iter().map(|left| left.status)).max();
+        let alone = self.find_verdict(alone.unwrap_or(FindingStatus::Pass));
+        self.evidence = ScanEvidence::of(&self.signs(), alone);
+        let together = self.evidence.status();
+        if self.find_verdict(together) > alone {
+            self.evidence.raise(&mut self.findings);
+            self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.status));
+        }
         self.checks = CheckId::ALL.into_iter().map(|id| CheckResult::of(id, self)).collect();
         let worst = self.checks.iter().map(|check| check.status).max().unwrap_or(FindingStatus::Pass);
-        self.verdict = match worst {
+        // What the sum amounts to counts too where the finding that it would raise is not listed.
+        self.verdict = self.find_verdict(worst.max(together));
+        let bounded = self.findings.iter().any(Finding::is_bound);
+        self.complete = self.unread.is_empty() && self.left_out.is_empty() && !bounded;
+    }
+
+    /// The verdict that a status leads to.
+    fn find_verdict(&self, worst: FindingStatus) -> ScanVerdict {
+        match worst {
             FindingStatus::Block => ScanVerdict::Blocked,
             FindingStatus::Warn => ScanVerdict::Warning,
             FindingStatus::Pass if !self.unread.is_empty() => ScanVerdict::Warning,
             FindingStatus::Pass => ScanVerdict::Safe,
-        };
-        let bounded = self.findings.iter().any(Finding::is_bound);
-        self.complete = self.unread.is_empty() && self.left_out.is_empty() && !bounded;
+        }
     }
+}
+
+/// Makes findings what each is alone, and puts the gravest first. The order is the same in whatever order they were found.
+fn order_findings(findings: &mut [Finding]) {
+    for finding in findings.iter_mut() {
+        finding.lower();
+        finding.grade();
+    }
+    findings.sort_by(|a, b| {
+        b.status
+            .cmp(&a.status)
+            .then(a.check.cmp(&b.check))
+            .then(a.file.cmp(&b.file))
+            .then(a.line.cmp(&b.line))
+            .then(a.rule.cmp(&b.rule))
+            .then(a.range.cmp(&b.range))
+    });
 }
 
 impl CheckResult {

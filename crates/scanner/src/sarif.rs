@@ -71,7 +71,7 @@ impl SarifLog {
         json!({
             "ruleId": finding.rule,
             "level": to_level(finding.status),
-            "message": { "text": format!("{}. {}", finding.why, finding.advice) },
+            "message": { "text": build_message(finding) },
             "locations": [build_location(uri, finding)],
             "partialFingerprints": { "skillsandbox/v1": self.compute_fingerprint(finding, uri) },
             "suppressions": finding.suppressed.iter().map(suppression).collect::<Vec<_>>(),
@@ -82,6 +82,7 @@ impl SarifLog {
                 "mitigations": finding.mitigations,
                 "decodedFrom": finding.decoded_from,
                 "techniques": finding.techniques,
+                "raisedBy": finding.raised_by,
             },
         })
     }
@@ -162,6 +163,16 @@ fn describe_rule(rule: &'static RuleInfo) -> Value {
             "techniques": techniques,
         },
     })
+}
+
+/// What it is, what made it grave where that was not it alone, and what to do.
+fn build_message(finding: &Finding) -> String {
+    match &finding.raised_by {
+        Some(raise) => {
+            format!("{}; {}. {}", finding.why, raise.describe(finding.status), finding.advice)
+        }
+        None => format!("{}. {}", finding.why, finding.advice),
+    }
 }
 
 fn to_level(status: FindingStatus) -> &'static str {

@@ -8,8 +8,9 @@ use std::sync::LazyLock;
 use skillsandbox_manifest::{Date, ScanPolicy, Suppression};
 
 use crate::checks;
-use crate::digest::compute_digest;
+use crate::digest::{compute_digest, hex, sha256};
 use crate::engine::PatternEngine;
+use crate::evidence::{ScanEvidence, SignSet, compute_weights_hash};
 use crate::links::SkillLinks;
 use crate::report::{RuleSet, ScanReport, ScanSize, ScanVerdict};
 use crate::scan_context::scan_skill;
@@ -183,6 +184,7 @@ impl Scanner {
             verdict: ScanVerdict::Safe,
             checks: Vec::new(),
             findings,
+            evidence: ScanEvidence::empty(),
             left_out: Vec::new(),
             unread: skill.unread.clone(),
             complete: false,
@@ -195,6 +197,7 @@ impl Scanner {
             scanner_version: VERSION,
             rules: Self::rules(),
             bounds_left_out: 0,
+            signs_left_out: SignSet::default(),
         };
         report.settle();
         self.suppress(&mut report);
@@ -223,8 +226,10 @@ impl Scanner {
     /// Which rules there are.
     #[must_use]
     pub fn rules() -> RuleSet {
-        static HASH: LazyLock<String> =
-            LazyLock::new(|| checks::fingerprint(checks::all_rules(), checks::pattern_rules()));
+        static HASH: LazyLock<String> = LazyLock::new(|| {
+            let registry = checks::fingerprint(checks::all_rules(), checks::pattern_rules());
+            hex(&sha256(&[registry.as_bytes(), compute_weights_hash().as_bytes()]))
+        });
         RuleSet { version: VERSION, hash: &HASH }
     }
 

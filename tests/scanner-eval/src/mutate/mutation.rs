@@ -2,7 +2,10 @@
 
 use super::dice::SeededDice;
 use super::passage::PassageKind;
-use super::{look_alikes, paraphrase, recase, reencode, relocate, respace, split};
+use super::{
+    look_alikes, paraphrase, placement, program, recase, reencode, relocate, respace, setting, split,
+    structure, translate,
+};
 
 /// A passage as a mutation sees it.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +26,8 @@ pub(crate) struct TextChange {
     pub(crate) whole: bool,
     /// What is added elsewhere.
     pub(crate) moved: Option<(ChangeDestination, String)>,
+    /// What is added to the skill's description.
+    pub(crate) described: &'static str,
     /// Names to replace in the whole file, as whole words.
     pub(crate) renamed: Vec<(String, String)>,
 }
@@ -33,11 +38,13 @@ pub(crate) enum ChangeDestination {
     EndOfFile,
     File(&'static str),
     Description,
+    /// A key of the front matter.
+    FrontMatter(&'static str),
 }
 
 impl TextChange {
     pub(crate) fn here(text: impl Into<String>) -> Self {
-        Self { here: text.into(), whole: false, moved: None, renamed: Vec::new() }
+        Self { here: text.into(), whole: false, moved: None, described: "", renamed: Vec::new() }
     }
 }
 
@@ -52,6 +59,13 @@ pub(crate) struct TextMutation {
     pub(crate) apply: fn(&MutationSite<'_>, &mut SeededDice) -> Option<TextChange>,
 }
 
+impl TextMutation {
+    /// Whether the words of a passage may stay as they are, because what stands round them is another thing.
+    pub(crate) fn keeps_words(&self) -> bool {
+        matches!(self.family, "relocate" | "structure")
+    }
+}
+
 /// All families, in the order of the table.
 pub(crate) fn all() -> Vec<TextMutation> {
     [
@@ -62,6 +76,11 @@ pub(crate) fn all() -> Vec<TextMutation> {
         look_alikes::MUTATIONS,
         paraphrase::MUTATIONS,
         relocate::MUTATIONS,
+        setting::MUTATIONS,
+        placement::MUTATIONS,
+        translate::MUTATIONS,
+        program::MUTATIONS,
+        structure::MUTATIONS,
     ]
     .concat()
 }
@@ -119,6 +138,9 @@ mod tests {
             "$'\\x63'",
             "variables",
             "here-document",
+            "bash -c",
+            "function",
+            "heredoc for bash",
         ];
         let mut run = Vec::new();
         for mutation in all().iter().filter(|mutation| RUN.contains(&mutation.name)) {
@@ -142,7 +164,7 @@ mod tests {
         let mut names: Vec<_> = all.iter().map(|mutation| (mutation.family, mutation.name)).collect();
         let mut families: Vec<_> = all.iter().map(|mutation| mutation.family).collect();
         families.dedup();
-        assert_eq!(families.len(), 7);
+        assert_eq!(families.len(), 17);
         let count = names.len();
         names.sort_unstable();
         names.dedup();

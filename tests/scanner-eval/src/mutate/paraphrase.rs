@@ -285,7 +285,7 @@ fn other_numbers(text: &str, dice: &mut SeededDice) -> String {
 }
 
 /// Variables that the passage sets, under other names in the whole file.
-fn renamed(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
+pub(crate) fn renamed(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     if !matches!(site.kind, PassageKind::Shell | PassageKind::Python | PassageKind::JavaScript) {
         return None;
     }

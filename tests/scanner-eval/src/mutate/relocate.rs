@@ -17,12 +17,13 @@ pub(crate) const MUTATIONS: &[TextMutation] = &[
     TextMutation { family: "relocate", name: "here-document", honest: false, apply: here_document },
 ];
 
-fn moved(here: &str, to: ChangeDestination, text: String) -> TextChange {
+/// What stands here, and what is put elsewhere.
+pub(crate) fn moved(here: &str, to: ChangeDestination, text: String) -> TextChange {
     TextChange { moved: Some((to, text)), ..TextChange::here(here) }
 }
 
 /// A sentence, or a command that a sentence tells to run.
-fn told(site: &MutationSite<'_>) -> Option<String> {
+pub(crate) fn told(site: &MutationSite<'_>) -> Option<String> {
     match site.kind {
         PassageKind::Prose => Some(site.text.to_owned()),
         PassageKind::Shell
@@ -104,7 +105,7 @@ fn data_file(site: &MutationSite<'_>, _: &mut SeededDice) -> Option<TextChange> 
 }
 
 /// The commands on the standard input of a shell.
-fn here_document(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
+pub(crate) fn here_document(site: &MutationSite<'_>, dice: &mut SeededDice) -> Option<TextChange> {
     if site.kind != PassageKind::Shell || site.one_line || !stands_alone(site.text, site.kind) {
         return None;
     }

@@ -68,7 +68,8 @@ impl OriginalSkill {
             report.findings.iter().filter(|finding| finding.status > FindingStatus::Pass).map(|finding| {
                 FoundRule {
                     rule: finding.rule.clone(),
-                    status: finding.status,
+                    // What other signs made of it is not its own.
+                    status: finding.status_alone(),
                     why: finding.why.clone(),
                     passage: passages.iter().position(|(file, passage)| {
                         files[*file].0 == finding.file
@@ -123,9 +124,11 @@ impl OriginalSkill {
             let mut changes: Vec<(Range<usize>, TextChange)> = Vec::new();
             for (at, (_, passage)) in self.passages.iter().enumerate().filter(|(_, (of, _))| *of == file) {
                 let Some(change) = change(text, passage, mutation, &mut dice) else { continue };
-                if matches!(&change.moved, Some((ChangeDestination::Description, _)))
-                    && !self.has_description()
-                {
+                let needs_front = matches!(
+                    &change.moved,
+                    Some((ChangeDestination::Description | ChangeDestination::FrontMatter(_), _))
+                );
+                if (needs_front || !change.described.is_empty()) && !self.has_description() {
                     continue;
                 }
                 rewritten[at] = true;
@@ -184,7 +187,7 @@ fn change(
     let flagged = || passage.flagged.iter().filter_map(|range| text.get(range.clone()));
     let kept = |flagged: &str| {
         // A here-document moves nothing, but what stands round the passage is another thing.
-        let moved = change.moved.is_some() || mutation.family == "relocate";
+        let moved = change.moved.is_some() || mutation.keeps_words();
         if change.renamed.is_empty() {
             !moved && change.here.contains(flagged.trim())
         } else {
@@ -228,15 +231,23 @@ fn rewrite(
                     None => files.push(((*path).to_owned(), moved.clone().into_bytes())),
                 }
             }
-            Some((ChangeDestination::Description, _)) | None => {}
+            Some((ChangeDestination::Description | ChangeDestination::FrontMatter(_), _)) | None => {}
         }
     }
     files[file].1 = out.into_bytes();
     for (_, change) in &changes {
-        if let Some((ChangeDestination::Description, moved)) = &change.moved
-            && let Some((_, bytes)) = files.iter_mut().find(|(path, _)| path.eq_ignore_ascii_case("SKILL.md"))
-            && let Some(new) = described(&String::from_utf8_lossy(bytes), moved)
-        {
+        let Some((_, bytes)) = files.iter_mut().find(|(path, _)| path.eq_ignore_ascii_case("SKILL.md"))
+        else {
+            continue;
+        };
+        let document = String::from_utf8_lossy(bytes).into_owned();
+        let new = match &change.moved {
+            Some((ChangeDestination::Description, moved)) => described(&document, moved),
+            Some((ChangeDestination::FrontMatter(key), moved)) => with_key(&document, key, moved),
+            _ if change.described.is_empty() || document.contains(change.described) => None,
+            _ => described(&document, change.described),
+        };
+        if let Some(new) = new {
             *bytes = new.into_bytes();
         }
     }
@@ -276,6 +287,14 @@ fn described(text: &str, added: &str) -> Option<String> {
     }
     let quoted = format!("{plain}. {added}").replace('\\', "\\\\").replace('"', "\\\"");
     Some(format!("{}description: \"{quoted}\"{}", &text[..start], &text[end..]))
+}
+
+/// A document with a key more in its front matter, or with more in the list of that key.
+fn with_key(text: &str, key: &str, value: &str) -> Option<String> {
+    let end = front_matter(text).checked_sub("---".len())?;
+    let is_there = text[..end].contains(&format!("\n{key}:\n"));
+    let line = if is_there { format!("  - {value}\n") } else { format!("{key}:\n  - {value}\n") };
+    Some(format!("{}{line}{}", &text[..end], &text[end..]))
 }
 
 fn show(change: &TextChange) -> String {
@@ -373,6 +392,17 @@ mod tests {
         let moved = original(BAD);
         let mutation = *mutation::all().iter().find(|mutation| mutation.name == "description").unwrap();
         assert!(moved.mutate(&Scanner::new(), &mutation, 1).is_some());
+    }
+
+    #[test]
+    fn front_matter_takes_a_key() {
+        let once = with_key("---\nname: a\n---\nbody", "notes", "\"x\"").unwrap();
+        assert_eq!(once, "---\nname: a\nnotes:\n  - \"x\"\n---\nbody");
+        assert_eq!(
+            with_key(&once, "notes", "\"y\"").unwrap(),
+            "---\nname: a\nnotes:\n  - \"x\"\n  - \"y\"\n---\nbody"
+        );
+        assert_eq!(with_key("body", "notes", "x"), None);
     }
 
     #[test]

@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use skillsandbox_scanner::{FindingStatus, ScanVerdict};
 
 use crate::corpus::share;
+use crate::tables::{print_head, print_row};
 
 use super::skill::{MutatedSkill, OriginalSkill};
 
+/// Mutants in a hundred that are still to be BLOCKED, and those that are not to be SAFE.
+const MIN_BLOCKED: usize = 80;
+const MIN_WARNED: usize = 97;
 /// How many rules are shown.
 const RULES: usize = 25;
 
@@ -140,27 +144,34 @@ pub(crate) fn originals(malicious: &[OriginalSkill]) {
     );
 }
 
-/// What is left of the recall, by family and mutation.
-pub(crate) fn recall(tallies: &[MutationTally]) {
-    println!(
-        "\n{:<28} {:>5}  {:>24}  {:>5}  {:>24}",
-        "", "of", "still BLOCKED", "of", "still WARNING or worse"
-    );
+/// What is left of the recall, by family and mutation, beside the targets.
+pub(crate) fn recall(tallies: &[MutationTally], is_markdown: bool) {
+    println!();
+    print_head(is_markdown, &["family", "of", "still BLOCKED", "target", "of", "not SAFE", "target"]);
     let line = |name: &str, count: VerdictCount| {
-        println!(
-            "{name:<28} {:>5}  {:>24}  {:>5}  {:>24}",
-            count.of_blocked,
+        let cells = [
+            name.to_owned(),
+            count.of_blocked.to_string(),
             share(count.blocked, count.of_blocked),
-            count.of_all,
-            share(count.warned, count.of_all)
-        );
+            compare(count.blocked, count.of_blocked, MIN_BLOCKED),
+            count.of_all.to_string(),
+            share(count.warned, count.of_all),
+            compare(count.warned, count.of_all, MIN_WARNED),
+        ];
+        print_row(is_markdown, &cells);
     };
     for tally in tallies {
         line(tally.family, tally.total());
-        for (name, count) in &tally.counts {
+        for (name, count) in tally.counts.iter().filter(|_| !is_markdown) {
             line(&format!("  {name}"), *count);
         }
     }
+}
+
+/// A target, and whether it is reached.
+fn compare(part: usize, all: usize, target: usize) -> String {
+    let word = if all == 0 || part * 100 >= all * target { "reached" } else { "not reached" };
+    format!("{target} %: {word}")
 }
 
 /// Rules by how many mutants got away from them; in how many of its mutants each still matched.

@@ -100,6 +100,10 @@ pub(in crate::verbs) fn as_text(path: &Path, report: &ScanReport) -> String {
     for finding in &report.findings {
         finding_text(&mut out, finding);
     }
+    // The sum is told where it decided.
+    if report.verdict > report.evidence.alone {
+        let _ = writeln!(out, "  {}", visible(&report.evidence.describe()));
+    }
     for left in &report.left_out {
         let _ = writeln!(
             out,
@@ -140,6 +144,9 @@ fn finding_text(out: &mut String, finding: &Finding) {
     }
     if !finding.mitigations.is_empty() {
         let _ = writeln!(out, "        milder, because it is {}", finding.mitigations.join(", "));
+    }
+    if let Some(raise) = &finding.raised_by {
+        let _ = writeln!(out, "        {}", visible(&raise.describe(finding.status)));
     }
     if let Some(suppressed) = &finding.suppressed {
         let _ =
