@@ -68,6 +68,11 @@ impl UserPolicy {
         self.0.file.as_deref()
     }
 
+    /// Whether it is the user's own, which every verb goes by when none is named.
+    pub(crate) fn is_users_own(&self) -> bool {
+        self.0.file.is_some() && self.0.file == user_folders::policy_file()
+    }
+
     /// Whether there is one at all.
     #[must_use]
     pub fn is_some(&self) -> bool {
@@ -130,6 +135,12 @@ impl UserPolicy {
             None | Some(FailOn::Blocked) => ScanVerdict::Blocked,
             Some(FailOn::Warning) => ScanVerdict::Warning,
         }
+    }
+
+    /// Whether a skill with this report is refused: by its verdict, or because there was nothing in it to judge.
+    #[must_use]
+    pub fn refuses_report(&self, report: &ScanReport) -> bool {
+        self.refuses(report.verdict) || report.has_nothing_to_judge()
     }
 
     /// Whether a skill with this verdict is refused.

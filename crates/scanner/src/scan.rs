@@ -8,11 +8,11 @@ use std::sync::LazyLock;
 use skillsandbox_manifest::{Date, ScanPolicy, Suppression};
 
 use crate::checks;
-use crate::digest::compute_digest;
+use crate::digest::{hash_files, join_digests};
 use crate::engine::PatternEngine;
 use crate::links::SkillLinks;
 use crate::report::{RuleSet, ScanReport, ScanSize, ScanVerdict};
-use crate::scan_context::scan_skill;
+use crate::scan_context::{ContextResult, scan_skill};
 use crate::skill::SkillFiles;
 #[cfg(feature = "policy")]
 use crate::suppressions::{IdleReason, Suppressions, UnknownRules};
@@ -175,7 +175,8 @@ impl Scanner {
     /// Judges a skill.
     #[must_use]
     pub fn scan(&self, skill: &SkillFiles) -> ScanReport {
-        let (name, findings) = scan_skill(self, skill);
+        let ContextResult { name, findings, capabilities } = scan_skill(self, skill);
+        let hashes = hash_files(skill);
         let mut report = ScanReport {
             stamp: None,
             skill: name,
@@ -190,9 +191,14 @@ impl Scanner {
                 files: skill.files.len(),
                 bytes: skill.files.iter().map(|file| file.bytes.len()).sum(),
             },
-            digest: compute_digest(skill),
+            digest: join_digests(skill, &hashes),
             scanner_version: VERSION,
             rules: Self::rules(),
+            capabilities,
+            agent_files: skill.list_agent_files(),
+            judged_apart: skill.judged_apart.clone(),
+            outside: None,
+            file_digests: skill.files.iter().map(|file| file.path.clone()).zip(hashes).collect(),
             bounds_left_out: 0,
         };
         report.settle();

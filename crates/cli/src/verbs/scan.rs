@@ -1,12 +1,11 @@
 //! `skillsandbox scan`: is this skill malicious?
 
+mod capabilities;
 pub(super) mod output;
-mod skill_folders;
 
-use std::collections::HashSet;
 use std::fs;
 use std::io::{IsTerminal as _, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -15,7 +14,8 @@ use rayon::prelude::*;
 use skillsandbox_manifest::SkillDoc;
 use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{
-    IdleReason, ScanReport, ScanVerdict, Scanner, SkillCalls, SkillFiles, SkillLinks, system_names,
+    IdleReason, ScanReport, ScanTree, ScanVerdict, Scanner, SkillCalls, SkillFiles, SkillLinks, TreeSubject,
+    system_names,
 };
 
 use super::policy::PolicyArgs;
@@ -23,8 +23,9 @@ use crate::output::{ExitAnswer, error, message, visible};
 
 /// Judge skills before they are installed or run
 ///
-/// A path is a skill's folder, a file, or a tree of skills: every folder with a SKILL.md or a skillsandbox.yaml is one. Nothing
-/// in them is executed. Your policy applies as it does to `run` and `install`: its `scan` section has settings, reviewed
+/// A path is a skill's folder, a file, a plugin, or a tree of skills: every folder with a SKILL.md or a skillsandbox.yaml is one. What agents
+/// obey outside of skills (commands, agents, hooks, settings, servers, instructions) is judged with the plugin or the tree, and
+/// what is judged by nobody is listed. Nothing in them is executed. Your policy applies as it does to `run` and `install`: its `scan` section has settings, reviewed
 /// suppressions, and from which verdict on a skill is refused.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -33,11 +34,12 @@ use crate::output::{ExitAnswer, error, message, visible};
   skillsandbox scan --fail-on warning skills/weather && echo installable
   skillsandbox scan --policy policy.yaml skills/
   skillsandbox scan --reports scan_reports skills/
+  skillsandbox scan --capabilities skills/weather      # what its code can do, beside what it says
   curl -s https://skills.example/weather/SKILL.md | skillsandbox scan --stdin
 
-Exit codes: 0 below the threshold, 1 at or above it, 2 an error.")]
+Exit codes: 0 below the threshold, 1 at or above it, 2 an error, or nothing to judge.")]
 pub(crate) struct ScanArgs {
-    /// Skills, files, or trees of skills
+    /// Skills, files, plugins, or trees of skills
     #[arg(required_unless_present = "stdin", value_name = "PATH")]
     paths: Vec<PathBuf>,
 
@@ -52,6 +54,10 @@ pub(crate) struct ScanArgs {
     /// From which verdict on the exit code is 1; `blocked` where neither this nor a policy says so
     #[arg(long, value_name = "VERDICT")]
     fail_on: Option<FailThreshold>,
+
+    /// Show what the code of each skill can do, where, and whether the skill says so; other formats have it always
+    #[arg(long)]
+    capabilities: bool,
 
     /// Write a page for each skill into this folder: {skill}_{time}.md
     #[arg(long, value_name = "DIR")]
@@ -118,50 +124,49 @@ const STDIN: &str = "stdin";
 
 impl ScanArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let mut found = Vec::new();
-        for path in &self.paths {
-            skill_folders::find(path, &mut found)
-                .with_context(|| format!("cannot read {}", path.display()))?;
-        }
-        let policy = self.policy.load(&found)?;
+        let tree = ScanTree::find(&self.paths).context("cannot read what is to be scanned")?;
+        let policy = self.policy.load(judged_paths(&tree))?;
         let scanner = self.scanner(&policy)?;
-        let mut outcome = ScanRun::new(self.format, self.reports.clone());
+        let refused_from = self.refused_from(&policy);
+        let view = ReportView { policy: &policy, refused_from, capabilities: self.capabilities };
+        let mut outcome = ScanRun::new(self.format, self.reports.clone(), view);
         if self.stdin {
             let skill = read_stdin()?.with_source(&self.source);
             let report =
                 scanner.scan_all(std::slice::from_ref(&skill)).pop().context("nothing was scanned")?;
             outcome.take(vec![(PathBuf::from(STDIN), Ok(report))], &ProgressBar::hidden())?;
         } else {
-            self.scan_paths(&scanner, &found, &mut outcome)?;
+            self.scan_tree(&scanner, &tree, &mut outcome)?;
         }
         let worst = outcome.finish(&scanner)?;
-        Ok(if worst >= self.refused_from(&policy) { ExitAnswer::No } else { ExitAnswer::Yes })
+        Ok(if worst >= refused_from { ExitAnswer::No } else { ExitAnswer::Yes })
     }
 
-    fn scan_paths(&self, scanner: &Scanner, found: &[PathBuf], outcome: &mut ScanRun) -> anyhow::Result<()> {
-        let progress = progress(found.len());
+    fn scan_tree(&self, scanner: &Scanner, tree: &ScanTree, outcome: &mut ScanRun<'_>) -> anyhow::Result<()> {
+        let subjects = tree.subjects();
+        let progress = progress(subjects.len());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(self.jobs)).build()?;
         // Who calls whom must be known of all before the first is printed. It is little, and read a skill at a time; what cannot
         // be read is told below.
-        let apart: HashSet<&Path> = found.iter().map(PathBuf::as_path).collect();
-        let read = |path: &Path| read(path, &apart);
-        let calls = |path: &PathBuf| {
-            read(path).map_or_else(
+        let calls = |(number, subject): (usize, &TreeSubject)| {
+            tree.read(number).map_or_else(
                 |_| SkillCalls::default(),
-                |skill| SkillCalls::find(&skill, &path.to_string_lossy()),
+                |skill| SkillCalls::find(&skill, &subject.path.to_string_lossy()),
             )
         };
-        let links = SkillLinks::new(&pool.install(|| found.par_iter().map(calls).collect::<Vec<_>>()));
-        let scan = |(number, path): (usize, &PathBuf)| {
-            let mut report = read(path).map(|skill| scanner.scan(&skill.with_source(&self.source)));
+        let links =
+            SkillLinks::new(&pool.install(|| subjects.par_iter().enumerate().map(calls).collect::<Vec<_>>()));
+        let scan = |(number, subject): (usize, &TreeSubject)| {
+            let mut report = tree.read(number).map(|skill| scanner.scan(&skill.with_source(&self.source)));
             if let Ok(report) = &mut report {
                 scanner.add_links(&links, number, report);
+                report.outside = subject.outside().cloned();
             }
             progress.inc(1);
-            (path.clone(), report)
+            (subject.path.clone(), report.map_err(anyhow::Error::from))
         };
-        for (number, chunk) in found.chunks(CHUNK).enumerate() {
-            let numbered = chunk.par_iter().enumerate().map(|(at, path)| (number * CHUNK + at, path));
+        for (number, chunk) in subjects.chunks(CHUNK).enumerate() {
+            let numbered = chunk.par_iter().enumerate().map(|(at, subject)| (number * CHUNK + at, subject));
             let done: Vec<ScannedSkill> = pool.install(|| numbered.map(scan).collect());
             outcome.take(done, &progress)?;
         }
@@ -191,9 +196,30 @@ impl ScanArgs {
     }
 }
 
+/// What a policy must not be part of: skills, and the files of plugins and trees.
+fn judged_paths(tree: &ScanTree) -> Vec<PathBuf> {
+    let paths = |subject: &TreeSubject| match subject.listed_files() {
+        Some(files) => files.collect(),
+        None => vec![subject.path.clone()],
+    };
+    tree.subjects().iter().flat_map(paths).collect()
+}
+
+/// What of a report a person is shown besides its findings.
+#[derive(Clone, Copy)]
+pub(super) struct ReportView<'v> {
+    /// The policy that a finding can be allowed in.
+    pub(super) policy: &'v UserPolicy,
+    /// From which verdict on something is stopped: findings that do are shown with the command that allows them.
+    pub(super) refused_from: ScanVerdict,
+    /// Whether what the code can do is shown.
+    pub(super) capabilities: bool,
+}
+
 /// What became of all the skills.
-struct ScanRun {
+struct ScanRun<'v> {
     format: ReportFormat,
+    view: ReportView<'v>,
     /// Where a page for each skill is written.
     reports: Option<PathBuf>,
     /// What is printed at the end.
@@ -201,11 +227,14 @@ struct ScanRun {
     worst: ScanVerdict,
     seen: usize,
     unread: usize,
+    /// Those in which there was nothing to judge.
+    nothing: Vec<PathBuf>,
 }
 
-impl ScanRun {
-    fn new(format: ReportFormat, reports: Option<PathBuf>) -> Self {
-        Self { format, reports, kept: Vec::new(), worst: ScanVerdict::Safe, seen: 0, unread: 0 }
+impl<'v> ScanRun<'v> {
+    fn new(format: ReportFormat, reports: Option<PathBuf>, view: ReportView<'v>) -> Self {
+        let worst = ScanVerdict::Safe;
+        Self { format, view, reports, kept: Vec::new(), worst, seen: 0, unread: 0, nothing: Vec::new() }
     }
 
     /// Takes the next skills in, and prints them where that can be done already.
@@ -216,9 +245,12 @@ impl ScanRun {
             let report = report.map(|report| report.stamped(output::stamp()));
             stamped.push((path, report));
         }
-        for (_, report) in &mut stamped {
+        for (path, report) in &mut stamped {
             match report {
                 Ok(report) => {
+                    if report.has_nothing_to_judge() {
+                        self.nothing.push(path.clone());
+                    }
                     self.worst = self.worst.max(report.verdict);
                     if let Some(dir) = &self.reports {
                         let failed = || format!("cannot write a page into {}", dir.display());
@@ -232,7 +264,7 @@ impl ScanRun {
             }
         }
         if self.format.streams() {
-            progress.suspend(|| output::show(self.format, &stamped))
+            progress.suspend(|| output::show(self.format, &stamped, self.view))
         } else {
             self.kept.extend(stamped);
             Ok(())
@@ -242,7 +274,7 @@ impl ScanRun {
     /// Prints the rest; the worst verdict.
     fn finish(self, scanner: &Scanner) -> anyhow::Result<ScanVerdict> {
         if !self.format.streams() {
-            output::show(self.format, &self.kept)?;
+            output::show(self.format, &self.kept, self.view)?;
         }
         for (entry, why) in scanner.idle_suppressions() {
             let why = match why {
@@ -256,6 +288,13 @@ impl ScanRun {
             ));
         }
         anyhow::ensure!(self.unread == 0, "{} of {} could not be read", self.unread, self.seen);
+        if let Some(first) = self.nothing.first() {
+            let others = match self.nothing.len() {
+                1 => String::new(),
+                several => format!(" and {} more", several - 1),
+            };
+            anyhow::bail!("nothing to judge: {}{others}", first.display());
+        }
         Ok(self.worst)
     }
 }
@@ -270,15 +309,6 @@ fn threads(asked: usize) -> usize {
         message(&format!("--jobs {asked} is more than this machine has use for; taken as {most}"));
     }
     asked.min(most)
-}
-
-/// A skill without those below it that are scanned by themselves.
-fn read(path: &Path, apart: &HashSet<&Path>) -> anyhow::Result<SkillFiles> {
-    Ok(if path.is_dir() {
-        SkillFiles::from_dir_without(path, |below| apart.contains(below))
-    } else {
-        SkillFiles::from_file(path)
-    }?)
 }
 
 /// One SKILL.md, with the name that its front matter gives it.
