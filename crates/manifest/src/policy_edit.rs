@@ -150,7 +150,8 @@ impl<'t> PolicyLines<'t> {
             let gap = if self.lines.last().is_some_and(|line| !line.ends_with('\n')) { end } else { "" };
             return vec![format!("{}{gap}scan:{end}  suppressions:{end}{list}", self.lines.concat())];
         };
-        let child = self.lines.iter().skip(scan + 1).find(|line| !is_blank(line)).map_or(0, |line| depth(line));
+        let child =
+            self.lines.iter().skip(scan + 1).find(|line| !is_blank(line)).map_or(0, |line| depth(line));
         let child = if child == 0 { 2 } else { child };
         match self.find_key("suppressions", scan + 1, child) {
             Some(key) => {
@@ -200,7 +201,8 @@ impl<'t> PolicyLines<'t> {
                 return None;
             }
             let value = line.trim().strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
-            if depth(line) == indent && value.is_some_and(|value| value.is_empty() || value.starts_with(' ')) {
+            if depth(line) == indent && value.is_some_and(|value| value.is_empty() || value.starts_with(' '))
+            {
                 return Some(at);
             }
         }
@@ -215,7 +217,8 @@ impl<'t> PolicyLines<'t> {
                 out.push_str(line);
                 continue;
             }
-            let empty = ["{}", "[]", "null", "~"].iter().find_map(|value| line.trim_end().strip_suffix(value));
+            let empty =
+                ["{}", "[]", "null", "~"].iter().find_map(|value| line.trim_end().strip_suffix(value));
             match empty.filter(|key| key.trim_end().ends_with(':')) {
                 Some(key) => {
                     out.push_str(key.trim_end());
@@ -273,21 +276,34 @@ mod tests {
             "scan:\n  suppressions: # ours\n    # first\n    - { rule: CHECK-04, reason: r, expires: 2999-01-01 }\n",
         ] {
             let odd = "it's \"so\": {x} # \\ é [y] ";
-            let added = Policy::add_suppression(text, &entry(odd)).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+            let added = Policy::add_suppression(text, &entry(odd))
+                .unwrap_or_else(|error| panic!("{text:?}: {error}"));
             assert!(keeps(text, &added), "{text:?} -> {added:?}");
             assert_eq!(added.contains("\r\n"), text.contains("\r\n"), "{text:?}");
             let policy = Policy::parse(&added).unwrap();
             let at = policy.scan().suppressions.iter().position(|found| found.reason == odd.trim()).unwrap();
-            let removed = Policy::remove_suppression(&added, at).unwrap_or_else(|error| panic!("{added:?}: {error}"));
-            assert!(keeps(text, &removed.replace("suppressions: []", "suppressions:")), "{added:?} -> {removed:?}");
+            let removed =
+                Policy::remove_suppression(&added, at).unwrap_or_else(|error| panic!("{added:?}: {error}"));
+            assert!(
+                keeps(text, &removed.replace("suppressions: []", "suppressions:")),
+                "{added:?} -> {removed:?}"
+            );
             let twice = Policy::add_suppression(&added, &entry("again")).unwrap();
-            assert_eq!(Policy::parse(&twice).unwrap().scan().suppressions.len(), policy.scan().suppressions.len() + 1);
+            assert_eq!(
+                Policy::parse(&twice).unwrap().scan().suppressions.len(),
+                policy.scan().suppressions.len() + 1
+            );
         }
     }
 
     #[test]
     fn empty_values_are_filled() {
-        for text in ["scan: {}\n", "scan:\n", "scan:\n  suppressions: []\n", "scan:\n  fail_on: blocked\n  suppressions: []\n"] {
+        for text in [
+            "scan: {}\n",
+            "scan:\n",
+            "scan:\n  suppressions: []\n",
+            "scan:\n  fail_on: blocked\n  suppressions: []\n",
+        ] {
             let Ok(_) = Policy::parse(text) else { continue };
             let added = Policy::add_suppression(text, &entry("r")).unwrap();
             assert_eq!(Policy::parse(&added).unwrap().scan().suppressions.len(), 1, "{added:?}");
@@ -302,10 +318,16 @@ mod tests {
             "scan:\n  suppressions: [{ rule: CHECK-04, reason: r, expires: 2999-01-01 }]\n",
         ] {
             let error = Policy::add_suppression(text, &entry("r")).unwrap_err();
-            assert!(matches!(&error, PolicyEditError::Unsuited(entry) if entry.contains("rule: ")), "{text:?}: {error}");
+            assert!(
+                matches!(&error, PolicyEditError::Unsuited(entry) if entry.contains("rule: ")),
+                "{text:?}: {error}"
+            );
             assert!(error.to_string().contains("by hand"));
         }
-        assert!(matches!(Policy::add_suppression("scam: 1\n", &entry("r")), Err(PolicyEditError::Invalid(_))));
+        assert!(matches!(
+            Policy::add_suppression("scam: 1\n", &entry("r")),
+            Err(PolicyEditError::Invalid(_))
+        ));
         assert!(matches!(Policy::remove_suppression("{}\n", 0), Err(PolicyEditError::NoSuch(0))));
     }
 
@@ -314,8 +336,13 @@ mod tests {
         let text = "permissions:\n  commands: { allow: [\"a\"] }\nscan:\n  suppressions:\n    - rule: CHECK-04\n      reason: |\n        scan:\n          suppressions:\n      expires: 2999-01-01\n";
         if Policy::parse(text).is_ok() {
             let added = Policy::add_suppression(text, &entry("r")).unwrap();
-            let reasons: Vec<_> =
-                Policy::parse(&added).unwrap().scan().suppressions.iter().map(|found| found.reason.clone()).collect();
+            let reasons: Vec<_> = Policy::parse(&added)
+                .unwrap()
+                .scan()
+                .suppressions
+                .iter()
+                .map(|found| found.reason.clone())
+                .collect();
             assert_eq!(reasons.len(), 2, "{added}");
         }
     }

@@ -103,7 +103,8 @@ impl PolicyFile {
     fn write(self, edited: Result<String, PolicyEditError>) -> Result<PathBuf, PolicyFileError> {
         let text = edited.map_err(|why| PolicyFileError::Edit { path: self.path.clone(), why })?;
         let fail = |source| PolicyFileError::Io { path: self.path.clone(), source };
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder =
+            self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         make_folder(folder).map_err(fail)?;
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let draft = folder.join(format!(".{name}.{}", std::process::id()));

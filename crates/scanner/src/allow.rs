@@ -6,7 +6,7 @@ use crate::checks::front_matter::NOTHING_TO_JUDGE;
 use crate::digest::hex;
 use crate::finding::Finding;
 use crate::report::ScanReport;
-use crate::rule::FindingStatus;
+use crate::rule::{FindingStatus, RuleInfo};
 
 /// The reason that stands in the command until somebody writes a better one.
 const REASON: &str = "I have read it";
@@ -34,7 +34,7 @@ impl ScanReport {
     #[must_use]
     pub fn allow_command(&self, finding: &Finding) -> Option<String> {
         let counts = finding.counts() && finding.status > FindingStatus::Pass;
-        if !counts || finding.info() == &NOTHING_TO_JUDGE {
+        if !counts || !finding.info().can_be_allowed() {
             return None;
         }
         let (file, digest) = match self.file_digest(&finding.file).filter(|_| is_plain_path(&finding.file)) {
@@ -57,6 +57,14 @@ impl ScanReport {
             words.push("--even-blocked".to_owned());
         }
         Some(words.join(" "))
+    }
+}
+
+impl RuleInfo {
+    /// Whether a policy may let its findings stand: not where they say that there was nothing to judge.
+    #[must_use]
+    pub fn can_be_allowed(&self) -> bool {
+        *self != NOTHING_TO_JUDGE
     }
 }
 

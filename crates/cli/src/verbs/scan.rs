@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use skillsandbox_manifest::SkillDoc;
 use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{
-    IdleReason, ScanReport, ScanTree, ScanVerdict, Scanner, SkillCalls, SkillFiles, SkillLinks, TreeSubject,
-    system_names,
+    IdleReason, ReadError, ScanReport, ScanTree, ScanVerdict, Scanner, SkillCalls, SkillFiles, SkillLinks,
+    TreeSubject, system_names,
 };
 
 use super::policy::PolicyArgs;
@@ -124,7 +124,8 @@ const STDIN: &str = "stdin";
 
 impl ScanArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let tree = ScanTree::find(&self.paths).context("cannot read what is to be scanned")?;
+        let unread = |error: ReadError| anyhow::anyhow!("cannot read {error}");
+        let tree = ScanTree::find(&self.paths).map_err(unread)?;
         let policy = self.policy.load(judged_paths(&tree))?;
         let scanner = self.scanner(&policy)?;
         let refused_from = self.refused_from(&policy);

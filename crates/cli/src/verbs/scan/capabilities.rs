@@ -22,10 +22,17 @@ pub(super) fn as_table(seen: &[SeenCapability]) -> String {
         let mark = if undeclared { format!("  {YELLOW}not declared{RESET}") } else { String::new() };
         let _ = writeln!(out, "    {}{mark}", first.capability.describe());
         // What nothing speaks of comes first.
-        let shown = kind.iter().filter(|place| !place.declared).chain(kind.iter().filter(|place| place.declared));
+        let shown =
+            kind.iter().filter(|place| !place.declared).chain(kind.iter().filter(|place| place.declared));
         for place in shown.take(MAX_PLACES) {
             let object = if place.object.is_empty() { "" } else { "  " };
-            let _ = writeln!(out, "      {}:{}{object}{}", visible(&place.file), place.line, visible(&place.object));
+            let _ = writeln!(
+                out,
+                "      {}:{}{object}{}",
+                visible(&place.file),
+                place.line,
+                visible(&place.object)
+            );
         }
         if kind.len() > MAX_PLACES {
             let _ = writeln!(out, "      and {} more", kind.len() - MAX_PLACES);

@@ -13,16 +13,20 @@ use crate::output::{self, visible};
 use crate::style::{DIM, GREEN, RED, RESET, YELLOW};
 
 /// Prints reports; those that could not be made are passed over.
-pub(super) fn show(format: ReportFormat, reports: &[ScannedSkill], view: ReportView<'_>) -> anyhow::Result<()> {
+pub(super) fn show(
+    format: ReportFormat,
+    reports: &[ScannedSkill],
+    view: ReportView<'_>,
+) -> anyhow::Result<()> {
     let done = || reports.iter().filter_map(|(path, report)| Some((path.as_path(), report.as_ref().ok()?)));
     match format {
         ReportFormat::Text => {
             let text: String = done().map(|(path, report)| as_text(path, report, view)).collect();
             output::result(&text)
         }
-        ReportFormat::Json => {
-            output::json(&Value::Array(done().map(|(path, report)| as_json(path, report, view.policy)).collect()))
-        }
+        ReportFormat::Json => output::json(&Value::Array(
+            done().map(|(path, report)| as_json(path, report, view.policy)).collect(),
+        )),
         ReportFormat::Markdown => {
             let pages = done().map(|(_, report)| report.to_markdown(&stamp_of(report)));
             output::result(&pages.collect::<Vec<_>>().join("\n"))
@@ -77,7 +81,9 @@ pub(in crate::verbs) fn report_json(report: &ScanReport, policy: &UserPolicy) ->
     let mut value = serde_json::to_value(report).unwrap_or_else(|_| json!({}));
     let written = value.get_mut("findings").and_then(Value::as_array_mut);
     for (written, finding) in written.into_iter().flatten().zip(&report.findings) {
-        if let (Some(object), Some(command)) = (written.as_object_mut(), policy.allow_command(report, finding)) {
+        if let (Some(object), Some(command)) =
+            (written.as_object_mut(), policy.allow_command(report, finding))
+        {
             object.insert("allow".to_owned(), json!(command));
         }
     }
@@ -146,7 +152,8 @@ pub(in crate::verbs) fn as_text(path: &Path, report: &ScanReport, view: ReportVi
             let _ = writeln!(out, "    {} ({})", visible(&file.path), visible(&file.reason));
         }
         if outside.count > MAX_LISTED {
-            let _ = writeln!(out, "   {}; --format json lists {}", more_than(outside.count), outside.files.len());
+            let _ =
+                writeln!(out, "   {}; --format json lists {}", more_than(outside.count), outside.files.len());
         }
     }
     out
