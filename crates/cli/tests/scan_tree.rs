@@ -58,7 +58,7 @@ fn a_plugin_is_judged_and_everything_is_said() {
         "{out}"
     );
     for said in [
-        "CHECK-03/hook-command  hooks/hooks.json:1",
+        "CHECK-03/agent-hook  hooks/hooks.json:1",
         "not judged: 1 files or folders outside of every skill",
         ".git (git's own, which is not judged)",
         "SAFE  good  (repo/skills/good)",

