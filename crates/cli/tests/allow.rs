@@ -65,6 +65,10 @@ fn the_printed_command_lets_it_stand_while_the_file_and_the_day_are_the_same() {
     let passed = scan();
     assert_eq!(code(&passed), 0, "{}", both(&passed));
     assert!(text(&passed.stdout).starts_with("SAFE  tested"), "{}", text(&passed.stdout));
+    // Typed twice it is there once.
+    let before = fs::read_to_string(policy(&stage)).unwrap();
+    assert_eq!(code(&type_line(&stage, &commands[0])), 0);
+    assert_eq!(fs::read_to_string(policy(&stage)).unwrap(), before);
     // Another file of the skill may change.
     stage.write("skill/more.md", "Hello.\n");
     assert_eq!(code(&scan()), 0);

@@ -140,6 +140,17 @@ impl Suppression {
         Ok(self)
     }
 
+    /// Whether it is about the same findings as another, whatever the reason and the last day.
+    #[must_use]
+    pub fn covers_same(&self, other: &Self) -> bool {
+        let key = |entry: &Self| {
+            let Self { rule, skill, digest, path, file_digest, reason: _, expires: _, line: _ } =
+                entry.clone();
+            (rule, skill, digest, path, file_digest)
+        };
+        key(self) == key(other)
+    }
+
     fn lower(raw: &raw::Suppression, number: usize, line: usize, sink: &mut DiagnosticSink) -> Option<Self> {
         let at = |key: &str| format!("scan.suppressions[{number}].{key}");
         let mut check = |written: &Spanned<String>, key: &str, check: fn(&str) -> Result<String, Fault>| {

@@ -73,7 +73,13 @@ impl UserPolicy {
     #[must_use]
     pub fn allow_commands(&self, report: &ScanReport) -> Vec<String> {
         let refusing = report.findings.iter().filter(|finding| self.is_refusing(finding.status));
-        refusing.filter_map(|finding| self.allow_command(report, finding)).take(MAX_COMMANDS).collect()
+        let mut commands: Vec<String> = Vec::new();
+        for command in refusing.filter_map(|finding| self.allow_command(report, finding)) {
+            if commands.len() < MAX_COMMANDS && !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
     }
 
     /// The command that lets one finding stand; `None` where no policy can.

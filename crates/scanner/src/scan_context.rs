@@ -97,12 +97,7 @@ pub(crate) fn scan_skill(scanner: &Scanner, skill: &SkillFiles) -> ContextResult
     }
     // The readers of code put what they find here.
     let facts: Vec<(&SkillFile, CodeFacts)> = Vec::new();
-    let tools =
-        doc.front_matter.as_ref().map(|front| front.tools.iter().chain(&front.allowed_tools).flatten());
-    let tools: Vec<String> = tools.into_iter().flatten().map(|tool| tool.value.to_string()).collect();
-    let declared = DeclaredPurpose::new(&context.purpose, tools.iter().map(String::as_str), skill);
-    let (capabilities, undeclared) = compare_declared(&declared, &facts);
-    findings.extend(undeclared);
+    let capabilities = context.compare_code(&doc, &facts, &mut findings);
     ContextResult { name: context.name, findings, capabilities }
 }
 
@@ -137,6 +132,25 @@ impl<'s> ScanContext<'s> {
             purpose: format!("{name} {} {description} {title}", skill.name),
             name,
         }
+    }
+
+    /// What the code can do, beside what the skill says of itself.
+    fn compare_code(
+        &self,
+        doc: &SkillDoc,
+        facts: &[(&SkillFile, CodeFacts)],
+        findings: &mut Vec<Finding>,
+    ) -> Vec<SeenCapability> {
+        if facts.iter().all(|(_, facts)| facts.uses.is_empty()) {
+            return Vec::new();
+        }
+        let front = doc.front_matter.as_ref();
+        let tools = front.map(|front| front.tools.iter().chain(&front.allowed_tools).flatten());
+        let tools: Vec<String> = tools.into_iter().flatten().map(|tool| tool.value.to_string()).collect();
+        let declared = DeclaredPurpose::new(&self.purpose, tools.iter().map(String::as_str), self.skill);
+        let (capabilities, undeclared) = compare_declared(&declared, facts);
+        findings.extend(undeclared);
+        capabilities
     }
 
     fn run_checks(&self, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {

@@ -200,10 +200,7 @@ impl<'w> TreeWalk<'w> {
             }
             for (entry, kind) in &entries {
                 match kind {
-                    EntryKind::File if self.loose.len() < MAX_LOOSE => {
-                        self.loose.insert(self.below(entry));
-                    }
-                    EntryKind::File => self.passed += 1,
+                    EntryKind::File => self.file(self.below(entry)),
                     EntryKind::Link => self.links.push((self.below(entry), entry.canonicalize().ok())),
                     EntryKind::Git => self.git.push(self.below(entry)),
                     EntryKind::Folder => {}
@@ -212,6 +209,15 @@ impl<'w> TreeWalk<'w> {
         }
         for (folder, _) in folders() {
             self.folder(folder, depth + 1, in_skill);
+        }
+    }
+
+    /// A file in no skill. What agents obey is never too much.
+    fn file(&mut self, path: String) {
+        if self.loose.len() < MAX_LOOSE || agent_files::is_agent_file(&path) {
+            self.loose.insert(path);
+        } else {
+            self.passed += 1;
         }
     }
 
@@ -262,9 +268,11 @@ impl<'w> TreeWalk<'w> {
         }
         if self.passed > 0 {
             outside.count += self.passed;
-            let reason = format!("{} files were too many to be looked at", self.passed);
-            let home = bundles.keys().next().cloned().unwrap_or_default();
-            unread.entry(home).or_default().push(UnreadFile { path: ".".to_owned(), reason });
+            // Among them may be what is named.
+            for home in bundles.keys() {
+                let reason = format!("{} files were too many to be looked at", self.passed);
+                unread.entry(home.clone()).or_default().push(UnreadFile { path: ".".to_owned(), reason });
+            }
         }
         for home in unread.keys() {
             bundles.entry(home.clone()).or_default();

@@ -124,6 +124,11 @@ impl AllowArgs {
             "{rule} blocks, so that nobody allows it by accident: add --even-blocked after a review"
         );
         let entry = self.entry(rule, &found)?;
+        // Twice the same is once; a later day is a new entry.
+        let is_same = |known: &Suppression| known.expires >= entry.expires && known.covers_same(&entry);
+        if let Some(known) = file.scan_policy()?.suppressions.iter().find(|known| is_same(known)) {
+            return self.tell(file.path(), known);
+        }
         let written = file.add(&entry)?;
         self.tell(&written, &entry)
     }

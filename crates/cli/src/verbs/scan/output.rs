@@ -1,5 +1,6 @@
 //! What a scan prints.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -121,10 +122,14 @@ pub(in crate::verbs) fn as_text(path: &Path, report: &ScanReport, view: ReportVi
         let more = more_than(report.agent_files.len());
         let _ = writeln!(out, "  judged together: {}{more}", shown.collect::<Vec<_>>().join(", "));
     }
+    // One command lets a rule stand in a file, however often it is met there.
+    let mut told: HashSet<String> = HashSet::new();
     for finding in &report.findings {
         finding_text(&mut out, finding);
         let stops = status_verdict(finding.status) >= view.refused_from;
-        if let Some(command) = view.policy.allow_command(report, finding).filter(|_| stops) {
+        if let Some(command) = view.policy.allow_command(report, finding).filter(|_| stops)
+            && told.insert(command.clone())
+        {
             let _ = writeln!(out, "        allow: {command}");
         }
     }
