@@ -3,7 +3,7 @@
 //! The text is edited by lines, which knows little of YAML. So nothing is believed: what comes out is parsed again, and counts only if it says
 //! exactly what the old text said and the one change. A text that cannot be edited so is left to its owner.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use crate::diagnostic::Invalid;
 use crate::policy::Policy;
@@ -124,7 +124,7 @@ fn render_entry(entry: &Suppression, indent: &str, end: &str) -> String {
         // A string of JSON is one of YAML.
         let value = serde_json::Value::String(value.clone());
         let lead = if number == 0 { "- " } else { "  " };
-        text.push_str(&format!("{indent}{lead}{key}: {value}{end}"));
+        let _ = write!(text, "{indent}{lead}{key}: {value}{end}");
     }
     text
 }
@@ -153,18 +153,14 @@ impl<'t> PolicyLines<'t> {
         let child =
             self.lines.iter().skip(scan + 1).find(|line| !is_blank(line)).map_or(0, |line| depth(line));
         let child = if child == 0 { 2 } else { child };
-        match self.find_key("suppressions", scan + 1, child) {
-            Some(key) => {
-                let first = self.lines.iter().skip(key + 1).find(|line| !is_blank(line));
-                let item = first.filter(|line| line.trim_start().starts_with("- ")).map(|line| depth(line));
-                let indent = " ".repeat(item.filter(|item| *item >= child).unwrap_or(child + 2));
-                vec![self.insert_after(key, &render_entry(entry, &indent, end))]
-            }
-            None => {
-                let list = render_entry(entry, &" ".repeat(child + 2), end);
-                vec![self.insert_after(scan, &format!("{}suppressions:{end}{list}", " ".repeat(child)))]
-            }
-        }
+        let Some(key) = self.find_key("suppressions", scan + 1, child) else {
+            let list = render_entry(entry, &" ".repeat(child + 2), end);
+            return vec![self.insert_after(scan, &format!("{}suppressions:{end}{list}", " ".repeat(child)))];
+        };
+        let first = self.lines.iter().skip(key + 1).find(|line| !is_blank(line));
+        let item = first.filter(|line| line.trim_start().starts_with("- ")).map(|line| depth(line));
+        let indent = " ".repeat(item.filter(|item| *item >= child).unwrap_or(child + 2));
+        vec![self.insert_after(key, &render_entry(entry, &indent, end))]
     }
 
     /// Texts without the suppression that begins in this line, from 1.

@@ -85,7 +85,7 @@ impl PolicyFile {
     ///
     /// # Errors
     /// A text that cannot be added to, and what the system says. Nothing was changed then.
-    pub fn add(self, entry: &Suppression) -> Result<PathBuf, PolicyFileError> {
+    pub fn add_entry(self, entry: &Suppression) -> Result<PathBuf, PolicyFileError> {
         let edited = Policy::add_suppression(self.text.as_deref().unwrap_or_default(), entry);
         self.write(edited)
     }
@@ -94,7 +94,7 @@ impl PolicyFile {
     ///
     /// # Errors
     /// A text that it cannot be taken out of, and what the system says. Nothing was changed then.
-    pub fn remove(self, number: usize) -> Result<PathBuf, PolicyFileError> {
+    pub fn remove_entry(self, number: usize) -> Result<PathBuf, PolicyFileError> {
         let edited = Policy::remove_suppression(self.text.as_deref().unwrap_or_default(), number);
         self.write(edited)
     }
@@ -185,14 +185,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         let new = at("a/b/policy.yaml");
-        PolicyFile::read(Some(&new)).unwrap().add(&entry()).unwrap();
+        PolicyFile::read(Some(&new)).unwrap().add_entry(&entry()).unwrap();
         assert_eq!(fs::metadata(&new).unwrap().mode() & 0o777, 0o600);
         assert_eq!(fs::metadata(at("a/b")).unwrap().mode() & 0o777, 0o700);
         assert_eq!(fs::read_dir(at("a/b")).unwrap().count(), 1);
         symlink(&new, at("link.yaml")).unwrap();
         let linked = PolicyFile::read(Some(&at("link.yaml"))).unwrap();
         assert_eq!(linked.scan_policy().unwrap().suppressions.len(), 1);
-        linked.remove(0).unwrap();
+        linked.remove_entry(0).unwrap();
         assert!(fs::symlink_metadata(at("link.yaml")).unwrap().is_symlink());
         let left = PolicyFile::read(Some(&new)).unwrap();
         assert_eq!(left.scan_policy().unwrap().suppressions.len(), 0);
@@ -206,7 +206,7 @@ mod tests {
         fs::write(&path, "scan:\n  fail_on: warning\n").unwrap();
         let read = PolicyFile::read(Some(&path)).unwrap();
         fs::write(&path, "scan:\n  fail_on: blocked\n").unwrap();
-        assert!(matches!(read.add(&entry()), Err(PolicyFileError::Changed(_))));
+        assert!(matches!(read.add_entry(&entry()), Err(PolicyFileError::Changed(_))));
         assert_eq!(fs::read_to_string(&path).unwrap(), "scan:\n  fail_on: blocked\n");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
@@ -220,7 +220,7 @@ mod tests {
         assert!(PolicyFile::read(Some(dir.path())).is_err());
         for text in ["scam: 1\n", "scan: { fail_on: warning }\n"] {
             fs::write(&path, text).unwrap();
-            let refused = PolicyFile::read(Some(&path)).unwrap().add(&entry());
+            let refused = PolicyFile::read(Some(&path)).unwrap().add_entry(&entry());
             assert!(matches!(refused, Err(PolicyFileError::Edit { .. })), "{text}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }

@@ -120,7 +120,7 @@ pub(crate) fn find_settings(path: &str) -> Option<SettingsFile> {
         | ".claude.json" => true,
         "settings.json" | "settings.local.json" => is_in_agent || folder == ".vscode",
         "plugin.json" | "marketplace.json" | "config.json" | "claude_desktop_config.json" => is_in_agent,
-        name => (folder == "hooks" || folder == "mcp") && name.ends_with(".json"),
+        name => (folder == "hooks" || folder == "mcp") && extension(name) == "json",
     };
     if is_settings {
         return Some(SettingsFile::Json);

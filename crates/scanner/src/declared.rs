@@ -64,263 +64,65 @@ impl Capability {
     }
 
     /// Beginnings of words that make it no surprise; `None` where a skill need not speak of it.
-    fn justifying_words(self) -> Option<&'static [&'static str]> {
-        match self {
-            Self::ReadsCredentials => Some(&[
-                "ssh",
-                "aws",
-                "kube",
-                "k8s",
-                "gcloud",
-                "gcp",
-                "azure",
-                "cloud",
-                "deploy",
-                "credential",
-                "secret",
-                "vault",
-                "git",
-                "password",
-                "passphrase",
-                "token",
-                "login",
-                "auth",
-                "keys",
-                "keyring",
-                "gpg",
-                "sign",
-                "netrc",
-                "npm",
-                "pypi",
-                "publish",
-                "release",
-                "registry",
-                "docker",
-                "terraform",
-                "ansible",
-                "server",
-                "remote",
-                "sftp",
-                "scp",
-                "rsync",
-                "backup",
-                "dotfile",
-                "wallet",
-                "devops",
-                "infra",
-                "audit",
-                "security",
-                "pentest",
-                "forensic",
-                "leak",
-                "account",
-                "api",
-            ]),
-            Self::ReadsBrowserData => Some(&[
-                "browser",
-                "chrom",
-                "firefox",
-                "safari",
-                "edge",
-                "brave",
-                "cookie",
-                "bookmark",
-                "history",
-                "login",
-                "session",
-                "scrap",
-                "crawl",
-                "password",
-                "forensic",
-                "playwright",
-                "puppeteer",
-                "selenium",
-            ]),
-            Self::ReadsKeychain => Some(&[
-                "keychain",
-                "keyring",
-                "password",
-                "1password",
-                "bitwarden",
-                "vault",
-                "secret",
-                "credential",
-                "login",
-                "auth",
-                "token",
-                "pass",
-                "macos",
-                "sign",
-                "notari",
-                "forensic",
-            ]),
-            Self::RecordsUser => Some(&[
-                "clipboard",
-                "paste",
-                "copy",
-                "copies",
-                "pbcopy",
-                "screen",
-                "record",
-                "camera",
-                "webcam",
-                "microphone",
-                "audio",
-                "voice",
-                "speech",
-                "dictat",
-                "transcri",
-                "keyboard",
-                "shortcut",
-                "hotkey",
-                "macro",
-                "gui",
-                "desktop",
-                "mouse",
-                "automat",
-                "computer",
-                "capture",
-                "image",
-                "photo",
-                "video",
-                "vision",
-            ]),
-            Self::ReadsAgentData => Some(&[
-                "agent",
-                "claude",
-                "codex",
-                "cursor",
-                "copilot",
-                "gemini",
-                "session",
-                "conversation",
-                "transcript",
-                "memory",
-                "memories",
-                "history",
-                "context",
-                "chat",
-                "usage",
-                "token",
-                "mcp",
-                "skill",
-                "plugin",
-                "hook",
-                "setting",
-                "config",
-                "prompt",
-            ]),
-            Self::SendsByLookup => Some(&[
-                "dns",
-                "domain",
-                "resolv",
-                "lookup",
-                "nameserver",
-                "whois",
-                "network",
-                "ping",
-                "diagnos",
-            ]),
-            Self::OpensRemoteShell => Some(&[
-                "shell", "ssh", "remote", "terminal", "tunnel", "pentest", "exploit", "payload", "ctf",
-                "red", "security", "tty", "console",
-            ]),
-            Self::Persists => Some(&[
-                "cron",
-                "schedul",
-                "daemon",
-                "service",
-                "systemd",
-                "launch",
-                "startup",
-                "autostart",
-                "boot",
-                "background",
-                "hook",
-                "install",
-                "setup",
-                "shell",
-                "bashrc",
-                "zsh",
-                "profile",
-                "dotfile",
-                "alias",
-                "path",
-                "environment",
-                "watch",
-                "monitor",
-                "recurring",
-                "daily",
-                "remind",
-                "ssh",
-                "server",
-                "login",
-                "completion",
-                "config",
-            ]),
-            Self::ChangesAgent => Some(&[
-                "agent",
-                "claude",
-                "codex",
-                "cursor",
-                "copilot",
-                "gemini",
-                "mcp",
-                "skill",
-                "plugin",
-                "hook",
-                "setting",
-                "config",
-                "memory",
-                "memories",
-                "permission",
-                "install",
-                "setup",
-                "rule",
-                "instruction",
-                "prompt",
-                "command",
-                "statusline",
-                "workflow",
-            ]),
-            Self::DisablesProtection => Some(&[
-                "firewall",
-                "selinux",
-                "antivirus",
-                "defender",
-                "security",
-                "harden",
-                "sandbox",
-                "log",
-                "clean",
-                "histor",
-                "certificate",
-                "tls",
-                "ssl",
-                "gatekeeper",
-                "quarantine",
-                "audit",
-                "pentest",
-                "forensic",
-                "privacy",
-                "debug",
-            ]),
-            Self::UsesResources => {
-                Some(&["mining", "miner", "hash", "crypto", "blockchain", "coin", "gpu", "benchmark"])
-            }
-            Self::ReadsEnvironment
-            | Self::ReadsNamedSecret
-            | Self::SendsToNetwork
-            | Self::FetchesFromNetwork
-            | Self::ListensOnNetwork
-            | Self::RunsPrograms
-            | Self::RunsFetched
-            | Self::RunsDecoded
-            | Self::RaisesRights
-            | Self::Destroys => None,
-        }
+    fn justifying_words(self) -> Option<&'static str> {
+        JUSTIFYING.iter().find(|(capability, _)| *capability == self).map(|(_, words)| *words)
     }
 }
+
+/// What a skill has to speak of, each with the beginnings of words that do. Of others, such as starting programs,
+/// nobody expects a word.
+static JUSTIFYING: &[(Capability, &str)] = &[
+    (
+        Capability::ReadsCredentials,
+        "ssh aws kube k8s gcloud gcp azure cloud deploy credential secret vault git password passphrase \
+         token login auth keys keyring gpg sign netrc npm pypi publish release registry docker terraform \
+         ansible server remote sftp scp rsync backup dotfile wallet devops infra audit security pentest \
+         forensic leak account api",
+    ),
+    (
+        Capability::ReadsBrowserData,
+        "browser chrom firefox safari edge brave cookie bookmark history login session scrap crawl \
+         password forensic playwright puppeteer selenium",
+    ),
+    (
+        Capability::ReadsKeychain,
+        "keychain keyring password 1password bitwarden vault secret credential login auth token pass \
+         macos sign notari forensic",
+    ),
+    (
+        Capability::RecordsUser,
+        "clipboard paste copy copies pbcopy screen record camera webcam microphone audio voice speech \
+         dictat transcri keyboard shortcut hotkey macro gui desktop mouse automat computer capture image \
+         photo video vision",
+    ),
+    (
+        Capability::ReadsAgentData,
+        "agent claude codex cursor copilot gemini session conversation transcript memory memories \
+         history context chat usage token mcp skill plugin hook setting config prompt",
+    ),
+    (Capability::SendsByLookup, "dns domain resolv lookup nameserver whois network ping diagnos"),
+    (
+        Capability::OpensRemoteShell,
+        "shell ssh remote terminal tunnel pentest exploit payload ctf red security tty console",
+    ),
+    (
+        Capability::Persists,
+        "cron schedul daemon service systemd launch startup autostart boot background hook install setup \
+         shell bashrc zsh profile dotfile alias path environment watch monitor recurring daily remind \
+         ssh server login completion config",
+    ),
+    (
+        Capability::ChangesAgent,
+        "agent claude codex cursor copilot gemini mcp skill plugin hook setting config memory memories \
+         permission install setup rule instruction prompt command statusline workflow",
+    ),
+    (
+        Capability::DisablesProtection,
+        "firewall selinux antivirus defender security harden sandbox log clean histor certificate tls \
+         ssl gatekeeper quarantine audit pentest forensic privacy debug",
+    ),
+    (Capability::UsesResources, "mining miner hash crypto blockchain coin gpu benchmark"),
+];
 
 /// What a skill says of itself.
 #[derive(Debug, Default)]
@@ -363,7 +165,8 @@ impl DeclaredPurpose {
     fn find_surprise(&self, seen: &CapabilityUse) -> Option<String> {
         let Capability::SendsToNetwork = seen.capability else {
             let stems = seen.capability.justifying_words()?;
-            let speaks = self.words.iter().any(|word| stems.iter().any(|stem| word.starts_with(stem)));
+            let speaks =
+                self.words.iter().any(|word| stems.split_whitespace().any(|stem| word.starts_with(stem)));
             let why =
                 "neither the name, the description, the tools nor the manifest speak of anything like it";
             return (!speaks && !is_ordinary(seen)).then(|| why.to_owned());

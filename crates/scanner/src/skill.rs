@@ -143,10 +143,8 @@ impl SkillFiles {
 
     /// The files on the disk that a report on a bundle lists; none for a skill.
     pub(crate) fn list_agent_files(&self) -> Vec<String> {
-        let mut listed: Vec<String> = match self.is_bundle {
-            true => self.files.iter().map(|file| file.disk_path().to_owned()).collect(),
-            false => Vec::new(),
-        };
+        let own = self.files.iter().filter(|_| self.is_bundle);
+        let mut listed: Vec<String> = own.map(|file| file.disk_path().to_owned()).collect();
         listed.dedup();
         listed
     }

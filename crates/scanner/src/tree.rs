@@ -60,6 +60,7 @@ struct AgentBundle {
 
 impl TreeSubject {
     /// The files of a plugin or a tree, on the disk; none of a skill, of which the whole folder is judged.
+    #[must_use]
     pub fn listed_files(&self) -> Option<impl Iterator<Item = PathBuf>> {
         let bundle = self.bundle.as_ref()?;
         Some(bundle.files.iter().map(|file| self.path.join(file)))
@@ -175,26 +176,26 @@ impl<'w> TreeWalk<'w> {
         parts.join("/")
     }
 
-    fn folder(&mut self, path: &Path, depth: usize, in_skill: bool) {
+    fn folder(&mut self, path: &Path, depth: usize, is_below: bool) {
         let is_skill = ["SKILL.md", "skillsandbox.yaml"].iter().any(|name| path.join(name).is_file());
         if is_skill {
             self.skills.push(path.to_owned());
         }
-        let in_skill = is_skill || in_skill;
+        let is_within = is_skill || is_below;
         let Ok(entries) = list_folder(path) else {
-            if !in_skill {
+            if !is_within {
                 self.skills.push(path.to_owned());
             }
             return;
         };
         let folders = || entries.iter().filter(|(_, kind)| *kind == EntryKind::Folder);
         if depth >= MAX_DEPTH {
-            if folders().next().is_some() && !in_skill {
+            if folders().next().is_some() && !is_within {
                 self.skills.push(path.to_owned());
             }
             return;
         }
-        if !in_skill {
+        if !is_within {
             if path.join(PLUGIN_FILE).is_file() {
                 self.plugins.push(self.below(path));
             }
@@ -208,7 +209,7 @@ impl<'w> TreeWalk<'w> {
             }
         }
         for (folder, _) in folders() {
-            self.folder(folder, depth + 1, in_skill);
+            self.folder(folder, depth + 1, is_within);
         }
     }
 
@@ -244,7 +245,7 @@ impl<'w> TreeWalk<'w> {
             let own = below_folder(link, &home).to_owned();
             match self.judge_link(&own, target.as_deref()) {
                 LinkFate::Inside => {
-                    outside.push(link.clone(), "a symbolic link to a place that is looked at where it lies")
+                    outside.push(link.clone(), "a symbolic link to a place that is looked at where it lies");
                 }
                 LinkFate::Loose => outside.push(link.clone(), "a symbolic link, which is not followed"),
                 LinkFate::Named(file) => {
@@ -280,7 +281,7 @@ impl<'w> TreeWalk<'w> {
         let named = bundles.into_iter().map(|(home, mut files)| {
             files.sort();
             let path = if home.is_empty() { self.root.to_owned() } else { self.root.join(&home) };
-            let name = self.name_bundle(&path, self.plugins.contains(&home));
+            let name = name_bundle(&path, self.plugins.contains(&home));
             let unread = unread.remove(&home).unwrap_or_default();
             (path, AgentBundle { name, files, unread })
         });
@@ -331,20 +332,18 @@ impl<'w> TreeWalk<'w> {
             }
         }
     }
+}
 
-    /// `plugin NAME`, or the folder's name.
-    fn name_bundle(&self, path: &Path, is_plugin: bool) -> String {
-        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let folder =
-            real.file_name().map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned());
-        if !is_plugin {
-            return folder;
-        }
-        let manifest: Option<serde_json::Value> =
-            serde_json::from_str(&read_text(&path.join(PLUGIN_FILE))).ok();
-        let name = manifest.as_ref().and_then(|manifest| manifest.get("name")?.as_str());
-        format!("plugin {}", name.filter(|name| !name.trim().is_empty()).unwrap_or(&folder))
+/// `plugin NAME`, or the folder's name.
+fn name_bundle(path: &Path, is_plugin: bool) -> String {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = real.file_name().map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned());
+    if !is_plugin {
+        return folder;
     }
+    let manifest: Option<serde_json::Value> = serde_json::from_str(&read_text(&path.join(PLUGIN_FILE))).ok();
+    let name = manifest.as_ref().and_then(|manifest| manifest.get("name")?.as_str());
+    format!("plugin {}", name.filter(|name| !name.trim().is_empty()).unwrap_or(&folder))
 }
 
 /// What becomes of a link that is in no skill.

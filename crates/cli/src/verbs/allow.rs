@@ -97,7 +97,7 @@ impl AllowArgs {
         }
         let file = PolicyFile::read(self.policy.as_deref())?;
         if let Some(number) = self.remove {
-            return self.remove_entry(file, number);
+            return remove_entry(file, number);
         }
         let rule = self.rule.as_deref().unwrap_or_default();
         let Some(info) = RuleInfo::find(rule) else {
@@ -129,7 +129,7 @@ impl AllowArgs {
         if let Some(known) = file.scan_policy()?.suppressions.iter().find(|known| is_same(known)) {
             return self.tell(file.path(), known);
         }
-        let written = file.add(&entry)?;
+        let written = file.add_entry(&entry)?;
         self.tell(&written, &entry)
     }
 
@@ -254,21 +254,21 @@ impl AllowArgs {
         output::result(&text)?;
         Ok(ExitAnswer::Yes)
     }
+}
 
-    fn remove_entry(&self, file: PolicyFile, number: usize) -> anyhow::Result<ExitAnswer> {
-        let entries = file.scan_policy()?.suppressions;
-        let at = number.checked_sub(1).filter(|at| *at < entries.len());
-        let at = at.with_context(|| {
-            format!("there is no number {number}; `skillsandbox allow --list` shows them")
-        })?;
-        let written = file.remove(at)?;
-        let gone = entries.get(at).map(one_line).unwrap_or_default();
-        output::result(&format!(
-            "no longer allowed: {gone}\nwritten to {}\n",
-            visible(&written.display().to_string())
-        ))?;
-        Ok(ExitAnswer::Yes)
-    }
+/// Takes an entry out, by its number from 1.
+fn remove_entry(file: PolicyFile, number: usize) -> anyhow::Result<ExitAnswer> {
+    let entries = file.scan_policy()?.suppressions;
+    let at = number.checked_sub(1).filter(|at| *at < entries.len());
+    let at =
+        at.with_context(|| format!("there is no number {number}; `skillsandbox allow --list` shows them"))?;
+    let written = file.remove_entry(at)?;
+    let gone = entries.get(at).map(one_line).unwrap_or_default();
+    output::result(&format!(
+        "no longer allowed: {gone}\nwritten to {}\n",
+        visible(&written.display().to_string())
+    ))?;
+    Ok(ExitAnswer::Yes)
 }
 
 /// What an entry allows, and where.
