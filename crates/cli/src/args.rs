@@ -62,6 +62,7 @@ pub(crate) enum CliVerb {
     Validate(verbs::validate::ValidateArgs),
     Inspect(verbs::inspect::InspectArgs),
     Scan(verbs::scan::ScanArgs),
+    Allow(verbs::allow::AllowArgs),
     Explain(verbs::explain::ExplainArgs),
     #[cfg(target_os = "linux")]
     Install(verbs::install::InstallArgs),
@@ -97,6 +98,7 @@ impl CliVerb {
             Self::Validate(verb) => verb.run(),
             Self::Inspect(verb) => verb.run(),
             Self::Scan(verb) => verb.run(),
+            Self::Allow(verb) => verb.run(),
             Self::Explain(verb) => verb.run(),
             #[cfg(target_os = "linux")]
             Self::Install(verb) => verb.run(),

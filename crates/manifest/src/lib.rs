@@ -99,6 +99,8 @@ mod permissions;
 #[cfg(feature = "declarations")]
 mod policy;
 #[cfg(feature = "declarations")]
+mod policy_edit;
+#[cfg(feature = "declarations")]
 mod raw;
 #[cfg(feature = "declarations")]
 mod resources;
@@ -149,6 +151,8 @@ pub use crate::permissions::{
 };
 #[cfg(feature = "declarations")]
 pub use crate::policy::{NarrowedManifest, Policy, PolicyChange};
+#[cfg(feature = "declarations")]
+pub use crate::policy_edit::PolicyEditError;
 #[cfg(feature = "declarations")]
 pub use crate::resources::{ByteSize, ResourceLimits};
 #[cfg(feature = "declarations")]

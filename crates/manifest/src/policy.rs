@@ -116,6 +116,16 @@ impl Policy {
         &self.scan
     }
 
+    /// Whether another policy says the same but for what it suppresses.
+    pub(crate) fn differs_only_in_suppressions(&self, other: &Self) -> bool {
+        let bare = |policy: &Self| {
+            let mut policy = policy.clone();
+            policy.scan.suppressions.clear();
+            policy
+        };
+        bare(self) == bare(other)
+    }
+
     /// Reads a policy file.
     pub fn load(file: impl AsRef<Path>) -> Result<Self, LoadError> {
         let file = file.as_ref();

@@ -104,6 +104,8 @@ section! {
         digest: Option<Spanned<String>>,
         /// Only in this file, or below this folder of the skill. No patterns.
         path: Option<Spanned<String>>,
+        /// Only while the file that the finding is in has this SHA-256: for its bytes and no others, whatever else of the skill changes.
+        file_digest: Option<Spanned<String>>,
         /// Why it may stand.
         reason: Spanned<String>,
         /// The last day on which it holds: 2027-01-31.

@@ -89,7 +89,7 @@ fn source(text: &str) -> Result<String, Fault> {
 /// A finding that somebody has looked at and lets stand: which, where, why, and until when.
 ///
 /// It stays in the report and is marked there; it only stops counting for the verdict. A `skill` is a name, and a name is
-/// what the skill says of itself; a `digest` holds for these bytes and no others.
+/// what the skill says of itself; a `digest` holds for these bytes of a skill and no others, a `file_digest` for those of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Suppression {
@@ -101,6 +101,8 @@ pub struct Suppression {
     pub digest: Option<String>,
     /// Only in this file, or below this folder of the skill.
     pub path: Option<String>,
+    /// Only while the file that the finding is in has this SHA-256.
+    pub file_digest: Option<String>,
     /// Why it may stand.
     pub reason: String,
     /// The last day on which it holds.
@@ -115,7 +117,7 @@ impl Suppression {
     pub fn new(rule: &str, reason: &str, expires: Date) -> Result<Self, Fault> {
         let reason = not_empty("reason", reason)?;
         let rule = rule_name(rule)?;
-        Ok(Self { rule, skill: None, digest: None, path: None, reason, expires, line: 0 })
+        Ok(Self { rule, skill: None, digest: None, path: None, file_digest: None, reason, expires, line: 0 })
     }
 
     /// Only in the skill of this name.
@@ -136,6 +138,23 @@ impl Suppression {
         Ok(self)
     }
 
+    /// Only while the file that the finding is in has this SHA-256, in hexadecimal.
+    pub fn file_digest(mut self, digest: &str) -> Result<Self, Fault> {
+        self.file_digest = Some(hash(digest)?);
+        Ok(self)
+    }
+
+    /// Whether it is about the same findings as another, whatever the reason and the last day.
+    #[must_use]
+    pub fn covers_same(&self, other: &Self) -> bool {
+        let key = |entry: &Self| {
+            let Self { rule, skill, digest, path, file_digest, reason: _, expires: _, line: _ } =
+                entry.clone();
+            (rule, skill, digest, path, file_digest)
+        };
+        key(self) == key(other)
+    }
+
     fn lower(raw: &raw::Suppression, number: usize, line: usize, sink: &mut DiagnosticSink) -> Option<Self> {
         let at = |key: &str| format!("scan.suppressions[{number}].{key}");
         let mut check = |written: &Spanned<String>, key: &str, check: fn(&str) -> Result<String, Fault>| {
@@ -145,6 +164,7 @@ impl Suppression {
         let skill = raw.skill.as_ref().map(|text| check(text, "skill", |text| not_empty("name", text)));
         let digest = raw.digest.as_ref().map(|text| check(text, "digest", hash));
         let path = raw.path.as_ref().map(|text| check(text, "path", prefix));
+        let file_digest = raw.file_digest.as_ref().map(|text| check(text, "file_digest", hash));
         let reason = check(&raw.reason, "reason", |text| not_empty("reason", text));
         let expires = sink.check(&raw.expires, format_args!("{}", at("expires")), |text| text.parse());
         // A narrowing that was refused must not leave a wider entry behind; the text is refused anyway.
@@ -153,6 +173,7 @@ impl Suppression {
             skill: skill.map_or(Some(None), |text| text.map(Some))?,
             digest: digest.map_or(Some(None), |text| text.map(Some))?,
             path: path.map_or(Some(None), |text| text.map(Some))?,
+            file_digest: file_digest.map_or(Some(None), |text| text.map(Some))?,
             reason: reason?,
             expires: expires?.value,
             line,
@@ -215,6 +236,14 @@ impl Date {
     #[must_use]
     pub fn today() -> Self {
         Self(jiff::tz::TimeZone::UTC.to_datetime(jiff::Timestamp::now()).date())
+    }
+}
+
+impl Date {
+    /// The day that comes this many days later; `None` where no calendar has it.
+    #[must_use]
+    pub fn after(self, days: u32) -> Option<Self> {
+        self.0.checked_add(jiff::Span::new().try_days(days).ok()?).ok().map(Self)
     }
 }
 

@@ -66,6 +66,7 @@ mod job;
 mod job_debug;
 #[cfg(target_os = "linux")]
 mod native;
+mod policy_file;
 mod reach;
 mod refusal;
 mod report;
@@ -95,6 +96,7 @@ pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloa
 pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, ScannedFolder, UntrustedPlace};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
+pub use policy_file::{PolicyFile, PolicyFileError};
 pub use reach::real_path;
 pub use refusal::Refusal;
 pub use report::{RunExit, RunReport, RunStatus};

@@ -34,12 +34,14 @@ pub enum Refusal {
     #[error("the policy is not valid: {0}")]
     UnknownRules(#[from] UnknownRules),
     /// The scanner would not have it.
-    #[error("the scanner says {verdict}: {}\n  `skillsandbox scan` shows all of it; `--skip-scan` runs it anyway, and the trace says so", reasons.join("; "))]
+    #[error("the scanner says {verdict}: {}\n  `skillsandbox scan` shows all of it; `--skip-scan` runs it anyway, and the trace says so{}", reasons.join("; "), tell_commands(allow))]
     Scanned {
         /// The verdict.
         verdict: &'static str,
         /// The gravest of what was found.
         reasons: Vec<String>,
+        /// Commands that would let what was found stand, one for each finding that refuses it.
+        allow: Vec<String>,
     },
     /// The scanner could not judge all of it, and what nobody has judged is not run.
     #[error(
@@ -132,4 +134,11 @@ impl Refusal {
             _ => 125,
         }
     }
+}
+
+/// What a person who has read it all can type.
+fn tell_commands(commands: &[String]) -> String {
+    let lines = commands.iter().map(|command| format!("\n    {command}"));
+    let lines: String = lines.collect();
+    if lines.is_empty() { lines } else { format!("\n  after a review, this lets it stand:{lines}") }
 }

@@ -1,6 +1,7 @@
 //! The scanner's word, before anything runs.
 
-use skillsandbox_scanner::{ScanReport, ScanVerdict};
+use skillsandbox_scanner::{Finding, FindingStatus, ScanReport, ScanVerdict};
+use skillsandbox_text::{escape_line, quote_word};
 
 use crate::job::ScannedFolder;
 use crate::refusal::Refusal;
@@ -9,6 +10,9 @@ use crate::user_policy::UserPolicy;
 
 /// Most reasons that are told.
 const REASONS: usize = 3;
+
+/// Most commands that are told with a refusal; `scan` tells all.
+const MAX_COMMANDS: usize = 20;
 
 /// Whether a skill is scanned before it runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,6 +69,44 @@ fn scan(skill: &LoadedSkill) -> Result<(String, ScannedFolder), Refusal> {
 }
 
 impl UserPolicy {
+    /// The commands that would let stand what makes this policy refuse a report. They write to the file that this policy is from.
+    #[must_use]
+    pub fn allow_commands(&self, report: &ScanReport) -> Vec<String> {
+        let refusing = report.findings.iter().filter(|finding| self.is_refusing(finding.status));
+        let mut commands: Vec<String> = Vec::new();
+        for command in refusing.filter_map(|finding| self.allow_command(report, finding)) {
+            if commands.len() < MAX_COMMANDS && !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
+    }
+
+    /// The command that lets one finding stand; `None` where no policy can.
+    #[must_use]
+    pub fn allow_command(&self, report: &ScanReport, finding: &Finding) -> Option<String> {
+        let command = report.allow_command(finding)?;
+        match self.file().filter(|_| !self.is_own()) {
+            // A name that cannot be typed cannot be told.
+            Some(file) => {
+                let file = file.to_str().filter(|file| escape_line(file) == *file)?;
+                Some(format!("{command} --policy={}", quote_word(file)))
+            }
+            None => Some(command),
+        }
+    }
+
+    /// Whether findings of this status make it refuse a skill.
+    #[must_use]
+    pub fn is_refusing(&self, status: FindingStatus) -> bool {
+        let verdict = match status {
+            FindingStatus::Pass => ScanVerdict::Safe,
+            FindingStatus::Warn => ScanVerdict::Warning,
+            FindingStatus::Block => ScanVerdict::Blocked,
+        };
+        self.refuses(verdict)
+    }
+
     /// Why a skill with this report is not run: its verdict, or a part of it that nobody has judged.
     #[must_use]
     pub fn refusal(&self, report: &ScanReport) -> Option<Refusal> {
@@ -72,6 +114,7 @@ impl UserPolicy {
             return Some(Refusal::Scanned {
                 verdict: report.verdict.as_str(),
                 reasons: gravest_reasons(report),
+                allow: self.allow_commands(report),
             });
         }
         let unjudged = report.unjudged();

@@ -148,6 +148,12 @@ impl UserPolicy {
         }
     }
 
+    /// Whether a skill with this report is refused: by its verdict, or because there was nothing in it to judge.
+    #[must_use]
+    pub fn refuses_report(&self, report: &ScanReport) -> bool {
+        self.refuses(report.verdict) || report.has_nothing_to_judge()
+    }
+
     /// Whether a skill with this verdict is refused.
     #[must_use]
     pub fn refuses(&self, verdict: ScanVerdict) -> bool {

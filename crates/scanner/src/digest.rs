@@ -4,7 +4,7 @@
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-use crate::skill::SkillFiles;
+use crate::skill::{SkillFile, SkillFiles};
 
 /// A SHA-256.
 pub(crate) type Sha256Hash = [u8; 32];
@@ -28,11 +28,21 @@ pub(crate) fn hex(hash: &[u8]) -> String {
 
 /// The digest of a skill: of its files' paths and bytes as they lie on the disk, in whatever order they were read.
 pub(crate) fn compute_digest(skill: &SkillFiles) -> String {
-    let leaf = |file: &crate::skill::SkillFile| {
-        let bytes = file.original.unwrap_or_else(|| sha256(&[&file.bytes]));
-        sha256(&[LEAF, &(file.path.len() as u64).to_le_bytes(), file.path.as_bytes(), &bytes])
+    join_digests(skill, &hash_files(skill))
+}
+
+/// The SHA-256 of each file's bytes, in the order of the files.
+pub(crate) fn hash_files(skill: &SkillFiles) -> Vec<Sha256Hash> {
+    skill.files.iter().map(|file| file.original.unwrap_or_else(|| sha256(&[&file.bytes]))).collect()
+}
+
+/// The digest of a skill, from the hashes of its files.
+pub(crate) fn join_digests(skill: &SkillFiles, hashes: &[Sha256Hash]) -> String {
+    let leaf = |(file, bytes): (&SkillFile, &Sha256Hash)| {
+        sha256(&[LEAF, &(file.path.len() as u64).to_le_bytes(), file.path.as_bytes(), bytes])
     };
-    hex(&compute_root(skill.files.iter().filter(|file| !file.is_reading).map(leaf).collect()))
+    let own = skill.files.iter().zip(hashes).filter(|(file, _)| !file.is_reading);
+    hex(&compute_root(own.map(leaf).collect()))
 }
 
 /// The root over leaves, sorted; of no leaves, the hash of nothing. A hash without a partner goes up as it is: were it paired

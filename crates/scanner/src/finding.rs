@@ -9,6 +9,7 @@ use skillsandbox_text::{REDACTED, Redactor, push_visible};
 
 use crate::checks;
 use crate::checks::exfiltration::TOO_LONG;
+use crate::checks::front_matter::NOTHING_TO_JUDGE;
 use crate::checks::obfuscation::{ENCODED_ARCHIVE, TOO_MUCH};
 use crate::evidence::FindingRaise;
 use crate::grade::{FindingConfidence, FindingSeverity};
@@ -141,7 +142,7 @@ impl Finding {
     /// Whether it says that a part of the skill was not judged: a bound was met, or something stands there that is not opened.
     #[must_use]
     pub fn is_bound(&self) -> bool {
-        [&TOO_MUCH, &TOO_LONG, &ENCODED_ARCHIVE].contains(&self.info)
+        [&TOO_MUCH, &TOO_LONG, &ENCODED_ARCHIVE, &NOTHING_TO_JUDGE].contains(&self.info)
     }
 
     /// What it amounts to without the other signs of the skill.

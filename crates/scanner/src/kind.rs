@@ -206,7 +206,8 @@ pub(crate) fn is_compound(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 }
 
-fn is_media(head: &[u8]) -> bool {
+/// Whether the first bytes are those of a picture, a font, sound or a PDF.
+pub(crate) fn is_media(head: &[u8]) -> bool {
     const MARKS: &[&[u8]] = &[
         b"\x89PNG",
         b"\xff\xd8\xff",

@@ -63,10 +63,15 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod agent_files;
+mod allow;
 mod anchors;
 mod archive;
 mod calls;
 mod checks;
+#[allow(dead_code)] // until the readers of code are here
+mod code;
+mod declared;
 #[cfg(test)]
 mod derived;
 mod digest;
@@ -102,6 +107,7 @@ mod skill;
 mod suppressions;
 mod text;
 mod weights;
+mod tree;
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]
@@ -112,6 +118,8 @@ pub use crate::calls::SkillCalls;
 #[doc(hidden)]
 pub use crate::evidence::SignSet;
 pub use crate::evidence::{EvidenceSign, FindingRaise, ScanEvidence};
+pub use crate::code::capability::Capability;
+pub use crate::declared::SeenCapability;
 pub use crate::explain::explain_rule;
 pub use crate::finding::{Finding, FindingSuppression};
 pub use crate::grade::{FindingConfidence, FindingSeverity};
@@ -122,7 +130,9 @@ pub use crate::opinion::{
     JudgeOpinion, JudgeOutcome, JudgePassage, JudgeTokens, SkillJudge, UnsentFile, UnsentReason,
 };
 pub use crate::pages::system_names;
-pub use crate::report::{CheckResult, OmittedFindings, RuleSet, ScanReport, ScanSize, ScanVerdict};
+pub use crate::report::{
+    CheckResult, OmittedFindings, OutsideFiles, RuleSet, ScanReport, ScanSize, ScanVerdict,
+};
 pub use crate::rule::{CheckId, FindingStatus, RuleInfo};
 pub use crate::sarif::to_sarif;
 pub use crate::scan::{Scanner, ScannerBuilder};
@@ -130,6 +140,7 @@ pub use crate::skill::{FileView, ReadError, SkillFiles, UnreadFile};
 #[cfg(feature = "policy")]
 pub use crate::suppressions::{IdleReason, Suppressions, UnknownRules};
 pub use crate::text::PassageRole;
+pub use crate::tree::{ScanTree, TreeSubject};
 #[cfg(feature = "policy")]
 /// Suppressions as a policy holds them: see [`skillsandbox_manifest::Policy::scan`].
 pub use skillsandbox_manifest::{Date, Fault, Suppression};

@@ -3,6 +3,9 @@
 use serde::Serialize;
 
 use crate::evidence::{ScanEvidence, SignSet};
+use crate::checks::front_matter::NOTHING_TO_JUDGE;
+use crate::declared::SeenCapability;
+use crate::digest::Sha256Hash;
 use crate::finding::Finding;
 use crate::markdown::ScanStamp;
 use crate::opinion::JudgeOpinion;
@@ -89,12 +92,47 @@ pub struct ScanReport {
     pub scanner_version: &'static str,
     /// The rules that were applied.
     pub rules: RuleSet,
+    /// What the skill's code can do, and whether the skill speaks of it.
+    pub capabilities: Vec<SeenCapability>,
+    /// What of a tree was judged as one, outside of any skill: the files of a plugin, or those that agents obey. Empty for a skill.
+    pub agent_files: Vec<String>,
+    /// Folders below the skill's own that hold another skill: each is judged, and reported on, by itself.
+    pub judged_apart: Vec<String>,
+    /// What of the tree that was named is no part of any report; in the first report of that tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<OutsideFiles>,
+    /// The SHA-256 of each file that was scanned.
+    #[serde(skip)]
+    pub(crate) file_digests: Vec<(String, Sha256Hash)>,
     /// How many of `left_out` say that not everything was judged: no suppression has looked at those.
     #[serde(skip)]
     pub(crate) bounds_left_out: usize,
     /// The signs among `left_out`, which add up with the others.
     #[serde(skip)]
     pub(crate) signs_left_out: SignSet,
+}
+
+/// Files of a tree that nobody has judged, because no agent obeys them: they are in no skill, and nothing that was judged names them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct OutsideFiles {
+    /// How many files and folders.
+    pub count: usize,
+    /// The first of them, below the folder that was named, and why.
+    pub files: Vec<UnreadFile>,
+}
+
+/// Most files outside of any skill that are listed.
+const MAX_OUTSIDE: usize = 200;
+
+impl OutsideFiles {
+    pub(crate) fn push(&mut self, path: String, reason: &str) {
+        self.count += 1;
+        if self.files.len() < MAX_OUTSIDE {
+            self.files.push(UnreadFile { path, reason: reason.to_owned() });
+        }
+    }
 }
 
 /// Which rules were applied.
@@ -146,14 +184,22 @@ impl ScanReport {
         self.findings.iter().filter(|finding| !finding.counts()).count()
     }
 
+    /// Whether there was no text to judge: an empty folder, a picture, a PDF, only programs. It is not `SAFE`, and no policy lets it stand.
+    #[must_use]
+    pub fn has_nothing_to_judge(&self) -> bool {
+        self.findings.iter().any(|finding| finding.info() == &NOTHING_TO_JUDGE)
+    }
+
     /// Everything that nobody has judged: what was not read, and where a bound was met first. It is empty where all findings of that kind are
     /// listed and suppressed, each with its reason; what is only too much to be listed was judged. A link that leads out of the folder is not in it: it was
     /// judged as the text that it is.
     #[must_use]
     pub fn unjudged(&self) -> Vec<UnreadFile> {
         let bounds = self.findings.iter().filter(|finding| finding.counts() && finding.is_bound());
+        // The skill as a whole has no file.
+        let place = |file: &str| if file.is_empty() { ".".to_owned() } else { file.to_owned() };
         let bounds =
-            bounds.map(|finding| UnreadFile { path: finding.file.clone(), reason: finding.why.clone() });
+            bounds.map(|finding| UnreadFile { path: place(&finding.file), reason: finding.why.clone() });
         let unread = self.unread.iter().filter(|file| file.reason != OUTSIDE_LINK).cloned();
         let left_out = (self.bounds_left_out > 0).then(|| UnreadFile {
             path: ".".to_owned(),

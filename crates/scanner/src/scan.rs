@@ -8,12 +8,12 @@ use std::sync::LazyLock;
 use skillsandbox_manifest::{Date, ScanPolicy, Suppression};
 
 use crate::checks;
-use crate::digest::{compute_digest, hex, sha256};
+use crate::digest::{hash_files, hex, join_digests, sha256};
 use crate::engine::PatternEngine;
 use crate::evidence::{ScanEvidence, SignSet, compute_weights_hash};
 use crate::links::SkillLinks;
 use crate::report::{RuleSet, ScanReport, ScanSize, ScanVerdict};
-use crate::scan_context::scan_skill;
+use crate::scan_context::{ContextResult, scan_skill};
 use crate::skill::SkillFiles;
 #[cfg(feature = "policy")]
 use crate::suppressions::{IdleReason, Suppressions, UnknownRules};
@@ -176,7 +176,8 @@ impl Scanner {
     /// Judges a skill.
     #[must_use]
     pub fn scan(&self, skill: &SkillFiles) -> ScanReport {
-        let (name, findings) = scan_skill(self, skill);
+        let ContextResult { name, findings, capabilities } = scan_skill(self, skill);
+        let hashes = hash_files(skill);
         let mut report = ScanReport {
             stamp: None,
             skill: name,
@@ -193,9 +194,14 @@ impl Scanner {
                 files: skill.files.len(),
                 bytes: skill.files.iter().map(|file| file.bytes.len()).sum(),
             },
-            digest: compute_digest(skill),
+            digest: join_digests(skill, &hashes),
             scanner_version: VERSION,
             rules: Self::rules(),
+            capabilities,
+            agent_files: skill.list_agent_files(),
+            judged_apart: skill.judged_apart.clone(),
+            outside: None,
+            file_digests: skill.files.iter().map(|file| file.path.clone()).zip(hashes).collect(),
             bounds_left_out: 0,
             signs_left_out: SignSet::default(),
         };

@@ -6,7 +6,10 @@
 use skillsandbox_manifest::SkillDoc;
 
 use crate::Scanner;
-use crate::checks::{self, CHECKS, binaries, obfuscation};
+use crate::agent_files;
+use crate::checks::{self, CHECKS, binaries, front_matter, obfuscation};
+use crate::code::capability::CodeFacts;
+use crate::declared::{DeclaredPurpose, SeenCapability, compare_declared};
 use crate::engine::SearchResult;
 use crate::finding::Finding;
 use crate::kind::FileKind;
@@ -30,6 +33,8 @@ pub(crate) struct ScanContext<'s> {
 pub(crate) enum ScanSubject<'s> {
     /// The skill's main document, before anything else.
     Document(MainDocument<'s>),
+    /// A document that tells an agent what it is and may do: a command, or an agent of a plugin. It is shown as a text, too.
+    AgentDocument(MainDocument<'s>),
     /// Each text of the skill, the main document too.
     Text(ScannedText<'s>),
     /// What was found out about all files as files, at the end.
@@ -55,8 +60,17 @@ pub(crate) struct ScannedText<'s> {
     pub(crate) body_start: Option<usize>,
 }
 
-/// Runs all checks over all files: the skill's name, and what was found.
-pub(crate) fn scan_skill(scanner: &Scanner, skill: &SkillFiles) -> (String, Vec<Finding>) {
+/// What the checks came to.
+pub(crate) struct ContextResult {
+    /// The skill's name.
+    pub(crate) name: String,
+    pub(crate) findings: Vec<Finding>,
+    /// What its code can do.
+    pub(crate) capabilities: Vec<SeenCapability>,
+}
+
+/// Runs all checks over all files.
+pub(crate) fn scan_skill(scanner: &Scanner, skill: &SkillFiles) -> ContextResult {
     let document = skill.find_document();
     let file = document.and_then(|at| skill.files.get(at));
     let text = file.map(|file| text::as_text(&file.bytes)).unwrap_or_default();
@@ -68,10 +82,37 @@ pub(crate) fn scan_skill(scanner: &Scanner, skill: &SkillFiles) -> (String, Vec<
         context.run_checks(&ScanSubject::Document(document), &mut findings);
     }
     for (at, file) in skill.files.iter().enumerate().filter(|(_, file)| file.is_text()) {
+        if Some(at) != document && agent_files::is_agent_document(&file.path) {
+            let text = text::as_text(&file.bytes);
+            let doc = SkillDoc::parse(&text);
+            let document = MainDocument { file, text: &text, doc: &doc };
+            context.run_checks(&ScanSubject::AgentDocument(document), &mut findings);
+        }
         context.scan_text(file, (Some(at) == document).then_some(doc.body_start), &mut findings);
     }
     context.run_checks(&ScanSubject::Files(&binaries::judge(skill)), &mut findings);
-    (context.name, findings)
+    if let Some(why) = find_nothing(skill) {
+        findings.push(Finding::new(&front_matter::NOTHING_TO_JUDGE, why));
+    }
+    // The readers of code put what they find here.
+    let facts: Vec<(&SkillFile, CodeFacts)> = Vec::new();
+    let capabilities = context.compare_code(&doc, &facts, &mut findings);
+    ContextResult { name: context.name, findings, capabilities }
+}
+
+/// Why there is nothing to judge, where that is so.
+fn find_nothing(skill: &SkillFiles) -> Option<String> {
+    if skill.files.iter().any(SkillFile::has_text) {
+        return None;
+    }
+    let files = skill.files.iter().filter(|file| file.is_own()).count();
+    let why = match (files, skill.unread.len()) {
+        (0, 0) => "it is empty".to_owned(),
+        (0, unread) => format!("none of it could be read ({unread} left unread)"),
+        (1, _) => "its one file holds no text that could be judged".to_owned(),
+        (files, _) => format!("none of its {files} files holds a text that could be judged"),
+    };
+    Some(format!("Nothing to judge: {why}"))
 }
 
 impl<'s> ScanContext<'s> {
@@ -84,6 +125,25 @@ impl<'s> ScanContext<'s> {
         let description = description.map(|text| text.value.as_str()).unwrap_or_default();
         let title = doc.body(text).lines().find(|line| line.starts_with('#')).unwrap_or_default();
         Self { scanner, skill, purpose: format!("{name} {} {description} {title}", skill.name), name }
+    }
+
+    /// What the code can do, beside what the skill says of itself.
+    fn compare_code(
+        &self,
+        doc: &SkillDoc,
+        facts: &[(&SkillFile, CodeFacts)],
+        findings: &mut Vec<Finding>,
+    ) -> Vec<SeenCapability> {
+        if facts.iter().all(|(_, facts)| facts.uses.is_empty()) {
+            return Vec::new();
+        }
+        let front = doc.front_matter.as_ref();
+        let tools = front.map(|front| front.tools.iter().chain(&front.allowed_tools).flatten());
+        let tools: Vec<String> = tools.into_iter().flatten().map(|tool| tool.value.to_string()).collect();
+        let declared = DeclaredPurpose::new(&self.purpose, tools.iter().map(String::as_str), self.skill);
+        let (capabilities, undeclared) = compare_declared(&declared, facts);
+        findings.extend(undeclared);
+        capabilities
     }
 
     fn run_checks(&self, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {

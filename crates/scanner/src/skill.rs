@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::archive::{ArchiveOddity, ArchiveUnpacker, UnpackedFiles};
 use crate::digest::{Sha256Hash, compute_digest, sha256};
-use crate::kind::FileKind;
+use crate::kind::{self, FileKind};
 use crate::readings;
 
 /// Largest file that is read whole.
@@ -32,6 +32,10 @@ pub struct SkillFiles {
     pub(crate) unread: Vec<UnreadFile>,
     /// What was odd about archives and other packed files.
     pub(crate) oddities: Vec<(String, ArchiveOddity)>,
+    /// Whether it is a plugin, or what agents obey in a tree, and no skill: it has no main document.
+    pub(crate) is_bundle: bool,
+    /// Folders below it that are judged by themselves.
+    pub(crate) judged_apart: Vec<String>,
 }
 
 /// One file of a skill.
@@ -135,20 +139,26 @@ impl SkillFiles {
         let real = dir.canonicalize().ok();
         let name = real.as_ref().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let name = name.unwrap_or_else(|| dir.to_string_lossy().into_owned());
-        let mut walk = FolderWalk {
-            rules,
-            real,
-            unpacker: ArchiveUnpacker::new(),
-            unread: Vec::new(),
-            files: 0,
-            total: 0,
-        };
+        let mut walk = FolderWalk::new(rules, real);
         walk.dir(dir, "", 0).map_err(|error| ReadError { path: dir.to_owned(), error })?;
-        let FolderWalk { unpacker, unread, .. } = walk;
-        let mut skill = Self::of(name, unpacker.finish());
-        skill.unread.extend(unread);
-        skill.files.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(skill)
+        Ok(walk.finish(name))
+    }
+
+    /// What agents obey in a tree, and what that names: these files, by their paths below the folder. What cannot be read is listed.
+    pub(crate) fn from_agent_files(root: &Path, name: String, files: &[String]) -> Self {
+        let mut walk = FolderWalk::new(WalkRules { leave_out: &|_| false, as_run: false }, None);
+        for path in files {
+            walk.file(&root.join(path), path.clone());
+        }
+        Self { is_bundle: true, ..walk.finish(name) }
+    }
+
+    /// The files on the disk that a report on a bundle lists; none for a skill.
+    pub(crate) fn list_agent_files(&self) -> Vec<String> {
+        let own = self.files.iter().filter(|_| self.is_bundle);
+        let mut listed: Vec<String> = own.map(|file| file.disk_path().to_owned()).collect();
+        listed.dedup();
+        listed
     }
 
     /// A skill that is one file: a document, or an archive (`.zip`, `.skill`, `.tar`, `.tar.gz`) that holds its folder.
@@ -176,7 +186,8 @@ impl SkillFiles {
 
     fn of(name: String, contents: UnpackedFiles) -> Self {
         let UnpackedFiles { files, unread, oddities } = contents;
-        Self { name, source: String::new(), files, unread, oddities }
+        let (is_bundle, judged_apart) = (false, Vec::new());
+        Self { name, source: String::new(), files, unread, oddities, is_bundle, judged_apart }
     }
 
     /// A skill from an archive: where all members stand in one folder, that is the skill's.
@@ -258,6 +269,9 @@ impl SkillFiles {
 
     /// Its main document.
     pub(crate) fn find_document(&self) -> Option<usize> {
+        if self.is_bundle {
+            return None;
+        }
         let named = |name: &str| self.files.iter().position(|file| file.path.eq_ignore_ascii_case(name));
         named("SKILL.md").or_else(|| {
             self.files.iter().position(|file| file.kind == FileKind::Markdown && !file.path.contains('/'))
@@ -283,9 +297,24 @@ struct FolderWalk<'w> {
     unread: Vec<UnreadFile>,
     files: usize,
     total: usize,
+    apart: Vec<String>,
 }
 
-impl FolderWalk<'_> {
+impl<'w> FolderWalk<'w> {
+    fn new(rules: WalkRules<'w>, real: Option<PathBuf>) -> Self {
+        let unpacker = ArchiveUnpacker::new();
+        Self { rules, real, unpacker, unread: Vec::new(), files: 0, total: 0, apart: Vec::new() }
+    }
+
+    /// What was read, in the order of paths.
+    fn finish(self, name: String) -> SkillFiles {
+        let mut skill = SkillFiles::of(name, self.unpacker.finish());
+        skill.unread.extend(self.unread);
+        skill.judged_apart = self.apart;
+        skill.files.sort_by(|a, b| a.path.cmp(&b.path));
+        skill
+    }
+
     /// Everything in a folder. What is wrong with an entry is noted, and the rest is read.
     fn dir(&mut self, dir: &Path, prefix: &str, depth: usize) -> io::Result<()> {
         let mut entries = Vec::new();
@@ -301,7 +330,7 @@ impl FolderWalk<'_> {
             match entry.file_type() {
                 Ok(kind) if kind.is_symlink() => self.link(&entry, path),
                 Ok(kind) if kind.is_dir() => self.folder(&entry, path, depth),
-                Ok(kind) if kind.is_file() => self.file(&entry, path),
+                Ok(kind) if kind.is_file() => self.file(&entry.path(), path),
                 Ok(_) => self.skip(path, "not a regular file"),
                 Err(error) => self.skip(path, &error.to_string()),
             }
@@ -313,7 +342,9 @@ impl FolderWalk<'_> {
         let is_own_git = depth == 0 && entry.file_name() == ".git";
         if is_own_git && !self.rules.as_run {
             self.skip(path, "a git folder, which is not scanned; `run` does not show it to the skill");
-        } else if is_own_git || (self.rules.leave_out)(&entry.path()) {
+        } else if is_own_git {
+        } else if (self.rules.leave_out)(&entry.path()) {
+            self.apart.push(path);
         } else if depth >= MAX_DEPTH {
             self.skip(path, "too deep");
         } else if let Err(error) = self.dir(&entry.path(), &format!("{path}/"), depth + 1) {
@@ -337,14 +368,15 @@ impl FolderWalk<'_> {
         }
     }
 
-    fn file(&mut self, entry: &fs::DirEntry, path: String) {
+    fn file(&mut self, disk: &Path, path: String) {
         if self.files >= MAX_FILES {
             return self.skip(path, "too many files");
         }
         let mut bytes = Vec::new();
         // One more than is taken, so that a file which grows meanwhile is not taken for a whole one.
         let limit = MAX_FILE as u64 + 1;
-        let listed = match entry.metadata() {
+        let listed = match fs::symlink_metadata(disk) {
+            Ok(listed) if listed.is_symlink() => return self.skip(path, "a symbolic link"),
             Ok(listed) => listed,
             Err(error) => return self.skip(path, &error.to_string()),
         };
@@ -352,7 +384,7 @@ impl FolderWalk<'_> {
         if size > MAX_FILE || self.total + size > MAX_TOTAL {
             return self.skip(path, "too large");
         }
-        match open_plain(&entry.path(), &listed).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
+        match open_plain(disk, &listed).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
             Ok(read) if read > MAX_FILE || self.total + read > MAX_TOTAL => self.skip(path, "too large"),
             Ok(read) => {
                 self.total += read;
@@ -453,5 +485,19 @@ impl SkillFile {
 
     pub(crate) fn is_text(&self) -> bool {
         self.kind.is_text()
+    }
+
+    /// Whether it is a file, or a member of an archive: not another reading, nor words that were found among other bytes.
+    pub(crate) fn is_own(&self) -> bool {
+        !self.is_reading && !self.path.ends_with("!/(text)") && !self.path.ends_with("!/(link)")
+    }
+
+    /// Whether there is something in it to judge: a text that is more than white space. Words in a picture or a PDF are searched, but what
+    /// it shows is not known by them.
+    pub(crate) fn has_text(&self) -> bool {
+        self.is_own()
+            && self.is_text()
+            && !kind::is_media(&self.bytes)
+            && self.bytes.iter().any(|byte| !byte.is_ascii_whitespace() && *byte != 0)
     }
 }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use skillsandbox_manifest::{Date, ScanPolicy, Suppression};
 
+use crate::checks::front_matter::NOTHING_TO_JUDGE;
+use crate::digest::{Sha256Hash, hex};
 use crate::finding::{Finding, FindingSuppression};
 use crate::report::ScanReport;
 use crate::rule::{CheckId, RuleInfo};
@@ -122,7 +124,10 @@ impl Suppressions {
             if !fits_skill(&entry.suppression, report) {
                 continue;
             }
-            for finding in report.findings.iter_mut().filter(|finding| fits(&entry.suppression, finding)) {
+            let digests = &report.file_digests;
+            for finding in
+                report.findings.iter_mut().filter(|finding| fits(&entry.suppression, finding, digests))
+            {
                 entry.was_used.store(true, Ordering::Relaxed);
                 // The first that fits gives the reason; a later one is of use too.
                 if finding.suppressed.is_none() {
@@ -156,9 +161,16 @@ fn fits_skill(suppression: &Suppression, report: &ScanReport) -> bool {
         && suppression.digest.as_ref().is_none_or(same_bytes)
 }
 
-fn fits(suppression: &Suppression, finding: &Finding) -> bool {
+fn fits(suppression: &Suppression, finding: &Finding, digests: &[(String, Sha256Hash)]) -> bool {
+    // Where nothing was judged there is nothing that somebody could have looked at.
+    if finding.info() == &NOTHING_TO_JUDGE {
+        return false;
+    }
     let rule = suppression.rule == finding.rule || suppression.rule == finding.check.as_str();
+    let same_bytes =
+        |digest: &String| digests.iter().any(|(path, hash)| *path == finding.file && hex(hash) == *digest);
     rule && suppression.path.as_ref().is_none_or(|path| lies_below(&finding.file, path))
+        && suppression.file_digest.as_ref().is_none_or(same_bytes)
 }
 
 /// Whether a file is this one, or lies below this folder. A path that an archive made up to lead elsewhere lies nowhere.

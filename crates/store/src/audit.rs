@@ -118,7 +118,7 @@ impl Store {
                 scanner.add_links(&links, number, &mut report);
                 let report = judge::stamped(report);
                 skill.page = Some(self.layout.root().join(reports::write(&self.layout, &report)?));
-                skill.refused = self.policy.refuses(report.verdict);
+                skill.refused = self.policy.refuses_report(&report);
                 skill.report = Some(report);
             }
             skills.push(skill);

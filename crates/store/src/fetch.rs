@@ -102,7 +102,8 @@ fn instead(tree: &SkillTree) -> String {
     match below.len() {
         0 => format!("there is no skill in it: neither {DOCUMENT} nor {MANIFEST}"),
         count => format!(
-            "{DOCUMENT} is not at its top; {count} skills are below: {}. Name the folder of one",
+            "{DOCUMENT} is not at its top; {count} skills are below: {}. Name the folder of one. A plugin's own commands, hooks and servers are not \
+             installed; `skillsandbox scan` judges them",
             below.into_iter().take(MAX_NAMED).collect::<Vec<_>>().join(", ")
         ),
     }

@@ -181,6 +181,12 @@ impl Store {
         self
     }
 
+    /// The policy that it goes by.
+    #[must_use]
+    pub fn policy(&self) -> &UserPolicy {
+        &self.policy
+    }
+
     /// Where everything is.
     #[must_use]
     pub fn layout(&self) -> &StoreLayout {
@@ -343,7 +349,7 @@ impl Store {
         reviewer: &mut dyn Reviewer,
     ) -> InstallDecision {
         let Candidate { report, name, permissions, .. } = candidate;
-        if self.policy.refuses(report.verdict) {
+        if self.policy.refuses_report(report) {
             return InstallDecision::Stop(InstallOutcome::Blocked);
         }
         let unchanged = |old: &&LockEntry| {

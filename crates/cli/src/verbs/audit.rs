@@ -9,6 +9,7 @@ use skillsandbox_scanner::ScanVerdict;
 use skillsandbox_store::{AuditReport, AuditScope};
 
 use super::installing::StoreArgs;
+use super::scan::ReportView;
 use super::scan::output::as_text;
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer, visible};
@@ -51,13 +52,17 @@ impl AuditArgs {
         bar.finish_and_clear();
         match self.format {
             OutputFormat::Json => output::json(&serde_json::to_value(&audit)?)?,
-            OutputFormat::Text => output::result(&text(&audit))?,
+            OutputFormat::Text => {
+                let policy = store.policy();
+                let view = ReportView { policy, refused_from: policy.refused_from(), capabilities: false };
+                output::result(&text(&audit, view))?;
+            }
         }
         Ok(if audit.clean { ExitAnswer::Yes } else { ExitAnswer::No })
     }
 }
 
-fn text(audit: &AuditReport) -> String {
+fn text(audit: &AuditReport, view: ReportView<'_>) -> String {
     let mut text = String::new();
     let (mut wrong, mut warned) = (0, 0);
     for problem in &audit.problems {
@@ -67,7 +72,7 @@ fn text(audit: &AuditReport) -> String {
         wrong += usize::from(!skill.is_clean());
         warned += usize::from(skill.verdict() == Some(ScanVerdict::Warning));
         if let Some(report) = skill.report.as_ref().filter(|report| report.verdict > ScanVerdict::Safe) {
-            text.push_str(&as_text(&skill.path, report));
+            text.push_str(&as_text(&skill.path, report, view));
         } else if !skill.is_clean() {
             let _ =
                 writeln!(text, "{}  ({})", visible(&skill.name), visible(&skill.path.display().to_string()));

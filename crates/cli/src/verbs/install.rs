@@ -50,8 +50,9 @@ impl InstallArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let source: SkillSource = self.source.parse()?;
         let store = self.place.fetching_store(Some(&source), &self.fetching)?;
-        match store.install(source, approval(self.force), &mut Prompt) {
-            Ok(outcome) => tell(&outcome, self.format),
+        let policy = store.policy().clone();
+        match store.install(source, approval(self.force), &mut Prompt { policy: policy.clone() }) {
+            Ok(outcome) => tell(&outcome, &policy, self.format),
             Err(error) => refused(error),
         }
     }

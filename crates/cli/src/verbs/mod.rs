@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod allow;
 #[cfg(target_os = "linux")]
 pub(crate) mod audit;
 pub(crate) mod check_command;

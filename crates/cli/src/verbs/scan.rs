@@ -1,9 +1,8 @@
 //! `skillsandbox scan`: is this skill malicious?
 
+mod capabilities;
 pub(super) mod output;
-mod skill_folders;
 
-use std::collections::HashSet;
 use std::fs;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
@@ -15,7 +14,8 @@ use rayon::prelude::*;
 use skillsandbox_manifest::SkillDoc;
 use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{
-    IdleReason, ScanReport, ScanVerdict, Scanner, SkillCalls, SkillFiles, SkillLinks, system_names,
+    IdleReason, ReadError, ScanReport, ScanTree, ScanVerdict, Scanner, SkillCalls, SkillFiles, SkillLinks,
+    TreeSubject, system_names,
 };
 
 use super::judging::{JudgeArgs, OpenJudge, PreparedQuestion, Sending};
@@ -24,8 +24,9 @@ use crate::output::{ExitAnswer, error, message, visible};
 
 /// Judge skills before they are installed or run
 ///
-/// A path is a skill's folder, a file, or a tree of skills: every folder with a SKILL.md or a skillsandbox.yaml is one. Nothing
-/// in them is executed. Your policy applies as it does to `run` and `install`: its `scan` section has settings, reviewed
+/// A path is a skill's folder, a file, a plugin, or a tree of skills: every folder with a SKILL.md or a skillsandbox.yaml is one. What agents
+/// obey outside of skills (commands, agents, hooks, settings, servers, instructions) is judged with the plugin or the tree, and
+/// what is judged by nobody is listed. Nothing in them is executed. Your policy applies as it does to `run` and `install`: its `scan` section has settings, reviewed
 /// suppressions, and from which verdict on a skill is refused. Nothing is sent anywhere, unless --judge or the policy's `scan.judge` asks for a
 /// second opinion.
 #[derive(Debug, Args)]
@@ -35,13 +36,14 @@ use crate::output::{ExitAnswer, error, message, visible};
   skillsandbox scan --fail-on warning skills/weather && echo installable
   skillsandbox scan --policy policy.yaml skills/
   skillsandbox scan --reports scan_reports skills/
+  skillsandbox scan --capabilities skills/weather      # what its code can do, beside what it says
   skillsandbox scan skills/weather --judge --judge-model llama3.1        # a second opinion, from a model on this machine
   skillsandbox scan skills/weather --judge --judge-model llama3.1 --show-prompt
   curl -s https://skills.example/weather/SKILL.md | skillsandbox scan --stdin
 
-Exit codes: 0 below the threshold, 1 at or above it, 2 an error. A second opinion that was asked for and not had is a WARNING.")]
+Exit codes: 0 below the threshold, 1 at or above it, 2 an error, or nothing to judge. A second opinion that was asked for and not had is a WARNING.")]
 pub(crate) struct ScanArgs {
-    /// Skills, files, or trees of skills
+    /// Skills, files, plugins, or trees of skills
     #[arg(required_unless_present = "stdin", value_name = "PATH")]
     paths: Vec<PathBuf>,
 
@@ -56,6 +58,10 @@ pub(crate) struct ScanArgs {
     /// From which verdict on the exit code is 1; `blocked` where neither this nor a policy says so
     #[arg(long, value_name = "VERDICT")]
     fail_on: Option<FailThreshold>,
+
+    /// Show what the code of each skill can do, where, and whether the skill says so; other formats have it always
+    #[arg(long)]
+    capabilities: bool,
 
     /// Write a page for each skill into this folder: {skill}_{time}.md
     #[arg(long, value_name = "DIR")]
@@ -131,19 +137,18 @@ const STDIN: &str = "stdin";
 
 impl ScanArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let mut found = Vec::new();
-        for path in &self.paths {
-            skill_folders::find(path, &mut found)
-                .with_context(|| format!("cannot read {}", path.display()))?;
-        }
-        let policy = self.policy.load(&found)?;
+        let unread = |error: ReadError| anyhow::anyhow!("cannot read {error}");
+        let tree = ScanTree::find(&self.paths).map_err(unread)?;
+        let policy = self.policy.load(judged_paths(&tree))?;
         let scanner = self.scanner(&policy)?;
         let sending = if self.show_prompt { Sending::OnlyShown } else { Sending::Asked };
         let judge = self.judge.open(&policy, sending)?;
         if let Some(judge) = judge.as_ref().filter(|_| self.show_prompt) {
-            return self.show_prompts(judge, &found);
+            return self.show_prompts(judge, &tree);
         }
-        let mut outcome = ScanRun::new(self.format, self.reports.clone());
+        let refused_from = self.refused_from(&policy);
+        let view = ReportView { policy: &policy, refused_from, capabilities: self.capabilities };
+        let mut outcome = ScanRun::new(self.format, self.reports.clone(), view);
         if self.stdin {
             let skill = read_stdin()?.with_source(&self.source);
             let mut report =
@@ -154,37 +159,38 @@ impl ScanArgs {
             }
             outcome.take(vec![(PathBuf::from(STDIN), Ok(report))], &ProgressBar::hidden())?;
         } else {
-            self.scan_paths(&scanner, judge.as_ref(), &found, &mut outcome)?;
+            self.scan_tree(&scanner, judge.as_ref(), &tree, &mut outcome)?;
         }
         let worst = outcome.finish(&scanner)?;
-        Ok(if worst >= self.refused_from(&policy) { ExitAnswer::No } else { ExitAnswer::Yes })
+        Ok(if worst >= refused_from { ExitAnswer::No } else { ExitAnswer::Yes })
     }
 
-    fn scan_paths(
+    fn scan_tree(
         &self,
         scanner: &Scanner,
         judge: Option<&OpenJudge>,
-        found: &[PathBuf],
-        outcome: &mut ScanRun,
+        tree: &ScanTree,
+        outcome: &mut ScanRun<'_>,
     ) -> anyhow::Result<()> {
-        let progress = progress(found.len(), judge.is_some());
+        let subjects = tree.subjects();
+        let progress = progress(subjects.len(), judge.is_some());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(self.jobs)).build()?;
         // Who calls whom must be known of all before the first is printed. It is little, and read a skill at a time; what cannot
         // be read is told below.
-        let apart: HashSet<&Path> = found.iter().map(PathBuf::as_path).collect();
-        let read = |path: &Path| read(path, &apart);
-        let calls = |path: &PathBuf| {
-            read(path).map_or_else(
+        let calls = |(number, subject): (usize, &TreeSubject)| {
+            tree.read(number).map_or_else(
                 |_| SkillCalls::default(),
-                |skill| SkillCalls::find(&skill, &path.to_string_lossy()),
+                |skill| SkillCalls::find(&skill, &subject.path.to_string_lossy()),
             )
         };
-        let links = SkillLinks::new(&pool.install(|| found.par_iter().map(calls).collect::<Vec<_>>()));
-        let scan = |(number, path): (usize, &PathBuf)| {
-            let result = read(path).map(|skill| {
+        let links =
+            SkillLinks::new(&pool.install(|| subjects.par_iter().enumerate().map(calls).collect::<Vec<_>>()));
+        let scan = |(number, subject): (usize, &TreeSubject)| {
+            let result = tree.read(number).map(|skill| {
                 let skill = skill.with_source(&self.source);
                 let mut report = scanner.scan(&skill);
                 scanner.add_links(&links, number, &mut report);
+                report.outside = subject.outside().cloned();
                 // Of the very bytes that were scanned.
                 let question = judge.map(|judge| judge.prepare(&skill, &report.digest));
                 (report, question)
@@ -192,11 +198,11 @@ impl ScanArgs {
             if judge.is_none() {
                 progress.inc(1);
             }
-            (path.clone(), result)
+            (subject.path.clone(), result.map_err(anyhow::Error::from))
         };
         let size = if judge.is_some() { JUDGED_CHUNK } else { CHUNK };
-        for (number, chunk) in found.chunks(size).enumerate() {
-            let numbered = chunk.par_iter().enumerate().map(|(at, path)| (number * size + at, path));
+        for (number, chunk) in subjects.chunks(size).enumerate() {
+            let numbered = chunk.par_iter().enumerate().map(|(at, subject)| (number * size + at, subject));
             let unjudged: Vec<_> = pool.install(|| numbered.map(scan).collect());
             outcome.take(add_opinions(scanner, judge, unjudged, &progress), &progress)?;
         }
@@ -205,13 +211,12 @@ impl ScanArgs {
     }
 
     /// Prints what would be sent. Nothing is scanned, since nothing is judged.
-    fn show_prompts(&self, judge: &OpenJudge, found: &[PathBuf]) -> anyhow::Result<ExitAnswer> {
+    fn show_prompts(&self, judge: &OpenJudge, tree: &ScanTree) -> anyhow::Result<ExitAnswer> {
         if self.stdin {
             judge.show_question(Path::new(STDIN), &read_stdin()?)?;
         }
-        let apart: HashSet<&Path> = found.iter().map(PathBuf::as_path).collect();
-        for path in found {
-            judge.show_question(path, &read(path, &apart)?)?;
+        for (number, subject) in tree.subjects().iter().enumerate() {
+            judge.show_question(&subject.path, &tree.read(number)?)?;
         }
         Ok(ExitAnswer::Yes)
     }
@@ -263,9 +268,30 @@ fn add_opinions(
     done
 }
 
+/// What a policy must not be part of: skills, and the files of plugins and trees.
+fn judged_paths(tree: &ScanTree) -> Vec<PathBuf> {
+    let paths = |subject: &TreeSubject| match subject.listed_files() {
+        Some(files) => files.collect(),
+        None => vec![subject.path.clone()],
+    };
+    tree.subjects().iter().flat_map(paths).collect()
+}
+
+/// What of a report a person is shown besides its findings.
+#[derive(Clone, Copy)]
+pub(super) struct ReportView<'v> {
+    /// The policy that a finding can be allowed in.
+    pub(super) policy: &'v UserPolicy,
+    /// From which verdict on something is stopped: findings that do are shown with the command that allows them.
+    pub(super) refused_from: ScanVerdict,
+    /// Whether what the code can do is shown.
+    pub(super) capabilities: bool,
+}
+
 /// What became of all the skills.
-struct ScanRun {
+struct ScanRun<'v> {
     format: ReportFormat,
+    view: ReportView<'v>,
     /// Where a page for each skill is written.
     reports: Option<PathBuf>,
     /// What is printed at the end.
@@ -273,11 +299,14 @@ struct ScanRun {
     worst: ScanVerdict,
     seen: usize,
     unread: usize,
+    /// Those in which there was nothing to judge.
+    nothing: Vec<PathBuf>,
 }
 
-impl ScanRun {
-    fn new(format: ReportFormat, reports: Option<PathBuf>) -> Self {
-        Self { format, reports, kept: Vec::new(), worst: ScanVerdict::Safe, seen: 0, unread: 0 }
+impl<'v> ScanRun<'v> {
+    fn new(format: ReportFormat, reports: Option<PathBuf>, view: ReportView<'v>) -> Self {
+        let worst = ScanVerdict::Safe;
+        Self { format, view, reports, kept: Vec::new(), worst, seen: 0, unread: 0, nothing: Vec::new() }
     }
 
     /// Takes the next skills in, and prints them where that can be done already.
@@ -288,9 +317,12 @@ impl ScanRun {
             let report = report.map(|report| report.stamped(output::stamp()));
             stamped.push((path, report));
         }
-        for (_, report) in &mut stamped {
+        for (path, report) in &mut stamped {
             match report {
                 Ok(report) => {
+                    if report.has_nothing_to_judge() {
+                        self.nothing.push(path.clone());
+                    }
                     self.worst = self.worst.max(report.verdict);
                     if let Some(dir) = &self.reports {
                         let failed = || format!("cannot write a page into {}", dir.display());
@@ -304,7 +336,7 @@ impl ScanRun {
             }
         }
         if self.format.streams() {
-            progress.suspend(|| output::show(self.format, &stamped))
+            progress.suspend(|| output::show(self.format, &stamped, self.view))
         } else {
             self.kept.extend(stamped);
             Ok(())
@@ -314,7 +346,7 @@ impl ScanRun {
     /// Prints the rest; the worst verdict.
     fn finish(self, scanner: &Scanner) -> anyhow::Result<ScanVerdict> {
         if !self.format.streams() {
-            output::show(self.format, &self.kept)?;
+            output::show(self.format, &self.kept, self.view)?;
         }
         for (entry, why) in scanner.idle_suppressions() {
             let why = match why {
@@ -328,6 +360,13 @@ impl ScanRun {
             ));
         }
         anyhow::ensure!(self.unread == 0, "{} of {} could not be read", self.unread, self.seen);
+        if let Some(first) = self.nothing.first() {
+            let others = match self.nothing.len() {
+                1 => String::new(),
+                several => format!(" and {} more", several - 1),
+            };
+            anyhow::bail!("nothing to judge: {}{others}", first.display());
+        }
         Ok(self.worst)
     }
 }
@@ -342,15 +381,6 @@ fn threads(asked: usize) -> usize {
         message(&format!("--jobs {asked} is more than this machine has use for; taken as {most}"));
     }
     asked.min(most)
-}
-
-/// A skill without those below it that are scanned by themselves.
-fn read(path: &Path, apart: &HashSet<&Path>) -> anyhow::Result<SkillFiles> {
-    Ok(if path.is_dir() {
-        SkillFiles::from_dir_without(path, |below| apart.contains(below))
-    } else {
-        SkillFiles::from_file(path)
-    }?)
 }
 
 /// One SKILL.md, with the name that its front matter gives it.

@@ -46,8 +46,10 @@ impl UpdateArgs {
         }
         let (mut answer, mut failed) = (ExitAnswer::Yes, 0);
         for name in &names {
-            let told = match store.update(name, approval(self.force), &mut Prompt) {
-                Ok(outcome) => tell(&outcome, self.format),
+            let policy = store.policy().clone();
+            let told = match store.update(name, approval(self.force), &mut Prompt { policy: policy.clone() })
+            {
+                Ok(outcome) => tell(&outcome, &policy, self.format),
                 Err(why) => refused(why),
             };
             match told {

@@ -219,7 +219,7 @@ pub(crate) fn refused(name: &str, refusal: &Refusal) -> ToolProblem {
 /// The reason of a refusal.
 pub(crate) fn why(refusal: &Refusal) -> String {
     match refusal {
-        Refusal::Scanned { verdict, reasons } => {
+        Refusal::Scanned { verdict, reasons, .. } => {
             format!("the scanner says {verdict}: {}", reasons.join("; "))
         }
         Refusal::Unjudged { reasons } => format!("not all of it could be judged: {}", reasons.join("; ")),

@@ -2,7 +2,7 @@
 //!
 //! ## What it looks for
 //! Front matter that is missing, broken or says two things: not closed, duplicate keys, YAML tags, bombs, a second block, values that
-//! look like commands, `extends` that leads out.
+//! look like commands, `extends` that leads out. A folder or a file without any text to judge is told here, too.
 //!
 //! ## Why it matters
 //! What one reader takes for the name, another takes for text; attackers live in the difference.
@@ -49,6 +49,10 @@ code_rules! {
     SECOND_BLOCK = FAMILY.code("second-block", Warn, "There is a second front matter, which some readers take instead").fact();
     MISSING_KEY = FAMILY.code("missing-key", Warn, "The name, the description or the type is missing").fact();
     EXECUTABLE_VALUE = FAMILY.code("executable-value", Warn, "A key that no agent knows holds what looks like a command").fact();
+    NOTHING_TO_JUDGE = FAMILY
+        .code("nothing-to-judge", Warn, "There is no text in it that could be judged, so nobody can say that it is safe")
+        .fact()
+        .advice("Name the folder of a skill, or look at the files yourself. No policy can let this stand.");
     EXTENDS_OUTSIDE = FAMILY.code("extends-outside", Warn, "`extends` leads out of system/skills/").fact();
 }
 
@@ -68,8 +72,16 @@ impl Check for FrontMatterCheck {
     }
 
     fn run(&self, _: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
-        let ScanSubject::Document(MainDocument { file, text, doc }) = *subject else { return };
+        // A command needs no front matter, and an agent none of a skill's keys: only what is wrong with one that is there counts.
+        let (MainDocument { file, text, doc }, is_skill) = match *subject {
+            ScanSubject::Document(document) => (document, true),
+            ScanSubject::AgentDocument(document) => (document, false),
+            ScanSubject::Text(_) | ScanSubject::Files(_) => return,
+        };
         for (rule, why, at) in judge_document(doc, text) {
+            if !is_skill && [&MISSING, &MISSING_KEY, &EXTENDS_OUTSIDE, &SECOND_BLOCK].contains(&rule) {
+                continue;
+            }
             findings.push(Finding::in_file(rule, file, at..at, why));
         }
     }

@@ -3,13 +3,15 @@
 //! A rule is declared in the file of its check: patterns in `PATTERN_RULES`, rules that are code by `code_rules!`. Everything that speaks of
 //! rules reads them from here: findings, `explain`, the pages in `docs/checks/`, SARIF, the hash in reports, suppressions.
 
+mod agent_commands;
+mod agent_settings;
 pub(crate) mod binaries;
 mod blocked_hosts;
 pub(crate) mod delegation;
 mod dependencies;
 pub(crate) mod exfiltration;
 mod fetched_hosts;
-mod front_matter;
+pub(crate) mod front_matter;
 mod injection;
 mod installers;
 pub(crate) mod obfuscation;
@@ -17,7 +19,7 @@ pub(crate) mod second_opinion;
 mod secret_flow;
 mod spoofing;
 mod supply_chain;
-mod tools;
+pub(crate) mod tools;
 
 use crate::digest::{hex, sha256};
 use crate::finding::Finding;

@@ -129,7 +129,7 @@ impl Check for ObfuscationCheck {
 
     fn run(&self, context: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
         match subject {
-            ScanSubject::Document(_) => {}
+            ScanSubject::Document(_) | ScanSubject::AgentDocument(_) => {}
             ScanSubject::Text(text) => judge_hiding(context, text, findings),
             ScanSubject::Files(judged) => {
                 binaries::add_findings(Obfuscation, context.skill, judged, findings);

@@ -111,6 +111,7 @@ impl Check for SupplyChainCheck {
     fn run(&self, context: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
         match subject {
             ScanSubject::Document(document) => judge_name(context, document, findings),
+            ScanSubject::AgentDocument(_) => {}
             ScanSubject::Text(text) => judge_packages(text, findings),
             ScanSubject::Files(judged) => {
                 binaries::add_findings(SupplyChain, context.skill, judged, findings);

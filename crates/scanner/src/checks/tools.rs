@@ -1,16 +1,21 @@
 //! # CHECK-03: tool overclaiming
 //!
 //! ## What it looks for
-//! Tools that do not fit what the skill says it does, tools nobody knows, wildcards, and aliases or hooks that smuggle in more.
+//! Tools that do not fit what the skill says it does, tools nobody knows, wildcards, and aliases or hooks that smuggle in more. What
+//! hooks, settings and servers of an agent run and approve, in the files that agents read them from (`hooks/hooks.json`,
+//! `.claude/settings.json`, `.mcp.json`, `.claude-plugin/plugin.json`, `.codex/config.toml` and their like). What code does that nothing
+//! in the skill speaks of.
 //!
 //! ## Why it matters
 //! A declared tool is granted without a question. A summariser needs no shell.
 //!
 //! ## Flagged
-//! `tools: [Read, Bash]` with "Summarises text files".
+//! `tools: [Read, Bash]` with "Summarises text files"; `"allow": ["Bash(*)"]`; a hook that is `curl … | sh`; a table formatter that reads
+//! `~/.ssh`.
 //!
 //! ## Not flagged
-//! Bash where the description speaks of running, building, deploying, or where the skill comes with scripts.
+//! Bash where the description speaks of running, building, deploying, or where the skill comes with scripts. A hook or a server that runs
+//! a script of its own plugin, or a package, is named without a judgement.
 //!
 //! ## Blind spots
 //! Descriptions that justify everything.
@@ -20,7 +25,7 @@
 
 use skillsandbox_manifest::{AllowedTool, FrontMatter, Spanned};
 
-use crate::checks::{Check, CheckInfo};
+use crate::checks::{Check, CheckInfo, agent_settings};
 use crate::finding::Finding;
 use crate::kind::{FileKind, is_example_file};
 use crate::rule::CheckId::Tools;
@@ -40,6 +45,13 @@ const FAMILY: RuleFamily = RuleFamily {
 const DECLARED: RuleFamily =
     RuleFamily { check: Tools, advice: "Verify the tool list with the author.", techniques: &[] };
 
+/// The rules about what agents are configured to run and to approve.
+const SETTINGS: RuleFamily = RuleFamily {
+    check: Tools,
+    advice: "Read what it runs before you open the folder with an agent; take it out where you do not need it.",
+    techniques: &["T1546", "T1562"],
+};
+
 code_rules! {
     WILDCARD = DECLARED.code("wildcard", Warn, "Every tool is asked for");
     UNKNOWN_TOOL = DECLARED.code("unknown-tool", Block, "A declared tool is not among those a skill may declare");
@@ -54,6 +66,23 @@ code_rules! {
     UNDECLARED_NETWORK = DECLARED
         .code("undeclared-network", Warn, "A script uses the network, and no declared tool does")
         .advice("Ask which tool the skill means to use for it.");
+    UNDECLARED_CAPABILITY = FAMILY
+        .code(
+            "undeclared-capability",
+            Warn,
+            "The code does what neither the name, the description, the tools nor the manifest speak of",
+        )
+        .advice("Ask the author what it is for; a skill that does not say what it does is not installed.");
+    AGENT_HOOK = SETTINGS
+        .code("agent-hook", Block, "A hook or a setting runs a command by itself, whenever the agent does something");
+    AGENT_SERVER = SETTINGS
+        .code("agent-server", Block, "A server is configured that runs a command, or that the agent's words are sent to");
+    PRE_APPROVAL = SETTINGS.code("pre-approval", Block, "Settings approve what an agent would ask its user about");
+    AGENT_REDIRECT = SETTINGS
+        .code("agent-redirect", Warn, "Settings send what the agent and its user say to another host")
+        .techniques(&["T1557"]);
+    UNREADABLE_SETTINGS =
+        SETTINGS.code("unreadable-settings", Warn, "Settings of an agent cannot be read, so it is not known what they run");
 }
 
 /// CHECK-03: the tools that a skill declares.
@@ -72,13 +101,18 @@ impl Check for ToolsCheck {
     }
 
     fn run(&self, context: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
-        let ScanSubject::Document(MainDocument { file, text, doc }) = *subject else { return };
+        let (MainDocument { file, text, doc }, is_skill) = match *subject {
+            ScanSubject::Document(document) => (document, true),
+            ScanSubject::AgentDocument(document) => (document, false),
+            ScanSubject::Text(text) => return agent_settings::judge_settings(text.file, text.text, findings),
+            ScanSubject::Files(_) => return,
+        };
         let Some(front) = &doc.front_matter else { return };
         let has_scripts = context.skill.files.iter().any(|file| file.kind == FileKind::Script);
         for ((rule, why), tool) in judge_tools(front, has_scripts, doc.body(text)) {
             findings.push(Finding::in_file(rule, file, tool.span.range(), why));
         }
-        if let Some((tool, script)) = find_undeclared(context.skill, front) {
+        if is_skill && let Some((tool, script)) = find_undeclared(context.skill, front) {
             let why = format!("{script} uses the network, and the tools it declares do not ({})", tool.value);
             findings.push(Finding::in_file(&UNDECLARED_NETWORK, file, tool.span.range(), why));
         }

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use clap::Args;
 use serde_json::{Value, json};
 use skillsandbox_run::{AddressPin, ConfinedGit, UserPolicy};
+use skillsandbox_scanner::ScanVerdict;
 use skillsandbox_store::{
     Approval, Error, InstallOutcome, InstallResult, PermissionDiff, SkillSource, Store, StoreLayout,
 };
@@ -20,7 +21,8 @@ use crate::verbs::judging::{JudgeArgs, Sending};
 use crate::verbs::policy::load_policy;
 use crate::verbs::run_history::user_history;
 use crate::verbs::running::flags::pin;
-use crate::verbs::scan::output::as_text;
+use crate::verbs::scan::ReportView;
+use crate::verbs::scan::output::{as_text, report_json};
 
 pub(super) use prompt::Prompt;
 
@@ -131,16 +133,25 @@ fn local_folder(source: &SkillSource) -> Option<PathBuf> {
     }
 }
 
+/// How a report is shown where warnings are asked about, and so stop something.
+pub(super) fn review_view(policy: &UserPolicy) -> ReportView<'_> {
+    ReportView { policy, refused_from: ScanVerdict::Warning, capabilities: false }
+}
+
 pub(super) fn approval(force: bool) -> Approval {
     if force { Approval::Forced } else { Approval::Ask }
 }
 
 /// Says what became of an install or an update. Whether it is there now.
-pub(super) fn tell(outcome: &InstallResult, format: OutputFormat) -> anyhow::Result<ExitAnswer> {
+pub(super) fn tell(
+    outcome: &InstallResult,
+    policy: &UserPolicy,
+    format: OutputFormat,
+) -> anyhow::Result<ExitAnswer> {
     let there = !matches!(outcome.done, InstallOutcome::Blocked | InstallOutcome::Declined);
     let answer = if there { ExitAnswer::Yes } else { ExitAnswer::No };
     if format == OutputFormat::Json {
-        output::json(&as_json(outcome))?;
+        output::json(&as_json(outcome, policy))?;
         return Ok(answer);
     }
     let name = visible(&outcome.name);
@@ -152,11 +163,15 @@ pub(super) fn tell(outcome: &InstallResult, format: OutputFormat) -> anyhow::Res
             output::result(&format!("{name} is there already, unchanged ({verdict})\n"))?;
         }
         InstallOutcome::Blocked => {
-            message(&as_text(&outcome.page, &outcome.report));
-            message(&format!(
-                "{name} was not installed: it is {verdict}. No flag changes that; a reviewed suppression in the policy file, with a \
-                 reason, does"
-            ));
+            message(&as_text(&outcome.page, &outcome.report, review_view(policy)));
+            if outcome.report.has_nothing_to_judge() {
+                message(&format!("{name} was not installed: there is nothing in it to judge"));
+            } else {
+                message(&format!(
+                    "{name} was not installed: it is {verdict}. No flag changes that; a reviewed suppression in the policy file, with a \
+                     reason, does: `skillsandbox allow`, as printed above"
+                ));
+            }
         }
         InstallOutcome::Declined => message(&format!("{name} was not installed: not confirmed")),
     }
@@ -167,7 +182,7 @@ pub(super) fn tell(outcome: &InstallResult, format: OutputFormat) -> anyhow::Res
     Ok(answer)
 }
 
-fn as_json(outcome: &InstallResult) -> Value {
+fn as_json(outcome: &InstallResult, policy: &UserPolicy) -> Value {
     let done = match outcome.done {
         InstallOutcome::Installed => "installed",
         InstallOutcome::Updated => "updated",
@@ -180,7 +195,7 @@ fn as_json(outcome: &InstallResult) -> Value {
         "done": done,
         "page": outcome.page,
         "permissions": outcome.diff,
-        "report": outcome.report,
+        "report": report_json(&outcome.report, policy),
     })
 }
 

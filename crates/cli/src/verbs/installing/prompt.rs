@@ -2,9 +2,10 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
+use skillsandbox_run::UserPolicy;
 use skillsandbox_store::{InstallReview, Reviewer};
 
-use super::differences;
+use super::{differences, review_view};
 use crate::output::{message, visible};
 use crate::verbs::scan::output::as_text;
 
@@ -12,11 +13,14 @@ use crate::verbs::scan::output::as_text;
 const LONGEST: u64 = 64;
 
 /// Asks the person at the terminal. Where there is none, the answer is no.
-pub(in crate::verbs) struct Prompt;
+pub(in crate::verbs) struct Prompt {
+    /// The policy that a finding can be allowed in.
+    pub(in crate::verbs) policy: UserPolicy,
+}
 
 impl Reviewer for Prompt {
     fn approve(&mut self, review: &InstallReview<'_>) -> bool {
-        message(as_text(review.name.as_ref(), review.report).trim_end());
+        message(as_text(review.name.as_ref(), review.report, review_view(&self.policy)).trim_end());
         if let Some(diff) = review.diff.filter(|diff| diff.widens()) {
             message(&format!("{} wants more than the installed version:", visible(review.name)));
             message(differences(diff).trim_end());

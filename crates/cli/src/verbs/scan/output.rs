@@ -1,27 +1,33 @@
 //! What a scan prints.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::Style;
 use serde_json::{Value, json};
+use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{Finding, FindingStatus, ScanReport, ScanStamp, ScanVerdict, to_junit, to_sarif};
 
-use super::{ReportFormat, ScannedSkill};
+use super::{ReportFormat, ReportView, ScannedSkill, capabilities};
 use crate::output::{self, visible};
 use crate::style::{DIM, GREEN, RED, RESET, YELLOW};
 
 /// Prints reports; those that could not be made are passed over.
-pub(super) fn show(format: ReportFormat, reports: &[ScannedSkill]) -> anyhow::Result<()> {
+pub(super) fn show(
+    format: ReportFormat,
+    reports: &[ScannedSkill],
+    view: ReportView<'_>,
+) -> anyhow::Result<()> {
     let done = || reports.iter().filter_map(|(path, report)| Some((path.as_path(), report.as_ref().ok()?)));
     match format {
         ReportFormat::Text => {
-            let text: String = done().map(|(path, report)| as_text(path, report)).collect();
+            let text: String = done().map(|(path, report)| as_text(path, report, view)).collect();
             output::result(&text)
         }
-        ReportFormat::Json => {
-            output::json(&Value::Array(done().map(|(path, report)| as_json(path, report)).collect()))
-        }
+        ReportFormat::Json => output::json(&Value::Array(
+            done().map(|(path, report)| as_json(path, report, view.policy)).collect(),
+        )),
         ReportFormat::Markdown => {
             let pages = done().map(|(_, report)| report.to_markdown(&stamp_of(report)));
             output::result(&pages.collect::<Vec<_>>().join("\n"))
@@ -37,7 +43,7 @@ pub(super) fn show(format: ReportFormat, reports: &[ScannedSkill]) -> anyhow::Re
         ReportFormat::Ndjson => {
             let mut text = String::new();
             for (path, report) in done() {
-                text.push_str(&output::escaped(&as_json(path, report).to_string()));
+                text.push_str(&output::escaped(&as_json(path, report, view.policy).to_string()));
                 text.push('\n');
             }
             output::result(&text)
@@ -63,10 +69,24 @@ fn folder(path: &Path) -> String {
     folder.display().to_string()
 }
 
-fn as_json(path: &Path, report: &ScanReport) -> Value {
-    let mut value = serde_json::to_value(report).unwrap_or_else(|_| json!({}));
+fn as_json(path: &Path, report: &ScanReport, policy: &UserPolicy) -> Value {
+    let mut value = report_json(report, policy);
     if let Some(object) = value.as_object_mut() {
         object.insert("path".to_owned(), json!(path.display().to_string()));
+    }
+    value
+}
+
+/// A report for programs; each finding that counts has the command that would let it stand.
+pub(in crate::verbs) fn report_json(report: &ScanReport, policy: &UserPolicy) -> Value {
+    let mut value = serde_json::to_value(report).unwrap_or_else(|_| json!({}));
+    let written = value.get_mut("findings").and_then(Value::as_array_mut);
+    for (written, finding) in written.into_iter().flatten().zip(&report.findings) {
+        if let (Some(object), Some(command)) =
+            (written.as_object_mut(), policy.allow_command(report, finding))
+        {
+            object.insert("allow".to_owned(), json!(command));
+        }
     }
     value
 }
@@ -80,7 +100,7 @@ fn colour(status: FindingStatus) -> Style {
 }
 
 /// A report for people.
-pub(in crate::verbs) fn as_text(path: &Path, report: &ScanReport) -> String {
+pub(in crate::verbs) fn as_text(path: &Path, report: &ScanReport, view: ReportView<'_>) -> String {
     let status = match report.verdict {
         ScanVerdict::Safe => FindingStatus::Pass,
         ScanVerdict::Warning => FindingStatus::Warn,
@@ -97,8 +117,24 @@ pub(in crate::verbs) fn as_text(path: &Path, report: &ScanReport) -> String {
             count => format!("; {count} suppressed"),
         }
     );
+    if !report.agent_files.is_empty() {
+        let shown = report.agent_files.iter().take(MAX_LISTED).map(|file| visible(file));
+        let more = more_than(report.agent_files.len());
+        let _ = writeln!(out, "  judged together: {}{more}", shown.collect::<Vec<_>>().join(", "));
+    }
+    // One command lets a rule stand in a file, however often it is met there.
+    let mut told: HashSet<String> = HashSet::new();
     for finding in &report.findings {
         finding_text(&mut out, finding);
+        let stops = status_verdict(finding.status) >= view.refused_from;
+        if let Some(command) = view.policy.allow_command(report, finding).filter(|_| stops)
+            && told.insert(command.clone())
+        {
+            let _ = writeln!(out, "        allow: {command}");
+        }
+    }
+    if view.capabilities {
+        out.push_str(&capabilities::as_table(&report.capabilities));
     }
     // The sum is told where it decided.
     if report.verdict > report.evidence.alone {
@@ -122,7 +158,40 @@ pub(in crate::verbs) fn as_text(path: &Path, report: &ScanReport) -> String {
             let _ = writeln!(out, "  not sent: {} ({})", visible(&file.path), file.reason.describe());
         }
     }
+    for folder in &report.judged_apart {
+        let _ = writeln!(out, "  judged by itself: {}", visible(folder));
+    }
+    if let Some(outside) = &report.outside {
+        let _ = writeln!(out, "  not judged: {} files or folders outside of every skill", outside.count);
+        for file in outside.files.iter().take(MAX_LISTED) {
+            let _ = writeln!(out, "    {} ({})", visible(&file.path), visible(&file.reason));
+        }
+        if outside.count > MAX_LISTED {
+            let _ =
+                writeln!(out, "   {}; --format json lists {}", more_than(outside.count), outside.files.len());
+        }
+    }
     out
+}
+
+/// Most files of a kind that are listed for people.
+const MAX_LISTED: usize = 20;
+
+/// How many are not shown.
+fn more_than(count: usize) -> String {
+    match count.saturating_sub(MAX_LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    }
+}
+
+/// The verdict that a finding alone makes.
+fn status_verdict(status: FindingStatus) -> ScanVerdict {
+    match status {
+        FindingStatus::Pass => ScanVerdict::Safe,
+        FindingStatus::Warn => ScanVerdict::Warning,
+        FindingStatus::Block => ScanVerdict::Blocked,
+    }
 }
 
 fn finding_text(out: &mut String, finding: &Finding) {

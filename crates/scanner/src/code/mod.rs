@@ -1,0 +1,3 @@
+//! What code does: its capabilities, and the secrets that it sends away.
+
+pub(crate) mod capability;
