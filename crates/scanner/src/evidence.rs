@@ -152,20 +152,22 @@ impl SignSet {
             let status = |rule: &RuleSign| rule.info.status;
             b.0.cmp(&a.0).then(status(b.2).cmp(&status(a.2))).then(a.1.cmp(b.1))
         });
-        let mut choice = PlaceChoice { rules: &rules, taken: BTreeMap::new() };
+        let mut choice = PlaceChoice::new(&rules);
         for number in 0..rules.len() {
-            choice.find_place(number, &mut BTreeSet::new());
+            let mut tried = vec![false; choice.places.len()];
+            choice.find_place(number, &mut tried);
         }
         let mut signs: Vec<(usize, EvidenceSign)> = Vec::new();
-        for ((_, place), number) in choice.taken {
-            let Some((weight, name, rule)) = rules.get(number) else { continue };
+        for (place, number) in choice.places.iter().zip(&choice.taken) {
+            let Some(number) = number else { continue };
+            let Some((weight, name, rule)) = rules.get(*number) else { continue };
             let (file, line) = match place {
                 SignPlace::Line(file, line) => (file.clone(), *line),
                 SignPlace::Whole(file) => (file.clone(), 0),
             };
             let rule =
                 EvidenceSign { rule: (*name).clone(), weight: *weight, is_mild: rule.is_mild, file, line };
-            signs.push((number, rule));
+            signs.push((*number, rule));
         }
         signs.sort_by_key(|(number, _)| *number);
         signs.into_iter().map(|(_, sign)| sign).collect()
@@ -174,28 +176,53 @@ impl SignSet {
 
 /// Rules that are being given lines.
 struct PlaceChoice<'s> {
-    /// Heaviest first.
-    rules: &'s [(u32, &'s String, &'s RuleSign)],
-    /// Which rule has which place. What is said of a whole is a place for each rule.
-    taken: BTreeMap<(Option<usize>, &'s SignPlace), usize>,
+    /// All places. What is said of a whole is a place for each rule.
+    places: Vec<&'s SignPlace>,
+    /// The places of each rule, heaviest rule first, by their numbers.
+    of_rules: Vec<Vec<usize>>,
+    /// Which rule has which place.
+    taken: Vec<Option<usize>>,
 }
 
 impl<'s> PlaceChoice<'s> {
+    /// Numbers the places.
+    fn new(rules: &[(u32, &'s String, &'s RuleSign)]) -> Self {
+        let mut numbers: BTreeMap<(Option<usize>, &SignPlace), usize> = BTreeMap::new();
+        let mut places = Vec::new();
+        let mut of_rules = Vec::new();
+        for (number, (_, _, rule)) in rules.iter().enumerate() {
+            // As many places as there are rules are always enough for one to be free.
+            let own = rule.places.iter().take(rules.len()).map(|place| {
+                let whole = matches!(place, SignPlace::Whole(_)).then_some(number);
+                *numbers.entry((whole, place)).or_insert_with(|| {
+                    places.push(place);
+                    places.len() - 1
+                })
+            });
+            of_rules.push(own.collect());
+        }
+        let taken = vec![None; places.len()];
+        Self { places, of_rules, taken }
+    }
+
     /// Gives a rule a place, if need be by moving others; whether there was one. It goes no deeper than there are rules.
-    fn find_place(&mut self, number: usize, tried: &mut BTreeSet<(Option<usize>, &'s SignPlace)>) -> bool {
-        let Some((_, _, rule)) = self.rules.get(number) else { return false };
-        // As many places as there are rules are always enough for one to be free.
-        for place in rule.places.iter().take(self.rules.len()) {
-            let key = (matches!(place, SignPlace::Whole(_)).then_some(number), place);
-            if !tried.insert(key) {
+    fn find_place(&mut self, number: usize, tried: &mut [bool]) -> bool {
+        for at in 0..self.of_rules.get(number).map_or(0, Vec::len) {
+            let Some(place) = self.of_rules.get(number).and_then(|places| places.get(at)).copied() else {
+                break;
+            };
+            let Some(was_tried) = tried.get_mut(place) else { continue };
+            if std::mem::replace(was_tried, true) {
                 continue;
             }
-            let free = match self.taken.get(&key).copied() {
+            let is_free = match self.taken.get(place).copied().flatten() {
                 Some(holder) => self.find_place(holder, tried),
                 None => true,
             };
-            if free {
-                self.taken.insert(key, number);
+            if is_free {
+                if let Some(taken) = self.taken.get_mut(place) {
+                    *taken = Some(number);
+                }
                 return true;
             }
         }

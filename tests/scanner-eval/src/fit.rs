@@ -235,13 +235,16 @@ mod tests {
         RuleInfo::find(name).unwrap()
     }
 
+    /// A family, a class, and the rules with whether they are mild.
+    type FitExample = (&'static str, bool, Vec<(&'static RuleInfo, bool)>);
+
     /// So many skills of a family and a class, with these signs.
     fn examples(
         family: &'static str,
         is_malicious: bool,
         signs: &[(&'static RuleInfo, bool)],
         number: usize,
-    ) -> Vec<(&'static str, bool, Vec<(&'static RuleInfo, bool)>)> {
+    ) -> Vec<FitExample> {
         vec![(family, is_malicious, signs.to_vec()); number]
     }
 

@@ -73,7 +73,7 @@ impl WeightModel {
 }
 
 /// Fits everything: with all families, and without each. Asked to, as if rules only warned that are wrong too often in what is not left out.
-pub(crate) fn fit_folds(skills: &[JudgedSkill], demotes: bool) -> FoldResult {
+pub(crate) fn fit_folds(skills: &[JudgedSkill], lets_warn: bool) -> FoldResult {
     let data = FitData::new(skills);
     let families = data.families();
     // Without one, and without each two: by their numbers, the smaller first.
@@ -86,7 +86,7 @@ pub(crate) fn fit_folds(skills: &[JudgedSkill], demotes: bool) -> FoldResult {
     let number = |skill: &JudgedSkill| families.iter().position(|family| *family == skill.family);
     let find_demoted = |left_out: Option<usize>| {
         let seen = skills.iter().filter(|skill| left_out.is_none() || number(skill) != left_out);
-        if demotes { find_imprecise(seen) } else { BTreeSet::new() }
+        if lets_warn { find_imprecise(seen) } else { BTreeSet::new() }
     };
     // For a family that is left out, or none: the bounds, by scores that are out of source.
     let bounds = |left_out: Option<usize>, demoted: &BTreeSet<RuleKey>| {

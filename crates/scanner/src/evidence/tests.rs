@@ -8,7 +8,10 @@ use proptest::sample::subsequence;
 use super::*;
 use crate::checks::all_rules;
 use crate::finding::FindingSuppression;
+use crate::grade::{FindingConfidence, FindingSeverity};
+use crate::markdown::ScanStamp;
 use crate::report::ScanReport;
+use crate::sarif::to_sarif;
 use crate::scan::Scanner;
 use crate::skill::SkillFiles;
 
@@ -75,7 +78,7 @@ fn weights_are_sorted_of_rules_that_exist_and_no_lighter_when_plain() {
     // A rule that was renamed or removed has a row of no use until the next fit. Few are no harm.
     let unknown = WEIGHTS.iter().filter(|(rule, ..)| RuleInfo::find(rule).is_none()).count();
     assert!(unknown * 10 <= WEIGHTS.len(), "{unknown} rows are of no rule: run `cargo xtask eval --fit`");
-    assert!(WARN_AT <= BLOCK_AT && WARN_AT > 0);
+    const { assert!(WARN_AT <= BLOCK_AT && WARN_AT > 0) };
     assert!(all_rules().count() < MAX_PLACES);
 }
 
@@ -136,6 +139,56 @@ fn several_signs_block_together_and_say_so() {
         return;
     }
     panic!("all rules that warn do not block together");
+}
+
+/// All rules that warn, each in a line of its own: heavy enough to block whatever the weights are.
+fn many_warnings() -> Vec<Finding> {
+    let rules = all_rules().filter(|rule| rule.status == FindingStatus::Warn && rule.weight(false) > 0);
+    rules.enumerate().map(|(line, rule)| at(&rule.name(), "SKILL.md", line + 1)).collect()
+}
+
+#[test]
+fn every_output_tells_what_blocked_together() {
+    let report = settle(many_warnings());
+    let blocked = &report.findings[0];
+    let told = blocked.raised_by.as_ref().unwrap().describe(blocked.status);
+    let stamp = ScanStamp { scan_id: "1".to_owned(), scanned_at: "2026-01-01T00:00:00Z".to_owned() };
+    let page = report.to_markdown(&stamp);
+    assert!(page.contains(&told) && page.contains("## Evidence\n\nThe signs weigh "), "{page}");
+    let sarif = to_sarif([("", &report)]);
+    let result = &sarif["runs"][0]["results"][0];
+    assert!(result["message"]["text"].as_str().unwrap().contains(&told), "{result}");
+    assert_eq!(
+        (result["level"].as_str(), &result["properties"]["raisedBy"]["from"]),
+        (Some("error"), &"WARN".into())
+    );
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["evidence"]["sum"], report.evidence.sum);
+    assert_eq!(json["evidence"]["signs"].as_array().unwrap().len(), report.evidence.signs.len());
+    assert_eq!(json["findings"][0]["raised_by"]["from"], "WARN");
+    assert!(json["findings"][1].get("raised_by").is_none());
+}
+
+#[test]
+fn what_was_raised_is_likely_and_not_certain() {
+    let report = settle(many_warnings());
+    let blocked = &report.findings[0];
+    let expected = if blocked.info().is_fact { FindingConfidence::High } else { FindingConfidence::Medium };
+    assert_eq!((blocked.severity, blocked.confidence), (FindingSeverity::High, expected));
+}
+
+/// Every rule in every line is the worst that a text can do to the choice.
+#[test]
+fn a_flood_of_signs_is_counted_to_the_end() {
+    let rules: Vec<&RuleInfo> = all_rules().collect();
+    let mut signs = SignSet::default();
+    for line in 1..=rules.len() {
+        for rule in &rules {
+            signs.add(&at(&rule.name(), "SKILL.md", line));
+        }
+    }
+    let sum: u32 = signs.weigh(|_, _| 7).iter().map(|sign| sign.weight).sum();
+    assert_eq!(sum as usize, 7 * rules.len());
 }
 
 #[test]

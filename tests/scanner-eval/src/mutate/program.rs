@@ -260,7 +260,7 @@ fn shell_variables(site: &MutationSite<'_>, _: &mut SeededDice) -> Option<TextCh
             && (word.text.contains("://") || word.text.starts_with('/'));
         if is_value && word.text.len() > 3 {
             set.extend([&format!("arg{count}="), word.text, "; "]);
-            line += &format!("\"$arg{count}\"");
+            line.extend(["\"$arg", &count.to_string(), "\""]);
             count += 1;
         } else {
             line += word.text;

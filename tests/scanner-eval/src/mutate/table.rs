@@ -12,6 +12,8 @@ use super::skill::{MutatedSkill, OriginalSkill};
 /// Mutants in a hundred that are still to be BLOCKED, and those that are not to be SAFE.
 const MIN_BLOCKED: usize = 80;
 const MIN_WARNED: usize = 97;
+/// How many families are named of a rule.
+const WORST: usize = 5;
 /// How many rules are shown.
 const RULES: usize = 25;
 
@@ -189,21 +191,18 @@ pub(crate) fn rules(tallies: &[MutationTally]) {
         all.into_iter().filter(|(_, kept)| kept.got_away > 0).collect();
     order.sort_by_key(|(name, kept)| (std::cmp::Reverse(kept.got_away), *name));
     println!(
-        "\nrules that lose most: mutants, of which got away, and in how many of each family's the rule itself still matched"
+        "\nrules that lose most: mutants, in how many the rule itself still matched, how many got away, and the families by which most did"
     );
-    print!("{:<36} {:>5} {:>5}", "", "of", "away");
-    for tally in tallies {
-        print!(" {:>11}", tally.family);
-    }
-    println!();
     for (name, kept) in order.iter().take(RULES) {
-        print!("{name:<36} {:>5} {:>5}", kept.of, kept.got_away);
-        for tally in tallies {
-            let cell =
-                tally.rules.get(*name).map_or("-".to_owned(), |kept| format!("{} of {}", kept.kept, kept.of));
-            print!(" {cell:>11}");
-        }
-        println!();
+        let mut families: Vec<(usize, &str)> = tallies
+            .iter()
+            .filter_map(|tally| Some((tally.rules.get(*name)?.got_away, tally.family)))
+            .filter(|(away, _)| *away > 0)
+            .collect();
+        families.sort_by_key(|(away, family)| (std::cmp::Reverse(*away), *family));
+        let worst: Vec<String> =
+            families.iter().take(WORST).map(|(away, family)| format!("{family} {away}")).collect();
+        println!("{name:<36} {:>5} {:>5} {:>5}  {}", kept.of, kept.kept, kept.got_away, worst.join(", "));
     }
 }
 
