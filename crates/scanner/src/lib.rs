@@ -103,6 +103,7 @@ mod text;
 mod readme {}
 
 pub use crate::calls::SkillCalls;
+pub use crate::code::capability::{Capability, SkillCapability};
 pub use crate::explain::explain_rule;
 pub use crate::finding::{Finding, FindingSuppression};
 pub use crate::grade::{FindingConfidence, FindingSeverity};

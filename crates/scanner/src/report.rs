@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::code::capability::SkillCapability;
 use crate::finding::Finding;
 use crate::markdown::ScanStamp;
 use crate::rule::{CheckId, FindingStatus};
@@ -68,6 +69,8 @@ pub struct ScanReport {
     pub checks: Vec<CheckResult>,
     /// What was found, gravest first.
     pub findings: Vec<Finding>,
+    /// What the skill's code does, each once, sorted; at most 500. It is no judgement.
+    pub capabilities: Vec<SkillCapability>,
     /// Findings that are too many to be listed: for each check how many, and the gravest. They count for the verdict.
     pub left_out: Vec<OmittedFindings>,
     /// What was not read. It makes `SAFE` impossible.

@@ -175,7 +175,7 @@ impl Scanner {
     /// Judges a skill.
     #[must_use]
     pub fn scan(&self, skill: &SkillFiles) -> ScanReport {
-        let (name, findings) = scan_skill(self, skill);
+        let (name, findings, capabilities) = scan_skill(self, skill);
         let mut report = ScanReport {
             stamp: None,
             skill: name,
@@ -183,6 +183,7 @@ impl Scanner {
             verdict: ScanVerdict::Safe,
             checks: Vec::new(),
             findings,
+            capabilities,
             left_out: Vec::new(),
             unread: skill.unread.clone(),
             complete: false,

@@ -7,6 +7,7 @@ use skillsandbox_manifest::SkillDoc;
 
 use crate::Scanner;
 use crate::checks::{self, CHECKS, binaries, obfuscation};
+use crate::code::capability::SkillCapability;
 use crate::engine::SearchResult;
 use crate::finding::Finding;
 use crate::kind::FileKind;
@@ -56,8 +57,11 @@ pub(crate) struct ScannedText<'s> {
     pub(crate) body_start: Option<usize>,
 }
 
-/// Runs all checks over all files: the skill's name, and what was found.
-pub(crate) fn scan_skill(scanner: &Scanner, skill: &SkillFiles) -> (String, Vec<Finding>) {
+/// Runs all checks over all files: the skill's name, what was found, and what its code does.
+pub(crate) fn scan_skill(
+    scanner: &Scanner,
+    skill: &SkillFiles,
+) -> (String, Vec<Finding>, Vec<SkillCapability>) {
     let document = skill.find_document();
     let file = document.and_then(|at| skill.files.get(at));
     let text = file.map(|file| text::as_text(&file.bytes)).unwrap_or_default();
@@ -72,7 +76,7 @@ pub(crate) fn scan_skill(scanner: &Scanner, skill: &SkillFiles) -> (String, Vec<
         context.scan_text(file, (Some(at) == document).then_some(doc.body_start), &mut findings);
     }
     context.run_checks(&ScanSubject::Files(&binaries::judge(skill)), &mut findings);
-    (context.name, findings)
+    (context.name, findings, Vec::new())
 }
 
 impl<'s> ScanContext<'s> {
