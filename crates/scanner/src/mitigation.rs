@@ -252,6 +252,14 @@ fn find_signs(text: &[u8], block: &TextBlock, start: usize, end: usize, security
     signs
 }
 
+/// Whether the last heading of a document before a place speaks of attacks.
+pub(crate) fn is_under_attacks(text: &[u8], start: usize) -> bool {
+    static HEADING: OnceLock<AhoCorasick> = OnceLock::new();
+    let before = text.get(..start).unwrap_or_default();
+    let heading = before.split(|b| *b == b'\n').rfind(|line| line.starts_with(b"#"));
+    heading.is_some_and(|heading| build_automaton(TURNING_HEADINGS, &HEADING).is_match(heading))
+}
+
 /// Words that make an instruction of what was quoted or described.
 const DOING: &[&str] = &[
     "do what is quoted",

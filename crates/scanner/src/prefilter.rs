@@ -31,6 +31,9 @@ impl TextSignals {
     /// Encodings by their name.
     pub(crate) const ENCODING: Self = Self(1 << 11);
 
+    /// Code that reads, sends, runs or writes something worth knowing.
+    pub(crate) const CODE: Self = Self(1 << 12);
+
     pub(crate) fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -136,6 +139,21 @@ pub(crate) const SIGNALS: &[(TextSignals, &[&str])] = &[
             "/etc/shadow",
             "bash_history",
             ".docker/config",
+        ],
+    ),
+    (
+        TextSignals::CODE,
+        &[
+            "import ",
+            "require(",
+            "fetch(",
+            "eval(",
+            "exec(",
+            "open(",
+            "process.",
+            "__import__",
+            "globalthis",
+            "function(",
         ],
     ),
     (TextSignals::DEFANGED, &["hxxp", "[.]", "[dot]", "(dot)"]),

@@ -8,6 +8,7 @@ use skillsandbox_manifest::SkillDoc;
 use crate::Scanner;
 use crate::checks::{self, CHECKS, binaries, obfuscation};
 use crate::code::capability::SkillCapability;
+use crate::code::skill_code::{ReadCode, list_capabilities, read_code};
 use crate::engine::SearchResult;
 use crate::finding::Finding;
 use crate::kind::FileKind;
@@ -34,6 +35,8 @@ pub(crate) enum ScanSubject<'s> {
     Document(MainDocument<'s>),
     /// Each text of the skill, the main document too.
     Text(ScannedText<'s>),
+    /// What the code of all texts does, after them.
+    Code(&'s [ReadCode<'s>]),
     /// What was found out about all files as files, at the end.
     Files(&'s [binaries::FileJudgement]),
 }
@@ -72,11 +75,15 @@ pub(crate) fn scan_skill(
         let document = MainDocument { file, text: &text, doc: &doc };
         context.run_checks(&ScanSubject::Document(document), &mut findings);
     }
+    let mut signals = Vec::new();
     for (at, file) in skill.files.iter().enumerate().filter(|(_, file)| file.is_text()) {
-        context.scan_text(file, (Some(at) == document).then_some(doc.body_start), &mut findings);
+        let given = context.scan_text(file, (Some(at) == document).then_some(doc.body_start), &mut findings);
+        signals.push((at, given));
     }
+    let read = read_code(skill, &signals);
+    context.run_checks(&ScanSubject::Code(&read), &mut findings);
     context.run_checks(&ScanSubject::Files(&binaries::judge(skill)), &mut findings);
-    (context.name, findings, Vec::new())
+    (context.name, findings, list_capabilities(&read))
 }
 
 impl<'s> ScanContext<'s> {
@@ -103,8 +110,13 @@ impl<'s> ScanContext<'s> {
         }
     }
 
-    /// Searches a text for the patterns of all rules, then shows it to each check.
-    fn scan_text(&self, file: &SkillFile, body_start: Option<usize>, findings: &mut Vec<Finding>) {
+    /// Searches a text for the patterns of all rules, then shows it to each check; what it gives signs of.
+    fn scan_text(
+        &self,
+        file: &SkillFile,
+        body_start: Option<usize>,
+        findings: &mut Vec<Finding>,
+    ) -> TextSignals {
         let blocks = match file.kind {
             FileKind::Markdown => text::split_markdown(&file.bytes, body_start.unwrap_or(0)),
             FileKind::Script => text::split_plain(&file.bytes, PassageRole::Code),
@@ -133,5 +145,6 @@ impl<'s> ScanContext<'s> {
         let text = text::as_text(&file.bytes);
         let subject = ScannedText { file, text: &text, blocks: &blocks, signals, body_start };
         self.run_checks(&ScanSubject::Text(subject), findings);
+        signals
     }
 }

@@ -5,6 +5,7 @@
 
 pub(crate) mod binaries;
 mod blocked_hosts;
+mod code_findings;
 pub(crate) mod delegation;
 mod dependencies;
 pub(crate) mod exfiltration;
@@ -15,7 +16,7 @@ mod installers;
 pub(crate) mod obfuscation;
 mod secret_flow;
 mod spoofing;
-mod supply_chain;
+pub(crate) mod supply_chain;
 mod tools;
 
 use crate::digest::{hex, sha256};
