@@ -69,7 +69,8 @@ pub struct ScanReport {
     pub checks: Vec<CheckResult>,
     /// What was found, gravest first.
     pub findings: Vec<Finding>,
-    /// What the skill's code does, each once, sorted; at most 500. It is no judgement.
+    /// What the skill's code does, each once, sorted; at most 500. It is no judgement. All of it with
+    /// [`crate::ScannerBuilder::list_capabilities`], else that of the code that was read closely.
     pub capabilities: Vec<SkillCapability>,
     /// Findings that are too many to be listed: for each check how many, and the gravest. They count for the verdict.
     pub left_out: Vec<OmittedFindings>,

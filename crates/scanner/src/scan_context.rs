@@ -80,7 +80,7 @@ pub(crate) fn scan_skill(
         let given = context.scan_text(file, (Some(at) == document).then_some(doc.body_start), &mut findings);
         signals.push((at, given));
     }
-    let read = read_code(skill, &signals);
+    let read = read_code(scanner, skill, &signals);
     context.run_checks(&ScanSubject::Code(&read), &mut findings);
     context.run_checks(&ScanSubject::Files(&binaries::judge(skill)), &mut findings);
     (context.name, findings, list_capabilities(&read))

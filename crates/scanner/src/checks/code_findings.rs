@@ -8,10 +8,10 @@ use crate::checks::exfiltration::{
 use crate::checks::supply_chain::{
     CODE_CHANGES_AGENT, CODE_DESTROYS, CODE_PERSISTS, CODE_REMOTE_SHELL, CODE_RUNS_DECODED, CODE_RUNS_FETCHED,
 };
-use crate::code::LOADERS;
 use crate::code::capability::{Capability, CapabilityUse, SecretFlow};
 use crate::code::hosts::{HostKind, classify_host, find_host, telling_words};
 use crate::code::skill_code::ReadCode;
+use crate::code::{ENTRY, LOADERS};
 use crate::finding::{Finding, snippet};
 use crate::kind::is_example_file;
 use crate::mitigation;
@@ -51,9 +51,10 @@ pub(crate) fn add_flows(read: &[ReadCode<'_>], findings: &mut Vec<Finding>) {
             );
             push(code, rule, status, &flow.sender, why, findings);
         }
-        if code.facts.is_cut {
-            findings.push(Finding::in_file(&TOO_LONG, code.file, 0..0, TOO_LONG.summary));
-        }
+    }
+    // One says it for all.
+    if let Some(code) = read.iter().find(|code| code.facts.is_cut) {
+        findings.push(Finding::in_file(&TOO_LONG, code.file, 0..0, TOO_LONG.summary));
     }
 }
 
@@ -69,7 +70,9 @@ fn judge_flow(flow: &SecretFlow, others: &[&SecretFlow]) -> (&'static RuleInfo, 
                     && other.source.capability == Capability::ReadsNamedSecret
                     && !telling_words(&other.source.object).iter().any(|word| words.contains(word))
             };
-            if others.iter().any(|other| is_unrelated(&other)) {
+            if flow.source.object.ends_with(ENTRY) && !is_exposed {
+                (&KEY_TO_OTHER_HOST, FindingStatus::Warn)
+            } else if others.iter().any(|other| is_unrelated(&other)) {
                 (&CREDENTIAL_HARVEST, FindingStatus::Block)
             } else if is_exposed || words.iter().any(|word| WELL_KNOWN.contains(&word.as_str())) {
                 (&SECRET_TO_NETWORK, FindingStatus::Block)

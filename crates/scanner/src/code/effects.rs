@@ -31,6 +31,9 @@ pub(crate) const LOADERS: &[&str] = &[
     "/tmp/.",
 ];
 
+/// How an entry of a file of variables is called, whose name is not known.
+pub(crate) const ENTRY: &str = " (an entry)";
+
 impl Interpreter<'_, '_> {
     /// Notes what writing a file amounts to, and what is in it from now on.
     pub(crate) fn write_path(&mut self, path: &Value, content: &Value, range: Range<usize>) {
@@ -98,7 +101,7 @@ impl Interpreter<'_, '_> {
         if shows && matches!(name, "src" | "href" | "location") {
             let origins = self.heap.deep_origins(value);
             let urls = value.texts.clone();
-            self.add_flows(&origins, SendRole::Address, &urls, Capability::SendsToNetwork, range);
+            self.add_flows(&origins, SendRole::Address, &urls, Capability::SendsToNetwork, range, false);
         }
     }
 
@@ -175,7 +178,10 @@ impl Interpreter<'_, '_> {
             ways.extend(self.kinds(carried));
         }
         for (path, origins) in self.disk.clone() {
-            if path.len() > 3 && command.texts.iter().any(|text| text.contains(path.as_str())) {
+            if path.len() > 3
+                && !path.contains('*')
+                && command.texts.iter().any(|text| text.contains(path.as_str()))
+            {
                 let fetched = self.of_kind(&origins, |kind| kind == OriginKind::Fetched);
                 if !fetched.is_empty() {
                     self.note(
@@ -226,7 +232,7 @@ impl Interpreter<'_, '_> {
                     let is_header = text.contains("-H ") || text.contains("--header");
                     let role = if is_header { SendRole::Header } else { SendRole::Body };
                     let urls = [found.object.as_str().into()];
-                    self.add_flows(carried, role, &urls, found.capability, range.clone());
+                    self.add_flows(carried, role, &urls, found.capability, range.clone(), false);
                 }
                 Capability::FetchesFromNetwork => {
                     self.note(found.capability, range.clone(), &found.object);
@@ -273,7 +279,14 @@ impl Interpreter<'_, '_> {
         Value { texts: Vec::new(), ..code }
     }
 
-    /// Adds what goes from secrets to a sender.
+    /// Whether one of some keys belongs to the service that is spoken to.
+    fn has_own_key(&self, origins: &Origins, role: SendRole, urls: &[std::rc::Rc<str>]) -> bool {
+        let known = origins.iter().filter_map(|id| self.origins.get(usize::from(id)));
+        let mut keys = known.filter(|origin| origin.kind == OriginKind::Secret(Capability::ReadsNamedSecret));
+        keys.any(|origin| is_own_service(Capability::ReadsNamedSecret, &origin.object, role, urls))
+    }
+
+    /// Adds what goes from secrets to a sender. In a bundle, each of them goes; otherwise one of them.
     pub(crate) fn add_flows(
         &mut self,
         origins: &Origins,
@@ -281,10 +294,20 @@ impl Interpreter<'_, '_> {
         urls: &[std::rc::Rc<str>],
         capability: Capability,
         range: Range<usize>,
+        is_bundle: bool,
     ) {
+        let has_own = !is_bundle && self.has_own_key(origins, role, urls);
+        let mut is_named = false;
         for id in origins.iter() {
             let Some(origin) = self.origins.get(usize::from(id)).cloned() else { continue };
             let OriginKind::Secret(source) = origin.kind else { continue };
+            // One of several keys is sent, not all of them: which one, the code decides as it runs.
+            if source == Capability::ReadsNamedSecret
+                && !is_bundle
+                && (has_own || std::mem::replace(&mut is_named, true))
+            {
+                continue;
+            }
             if source == Capability::ReadsEnvironment {
                 self.note(source, range.clone(), &origin.object);
             }

@@ -16,13 +16,13 @@ use crate::code::value::{
 };
 
 /// Most steps for all code of a skill: a hundred times what an ordinary one needs.
-const MAX_STEPS: usize = 150_000;
+const MAX_STEPS: usize = 400_000;
 /// How deep expressions, statements and calls may stand in each other.
 const MAX_DEPTH: usize = 200;
 /// How deep functions are followed into functions.
 const MAX_CALLS: usize = 20;
 /// Most objects that are kept apart.
-const MAX_OBJECTS: usize = 60_000;
+const MAX_OBJECTS: usize = 150_000;
 /// Most origins that are kept apart.
 const MAX_ORIGINS: usize = 2_000;
 
@@ -97,6 +97,8 @@ pub(crate) struct Interpreter<'p, 't> {
     /// What was written to files, by their paths.
     pub(crate) disk: BTreeMap<String, Origins>,
     steps: usize,
+    /// Whether there were too many of them.
+    is_over: bool,
     depth: usize,
     active: Vec<(usize, u32)>,
     called: BTreeSet<(usize, u32)>,
@@ -139,6 +141,7 @@ impl<'p, 't> Interpreter<'p, 't> {
             states: vec![ModuleState::Waiting; programs.len()],
             disk: BTreeMap::new(),
             steps: 0,
+            is_over: false,
             depth: 0,
             active: Vec::new(),
             called: BTreeSet::new(),
@@ -222,12 +225,14 @@ impl<'p, 't> Interpreter<'p, 't> {
 
     /// Counts a step; false where there were too many.
     fn step(&mut self) -> bool {
-        self.steps += 1;
-        if self.steps > MAX_STEPS || self.heap.len() > MAX_OBJECTS {
+        self.steps = self.steps.saturating_add(1);
+        let is_over = self.steps > MAX_STEPS || self.heap.len() > MAX_OBJECTS;
+        if is_over && !self.is_over {
+            // Said once: nothing more is followed from here on.
+            self.is_over = true;
             self.cut();
-            return false;
         }
-        true
+        !is_over
     }
 
     /// Notes that not everything was followed.

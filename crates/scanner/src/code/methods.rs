@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::code::capability::Capability;
+use crate::code::effects::ENTRY;
 use crate::code::interpret::{Arguments, Interpreter, OriginKind};
+use crate::code::objects::{is_env_file, is_secret_variable};
 use crate::code::value::{ObjectId, Origins, UNKNOWN, Value};
 
 impl Interpreter<'_, '_> {
@@ -61,6 +63,9 @@ impl Interpreter<'_, '_> {
                 let mut same = Value { symbol: None, ..receiver.clone() };
                 same.origins = self.heap.deep_origins(receiver);
                 given.all().for_each(|value| same.origins.add(&self.strong_origins(value)));
+                if name == "split" && first.known_text() == Some("=") {
+                    same.origins = self.take_entry(&same.origins, None, range.clone());
+                }
                 if name == "decode" || name == "toString" || name == "encode" {
                     self.decode_way(&mut same, &first, range);
                 }
@@ -70,6 +75,12 @@ impl Interpreter<'_, '_> {
                 let texts =
                     receiver.texts.iter().map(|text| text.chars().rev().collect::<String>().into()).collect();
                 Value { texts, ..receiver.clone() }
+            }
+            "partition" | "match" | "search" | "findall" | "matchAll" | "fullmatch" | "exec" | "finditer" => {
+                let mut origins = self.heap.deep_origins(receiver);
+                given.all().for_each(|value| origins.add(&self.heap.deep_origins(value)));
+                let pattern = given.positional.iter().find_map(|value| value.known_text()).map(str::to_owned);
+                Value::made_of(self.take_entry(&origins, pattern.as_deref(), range))
             }
             "replace" | "replaceAll" => {
                 let mut made = Value::made_of(self.heap.deep_origins(receiver));
@@ -268,6 +279,33 @@ impl Interpreter<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// One entry of a file of variables, by what it was looked for.
+    fn take_entry(&mut self, origins: &Origins, pattern: Option<&str>, range: Range<usize>) -> Origins {
+        let words = pattern
+            .unwrap_or_default()
+            .split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
+        let name =
+            words.max_by_key(|word| word.len()).filter(|word| word.len() > 4 && is_secret_variable(word));
+        let mut taken = Origins::default();
+        for id in origins.iter() {
+            match self.origins.get(usize::from(id)).cloned() {
+                Some(origin)
+                    if origin.kind == OriginKind::Secret(Capability::ReadsCredentials)
+                        && is_env_file(&origin.object) =>
+                {
+                    let object = name.map_or_else(|| format!("{}{ENTRY}", origin.object), str::to_owned);
+                    taken.add(&self.origin(
+                        OriginKind::Secret(Capability::ReadsNamedSecret),
+                        &object,
+                        range.clone(),
+                    ));
+                }
+                _ => taken.add(&Origins::one(id)),
+            }
+        }
+        taken
     }
 
     /// What a host answered, taken apart.

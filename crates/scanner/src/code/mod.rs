@@ -35,7 +35,7 @@ use crate::code::ir::Program;
 use crate::code::modules::ModuleNames;
 use crate::code::parse::{MAX_CODE, read_program};
 
-pub(crate) use crate::code::effects::LOADERS;
+pub(crate) use crate::code::effects::{ENTRY, LOADERS};
 pub(crate) use crate::code::ir::Language;
 pub(crate) use crate::code::pieces::{CodePiece, find_pieces, is_read_fence, is_read_language};
 

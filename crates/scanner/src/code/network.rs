@@ -288,6 +288,10 @@ impl SendKind {
     pub(crate) fn find(symbol: &str) -> Option<Self> {
         let root = symbol.split(['.', '(']).next().unwrap_or(symbol);
         let last = symbol.rsplit('.').next().unwrap_or(symbol);
+        // What a web framework calls so is a request that came in.
+        if root == "request" && symbol.matches('.').count() > 1 {
+            return None;
+        }
         let is_known = |list: &[&str]| {
             list.contains(&root)
                 || list.contains(
@@ -430,6 +434,8 @@ struct RequestParts {
     address: Origins,
     header: Origins,
     body: Origins,
+    /// Whether several keys stand in the body, each in a place of its own.
+    is_bundle: bool,
 }
 
 impl Interpreter<'_, '_> {
@@ -457,6 +463,7 @@ impl Interpreter<'_, '_> {
                     &first.texts.clone(),
                     Capability::SendsByLookup,
                     range.clone(),
+                    false,
                 );
                 if !self.of_kind(&origins, |kind| matches!(kind, OriginKind::Secret(_))).is_empty() {
                     self.note(Capability::SendsByLookup, range, first.first_text());
@@ -485,7 +492,8 @@ impl Interpreter<'_, '_> {
             [SendRole::Address, SendRole::Header, SendRole::Body]
         };
         for (role, origins) in roles.into_iter().zip([&parts.address, &parts.header, &parts.body]) {
-            self.add_flows(origins, role, &parts.urls, Capability::SendsToNetwork, range.clone());
+            let is_bundle = parts.is_bundle && matches!(role, SendRole::Body | SendRole::Guess);
+            self.add_flows(origins, role, &parts.urls, Capability::SendsToNetwork, range.clone(), is_bundle);
         }
         self.make_answer(symbol, receiver, given, &parts, range)
     }
@@ -621,7 +629,27 @@ impl Interpreter<'_, '_> {
             self.gather_field(key, argument, &mut parts);
         }
         parts.urls = join_base(&base, &parts.urls);
+        parts.is_bundle = given.all().any(|value| self.is_bundle(value));
         parts
+    }
+
+    /// Whether a value holds several keys, each in a place of its own.
+    fn is_bundle(&self, value: &Value) -> bool {
+        let keys = |origins: &Origins| {
+            self.of_kind(origins, |kind| kind == OriginKind::Secret(Capability::ReadsNamedSecret))
+        };
+        let mut places: Vec<Origins> = Vec::new();
+        let mut is_bundle = false;
+        self.heap.visit(value, |inner| {
+            let keys = keys(&inner.origins);
+            if !keys.is_empty() && !places.contains(&keys) {
+                // What is under names that are not known is many.
+                is_bundle |= !places.is_empty()
+                    || (inner.object.is_none() && inner.is_rest && keys.iter().count() > 1);
+                places.push(keys);
+            }
+        });
+        is_bundle
     }
 
     /// Whether a value is options of a request, or a request.

@@ -175,6 +175,36 @@ const AGENT_FOLDERS: &[&str] = &[
     "appdata/roaming/claude",
 ];
 
+/// What lies in an agent's folder and is its own, or its user's.
+const AGENT_ROOMS: &[&str] = &[
+    "projects",
+    "sessions",
+    "history",
+    "conversations",
+    "transcripts",
+    "memory",
+    "memories",
+    "identity",
+    "credentials",
+    ".credentials.json",
+    "auth.json",
+    "auth-profiles.json",
+    "oauth_creds.json",
+    "device.json",
+    "settings.json",
+    "settings.local.json",
+    "openclaw.json",
+    "clawdbot.json",
+    "moltbot.json",
+    "config.json",
+    "config.toml",
+    "history.jsonl",
+    "todos",
+    "shell-snapshots",
+    "claude_desktop_config.json",
+    "*",
+];
+
 /// Parts below an agent's folder that skills are there to use: their own files.
 const SKILL_ROOMS: &[&str] =
     &["skills", "plugins", "commands", "agents", "workspace", "scripts", "bin", "cache", "tmp", "output"];
@@ -328,7 +358,10 @@ pub(crate) fn classify_path(path: &str) -> Option<Capability> {
     {
         return Some(Capability::ReadsCredentials);
     }
-    if AGENT_FILES.contains(&last) || (has_part(&plain, AGENT_FOLDERS) && !has_part(&plain, SKILL_ROOMS)) {
+    let is_kept = has_part(&plain, AGENT_ROOMS) || AGENT_FOLDERS.contains(&last) || last.ends_with(".jsonl");
+    if AGENT_FILES.contains(&last)
+        || (has_part(&plain, AGENT_FOLDERS) && is_kept && !has_part(&plain, SKILL_ROOMS))
+    {
         return Some(Capability::ReadsAgentData);
     }
     is_kept_key(last).then_some(Capability::ReadsNamedSecret)

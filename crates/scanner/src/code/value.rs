@@ -74,6 +74,8 @@ pub(crate) struct Value {
     pub(crate) function: Option<FunctionValue>,
     /// The class that it is.
     pub(crate) class: Option<(usize, u32, ObjectId)>,
+    /// Whether it stands for all elements whose names are not known.
+    pub(crate) is_rest: bool,
 }
 
 impl Value {
@@ -222,7 +224,8 @@ impl Heap {
             }
             seen.push(id);
             let Some(object) = self.get(id) else { continue };
-            for inner in object.fields.values().chain([&object.rest]) {
+            let rest = Value { is_rest: true, ..object.rest.clone() };
+            for inner in object.fields.values().chain([&rest]) {
                 see(inner);
                 pending.extend(inner.object);
             }

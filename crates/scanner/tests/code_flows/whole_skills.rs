@@ -107,12 +107,13 @@ fn row_192_the_report_lists_what_code_does() {
 
 #[test]
 fn row_192_hostile_code_is_bounded_and_said() {
-    let deep = format!("import os\nx = {}1{}\n", "(".repeat(20_000), ")".repeat(20_000));
+    let deep =
+        format!("import os, requests\nx = os.environ\nx = {}1{}\n", "(".repeat(20_000), ")".repeat(20_000));
     let calls = (0..60)
         .map(|n| format!("def f{n}(x):\n    return f{}(x) + f{}(x)\n", n + 1, n + 2))
         .collect::<String>()
-        + "import os\nf0(str(os.environ))\n";
-    let long = "import os\n".to_owned() + &"x = os.environ['A']\n".repeat(40_000);
+        + "import os, requests\nf0(str(os.environ))\n";
+    let long = "import os, requests\n".to_owned() + &"x = os.environ['A']\n".repeat(40_000);
     for (name, code) in [("deep", deep), ("calls", calls), ("long", long)] {
         let report = scan(&[("run.py", &code)]);
         assert!(report.findings.iter().any(|finding| finding.rule == "CHECK-04/too-long"), "{name}");
