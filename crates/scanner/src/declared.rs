@@ -6,10 +6,11 @@
 use serde::Serialize;
 
 use crate::checks::tools::UNDECLARED_CAPABILITY;
-use crate::code::capability::{Capability, CapabilityUse, CodeFacts};
+use crate::code::capability::{Capability, CapabilityUse};
+use crate::code::skill_code::ReadCode;
 use crate::finding::{Finding, snippet};
 use crate::kind::is_example_file;
-use crate::skill::{SkillFile, SkillFiles};
+use crate::skill::SkillFiles;
 use crate::text;
 
 /// Most places of one capability in one file that a report lists.
@@ -208,12 +209,12 @@ fn grants_egress(manifest: &str) -> bool {
 /// Compares what a skill says with what its code does: what was seen, and the findings about what nothing speaks of.
 pub(crate) fn compare_declared(
     declared: &DeclaredPurpose,
-    facts: &[(&SkillFile, CodeFacts)],
+    read: &[ReadCode<'_>],
 ) -> (Vec<SeenCapability>, Vec<Finding>) {
     let mut seen: Vec<SeenCapability> = Vec::new();
     let mut findings: Vec<Finding> = Vec::new();
     let mut told: Vec<Capability> = Vec::new();
-    for (file, facts) in facts {
+    for ReadCode { file, facts, .. } in read {
         for found in &facts.uses {
             let surprise = declared.find_surprise(found).filter(|_| !is_example_file(&file.path));
             let (line, _) = text::locate(&file.bytes, found.range.start);
@@ -249,6 +250,7 @@ pub(crate) fn compare_declared(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::code::capability::CodeFacts;
     use crate::rule::FindingStatus;
 
     const SCRIPT: &str = "import os\nopen(os.path.expanduser('~/.ssh/id_rsa')).read()\n";
@@ -272,7 +274,7 @@ mod tests {
         let file = skill.files.iter().find(|file| file.path == "scripts/main.py").unwrap();
         let found = CapabilityUse { capability, range: 10..30, object: object.to_owned() };
         let facts = CodeFacts { uses: vec![found.clone(), found], ..CodeFacts::default() };
-        let (seen, findings) = compare_declared(&declared, &[(file, facts)]);
+        let (seen, findings) = compare_declared(&declared, &[ReadCode { file, is_fenced: false, facts }]);
         assert_eq!((seen.len(), seen[0].line, seen[0].declared), (1, 2, findings.is_empty()), "{seen:?}");
         findings
     }
@@ -361,7 +363,7 @@ mod tests {
         let found =
             CapabilityUse { capability: Capability::ReadsCredentials, range: 10..30, object: String::new() };
         let facts = CodeFacts { uses: vec![found], ..CodeFacts::default() };
-        let (seen, findings) = compare_declared(&declared, &[(&skill.files[0], facts)]);
+        let (seen, findings) = compare_declared(&declared, &[ReadCode { file: &skill.files[0], is_fenced: false, facts }]);
         assert_eq!((seen.len(), findings.len()), (1, 0));
     }
 }

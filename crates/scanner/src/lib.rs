@@ -69,7 +69,6 @@ mod anchors;
 mod archive;
 mod calls;
 mod checks;
-#[allow(dead_code)] // until the readers of code are here
 mod code;
 mod declared;
 #[cfg(test)]

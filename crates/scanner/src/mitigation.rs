@@ -270,6 +270,16 @@ fn has_placeholder(text: &[u8], block: &TextBlock, range: &Range<usize>) -> bool
     build_automaton(PLACEHOLDERS, &WORDS).is_match(text.get(line).unwrap_or_default())
 }
 
+/// Whether a fenced block of a document that holds a place is introduced as an attack, or as what is not to be done.
+pub(crate) fn is_introduced_as_attack(text: &[u8], start: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default();
+    let fence = ["```", "~~~"].iter().filter_map(|mark| memchr::memmem::rfind(before, mark.as_bytes())).max();
+    let before = before.get(..fence.unwrap_or(0)).unwrap_or_default().trim_ascii_end();
+    let paragraph = memchr::memmem::rfind(before, b"\n\n").map_or(0, |at| at + 2);
+    let paragraph = before.get(paragraph..).unwrap_or_default();
+    !paragraph.is_empty() && !paragraph.starts_with(b"#") && introduces_attacks(paragraph)
+}
+
 /// Words that make an instruction of what was quoted or described.
 const DOING: &[&str] = &[
     "do what is quoted",

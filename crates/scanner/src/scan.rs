@@ -29,6 +29,7 @@ pub struct Scanner {
     trusted_sources: Vec<String>,
     pub(crate) blocklist: Vec<String>,
     pub(crate) installed: Vec<(String, String)>,
+    pub(crate) lists_capabilities: bool,
     #[cfg(feature = "policy")]
     suppressions: Option<(Arc<Suppressions>, Date)>,
 }
@@ -41,6 +42,7 @@ pub struct ScannerBuilder {
     trusted_sources: Vec<String>,
     blocklist: Vec<String>,
     installed: Vec<(String, String)>,
+    lists_capabilities: bool,
     #[cfg(feature = "policy")]
     suppressions: Option<(Arc<Suppressions>, Date)>,
 }
@@ -52,6 +54,7 @@ impl Default for ScannerBuilder {
             trusted_sources: vec!["local:".to_owned()],
             blocklist: Vec::new(),
             installed: Vec::new(),
+            lists_capabilities: false,
             #[cfg(feature = "policy")]
             suppressions: None,
         }
@@ -98,6 +101,12 @@ impl ScannerBuilder {
         self
     }
 
+    /// Reads all code for [`ScanReport::capabilities`]. Without it only that is read, and listed, which could come to a finding: a quarter.
+    pub fn list_capabilities(mut self) -> Self {
+        self.lists_capabilities = true;
+        self
+    }
+
     /// All that a user's policy says about scanning, as it is on a day: blocked domains, trusted sources, system names, and the suppressions,
     /// which every scan then applies by itself.
     ///
@@ -123,6 +132,7 @@ impl ScannerBuilder {
             trusted_sources: self.trusted_sources,
             blocklist: self.blocklist,
             installed: self.installed,
+            lists_capabilities: self.lists_capabilities,
             #[cfg(feature = "policy")]
             suppressions: self.suppressions,
         }

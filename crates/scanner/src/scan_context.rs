@@ -8,7 +8,7 @@ use skillsandbox_manifest::SkillDoc;
 use crate::Scanner;
 use crate::agent_files;
 use crate::checks::{self, CHECKS, binaries, front_matter, obfuscation};
-use crate::code::capability::CodeFacts;
+use crate::code::skill_code::{ReadCode, read_code};
 use crate::declared::{DeclaredPurpose, SeenCapability, compare_declared};
 use crate::engine::SearchResult;
 use crate::finding::Finding;
@@ -37,6 +37,8 @@ pub(crate) enum ScanSubject<'s> {
     AgentDocument(MainDocument<'s>),
     /// Each text of the skill, the main document too.
     Text(ScannedText<'s>),
+    /// What the code of all texts does, after them.
+    Code(&'s [ReadCode<'s>]),
     /// What was found out about all files as files, at the end.
     Files(&'s [binaries::FileJudgement]),
 }
@@ -81,6 +83,7 @@ pub(crate) fn scan_skill(scanner: &Scanner, skill: &SkillFiles) -> ContextResult
         let document = MainDocument { file, text: &text, doc: &doc };
         context.run_checks(&ScanSubject::Document(document), &mut findings);
     }
+    let mut signals = Vec::new();
     for (at, file) in skill.files.iter().enumerate().filter(|(_, file)| file.is_text()) {
         if Some(at) != document && agent_files::is_agent_document(&file.path) {
             let text = text::as_text(&file.bytes);
@@ -88,15 +91,16 @@ pub(crate) fn scan_skill(scanner: &Scanner, skill: &SkillFiles) -> ContextResult
             let document = MainDocument { file, text: &text, doc: &doc };
             context.run_checks(&ScanSubject::AgentDocument(document), &mut findings);
         }
-        context.scan_text(file, (Some(at) == document).then_some(doc.body_start), &mut findings);
+        let given = context.scan_text(file, (Some(at) == document).then_some(doc.body_start), &mut findings);
+        signals.push((at, given));
     }
+    let read = read_code(scanner, skill, &signals);
+    context.run_checks(&ScanSubject::Code(&read), &mut findings);
     context.run_checks(&ScanSubject::Files(&binaries::judge(skill)), &mut findings);
     if let Some(why) = find_nothing(skill) {
         findings.push(Finding::new(&front_matter::NOTHING_TO_JUDGE, why));
     }
-    // The readers of code put what they find here.
-    let facts: Vec<(&SkillFile, CodeFacts)> = Vec::new();
-    let capabilities = context.compare_code(&doc, &facts, &mut findings);
+    let capabilities = context.compare_code(&doc, &read, &mut findings);
     ContextResult { name: context.name, findings, capabilities }
 }
 
@@ -131,17 +135,17 @@ impl<'s> ScanContext<'s> {
     fn compare_code(
         &self,
         doc: &SkillDoc,
-        facts: &[(&SkillFile, CodeFacts)],
+        read: &[ReadCode<'_>],
         findings: &mut Vec<Finding>,
     ) -> Vec<SeenCapability> {
-        if facts.iter().all(|(_, facts)| facts.uses.is_empty()) {
+        if read.iter().all(|code| code.facts.uses.is_empty()) {
             return Vec::new();
         }
         let front = doc.front_matter.as_ref();
         let tools = front.map(|front| front.tools.iter().chain(&front.allowed_tools).flatten());
         let tools: Vec<String> = tools.into_iter().flatten().map(|tool| tool.value.to_string()).collect();
         let declared = DeclaredPurpose::new(&self.purpose, tools.iter().map(String::as_str), self.skill);
-        let (capabilities, undeclared) = compare_declared(&declared, facts);
+        let (capabilities, undeclared) = compare_declared(&declared, read);
         findings.extend(undeclared);
         capabilities
     }
@@ -152,8 +156,13 @@ impl<'s> ScanContext<'s> {
         }
     }
 
-    /// Searches a text for the patterns of all rules, then shows it to each check.
-    fn scan_text(&self, file: &SkillFile, body_start: Option<usize>, findings: &mut Vec<Finding>) {
+    /// Searches a text for the patterns of all rules, then shows it to each check; what it gives signs of.
+    fn scan_text(
+        &self,
+        file: &SkillFile,
+        body_start: Option<usize>,
+        findings: &mut Vec<Finding>,
+    ) -> TextSignals {
         let blocks = match file.kind {
             FileKind::Markdown => text::split_markdown(&file.bytes, body_start.unwrap_or(0)),
             FileKind::Script => text::split_plain(&file.bytes, PassageRole::Code),
@@ -182,6 +191,7 @@ impl<'s> ScanContext<'s> {
         let text = text::as_text(&file.bytes);
         let subject = ScannedText { file, text: &text, blocks: &blocks, signals, body_start };
         self.run_checks(&ScanSubject::Text(subject), findings);
+        signals
     }
 }
 

@@ -19,7 +19,8 @@
 //! ## References
 //! MITRE ATT&CK T1041, T1048, T1071.004, T1552.001, T1567.
 
-use crate::checks::{Check, CheckInfo, blocked_hosts, fetched_hosts, secret_flow};
+use crate::checks::{Check, CheckInfo, blocked_hosts, code_findings, fetched_hosts, secret_flow};
+use crate::code::{is_read_fence, is_read_language};
 use crate::finding::Finding;
 use crate::kind::{FileKind, is_example_file};
 use crate::prefilter::TextSignals;
@@ -54,6 +55,13 @@ code_rules! {
         .code("credential-harvest", Block, "Secrets of several services are gathered into one bundle")
         .role(PassageRole::Code)
         .techniques(&["T1119", "T1552"]);
+    KEY_TO_OTHER_HOST = FLOW
+        .code("key-to-other-host", Warn, "A key is sent to a host that shares no word with its name")
+        .role(PassageRole::Code);
+    PRIVATE_TO_NETWORK = FLOW
+        .code("private-to-network", Warn, "What the user does, or what the agent keeps, is sent to the network")
+        .role(PassageRole::Code)
+        .techniques(&["T1041", "T1113", "T1115"]);
     TOO_LONG = FLOW
         .code("too-long", Warn, "The code is longer than secrets are followed in it, so the rest was not judged")
         .role(PassageRole::Code)
@@ -81,6 +89,9 @@ impl Check for ExfiltrationCheck {
     }
 
     fn run(&self, context: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
+        if let ScanSubject::Code(read) = subject {
+            code_findings::add_flows(read, findings);
+        }
         let ScanSubject::Text(text) = subject else { return };
         // Only the main document is an instruction to fetch.
         if text.body_start.is_some()
@@ -100,9 +111,12 @@ impl Check for ExfiltrationCheck {
     }
 }
 
-/// Follows secrets through a script, or through the code in a document.
+/// Follows secrets through code in languages that `code/` does not read.
 fn follow_secrets(subject: &ScannedText<'_>, findings: &mut Vec<Finding>) {
     let ScannedText { file, text, blocks, .. } = *subject;
+    if is_read_language(&file.path) {
+        return;
+    }
     let pieces = match file.kind {
         FileKind::Script => std::iter::once(0..text.len()).collect(),
         FileKind::Markdown => joined_code(blocks),
@@ -110,6 +124,9 @@ fn follow_secrets(subject: &ScannedText<'_>, findings: &mut Vec<Finding>) {
     };
     for piece in pieces {
         let Some(code) = text.get(piece.clone()) else { continue };
+        if file.kind == FileKind::Markdown && is_read_fence(text, piece.start) {
+            continue;
+        }
         for flow in secret_flow::follow(code, piece.start) {
             let status = flow.rule.status;
             let status = if is_example_file(&file.path) { status.milder() } else { status };

@@ -76,7 +76,7 @@ impl Check for FrontMatterCheck {
         let (MainDocument { file, text, doc }, is_skill) = match *subject {
             ScanSubject::Document(document) => (document, true),
             ScanSubject::AgentDocument(document) => (document, false),
-            ScanSubject::Text(_) | ScanSubject::Files(_) => return,
+            ScanSubject::Text(_) | ScanSubject::Code(_) | ScanSubject::Files(_) => return,
         };
         for (rule, why, at) in judge_document(doc, text) {
             if !is_skill && [&MISSING, &MISSING_KEY, &EXTENDS_OUTSIDE, &SECOND_BLOCK].contains(&rule) {

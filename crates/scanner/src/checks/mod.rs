@@ -7,6 +7,7 @@ mod agent_commands;
 mod agent_settings;
 pub(crate) mod binaries;
 mod blocked_hosts;
+mod code_findings;
 pub(crate) mod delegation;
 mod dependencies;
 pub(crate) mod exfiltration;
@@ -18,7 +19,7 @@ pub(crate) mod obfuscation;
 pub(crate) mod second_opinion;
 mod secret_flow;
 mod spoofing;
-mod supply_chain;
+pub(crate) mod supply_chain;
 pub(crate) mod tools;
 
 use crate::digest::{hex, sha256};

@@ -131,6 +131,7 @@ impl Check for ObfuscationCheck {
         match subject {
             ScanSubject::Document(_) | ScanSubject::AgentDocument(_) => {}
             ScanSubject::Text(text) => judge_hiding(context, text, findings),
+            ScanSubject::Code(_) => {}
             ScanSubject::Files(judged) => {
                 binaries::add_findings(Obfuscation, context.skill, judged, findings);
             }

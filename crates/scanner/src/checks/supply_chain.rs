@@ -20,13 +20,14 @@
 //! ## References
 //! MITRE ATT&CK T1059, T1195.002, T1204.002, T1496, T1543, T1562.
 
-use crate::checks::{Check, CheckInfo, binaries, dependencies};
+use crate::checks::{Check, CheckInfo, binaries, code_findings, dependencies};
 use crate::finding::Finding;
 use crate::rule::CheckId::SupplyChain;
 use crate::rule::FindingStatus::{Block, Pass, Warn};
 use crate::rule::RuleScope::{Anywhere, Code, Words};
 use crate::rule::{PatternRule, RuleFamily, RuleInfo, code_rules, pattern_info};
 use crate::scan_context::{MainDocument, ScanContext, ScanSubject, ScannedText};
+use crate::text::PassageRole;
 
 const ADVICE: &str = "Do not run it. Ask the author for a way to install that can be read and verified.";
 
@@ -35,6 +36,13 @@ const FAMILY: RuleFamily = RuleFamily { check: SupplyChain, advice: ADVICE, tech
 /// The rules about archives: `binaries.rs`.
 const PACKED: RuleFamily =
     RuleFamily { check: SupplyChain, advice: "Ask for the files themselves, not packed.", techniques: &[] };
+
+/// The rules about what code does: `code_findings.rs`.
+const DOES: RuleFamily = RuleFamily {
+    check: SupplyChain,
+    advice: "Read the code before it runs, and confine it.",
+    techniques: &[],
+};
 
 code_rules! {
     OVERWRITES_SYSTEM = FAMILY
@@ -50,6 +58,30 @@ code_rules! {
         .code("typosquat", Block, "The name of a package is one letter off that of a popular one")
         .advice("Check the name.")
         .techniques(&["T1195.001"]);
+    CODE_RUNS_FETCHED = DOES
+        .code("code-runs-fetched", Block, "Code runs what it fetched from a host, which can be anything by then")
+        .role(PassageRole::Code)
+        .techniques(&["T1059", "T1105"]);
+    CODE_RUNS_DECODED = DOES
+        .code("code-runs-decoded", Block, "Code runs what it decoded, so nobody can read what that is")
+        .role(PassageRole::Code)
+        .techniques(&["T1027", "T1140"]);
+    CODE_REMOTE_SHELL = DOES
+        .code("code-remote-shell", Block, "Code hands a shell to whoever is at the other end of a connection")
+        .role(PassageRole::Code)
+        .techniques(&["T1059", "T1571"]);
+    CODE_PERSISTS = DOES
+        .code("code-persists", Block, "Code writes where things start by themselves")
+        .role(PassageRole::Code)
+        .techniques(&["T1053.003", "T1543", "T1546.004", "T1098.004"]);
+    CODE_CHANGES_AGENT = DOES
+        .code("code-changes-agent", Warn, "Code rewrites the settings of an agent")
+        .role(PassageRole::Code)
+        .techniques(&["T1546"]);
+    CODE_DESTROYS = DOES
+        .code("code-destroys", Block, "Code deletes or enciphers what it did not make")
+        .role(PassageRole::Code)
+        .techniques(&["T1485", "T1486"]);
     ARCHIVE_BOMB = PACKED
         .code("archive-bomb", Warn, "An archive unpacks to more than 200 times its size")
         .advice("Do not unpack it.")
@@ -113,6 +145,7 @@ impl Check for SupplyChainCheck {
             ScanSubject::Document(document) => judge_name(context, document, findings),
             ScanSubject::AgentDocument(_) => {}
             ScanSubject::Text(text) => judge_packages(text, findings),
+            ScanSubject::Code(read) => code_findings::add_effects(read, findings),
             ScanSubject::Files(judged) => {
                 binaries::add_findings(SupplyChain, context.skill, judged, findings);
             }

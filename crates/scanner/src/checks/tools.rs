@@ -105,7 +105,7 @@ impl Check for ToolsCheck {
             ScanSubject::Document(document) => (document, true),
             ScanSubject::AgentDocument(document) => (document, false),
             ScanSubject::Text(text) => return agent_settings::judge_settings(text.file, text.text, findings),
-            ScanSubject::Files(_) => return,
+            ScanSubject::Code(_) | ScanSubject::Files(_) => return,
         };
         let Some(front) = &doc.front_matter else { return };
         let has_scripts = context.skill.files.iter().any(|file| file.kind == FileKind::Script);
