@@ -53,6 +53,7 @@
 //!   holds a word of each of its sets; `pattern.rs` takes it apart at its gaps, so that automata stay small.
 //! - `prefilter.rs` are words that make a slower look worth while; the same pass finds them.
 //! - `mitigation.rs` asks whether a passage is told or only spoken of. Each sign makes a finding one step milder; none silences it alone.
+//! - `instructions/` asks what each sentence tells the agent, in eight languages and wherever it stands; one logic, a table of words a language.
 //! - `calls.rs` and `links.rs` follow who calls whom across the skills of one scan; `suppressions.rs` marks what a user's policy lets stand. A
 //!   report is judged again after either, by the same function.
 
@@ -73,6 +74,7 @@ mod finding;
 mod frequent;
 mod grade;
 mod hidden;
+mod instructions;
 mod junit;
 mod kind;
 mod links;

@@ -9,6 +9,7 @@ use crate::Scanner;
 use crate::checks::{self, CHECKS, binaries, obfuscation};
 use crate::engine::SearchResult;
 use crate::finding::Finding;
+use crate::instructions;
 use crate::kind::FileKind;
 use crate::mitigation;
 use crate::prefilter::TextSignals;
@@ -129,5 +130,6 @@ impl<'s> ScanContext<'s> {
         let text = text::as_text(&file.bytes);
         let subject = ScannedText { file, text: &text, blocks: &blocks, signals, body_start };
         self.run_checks(&ScanSubject::Text(subject), findings);
+        instructions::judge_text(&subject, findings);
     }
 }

@@ -10,12 +10,12 @@ mod dependencies;
 pub(crate) mod exfiltration;
 mod fetched_hosts;
 mod front_matter;
-mod injection;
+pub(crate) mod injection;
 mod installers;
 pub(crate) mod obfuscation;
 mod secret_flow;
 mod spoofing;
-mod supply_chain;
+pub(crate) mod supply_chain;
 mod tools;
 
 use crate::digest::{hex, sha256};

@@ -27,6 +27,7 @@ use crate::rule::FindingStatus::{Block, Warn};
 use crate::rule::RuleScope::{Anywhere, Code, Words};
 use crate::rule::{PatternRule, RuleFamily, RuleInfo, code_rules, pattern_info};
 use crate::scan_context::{MainDocument, ScanContext, ScanSubject, ScannedText};
+use crate::text::PassageRole;
 
 const ADVICE: &str = "Do not run it. Ask the author for a way to install that can be read and verified.";
 
@@ -37,6 +38,10 @@ const PACKED: RuleFamily =
     RuleFamily { check: SupplyChain, advice: "Ask for the files themselves, not packed.", techniques: &[] };
 
 code_rules! {
+    TOLD_HELPER = FAMILY
+        .code("told-helper", Block, "A sentence wants a helper run that comes from a place anybody can make and leave")
+        .role(PassageRole::Instruction)
+        .techniques(&["T1204.002", "T1105"]);
     OVERWRITES_SYSTEM = FAMILY
         .code("overwrites-system", Block, "A skill from elsewhere would overwrite a system skill")
         .advice("Install it only under another name.")
