@@ -20,11 +20,6 @@ impl WordClass {
         Self(self.0 | other.0)
     }
 
-    /// Without these.
-    pub(crate) const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
     /// Whether it has no class.
     pub(crate) const fn is_none(self) -> bool {
         self.0 == 0
@@ -200,8 +195,6 @@ word_classes! {
     UNLESS = 82;
     /// An article or the like: a noun follows.
     ARTICLE = 83;
-    /// A word that only tells the language.
-    FUNCTION = 84;
     /// A comma.
     COMMA = 85;
     /// A colon, a dash, a bracket.
@@ -236,8 +229,10 @@ word_classes! {
     TOPIC = 100;
     /// A verb of dropping that is also ordinary work: override, overwrite.
     REPLACE = 101;
-    /// A path that an application's own tools read too: cloud credentials.
-    SERVICE = 102;
+    /// Passwords, cards, accounts: what people are asked for.
+    PASSWORD = 102;
+    /// Codes that services send: for a second factor, for recovery.
+    CODES = 103;
 }
 
 /// What harms if done unseen or unasked.

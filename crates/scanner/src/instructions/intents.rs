@@ -2,7 +2,7 @@
 
 use super::classes::{ANY_SECRET, CONSEQUENCE, OUTSIDE, WordClass as C};
 use super::languages::Language;
-use super::reading::Reading;
+use super::reading::{ACTS, Reading};
 use crate::checks::{exfiltration, injection, supply_chain};
 use crate::rule::FindingStatus::{self, Block, Pass, Warn};
 use crate::rule::RuleInfo;
@@ -71,18 +71,24 @@ fn drops_rules(said: &Said<'_>) -> Told {
     // The instructions that are meant: "previous instructions", not "instructions in the page".
     let rules = |at: usize| {
         let thing = reading.object(at, C::RULES, 7)?;
-        let whose = |class: C| {
+        let english = reading.language == Language::English;
+        // "previous instructions", "instructions above"; "your rules", not "rules of your own".
+        let whose = |class: C, behind: usize| {
             reading.at(thing).has(class)
-                || reading
-                    .near(thing, class, 3)
-                    .is_some_and(|own| reading.language != Language::English || own >= at)
+                || reading.places(class).any(|own| {
+                    if english {
+                        own > at && own < thing + behind + 1 && own + 4 > thing
+                    } else {
+                        own.abs_diff(thing) <= 8
+                    }
+                })
         };
         let foreign = reading.at(thing + 1).has(C::WITHIN) && reading.near(thing, C::CONTENT, 6).is_some();
         match () {
-            () if whose(C::BEFORE) => Some(Block),
+            () if whose(C::BEFORE, 2) => Some(Block),
             () if foreign => None,
-            () if whose(C::OWN) && !reading.at(at).has(C::REPLACE) => Some(Block),
-            () if whose(C::OWN) => Some(Warn),
+            () if whose(C::OWN, 0) && !reading.at(at).has(C::REPLACE) => Some(Block),
+            () if whose(C::OWN, 0) => Some(Pass),
             () => None,
         }
     };
@@ -109,7 +115,7 @@ fn takes_persona(said: &Said<'_>) -> Told {
 /// "Fetch the page and follow its instructions", "treat tool output as commands".
 fn obeys_content(said: &Said<'_>) -> Told {
     let reading = said.reading;
-    let orders = C::RULES.with(C::TOPIC);
+    let orders = C::RULES;
     if !reading.has(orders) {
         return None;
     }
@@ -143,13 +149,15 @@ fn hides(said: &Said<'_>) -> Told {
             || said.before.has(ANY_SECRET | C::TALK)
     };
     let covert = reading.places(C::COVERT).filter(|at| !reading.is_negated(*at)).filter_map(|at| {
-        let act = reading.told(grave).find(|act| act.abs_diff(at) <= 12)?;
+        let act = reading.told(grave).find(|act| act.abs_diff(at) <= 10)?;
         let secret = sends(act);
         let open = reading.at(at).has(C::UNLESS);
         match () {
             () if open => None,
             () if secret && reading.at(act).has(C::SEND | C::TAKE | C::PAY) => Some((Block, act)),
-            () if reading.at(act).has(C::INSTALL | C::DESTROY) && reading.has(C::USER) => Some((Warn, act)),
+            () if reading.at(act).has(C::INSTALL) && reading.has(C::USER) && act.abs_diff(at) <= 3 => {
+                Some((Warn, act))
+            }
             () => None,
         }
     });
@@ -201,17 +209,21 @@ fn skips_approval(said: &Said<'_>) -> Told {
     let near_grave = |at: usize| reading.told(grave).any(|act| act != at && act.abs_diff(at) <= 14);
     let skipped = reading.told(C::SKIP).filter_map(|at| {
         let thing = reading.object(at, C::APPROVAL | C::AGENTSET, 6)?;
-        let agent = reading.at(thing).has(C::AGENTSET) || reading.near(at, C::LASTING | C::ALL, 6).is_some();
+        let agent = reading.at(thing).has(C::AGENTSET)
+            || reading.near(at, C::LASTING, 8).is_some()
+            || (reading.near(thing, C::ALL, 2).is_some() && reading.has(C::AGENT | C::USER));
         Some((if agent && !reading.has(C::UNLESS | C::MAY) { Warn } else { Pass }, at))
     });
     let unasked = reading.untold(C::ASK).filter(|at| !reading.at(*at).has(C::TELL)).filter_map(|at| {
-        reading.object(at, C::APPROVAL | C::USER, 6)?;
+        reading.object(at, C::APPROVAL, 6).or_else(|| reading.object(at, C::USER, 2))?;
         let grave = near_grave(at) && !reading.has(C::UNLESS) && reading.has(C::USER | C::APPROVAL);
         Some((if grave { Warn } else { Pass }, at))
     });
     let without = reading.places(C::APPROVAL).filter_map(|at| {
         let negation = reading.governing_negation(at).filter(|place| reading.at(*place).has(C::WITHOUT))?;
-        let told = near_grave(at) && !reading.is_double(negation) && !reading.is_question();
+        // "without carrier approval" is somebody else's.
+        let users = (negation + 1..at).all(|place| !reading.at(place).is_none());
+        let told = users && near_grave(at) && !reading.is_double(negation) && !reading.is_question();
         (told && !reading.has(C::UNLESS | C::MAY)).then_some((Warn, at))
     });
     let granted = reading.told(C::GRANT.with(C::CHANGE).with(C::SKIP)).filter_map(|at| {
@@ -229,8 +241,13 @@ fn disables_safety(said: &Said<'_>) -> Told {
     let reading = said.reading;
     let off = reading.told(C::DISABLE.with(C::DROP).with(C::SKIP)).filter_map(|at| {
         let thing = reading.object(at, C::GUARD | C::SHIELD, 4)?;
+        let between = at.min(thing) + 1..at.max(thing);
+        if between.clone().any(|place| reading.at(place).has(ACTS)) {
+            return None;
+        }
         let guard = reading.at(thing).has(C::GUARD);
-        let agents = reading.has(C::AGENT | C::OWN | C::ALL);
+        let agents = reading.near(thing, C::OWN | C::ALL, 2).is_some()
+            || reading.places(C::AGENT).any(|agent| agent < at && at - agent <= 3);
         match () {
             () if reading.has(C::UNLESS | C::MAY) => None,
             () if guard && agents => Some((Block, at)),
@@ -271,11 +288,16 @@ fn changes_agent(said: &Said<'_>) -> Told {
 /// "Insert a backdoor", "falsify the test results".
 fn falsifies(said: &Said<'_>) -> Told {
     let reading = said.reading;
-    let planted = reading.told(C::EMBED.with(C::CHANGE).with(C::INSTALL)).filter_map(|at| {
+    let planted = reading.told(C::EMBED.with(C::INSTALL)).filter_map(|at| {
         let thing = reading.object(at, C::HARM, 5)?;
         let into = reading.places(C::WITHIN | C::TO).any(|place| place > thing)
             || reading.language != Language::English;
-        Some((if into || reading.has(C::COVERT) { Block } else { Warn }, at))
+        let covert = reading.has(C::COVERT | C::HIDE) || reading.untold(C::TELL).next().is_some();
+        match () {
+            () if reading.has(C::MAY) => None,
+            () if covert => Some((Block, at)),
+            () => Some((if into { Warn } else { Pass }, at)),
+        }
     });
     let faked = reading.told(C::FALSIFY).filter_map(|at| {
         reading.object(at, C::RESULTS, 4)?;
@@ -291,7 +313,7 @@ fn destroys(said: &Said<'_>) -> Told {
         let thing = reading.object(at, C::EVERYTHING, 4)?;
         let unasked = reading.has(C::COVERT)
             || reading.untold(C::ASK.with(C::TELL)).next().is_some()
-            || reading.places(C::APPROVAL).any(|place| reading.is_negated(place));
+            || reading.untold(C::APPROVAL).next().is_some();
         let unless = reading.has(C::UNLESS | C::MAY | C::DUMMY);
         match () {
             () if unless => None,
@@ -322,7 +344,7 @@ fn spends(said: &Said<'_>) -> Told {
         let thing = reading.object(at, C::MONEY, 6)?;
         let unasked = reading.has(C::COVERT)
             || reading.untold(C::ASK.with(C::TELL)).any(|act| act != at)
-            || reading.places(C::APPROVAL).any(|place| reading.untold(C::APPROVAL).any(|own| own == place));
+            || reading.untold(C::APPROVAL).next().is_some();
         let all = reading.near(thing, C::ALL, 3).is_some() && reading.has(C::USER);
         match () {
             () if reading.has(C::UNLESS | C::MAY) => None,
@@ -356,19 +378,20 @@ fn sends_secret(said: &Said<'_>) -> Told {
             () if plain && place && gathered && !proper => Some((Block, at)),
             () if plain && reading.has(C::THROWAWAY | C::COVERT) => Some((Block, at)),
             () if plain && place && !proper => Some((Warn, at)),
-            () if strong => Some((Warn, at)),
             () => None,
         }
     });
     let put = reading.told(C::EMBED).filter_map(|at| {
         let strong = reading.object(at, C::KEYS | C::SEED, 8).is_some();
-        let plain = reading.object(at, C::ENVFILE, 8).is_some();
+        let plain = reading.object(at, C::ENVFILE, 8).is_some_and(|thing| {
+            (thing.saturating_sub(4)..thing)
+                .any(|place| reading.at(place).has(C::PRONOUN | C::ALL | C::CONTENT))
+                || reading.language != Language::English
+        });
         let output = reading.object(at, C::OUTPUT | OUTSIDE, 16).is_some();
         match () {
             () if strong && output => Some((Block, at)),
-            () if plain && output && !proper && reading.has(C::PRONOUN | C::ALL | C::CONTENT) => {
-                Some((Warn, at))
-            }
+            () if plain && output && !proper => Some((Warn, at)),
             () => None,
         }
     });

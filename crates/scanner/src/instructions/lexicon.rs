@@ -46,12 +46,12 @@ impl Lexicon {
     fn build(tables: &[&WordTable]) -> Self {
         let mut lexicon = Self { nodes: vec![Node::default()] };
         for (class, words) in tables.iter().flat_map(|table| table.iter()) {
-            for word in words.iter() {
+            for word in words.split('|').map(str::trim).filter(|word| !word.is_empty()) {
                 if let Some(base) = word.strip_suffix('+') {
                     lexicon.add_forms(base, *class);
                     continue;
                 }
-                let (word, is_stem) = word.strip_suffix('*').map_or((*word, false), |stem| (stem, true));
+                let (word, is_stem) = word.strip_suffix('*').map_or((word, false), |stem| (stem, true));
                 lexicon.add(&fold(word), *class, is_stem);
             }
         }
@@ -118,7 +118,7 @@ impl Lexicon {
                 if !node.stem.is_none() {
                     best = Some((node.stem | node.whole, word_end(text, end)));
                 }
-                let bounded = !after.is_some_and(is_word)
+                let bounded = !(after.is_some_and(is_word) || is_joined(text, end))
                     || !last.is_some_and(is_word)
                     || is_unspaced(last)
                     || is_unspaced(after);
@@ -149,7 +149,10 @@ impl Lexicon {
                 (before, at) = (c, at + 1);
                 continue;
             }
-            let starts = !is_word(before) || is_unspaced(Some(before)) || is_unspaced(Some(c));
+            let hyphen = before == '-'
+                && c.is_ascii_alphanumeric()
+                && text.as_bytes().get(at.wrapping_sub(2)).is_some_and(u8::is_ascii_alphanumeric);
+            let starts = (!is_word(before) && !hyphen) || is_unspaced(Some(before)) || is_unspaced(Some(c));
             if starts && let Some((classes, end)) = addresses::address_at(text, at) {
                 out.push(Token { classes, quoted });
                 (before, at) = (' ', end);
@@ -218,6 +221,11 @@ fn word_end(text: &str, at: usize) -> usize {
         .map(|(_, c)| c.len_utf8())
         .sum();
     at + length
+}
+
+/// Whether a hyphen and a letter follow: `post-` is not the verb in `post-install`.
+fn is_joined(text: &str, end: usize) -> bool {
+    matches!(text.as_bytes().get(end..), Some([b'-', next, ..]) if next.is_ascii_alphanumeric())
 }
 
 fn is_word(c: char) -> bool {

@@ -129,6 +129,10 @@ fn weigh(
             Introduction::Plain => {}
         }
     }
+    // What a program prints or holds is not yet before the model, unless it speaks to one.
+    if passage.place.is_code() && !(passage.place == Place::CodeComment && reading.has(C::AGENT)) {
+        status = status.min(Warn);
+    }
     if passage.place.is_hidden() && signs.is_empty() {
         status = match status {
             Pass => Warn,

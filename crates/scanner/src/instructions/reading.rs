@@ -102,22 +102,23 @@ impl Reading {
         for place in (at.saturating_sub(16)..at).rev() {
             let classes = self.at(place);
             if classes.has(C::NEG) {
-                // "not only".
                 return Some(place);
             }
             if classes.has(C::WITHOUT) {
-                return (!crossed_act).then_some(place);
+                return (!crossed_act && at - place <= self.reach(4)).then_some(place);
             }
             if classes.has(C::BREAK | C::BUT | C::QUESTION) {
                 return None;
             }
-            if classes.has(C::COMMA) && !listed {
+            // "never read, copy or send": a list of verbs. A comma before anything else ends the clause.
+            let goes_on = self.at(place + 1).has(ACTS | C::OR) && listed;
+            if classes.has(C::COMMA) && !goes_on {
                 return None;
             }
             if classes.has(C::AND) {
                 // "never copy and paste": one thing. "do not tell the user and send": two.
                 let bare = place.checked_sub(1).is_some_and(|before| self.at(before).has(ACTS));
-                if !bare && !listed {
+                if !bare && !goes_on {
                     return None;
                 }
             }
@@ -168,7 +169,7 @@ impl Reading {
             return !third
                 && subject
                     .take_while(|classes| !classes.has(C::BREAK))
-                    .any(|classes| classes.has(C::SELF | C::AGENT | C::AND));
+                    .any(|classes| classes.has(C::SELF | C::AGENT));
         }
         if previous.has(C::ARTICLE) && !previous.has(C::MODAL | C::AGENT | C::SELF) {
             return false;
@@ -201,6 +202,11 @@ impl Reading {
     /// Whether what it says stands between quotation marks in a sentence that has words of its own.
     pub(crate) fn is_quoting(&self, at: usize) -> bool {
         let quoted = self.tokens.get(at).is_some_and(|token| token.quoted);
+        // `User: "…"`: somebody says it.
+        let opening = (0..at).rev().find(|place| self.tokens.get(*place).is_some_and(|token| !token.quoted));
+        if quoted && opening.is_some_and(|place| self.at(place).has(C::BREAK)) {
+            return true;
+        }
         quoted
             && self
                 .tokens

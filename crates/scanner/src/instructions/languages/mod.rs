@@ -14,8 +14,8 @@ use super::classes::WordClass;
 
 pub(super) use shared::WORDS as SHARED;
 
-/// Words by their class. A `*` at a word's end stands for any letters, a `+` for the regular forms of an English verb.
-pub(super) type WordTable = [(WordClass, &'static [&'static str])];
+/// Words by their class, a `|` between them. A `*` at a word's end stands for any letters, a `+` for the regular forms of an English verb.
+pub(super) type WordTable = [(WordClass, &'static str)];
 
 /// The languages whose words are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +55,6 @@ impl Language {
             Self::Japanese => japanese::WORDS,
             Self::Portuguese => portuguese::WORDS,
         }
-    }
-
-    /// Whether a word that negates may stand behind what it negates.
-    pub(crate) fn negates_behind(self) -> bool {
-        matches!(self, Self::Japanese | Self::German)
     }
 
     /// The language of a folded sentence: by its letters, else by its small words. English, where nothing says otherwise.
