@@ -31,6 +31,9 @@ impl TextSignals {
     /// Encodings by their name.
     pub(crate) const ENCODING: Self = Self(1 << 11);
 
+    /// Words that make a sentence worth reading: `instructions/`.
+    pub(crate) const TOLD: Self = Self(1 << 12);
+
     pub(crate) fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -49,6 +52,7 @@ impl TextSignals {
 
 /// The signs, each with the words that give it.
 pub(crate) const SIGNALS: &[(TextSignals, &[&str])] = &[
+    (TextSignals::TOLD, crate::instructions::GATE_WORDS),
     (
         TextSignals::JOINED,
         &["\" + \"", "' + '", "\"+\"", "'+'", "\" . \"", "' . '", "\".\"", "\".join(", "'.join("],

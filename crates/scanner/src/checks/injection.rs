@@ -75,6 +75,9 @@ code_rules! {
     TOLD_TO_SPREAD = TOLD
         .code("told-spread", Block, "A sentence tells the agent to copy it to other skills or projects")
         .role(PassageRole::Instruction);
+    TOLD_FIRST = TOLD
+        .code("told-first", Block, "A sentence puts this skill or tool before all others")
+        .role(PassageRole::Instruction);
     TOLD_TO_SPEND = TOLD
         .code("told-spend", Block, "A sentence tells the agent to spend money unasked")
         .role(PassageRole::Instruction);

@@ -121,9 +121,8 @@ fn classify_host(host: &str, word: &str) -> WordClass {
     }
     let throwaway = is_number(name)
         || THROWAWAY.iter().any(|known| name.starts_with(known) || name.contains(&format!(".{known}")));
-    if throwaway || word.starts_with("hxxp") {
-        WordClass::URL.with(WordClass::THROWAWAY)
-    } else {
-        WordClass::URL
-    }
+    let packed =
+        [".zip", ".rar", ".7z", ".exe", ".dmg", ".pkg", ".msi"].iter().any(|ending| word.ends_with(ending));
+    let class = if packed { WordClass::URL.with(WordClass::PASTED) } else { WordClass::URL };
+    if throwaway || word.starts_with("hxxp") { class.with(WordClass::THROWAWAY) } else { class }
 }

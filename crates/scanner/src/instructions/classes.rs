@@ -233,6 +233,16 @@ word_classes! {
     PASSWORD = 102;
     /// Codes that services send: for a second factor, for recovery.
     CODES = 103;
+    /// Trusted, authoritative: orders that count.
+    TRUSTED = 104;
+    /// Takes priority over.
+    PRIORITY = 105;
+    /// Show, explain, summarize: telling that is ordinary work.
+    SHOW = 106;
+    /// A password for an archive.
+    LOCKED = 107;
+    /// A path at which a private key lies.
+    KEYPATH = 108;
 }
 
 /// What harms if done unseen or unasked.

@@ -47,8 +47,8 @@ impl Lexicon {
         let mut lexicon = Self { nodes: vec![Node::default()] };
         for (class, words) in tables.iter().flat_map(|table| table.iter()) {
             for word in words.split('|').map(str::trim).filter(|word| !word.is_empty()) {
-                if let Some(base) = word.strip_suffix('+') {
-                    lexicon.add_forms(base, *class);
+                if word.contains('+') {
+                    lexicon.add_forms(&word.replace('+', ""), *class);
                     continue;
                 }
                 let (word, is_stem) = word.strip_suffix('*').map_or((word, false), |stem| (stem, true));
@@ -175,7 +175,8 @@ impl Lexicon {
             let inside_word = is_word(before)
                 && text.get(at + c.len_utf8()..).and_then(|t| t.chars().next()).is_some_and(is_word);
             match c {
-                ',' | '、' | '，' => out.push(Token { classes: WordClass::COMMA, quoted }),
+                '、' => out.push(Token { classes: WordClass::COMMA | WordClass::OR, quoted }),
+                ',' | '，' => out.push(Token { classes: WordClass::COMMA, quoted }),
                 ':' | '：' | '—' | '–' | '(' | ')' | '（' | '）' | ';' | '|' | '→' => {
                     out.push(Token { classes: WordClass::BREAK, quoted });
                 }
@@ -191,7 +192,10 @@ impl Lexicon {
                     };
                     quote = match quote {
                         Some(open) if open == c || (open == '”' && c == '“') => None,
-                        None if text.get(at + c.len_utf8()..).is_some_and(|rest| rest.contains(closing)) => {
+                        // One that is not closed here opens after a colon only: somebody speaks, in several sentences.
+                        None if out.last().is_some_and(|token| token.classes.has(WordClass::BREAK))
+                            || text.get(at + c.len_utf8()..).is_some_and(|rest| rest.contains(closing)) =>
+                        {
                             Some(closing)
                         }
                         same => same,

@@ -11,6 +11,7 @@
 
 mod addresses;
 mod classes;
+mod gate;
 mod intents;
 mod languages;
 mod lexicon;
@@ -32,20 +33,60 @@ use crate::rule::FindingStatus;
 use crate::scan_context::ScannedText;
 use crate::text::{PassageRole, TextBlock};
 
+pub(crate) use gate::GATE_WORDS;
+
 /// How far the sentence before may be for this one to go on with it.
 const FOLLOWS: usize = 240;
 
 /// Judges what the sentences of a text tell.
 pub(crate) fn judge_text(subject: &ScannedText<'_>, findings: &mut Vec<Finding>) {
+    judge_name(subject, findings);
     let mut passages = Vec::new();
     let mut memory = Memory::default();
     for (number, block) in subject.blocks.iter().enumerate() {
+        if !is_worth_reading(subject, &block.range, &memory) {
+            continue;
+        }
         passages.clear();
         places::split_block(subject, number, block, &mut passages);
         for passage in &passages {
             sentences::split_sentences(subject.text, passage.range.clone(), |range| {
                 judge_sentence(subject, passage, range, &mut memory, findings);
             });
+        }
+    }
+}
+
+/// Whether a stretch of text may tell something: a word of the gate stands in it, it has letters that the gate does not know, or it goes on with
+/// what was told before.
+fn is_worth_reading(subject: &ScannedText<'_>, range: &Range<usize>, memory: &Memory) -> bool {
+    let from = subject.told.partition_point(|at| (*at as usize) < range.start);
+    if subject.told.get(from).is_some_and(|at| (*at as usize) < range.end) {
+        return true;
+    }
+    if !memory.classes.is_none() && range.start.saturating_sub(memory.end) <= FOLLOWS {
+        return true;
+    }
+    let text = subject.text.get(range.clone()).unwrap_or_default();
+    !text.is_ascii() && text.chars().any(|c| c >= '\u{c0}' && c.is_alphabetic())
+}
+
+/// Judges the name of a file, in which words are joined by marks.
+fn judge_name(subject: &ScannedText<'_>, findings: &mut Vec<Finding>) {
+    let name = subject.file.path.replace(['-', '_', '/', '+', '.'], " ");
+    let reading = Reading::of(&name);
+    if reading.len() < 4 {
+        return;
+    }
+    let said = Said { reading: &reading, before: C::NONE };
+    let passage = Passage { range: 0..0, place: Place::FileName, block: 0 };
+    for intent in find_intents(&said) {
+        if let Some((status, signs)) = weigh(subject, &passage, &(0..0), &reading, &intent) {
+            let why = format!("{}, in the name of a file", intent.rule.summary);
+            let mut finding = Finding::in_file(intent.rule, subject.file, 0..0, why);
+            finding.status = status;
+            finding.mitigations = signs;
+            findings.push(finding);
         }
     }
 }
@@ -66,6 +107,9 @@ fn judge_sentence(
     findings: &mut Vec<Finding>,
 ) {
     let Some(raw) = subject.text.get(range.clone()) else { return };
+    if !is_worth_reading(subject, &range, memory) {
+        return;
+    }
     let reading = Reading::of(&places::clean(raw));
     if reading.len() < 2 {
         return;
@@ -73,7 +117,7 @@ fn judge_sentence(
     let before = if range.start.saturating_sub(memory.end) <= FOLLOWS { memory.classes } else { C::NONE };
     let said = Said { reading: &reading, before };
     for intent in find_intents(&said) {
-        if let Some((status, signs)) = weigh(subject, passage, &reading, &intent) {
+        if let Some((status, signs)) = weigh(subject, passage, &range, &reading, &intent) {
             let mut finding = Finding::in_file(intent.rule, subject.file, range.clone(), intent.rule.summary);
             finding.status = status;
             finding.role = role_of(passage.place);
@@ -103,6 +147,7 @@ fn role_of(place: Place) -> PassageRole {
 fn weigh(
     subject: &ScannedText<'_>,
     passage: &Passage,
+    range: &Range<usize>,
     reading: &Reading,
     intent: &ToldIntent,
 ) -> Option<(FindingStatus, Vec<&'static str>)> {
@@ -113,7 +158,9 @@ fn weigh(
     }
     let mut status = intent.status;
     let mut signs = Vec::new();
-    if reading.is_quoting(intent.at) {
+    let in_front = subject.blocks.get(passage.block).is_some_and(|block| block.front_matter);
+    // Quotation marks in front matter are YAML's.
+    if reading.is_quoting(intent.at) && !in_front {
         signs.push("quoted");
     }
     if reading.is_report() {
@@ -122,8 +169,10 @@ fn weigh(
     if is_example_file(&subject.file.path) {
         signs.push("in a test or an example");
     }
-    if matches!(passage.place, Place::Item | Place::Fenced | Place::HiddenComment) {
-        match introduction(subject, passage.block) {
+    if matches!(passage.place, Place::Item | Place::Fenced) {
+        let inside = inner_introduction(subject, passage, range);
+        let above = || introduction(subject, passage.block);
+        match inside.unwrap_or_else(above) {
             Introduction::Forbids if status < Block => return None,
             Introduction::Forbids | Introduction::Reports => signs.push("under a heading about attacks"),
             Introduction::Plain => {}
@@ -158,18 +207,39 @@ enum Introduction {
     Reports,
 }
 
+impl Introduction {
+    /// What a line says of what stands under it.
+    fn of(line: &str) -> Self {
+        let reading = Reading::of(&places::clean(line));
+        match () {
+            () if reading.has(C::REPORT) => Self::Reports,
+            () if reading.has(C::NEG) => Self::Forbids,
+            () => Self::Plain,
+        }
+    }
+}
+
+/// What the last heading, or line that ends with a colon, says within the passage itself: a document in a fence.
+fn inner_introduction(
+    subject: &ScannedText<'_>,
+    passage: &Passage,
+    range: &Range<usize>,
+) -> Option<Introduction> {
+    let before = subject.text.get(passage.range.start..range.start)?;
+    let opens = |line: &&str| {
+        let line = line.trim();
+        line.starts_with('#') || (line.ends_with(':') && !places::is_item(line))
+    };
+    before.lines().rev().take(ABOVE).find(opens).map(Introduction::of)
+}
+
 /// How far above a block its introduction is looked for.
 const ABOVE: usize = 24;
 
 /// What the passage above a block of items says of them.
 fn introduction(subject: &ScannedText<'_>, number: usize) -> Introduction {
-    let is_item = |block: &TextBlock, raw: &str| {
-        block.role != PassageRole::Instruction
-            || matches!(
-                raw.trim_start().as_bytes().first(),
-                Some(b'-' | b'*' | b'+' | b'0'..=b'9' | b'|' | b'>')
-            )
-    };
+    let is_item =
+        |block: &TextBlock, raw: &str| block.role != PassageRole::Instruction || places::is_item(raw);
     let above = subject.blocks.get(number.saturating_sub(ABOVE)..number).unwrap_or_default().iter().rev();
     for block in above {
         let Some(raw) = subject.text.get(block.range.clone()) else { continue };
@@ -181,12 +251,7 @@ fn introduction(subject: &ScannedText<'_>, number: usize) -> Introduction {
         if !is_heading && !last.trim_end_matches(['*', '_']).ends_with([':', '：']) {
             return Introduction::Plain;
         }
-        let reading = Reading::of(&places::clean(last));
-        return match () {
-            () if reading.has(C::REPORT) => Introduction::Reports,
-            () if reading.has(C::NEG) => Introduction::Forbids,
-            () => Introduction::Plain,
-        };
+        return Introduction::of(last);
     }
     Introduction::Plain
 }

@@ -78,11 +78,12 @@ fn is_markup_file(path: &str) -> bool {
 }
 
 /// Whether a line begins an item of a list, a row of a table or a quotation.
-fn is_item(raw: &str) -> bool {
+pub(crate) fn is_item(raw: &str) -> bool {
     let line = raw.trim_start();
     let mut bytes = line.bytes();
     match bytes.next() {
-        Some(b'-' | b'*' | b'+' | b'|' | b'>') => true,
+        Some(b'|' | b'>') => true,
+        Some(b'-' | b'*' | b'+') => bytes.next() == Some(b' '),
         Some(b'0'..=b'9') => matches!(bytes.find(|b| !b.is_ascii_digit()), Some(b'.' | b')')),
         _ => line.starts_with('•'),
     }

@@ -20,8 +20,12 @@ impl Reading {
     /// Reads a sentence.
     pub(crate) fn of(sentence: &str) -> Self {
         let folded = fold(sentence);
-        let language = Language::detect(&folded);
-        let tokens = Lexicon::of(language).tokens(&folded, MAX_TOKENS);
+        // Where small words leave it open, the language that knows most of the words.
+        let read = |language: Language| (language, Lexicon::of(language).tokens(&folded, MAX_TOKENS));
+        let known = |tokens: &[Token]| tokens.iter().filter(|token| !token.classes.is_none()).count();
+        let all = Language::detect(&folded).into_iter().map(read);
+        let best = all.reduce(|best, next| if known(&next.1) > known(&best.1) { next } else { best });
+        let (language, tokens) = best.unwrap_or((Language::English, Vec::new()));
         let classes = tokens.iter().fold(C::NONE, |all, token| all | token.classes);
         Self { tokens, language, classes }
     }
@@ -83,7 +87,7 @@ impl Reading {
     fn negation_behind(&self, at: usize, words: usize) -> Option<usize> {
         let rest = self.tokens.get(at + 1..)?.iter().take(words).enumerate();
         for (distance, token) in rest {
-            if token.classes.has(C::NEG) && !token.classes.has(C::COVERT) {
+            if token.classes.has(C::NEG | C::WITHOUT) && !token.classes.has(C::COVERT) {
                 return Some(at + 1 + distance);
             }
             if token.classes.has(C::COMMA | C::BREAK | C::AND | C::BUT)
@@ -99,20 +103,25 @@ impl Reading {
     fn negation_ahead(&self, at: usize) -> Option<usize> {
         let mut crossed_act = false;
         let listed = self.places(C::OR).any(|place| place.abs_diff(at) <= 10);
-        for place in (at.saturating_sub(16)..at).rev() {
+        let ends_list = at.checked_sub(1).is_some_and(|before| self.at(before).has(C::OR));
+        let mut crossed_subject = false;
+        for place in (at.saturating_sub(self.reach(16))..at).rev() {
             let classes = self.at(place);
             if classes.has(C::NEG) {
                 return Some(place);
             }
             if classes.has(C::WITHOUT) {
-                return (!crossed_act && at - place <= self.reach(4)).then_some(place);
+                return (!crossed_act
+                    && !crossed_subject
+                    && at - place <= self.reach(if self.language == Language::English { 4 } else { 7 }))
+                .then_some(place);
             }
             if classes.has(C::BREAK | C::BUT | C::QUESTION) {
                 return None;
             }
             // "never read, copy or send": a list of verbs. A comma before anything else ends the clause.
-            let goes_on = self.at(place + 1).has(ACTS | C::OR) && listed;
-            if classes.has(C::COMMA) && !goes_on {
+            let goes_on = ends_list || (self.at(place + 1).has(ACTS | C::OR) && listed);
+            if classes.has(C::COMMA) && !classes.has(C::OR) && !goes_on {
                 return None;
             }
             if classes.has(C::AND) {
@@ -123,6 +132,7 @@ impl Reading {
                 }
             }
             crossed_act |= classes.has(ACTS);
+            crossed_subject |= classes.has(C::MODAL | C::AGENT);
         }
         None
     }
@@ -148,8 +158,12 @@ impl Reading {
             return false;
         }
         let own = self.at(at);
-        let before = (0..at).rev().map(|place| self.at(place));
-        let third = (at.saturating_sub(5)..at)
+        // Between quotation marks, what stands outside is not the subject.
+        let quoted = self.tokens.get(at).is_some_and(|token| token.quoted);
+        let same = |place: &usize| !quoted || self.tokens.get(*place).is_some_and(|token| token.quoted);
+        let first = (0..at).rev().take_while(same).last().unwrap_or(at);
+        let before = (first..at).rev().map(|place| self.at(place));
+        let third = (first.max(at.saturating_sub(5))..at)
             .rev()
             .map(|place| self.at(place))
             .take_while(|classes| !classes.has(C::BREAK | C::COMMA | C::AND))
@@ -213,7 +227,17 @@ impl Reading {
                 .iter()
                 .filter(|token| !token.quoted && !token.classes.has(C::BREAK | C::COMMA))
                 .count()
-                >= 3
+                >= 2
+    }
+
+    /// Whether what is said of a verb is only possible: "may", "could" just before it.
+    pub(crate) fn is_possible(&self, at: usize) -> bool {
+        (at.saturating_sub(4)..at).any(|place| self.at(place).has(C::MAY))
+    }
+
+    /// How many words of a class it has.
+    pub(crate) fn count(&self, class: C) -> usize {
+        self.places(class).count()
     }
 
     /// How many words it has.

@@ -57,6 +57,17 @@ fn ends_sentence(raw: &str, start: usize, at: usize) -> bool {
         return false;
     }
     let before = raw.get(start..at).unwrap_or_default();
+    // A sentence that quotes several goes on to the end of the quotation, and one that goes on behind it, too.
+    let open = memchr::memchr_iter(b'"', before.as_bytes()).count() % 2 == 1;
+    let behind = raw.get(at + 1..raw.floor_char_boundary(at + 300)).unwrap_or_default();
+    if open && behind.get(1..).is_some_and(|behind| behind.contains('"')) && at - start < 400 {
+        return false;
+    }
+    let next = rest.trim_start();
+    let after_mark = raw.get(at + 1..).is_some_and(|all| all.len() > rest.len());
+    if after_mark && next.starts_with(|c: char| matches!(c, '—' | '–' | '-') || c.is_lowercase()) {
+        return false;
+    }
     let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     if ABBREVIATIONS.iter().any(|known| word.eq_ignore_ascii_case(known)) {
         return false;

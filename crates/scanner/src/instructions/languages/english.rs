@@ -12,7 +12,8 @@ pub(super) const WORDS: &WordTable = &[
     (
         C::TAKE,
         "collect+ | gather+ | harvest+ | grab | grabs | grabbing | steal+ | scrape+ | copy+ | extract+ | locate+ | find+ | \
-         enumerate+ | bundle+ | compress+ | pick up | exfiltrate+ | siphon+ | zip up | intercept+ | search for | archive+",
+         enumerate+ | bundle+ | compress+ | pick up | exfiltrate+ | siphon+ | zip up | intercept+ | search for | archive+ | \
+         build an inventory | make a list of | compile+ | inventory | take inventory | list all | list every | summarize all",
     ),
     (
         C::SEND,
@@ -46,7 +47,8 @@ pub(super) const WORDS: &WordTable = &[
     ),
     (
         C::ASK,
-        "ask+ | confirm+ | prompt+ | request+ | wait+ for | check+ with | solicit+ | pause+ for | stop+ for | verify+ with",
+        "ask+ | confirm+ | prompt+ | request+ | wait+ for | check+ with | solicit+ | pause+ for | stop+ for | verify+ with | \
+         request approval | ask+ for",
     ),
     (
         C::SKIP,
@@ -57,8 +59,8 @@ pub(super) const WORDS: &WordTable = &[
     (
         C::DROP,
         "ignore+ | disregard+ | forget | forgets | forgetting | override+ | discard+ | set aside | abandon+ | supersede+ | \
-         overrule+ | neglect+ | erase+ | throw out | cancel+ | bypass+ | unlearn+ | stop following | cease following | \
-         no longer follow | take+ precedence over | void | nullify+ | overwrite+",
+         overrule+ | neglect+ | throw out | bypass+ | unlearn+ | stop following | cease following | no longer follow | \
+         take+ precedence over | void | nullify+",
     ),
     (
         C::OBEY,
@@ -87,7 +89,8 @@ pub(super) const WORDS: &WordTable = &[
     (
         C::PRETEND,
         "act as | acting as | pretend+ | you are now | you are | roleplay as | role-play as | become+ | behave as | \
-         impersonate+ | assume the role | respond as | you're now | simulate+ | operate+ as | enter+ | switch to",
+         impersonate+ | assume the role | respond as | you're now | simulate+ | operate+ as | enter+ | switch to | \
+         your new identity | you are no longer | your new role | your true identity",
     ),
     (C::GRANT, "grant+ | allow+ | approve+ | whitelist+ | authorize+ | allowlist+ | permit"),
     (
@@ -97,13 +100,13 @@ pub(super) const WORDS: &WordTable = &[
     ),
     (
         C::LIE,
-        "lie to | lies to | lying to | deceive+ | mislead+ | trick+ | manipulate+ | gaslight+ | pretend+ that | deny that | \
-         denies that | pressure+ | coerce+",
+        "lie to | lies to | lying to | deceive+ | mislead+ | trick+ | manipulate+ | gaslight+ | deny that | denies that | \
+         pressure+ | coerce+",
     ),
     (
         C::HIDE,
         "hide+ | conceal+ | mask+ | cover up | obscure+ | disguise+ | obfuscate+ | keep secret | keep this secret | \
-         keep+ hidden | clear+ | scrub",
+         keep+ hidden | clear+ | scrub | keep it secret | keep this hidden | keep it hidden | keep quiet about",
     ),
     (
         C::TREAT,
@@ -115,10 +118,7 @@ pub(super) const WORDS: &WordTable = &[
         "propagate+ | replicate+ | spread+ | copy+ | duplicate+ | infect+ | self-replicate | inject+ | add+ | append+ | \
          insert+ | write+",
     ),
-    (
-        C::ENTER,
-        "enter+ | type+ | provide+ | input+ | supply+ | paste+ | give+ | share+ | reply with | confirm+ | submit | send+",
-    ),
+    (C::ENTER, "enter+ | type+ | provide+ | input+ | supply+ | paste+ | give+ | share+ | reply with"),
     (
         C::KEYS,
         "private key | private keys | ssh key | ssh keys | ssh private key | ssh private keys | private ssh key | \
@@ -246,8 +246,8 @@ pub(super) const WORDS: &WordTable = &[
          safety guardrails | safety protocols | safety measures | safety mechanisms | safety features | safety constraints | \
          safety restrictions | guardrail | guardrails | content filter | content filters | content filtering | \
          content policy | content policies | ethical guidelines | safeguards | usage policies | security restrictions | \
-         security guidelines | ethical constraints | safety instructions | safety training | your safety | all safety | \
-         safety systems | safety alignment | safety protections",
+         security guidelines | ethical constraints | safety instructions | safety training | safety systems | \
+         safety alignment | safety protections",
     ),
     (
         C::SHIELD,
@@ -423,7 +423,7 @@ pub(super) const WORDS: &WordTable = &[
          want you to | proceed to | continue to | begin to | please | kindly | can | going to | let's | also | \
          responsible for | supposed to",
     ),
-    (C::AND, "and | then | & | plus | after that | next | afterwards | and then"),
+    (C::AND, "and | then | & | plus | after that | next | afterwards | and then | followed by"),
     (C::OR, "or | nor | and/or"),
     (C::BUT, "but | instead | however | just | simply | rather"),
     (C::IF, "if | when | whenever | whether | in case | once | where | as soon as"),
@@ -450,7 +450,7 @@ pub(super) const WORDS: &WordTable = &[
     (
         C::WITHIN,
         "in | within | inside | embedded | found | contained | from | hidden in | coming from | returned | that appear | \
-         appearing | injected | written in",
+         appearing | injected | written in | into",
     ),
     (C::MAY, "may | might | could | would | can"),
     (
@@ -460,7 +460,11 @@ pub(super) const WORDS: &WordTable = &[
          secret manager | secrets manager | vault | key vault | env var | environment variable | keyring | gitignore | \
          .gitignore",
     ),
-    (C::ALL, "all | every | any | entire | whole | complete | full | everything"),
+    (
+        C::ALL,
+        "all | every | any | entire | whole | complete | full | everything | all credentials | any credentials | all secrets | \
+         any secrets | all api keys | any api keys | all tokens | any tokens | all passwords | any passwords",
+    ),
     (
         C::DUMMY,
         "placeholder | placeholders | dummy | your_api_key | sample | mock | mocked | fixture | redacted | masked | \
@@ -488,6 +492,28 @@ pub(super) const WORDS: &WordTable = &[
         C::PASSWORD,
         "password | passwords | passphrase | account password | admin password | sudo password | system password | \
          root password | icloud password | apple id | credit card | card number | card details | bank account | bank details | \
-         cvv | ssn | social security number | pin | login details | payment details | account credentials | api credentials",
+         cvv | ssn | social security number | login details | payment details | account credentials | api credentials | \
+         corporate credentials | username and password | email and password | credit card number | routing number | \
+         login and password | account number",
     ),
+    (
+        C::TRUSTED,
+        "trusted | authoritative | privileged | high-priority | direct | official | elevated | binding | genuine",
+    ),
+    (
+        C::PRIORITY,
+        "takes priority over | take priority over | has priority over | takes precedence over | has precedence over | \
+         outranks | overrides all | supersedes all | takes priority | always takes precedence",
+    ),
+    (
+        C::SHOW,
+        "show+ | display+ | explain+ | summarize+ | describe+ | discuss+ | log+ | surface+ | let | letting | report+ | \
+         make+ aware",
+    ),
+    (
+        C::LOCKED,
+        "extract with pass* | extract using | extraction password | archive password | password-protected | \
+         password protected | unzip password | with password | pass: | with the password | unlock with | password:",
+    ),
+    (C::REPLACE, "override+ | supersede+ | bypass+ | discard+ | void | take+ precedence over"),
 ];

@@ -57,24 +57,24 @@ impl Language {
         }
     }
 
-    /// The language of a folded sentence: by its letters, else by its small words. English, where nothing says otherwise.
-    pub(crate) fn detect(text: &str) -> Self {
+    /// The language of a folded sentence: by its letters, else by its small words. Several, English first, where these leave it open.
+    pub(crate) fn detect(text: &str) -> Vec<Self> {
         let (mut han, mut letters) = (0, 0);
         if !text.is_ascii() {
             let mut cyrillic = 0;
             for c in text.chars() {
                 match c {
-                    '\u{3041}'..='\u{30fa}' => return Self::Japanese,
+                    '\u{3041}'..='\u{30fa}' => return vec![Self::Japanese],
                     '\u{4e00}'..='\u{9fff}' => han += 1,
                     '\u{400}'..='\u{4ff}' => cyrillic += 1,
                     c => letters += usize::from(c.is_ascii_alphabetic()),
                 }
             }
             if han >= 2 && han * 8 >= letters {
-                return Self::Chinese;
+                return vec![Self::Chinese];
             }
             if cyrillic >= 4 && cyrillic * 4 >= letters {
-                return Self::Russian;
+                return vec![Self::Russian];
             }
         }
         let mut counts = [0_usize; 5];
@@ -83,11 +83,12 @@ impl Language {
                 *count += usize::from(words.contains(&word));
             }
         }
-        let best = counts
-            .iter()
-            .zip(SMALL_WORDS)
-            .max_by_key(|(count, (language, _))| (**count, usize::from(*language == Self::English)));
-        best.map_or(Self::English, |(_, (language, _))| language)
+        let most = counts.iter().max().copied().unwrap_or(0);
+        let [english, ..] = counts;
+        if english == most && most > 0 {
+            return vec![Self::English];
+        }
+        counts.iter().zip(SMALL_WORDS).filter(|(count, _)| **count == most).map(|(_, (own, _))| own).collect()
     }
 }
 

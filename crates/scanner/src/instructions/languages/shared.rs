@@ -60,4 +60,9 @@ pub(in crate::instructions) const WORDS: &WordTable = &[
     (C::MONEY, "bitcoin | btc | eth | ethereum | usdt | crypto | solana"),
     (C::PASTED, "terminal | powershell | zip | .zip"),
     (C::CODES, "2fa"),
+    (
+        C::KEYPATH,
+        "~/.ssh | $home/.ssh | .ssh/id_* | id_rsa | id_ed25519 | id_ecdsa | id_dsa | ~/.ssh/* | /etc/shadow | wallet.dat | \
+         key4.db | cookies.sqlite",
+    ),
 ];
