@@ -46,6 +46,8 @@ pub(crate) struct SearchResult {
     /// Whether that is all, or a rule matched more than [`MAX_HITS`] times.
     pub(crate) complete: bool,
     pub(crate) signals: TextSignals,
+    /// Where words stand that make sentences worth reading, in their order.
+    pub(crate) told: Vec<u32>,
 }
 
 /// A rule that matched, and where.
@@ -143,8 +145,13 @@ impl PatternEngine {
         scratch.count.resize(self.rules.len(), 0);
         let mut found = std::mem::take(&mut scratch.found);
         let mut signals = TextSignals::default();
+        let mut told = Vec::new();
         self.literals.find(text, |at, literal| {
-            signals.add(self.signals.get(literal).copied().unwrap_or_default());
+            let signal = self.signals.get(literal).copied().unwrap_or_default();
+            signals.add(signal);
+            if signal.has(TextSignals::TOLD) {
+                told.extend(u32::try_from(at));
+            }
             // A text is no longer than 4 GiB, and there are some thousand literals.
             found.extend(u32::try_from(at).ok().zip(u16::try_from(literal).ok()));
         });
@@ -176,7 +183,7 @@ impl PatternEngine {
         found.clear();
         scratch.found = found;
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-        SearchResult { hits, complete, signals }
+        SearchResult { hits, complete, signals, told }
     }
 
     /// The patterns, and their sets, of some literals that were found.

@@ -63,7 +63,7 @@ impl RuleInfo {
     /// Whether it is code, as against patterns.
     #[must_use]
     pub fn is_code(&self) -> bool {
-        self.check.info().is_some_and(|info| info.code_rules.contains(&self))
+        self.check.info().is_some_and(|info| info.code_rules.iter().any(|rules| rules.contains(&self)))
     }
 
     /// The rule, or the check, whose name comes nearest to one that is none; `None` where nothing comes near.

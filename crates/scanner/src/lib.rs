@@ -55,6 +55,7 @@
 //! - `mitigation.rs` asks whether a passage is told or only spoken of. Each sign makes a finding one step milder; none silences it alone.
 //! - `evidence.rs` adds up what the findings weigh by `weights.rs`, which is fitted and generated: several signs that are each too little may block together.
 //!   It makes a verdict worse, never better.
+//! - `instructions/` asks what each sentence tells the agent, in eight languages and wherever it stands; one logic, a table of words a language.
 //! - `calls.rs` and `links.rs` follow who calls whom across the skills of one scan; `suppressions.rs` marks what a user's policy lets stand. A
 //!   report is judged again after either, by the same function.
 //! - `opinion.rs` takes in what a judge outside the scanner said, where a user has asked one; `checks/second_opinion.rs` has its rules. It makes no
@@ -82,6 +83,7 @@ mod finding;
 mod frequent;
 mod grade;
 mod hidden;
+mod instructions;
 mod junit;
 mod kind;
 mod links;

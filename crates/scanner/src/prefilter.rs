@@ -41,6 +41,8 @@ impl TextSignals {
     pub(crate) const CODE_TRICKS: Self = Self(1 << 15);
     /// Code that names what is secret.
     pub(crate) const CODE_SECRETS: Self = Self(1 << 16);
+    /// Words that make a sentence worth reading: `instructions/`.
+    pub(crate) const TOLD: Self = Self(1 << 17);
 
     pub(crate) fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -60,6 +62,7 @@ impl TextSignals {
 
 /// The signs, each with the words that give it.
 pub(crate) const SIGNALS: &[(TextSignals, &[&str])] = &[
+    (TextSignals::TOLD, crate::instructions::GATE_WORDS),
     (
         TextSignals::JOINED,
         &["\" + \"", "' + '", "\"+\"", "'+'", "\" . \"", "' . '", "\".\"", "\".join(", "'.join("],

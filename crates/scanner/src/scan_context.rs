@@ -12,6 +12,7 @@ use crate::code::skill_code::{ReadCode, read_code};
 use crate::declared::{DeclaredPurpose, SeenCapability, compare_declared};
 use crate::engine::SearchResult;
 use crate::finding::Finding;
+use crate::instructions;
 use crate::kind::FileKind;
 use crate::mitigation;
 use crate::prefilter::TextSignals;
@@ -58,6 +59,8 @@ pub(crate) struct ScannedText<'s> {
     pub(crate) text: &'s str,
     pub(crate) blocks: &'s [TextBlock],
     pub(crate) signals: TextSignals,
+    /// Where words stand that make sentences worth reading.
+    pub(crate) told: &'s [u32],
     /// Where the body begins, of the main document; `None` for every other text.
     pub(crate) body_start: Option<usize>,
 }
@@ -169,7 +172,7 @@ impl<'s> ScanContext<'s> {
             FileKind::Config => text::split_plain(&file.bytes, PassageRole::Data),
             _ => text::split_plain(&file.bytes, PassageRole::Instruction),
         };
-        let SearchResult { hits, complete, signals } = self.scanner.engine.search(&file.bytes, &blocks);
+        let SearchResult { hits, complete, signals, told } = self.scanner.engine.search(&file.bytes, &blocks);
         if !complete {
             let why = "A rule matches more often than is looked at, so some passages were not judged";
             findings.push(Finding::in_file(&obfuscation::TOO_MUCH, file, 0..0, why));
@@ -189,8 +192,9 @@ impl<'s> ScanContext<'s> {
         }
         drop_covered_notes(findings, first);
         let text = text::as_text(&file.bytes);
-        let subject = ScannedText { file, text: &text, blocks: &blocks, signals, body_start };
+        let subject = ScannedText { file, text: &text, blocks: &blocks, signals, told: &told, body_start };
         self.run_checks(&ScanSubject::Text(subject), findings);
+        instructions::judge_text(&subject, findings);
         signals
     }
 }

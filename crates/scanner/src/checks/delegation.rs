@@ -64,7 +64,7 @@ static INFO: CheckInfo = CheckInfo {
     id: Delegation,
     source: include_str!("delegation.rs"),
     pattern_rules: PATTERN_RULES,
-    code_rules: CODE_RULES,
+    code_rules: &[CODE_RULES],
 };
 
 impl Check for DelegationCheck {

@@ -42,7 +42,27 @@ const FLOW: RuleFamily = RuleFamily {
     techniques: &["T1041", "T1552"],
 };
 
+/// The rules about what a sentence tells the agent: `instructions/`.
+const TOLD: RuleFamily = RuleFamily {
+    check: Exfiltration,
+    advice: "Read the sentence as the agent would: ask what is read, where it goes, and why the skill needs that.",
+    techniques: &["T1552", "AML.T0057"],
+};
+
 code_rules! {
+    TOLD_TO_SEND_SECRET = TOLD
+        .code("told-send-secret", Block, "A sentence tells the agent to hand a secret to somebody else")
+        .role(PassageRole::Instruction);
+    TOLD_TO_READ_SECRET = TOLD
+        .code("told-read-secret", Block, "A sentence tells the agent to read what only its owner should read")
+        .role(PassageRole::Instruction);
+    TOLD_TO_SEND_TALK = TOLD
+        .code("told-send-talk", Block, "A sentence tells the agent to send the conversation or the user's files away")
+        .role(PassageRole::Instruction);
+    TOLD_TO_ASK_SECRET = TOLD
+        .code("told-ask-secret", Block, "A sentence asks people for codes or phrases that nobody may ask for")
+        .role(PassageRole::Instruction)
+        .techniques(&["T1056"]);
     UNKNOWN_HOST = FAMILY
         .code("unknown-host", Warn, "A fixed address is fetched whose host nothing else in the skill speaks of")
         .advice("Ask what is fetched there, and why the address is fixed.")
@@ -80,7 +100,7 @@ static INFO: CheckInfo = CheckInfo {
     id: Exfiltration,
     source: include_str!("exfiltration.rs"),
     pattern_rules: PATTERN_RULES,
-    code_rules: CODE_RULES,
+    code_rules: &[CODE_RULES],
 };
 
 impl Check for ExfiltrationCheck {

@@ -63,7 +63,7 @@ static INFO: CheckInfo = CheckInfo {
     id: CheckId::FrontMatter,
     source: include_str!("front_matter.rs"),
     pattern_rules: &[],
-    code_rules: CODE_RULES,
+    code_rules: &[CODE_RULES],
 };
 
 impl Check for FrontMatterCheck {

@@ -25,22 +25,73 @@ use crate::checks::{Check, CheckInfo, second_opinion};
 use crate::rule::CheckId::Injection;
 use crate::rule::FindingStatus::{Block, Pass, Warn};
 use crate::rule::RuleScope::{Anywhere, Words};
-use crate::rule::{PatternRule, RuleFamily};
+use crate::rule::{PatternRule, RuleFamily, code_rules};
+use crate::text::PassageRole;
 
 const ATLAS: &[&str] = &["AML.T0051"];
 const ADVICE: &str = "Do not install it unless the passage is explained; a skill has no reason to speak to the agent like this.";
 
 const FAMILY: RuleFamily = RuleFamily { check: Injection, advice: ADVICE, techniques: ATLAS };
 
-/// CHECK-01: patterns say all of it.
+/// The rules about what a sentence tells the agent: `instructions/`.
+const TOLD: RuleFamily = RuleFamily {
+    check: Injection,
+    advice: "Read the sentence as the agent would. Do not install it unless its author can say what it is for.",
+    techniques: ATLAS,
+};
+
+code_rules! {
+    TOLD_TO_DROP_RULES = TOLD
+        .code("told-drop-rules", Block, "A sentence tells the agent to drop the instructions it was given")
+        .role(PassageRole::Instruction);
+    TOLD_PERSONA = TOLD
+        .code("told-persona", Block, "A sentence makes the agent somebody without limits")
+        .role(PassageRole::Instruction);
+    TOLD_TO_OBEY = TOLD
+        .code("told-obey", Block, "A sentence tells the agent to take orders from text that comes from elsewhere")
+        .role(PassageRole::Instruction);
+    TOLD_TO_HIDE = TOLD
+        .code("told-hide", Block, "A sentence tells the agent to act behind the user's back")
+        .role(PassageRole::Instruction);
+    TOLD_TO_DECEIVE = TOLD
+        .code("told-deceive", Block, "A sentence tells the agent to deceive the user")
+        .role(PassageRole::Instruction);
+    TOLD_TO_SKIP_APPROVAL = TOLD
+        .code("told-skip-approval", Block, "A sentence takes away the user's say in what is done")
+        .role(PassageRole::Instruction);
+    TOLD_SAFETY_OFF = TOLD
+        .code("told-safety-off", Block, "A sentence tells the agent to switch protection off")
+        .role(PassageRole::Instruction);
+    TOLD_AGENT_CHANGE = TOLD
+        .code("told-agent-change", Block, "A sentence tells the agent to change what later sessions obey")
+        .role(PassageRole::Instruction);
+    TOLD_TO_FALSIFY = TOLD
+        .code("told-falsify", Block, "A sentence tells the agent to plant something harmful or to falsify results")
+        .role(PassageRole::Instruction);
+    TOLD_TO_DESTROY = TOLD
+        .code("told-destroy", Block, "A sentence tells the agent to destroy what belongs to the user")
+        .role(PassageRole::Instruction)
+        .techniques(&["T1485"]);
+    TOLD_TO_SPREAD = TOLD
+        .code("told-spread", Block, "A sentence tells the agent to copy it to other skills or projects")
+        .role(PassageRole::Instruction);
+    TOLD_FIRST = TOLD
+        .code("told-first", Block, "A sentence puts this skill or tool before all others")
+        .role(PassageRole::Instruction);
+    TOLD_TO_SPEND = TOLD
+        .code("told-spend", Block, "A sentence tells the agent to spend money unasked")
+        .role(PassageRole::Instruction);
+}
+
+/// CHECK-01: patterns, and what sentences tell.
 pub(crate) struct InjectionCheck;
 
 static INFO: CheckInfo = CheckInfo {
     id: Injection,
     source: include_str!("injection.rs"),
     pattern_rules: PATTERN_RULES,
-    // What only a judge outside the scanner can say.
-    code_rules: second_opinion::RULES,
+    // The last are what only a judge outside the scanner can say.
+    code_rules: &[CODE_RULES, second_opinion::RULES],
 };
 
 impl Check for InjectionCheck {

@@ -13,7 +13,7 @@ mod dependencies;
 pub(crate) mod exfiltration;
 mod fetched_hosts;
 pub(crate) mod front_matter;
-mod injection;
+pub(crate) mod injection;
 mod installers;
 pub(crate) mod obfuscation;
 pub(crate) mod second_opinion;
@@ -45,13 +45,15 @@ pub(crate) struct CheckInfo {
     /// Its file, whose head is the user's documentation.
     pub(crate) source: &'static str,
     pub(crate) pattern_rules: &'static [PatternRule],
-    pub(crate) code_rules: &'static [&'static RuleInfo],
+    /// Rules that are code, by the file that declares them.
+    pub(crate) code_rules: &'static [&'static [&'static RuleInfo]],
 }
 
 impl CheckInfo {
     /// All its rules, those that are patterns first.
     pub(crate) fn rules(&self) -> impl Iterator<Item = &'static RuleInfo> {
-        self.pattern_rules.iter().map(|rule| &rule.info).chain(self.code_rules.iter().copied())
+        let code = self.code_rules.iter().copied().flatten().copied();
+        self.pattern_rules.iter().map(|rule| &rule.info).chain(code)
     }
 }
 

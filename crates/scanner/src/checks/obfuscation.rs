@@ -119,7 +119,7 @@ static INFO: CheckInfo = CheckInfo {
     id: Obfuscation,
     source: include_str!("obfuscation.rs"),
     pattern_rules: &[],
-    code_rules: CODE_RULES,
+    code_rules: &[CODE_RULES],
 };
 
 impl Check for ObfuscationCheck {

@@ -56,7 +56,7 @@ static INFO: CheckInfo = CheckInfo {
     id: Spoofing,
     source: include_str!("spoofing.rs"),
     pattern_rules: &[],
-    code_rules: CODE_RULES,
+    code_rules: &[CODE_RULES],
 };
 
 impl Check for SpoofingCheck {

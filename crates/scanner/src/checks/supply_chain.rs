@@ -45,6 +45,10 @@ const DOES: RuleFamily = RuleFamily {
 };
 
 code_rules! {
+    TOLD_HELPER = FAMILY
+        .code("told-helper", Block, "A sentence wants a helper run that comes from a place anybody can make and leave")
+        .role(PassageRole::Instruction)
+        .techniques(&["T1204.002", "T1105"]);
     OVERWRITES_SYSTEM = FAMILY
         .code("overwrites-system", Block, "A skill from elsewhere would overwrite a system skill")
         .advice("Install it only under another name.")
@@ -132,7 +136,7 @@ static INFO: CheckInfo = CheckInfo {
     id: SupplyChain,
     source: include_str!("supply_chain.rs"),
     pattern_rules: PATTERN_RULES,
-    code_rules: CODE_RULES,
+    code_rules: &[CODE_RULES],
 };
 
 impl Check for SupplyChainCheck {

@@ -92,7 +92,7 @@ static INFO: CheckInfo = CheckInfo {
     id: Tools,
     source: include_str!("tools.rs"),
     pattern_rules: PATTERN_RULES,
-    code_rules: CODE_RULES,
+    code_rules: &[CODE_RULES],
 };
 
 impl Check for ToolsCheck {

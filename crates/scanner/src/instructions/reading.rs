@@ -1,0 +1,274 @@
+//! How a sentence is meant: whether a verb is told, negated, asked, or only spoken of. Decided by the structure of the sentence.
+
+use super::classes::WordClass as C;
+use super::languages::Language;
+use super::lexicon::{Lexicon, Token, fold};
+
+/// Most words of a sentence that are looked at; longer ones are cut by bytes before.
+const MAX_TOKENS: usize = 400;
+
+/// A sentence as words with their classes.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) language: Language,
+    /// All classes of the sentence together.
+    pub(crate) classes: C,
+}
+
+impl Reading {
+    /// Reads a sentence.
+    pub(crate) fn of(sentence: &str) -> Self {
+        let folded = fold(sentence);
+        // Where small words leave it open, the language that knows most of the words.
+        let read = |language: Language| (language, Lexicon::of(language).tokens(&folded, MAX_TOKENS));
+        let known = |tokens: &[Token]| tokens.iter().filter(|token| !token.classes.is_none()).count();
+        let all = Language::detect(&folded).into_iter().map(read);
+        let best = all.reduce(|best, next| if known(&next.1) > known(&best.1) { next } else { best });
+        let (language, tokens) = best.unwrap_or((Language::English, Vec::new()));
+        let classes = tokens.iter().fold(C::NONE, |all, token| all | token.classes);
+        Self { tokens, language, classes }
+    }
+
+    /// Whether the sentence holds a word of a class.
+    pub(crate) fn has(&self, class: C) -> bool {
+        self.classes.has(class)
+    }
+
+    /// The classes of the word at a place.
+    pub(crate) fn at(&self, at: usize) -> C {
+        self.tokens.get(at).map_or(C::NONE, |token| token.classes)
+    }
+
+    /// The places of all words of a class.
+    pub(crate) fn places(&self, class: C) -> impl Iterator<Item = usize> + '_ {
+        self.tokens.iter().enumerate().filter(move |(_, token)| token.classes.has(class)).map(|(at, _)| at)
+    }
+
+    /// How far two words may be apart: letters count where words are not spaced.
+    fn reach(&self, words: usize) -> usize {
+        if matches!(self.language, Language::Chinese | Language::Japanese) { words * 2 } else { words }
+    }
+
+    /// The nearest word of a class within so many words on either side, the word itself left out.
+    pub(crate) fn near(&self, at: usize, class: C, words: usize) -> Option<usize> {
+        let reach = self.reach(words);
+        let places = self.places(class).filter(|place| *place != at && place.abs_diff(at) <= reach);
+        places.min_by_key(|place| place.abs_diff(at))
+    }
+
+    /// The first word of a class behind a place, within so many words. In languages that put the verb last, before it too.
+    pub(crate) fn object(&self, at: usize, class: C, words: usize) -> Option<usize> {
+        let reach = self.reach(words);
+        let verb_last = !matches!(self.language, Language::English);
+        self.places(class).find(|place| {
+            let ahead = *place > at && place - at <= reach;
+            let behind = *place < at && at - place <= reach && verb_last;
+            ahead || behind
+        })
+    }
+
+    /// Whether a word is negated: by a word that governs it, in its own clause or the list it stands in.
+    pub(crate) fn is_negated(&self, at: usize) -> bool {
+        self.governing_negation(at).is_some()
+    }
+
+    /// Where the word stands that negates another.
+    pub(crate) fn governing_negation(&self, at: usize) -> Option<usize> {
+        let behind = match self.language {
+            Language::Japanese => return self.negation_behind(at, 5),
+            Language::German => self.negation_behind(at, 9),
+            _ => None,
+        };
+        behind.or_else(|| self.negation_ahead(at))
+    }
+
+    /// A negation behind a verb: within so many words, in the same clause.
+    fn negation_behind(&self, at: usize, words: usize) -> Option<usize> {
+        let rest = self.tokens.get(at + 1..)?.iter().take(words).enumerate();
+        for (distance, token) in rest {
+            if token.classes.has(C::NEG | C::WITHOUT) && !token.classes.has(C::COVERT) {
+                return Some(at + 1 + distance);
+            }
+            if token.classes.has(C::COMMA | C::BREAK | C::AND | C::BUT)
+                || (self.language == Language::Japanese && token.classes.has(ACTS))
+            {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// A negation before a verb that governs it.
+    fn negation_ahead(&self, at: usize) -> Option<usize> {
+        let mut crossed_act = false;
+        let listed = self.places(C::OR).any(|place| place.abs_diff(at) <= 10);
+        let ends_list = at.checked_sub(1).is_some_and(|before| self.at(before).has(C::OR));
+        let mut crossed_subject = false;
+        for place in (at.saturating_sub(self.reach(16))..at).rev() {
+            let classes = self.at(place);
+            if classes.has(C::NEG) {
+                return Some(place);
+            }
+            if classes.has(C::WITHOUT) {
+                return (!crossed_act
+                    && !crossed_subject
+                    && at - place <= self.reach(if self.language == Language::English { 4 } else { 7 }))
+                .then_some(place);
+            }
+            if classes.has(C::BREAK | C::BUT | C::QUESTION) {
+                return None;
+            }
+            // "never read, copy or send": a list of verbs. A comma before anything else ends the clause.
+            let goes_on = ends_list || (self.at(place + 1).has(ACTS | C::OR) && listed);
+            if classes.has(C::COMMA) && !classes.has(C::OR) && !goes_on {
+                return None;
+            }
+            if classes.has(C::AND) {
+                // "never copy and paste": one thing. "do not tell the user and send": two.
+                let bare = place.checked_sub(1).is_some_and(|before| self.at(before).has(ACTS));
+                if !bare && !goes_on {
+                    return None;
+                }
+            }
+            crossed_act |= classes.has(ACTS);
+            crossed_subject |= classes.has(C::MODAL | C::AGENT);
+        }
+        None
+    }
+
+    /// Whether something stands before a negation that negates it again: "never … without asking".
+    pub(crate) fn is_double(&self, negation: usize) -> bool {
+        let before = (negation.saturating_sub(20)..negation).rev();
+        before
+            .map(|place| self.at(place))
+            .take_while(|classes| !classes.has(C::BREAK))
+            .any(|classes| classes.has(C::NEG))
+    }
+
+    /// Whether the sentence asks.
+    pub(crate) fn is_question(&self) -> bool {
+        let last = self.tokens.iter().rev().find(|token| !token.classes.has(C::BREAK));
+        last.is_some_and(|token| token.classes.has(C::QUESTION))
+    }
+
+    /// Whether a verb is told to the reader, or said of what the reader does. Not of somebody else, not asked, not a noun.
+    pub(crate) fn is_told(&self, at: usize) -> bool {
+        if self.is_question() {
+            return false;
+        }
+        let own = self.at(at);
+        // Between quotation marks, what stands outside is not the subject.
+        let quoted = self.tokens.get(at).is_some_and(|token| token.quoted);
+        let same = |place: &usize| !quoted || self.tokens.get(*place).is_some_and(|token| token.quoted);
+        let first = (0..at).rev().take_while(same).last().unwrap_or(at);
+        let before = (first..at).rev().map(|place| self.at(place));
+        let third = (first.max(at.saturating_sub(5))..at)
+            .rev()
+            .map(|place| self.at(place))
+            .take_while(|classes| !classes.has(C::BREAK | C::COMMA | C::AND))
+            .any(|classes| classes.has(C::THIRD));
+        if self.language != Language::English {
+            let possible = (at.saturating_sub(2)..at).any(|place| self.at(place).has(C::MAY));
+            return !third && !possible;
+        }
+        if own.has(C::GERUND) {
+            return false;
+        }
+        let mut before = before
+            .skip_while(|classes| classes.has(C::ADVERB | C::COVERT | C::NEG) && !classes.has(C::MODAL));
+        let Some(previous) = before.next() else { return true };
+        if own.has(C::THIRD_FORM) {
+            let subject = (at.saturating_sub(6)..at).rev().map(|place| self.at(place));
+            return !third
+                && subject
+                    .take_while(|classes| !classes.has(C::BREAK))
+                    .any(|classes| classes.has(C::SELF | C::AGENT));
+        }
+        if previous.has(C::ARTICLE) && !previous.has(C::MODAL | C::AGENT | C::SELF) {
+            return false;
+        }
+        if previous.has(C::MODAL | C::AGENT | C::SELF) {
+            return !third;
+        }
+        previous.has(C::AND | C::OR | C::COMMA | C::BREAK | C::BUT | C::LASTING | C::FIRST)
+            || (previous.has(ACTS) && !third)
+    }
+
+    /// Places of verbs of a class that are told and not negated.
+    pub(crate) fn told(&self, class: C) -> impl Iterator<Item = usize> + '_ {
+        self.places(class).filter(|at| self.is_told(*at) && !self.is_negated(*at))
+    }
+
+    /// Places of verbs of a class that are negated, once.
+    pub(crate) fn untold(&self, class: C) -> impl Iterator<Item = usize> + '_ {
+        self.places(class).filter(|at| {
+            let negation = self.governing_negation(*at);
+            negation.is_some_and(|negation| !self.is_double(negation)) && !self.is_question()
+        })
+    }
+
+    /// Whether the sentence speaks of what somebody might do: attackers, attempts, examples.
+    pub(crate) fn is_report(&self) -> bool {
+        self.has(C::REPORT)
+    }
+
+    /// Whether what it says stands between quotation marks in a sentence that has words of its own.
+    pub(crate) fn is_quoting(&self, at: usize) -> bool {
+        let quoted = self.tokens.get(at).is_some_and(|token| token.quoted);
+        // `User: "…"`: somebody says it.
+        let opening = (0..at).rev().find(|place| self.tokens.get(*place).is_some_and(|token| !token.quoted));
+        if quoted && opening.is_some_and(|place| self.at(place).has(C::BREAK)) {
+            return true;
+        }
+        quoted
+            && self
+                .tokens
+                .iter()
+                .filter(|token| !token.quoted && !token.classes.has(C::BREAK | C::COMMA))
+                .count()
+                >= 2
+    }
+
+    /// Whether what is said of a verb is only possible: "may", "could" just before it.
+    pub(crate) fn is_possible(&self, at: usize) -> bool {
+        (at.saturating_sub(4)..at).any(|place| self.at(place).has(C::MAY))
+    }
+
+    /// How many words of a class it has.
+    pub(crate) fn count(&self, class: C) -> usize {
+        self.places(class).count()
+    }
+
+    /// How many words it has.
+    pub(crate) fn len(&self) -> usize {
+        self.tokens.len()
+    }
+}
+
+/// All that can be done.
+pub(crate) const ACTS: C = C::READ
+    .with(C::TAKE)
+    .with(C::SEND)
+    .with(C::EMBED)
+    .with(C::RUN)
+    .with(C::FETCH)
+    .with(C::INSTALL)
+    .with(C::TELL)
+    .with(C::ASK)
+    .with(C::SKIP)
+    .with(C::DROP)
+    .with(C::OBEY)
+    .with(C::DISABLE)
+    .with(C::CHANGE)
+    .with(C::KEEP)
+    .with(C::DESTROY)
+    .with(C::PRETEND)
+    .with(C::GRANT)
+    .with(C::PAY)
+    .with(C::LIE)
+    .with(C::HIDE)
+    .with(C::TREAT)
+    .with(C::FALSIFY)
+    .with(C::SPREAD)
+    .with(C::ENTER);
