@@ -3,36 +3,12 @@
 //! On one side stand the name, the description, the title, the tools and the manifest; on the other the capabilities that were seen in the
 //! code. Each capability that a person would want to hear of has a table of words that justify it.
 
-use serde::Serialize;
-
 use crate::checks::tools::UNDECLARED_CAPABILITY;
 use crate::code::capability::{Capability, CapabilityUse, CodeFacts};
 use crate::finding::{Finding, snippet};
 use crate::kind::is_example_file;
 use crate::skill::{SkillFile, SkillFiles};
 use crate::text;
-
-/// Most places of one capability in one file that a report lists.
-const MAX_PLACES: usize = 20;
-/// Most capabilities that a report lists.
-const MAX_SEEN: usize = 500;
-
-/// A capability that was seen in a skill's code, and whether the skill speaks of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct SeenCapability {
-    /// What the code can do.
-    pub capability: Capability,
-    /// The file, below the skill's folder.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// What it touches: a path, a host, a program, a variable; empty where that is not known.
-    pub object: String,
-    /// Whether the name, the description, the tools or the manifest speak of something like it, or none of them has to.
-    pub declared: bool,
-}
 
 impl Capability {
     /// What it is, for people: `reads keys and passwords`.
@@ -205,33 +181,19 @@ fn grants_egress(manifest: &str) -> bool {
         || (rest.starts_with('[') && !rest.trim_start_matches(['[', ' ', '\n']).starts_with(']'))
 }
 
-/// Compares what a skill says with what its code does: what was seen, and the findings about what nothing speaks of.
+/// Compares what a skill says with what its code does: the capabilities that nothing in it speaks of, and a finding about each.
 pub(crate) fn compare_declared(
     declared: &DeclaredPurpose,
-    facts: &[(&SkillFile, CodeFacts)],
-) -> (Vec<SeenCapability>, Vec<Finding>) {
-    let mut seen: Vec<SeenCapability> = Vec::new();
+    facts: &[(&SkillFile, &CodeFacts)],
+) -> (Vec<Capability>, Vec<Finding>) {
+    let mut undeclared: Vec<Capability> = Vec::new();
     let mut findings: Vec<Finding> = Vec::new();
-    let mut told: Vec<Capability> = Vec::new();
-    for (file, facts) in facts {
+    for (file, facts) in facts.iter().filter(|(file, _)| !is_example_file(&file.path)) {
         for found in &facts.uses {
-            let surprise = declared.find_surprise(found).filter(|_| !is_example_file(&file.path));
-            let (line, _) = text::locate(&file.bytes, found.range.start);
-            let entry = SeenCapability {
-                capability: found.capability,
-                file: file.path.clone(),
-                line,
-                object: snippet(found.object.as_bytes()),
-                declared: surprise.is_none(),
-            };
-            let same_place =
-                seen.iter().filter(|other| other.capability == entry.capability && other.file == entry.file);
-            if same_place.count() < MAX_PLACES && seen.len() < MAX_SEEN && !seen.contains(&entry) {
-                seen.push(entry);
-            }
-            // One finding a capability: the first place stands for the others, which the list has.
-            let Some(why) = surprise.filter(|_| !told.contains(&found.capability)) else { continue };
-            told.push(found.capability);
+            // One finding a capability: the first place stands for the others, which the report lists.
+            let is_told = undeclared.contains(&found.capability);
+            let Some(why) = declared.find_surprise(found).filter(|_| !is_told) else { continue };
+            undeclared.push(found.capability);
             let object = match found.object.as_str() {
                 "" => String::new(),
                 object => format!(" ({})", snippet(object.as_bytes())),
@@ -240,10 +202,8 @@ pub(crate) fn compare_declared(
             findings.push(Finding::in_file(&UNDECLARED_CAPABILITY, file, found.range.clone(), why));
         }
     }
-    seen.sort_by(|one, other| {
-        (one.capability, &one.file, one.line).cmp(&(other.capability, &other.file, other.line))
-    });
-    (seen, findings)
+    undeclared.sort_unstable();
+    (undeclared, findings)
 }
 
 #[cfg(test)]
@@ -272,8 +232,8 @@ mod tests {
         let file = skill.files.iter().find(|file| file.path == "scripts/main.py").unwrap();
         let found = CapabilityUse { capability, range: 10..30, object: object.to_owned() };
         let facts = CodeFacts { uses: vec![found.clone(), found], ..CodeFacts::default() };
-        let (seen, findings) = compare_declared(&declared, &[(file, facts)]);
-        assert_eq!((seen.len(), seen[0].line, seen[0].declared), (1, 2, findings.is_empty()), "{seen:?}");
+        let (undeclared, findings) = compare_declared(&declared, &[(file, &facts)]);
+        assert_eq!(undeclared.len(), findings.len(), "{undeclared:?}");
         findings
     }
 
@@ -361,7 +321,7 @@ mod tests {
         let found =
             CapabilityUse { capability: Capability::ReadsCredentials, range: 10..30, object: String::new() };
         let facts = CodeFacts { uses: vec![found], ..CodeFacts::default() };
-        let (seen, findings) = compare_declared(&declared, &[(&skill.files[0], facts)]);
-        assert_eq!((seen.len(), findings.len()), (1, 0));
+        let (undeclared, findings) = compare_declared(&declared, &[(&skill.files[0], &facts)]);
+        assert_eq!((undeclared.len(), findings.len()), (0, 0));
     }
 }

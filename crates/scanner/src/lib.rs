@@ -108,8 +108,7 @@ mod tree;
 mod readme {}
 
 pub use crate::calls::SkillCalls;
-pub use crate::code::capability::Capability;
-pub use crate::declared::SeenCapability;
+pub use crate::code::capability::{Capability, SkillCapability};
 pub use crate::explain::explain_rule;
 pub use crate::finding::{Finding, FindingSuppression};
 pub use crate::grade::{FindingConfidence, FindingSeverity};

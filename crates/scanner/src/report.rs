@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::checks::front_matter::NOTHING_TO_JUDGE;
-use crate::declared::SeenCapability;
+use crate::code::capability::{Capability, SkillCapability};
 use crate::digest::Sha256Hash;
 use crate::finding::Finding;
 use crate::markdown::ScanStamp;
@@ -71,6 +71,8 @@ pub struct ScanReport {
     pub checks: Vec<CheckResult>,
     /// What was found, gravest first.
     pub findings: Vec<Finding>,
+    /// What the skill's code does, each once, sorted; at most 500. It is no judgement.
+    pub capabilities: Vec<SkillCapability>,
     /// Findings that are too many to be listed: for each check how many, and the gravest. They count for the verdict.
     pub left_out: Vec<OmittedFindings>,
     /// What was not read. It makes `SAFE` impossible.
@@ -85,8 +87,8 @@ pub struct ScanReport {
     pub scanner_version: &'static str,
     /// The rules that were applied.
     pub rules: RuleSet,
-    /// What the skill's code can do, and whether the skill speaks of it.
-    pub capabilities: Vec<SeenCapability>,
+    /// Which of the capabilities neither the name, the description, the tools nor the manifest speak of, where they should.
+    pub undeclared: Vec<Capability>,
     /// What of a tree was judged as one, outside of any skill: the files of a plugin, or those that agents obey. Empty for a skill.
     pub agent_files: Vec<String>,
     /// Folders below the skill's own that hold another skill: each is judged, and reported on, by itself.

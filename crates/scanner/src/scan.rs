@@ -175,7 +175,7 @@ impl Scanner {
     /// Judges a skill.
     #[must_use]
     pub fn scan(&self, skill: &SkillFiles) -> ScanReport {
-        let ContextResult { name, findings, capabilities } = scan_skill(self, skill);
+        let ContextResult { name, findings, capabilities, undeclared } = scan_skill(self, skill);
         let hashes = hash_files(skill);
         let mut report = ScanReport {
             stamp: None,
@@ -184,6 +184,7 @@ impl Scanner {
             verdict: ScanVerdict::Safe,
             checks: Vec::new(),
             findings,
+            capabilities,
             left_out: Vec::new(),
             unread: skill.unread.clone(),
             complete: false,
@@ -194,7 +195,7 @@ impl Scanner {
             digest: join_digests(skill, &hashes),
             scanner_version: VERSION,
             rules: Self::rules(),
-            capabilities,
+            undeclared,
             agent_files: skill.list_agent_files(),
             judged_apart: skill.judged_apart.clone(),
             outside: None,

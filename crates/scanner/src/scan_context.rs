@@ -8,8 +8,8 @@ use skillsandbox_manifest::SkillDoc;
 use crate::Scanner;
 use crate::agent_files;
 use crate::checks::{self, CHECKS, binaries, front_matter, obfuscation};
-use crate::code::capability::CodeFacts;
-use crate::declared::{DeclaredPurpose, SeenCapability, compare_declared};
+use crate::code::capability::{Capability, CodeFacts, SkillCapability};
+use crate::declared::{DeclaredPurpose, compare_declared};
 use crate::engine::SearchResult;
 use crate::finding::Finding;
 use crate::kind::FileKind;
@@ -67,7 +67,9 @@ pub(crate) struct ContextResult {
     pub(crate) name: String,
     pub(crate) findings: Vec<Finding>,
     /// What its code can do.
-    pub(crate) capabilities: Vec<SeenCapability>,
+    pub(crate) capabilities: Vec<SkillCapability>,
+    /// What of that nothing in the skill speaks of.
+    pub(crate) undeclared: Vec<Capability>,
 }
 
 /// Runs all checks over all files.
@@ -96,9 +98,10 @@ pub(crate) fn scan_skill(scanner: &Scanner, skill: &SkillFiles) -> ContextResult
         findings.push(Finding::new(&front_matter::NOTHING_TO_JUDGE, why));
     }
     // The readers of code put what they find here.
-    let facts: Vec<(&SkillFile, CodeFacts)> = Vec::new();
-    let capabilities = context.compare_code(&doc, &facts, &mut findings);
-    ContextResult { name: context.name, findings, capabilities }
+    let (facts, capabilities): (Vec<(&SkillFile, &CodeFacts)>, Vec<SkillCapability>) =
+        (Vec::new(), Vec::new());
+    let undeclared = context.compare_code(&doc, &facts, &mut findings);
+    ContextResult { name: context.name, findings, capabilities, undeclared }
 }
 
 /// Why there is nothing to judge, where that is so.
@@ -134,13 +137,13 @@ impl<'s> ScanContext<'s> {
         }
     }
 
-    /// What the code can do, beside what the skill says of itself.
+    /// What the code can do that the skill does not speak of.
     fn compare_code(
         &self,
         doc: &SkillDoc,
-        facts: &[(&SkillFile, CodeFacts)],
+        facts: &[(&SkillFile, &CodeFacts)],
         findings: &mut Vec<Finding>,
-    ) -> Vec<SeenCapability> {
+    ) -> Vec<Capability> {
         if facts.iter().all(|(_, facts)| facts.uses.is_empty()) {
             return Vec::new();
         }
@@ -148,9 +151,9 @@ impl<'s> ScanContext<'s> {
         let tools = front.map(|front| front.tools.iter().chain(&front.allowed_tools).flatten());
         let tools: Vec<String> = tools.into_iter().flatten().map(|tool| tool.value.to_string()).collect();
         let declared = DeclaredPurpose::new(&self.purpose, tools.iter().map(String::as_str), self.skill);
-        let (capabilities, undeclared) = compare_declared(&declared, facts);
-        findings.extend(undeclared);
-        capabilities
+        let (undeclared, found) = compare_declared(&declared, facts);
+        findings.extend(found);
+        undeclared
     }
 
     fn run_checks(&self, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {

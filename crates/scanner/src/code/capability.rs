@@ -84,6 +84,21 @@ impl Capability {
     }
 }
 
+/// Something that a skill's code does, for a report.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SkillCapability {
+    /// What it does.
+    pub capability: Capability,
+    /// What it touches: a path, a host, a program, a variable; empty where that is not known. Shortened, one line.
+    pub object: String,
+    /// The file, below the skill's folder.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+}
+
 /// A capability that was seen at a place of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CapabilityUse {

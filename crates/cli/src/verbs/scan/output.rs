@@ -134,7 +134,7 @@ pub(in crate::verbs) fn as_text(path: &Path, report: &ScanReport, view: ReportVi
         }
     }
     if view.capabilities {
-        out.push_str(&capabilities::as_table(&report.capabilities));
+        out.push_str(&capabilities::as_table(report));
     }
     for left in &report.left_out {
         let _ = writeln!(
