@@ -206,8 +206,9 @@ impl<'c, 't> CallReader<'c, 't> {
         for found in forms.find_iter(self.text) {
             let (start, end) = (found.start(), found.end());
             if self.text.get(start..end).is_some_and(|form| form.starts_with('/')) {
-                if let Some(word) = self.document_before(end) {
-                    self.call(word, start, true);
+                if let Some((word, before)) = self.document_before(end) {
+                    let rest = self.text.get(end..floor(self.text, end + REACH)).unwrap_or_default();
+                    self.note_call(word, start, true, is_document_order(before, rest));
                 }
                 continue;
             }
@@ -232,16 +233,16 @@ impl<'c, 't> CallReader<'c, 't> {
     }
 
     /// Another skill's document, named as a path that ends here, if it is to be read: a link to it is none.
-    fn document_before(&self, end: usize) -> Option<&'t str> {
+    fn document_before(&self, end: usize) -> Option<(&'t str, &'t str)> {
         let near = self.text.get(floor(self.text, end.saturating_sub(MAX_NAME * 2))..end)?;
         let near = near.rsplit('\n').next().unwrap_or(near);
         let word = near.rsplit(|c: char| c.is_whitespace() || "`\"'()[]<>*".contains(c)).next()?;
-        let before = near.get(..near.len() - word.len())?;
-        let before = before.rsplit(['.', ';', '—']).next().unwrap_or(before).to_ascii_lowercase();
+        let whole = near.get(..near.len() - word.len())?;
+        let before = whole.rsplit(['.', ';', '—']).next().unwrap_or(whole).to_ascii_lowercase();
         let told = ["read", "follow", "load", "open", "execut", "run", "use", "invok", "cat "];
         // A path of the skill's own, or of every skill, names none.
         (word.starts_with("..") && !is_negated(&before) && told.iter().any(|verb| before.contains(verb)))
-            .then_some(word)
+            .then_some((word, whole))
     }
 
     /// "Invoke the weather skill", "hand off to `weather`", "then run /weather".
@@ -385,6 +386,15 @@ const ORDER_WORDS: &[&str] = &[
     "ready",
     "complete",
 ];
+
+/// Whether another skill's document is ordered to be read, and without a condition: the sentence begins with the verb, and is no answer to a
+/// question.
+fn is_document_order(before: &str, rest: &str) -> bool {
+    let clause = before.rsplit(['.', '\n', ';', ':', '!', '|']).next().unwrap_or(before);
+    let clause = clause.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let verb = clause.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    !before.contains('?') && is_order(clause.strip_suffix(verb).unwrap_or(clause), rest)
+}
 
 /// Whether a verb orders something, and without a condition: it begins its sentence, but for "then" and the like, and no "if" or "for" follows.
 fn is_order(before: &str, rest: &str) -> bool {

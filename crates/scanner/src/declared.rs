@@ -363,7 +363,8 @@ mod tests {
         let found =
             CapabilityUse { capability: Capability::ReadsCredentials, range: 10..30, object: String::new() };
         let facts = CodeFacts { uses: vec![found], ..CodeFacts::default() };
-        let (seen, findings) = compare_declared(&declared, &[ReadCode { file: &skill.files[0], is_fenced: false, facts }]);
+        let (seen, findings) =
+            compare_declared(&declared, &[ReadCode { file: &skill.files[0], is_fenced: false, facts }]);
         assert_eq!((seen.len(), findings.len()), (1, 0));
     }
 }

@@ -107,8 +107,8 @@ mod skill;
 #[cfg(feature = "policy")]
 mod suppressions;
 mod text;
-mod weights;
 mod tree;
+mod weights;
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]
@@ -116,11 +116,11 @@ mod tree;
 mod readme {}
 
 pub use crate::calls::SkillCalls;
+pub use crate::code::capability::Capability;
+pub use crate::declared::SeenCapability;
 #[doc(hidden)]
 pub use crate::evidence::SignSet;
 pub use crate::evidence::{EvidenceSign, FindingRaise, ScanEvidence};
-pub use crate::code::capability::Capability;
-pub use crate::declared::SeenCapability;
 pub use crate::explain::explain_rule;
 pub use crate::finding::{Finding, FindingSuppression};
 pub use crate::grade::{FindingConfidence, FindingSeverity};

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::evidence::{ScanEvidence, SignSet};
 use crate::checks::front_matter::NOTHING_TO_JUDGE;
 use crate::declared::SeenCapability;
 use crate::digest::Sha256Hash;
+use crate::evidence::{ScanEvidence, SignSet};
 use crate::finding::Finding;
 use crate::markdown::ScanStamp;
 use crate::opinion::JudgeOpinion;

@@ -195,7 +195,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "pipe-to-shell",
         Warn,
         Code,
-        &[r"[\x22\x27`]\s*\|\s*(?:(?:ba|z)?sh|cmd|powershell)\s*[\x22\x27`]", r"(?:iex|invoke-expression)\b[^\n]{0,120}?(?:downloadstring|iwr|invoke-webrequest|net\.webclient)", r"(?:downloadstring|iwr|irm|invoke-webrequest|invoke-restmethod)[^\n]{0,160}?\|\s*(?:iex|invoke-expression)", r"(?:curl|wget|fetch)\b[^\n|]{0,240}?\|\s*(?:sudo\s+(?:-\S+\s+)?)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh|python\d?|perl|ruby|node|php)\b", r"(?:eval|(?:ba|z)?sh\s+-c|source|\.)\s*[\x22']?(?:\$\(|<\(|`)\s*(?:curl|wget)\b"],
+        &[r"[\x22\x27`]\s*\|\s*(?:(?:ba|z)?sh|cmd|powershell)\s*[\x22\x27`]", r"(?:iex|invoke-expression)\b[^\n]{0,120}?(?:downloadstring|iwr|invoke-webrequest|net\.webclient)", r"(?:downloadstring|iwr|irm|invoke-webrequest|invoke-restmethod)[^\n]{0,160}?\|\s*(?:iex|invoke-expression)", r"(?:curl|wget|fetch)\b[^\n|]{0,240}?(?:://|[a-z0-9]\.[a-z]{2,}|\$)[^\n|]{0,240}?\|\s*(?:sudo\s+(?:-\S+\s+)?)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh|perl|ruby|node|php)\b", r"(?:curl|wget|fetch)\b[^\n|]{0,240}?(?:://|[a-z0-9]\.[a-z]{2,}|\$)[^\n|]{0,240}?\|\s*(?:sudo\s+(?:-\S+\s+)?)?(?:(?:/usr)?/bin/)?python\d?(?:\s+-)?\s*(?:[\n\x22\x27`)&;]|$)", r"(?:eval|(?:ba|z)?sh\s+-c|source|\.)\s*[\x22']?(?:\$\(|<\(|`)\s*(?:curl|wget)\b"],
         "A download is piped to a shell, so nobody sees what runs",
     )
     .techniques(&["T1059.004", "T1105"]),
@@ -203,7 +203,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "insecure-pipe-to-shell",
         Block,
         Code,
-        &[r"(?:curl|wget)\b[^\n|]{0,200}?(?:http://|https?://\d{1,3}\.\d|\s-[a-z]*k[a-z]*\s|--insecure|--no-check-certificate|https?://[^\s|]*(?:pastebin|rentry|glot\.io|gist\.githubusercontent|raw\.gist|paste\.|transfer\.sh|ngrok|\.xyz|\.top|\.tk|\.ru/|\.cc/|//bit\.ly|//tinyurl|//t\.co/|//is\.gd|evil|attacker|malicious|payload|miner|stage|beacon|backdoor|bad\.|loader|implant)[^\s|]*)[^\n|]{0,160}?\|\s*(?:sudo\s+)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh|python\d?|perl|ruby|node)\b", r"(?:\$\(|<\()\s*(?:curl|wget)\b[^\n)]{0,160}?http://(?:[a-km-z]|l[a-np-z]|[02-9]|1[013-9])"],
+        &[r"(?:curl|wget)\b[^\n|]{0,200}?(?:http://|https?://\d{1,3}\.\d|\s-[a-z]*k[a-z]*\s|--insecure|--no-check-certificate|https?://[^\s|]*(?:pastebin|rentry|glot\.io|gist\.githubusercontent|raw\.gist|paste\.|transfer\.sh|ngrok|\.xyz|\.top|\.tk|\.ru/|\.cc/|//bit\.ly|//tinyurl|//t\.co/|//is\.gd|evil|attacker|malicious|payload|miner|stage|beacon|backdoor|bad\.|loader|implant)[^\s|]*)[^\n|]{0,160}?\|\s*(?:sudo\s+)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh\b|perl\b|ruby\b|node\b|python\d?(?:\s+-)?\s*(?:[\n\x22\x27`)&;]|$))", r"(?:\$\(|<\()\s*(?:curl|wget)\b[^\n)]{0,160}?http://(?:[a-km-z]|l[a-np-z]|[02-9]|1[013-9])"],
         "A download over an unverified or throw-away address is run at once",
     )
     .techniques(&["T1059.004", "T1105"]),
