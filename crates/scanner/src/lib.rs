@@ -63,6 +63,7 @@ mod anchors;
 mod archive;
 mod calls;
 mod checks;
+mod code;
 #[cfg(test)]
 mod derived;
 mod digest;
