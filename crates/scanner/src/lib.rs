@@ -103,6 +103,8 @@ mod text;
 mod readme {}
 
 pub use crate::calls::SkillCalls;
+#[doc(hidden)]
+pub use crate::code::describe_code;
 pub use crate::explain::explain_rule;
 pub use crate::finding::{Finding, FindingSuppression};
 pub use crate::grade::{FindingConfidence, FindingSeverity};

@@ -4,5 +4,11 @@
 //! words that all of them answer in.
 
 pub(crate) mod capability;
+mod describe;
 pub(crate) mod hosts;
 pub(crate) mod objects;
+pub(crate) mod plain;
+pub(crate) mod shell;
+
+#[doc(hidden)]
+pub use describe::describe_code;
