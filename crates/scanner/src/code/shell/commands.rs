@@ -375,7 +375,7 @@ pub(super) fn split_items(value: &Value) -> Vec<Value> {
 
 /// Whether a builtin only sets variables.
 fn is_declaration(name: &str) -> bool {
-    matches!(name, "export" | "declare" | "local" | "readonly" | "typeset" | "alias")
+    matches!(name, "export" | "declare" | "local" | "readonly" | "typeset" | "alias" | "set" | "setx")
 }
 
 /// The command behind a prefix, its options and its own operands.

@@ -105,6 +105,10 @@ impl Machine {
         {
             return false;
         }
+        if value.text == super::value::UNKNOWN && value.marks == super::value::Marks::default() {
+            // What an installed tool prints for the purpose, such as completions.
+            return true;
+        }
         let before = self.facts.uses.len();
         let text = value.text.clone();
         self.run_inner(&text, &Value::default(), range);
@@ -366,10 +370,9 @@ fn is_plain_line(line: &str) -> bool {
             | "unset"
             | "shopt"
     );
-    let traps =
-        ["PROMPT_COMMAND", "LD_PRELOAD", "BASH_ENV", "curl", "wget", "/dev/tcp", "base64", "nohup"]
-            .iter()
-            .any(|word| line.contains(word));
+    let traps = ["PROMPT_COMMAND", "LD_PRELOAD", "BASH_ENV", "curl", "wget", "/dev/tcp", "base64", "nohup"]
+        .iter()
+        .any(|word| line.contains(word));
     let is_background = line.ends_with('&') && !line.ends_with("&&");
     (sets_up || is_setting || line.contains("export PATH")) && !traps && !is_background
 }

@@ -236,11 +236,14 @@ impl Machine {
         let Some(name) = named.filter(|_| is_one) else { return value };
         let sources = std::mem::take(&mut value.marks.sources);
         for at in sources {
-            let is_env = self.source(at).is_some_and(|source| {
-                source.capability == Capability::ReadsCredentials && is_env_file(&source.object)
-            });
-            if is_env {
-                let marks = self.read_source(Capability::ReadsNamedSecret, name, call.range);
+            let path = self
+                .source(at)
+                .filter(|source| source.capability == Capability::ReadsCredentials)
+                .map(|source| source.object.clone())
+                .filter(|path| is_env_file(path) || is_settings_file(path));
+            if let Some(path) = path {
+                let object = if is_env_file(&path) { name.to_owned() } else { format!("{name} of {path}") };
+                let marks = self.read_source(Capability::ReadsNamedSecret, &object, call.range);
                 value.marks.add(&marks);
             } else {
                 value.marks.add(&Marks { sources: vec![at], ..Marks::default() });
@@ -478,6 +481,11 @@ impl Machine {
         }
         if out == Value::default() { found } else { out }
     }
+}
+
+/// Whether a file of credentials is one of settings, of which one field is asked for.
+fn is_settings_file(path: &str) -> bool {
+    [".json", ".yaml", ".yml", ".toml"].iter().any(|ending| path.ends_with(ending))
 }
 
 /// What comes out of programs that decode; where the text is known, it is decoded.

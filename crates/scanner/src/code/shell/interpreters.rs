@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::capability::{Capability, CodeFacts};
-use super::super::plain::{PlainLanguage, read_plain};
+use super::super::plain::{PlainLanguage, read_nested};
 use super::commands::Call;
 use super::embedded::read_embedded;
 use super::machine::Machine;
@@ -76,7 +76,7 @@ impl Machine {
                 | "rundll32"
                 | "regsvr32"
         ) {
-            let facts = read_plain(PlainLanguage::PowerShell, &call.line());
+            let facts = read_nested(PlainLanguage::PowerShell, &call.line(), self.nesting + 1);
             self.merge_facts(facts, &Value::default(), call.range);
             return Some(Value::unknown());
         }
@@ -219,7 +219,7 @@ impl Machine {
             return self.run_inner(&code.text, &stdin, call.range);
         }
         self.count_copy(code.text.len());
-        let facts = read_embedded(name, &code.text);
+        let facts = read_embedded(name, &code.text, self.nesting + 1);
         self.merge_facts(facts, code, call.range)
     }
 

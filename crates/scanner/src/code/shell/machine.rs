@@ -28,6 +28,8 @@ const MAX_OBJECT: usize = 240;
 /// The state of a script while it is read.
 pub(super) struct Machine {
     pub(super) facts: CodeFacts,
+    /// How many other pieces of code this one stands in.
+    pub(super) nesting: u32,
     /// Secrets that were read.
     sources: Vec<CapabilityUse>,
     pub(super) variables: BTreeMap<String, Value>,
@@ -58,8 +60,9 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(size: usize) -> Self {
+    pub(super) fn new(size: usize, nesting: u32) -> Self {
         Self {
+            nesting,
             facts: CodeFacts::default(),
             sources: Vec::new(),
             variables: BTreeMap::new(),

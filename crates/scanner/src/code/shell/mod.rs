@@ -15,6 +15,7 @@
 //! variables, pipes, files, functions and encodings. All branches are taken. Depth, commands, rounds and copied text are counted; a
 //! bound that is met is said in [`CodeFacts::is_cut`].
 
+mod batch;
 mod builtins;
 mod commands;
 mod effects;
@@ -47,12 +48,35 @@ const MAX_TEXT: usize = 2 * 1024 * 1024;
 
 /// What a shell script does. Places are relative to the text.
 pub(crate) fn read_shell(text: &str) -> CodeFacts {
+    read_shell_nested(text, 0)
+}
+
+/// The same, of a script that stands in other code.
+pub(super) fn read_shell_nested(text: &str, nesting: u32) -> CodeFacts {
+    if nesting >= super::plain::MAX_NESTING {
+        return CodeFacts { is_cut: true, ..CodeFacts::default() };
+    }
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let mut machine = Machine::new(end);
+    let mut machine = Machine::new(end, nesting);
     machine.facts.is_cut = end < text.len();
     machine.run_text(text.get(..end).unwrap_or_default(), &Value::default());
+    machine.finish()
+}
+
+/// What a batch file does: each line in a shell's spelling.
+pub(super) fn read_batch(text: &str, nesting: u32) -> CodeFacts {
+    let mut machine = Machine::new(text.len(), nesting);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let range = at..at + line.trim_end().len();
+        at += line.len();
+        let spelt = batch::spell_line(line);
+        if !spelt.is_empty() {
+            machine.run_inner(&spelt, &Value::default(), &range);
+        }
+    }
     machine.finish()
 }

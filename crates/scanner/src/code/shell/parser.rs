@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::super::objects::classify_path;
 use super::tree::{
     Assignment, Block, BlockKind, Node, Part, Redirect, RedirectKind, RedirectTarget, SimpleCommand, Word,
 };
@@ -521,6 +522,14 @@ impl<'a> Parser<'a> {
                     let word = self.read_process_word();
                     command.words.push(word);
                 }
+                Some(b'<') if self.is_placeholder_here() => {
+                    let start = self.at;
+                    self.at += memchr::memchr(b'>', self.rest().as_bytes()).map_or(1, |end| end + 1);
+                    let text = self.text.get(start..self.at).unwrap_or_default().to_owned();
+                    let mut word = self.read_word(WordMode::Bare);
+                    word.parts.insert(0, Part::Quoted(text));
+                    command.words.push(word);
+                }
                 Some(b'<' | b'>') => self.at += 1,
                 Some(_) => self.read_element(&mut command),
             }
@@ -620,6 +629,9 @@ impl<'a> Parser<'a> {
         if !matches!(mark, b'<' | b'>') || (digits > 0 && !self.is_behind_blank()) {
             return None;
         }
+        if mark == b'<' && at == 0 && self.is_placeholder_here() {
+            return None;
+        }
         let after = bytes.get(at + 1..).unwrap_or_default();
         let descriptor = self.rest().get(..digits).and_then(|digits| digits.parse().ok());
         let (kind, width) = match (mark, after.first(), after.get(1)) {
@@ -658,6 +670,25 @@ impl<'a> Parser<'a> {
             _ => self.read_word(WordMode::Bare),
         };
         Some(Redirect { descriptor, kind, target: RedirectTarget::Word(word) })
+    }
+
+    /// Whether `<name>` stands here for something that the reader of a document fills in.
+    fn is_placeholder_here(&self) -> bool {
+        let inside = self.rest().get(1..).unwrap_or_default();
+        let width = inside
+            .bytes()
+            .take(60)
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'|'))
+            .count();
+        let name = inside.get(..width).unwrap_or_default();
+        let after = inside.as_bytes().get(width + 1).copied().unwrap_or(b' ');
+        let is_closed = inside.as_bytes().get(width) == Some(&b'>');
+        is_closed
+            && name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !name.ends_with(' ')
+            && !after.is_ascii_alphanumeric()
+            && !matches!(after, b'&' | b'>' | b'~' | b'$')
+            && classify_path(name).is_none()
     }
 
     /// `<( … )` or `>( … )` as a word.

@@ -60,9 +60,14 @@ impl Machine {
                 Some(Value::marked(Marks { remote: Some(Rc::from(host)), ..Marks::default() }))
             }
             "ngrok" | "cloudflared" | "localtunnel" | "lt" | "bore" | "chisel" | "frpc" => {
-                if matches!(call.text(0), "http" | "tcp" | "tunnel" | "start" | "local" | "client" | "-c")
-                    || call.name == "lt"
-                {
+                let opens = match call.name {
+                    "cloudflared" => {
+                        call.has("run") || call.args.iter().any(|arg| arg.text.starts_with("--url"))
+                    }
+                    "ngrok" => matches!(call.text(0), "http" | "tcp" | "tls" | "start"),
+                    _ => true,
+                };
+                if opens {
                     self.note(Capability::ListensOnNetwork, &call.line(), call.range);
                 }
                 Some(Value::unknown())

@@ -2,6 +2,7 @@
 
 use super::super::capability::{Capability, CapabilityUse};
 use super::super::hosts::{HostKind, classify_host, find_host, shares_word, telling_words};
+use super::value::UNKNOWN;
 
 /// In which part of a request a value travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,7 @@ const WELL_KNOWN: &[&str] = &[
     "sentry",
     "kube",
     "kubernetes",
+    "terraform",
     "vault",
     "ssh",
     "sudo",
@@ -108,7 +110,8 @@ const TOKEN_COMMANDS: &[&str] = &[
 
 /// Whether a secret that is sent belongs where it goes.
 pub(crate) fn is_own_service(source: &CapabilityUse, part: RequestPart, address: &str) -> bool {
-    let kind = classify_host(address);
+    let is_open = find_host(address).contains(UNKNOWN);
+    let kind = if is_open { HostKind::Placeholder } else { classify_host(address) };
     // The metadata service is the cloud's own.
     if matches!(kind, HostKind::Loopback | HostKind::Metadata) {
         return true;

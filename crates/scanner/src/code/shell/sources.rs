@@ -48,7 +48,7 @@ impl Machine {
             }
             ("gopass", ["show" | "cat", ..])
             | ("bw", ["get" | "list" | "export", ..])
-            | ("op", ["read" | "item" | "document", ..])
+            | ("op", ["read", ..] | ["item" | "document", "get", ..])
             | ("lpass", ["show" | "export", ..])
             | ("keepassxc-cli", ["show" | "export", ..])
             | ("kwallet-query" | "keyctl" | "cmdkey" | "vaultcmd", _) => (Capability::ReadsKeychain, line()),
