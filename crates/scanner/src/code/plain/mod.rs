@@ -1,9 +1,11 @@
-//! What code of small languages does: Ruby, PHP, Perl, PowerShell, Go, Lua, AppleScript and batch files.
+//! What code of small languages does: Ruby, PHP, Perl, PowerShell, Go, Lua, `AppleScript` and batch files.
 //!
 //! A light reader: statements of strings and names, in order. What a variable is given it holds; what a statement of a sender names is
 //! sent. It knows functions by their names, not by their scopes, and no types. Commands that the code hands to a shell go to the
 //! shell's reader; batch files are put into its spelling line by line.
 
+mod deeds;
+mod holding;
 mod statements;
 mod tables;
 mod walker;

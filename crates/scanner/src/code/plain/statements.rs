@@ -93,7 +93,7 @@ impl<'a> StatementReader<'a> {
                 }
                 '`' => {
                     self.at +=
-                        1 + rest.get(1..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
+                        1 + rest.get(1..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
                 }
                 '(' | '[' => self.open(c),
                 '{' if self.is_value_brace() => self.open(c),

@@ -5,103 +5,34 @@ use std::ops::Range;
 
 use super::super::capability::{Capability, CapabilityUse, CodeFacts, SecretFlow};
 use super::super::hosts::{HostKind, classify_host};
-use super::super::objects::{
-    classify_path, is_agent_file, is_persistence_place, is_secret_variable, is_whole_tree,
-};
+use super::super::objects::{classify_path, is_secret_variable};
 use super::super::shell::{read_shell_nested, services::RequestPart, services::is_own_service};
 use super::PlainLanguage;
+use super::holding::{Holding, MAX_SOURCES, PresentWords};
 use super::statements::{Statement, split_statements};
 use super::tables;
 
 /// Most facts of one kind, and most names, that are kept.
 const MAX_FACTS: usize = 400;
 const MAX_NAMES: usize = 4000;
-/// Most secrets that one value is said to hold.
-const MAX_SOURCES: usize = 6;
-
-/// What a variable or a function holds.
-#[derive(Clone, Debug, Default)]
-struct Holding {
-    /// Numbers of secrets.
-    sources: Vec<usize>,
-    /// An address, or what was fetched from there.
-    address: Option<String>,
-    is_fetched: bool,
-    is_decoded: bool,
-    /// A function whose arguments are sent.
-    is_sender: bool,
-}
-
-impl Holding {
-    fn add(&mut self, other: &Self) {
-        for source in &other.sources {
-            if self.sources.len() < MAX_SOURCES && !self.sources.contains(source) {
-                self.sources.push(*source);
-            }
-        }
-        if self.address.is_none() {
-            self.address.clone_from(&other.address);
-        }
-        self.is_fetched |= other.is_fetched;
-        self.is_decoded |= other.is_decoded;
-        self.is_sender |= other.is_sender;
-    }
-}
-
-/// The tables, cut down to the words that the text has at all.
-struct PresentWords {
-    reads: Vec<&'static str>,
-    environment: Vec<&'static str>,
-    senders: Vec<&'static str>,
-    lookups: Vec<&'static str>,
-    fetchers: Vec<&'static str>,
-    runners: Vec<&'static str>,
-    shells: Vec<&'static str>,
-    decoders: Vec<&'static str>,
-    writers: Vec<&'static str>,
-    deleters: Vec<&'static str>,
-    deeds: Vec<(&'static str, Capability)>,
-}
-
-impl PresentWords {
-    fn find(lower: &str) -> Self {
-        let present = |words: &[&'static str]| -> Vec<&'static str> {
-            // Words with a string in them are written without its contents later.
-            words.iter().copied().filter(|word| word.contains('"') || lower.contains(word)).collect()
-        };
-        Self {
-            reads: present(tables::READS),
-            environment: present(tables::ENVIRONMENT),
-            senders: present(tables::SENDERS),
-            lookups: present(tables::LOOKUPS),
-            fetchers: present(tables::FETCHERS),
-            runners: present(tables::RUNNERS),
-            shells: present(tables::SHELLS),
-            decoders: present(tables::DECODERS),
-            writers: present(tables::WRITERS),
-            deleters: present(tables::DELETERS),
-            deeds: tables::DEEDS.iter().copied().filter(|(word, _)| lower.contains(word)).collect(),
-        }
-    }
-}
 
 /// Whether a statement has one of these words.
-fn has_word(text: &str, words: &[&str]) -> bool {
+pub(super) fn has_word(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
 /// The state of a walk.
-struct Walker {
-    language: PlainLanguage,
+pub(super) struct Walker {
+    pub(super) language: PlainLanguage,
     nesting: u32,
-    words: PresentWords,
+    pub(super) words: PresentWords,
     facts: CodeFacts,
     sources: Vec<CapabilityUse>,
     holdings: BTreeMap<String, Holding>,
     /// The function that the statements belong to, and its parameters.
     function: Option<(String, Vec<String>)>,
     /// The address that was named last.
-    last_address: Option<String>,
+    pub(super) last_address: Option<String>,
     /// Whether facts are kept: not in the first round.
     is_kept: bool,
 }
@@ -134,7 +65,8 @@ pub(super) fn walk(language: PlainLanguage, text: &str, nesting: u32) -> CodeFac
 }
 
 impl Walker {
-    fn note(&mut self, capability: Capability, object: &str, range: &Range<usize>) {
+    /// Notes what the code does, in the round that counts.
+    pub(super) fn note(&mut self, capability: Capability, object: &str, range: &Range<usize>) {
         if !self.is_kept {
             return;
         }
@@ -235,7 +167,7 @@ impl Walker {
     fn find_sources(&mut self, statement: &Statement) -> Holding {
         let mut found = Vec::new();
         let lower = &statement.lower;
-        let joined = statement.strings.join("/").replace("\\", "/").replace("//", "/");
+        let joined = statement.strings.join("/").replace('\\', "/").replace("//", "/");
         // What is joined tells more than its pieces.
         let paths = std::iter::once(joined.as_str()).chain(statement.strings.iter().map(String::as_str));
         for path in paths.filter(|path| path.len() >= 4) {
@@ -306,7 +238,7 @@ impl Walker {
     fn walk_sender(&mut self, statement: &Statement, held: &Holding, calls_sender: bool) {
         let lower = &statement.lower;
         let is_lookup = has_word(lower, &self.words.lookups);
-        let is_sender = has_word(lower, &self.words.senders) && self.sends_somewhere(statement, held);
+        let is_sender = has_word(lower, &self.words.senders) && sends_somewhere(statement, held);
         if !is_lookup && !is_sender && !calls_sender {
             return;
         }
@@ -335,32 +267,7 @@ impl Walker {
         }
     }
 
-    /// Whether a sender's word has somewhere to send to: some of them are also names of other things.
-    fn sends_somewhere(&self, statement: &Statement, held: &Holding) -> bool {
-        let is_weak = !has_word(
-            &statement.lower,
-            &[
-                "http",
-                "socket",
-                "curl",
-                "webclient",
-                "invoke-",
-                "iwr",
-                "irm",
-                "lwp",
-                "upload",
-                "tcpclient",
-                "mail",
-                "ftp",
-                "dial",
-                "guzzle",
-                "faraday",
-                "msxml",
-            ],
-        );
-        !is_weak || held.address.is_some()
-    }
-
+    /// Keeps the flows of what is sent.
     fn push_flows(
         &mut self,
         held: &Holding,
@@ -431,69 +338,6 @@ impl Walker {
         }
     }
 
-    /// Things that a word says by itself, and files that are written.
-    fn walk_deeds(&mut self, statement: &Statement) {
-        let whole = format!("{} {}", statement.lower, statement.strings.join(" ").to_ascii_lowercase());
-        for (word, capability) in self.words.deeds.clone() {
-            if whole.contains(word) {
-                self.note(capability, &whole, &statement.range);
-            }
-        }
-        let joined = statement.strings.join("/");
-        let paths: Vec<&str> =
-            statement.strings.iter().map(String::as_str).chain(std::iter::once(joined.as_str())).collect();
-        if has_word(&statement.lower, &self.words.writers) && paths.iter().any(|path| path.len() > 4) {
-            let writes = statement
-                .strings
-                .iter()
-                .any(|text| matches!(text.as_str(), "a" | "w" | "ab" | "wb" | "a+" | "w+" | ">" | ">>"))
-                || has_word(
-                    &statement.lower,
-                    &[
-                        "write",
-                        "put_contents",
-                        "content",
-                        "out-file",
-                        "copy-item",
-                        "new-item",
-                        "append",
-                        "fileutils",
-                        "os.create",
-                    ],
-                );
-            for path in paths.iter().filter(|path| writes && path.len() < 300) {
-                if is_persistence_place(path) {
-                    self.note(Capability::Persists, path, &statement.range);
-                    break;
-                } else if is_agent_file(path) {
-                    self.note(Capability::ChangesAgent, path, &statement.range);
-                    break;
-                }
-            }
-        }
-        if has_word(&statement.lower, &self.words.deleters) {
-            let is_home = ["dir.home", "userhomedir", "$home", "userprofile", "os.getenv(\"\")"]
-                .iter()
-                .any(|word| statement.lower.contains(word))
-                && !statement.strings.iter().any(|text| text.contains('/') && text.len() > 2)
-                && (statement.lower.contains("rm_r")
-                    || statement.lower.contains("removeall")
-                    || statement.lower.contains("-recurse"));
-            // A folder's name in the code, as PowerShell writes it.
-            let named = statement
-                .lower
-                .split_whitespace()
-                .chain(statement.strings.iter().map(String::as_str))
-                .any(|word| is_whole_tree(word) && word != "/" && word != ".");
-            let is_recursive = ["rm_r", "-recurse", "removeall", "rmtree", "rmdir /s"]
-                .iter()
-                .any(|word| statement.lower.contains(word));
-            if is_recursive && (is_home || named) {
-                self.note(Capability::Destroys, &statement.lower, &statement.range);
-            }
-        }
-    }
-
     /// Keeps what a statement holds in what it is given to.
     fn keep(&mut self, statement: &Statement, held: &Holding) {
         let is_empty =
@@ -512,8 +356,8 @@ impl Walker {
         // What a function gives back.
         let gives = statement.lower.contains("return") || statement.targets.is_empty();
         if let Some((name, _)) = self.function.clone().filter(|_| gives && !held.sources.is_empty()) {
-            let given = Holding { sources: held.sources.clone(), ..Holding::default() };
-            self.holding(&name).add(&given);
+            let returned = Holding { sources: held.sources.clone(), ..Holding::default() };
+            self.holding(&name).add(&returned);
         }
         let ends = matches!(statement.lower.trim(), "end" | "end function")
             || statement.range.start == statement.range.end;
@@ -532,32 +376,32 @@ impl Walker {
         };
         self.holdings.entry(name.to_owned()).or_default()
     }
+}
 
-    /// A connection and a shell in one piece of code: somebody else gets that shell.
-    fn find_handed_shell(&mut self, lower: &str, length: usize) {
-        let connects = has_word(lower, tables::SOCKETS);
-        let hands = has_word(lower, tables::HANDED_SHELLS);
-        let joins = [
-            "dup2",
-            "exec",
-            "spawn",
-            "popen",
-            "proc_open",
-            "stdin",
-            "iex",
-            "invoke-expression",
-            "open(stdin",
-            "cmd.stdin",
-            "sh -i",
-        ]
-        .iter()
-        .any(|word| lower.contains(word));
-        let is_raw = self.language != PlainLanguage::PowerShell || lower.contains("tcpclient");
-        if connects && hands && joins && is_raw {
-            let host = self.last_address.clone().or_else(|| find_raw_host(lower)).unwrap_or_default();
-            self.note(Capability::OpensRemoteShell, &host, &(0..length));
-        }
-    }
+/// Whether a sender's word has somewhere to send to: some of them are also names of other things.
+fn sends_somewhere(statement: &Statement, held: &Holding) -> bool {
+    let is_weak = !has_word(
+        &statement.lower,
+        &[
+            "http",
+            "socket",
+            "curl",
+            "webclient",
+            "invoke-",
+            "iwr",
+            "irm",
+            "lwp",
+            "upload",
+            "tcpclient",
+            "mail",
+            "ftp",
+            "dial",
+            "guzzle",
+            "faraday",
+            "msxml",
+        ],
+    );
+    !is_weak || held.address.is_some()
 }
 
 /// The first address in strings.
@@ -571,20 +415,4 @@ fn find_address(strings: &[String]) -> Option<String> {
         .unwrap_or(0);
     let address: String = found.get(at..)?.split([' ', '"', '\'', '\n']).next()?.chars().take(200).collect();
     Some(address)
-}
-
-/// A host that stands in code without a scheme: the first quoted address or name with a dot.
-fn find_raw_host(lower: &str) -> Option<String> {
-    lower
-        .split(['"', '\'', '/', ':', ',', '(', ')', ' ', '='])
-        .find(|word| {
-            let parts = word.split('.').count();
-            let is_number = parts == 4 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-            is_number
-                || (parts >= 2
-                    && [".test", ".invalid", ".com", ".net", ".io", ".xyz", ".org"]
-                        .iter()
-                        .any(|end| word.ends_with(end)))
-        })
-        .map(str::to_owned)
 }

@@ -99,7 +99,7 @@ impl Machine {
             // Only assignments and redirections; `$(< file)` is what the file holds.
             let reads = command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Read);
             let read = if reads { streams.stdin.clone() } else { Value::default() };
-            return self.close_streams(streams, read, &command.range);
+            return self.close_streams(&streams, read, &command.range);
         }
         if declared.as_deref() == Some("exec") && args.len() == 1 {
             self.keep_descriptors(&command.redirects);
@@ -112,7 +112,7 @@ impl Machine {
         } else {
             self.execute(args, &streams.stdin, streams.remote.clone(), &command.range)
         };
-        self.close_streams(streams, out, &command.range)
+        self.close_streams(&streams, out, &command.range)
     }
 
     /// Sets what an assignment says.

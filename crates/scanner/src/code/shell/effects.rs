@@ -181,7 +181,7 @@ impl Machine {
                 (has_letter(&['R']) || call.has("--recursive"))
                     && operands().any(|path| matches!(path, "/" | "/*" | "~" | "/etc" | "/usr"))
             }
-            "mv" => operands().last() == Some("/dev/null") && operands().any(is_whole_tree),
+            "mv" => operands().next_back() == Some("/dev/null") && operands().any(is_whole_tree),
             "vssadmin" | "wbadmin" => line.contains("delete"),
             name => name.starts_with("mkfs") && operands().any(|path| path.starts_with("/dev/")),
         };
@@ -226,11 +226,11 @@ impl Machine {
                 self.note(Capability::Persists, line, call.range);
             }
             "schtasks" if line.to_ascii_lowercase().contains("/create") => {
-                self.note(Capability::Persists, line, call.range)
+                self.note(Capability::Persists, line, call.range);
             }
             "update-rc.d" | "chkconfig" => self.note(Capability::Persists, line, call.range),
             "defaults" if call.text(0) == "write" && line.contains("LoginHook") => {
-                self.note(Capability::Persists, line, call.range)
+                self.note(Capability::Persists, line, call.range);
             }
             _ => {}
         }
@@ -240,7 +240,6 @@ impl Machine {
     fn judge_guard(&mut self, call: &Call<'_>, line: &str) {
         let is_off = match call.name {
             "setenforce" => call.text(0) == "0" || call.text(0).eq_ignore_ascii_case("permissive"),
-            "ufw" => call.has("disable"),
             "iptables" | "ip6tables" => call.has("-F") || call.has("--flush"),
             "nft" => line.contains("flush ruleset"),
             "systemctl" | "service" | "rc-service" => {
@@ -255,14 +254,14 @@ impl Machine {
                 .args
                 .iter()
                 .any(|arg| GUARDS.iter().any(|guard| arg.text.to_ascii_lowercase().contains(guard))),
-            "csrutil" => call.has("disable"),
+            "ufw" | "csrutil" => call.has("disable"),
             "spctl" => call
                 .args
                 .iter()
                 .any(|arg| arg.text.ends_with("master-disable") || arg.text.ends_with("global-disable")),
             "xattr" => {
                 call.args.iter().any(|arg| arg.text.contains("com.apple.quarantine"))
-                    && call.args.iter().any(|arg| arg.text.starts_with("-") && arg.text.contains('d'))
+                    && call.args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('d'))
                     || call.args.iter().any(|arg| matches!(arg.text.as_str(), "-cr" | "-rc" | "-c"))
             }
             "auditctl" => line.contains("-e 0") || call.has("-D"),

@@ -4,6 +4,7 @@ use super::super::capability::Capability;
 use super::super::hosts::telling_words;
 use super::super::objects::is_env_file;
 use super::commands::Call;
+use super::decoding::decode;
 use super::machine::Machine;
 use super::value::{Marks, UNKNOWN, Value};
 
@@ -152,7 +153,6 @@ impl Machine {
             "xxd" => "lcs",
             "fold" => "w",
             "od" => "ANjtw",
-            "jq" | "yq" => "",
             _ => "",
         };
         let names: &[&str] = match call.name {
@@ -252,184 +252,6 @@ impl Machine {
         value
     }
 
-    /// cp, mv and their like: the last place gets what the others hold.
-    fn copy_files(&mut self, call: &Call<'_>) -> Value {
-        let parsed = Self::options(
-            call,
-            if call.name == "install" { "mogt" } else { "tS" },
-            &["target-directory", "mode", "owner", "group"],
-        );
-        let folder = parsed.value(&["t", "target-directory"]).cloned();
-        let (target, sources) = match (&folder, parsed.operands.split_last()) {
-            (Some(folder), _) => (folder.clone(), parsed.operands.as_slice()),
-            (None, Some((target, sources))) => (target.clone(), sources),
-            (None, None) => return Value::default(),
-        };
-        for source in sources {
-            let content = self.read_file(&source.text, call.range);
-            let name = source.text.rsplit('/').next().unwrap_or_default();
-            let is_folder = folder.is_some()
-                || target.text.ends_with('/')
-                || target.text.ends_with('.')
-                || sources.len() > 1;
-            let path = if is_folder {
-                format!("{}/{name}", target.text.trim_end_matches('/'))
-            } else {
-                target.text.clone()
-            };
-            self.write_file(&path, &content, false, call.range);
-            // A folder, perhaps: what is below it is found by the name, too.
-            if !is_folder {
-                self.keep_file(&format!("{}/{name}", target.text), &content, false);
-            }
-        }
-        Value::default()
-    }
-
-    /// tar, zip and their like: the archive holds what the files hold.
-    fn pack_files(&mut self, call: &Call<'_>) -> Value {
-        let mut words: Vec<&Value> = call.args.iter().collect();
-        let mut out_path: Option<String> = None;
-        let mut content = Value::default();
-        let mut packs = true;
-        let is_tar = call.name.ends_with("tar");
-        if is_tar {
-            let mut rest = Vec::new();
-            let mut folder = String::new();
-            let mut args = words.iter().enumerate();
-            packs = false;
-            while let Some((at, arg)) = args.next() {
-                let text = arg.text.as_str();
-                let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-                let letters = letters.or(Some(text).filter(|_| at == 0 && !text.starts_with('-')));
-                if let Some(letters) = letters {
-                    packs |= letters.contains(['c', 'r', 'u']);
-                    if letters.contains('f') {
-                        out_path = args.next().map(|(_, path)| path.text.clone());
-                    } else if letters.ends_with('C') {
-                        folder = args.next().map(|(_, path)| path.text.clone()).unwrap_or_default();
-                    } else if letters.ends_with(['T', 'X']) {
-                        args.next();
-                    }
-                } else if let Some(name) = text.strip_prefix("--") {
-                    packs |= name.starts_with("create");
-                    if let Some(path) = name.strip_prefix("file=") {
-                        out_path = Some(path.to_owned());
-                    } else if let Some(path) = name.strip_prefix("directory=") {
-                        path.clone_into(&mut folder);
-                    }
-                } else if folder.is_empty() || text.starts_with(['/', '~', '$']) {
-                    rest.push(Value::known(text));
-                } else {
-                    rest.push(Value::known(format!("{folder}/{text}").trim_end_matches("/.").to_owned()));
-                }
-            }
-            if packs {
-                for path in rest {
-                    let read = self.read_file(&path.text, call.range);
-                    content.marks.add(&read.marks);
-                }
-            }
-        } else {
-            words.retain(|word| !word.text.starts_with('-') || word.text == "-");
-            if matches!(call.name, "7z" | "7za" | "rar" | "ar") {
-                packs = words.first().is_some_and(|word| matches!(word.text.as_str(), "a" | "rcs" | "u"));
-                words = words.into_iter().skip(1).collect();
-            }
-            let mut words = words.into_iter();
-            out_path = words.next().map(|word| word.text.clone());
-            if packs {
-                for path in words {
-                    let read = self.read_file(&path.text, call.range);
-                    content.marks.add(&read.marks);
-                }
-            }
-        }
-        if !packs {
-            return Value::unknown();
-        }
-        content.marks.add(&call.stdin.marks);
-        UNKNOWN.clone_into(&mut content.text);
-        match out_path.filter(|path| path != "-" && path != "/dev/stdout") {
-            Some(path) => {
-                self.write_file(&path, &content, false, call.range);
-                let zipped =
-                    if call.name == "zip" && !path.contains('.') { format!("{path}.zip") } else { path };
-                self.keep_file(&zipped, &content, false);
-                Value::default()
-            }
-            None => content,
-        }
-    }
-
-    /// `dd if=… of=…`.
-    fn run_dd(&mut self, call: &Call<'_>) -> Value {
-        let value_of =
-            |name: &str| call.args.iter().find_map(|arg| arg.text.strip_prefix(name)).map(str::to_owned);
-        let read = match value_of("if=") {
-            Some(path) => self.read_file(&path, call.range),
-            None => call.stdin.clone(),
-        };
-        match value_of("of=") {
-            Some(path) => {
-                self.write_file(&path, &read, false, call.range);
-                Value::default()
-            }
-            None => read,
-        }
-    }
-
-    /// openssl, gpg, age: `-in`, `-out`, or operands.
-    fn run_cipher(&mut self, call: &Call<'_>) -> Value {
-        let value_of = |names: &[&str]| {
-            let at = call.args.iter().position(|arg| names.contains(&arg.text.as_str()))?;
-            call.args.get(at + 1).map(|arg| arg.text.clone())
-        };
-        let input = value_of(&["-in", "--in"]).or_else(|| {
-            let last = call.args.last().filter(|arg| call.name != "openssl" && !arg.text.starts_with('-'));
-            last.map(|arg| arg.text.clone())
-        });
-        let mut read = match &input {
-            Some(path) if path != "-" => self.read_file(path, call.range),
-            _ => call.stdin.clone(),
-        };
-        let decodes = call
-            .args
-            .iter()
-            .any(|arg| matches!(arg.text.as_str(), "-d" | "--decrypt" | "-decrypt" | "-dq" | "-qd"));
-        let is_signing = matches!(
-            call.text(0),
-            "dgst" | "genrsa" | "req" | "x509" | "rand" | "genpkey" | "ecparam" | "verify" | "version"
-        ) || call.has("--verify")
-            || call.has("--import")
-            || call.has("--dearmor");
-        if is_signing {
-            // A signature does not tell the key, and a certificate is for everybody.
-            let fetched = read.marks.fetched.take();
-            read = Value::unknown();
-            read.marks.fetched = fetched;
-        }
-        read.marks.is_decoded |= decodes;
-        if read.marks.is_decoded && call.has("-base64") || call.text(0) == "base64" && decodes {
-            read = decode_base64(read);
-        } else {
-            UNKNOWN.clone_into(&mut read.text);
-        }
-        match value_of(&["-out", "--output", "-o", "--out"]) {
-            Some(path) => {
-                self.write_file(&path, &read, false, call.range);
-                Value::default()
-            }
-            None => {
-                if let Some(path) = input.filter(|_| matches!(call.name, "gpg" | "gpg2")) {
-                    self.keep_file(&format!("{path}.gpg"), &read, false);
-                    self.keep_file(&format!("{path}.asc"), &read, false);
-                }
-                read
-            }
-        }
-    }
-
     /// find: names, and what is done with each of them.
     fn find_files(&mut self, call: &Call<'_>) -> Value {
         let starts: Vec<&str> = call
@@ -444,7 +266,7 @@ impl Machine {
         while let Some(arg) = args.next() {
             match arg.text.as_str() {
                 "-name" | "-iname" | "-path" | "-wholename" | "-regex" => {
-                    names.extend(args.next().map(|name| name.text.clone()))
+                    names.extend(args.next().map(|name| name.text.clone()));
                 }
                 "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" => {
                     commands.push(
@@ -486,100 +308,4 @@ impl Machine {
 /// Whether a file of credentials is one of settings, of which one field is asked for.
 fn is_settings_file(path: &str) -> bool {
     [".json", ".yaml", ".yml", ".toml"].iter().any(|ending| path.ends_with(ending))
-}
-
-/// What comes out of programs that decode; where the text is known, it is decoded.
-fn decode(call: &Call<'_>, mut value: Value) -> Value {
-    let has = |names: &[&str]| call.args.iter().any(|arg| names.contains(&arg.text.as_str()));
-    match call.name {
-        "base64" | "base32" | "basenc"
-            if has(&["-d", "-D", "--decode", "-di", "-id"])
-                || call.args.iter().any(|arg| arg.text.starts_with("-d") && arg.text.len() <= 4) =>
-        {
-            value.marks.is_decoded = true;
-            if call.name == "base64" { decode_base64(value) } else { value.with_text(UNKNOWN) }
-        }
-        "xxd" if call.args.iter().any(|arg| arg.text.starts_with("-r") || arg.text == "-pr") => {
-            value.marks.is_decoded = true;
-            decode_hex(value)
-        }
-        "rev" => {
-            value.marks.is_decoded |= value.is_known();
-            let text = if value.is_known() {
-                value
-                    .text
-                    .lines()
-                    .map(|line| line.chars().rev().collect::<String>())
-                    .collect::<Vec<_>>()
-                    .join("\n")
-            } else {
-                UNKNOWN.to_owned()
-            };
-            value.with_text(text)
-        }
-        "tr" => {
-            let (from, to) = (call.text(0), call.text(1));
-            let is_rotated =
-                from.to_ascii_lowercase().starts_with("a-z") && to.to_ascii_lowercase().starts_with("n-za-m");
-            if is_rotated {
-                value.marks.is_decoded |= value.is_known();
-                let text: String = value.text.chars().map(rotate_letter).collect();
-                return value.with_text(text);
-            }
-            let letters =
-                |text: &str| !text.is_empty() && text.chars().filter(|c| c.is_alphanumeric()).count() >= 2;
-            // Letters for other letters: a cipher. Of a secret it is one on the way.
-            if value.is_known()
-                && letters(from)
-                && letters(to)
-                && !from.contains("[:")
-                && !from.contains("a-z")
-                && !from.contains("A-Z")
-            {
-                value.marks.is_decoded = true;
-            }
-            value
-        }
-        "gunzip" | "zcat" | "bunzip2" | "bzcat" | "unxz" | "xzcat" | "zstdcat" | "uudecode" => {
-            value.marks.is_decoded = true;
-            value.with_text(UNKNOWN)
-        }
-        "gzip" | "bzip2" | "xz" | "zstd" | "brotli"
-            if call.args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('d')) =>
-        {
-            value.marks.is_decoded = true;
-            value.with_text(UNKNOWN)
-        }
-        "base64" | "base32" | "xxd" | "gzip" | "bzip2" | "xz" => value.with_text(UNKNOWN),
-        _ => value,
-    }
-}
-
-/// A letter thirteen further on.
-fn rotate_letter(c: char) -> char {
-    let turn = |c: char, base: u8| {
-        let at = u8::try_from(c).unwrap_or(base) - base;
-        char::from(base + (at + 13) % 26)
-    };
-    match c {
-        'a'..='z' => turn(c, b'a'),
-        'A'..='Z' => turn(c, b'A'),
-        _ => c,
-    }
-}
-
-/// The text that base64 stands for, where it is one.
-fn decode_base64(value: Value) -> Value {
-    let packed: String = value.text.chars().filter(|c| !c.is_whitespace() && *c != '=').collect();
-    let decoded = data_encoding::BASE64_NOPAD.decode(packed.as_bytes()).ok();
-    let text = decoded.and_then(|bytes| String::from_utf8(bytes).ok()).filter(|text| !text.contains('\0'));
-    value.with_text(text.unwrap_or_else(|| UNKNOWN.to_owned()))
-}
-
-/// The text that hexadecimal digits stand for, where it is one.
-fn decode_hex(value: Value) -> Value {
-    let packed: String = value.text.chars().filter(|c| !c.is_whitespace()).collect();
-    let decoded = data_encoding::HEXLOWER_PERMISSIVE.decode(packed.as_bytes()).ok();
-    let text = decoded.and_then(|bytes| String::from_utf8(bytes).ok()).filter(|text| !text.contains('\0'));
-    value.with_text(text.unwrap_or_else(|| UNKNOWN.to_owned()))
 }

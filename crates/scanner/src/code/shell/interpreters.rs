@@ -25,9 +25,8 @@ fn code_options(name: &str) -> Option<&'static [&'static str]> {
         "python" | "pypy" => &["-c"],
         "node" | "nodejs" | "bun" | "tsx" | "ts-node" => &["-e", "--eval", "-p", "--print", "-pe"],
         "perl" => &["-e", "-E"],
-        "ruby" | "lua" | "luajit" | "Rscript" | "elixir" | "groovy" => &["-e"],
+        "ruby" | "lua" | "luajit" | "Rscript" | "elixir" | "groovy" | "osascript" => &["-e"],
         "php" => &["-r"],
-        "osascript" => &["-e"],
         "deno" => &["eval"],
         "pwsh" | "powershell" => &["-c", "-command", "-Command", "/c"],
         "cmd" => &["/c", "/C", "/k"],
@@ -155,7 +154,7 @@ impl Machine {
             let text = arg.text.as_str();
             at += 1;
             let lower = text.to_ascii_lowercase();
-            if call.name.starts_with("p")
+            if call.name.starts_with('p')
                 && ["-enc", "-encodedcommand", "-e", "-ec"].contains(&lower.as_str())
                 && is_windows(call.name)
             {

@@ -1,12 +1,12 @@
 //! What a shell script does, and which secrets it sends away.
 //!
 //! ```text
-//!  text ──► parser.rs, words.rs: statements, one at a time ──► machine.rs: walks through them, follows values
+//!  text ──► parser.rs (compound, elements, words): one statement a time ──► machine.rs: walks through them, follows values
 //!                                                                │
 //!      commands.rs: who is called, behind prefixes and quotes ◄──┤
 //!        ├──► builtins.rs, interpreters.rs: texts that are run   │
 //!        ├──► sources.rs: commands that print secrets            ├──► facts
-//!        ├──► filters.rs: what passes them on                    │
+//!        ├──► filters.rs, packing.rs: what passes them on            │
 //!        ├──► web.rs, remote.rs, uploads.rs: what sends them ────┤
 //!        └──► effects.rs: what changes the machine ──────────────┘
 //! ```
@@ -18,14 +18,19 @@
 mod batch;
 mod builtins;
 mod commands;
+mod compound;
+mod decoding;
 mod effects;
+mod elements;
 mod embedded;
 mod escapes;
 mod expansion;
 mod filters;
 mod interpreters;
+mod ledger;
 mod machine;
 mod options;
+mod packing;
 mod parser;
 mod remote;
 pub(crate) mod services;

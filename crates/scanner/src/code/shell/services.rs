@@ -132,7 +132,9 @@ pub(crate) fn is_own_service(source: &CapabilityUse, part: RequestPart, address:
             if is_shared || words.is_empty() || is_token_address(address) {
                 return true;
             }
-            let is_foreign = words.iter().any(|word| WELL_KNOWN.contains(&word.as_str()));
+            // What a password manager was asked for is named by its user.
+            let is_asked = name.contains(' ') && source.capability != Capability::ReadsCredentials;
+            let is_foreign = !is_asked && words.iter().any(|word| WELL_KNOWN.contains(&word.as_str()));
             // Many services speak the language of one, and say so by the path.
             let speaks_it = words.iter().any(|word| matches!(word.as_str(), "openai" | "anthropic"))
                 && (address.contains("/v1") || address.contains("/chat/"));

@@ -6,6 +6,9 @@ use super::commands::Call;
 use super::machine::Machine;
 use super::value::Value;
 
+/// A secret that a command prints: its kind, and what it is called.
+type PrintedSecret = (Capability, String);
+
 impl Machine {
     /// Runs a command that prints a secret; `None` if it is not one, or prints something else.
     pub(super) fn run_source(&mut self, call: &Call<'_>) -> Option<Value> {
@@ -16,138 +19,131 @@ impl Machine {
             .map(|arg| arg.text.as_str())
             .take(16)
             .collect();
-        let line = || call.line();
-        let (capability, object) = match (call.name, words.as_slice()) {
-            ("env" | "printenv", []) | ("compgen", _) => (Capability::ReadsEnvironment, call.name.to_owned()),
-            ("printenv", names) => {
-                let mut out = Value::default();
-                for name in names {
-                    if is_secret_variable(name) {
-                        let marks = self.read_source(Capability::ReadsNamedSecret, name, call.range);
-                        out.append(&Value::marked(marks));
-                    }
-                }
-                return Some(out);
-            }
-            ("security", ["find-generic-password" | "find-internet-password", ..]) => {
-                (Capability::ReadsKeychain, line())
-            }
-            ("security", ["dump-keychain" | "export" | "find-certificate", ..])
-                if call.text(0) != "find-certificate" =>
-            {
-                (Capability::ReadsKeychain, "security dump-keychain".to_owned())
-            }
-            ("secret-tool", ["lookup" | "search", ..]) => (Capability::ReadsKeychain, line()),
-            ("pass", [first, ..])
-                if !matches!(
-                    *first,
-                    "ls" | "init" | "insert" | "git" | "generate" | "rm" | "edit" | "find"
-                ) =>
-            {
-                (Capability::ReadsKeychain, line())
-            }
-            ("gopass", ["show" | "cat", ..])
-            | ("bw", ["get" | "list" | "export", ..])
-            | ("op", ["read", ..] | ["item" | "document", "get", ..])
-            | ("lpass", ["show" | "export", ..])
-            | ("keepassxc-cli", ["show" | "export", ..])
-            | ("kwallet-query" | "keyctl" | "cmdkey" | "vaultcmd", _) => (Capability::ReadsKeychain, line()),
-            ("gh", ["auth", "token", ..]) => (Capability::ReadsCredentials, "gh auth token".to_owned()),
-            ("gh", ["auth", "status", ..]) if call.has("--show-token") || call.has("-t") => {
-                (Capability::ReadsCredentials, "gh auth token".to_owned())
-            }
-            ("glab", ["auth", "token", ..]) | ("heroku", ["auth:token", ..]) => {
-                (Capability::ReadsCredentials, line())
-            }
-            ("gcloud", ["auth", what, ..]) if what.starts_with("print-") => {
-                (Capability::ReadsCredentials, "gcloud auth (google token)".to_owned())
-            }
-            ("gcloud", ["auth", "application-default", ..]) if call.has("print-access-token") => {
-                (Capability::ReadsCredentials, "gcloud auth (google token)".to_owned())
-            }
-            ("az", ["account", "get-access-token", ..]) => {
-                (Capability::ReadsCredentials, "az account (azure token)".to_owned())
-            }
-            ("aws", ["configure", "get" | "export-credentials", ..]) => {
-                // A region is not a secret.
-                let is_secret = words
-                    .iter()
-                    .any(|word| ["secret", "key", "token"].iter().any(|part| word.contains(part)))
-                    || words.contains(&"export-credentials");
-                if !is_secret {
-                    return Some(Value::unknown());
-                }
-                (Capability::ReadsCredentials, "aws configure get".to_owned())
-            }
-            ("aws", ["sts", "get-session-token" | "assume-role", ..]) => {
-                (Capability::ReadsCredentials, "aws sts".to_owned())
-            }
-            ("aws", ["secretsmanager", "get-secret-value", ..])
-            | ("aws", ["ssm", "get-parameter" | "get-parameters" | "get-parameters-by-path", ..])
-            | ("gcloud", ["secrets", "versions", "access", ..])
-            | ("vault", ["kv", "get", ..] | ["read", ..])
-            | ("doppler", ["secrets", ..])
-            | ("infisical", ["secrets" | "export", ..])
-            | ("az", ["keyvault", "secret", "show", ..]) => (Capability::ReadsNamedSecret, line()),
-            ("kubectl" | "oc" | "k", [..])
-                if words.first() == Some(&"get")
-                    && words.get(1).is_some_and(|what| what.starts_with("secret")) =>
-            {
-                let output = call
-                    .args
-                    .iter()
-                    .any(|arg| arg.text.contains("jsonpath") || arg.text.contains("go-template"));
-                if output {
-                    (Capability::ReadsCredentials, "kubectl get secret (one field)".to_owned())
-                } else {
-                    (Capability::ReadsCredentials, "kubectl get secret".to_owned())
-                }
-            }
-            ("kubectl", ["config", "view", ..]) if call.has("--raw") => {
-                (Capability::ReadsCredentials, "kubectl config view --raw".to_owned())
-            }
-            ("pbpaste" | "wl-paste", _) => (Capability::RecordsUser, "clipboard".to_owned()),
-            ("xclip", _) if call.args.iter().any(|arg| arg.text.starts_with("-o")) => {
-                (Capability::RecordsUser, "clipboard".to_owned())
-            }
-            ("xsel", _) if !call.has("-i") && !call.has("--input") && call.stdin.text.is_empty() => {
-                (Capability::RecordsUser, "clipboard".to_owned())
-            }
-            ("powershell.exe" | "get-clipboard", _) => (Capability::RecordsUser, "clipboard".to_owned()),
+        match (call.name, words.as_slice()) {
+            ("printenv", [_, ..]) => Some(self.print_variables(&words, call)),
+            // The region and the like are not secrets.
+            ("aws", ["configure", "get", ..]) if !names_key(&words) => Some(Value::unknown()),
             (
-                "screencapture" | "scrot" | "gnome-screenshot" | "grim" | "maim" | "import" | "spectacle",
+                "screencapture" | "scrot" | "gnome-screenshot" | "grim" | "maim" | "spectacle" | "imagesnap"
+                | "arecord" | "rec" | "fswebcam",
                 files,
             ) => {
-                // A picture of the screen, in the file that is named.
-                let marks = self.read_source(Capability::RecordsUser, "screen", call.range);
-                let shot = Value::marked(marks);
+                // A picture or a recording, in the file that is named.
+                let shot = Value::marked(self.read_source(Capability::RecordsUser, call.name, call.range));
                 for file in files {
                     self.keep_file(file, &shot, false);
                 }
-                return Some(shot);
+                Some(shot)
             }
-            ("imagesnap" | "arecord" | "rec" | "fswebcam", files) => {
-                let marks = self.read_source(Capability::RecordsUser, call.name, call.range);
-                for file in files {
-                    self.keep_file(file, &Value::marked(marks.clone()), false);
-                }
-                return Some(Value::marked(marks));
+            _ => {
+                let found = find_keychain(call, &words)
+                    .or_else(|| find_token(call, &words))
+                    .or_else(|| find_stored(call, &words))
+                    .or_else(|| find_other(call, &words));
+                let (capability, object) = found?;
+                Some(Value::marked(self.read_source(capability, &object, call.range)))
             }
-            ("gpg" | "gpg2", _) if call.args.iter().any(|arg| arg.text.starts_with("--export-secret")) => {
-                (Capability::ReadsCredentials, "gpg --export-secret-keys".to_owned())
-            }
-            ("docker" | "podman", ["inspect", ..]) | ("systemctl", ["show-environment", ..]) => return None,
-            ("ps", _)
-                if call.args.first().is_some_and(|arg| arg.text.contains('e') && arg.text.contains("ww")) =>
-            {
-                (Capability::ReadsEnvironment, "ps eww".to_owned())
-            }
-            ("netsh", ["wlan", "show", ..]) => (Capability::ReadsCredentials, "netsh wlan".to_owned()),
-            ("dscl" | "unshadow" | "mimikatz" | "lazagne" | "laZagne", _) if call.name != "dscl" => {
-                (Capability::ReadsCredentials, call.name.to_owned())
-            }
-            _ => return None,
-        };
-        Some(Value::marked(self.read_source(capability, &object, call.range)))
+        }
     }
+
+    /// `printenv NAME`.
+    fn print_variables(&mut self, names: &[&str], call: &Call<'_>) -> Value {
+        let mut out = Value::default();
+        for name in names.iter().filter(|name| is_secret_variable(name)) {
+            let marks = self.read_source(Capability::ReadsNamedSecret, name, call.range);
+            out.append(&Value::marked(marks));
+        }
+        out
+    }
+}
+
+/// Whether words name a key and not another setting.
+fn names_key(words: &[&str]) -> bool {
+    words.iter().any(|word| ["secret", "key", "token"].iter().any(|part| word.contains(part)))
+}
+
+/// Keychains and password managers.
+fn find_keychain(call: &Call<'_>, words: &[&str]) -> Option<PrintedSecret> {
+    let object = match (call.name, words) {
+        ("security", ["dump-keychain" | "export", ..]) => "security dump-keychain".to_owned(),
+        ("pass", ["ls" | "init" | "insert" | "git" | "generate" | "rm" | "edit" | "find", ..]) => {
+            return None;
+        }
+        ("security", ["find-generic-password" | "find-internet-password", ..])
+        | ("secret-tool", ["lookup" | "search", ..])
+        | ("pass" | "kwallet-query" | "keyctl" | "cmdkey" | "vaultcmd", [_, ..])
+        | ("gopass", ["show" | "cat", ..])
+        | ("bw", ["get" | "list" | "export", ..])
+        | ("op", ["read", ..] | ["item" | "document", "get", ..])
+        | ("lpass" | "keepassxc-cli", ["show" | "export", ..]) => call.line(),
+        _ => return None,
+    };
+    Some((Capability::ReadsKeychain, object))
+}
+
+/// Tokens of services that their own programs print.
+fn find_token(call: &Call<'_>, words: &[&str]) -> Option<PrintedSecret> {
+    let is_shown = call.has("--show-token") || call.has("-t");
+    let object = match (call.name, words) {
+        ("gh", ["auth", "token", ..]) => "gh auth token".to_owned(),
+        ("gh", ["auth", "status", ..]) if is_shown => "gh auth token".to_owned(),
+        ("glab", ["auth", "token", ..]) | ("heroku", ["auth:token", ..]) => call.line(),
+        ("gcloud", ["auth", rest @ ..]) if rest.iter().any(|word| word.starts_with("print-")) => {
+            "gcloud auth (google token)".to_owned()
+        }
+        ("az", ["account", "get-access-token", ..]) => "az account (azure token)".to_owned(),
+        ("aws", ["configure", "get" | "export-credentials", ..]) => "aws configure get".to_owned(),
+        ("aws", ["sts", "get-session-token" | "assume-role", ..]) => "aws sts".to_owned(),
+        ("kubectl" | "oc" | "k", ["get", what, ..]) if what.starts_with("secret") => {
+            let is_field = |arg: &Value| arg.text.contains("jsonpath") || arg.text.contains("go-template");
+            if call.args.iter().any(is_field) {
+                "kubectl get secret (one field)".to_owned()
+            } else {
+                "kubectl get secret".to_owned()
+            }
+        }
+        ("kubectl", ["config", "view", ..]) if call.has("--raw") => "kubectl config view --raw".to_owned(),
+        _ => return None,
+    };
+    Some((Capability::ReadsCredentials, object))
+}
+
+/// Secrets that a store was asked for by name: as good as a variable. The store itself is not whom they belong to.
+fn find_stored(call: &Call<'_>, words: &[&str]) -> Option<PrintedSecret> {
+    let is_stored = matches!(
+        (call.name, words),
+        (
+            "aws",
+            ["secretsmanager", "get-secret-value", ..]
+                | ["ssm", "get-parameter" | "get-parameters" | "get-parameters-by-path", ..]
+        ) | ("gcloud", ["secrets", "versions", "access", ..])
+            | ("vault", ["kv", "get", ..] | ["read", ..])
+            | ("doppler", ["secrets", ..])
+            | ("infisical", ["secrets" | "export", ..])
+            | ("az", ["keyvault", "secret", "show", ..])
+    );
+    is_stored.then(|| (Capability::ReadsNamedSecret, words.get(2..).unwrap_or_default().join(" ")))
+}
+
+/// The environment, the clipboard, and tools that exist to take passwords.
+fn find_other(call: &Call<'_>, words: &[&str]) -> Option<PrintedSecret> {
+    let shows = |start: &str| call.args.iter().any(|arg| arg.text.starts_with(start));
+    let (capability, object) = match (call.name, words) {
+        ("env" | "printenv", []) | ("compgen", _) => (Capability::ReadsEnvironment, call.name),
+        ("ps", _) if shows("eww") || shows("auxe") || shows("-eww") => {
+            (Capability::ReadsEnvironment, "ps eww")
+        }
+        ("pbpaste" | "wl-paste" | "get-clipboard", _) => (Capability::RecordsUser, "clipboard"),
+        ("xclip", _) if shows("-o") => (Capability::RecordsUser, "clipboard"),
+        ("xsel", _) if !shows("-i") && !shows("--i") && call.stdin.text.is_empty() => {
+            (Capability::RecordsUser, "clipboard")
+        }
+        ("gpg" | "gpg2", _) if shows("--export-secret") => {
+            (Capability::ReadsCredentials, "gpg --export-secret-keys")
+        }
+        ("netsh", ["wlan", "show", ..]) => (Capability::ReadsCredentials, "netsh wlan"),
+        ("unshadow" | "mimikatz" | "lazagne" | "laZagne", _) => (Capability::ReadsCredentials, call.name),
+        _ => return None,
+    };
+    Some((capability, object.to_owned()))
 }

@@ -76,7 +76,7 @@ impl Machine {
     }
 
     /// Gives a command's output where it goes; what is left is the next one's input.
-    pub(super) fn close_streams(&mut self, streams: Streams, out: Value, range: &Range<usize>) -> Value {
+    pub(super) fn close_streams(&mut self, streams: &Streams, out: Value, range: &Range<usize>) -> Value {
         for (path, is_added) in &streams.outputs {
             self.write_file(path, &out, *is_added, range);
         }

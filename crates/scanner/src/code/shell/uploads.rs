@@ -71,12 +71,11 @@ impl Machine {
             ("git", _) => self.run_git(call),
             ("wormhole" | "croc", ["send", ..])
             | (
-                "pastebinit" | "ix" | "termbin" | "transfer" | "ffsend" | "oshi" | "wgetpaste" | "fpaste",
+                "pastebinit" | "ix" | "termbin" | "transfer" | "ffsend" | "oshi" | "wgetpaste" | "fpaste"
+                | "magic-wormhole" | "slackcat" | "telegram-send" | "ntfy" | "apprise" | "pushover",
                 _,
             )
-            | ("ipfs", ["add", ..])
-            | ("magic-wormhole", _)
-            | ("slackcat" | "telegram-send" | "ntfy" | "apprise" | "pushover", _) => {
+            | ("ipfs", ["add", ..]) => {
                 let mut sent = call.stdin.clone();
                 for arg in call.args.iter().filter(|arg| !arg.text.starts_with('-')) {
                     sent.marks.add(&arg.marks);
@@ -157,7 +156,6 @@ impl Machine {
                 }
                 None
             }
-            ["commit" | "tag", ..] => None,
             ["credential", "fill", ..] | ["credential-store" | "credential-osxkeychain", "get", ..] => {
                 Some(Value::marked(self.read_source(
                     Capability::ReadsCredentials,

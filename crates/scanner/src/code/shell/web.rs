@@ -1,4 +1,4 @@
-//! Programs that speak HTTP: curl, wget, HTTPie and their like.
+//! Programs that speak HTTP: curl, wget, `HTTPie` and their like.
 
 use std::rc::Rc;
 
@@ -239,7 +239,7 @@ impl Machine {
                 "output-dir" => folder = Some(value.text.clone()),
                 "url" => request.addresses.insert(0, value.clone()),
                 "unix-socket" | "abstract-unix-socket" => {
-                    request.addresses.insert(0, Value::known("http://localhost"))
+                    request.addresses.insert(0, Value::known("http://localhost"));
                 }
                 _ => {}
             }
@@ -290,7 +290,7 @@ impl Machine {
         request
     }
 
-    /// HTTPie: a method, an address, and items that say by their mark what they are. `None` if it is something else of that name.
+    /// `HTTPie`: a method, an address, and items that say by their mark what they are. `None` if it is something else of that name.
     fn read_httpie(&mut self, call: &Call<'_>) -> Option<Request> {
         let parsed = Self::options(
             call,
