@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::super::capability::Capability;
+use super::super::objects::is_secret_variable;
 use super::machine::{Machine, join_values};
 use super::options::ParsedOptions;
 use super::tree::{Assignment, RedirectKind, SimpleCommand};
@@ -259,6 +260,12 @@ impl Machine {
         }
         // A program that is not known may pass on what it reads.
         let mut out = Value::unknown();
+        let is_constant =
+            call.name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+        if is_constant && is_secret_variable(call.name) {
+            // `$(NAME)` is how makefiles and many people write a variable.
+            out.marks.add(&self.read_source(Capability::ReadsNamedSecret, call.name, call.range));
+        }
         out.marks.add(&call.stdin.marks);
         out
     }

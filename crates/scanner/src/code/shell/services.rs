@@ -124,10 +124,12 @@ pub(crate) fn is_own_service(source: &CapabilityUse, part: RequestPart, address:
     let name = source.object.as_str();
     let is_shared = shares_word(name, address) || is_google_host(name, address);
     match kind {
-        HostKind::Loopback | HostKind::Metadata | HostKind::Private | HostKind::Placeholder => true,
+        HostKind::Loopback | HostKind::Metadata | HostKind::Private => true,
+        // A host that is filled in later is the user's choice; one that is only called an example is where the key would go.
+        HostKind::Placeholder if is_open || !is_fixed_host(address) => true,
         HostKind::Drop => is_shared,
         HostKind::RawAddress => false,
-        HostKind::Named => {
+        HostKind::Named | HostKind::Placeholder => {
             let words = telling_words(name);
             if is_shared || words.is_empty() || is_token_address(address) {
                 return true;
@@ -138,9 +140,16 @@ pub(crate) fn is_own_service(source: &CapabilityUse, part: RequestPart, address:
             // Many services speak the language of one, and say so by the path.
             let speaks_it = words.iter().any(|word| matches!(word.as_str(), "openai" | "anthropic"))
                 && (address.contains("/v1") || address.contains("/chat/"));
-            part == RequestPart::Header && (!is_foreign || speaks_it)
+            (part == RequestPart::Header || kind == HostKind::Placeholder) && (!is_foreign || speaks_it)
         }
     }
+}
+
+/// Whether a host is written out, and nothing in it is to be filled in.
+fn is_fixed_host(address: &str) -> bool {
+    let host = find_host(address);
+    let is_plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+    is_plain && host.contains('.') && !host.to_ascii_lowercase().contains("your")
 }
 
 /// Whether a Google token goes to what runs at Google.
@@ -187,6 +196,10 @@ mod tests {
             ("OPENAI_API_KEY", Header, "https://api.vendor.test/v1/chat/completions", true),
             ("OPENAI_API_KEY", Header, "https://collector.test/in", false),
             ("DB_PASSWORD", Body, "http://localhost:8080/x", true),
+            ("API_KEY", Body, "https://api.example.com/x", true),
+            ("SLACK_BOT_TOKEN", Body, "https://sink.example.com/x", false),
+            ("SLACK_BOT_TOKEN", Body, "https://<your-host>/x", true),
+            ("SLACK_BOT_TOKEN", Header, "$BASE_URL/x", true),
         ] {
             let source = CapabilityUse {
                 capability: Capability::ReadsNamedSecret,
