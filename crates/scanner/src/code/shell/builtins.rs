@@ -112,7 +112,8 @@ impl Machine {
 
     /// `read name`: what comes in, by the line that means most.
     fn read_variables(&mut self, call: &Call<'_>) {
-        let parsed = Self::options(call, "pdntaNiuc", &[]);
+        let letters = if call.name == "read" { "pdntaNiu" } else { "dnOsucC" };
+        let parsed = Self::options(call, letters, &[]);
         let mut names: Vec<String> = parsed.operands.iter().map(|name| name.text.clone()).collect();
         names.extend(parsed.value(&["a"]).map(|name| name.text.clone()));
         if names.is_empty() {

@@ -120,7 +120,7 @@ impl Machine {
     fn assign(&mut self, assignment: &Assignment, declared: Option<&str>, range: &Range<usize>) {
         let values: Vec<Value> = match assignment.values.as_slice() {
             [one] => vec![self.expand_whole(one)],
-            many => many.iter().flat_map(|word| self.expand_word(word)).collect(),
+            many => many.iter().flat_map(|word| self.expand_word(word)).map(strip_key).collect(),
         };
         let mut value = join_values(&values);
         if declared == Some("alias") {
@@ -380,6 +380,19 @@ pub(super) fn split_items(value: &Value) -> Vec<Value> {
     if items.is_empty() { vec![value.with_text(UNKNOWN)] } else { items }
 }
 
+/// An element of a list without its key: `[a]=b`.
+fn strip_key(value: Value) -> Value {
+    let plain = value
+        .text
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("]="))
+        .map(|(_, plain)| plain.to_owned());
+    match plain {
+        Some(plain) => value.with_text(plain),
+        None => value,
+    }
+}
+
 /// Whether a builtin only sets variables.
 fn is_declaration(name: &str) -> bool {
     matches!(name, "export" | "declare" | "local" | "readonly" | "typeset" | "alias" | "set" | "setx")
@@ -427,7 +440,7 @@ pub(super) fn program_name(text: &str) -> String {
 }
 
 /// Whether a short name fits a pattern of `?`, `*` and one set of letters.
-fn matches_glob(pattern: &str, name: &str) -> bool {
+pub(super) fn matches_glob(pattern: &str, name: &str) -> bool {
     if pattern.len() > 32 || pattern.chars().filter(|c| c.is_alphanumeric()).count() == 0 {
         return false;
     }

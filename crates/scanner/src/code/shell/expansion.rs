@@ -89,6 +89,10 @@ impl Machine {
         if expansion.is_length {
             return Value::known("0");
         }
+        if expansion.is_indirect && expansion.is_list {
+            // The keys of a list.
+            return Value::unknown();
+        }
         let is_set = self.variables.contains_key(&expansion.name);
         let mut value = self.look_up(&expansion.name, range);
         if expansion.is_indirect {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::super::capability::{Capability, CapabilityUse, SecretFlow};
 use super::super::hosts;
 use super::super::objects::classify_path;
+use super::commands::matches_glob;
 use super::machine::{MAX_NAMES, Machine};
 use super::services::{RequestPart, is_own_service};
 use super::value::{Marks, UNKNOWN, Value};
@@ -95,6 +96,12 @@ impl Machine {
             Some(within) if classify_path(&path).is_none() => within.trim_end_matches("/.").to_owned(),
             _ => path,
         };
+        if let Some(known) = self.files.get(&plain_path(&path)) {
+            return known.clone();
+        }
+        if let Some(name) = find_globbed(&path) {
+            return Value::marked(self.read_source(Capability::ReadsCredentials, name, range));
+        }
         if let Some(capability) = classify_path(&path) {
             return Value::marked(self.read_source(capability, &path, range));
         }
@@ -199,6 +206,29 @@ impl Machine {
             }
         }
     }
+}
+
+/// The secret file that a pattern of names would find.
+fn find_globbed(path: &str) -> Option<&'static str> {
+    const NAMES: &[&str] = &[
+        "id_rsa",
+        "id_ed25519",
+        ".env",
+        ".env.local",
+        ".netrc",
+        ".npmrc",
+        ".pypirc",
+        ".git-credentials",
+        ".bash_history",
+        ".zsh_history",
+        "wallet.dat",
+        "private.pem",
+        "private.key",
+    ];
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let letters = last.chars().filter(|c| c.is_alphanumeric()).count();
+    let is_pattern = last.contains(['*', '?']) && letters >= 2 && last.len() >= 4;
+    NAMES.iter().copied().find(|name| is_pattern && matches_glob(last, name))
 }
 
 /// A path in one spelling, as far as files of one script need it.

@@ -188,7 +188,11 @@ impl Machine {
 
     /// curl's options.
     fn read_curl(&mut self, call: &Call<'_>) -> Request {
-        let parsed = Self::options(call, CURL_LETTERS, CURL_NAMES);
+        let mut parsed = Self::options(call, CURL_LETTERS, CURL_NAMES);
+        if let Some(path) = parsed.value(&["K", "config"]).map(|path| path.text.clone()) {
+            let config = self.read_operand(&path, call);
+            parsed.options.extend(read_config(&config));
+        }
         let mut request = Request { addresses: parsed.operands, ..Request::default() };
         let mut folder = None;
         let mut is_named_by_address = false;
@@ -379,6 +383,18 @@ impl Machine {
         }
         self.read_file(path, call.range)
     }
+}
+
+/// The options of a curl configuration, a line each.
+fn read_config(config: &Value) -> Vec<(String, Option<Value>)> {
+    let mut options = Vec::new();
+    for line in config.text.lines().take(64) {
+        if let Some((name, value)) = line.trim().split_once(['=', ' ', ':']) {
+            let value = value.trim_start_matches([' ', '=', ':']).trim().trim_matches('"');
+            options.push((name.trim().trim_start_matches('-').to_owned(), Some(config.with_text(value))));
+        }
+    }
+    options
 }
 
 /// Whether a text is an address, or a variable that holds one.
