@@ -117,6 +117,8 @@ mod readme {}
 
 pub use crate::calls::SkillCalls;
 pub use crate::code::capability::Capability;
+#[doc(hidden)]
+pub use crate::code::describe_code;
 pub use crate::declared::SeenCapability;
 #[doc(hidden)]
 pub use crate::evidence::SignSet;

@@ -11,6 +11,7 @@
 
 pub(crate) mod capability;
 mod command;
+mod describe;
 mod effects;
 pub(crate) mod hosts;
 mod interpret;
@@ -26,6 +27,8 @@ pub(crate) mod objects;
 mod own_service;
 mod parse;
 mod pieces;
+pub(crate) mod plain;
+pub(crate) mod shell;
 pub(crate) mod skill_code;
 mod value;
 
@@ -35,6 +38,8 @@ use crate::code::ir::Program;
 use crate::code::modules::ModuleNames;
 use crate::code::parse::{MAX_CODE, read_program};
 
+#[doc(hidden)]
+pub use crate::code::describe::describe_code;
 pub(crate) use crate::code::effects::{ENTRY, LOADERS};
 pub(crate) use crate::code::ir::Language;
 pub(crate) use crate::code::pieces::{CodePiece, find_pieces, is_read_fence, is_read_language};
