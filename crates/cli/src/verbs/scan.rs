@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -111,6 +112,8 @@ type ScannedSkill = (PathBuf, anyhow::Result<ScanReport>);
 
 /// Skills that are scanned before the next are begun; what is printed comes in this measure.
 const CHUNK: usize = 256;
+/// Most findings of all reports together that are kept until who calls whom is known, a report counting for one more: about 30 MB.
+const MAX_KEPT: usize = 40_000;
 /// Most bytes that are read from standard input, as of any other file.
 const MAX_STDIN: u64 = 8 << 20;
 /// What stands for a path where the text came in by standard input.
@@ -141,28 +144,40 @@ impl ScanArgs {
     fn scan_paths(&self, scanner: &Scanner, found: &[PathBuf], outcome: &mut ScanRun) -> anyhow::Result<()> {
         let progress = progress(found.len());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(self.jobs)).build()?;
-        // Who calls whom must be known of all before the first is printed. It is little, and read a skill at a time; what cannot
-        // be read is told below.
+        // Who calls whom must be known of all before the first is printed. Until then reports are kept, up to a bound; what is beyond that is
+        // read and scanned again. What cannot be read is told below.
         let apart: HashSet<&Path> = found.iter().map(PathBuf::as_path).collect();
-        let read = |path: &Path| read(path, &apart);
-        let calls = |path: &PathBuf| {
-            read(path).map_or_else(
-                |_| SkillCalls::default(),
-                |skill| SkillCalls::find(&skill, &path.to_string_lossy()),
-            )
+        let kept_findings = AtomicUsize::new(0);
+        let scan = |path: &PathBuf| {
+            read(path, &apart).map(|skill| {
+                let skill = skill.with_source(&self.source);
+                (SkillCalls::find(&skill, &path.to_string_lossy()), scanner.scan(&skill))
+            })
         };
-        let links = SkillLinks::new(&pool.install(|| found.par_iter().map(calls).collect::<Vec<_>>()));
-        let scan = |(number, path): (usize, &PathBuf)| {
-            let mut report = read(path).map(|skill| scanner.scan(&skill.with_source(&self.source)));
+        let first = |path: &PathBuf| {
+            let (calls, report) = match scan(path) {
+                Ok((calls, report)) => (calls, Ok(report)),
+                Err(error) => (SkillCalls::default(), Err(error)),
+            };
+            progress.inc(1);
+            let size = 1 + report.as_ref().map_or(0, |report| report.findings.len());
+            let is_kept = kept_findings.fetch_add(size, Ordering::Relaxed) + size <= MAX_KEPT;
+            (calls, is_kept.then_some(report))
+        };
+        let (calls, mut kept): (Vec<_>, Vec<_>) = pool.install(|| found.par_iter().map(first).unzip());
+        let links = SkillLinks::new(&calls);
+        drop(calls);
+        let finish = |(number, (path, kept)): (usize, (&PathBuf, &mut Option<_>))| {
+            let mut report = kept.take().unwrap_or_else(|| scan(path).map(|(_, report)| report));
             if let Ok(report) = &mut report {
                 scanner.add_links(&links, number, report);
             }
-            progress.inc(1);
             (path.clone(), report)
         };
-        for (number, chunk) in found.chunks(CHUNK).enumerate() {
-            let numbered = chunk.par_iter().enumerate().map(|(at, path)| (number * CHUNK + at, path));
-            let done: Vec<ScannedSkill> = pool.install(|| numbered.map(scan).collect());
+        for (number, (paths, kept)) in found.chunks(CHUNK).zip(kept.chunks_mut(CHUNK)).enumerate() {
+            let numbered = paths.par_iter().zip(kept).enumerate();
+            let numbered = numbered.map(|(at, skill)| finish((number * CHUNK + at, skill)));
+            let done: Vec<ScannedSkill> = pool.install(|| numbered.collect());
             outcome.take(done, &progress)?;
         }
         progress.finish_and_clear();
