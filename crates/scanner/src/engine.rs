@@ -160,14 +160,6 @@ impl PatternEngine {
         self.literals.words()
     }
 
-    /// What a text gives signs of.
-    pub(crate) fn signals(&self, text: &[u8]) -> TextSignals {
-        let mut signals = TextSignals::default();
-        self.literals
-            .find(text, |_, literal| signals.add(self.signals.get(literal).copied().unwrap_or_default()));
-        signals
-    }
-
     /// Every match of every rule.
     pub(crate) fn search(&self, text: &[u8], blocks: &[TextBlock]) -> SearchResult {
         let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();

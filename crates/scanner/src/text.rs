@@ -103,7 +103,7 @@ pub(crate) fn split_markdown(text: &[u8], body_start: usize) -> Vec<TextBlock> {
             push(&mut blocks, text, line.clone(), PassageRole::Instruction, &(0..0), false);
             continue;
         }
-        if let Some(at) = memchr::memmem::find(content, b"<!--")
+        if let Some(at) = find_comment(content)
             && memchr::memmem::find(content.get(at..).unwrap_or_default(), b"-->").is_none()
         {
             close(&mut open);
@@ -137,6 +137,11 @@ pub(crate) fn split_markdown(text: &[u8], body_start: usize) -> Vec<TextBlock> {
     }
     join_windows(text, &mut blocks);
     blocks
+}
+
+/// Where a comment begins in a line. Few lines have the first byte of it.
+fn find_comment(line: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'<', line).find(|at| line.get(*at..).is_some_and(|rest| rest.starts_with(b"<!--")))
 }
 
 /// How far a sentence may go on in the next list item or paragraph.
