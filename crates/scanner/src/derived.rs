@@ -2,6 +2,7 @@
 //! finding them takes longer than scanning a skill.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
@@ -9,36 +10,74 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 use crate::checks;
 use crate::frequent::FREQUENT;
 use crate::literals::SHORTEST;
-use crate::pattern::{has_gaps, parse};
+use crate::pattern::{WIDEST, WORD, has_gaps, parse, word_gaps};
 
 /// Longer literals are not rarer, but cost more to compare.
 const LONGEST: usize = 12;
-/// Most sets of one pattern: a bit each.
+/// Most sets of one pattern.
 const MOST_SETS: usize = 4;
 /// A set that stands more often than this in a mebibyte of ordinary text rules nothing out.
 const COMMON: f64 = 3000.0;
+/// What it costs, in nanoseconds, to note a literal, to search a pattern near one, and to try one that begins there.
+const NOTE_COST: f64 = 10.0;
+const SEARCH_COST: f64 = 4000.0;
+const TRY_COST: f64 = 250.0;
+/// How many bytes of ordinary text are looked at together: a passage.
+const PASSAGE: f64 = 400.0;
+
+/// What is known of every match of a pattern.
+#[derive(Debug, PartialEq)]
+struct DerivedAnchors {
+    /// Whether each begins with a literal of the first set.
+    begins: bool,
+    /// How far from its beginning a literal of the first set stands at most.
+    lead: Option<usize>,
+    /// How long it is at most.
+    length: Option<usize>,
+    /// The sets in the order in which they stand in a match, each with the most bytes from the one before it.
+    sets: Vec<(Option<usize>, Vec<String>)>,
+}
+
+/// Literals one of which stands in every match, and where.
+#[derive(Clone, Debug)]
+struct PlacedSet {
+    words: Vec<String>,
+    /// The part of the pattern.
+    part: usize,
+    /// Whether they stand anywhere in that part, or just where it begins.
+    within: bool,
+}
 
 /// Every pattern's literals, as the text of `anchors.rs`.
 fn render_table() -> String {
     let mut out = String::from(
-        "//! For each pattern of each rule, sets of literals: every match holds one of each set.\n\
+        "//! For each pattern of each rule, sets of literals: every match holds one of each set, in this order.\n\
          //!\n\
          //! Made by `cargo xtask generate` from the patterns; a test compares.\n\n\
-         /// Literals one of which every match holds.\n\
-         pub(crate) type LiteralSet = &'static [&'static str];\n\n\
-         /// A rule, and for each of its patterns whether every match begins with a literal of the first set, and the sets.\n\
-         pub(crate) type RuleAnchors = (&'static str, &'static [(bool, &'static [LiteralSet])]);\n\n\
+         /// Stands for a distance that has no bound.\n\
+         pub(crate) const ANY: u16 = u16::MAX;\n\n\
+         /// Literals one of which every match holds, and how many bytes behind the one of the set before it that begins at most.\n\
+         pub(crate) type LiteralSet = (u16, &'static [&'static str]);\n\n\
+         /// Of a pattern: whether every match begins with a literal of the first set, how far from its beginning that stands at most, how long it\n\
+         /// is at most, and the sets.\n\
+         pub(crate) type PatternAnchors = (bool, u16, u16, &'static [LiteralSet]);\n\n\
+         /// A rule, and what is known of each of its patterns.\n\
+         pub(crate) type RuleAnchors = (&'static str, &'static [PatternAnchors]);\n\n\
          #[rustfmt::skip]\n\
          pub(crate) const ANCHORS: &[RuleAnchors] = &[\n",
     );
+    let bound = |most: &Option<usize>| most.map_or("ANY".to_owned(), |most| most.to_string());
     for rule in checks::pattern_rules() {
         let _ = writeln!(out, "    (\"{}/{}\", &[", rule.info.check.as_str(), rule.info.id);
         for pattern in rule.patterns {
-            let (begins, literals) = derive_anchors(pattern).unwrap_or_else(|| {
-                panic!("{}: no literal of {SHORTEST} bytes in every match of {pattern}", rule.info.id)
-            });
-            let sets: Vec<String> = literals.iter().map(|set| format!("&{set:?}")).collect();
-            let _ = writeln!(out, "        ({begins}, &[{}]),", sets.join(", "));
+            let DerivedAnchors { begins, lead, length, sets } =
+                derive_anchors(pattern).unwrap_or_else(|| {
+                    panic!("{}: no literal of {SHORTEST} bytes in every match of {pattern}", rule.info.id)
+                });
+            let sets: Vec<String> =
+                sets.iter().map(|(most, words)| format!("({}, &{words:?})", bound(most))).collect();
+            let (lead, length) = (bound(&lead), bound(&length));
+            let _ = writeln!(out, "        ({begins}, {lead}, {length}, &[{}]),", sets.join(", "));
         }
         out.push_str("    ]),\n");
     }
@@ -46,41 +85,87 @@ fn render_table() -> String {
     out
 }
 
-/// The sets of a pattern, the rarest first, and whether each match begins with a literal of the first.
-fn derive_anchors(pattern: &str) -> Option<(bool, Vec<Vec<String>>)> {
+/// The sets of a pattern that are worth looking for.
+fn derive_anchors(pattern: &str) -> Option<DerivedAnchors> {
     let hir = lowered(&parse(pattern));
-    let mut sets = match hir.kind() {
-        HirKind::Concat(parts) => (0..parts.len())
-            .filter_map(|at| beginnings(&Hir::concat(parts[at..].to_vec())).or_else(|| required(&parts[at])))
-            .collect(),
-        _ => Vec::new(),
+    let parts = match hir.kind() {
+        HirKind::Concat(parts) => parts.clone(),
+        _ => vec![hir.clone()],
     };
-    sets.extend(required(&hir));
-    sets.sort_by(|a, b| frequency(a).total_cmp(&frequency(b)));
-    // What another set says already.
-    let all = sets.clone();
-    let mut number = 0;
-    sets.retain(|set| {
-        let told = |other: &Vec<String>| {
-            set.iter().all(|word| other.iter().any(|longer| longer.contains(word.as_str())))
-        };
-        let same = all.iter().take(number).any(|other| other == set);
-        number += 1;
-        !same && !all.iter().any(|other| other != set && told(other))
-    });
-    let least = sets.first().map(|set| frequency(set))?;
-    sets.retain(|set| frequency(set) <= COMMON.max(least));
-    sets.truncate(MOST_SETS);
+    let placed = |part: usize| {
+        let begin = beginnings(&Hir::concat(parts[part..].to_vec())).map(|words| (words, false));
+        let within = required(&parts[part]).map(|words| (words, true));
+        [begin, within].into_iter().flatten().map(move |(words, within)| PlacedSet { words, part, within })
+    };
+    let mut all: Vec<PlacedSet> = (0..parts.len()).flat_map(placed).collect();
+    all.sort_by(|a, b| frequency(&a.words).total_cmp(&frequency(&b.words)));
     // Tried at its beginnings, a pattern costs little each time; searched for, it costs more, but only once.
-    match beginnings(&hir) {
-        Some(begin) if frequency(&begin) <= COMMON && !has_gaps(pattern) => {
-            sets.retain(|set| *set != begin);
-            sets.insert(0, begin);
-            sets.truncate(MOST_SETS);
-            Some((true, sets))
+    let begin = all.iter().position(|set| {
+        set.part == 0 && !set.within && frequency(&set.words) <= COMMON && !has_gaps(pattern)
+    });
+    let begins = begin.is_some();
+    let first = begin.unwrap_or(0);
+    let mut sets = vec![all.get(first)?.clone()];
+    let mut tries = frequency(&sets[0].words);
+    for set in &all {
+        let often = frequency(&set.words);
+        let passes = (often * PASSAGE / f64::from(1 << 20)).min(1.0);
+        let try_cost = if begins { TRY_COST } else { SEARCH_COST };
+        let worth = tries * (1.0 - passes) * try_cost > often * NOTE_COST;
+        if worth && sets.len() < MOST_SETS && sets.iter().all(|kept| tells_more(&parts, kept, set)) {
+            tries *= passes;
+            sets.push(set.clone());
         }
-        _ => Some((false, sets)),
     }
+    sets.sort_by_key(|set| set.part);
+    let most = most_lengths(pattern, &parts);
+    let sum = |range: Range<usize>| most[range].iter().copied().sum::<Option<usize>>();
+    let inside = |set: &PlacedSet| if set.within { most[set.part] } else { Some(0) };
+    let mut previous = 0;
+    let mut placed = Vec::new();
+    for set in &sets {
+        let distance = sum(previous..set.part).zip(inside(set)).map(|(to, inside)| to + inside);
+        placed.push((distance, set.words.clone()));
+        previous = set.part;
+    }
+    let lead = std::mem::replace(&mut placed[0].0, Some(0));
+    Some(DerivedAnchors { begins, lead, length: sum(0..parts.len()), sets: placed })
+}
+
+/// Whether a set rules something out that another one does not, and stands before or behind that in every match.
+fn tells_more(parts: &[Hir], kept: &PlacedSet, set: &PlacedSet) -> bool {
+    let (first, last) = if kept.part < set.part { (kept, set) } else { (set, kept) };
+    let between = &parts[first.part..last.part];
+    let apart = first.within || between.iter().any(|part| part.properties().minimum_len() > Some(0));
+    let told = |one: &PlacedSet, other: &PlacedSet| {
+        one.words.iter().all(|word| other.words.iter().any(|longer| longer.contains(word.as_str())))
+    };
+    first.part < last.part && apart && !told(set, kept) && !told(kept, set)
+}
+
+/// How long each part is at most. What may stand between two words is counted as `pattern.rs` does.
+fn most_lengths(pattern: &str, parts: &[Hir]) -> Vec<Option<usize>> {
+    let gaps: Vec<Option<usize>> = parts.iter().map(words_in_gap).collect();
+    let outer = gaps.iter().flatten().count() == word_gaps(pattern);
+    let most = |(part, gap): (&Hir, Option<usize>)| match gap.filter(|_| outer) {
+        // What parts the last of them from the next piece is a part of its own.
+        Some(words) => Some((words + 1) * WORD - WIDEST),
+        None => part.properties().maximum_len(),
+    };
+    parts.iter().zip(gaps).map(most).collect()
+}
+
+/// How many words a part stands for that is a gap between words.
+fn words_in_gap(part: &Hir) -> Option<usize> {
+    let HirKind::Repetition(Repetition { min: 0, max: Some(words), sub, .. }) = part.kind() else {
+        return None;
+    };
+    let HirKind::Concat(parts) = sub.kind() else { return None };
+    let [space, word] = parts.as_slice() else { return None };
+    let is = |part: &Hir, least: usize, most: Option<usize>| {
+        part.properties().minimum_len() == Some(least) && part.properties().maximum_len() == most
+    };
+    (is(space, 1, Some(WIDEST)) && is(word, 1, None)).then_some(usize::try_from(*words).ok()?)
 }
 
 /// How often any of these literals stands in a mebibyte of ordinary text, about.
@@ -88,8 +173,10 @@ fn frequency(literals: &[String]) -> f64 {
     let one = |word: &String| {
         // Three bytes fill the table of bits with whatever may follow them.
         let short = if word.len() <= SHORTEST { 200.0 } else { 0.0 };
-        let known = FREQUENT.iter().find(|(known, _)| known == word);
-        short + known.map_or(1.0, |(_, count)| f64::from(*count))
+        // A part of a word stands wherever the word does.
+        let known =
+            FREQUENT.iter().filter(|(known, _)| known.contains(word.as_str())).map(|(_, count)| *count);
+        short + known.max().map_or(1.0, f64::from)
     };
     literals.iter().map(one).sum()
 }
@@ -197,18 +284,18 @@ fn the_anchors_are_those_of_the_patterns() {
 #[test]
 fn a_literal_is_found_wherever_a_pattern_requires_one() {
     for (pattern, begins, expected) in [
-        ("disregard|ignore", true, r#"[["disregard", "ignore"]]"#),
-        (r"\bcurl\s+-k", true, r#"[["curl"]]"#),
-        (r"[a-z]+ (?:password|secret)s?", false, r#"[[" password", " secret"]]"#),
+        ("disregard|ignore", true, r#"[(Some(0), ["disregard", "ignore"])]"#),
+        (r"\bcurl\s+-k", true, r#"[(Some(0), ["curl"])]"#),
+        (r"[a-z]+ (?:password|secret)s?", false, r#"[(Some(0), [" password", " secret"])]"#),
         (
             r"(?:[a-z]+) (?:disclose|mention)<2>(?:operator|owner)",
             false,
-            r#"[[" disclose", " mention"], ["operator", "owner"]]"#,
+            r#"[(Some(0), [" disclose", " mention"]), (Some(129), ["operator", "owner"])]"#,
         ),
-        (r"a(?:bcdef)+", true, r#"[["abcdef"]]"#),
+        (r"a(?:bcdef)+", true, r#"[(Some(0), ["abcdef"])]"#),
     ] {
         let found = derive_anchors(pattern).unwrap();
-        assert_eq!((found.0, format!("{:?}", found.1).as_str()), (begins, expected), "{pattern}");
+        assert_eq!((found.begins, format!("{:?}", found.sets).as_str()), (begins, expected), "{pattern}");
     }
     assert!(derive_anchors("[a-z]+ (?:x|y)?").is_none());
 }

@@ -1,7 +1,7 @@
 //! All rules over one text: one pass of literal search, then a pattern only where one of its literals stands.
 //!
-//! A pattern that begins with a literal is tried just there, so that most attempts end after a few bytes; the others are
-//! searched for in the whole block that holds one of their literals.
+//! Of each pattern it is known which literals every match holds, in which order and how far apart. It is tried only where they stand so: at the
+//! first of them if every match begins with that, so that most attempts end after a few bytes, and else searched for around them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use regex_automata::meta::{Cache, Regex};
 
-use crate::anchors::ANCHORS;
+use crate::anchors::{ANCHORS, ANY};
 use crate::literals::LiteralSearch;
 use crate::pattern::{CompiledPattern, compile};
 use crate::prefilter::{SIGNALS, TextSignals};
@@ -19,6 +19,8 @@ use crate::text::{OVERLAP, PassageRole, TextBlock};
 /// How often one rule is noted in one text. Whoever would hide a match behind harmless ones has to write more of them than
 /// this, and then the search says that it is not complete.
 const MAX_HITS: usize = 512;
+/// Most sets of literals of a pattern.
+const MOST_SETS: usize = 4;
 /// How often a pattern is tried at a literal in one block, before it is searched for in what is left of the block instead: so
 /// that literals by the thousand cost no more than one search.
 const MAX_TRIES: u16 = 12;
@@ -56,6 +58,8 @@ pub(crate) struct PatternHit {
     pub(crate) rule: &'static PatternRule,
     pub(crate) range: Range<usize>,
     pub(crate) block: usize,
+    /// The number of the pattern.
+    order: u16,
 }
 
 /// One of a rule's patterns.
@@ -65,8 +69,14 @@ struct AnchoredPattern {
     text: &'static str,
     /// Whether every match begins with a literal of the first set.
     begins: bool,
-    /// A bit for each of its sets.
-    sets: u8,
+    /// How far from a match's beginning a literal of the first set stands at most.
+    lead: u16,
+    /// How long a match is at most.
+    length: u16,
+    /// For each set, how far behind a literal of the set before it one stands at most.
+    distances: [u16; MOST_SETS],
+    /// The number of the last set.
+    last: u8,
     compiled: OnceLock<CompiledPattern>,
 }
 
@@ -76,38 +86,64 @@ struct SearchScratch {
     caches: Vec<Vec<Cache>>,
     /// Every literal in the text: its place and number.
     found: Vec<(u32, u16)>,
-    /// For each pattern, what became of it in the block that is looked at.
+    /// For each pattern, what is known of it in the block that is looked at.
     progress: Vec<PatternProgress>,
+    /// Where patterns are to be tried in that block.
+    candidates: Vec<Candidate>,
     /// For each rule, its hits.
     count: Vec<u16>,
 }
 
-/// A pattern in one block.
+/// A pattern in one block, which is read from its end to its beginning.
 #[derive(Clone, Copy, Debug, Default)]
 struct PatternProgress {
     /// The block's number, plus one: what was noted for another counts for nothing.
     block: u32,
-    /// The sets of which a literal stands there.
-    sets: u8,
+    /// For each set, the foremost literal behind which those of all later sets stand near enough.
+    chains: [u32; MOST_SETS],
+    /// Where the pattern is to be searched for, among the candidates.
+    candidate: u32,
     tries: u16,
 }
+
+/// Where a pattern is to be tried.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    pattern: u16,
+    /// The places of the first and the last literal of the first set that others stand near enough to.
+    from: u32,
+    to: u32,
+}
+
+/// No place in a text.
+const NOWHERE: u32 = u32::MAX;
 
 impl PatternEngine {
     pub(crate) fn new(rules: Vec<&'static PatternRule>) -> Self {
         let mut words = LiteralTable::default();
         let mut patterns = Vec::new();
         for (number, (rule, (_, anchors))) in rules.iter().zip(ANCHORS).enumerate() {
-            for (text, (begins, literals)) in rule.patterns.iter().zip(*anchors) {
+            for (text, (begins, lead, length, sets)) in rule.patterns.iter().zip(*anchors) {
                 let Ok(pattern) = u16::try_from(patterns.len()) else { continue };
-                let mut sets = 0;
-                for (literals, set) in literals.iter().zip(0_u8..) {
-                    sets |= 1 << set;
+                let mut distances = [0; MOST_SETS];
+                let mut last = 0;
+                for ((set, (most, literals)), distance) in (0_u8..).zip(*sets).zip(&mut distances) {
+                    (*distance, last) = (*most, set);
                     for word in *literals {
                         words.entry(word).0.push((pattern, set));
                     }
                 }
-                let compiled = OnceLock::new();
-                patterns.push(AnchoredPattern { rule: number, text, begins: *begins, sets, compiled });
+                let (begins, lead, length, compiled) = (*begins, *lead, *length, OnceLock::new());
+                patterns.push(AnchoredPattern {
+                    rule: number,
+                    text,
+                    begins,
+                    lead,
+                    length,
+                    distances,
+                    last,
+                    compiled,
+                });
             }
         }
         for (signal, literals) in SIGNALS {
@@ -127,7 +163,7 @@ impl PatternEngine {
     }
 
     /// What a text gives signs of.
-    pub(crate) fn signals(&self, text: &[u8]) -> TextSignals {
+    pub(crate) fn find_signals(&self, text: &[u8]) -> TextSignals {
         let mut signals = TextSignals::default();
         self.literals
             .find(text, |_, literal| signals.add(self.signals.get(literal).copied().unwrap_or_default()));
@@ -162,22 +198,18 @@ impl PatternEngine {
         for (number, block) in blocks.iter().enumerate() {
             in_window += position(&found, in_window, block.window.start);
             in_block += position(&found, in_block, block.range.start);
-            let window = found.get(in_window..in_block + position(&found, in_block, block.window.end));
-            let own = found.get(in_block..in_block + position(&found, in_block, block.range.end));
-            let stamp = u32::try_from(number + 1).unwrap_or(u32::MAX);
-            for (pattern, set) in self.owned(window) {
-                if let Some(progress) = scratch.progress.get_mut(usize::from(pattern)) {
-                    if progress.block != stamp {
-                        *progress = PatternProgress { block: stamp, sets: 0, tries: 0 };
-                    }
-                    progress.sets |= 1 << set;
-                }
+            let window = in_window..in_block + position(&found, in_block, block.window.end);
+            let place = SearchPlace { text, block, number };
+            self.find_candidates(&found, window, &place, &mut scratch);
+            let mut candidates = std::mem::take(&mut scratch.candidates);
+            let before = hits.len();
+            for candidate in candidates.drain(..).rev() {
+                complete &= self.attempt(candidate, &place, &mut scratch, &mut hits);
             }
-            for (start, literal) in own.unwrap_or_default() {
-                let place = SearchPlace { text, block, number, start: *start as usize };
-                for (pattern, set) in self.owners.get(usize::from(*literal)).into_iter().flatten() {
-                    complete &= self.attempt(usize::from(*pattern), *set, &place, &mut scratch, &mut hits);
-                }
+            scratch.candidates = candidates;
+            // In the order in which they stand there, whatever they were found by.
+            if let Some(own) = hits.get_mut(before..) {
+                own.sort_by_key(|hit| (hit.range.start, hit.order));
             }
         }
         found.clear();
@@ -186,27 +218,63 @@ impl PatternEngine {
         SearchResult { hits, complete, signals, told }
     }
 
-    /// The patterns, and their sets, of some literals that were found.
-    fn owned(&self, found: Option<&[(u32, u16)]>) -> impl Iterator<Item = (u16, u8)> {
-        let owners = |(_, literal): &(u32, u16)| self.owners.get(usize::from(*literal)).into_iter().flatten();
-        found.unwrap_or_default().iter().flat_map(owners).copied()
+    /// Where patterns are to be tried in a block, by the literals that stand in its window. These are read from the last to the first, so that
+    /// at each the nearest of the next set is known.
+    fn find_candidates(
+        &self,
+        found: &[(u32, u16)],
+        window: Range<usize>,
+        at: &SearchPlace<'_>,
+        scratch: &mut SearchScratch,
+    ) {
+        let small = |place: usize| u32::try_from(place).unwrap_or(NOWHERE);
+        let stamp = small(at.number + 1);
+        let (start, end) = (small(at.block.range.start), small(at.block.range.end));
+        let literals = found.get(window).unwrap_or_default();
+        for (place, literal) in literals.iter().rev() {
+            let place = *place;
+            let is_own = (start..end).contains(&place);
+            for (number, set) in self.owners.get(usize::from(*literal)).into_iter().flatten() {
+                let (Some(pattern), Some(progress)) =
+                    (self.patterns.get(usize::from(*number)), scratch.progress.get_mut(usize::from(*number)))
+                else {
+                    continue;
+                };
+                if progress.block != stamp {
+                    *progress = PatternProgress::new(stamp);
+                }
+                // A match belongs to the block in which it begins; its first literal may stand behind that.
+                let begins_here = is_own || (place >= end && place - end < u32::from(pattern.lead));
+                if !progress.extend(pattern, *set, place) || *set > 0 || !begins_here {
+                    continue;
+                }
+                if pattern.begins {
+                    scratch.candidates.push(Candidate { pattern: *number, from: place, to: place });
+                } else if let Some(candidate) = scratch.candidates.get_mut(progress.candidate as usize) {
+                    candidate.from = place;
+                } else {
+                    progress.candidate = small(scratch.candidates.len());
+                    scratch.candidates.push(Candidate { pattern: *number, from: place, to: place });
+                }
+            }
+        }
     }
 
-    /// Tries one pattern at one literal; whether all that it matched was noted.
+    /// Tries one pattern at one place; whether all that it matched was noted.
     fn attempt(
         &self,
-        number: usize,
-        set: u8,
+        candidate: Candidate,
         at: &SearchPlace<'_>,
         scratch: &mut SearchScratch,
         hits: &mut Vec<PatternHit>,
     ) -> bool {
+        let number = usize::from(candidate.pattern);
         let (Some(pattern), Some(progress)) = (self.patterns.get(number), scratch.progress.get_mut(number))
         else {
             return true;
         };
         let limit = if pattern.begins { MAX_TRIES } else { 1 };
-        if progress.sets != pattern.sets || (pattern.begins && set != 0) || progress.tries >= limit {
+        if progress.tries >= limit {
             return true;
         }
         progress.tries += 1;
@@ -225,12 +293,14 @@ impl PatternEngine {
             *caches = compiled.caches();
         }
         let window = &at.block.window;
+        let (from, to) = (candidate.from as usize, candidate.to as usize);
         let found = if pattern.begins && progress.tries < limit {
-            let end = window.end.min(at.start + OVERLAP);
-            compiled.at(caches, at.text, at.start..end).into_iter().collect()
+            let end = window.end.min(from + OVERLAP);
+            compiled.at(caches, at.text, from..end).into_iter().collect()
+        } else if pattern.begins {
+            compiled.find_all(caches, at.text, from..window.end)
         } else {
-            let start = if pattern.begins { at.start } else { window.start };
-            compiled.find_all(caches, at.text, start..window.end)
+            compiled.find_all(caches, at.text, pattern.reach(from, to, window))
         };
         for range in found {
             if self.is_near(pattern.rule, at.text, window, &range) {
@@ -238,7 +308,7 @@ impl PatternEngine {
                     return false;
                 }
                 *count += 1;
-                hits.push(PatternHit { rule, range, block: at.number });
+                hits.push(PatternHit { rule, range, block: at.number, order: candidate.pattern });
             }
         }
         true
@@ -258,6 +328,35 @@ impl PatternEngine {
             text.get(window.start.max(found.start.saturating_sub(NEAR))..found.start).unwrap_or_default();
         let after = text.get(found.end..window.end.min(found.end + NEAR)).unwrap_or_default();
         regex.is_match(before) || regex.is_match(after)
+    }
+}
+
+impl AnchoredPattern {
+    /// Where matches lie whose literals of the first set stand between two places.
+    fn reach(&self, from: usize, to: usize, window: &Range<usize>) -> Range<usize> {
+        let start = if self.lead == ANY { 0 } else { from.saturating_sub(usize::from(self.lead)) };
+        let end = if self.length == ANY { window.end } else { to + usize::from(self.length) };
+        start.max(window.start)..end.min(window.end)
+    }
+}
+
+impl PatternProgress {
+    fn new(block: u32) -> Self {
+        Self { block, chains: [NOWHERE; MOST_SETS], candidate: NOWHERE, tries: 0 }
+    }
+
+    /// Takes a literal of a set that stands before all that were taken so far; whether one of each later set follows it near enough.
+    fn extend(&mut self, pattern: &AnchoredPattern, set: u8, place: u32) -> bool {
+        let set = usize::from(set);
+        let next = self.chains.get(set + 1).zip(pattern.distances.get(set + 1));
+        let follows = set == usize::from(pattern.last)
+            || next.is_some_and(|(near, most)| {
+                *near != NOWHERE && (*most == ANY || near - place <= u32::from(*most))
+            });
+        if let Some(chain) = self.chains.get_mut(set).filter(|_| follows) {
+            *chain = place;
+        }
+        follows
     }
 }
 
@@ -293,7 +392,6 @@ struct SearchPlace<'t> {
     text: &'t [u8],
     block: &'t TextBlock,
     number: usize,
-    start: usize,
 }
 
 impl RuleScope {

@@ -38,7 +38,7 @@ impl PatternGap {
     fn most(&self) -> usize {
         match self {
             Self::Bytes(most, _) => *most,
-            Self::Words(words) => (words + 1) * 40,
+            Self::Words(words) => (words + 1) * WORD,
         }
     }
 
@@ -81,7 +81,10 @@ fn words_between(text: &[u8]) -> Option<usize> {
 }
 
 /// How many bytes part two words at most: spaces, marks, a line's end and its indentation.
-const WIDEST: usize = 12;
+pub(crate) const WIDEST: usize = 12;
+
+/// How many bytes a word in a gap has on average at most, with what parts it from the next.
+pub(crate) const WORD: usize = 40;
 
 /// The gaps that patterns may have, as they are written. Each is followed by the number of bytes and `}?`.
 const GAPS: &[(&str, &[u8])] = &[
@@ -123,19 +126,21 @@ impl CompiledPattern {
         if self.rest.is_empty() {
             return find(&self.first, cache, text, range, 0);
         }
-        // From the last piece to the first: what is left are matches from a piece to the end.
+        // Most often the first piece is not there, and the others need not be looked for; nor before it where it is.
+        let firsts = find(&self.first, cache, text, range.clone(), OVERLAPPING);
+        let Some(start) = firsts.iter().map(|one| one.end).min() else { return firsts };
+        // From the last piece to the second: what is left are matches from a piece to the end.
         let mut later: Option<Vec<Range<usize>>> = None;
         let mut gap: Option<&PatternGap> = None;
         for ((before, regex), cache) in self.rest.iter().zip(caches).rev() {
-            let found = find(regex, cache, text, range.clone(), OVERLAPPING);
+            let found = find(regex, cache, text, start..range.end, OVERLAPPING);
             let joined = join_pieces(text, found, gap, later);
             if joined.is_empty() {
                 return joined;
             }
             (later, gap) = (Some(joined), Some(before));
         }
-        let found = find(&self.first, cache, text, range, OVERLAPPING);
-        join_pieces(text, found, gap, later)
+        join_pieces(text, firsts, gap, later)
     }
 }
 
@@ -246,6 +251,12 @@ fn parse_gap(text: &str, any: &'static [u8]) -> Option<(PatternGap, usize)> {
 #[cfg(test)]
 pub(crate) fn has_gaps(pattern: &str) -> bool {
     !split_pieces(pattern).1.is_empty()
+}
+
+/// How many gaps of words a pattern is taken apart at.
+#[cfg(test)]
+pub(crate) fn word_gaps(pattern: &str) -> usize {
+    split_pieces(pattern).1.iter().filter(|(gap, _)| matches!(gap, PatternGap::Words(_))).count()
 }
 
 pub(crate) fn compile(pattern: &str) -> Regex {

@@ -104,7 +104,7 @@ pub(crate) fn split_markdown(text: &[u8], body_start: usize) -> Vec<TextBlock> {
             splitter.introduction = 0..0;
             continue;
         }
-        if let Some(at) = memchr::memmem::find(content, b"<!--")
+        if let Some(at) = find_comment(content)
             && memchr::memmem::find(content.get(at..).unwrap_or_default(), b"-->").is_none()
         {
             splitter.close();
@@ -199,6 +199,11 @@ impl MarkdownSplitter<'_> {
     fn push(&mut self, range: Range<usize>, role: PassageRole, introduction: Range<usize>, fenced: bool) {
         push(&mut self.blocks, self.text, range, role, &introduction, fenced);
     }
+}
+
+/// Where a comment begins in a line. Few lines have the first byte of it.
+fn find_comment(line: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'<', line).find(|at| line.get(*at..).is_some_and(|rest| rest.starts_with(b"<!--")))
 }
 
 /// How far a sentence may go on in the next list item or paragraph.

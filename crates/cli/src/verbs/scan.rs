@@ -6,6 +6,7 @@ pub(super) mod output;
 use std::fs;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -130,6 +131,8 @@ type ScannedSkill = (PathBuf, anyhow::Result<ScanReport>);
 const CHUNK: usize = 256;
 /// The same where a judge is asked about each: its questions are kept until they are asked, and people wait for the first.
 const JUDGED_CHUNK: usize = 8;
+/// Most findings of all reports together that are kept until who calls whom is known, a report counting for one more: about 30 MB.
+const MAX_KEPT: usize = 40_000;
 /// Most bytes that are read from standard input, as of any other file.
 const MAX_STDIN: u64 = 8 << 20;
 /// What stands for a path where the text came in by standard input.
@@ -175,35 +178,52 @@ impl ScanArgs {
         let subjects = tree.subjects();
         let progress = progress(subjects.len(), judge.is_some());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(self.jobs)).build()?;
-        // Who calls whom must be known of all before the first is printed. It is little, and read a skill at a time; what cannot
-        // be read is told below.
-        let calls = |(number, subject): (usize, &TreeSubject)| {
-            tree.read(number).map_or_else(
-                |_| SkillCalls::default(),
-                |skill| SkillCalls::find(&skill, &subject.path.to_string_lossy()),
-            )
+        // Who calls whom must be known of all before the first is printed. Until then reports are kept, up to a bound; what is beyond that is
+        // read and scanned again. What cannot be read is told below.
+        let kept_findings = AtomicUsize::new(0);
+        let scan = |number: usize, subject: &TreeSubject| {
+            let skill = tree.read(number)?.with_source(&self.source);
+            let calls = SkillCalls::find(&skill, &subject.path.to_string_lossy());
+            let mut report = scanner.scan(&skill);
+            report.outside = subject.outside().cloned();
+            anyhow::Ok((calls, report, skill))
         };
-        let links =
-            SkillLinks::new(&pool.install(|| subjects.par_iter().enumerate().map(calls).collect::<Vec<_>>()));
-        let scan = |(number, subject): (usize, &TreeSubject)| {
-            let result = tree.read(number).map(|skill| {
-                let skill = skill.with_source(&self.source);
-                let mut report = scanner.scan(&skill);
-                scanner.add_links(&links, number, &mut report);
-                report.outside = subject.outside().cloned();
-                // Of the very bytes that were scanned.
-                let question = judge.map(|judge| judge.prepare(&skill, &report.digest));
-                (report, question)
-            });
+        let first = |(number, subject): (usize, &TreeSubject)| {
+            let (calls, report) = match scan(number, subject) {
+                Ok((calls, report, _)) => (calls, Ok(report)),
+                Err(error) => (SkillCalls::default(), Err(error)),
+            };
             if judge.is_none() {
                 progress.inc(1);
             }
-            (subject.path.clone(), result.map_err(anyhow::Error::from))
+            let size = 1 + report.as_ref().map_or(0, |report| report.findings.len());
+            let is_kept = kept_findings.fetch_add(size, Ordering::Relaxed) + size <= MAX_KEPT;
+            // A judge is asked about the very bytes that were scanned, and those are too much to be kept.
+            (calls, (is_kept && judge.is_none()).then_some(report))
+        };
+        let (calls, mut kept): (Vec<_>, Vec<_>) =
+            pool.install(|| subjects.par_iter().enumerate().map(first).unzip());
+        let links = SkillLinks::new(&calls);
+        drop(calls);
+        let finish = |number: usize, subject: &TreeSubject, kept: &mut Option<anyhow::Result<ScanReport>>| {
+            let scanned = match kept.take() {
+                Some(report) => report.map(|report| (report, None)),
+                None => scan(number, subject).map(|(_, report, skill)| {
+                    let question = judge.map(|judge| judge.prepare(&skill, &report.digest));
+                    (report, question)
+                }),
+            };
+            let scanned = scanned.map(|(mut report, question)| {
+                scanner.add_links(&links, number, &mut report);
+                (report, question)
+            });
+            (subject.path.clone(), scanned)
         };
         let size = if judge.is_some() { JUDGED_CHUNK } else { CHUNK };
-        for (number, chunk) in subjects.chunks(size).enumerate() {
-            let numbered = chunk.par_iter().enumerate().map(|(at, subject)| (number * size + at, subject));
-            let unjudged: Vec<_> = pool.install(|| numbered.map(scan).collect());
+        for (number, (chunk, kept)) in subjects.chunks(size).zip(kept.chunks_mut(size)).enumerate() {
+            let numbered = chunk.par_iter().zip(kept).enumerate();
+            let numbered = numbered.map(|(at, (subject, kept))| finish(number * size + at, subject, kept));
+            let unjudged: Vec<UnjudgedSkill> = pool.install(|| numbered.collect());
             outcome.take(add_opinions(scanner, judge, unjudged, &progress), &progress)?;
         }
         progress.finish_and_clear();

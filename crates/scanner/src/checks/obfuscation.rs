@@ -208,18 +208,23 @@ fn read_hidden(
 ) -> bool {
     let ScannedText { file, text, signals, .. } = *subject;
     let engine = &context.scanner.engine;
-    let (uncovered, complete) = hidden::uncover(text, most_words, signals, |text| engine.signals(text));
+    let mut results = Vec::new();
+    let (uncovered, complete) = hidden::uncover(text, most_words, signals, |hidden| {
+        // What a shell would put together is a command, not a sentence.
+        let role =
+            if hidden.chain.contains(&hidden::SHELL) { PassageRole::Code } else { PassageRole::Instruction };
+        let inner = text::split_plain(hidden.text.as_bytes(), role);
+        let result = engine.search(hidden.text.as_bytes(), &inner);
+        let signals = result.signals;
+        results.push(result);
+        signals
+    });
     if !complete {
         let why = "It holds more encoded text than is decoded, so some was not read";
         findings.push(Finding::in_file(&TOO_MUCH, file, 0..0, why));
     }
     let mut was_read = false;
-    for hidden in uncovered {
-        // What a shell would put together is a command, not a sentence.
-        let role =
-            if hidden.chain.contains(&hidden::SHELL) { PassageRole::Code } else { PassageRole::Instruction };
-        let inner = text::split_plain(hidden.text.as_bytes(), role);
-        let SearchResult { hits, complete, .. } = engine.search(hidden.text.as_bytes(), &inner);
+    for (hidden, SearchResult { hits, complete, .. }) in uncovered.into_iter().zip(results) {
         if !complete {
             let why =
                 "A rule matches decoded text more often than is looked at, so some passages were not judged";

@@ -51,7 +51,7 @@ pub(crate) fn read_code<'s>(
         if piece.is_file {
             whole.add(own(piece));
         } else {
-            groups.entry(piece.group).or_default().add(scanner.engine.signals(piece.text.as_bytes()));
+            groups.entry(piece.group).or_default().add(scanner.engine.find_signals(piece.text.as_bytes()));
         }
     }
     let is_wanted = |piece: &CodePiece<'_>| {

@@ -13,7 +13,7 @@ use crate::runs::{foreign, word_at};
 
 /// Everything that characters hide in a text that is not ASCII.
 pub(super) fn uncover(text: &str, push: HiddenSink<'_>) {
-    if text.contains('\u{8}') {
+    if memchr::memchr(8, text.as_bytes()).is_some() {
         push(backspaced(text), 0..text.len(), "backspaces");
     }
     if let Some(plain) = without_invisible_entities(text) {
@@ -40,10 +40,13 @@ pub(super) fn uncover(text: &str, push: HiddenSink<'_>) {
 fn without_invisible_entities(text: &str) -> Option<String> {
     let mut plain = String::new();
     let mut kept = 0;
-    for (at, _) in text.match_indices('&') {
+    for at in memchr::memchr_iter(b'&', text.as_bytes()) {
         let Some(length) = text.get(at..).and_then(invisible_entity) else { continue };
         plain.push_str(text.get(kept..at).unwrap_or_default());
         kept = at + length;
+    }
+    if kept == 0 {
+        return None;
     }
     plain.push_str(text.get(kept..).unwrap_or_default());
     (plain.len() < text.len()).then_some(plain)

@@ -41,12 +41,12 @@ pub(crate) struct HiddenText {
 }
 
 /// Everything that is hidden in a text, to a fixpoint; and whether that is all, or a bound was met first. What a text gives signs
-/// of is told, or asked.
+/// of is told; for each that came to light it is asked once, in the order in which they are returned.
 pub(crate) fn uncover(
     text: &str,
     most_words: usize,
     signals: TextSignals,
-    ask: impl Fn(&[u8]) -> TextSignals,
+    mut ask: impl FnMut(&HiddenText) -> TextSignals,
 ) -> (Vec<HiddenText>, bool) {
     let mut all: Vec<HiddenText> = Vec::new();
     // Two ways often lead to the same text.
@@ -62,7 +62,7 @@ pub(crate) fn uncover(
             return (all, false);
         }
         budget -= found.text.len();
-        let signals = ask(found.text.as_bytes());
+        let signals = ask(&found);
         let depth = found.chain.len();
         let mut deeper = |mut inner: HiddenText| {
             // What was seen already is not another layer.
