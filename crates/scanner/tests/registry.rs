@@ -196,7 +196,8 @@ fn a_page_is_fresh_and_lists_every_rule() {
 /// What an embedder builds: the package itself and all it needs, without features.
 #[test]
 fn the_scanner_embeds_with_few_crates() {
-    const MOST: usize = 45;
+    // 44 and, since code is parsed, six of tree-sitter's: docs/adr/0018-reading-code.md.
+    const MOST: usize = 50;
     let Some(cargo) = std::env::var_os("CARGO") else {
         eprintln!("skipped: there is no cargo to ask for the dependencies");
         return;

@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use crate::code::capability::{Capability, CapabilityUse, CodeFacts};
 use crate::code::ir::{Argument, Expression, ExpressionId, Language, Program, Statement, Target};
+use crate::code::library::is_known_symbol;
 use crate::code::modules::ModuleNames;
 use crate::code::value::{
     FunctionValue, Heap, Object, ObjectId, OriginId, Origins, UNKNOWN, Value, extend_symbol,
@@ -404,7 +405,11 @@ impl<'p, 't> Interpreter<'p, 't> {
                 for (number, target) in targets.iter().enumerate() {
                     let listed =
                         value.object.and_then(|id| self.heap.field(id, &number.to_string())).cloned();
-                    let element = listed.unwrap_or_else(|| self.element_of(&value));
+                    // The ends of a connection are the connection.
+                    let element = listed.unwrap_or_else(|| match &value.symbol {
+                        Some(_) => value.clone(),
+                        None => self.element_of(&value),
+                    });
                     self.assign(target, element, frame, is_declared);
                 }
             }
@@ -506,13 +511,19 @@ impl<'p, 't> Interpreter<'p, 't> {
     /// A variable, or a global thing.
     fn lookup(&self, name: &str, frame: ObjectId) -> Value {
         let mut at = Some(frame);
+        let mut star = None;
         while let Some(object) = at.and_then(|id| self.heap.get(id)) {
             if let Some(value) = object.fields.get(name) {
                 return value.clone();
             }
+            star = star.or_else(|| object.fields.get("%star"));
             at = object.parent;
         }
-        Value::symbol(name)
+        // `from os import *`.
+        let modules = star.map(|star| star.texts.as_slice()).unwrap_or_default();
+        let named = modules.iter().map(|module| format!("{module}.{name}"));
+        let known = named.into_iter().find(|symbol| is_environment(symbol) || is_known_symbol(symbol));
+        Value::symbol(known.unwrap_or_else(|| name.to_owned()))
     }
 
     fn import(&mut self, module: &str, item: Option<&str>, name: &str, frame: ObjectId) {
@@ -548,7 +559,12 @@ impl<'p, 't> Interpreter<'p, 't> {
             return;
         }
         let symbol = match item {
-            Some("*") => return,
+            Some("*") => {
+                let mut all = self.heap.field(frame, "%star").cloned().unwrap_or_default();
+                all.join(&Value::text(plain_module(module)));
+                self.set_field(frame, "%star", all, false);
+                return;
+            }
             Some(item) => extend_symbol(&plain_module(module), item).unwrap_or_else(|| item.into()),
             None => plain_module(module).into(),
         };
@@ -614,7 +630,13 @@ impl<'p, 't> Interpreter<'p, 't> {
         match expression {
             Expression::Text(text) => Value::text(text.as_ref()),
             Expression::Number(number) => Value::text(number.to_string()),
-            Expression::Name(name) => self.lookup(name, frame),
+            Expression::Name(name) => {
+                let mut value = self.lookup(name, frame);
+                if value.origins.is_empty() && value.symbol.as_deref().is_some_and(is_environment) {
+                    value.origins = self.whole_environment(self.range(id));
+                }
+                value
+            }
             Expression::Attribute(object, name) => {
                 let object = self.compute(*object, frame);
                 self.attribute(&object, name, self.range(id))
@@ -889,6 +911,7 @@ impl<'p, 't> Interpreter<'p, 't> {
                 if let Some(Expression::Attribute(object, _)) = expression
                     && is_changing(name)
                     && receiver.object.is_none()
+                    && receiver.class.is_none()
                     && receiver
                         .symbol
                         .as_deref()

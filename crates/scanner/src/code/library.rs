@@ -78,6 +78,13 @@ enum LibraryModel {
     Buffer,
     /// Puts one open file in the place of another.
     Duplicate,
+    /// Sets a field by its name.
+    SetField,
+}
+
+/// Whether something is known of a thing of a library.
+pub(crate) fn is_known_symbol(symbol: &str) -> bool {
+    find_model(symbol).is_some() || SendKind::find(symbol).is_some()
 }
 
 /// What a function does, by its whole name.
@@ -227,8 +234,6 @@ fn find_model(symbol: &str) -> Option<LibraryModel> {
         | "os.fsencode"
         | "os.fsdecode"
         | "os.fspath"
-        | "map"
-        | "filter"
         | "Buffer.concat"
         | "string.String"
         | "textwrap.dedent" => M::Same,
@@ -414,6 +419,7 @@ fn find_model(symbol: &str) -> Option<LibraryModel> {
         "shutil.make_archive" => M::Pack,
         "io.BytesIO" | "io.StringIO" => M::Buffer,
         "os.dup2" => M::Duplicate,
+        "setattr" | "Reflect.set" => M::SetField,
         "Promise" => M::Promise,
         "%resolve" => M::Resolve,
         "functools.partial" | "partial" => M::Partial,
@@ -429,6 +435,7 @@ fn find_by_parts(symbol: &str) -> Option<LibraryModel> {
     let root = symbol.split(['.', '(']).next().unwrap_or(symbol);
     let last = symbol.rsplit('.').next().unwrap_or(symbol);
     match (root, last) {
+        ("bun", "$") => Some(M::Run),
         (
             "subprocess" | "child_process" | "execa" | "shelljs" | "cross-spawn" | "pexpect" | "plumbum"
             | "zx" | "commands",
@@ -492,6 +499,9 @@ impl Interpreter<'_, '_> {
                     range,
                 );
             }
+        }
+        if symbol == "%partial" {
+            return self.call_partial(receiver, given, range);
         }
         if let Some(model) = find_model(symbol) {
             return self.apply_model(model, symbol, given, range);
@@ -710,6 +720,12 @@ impl Interpreter<'_, '_> {
                 }
                 buffer
             }
+            LibraryModel::SetField => {
+                if let (Some(id), [_, key, value, ..]) = (first.object, given.positional.as_slice()) {
+                    self.set_item(id, key, value.clone());
+                }
+                Value::default()
+            }
             LibraryModel::Duplicate => {
                 if given.all().any(|value| value.symbol.as_deref().is_some_and(is_connection)) {
                     self.note(
@@ -728,6 +744,20 @@ impl Interpreter<'_, '_> {
                 made
             }
         }
+    }
+
+    /// Calls a function that has some of its arguments already.
+    fn call_partial(&mut self, receiver: Option<&Value>, given: &Arguments, range: Range<usize>) -> Value {
+        let Some(id) = receiver.and_then(|receiver| receiver.object) else { return Value::default() };
+        let mut values = self.list_values(id).into_iter();
+        let Some(called) = values.next() else { return Value::default() };
+        let fields = self.heap.get(id).map(|object| object.fields.clone()).unwrap_or_default();
+        let named = fields.into_iter().filter(|(key, _)| key.parse::<u32>().is_err());
+        let all = Arguments {
+            positional: values.chain(given.positional.iter().cloned()).collect(),
+            named: named.chain(given.named.iter().cloned()).collect(),
+        };
+        self.call_value(&called, &all, range)
     }
 
     /// Calls every function among the arguments with a value: callbacks.
@@ -806,7 +836,9 @@ impl Interpreter<'_, '_> {
         if receiver.symbol.as_deref() == Some("%partial") && matches!(name, "__call__") {
             return self.call_unknown(receiver, given);
         }
+        let is_awaited = matches!(name, "then" | "catch" | "finally");
         if let Some(symbol) = &receiver.symbol
+            && !is_awaited
             && let Some(symbol) = extend_symbol(symbol, name)
         {
             return self.call_symbol(&symbol, Some(receiver), given, range);

@@ -161,6 +161,12 @@ impl Interpreter<'_, '_> {
             "json" if symbol.starts_with("%response") => self.weaken(receiver),
             "then" | "finally" | "map" | "forEach" | "filter" | "reduce" | "flatMap" | "on" | "once"
             | "catch" | "addListener" | "some" | "find" => self.call_each(receiver, given),
+            "communicate" if symbol.ends_with("Popen()") => {
+                let input = given.get(0, "input").cloned().unwrap_or_default();
+                let command = Value { texts: receiver.texts.clone(), ..Value::default() };
+                let again = Arguments { positional: vec![command], named: vec![("input".into(), input)] };
+                self.run_program("subprocess.Popen", &again, range)
+            }
             "pipe" => {
                 self.watch_pipe(receiver, &first, range);
                 first
