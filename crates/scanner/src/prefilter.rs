@@ -290,7 +290,6 @@ pub(crate) const SIGNALS: &[(TextSignals, &[&str])] = &[
             "'hex'",
             "decompress",
             "chr(",
-            "\\x",
             "\\u00",
         ],
     ),

@@ -7,7 +7,8 @@ use crate::code::command::read_command;
 use crate::code::hosts::HostKind;
 use crate::code::interpret::{Arguments, Interpreter, OriginKind};
 use crate::code::ir::Language;
-use crate::code::network::{SendKind, SendRole, is_connection};
+use crate::code::network::{SendRole, is_connection};
+use crate::code::network_names::{SendKind, find_send};
 use crate::code::objects::{is_agent_file, is_persistence_place, is_whole_tree};
 use crate::code::own_service::is_own_service;
 use crate::code::value::{Origins, UNKNOWN, Value};
@@ -114,7 +115,7 @@ impl Interpreter<'_, '_> {
         if (is_program(one) && is_remote(other)) || (is_remote(one) && is_program(other)) {
             self.note(Capability::OpensRemoteShell, range, "a program piped to a connection");
         } else if let Some(symbol) = &other.symbol
-            && (is_remote(other) || SendKind::find(&format!("{symbol}.write")).is_some())
+            && (is_remote(other) || find_send(&format!("{symbol}.write")).is_some())
         {
             let symbol = format!("{symbol}.write");
             let given = Arguments { positional: vec![one.clone()], named: Vec::new() };
@@ -221,7 +222,7 @@ impl Interpreter<'_, '_> {
                 }
                 OriginKind::DecodedLiteral => self.note(Capability::RunsDecoded, range.clone(), object),
                 OriginKind::Decoded => {
-                    self.note(Capability::RunsDecoded, range.clone(), &format!("decoded: {object}"))
+                    self.note(Capability::RunsDecoded, range.clone(), &format!("decoded: {object}"));
                 }
                 OriginKind::Secret(_) | OriginKind::Encrypted => {}
             }
